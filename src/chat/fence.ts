@@ -1,0 +1,81 @@
+/** Fenced code, as CommonMark has it, read line by line. */
+
+export interface Fence {
+  readonly character: string;
+  readonly length: number;
+  readonly info: string;
+  /** In a list or a quote: a turn marker at column 0 is outside of it and ends it. */
+  readonly contained: boolean;
+}
+
+const OPENING = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>)(?=[ \t>])[ \t]*)*)([ \t]*)(`{3,}|~{3,})(.*)$/;
+const LIST_ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
+
+/**
+ * Says for each line, in order, whether fenced code or a comment hides its meaning.
+ * `atMarker` is called by whoever finds a turn marker, because a turn ends what the last one left open.
+ */
+export class FenceReader {
+  #fence: Fence | undefined;
+  #inList = false;
+  #inComment = false;
+
+  /** The fence that is open now. */
+  get open(): Fence | undefined {
+    return this.#fence;
+  }
+
+  /** True where a line `# %% user` would be code and not a marker. */
+  get hidesMarkers(): boolean {
+    return this.#fence !== undefined && !this.#fence.contained;
+  }
+
+  atMarker(): void {
+    this.#fence = undefined;
+    this.#inList = false;
+    this.#inComment = false;
+  }
+
+  step(line: string): 'opened' | 'closed' | 'inside' | 'outside' {
+    if (this.#fence) {
+      if (!closes(this.#fence, line)) return 'inside';
+      this.#fence = undefined;
+      return 'closed';
+    }
+    if (this.#inComment || /^ {0,3}<!--/.test(line)) {
+      this.#inComment = !line.includes('-->');
+      return 'outside';
+    }
+    this.#fence = readOpening(line, this.#inList);
+    if (this.#fence) return 'opened';
+    if (LIST_ITEM.test(line)) this.#inList = true;
+    else if (/^\S/.test(line)) this.#inList = false;
+    return 'outside';
+  }
+}
+
+function readOpening(line: string, inList: boolean): Fence | undefined {
+  if (!line.includes('```') && !line.includes('~~~')) return undefined;
+  const match = OPENING.exec(line);
+  if (!match) return undefined;
+  const [, prefix = '', indent = '', ticks = '', info = ''] = match;
+  const character = ticks.charAt(0);
+  // Backticks with more backticks behind them on the line are inline code.
+  if (character === '`' && info.includes('`')) return undefined;
+  const contained = prefix !== '' || indent.length > 3 || indent.includes('\t') || (inList && indent !== '');
+  return { character, length: ticks.length, info: info.trim(), contained };
+}
+
+function closes(fence: Fence, line: string): boolean {
+  const rest = fence.contained ? line.replace(/^[ \t>]+/, '') : line.replace(/^ {0,3}/, '');
+  const ticks = rest.trimEnd();
+  return ticks.length >= fence.length && ticks === fence.character.repeat(ticks.length);
+}
+
+/** Wraps a text in a fence that nothing in the text can close. */
+export function fence(text: string, info = ''): string {
+  let length = 3;
+  for (const [run] of text.matchAll(/`{3,}/g)) length = Math.max(length, run.length + 1);
+  const ticks = '`'.repeat(length);
+  return `${ticks}${info}\n${text}\n${ticks}`;
+}

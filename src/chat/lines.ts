@@ -1,0 +1,35 @@
+/** One line of a text: `text` without its ending, which may be `\n` or `\r\n`. */
+export interface Line {
+  readonly text: string;
+  readonly start: number;
+  /** Where the next line begins. */
+  readonly next: number;
+}
+
+export function* eachLine(text: string, from = 0): Generator<Line> {
+  let start = from;
+  while (start < text.length) {
+    const newline = text.indexOf('\n', start);
+    const next = newline < 0 ? text.length : newline + 1;
+    let end = newline < 0 ? text.length : newline;
+    if (end > start && text[end - 1] === '\r') end -= 1;
+    yield { text: text.slice(start, end), start, next };
+    start = next;
+  }
+}
+
+/** Takes away blank lines at both ends; in time that grows with the text, which a regular expression's does not. */
+export function trimBlankLines(text: string): string {
+  let start = 0;
+  for (const line of eachLine(text)) {
+    if (line.text.trim() !== '' || line.next === text.length) break;
+    start = line.next;
+  }
+  let end = text.length;
+  while (end > start) {
+    const newline = text.lastIndexOf('\n', end - 1);
+    if (newline < start || text.slice(newline, end).trim() !== '') break;
+    end = newline;
+  }
+  return text.slice(start, end);
+}

@@ -1,0 +1,60 @@
+import { type Chat, parseChat, type Turn, turnBody } from './parse.ts';
+import { readToolName, type WrittenCall } from './toolCall.ts';
+
+/** What the file asks for next. It follows from the text alone. */
+export type NextAction =
+  | { readonly kind: 'wait'; readonly reason: string }
+  | { readonly kind: 'reply' }
+  | { readonly kind: 'runTools'; readonly calls: readonly WrittenCall[] };
+
+export function nextAction(text: string, chat: Chat = parseChat(text)): NextAction {
+  const at = lastSpeaker(text, chat.turns);
+  const speaker = chat.turns[at];
+  if (!speaker) return { kind: 'wait', reason: 'The chat is empty: write something below “# %% user”.' };
+  if (speaker.calls.some((call) => !call.closed)) return CUT_OFF;
+  const calls = pendingCalls(chat.turns, at);
+  if (calls.length > 0) return { kind: 'runTools', calls };
+  const body = turnBody(text, speaker).trim();
+  if (speaker.role === 'assistant') {
+    // An empty assistant turn asks for its text; one whose calls are answered asks to go on.
+    return body === '' || speaker.calls.length > 0 ? { kind: 'reply' } : YOUR_TURN;
+  }
+  if (speaker.calls.length > 0 && chat.turns[at + 1]?.role === 'tool') return YOUR_TURN;
+  return speaker.role === 'user' ? { kind: 'reply' } : YOUR_TURN;
+}
+
+const CUT_OFF: NextAction = {
+  kind: 'wait',
+  reason: 'A tool call is cut off: close its code fence, then run.',
+};
+const YOUR_TURN: NextAction = { kind: 'wait', reason: 'It is your turn: write below “# %% user”, then run.' };
+
+/** The calls of one turn that no tool turn behind it has answered, in their order. */
+export function pendingCalls(turns: readonly Turn[], at: number): readonly WrittenCall[] {
+  const pending = [...(turns[at]?.calls ?? [])];
+  for (const turn of answersTo(turns, at)) {
+    const answered = pending.findIndex((call) => answers(turn, call));
+    if (answered >= 0) pending.splice(answered, 1);
+  }
+  return pending;
+}
+
+/** The tool turns that directly follow a turn. */
+export function answersTo(turns: readonly Turn[], at: number): readonly Turn[] {
+  let end = at + 1;
+  while (turns[end]?.role === 'tool') end += 1;
+  return turns.slice(at + 1, end);
+}
+
+export function answers(turn: Turn, call: WrittenCall): boolean {
+  const [name = '', id] = turn.words.split(/[ \t]+/);
+  const called = readToolName(name);
+  return called?.server === call.server && called.tool === call.tool && id === call.id;
+}
+
+/** The last turn of a user or an assistant, not counting empty user turns that wait for text. */
+function lastSpeaker(text: string, turns: readonly Turn[]): number {
+  return turns.findLastIndex(
+    (turn) => turn.role === 'assistant' || (turn.role === 'user' && turnBody(text, turn).trim() !== ''),
+  );
+}
