@@ -1,0 +1,129 @@
+import type { AssetKind } from '../ports.ts';
+
+/** The closed table of extensions: nothing outside of it ever becomes part of a file's name. */
+export interface MediaType {
+  readonly extension: string;
+  readonly kind: AssetKind;
+  /** The usual name first, then others that mean the same. */
+  readonly types: readonly string[];
+}
+
+const media = (kind: AssetKind, extension: string, ...types: string[]): MediaType => ({
+  kind,
+  extension,
+  types,
+});
+
+/** Only what every browser shows is an image here: a broken picture helps nobody. */
+export const MEDIA_TYPES: readonly MediaType[] = [
+  media('image', 'png', 'image/png', 'image/x-png'),
+  media('image', 'jpg', 'image/jpeg', 'image/jpg', 'image/pjpeg'),
+  media('image', 'gif', 'image/gif'),
+  media('image', 'webp', 'image/webp'),
+  media('image', 'avif', 'image/avif'),
+  media('image', 'bmp', 'image/bmp', 'image/x-ms-bmp'),
+  media('image', 'ico', 'image/x-icon', 'image/vnd.microsoft.icon'),
+  media('image', 'apng', 'image/apng'),
+  media('file', 'svg', 'image/svg+xml', 'image/svg'),
+  media('file', 'tif', 'image/tiff'),
+  media('file', 'heic', 'image/heic', 'image/heif'),
+  media('file', 'jxl', 'image/jxl'),
+  media('file', 'psd', 'image/vnd.adobe.photoshop'),
+
+  media('audio', 'mp3', 'audio/mpeg', 'audio/mp3', 'audio/x-mp3', 'audio/mpeg3'),
+  media('audio', 'wav', 'audio/wav', 'audio/x-wav', 'audio/wave', 'audio/vnd.wave'),
+  media('audio', 'ogg', 'audio/ogg', 'application/ogg', 'audio/vorbis'),
+  media('audio', 'opus', 'audio/opus'),
+  media('audio', 'flac', 'audio/flac', 'audio/x-flac'),
+  media('audio', 'm4a', 'audio/mp4', 'audio/x-m4a', 'audio/m4a'),
+  media('audio', 'aac', 'audio/aac', 'audio/x-aac'),
+  media('audio', 'weba', 'audio/webm'),
+  media('audio', 'aif', 'audio/aiff', 'audio/x-aiff'),
+  media('audio', 'amr', 'audio/amr'),
+  media('audio', 'mid', 'audio/midi', 'audio/x-midi'),
+
+  media('file', 'mp4', 'video/mp4'),
+  media('file', 'webm', 'video/webm'),
+  media('file', 'mov', 'video/quicktime'),
+  media('file', 'mkv', 'video/matroska', 'video/x-matroska'),
+  media('file', 'avi', 'video/vnd.avi', 'video/x-msvideo'),
+  media('file', 'ogv', 'video/ogg'),
+
+  media('file', 'pdf', 'application/pdf', 'application/x-pdf'),
+  media('file', 'docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'),
+  media('file', 'xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'),
+  media('file', 'pptx', 'application/vnd.openxmlformats-officedocument.presentationml.presentation'),
+  media('file', 'doc', 'application/msword'),
+  media('file', 'xls', 'application/vnd.ms-excel'),
+  media('file', 'ppt', 'application/vnd.ms-powerpoint'),
+  media('file', 'odt', 'application/vnd.oasis.opendocument.text'),
+  media('file', 'ods', 'application/vnd.oasis.opendocument.spreadsheet'),
+  media('file', 'odp', 'application/vnd.oasis.opendocument.presentation'),
+  media('file', 'rtf', 'application/rtf', 'text/rtf'),
+  media('file', 'epub', 'application/epub+zip'),
+  media('file', 'parquet', 'application/vnd.apache.parquet'),
+  media('file', 'sqlite', 'application/vnd.sqlite3', 'application/x-sqlite3'),
+
+  media('file', 'zip', 'application/zip', 'application/x-zip-compressed'),
+  media('file', 'gz', 'application/gzip', 'application/x-gzip'),
+  media('file', 'tar', 'application/x-tar', 'application/tar'),
+  media('file', '7z', 'application/x-7z-compressed'),
+  media('file', 'bz2', 'application/x-bzip2'),
+  media('file', 'xz', 'application/x-xz'),
+  media('file', 'zst', 'application/zstd'),
+  media('file', 'rar', 'application/x-rar-compressed', 'application/vnd.rar'),
+  media('file', 'wasm', 'application/wasm'),
+  media('file', 'woff', 'font/woff'),
+  media('file', 'woff2', 'font/woff2'),
+  media('file', 'ttf', 'font/ttf'),
+  media('file', 'otf', 'font/otf'),
+
+  media('file', 'txt', 'text/plain'),
+  media('file', 'md', 'text/markdown', 'text/x-markdown'),
+  media('file', 'csv', 'text/csv'),
+  media('file', 'tsv', 'text/tab-separated-values'),
+  media('file', 'json', 'application/json', 'text/json'),
+  media('file', 'jsonl', 'application/jsonl', 'application/x-ndjson'),
+  media('file', 'xml', 'application/xml', 'text/xml'),
+  media('file', 'yaml', 'application/yaml', 'text/yaml', 'application/x-yaml', 'text/x-yaml'),
+  media('file', 'html', 'text/html', 'application/xhtml+xml'),
+  media('file', 'css', 'text/css'),
+  media('file', 'js', 'text/javascript', 'application/javascript'),
+  media('file', 'ts', 'text/typescript', 'application/typescript'),
+  media('file', 'py', 'text/x-python'),
+  media('file', 'sql', 'application/sql', 'text/x-sql'),
+  media('file', 'ics', 'text/calendar'),
+  media('file', 'log', 'text/x-log'),
+];
+
+export const UNKNOWN: MediaType = media('file', 'bin', 'application/octet-stream');
+
+/** Other spellings of an extension, as files and libraries have them. */
+const ALIASES: Readonly<Record<string, string>> = {
+  jpeg: 'jpg',
+  jpe: 'jpg',
+  tiff: 'tif',
+  heif: 'heic',
+  aiff: 'aif',
+  midi: 'mid',
+  oga: 'ogg',
+  yml: 'yaml',
+  htm: 'html',
+  markdown: 'md',
+  text: 'txt',
+  tgz: 'gz',
+  cur: 'ico',
+  ndjson: 'jsonl',
+  mjs: 'js',
+  m4b: 'm4a',
+};
+
+export function mediaByExtension(extension: string): MediaType | undefined {
+  const lower = extension.toLowerCase();
+  const wanted = Object.hasOwn(ALIASES, lower) ? ALIASES[lower] : lower;
+  return MEDIA_TYPES.find((each) => each.extension === wanted);
+}
+
+export function mediaByType(type: string): MediaType | undefined {
+  return MEDIA_TYPES.find((each) => each.types.includes(type));
+}

@@ -1,0 +1,134 @@
+import { restoreInvisible, unescapeMarkers } from '../chat/escape.ts';
+import { FenceReader } from '../chat/fence.ts';
+import { trimBlankLines } from '../chat/lines.ts';
+import type { Asset, AssetKind, AssetPart, ResourceSource, ResultPart, ToolResult } from '../ports.ts';
+import { readCodeSpans, unescapeProse } from './inline.ts';
+import { ERROR_LINE, NEXT_BLOCK, NOTHING_LINE, PREVIEW_INFO } from './markdown.ts';
+
+/** Reads the body of a tool turn back. What a person wrote into it by hand is read as text. */
+export function readToolResult(body: string): ToolResult {
+  const pieces = splitPieces(body.replaceAll('\r\n', '\n'));
+  const isError = pieces[0]?.kind === 'quote' && pieces[0].text === ERROR_LINE;
+  const parts: ResultPart[] = [];
+  let source: ResourceSource | undefined;
+  for (const piece of isError ? pieces.slice(1) : pieces) {
+    const nextSource = piece.kind === 'quote' ? readSource(piece.text) : undefined;
+    if (!nextSource) addPart(parts, piece, source);
+    source = nextSource;
+  }
+  return { isError, parts };
+}
+
+type Piece =
+  | { readonly kind: 'fence'; readonly info: string; readonly text: string }
+  | { readonly kind: 'quote'; readonly text: string }
+  | { readonly kind: 'asset'; readonly asset: Asset }
+  | { readonly kind: 'plain'; readonly text: string };
+
+/** Cuts a body into what stands between blank lines; plain text may have blank lines inside. */
+function splitPieces(body: string): readonly Piece[] {
+  const pieces: Piece[] = [];
+  const fences = new FenceReader();
+  let info = '';
+  let lines: string[] = [];
+  let kind: 'plain' | 'quote' = 'plain';
+  const flush = () => {
+    const text = trimBlankLines(lines.join('\n'));
+    if (text.trim() !== '') pieces.push({ kind, text });
+    lines = [];
+    kind = 'plain';
+  };
+  for (const line of body.split('\n')) {
+    const state = line === NEXT_BLOCK ? 'divider' : fences.step(line);
+    if (state === 'opened') {
+      flush();
+      info = fences.open?.info ?? '';
+    } else if (state === 'closed') {
+      pieces.push({ kind: 'fence', info, text: lines.join('\n') });
+      lines = [];
+    } else if (state === 'inside' || fences.open) lines.push(line);
+    else if (state === 'divider') flush();
+    else {
+      const asset = readAssetLink(line);
+      const quoted = line.startsWith('>');
+      if (asset || quoted !== (kind === 'quote')) flush();
+      if (asset) pieces.push({ kind: 'asset', asset });
+      else {
+        kind = quoted ? 'quote' : 'plain';
+        lines.push(line);
+      }
+    }
+  }
+  flush();
+  return pieces;
+}
+
+function addPart(parts: ResultPart[], piece: Piece, source: ResourceSource | undefined): void {
+  if (piece.kind === 'asset') parts.push({ kind: 'asset', asset: piece.asset });
+  else if (piece.kind === 'plain') {
+    parts.push({ kind: 'text', text: restoreInvisible(unescapeMarkers(piece.text)) });
+  } else if (piece.kind === 'quote') {
+    if (piece.text !== NOTHING_LINE) parts.push(readQuote(piece.text));
+  } else {
+    addFence(parts, piece.info, restoreInvisible(piece.text), source);
+  }
+}
+
+function addFence(parts: ResultPart[], info: string, text: string, source: ResourceSource | undefined): void {
+  const last = parts.at(-1);
+  if (info === PREVIEW_INFO && last?.kind === 'asset') {
+    parts[parts.length - 1] = { ...(last satisfies AssetPart), preview: text };
+  } else if (info === 'json') parts.push({ kind: 'data', json: text });
+  else parts.push({ kind: 'text', text, ...(source ? { source } : {}) });
+}
+
+function readSource(text: string): ResourceSource | undefined {
+  const { spans, rest } = readCodeSpans(text);
+  const [uri, mimeType] = spans;
+  if (uri === undefined) return undefined;
+  if (rest === '> From `') return { uri };
+  return rest === '> From ` (`)' && mimeType !== undefined ? { uri, mimeType } : undefined;
+}
+
+const LINK = /^> Resource ` at `(, type `)?(?:, (\d+) bytes)?(\n> `)?$/;
+
+function readQuote(text: string): ResultPart {
+  const { spans, rest } = readCodeSpans(text);
+  const match = LINK.exec(rest);
+  if (match) return readLink(spans, match);
+  const message = text.replace(/^> ?/gm, '').replace(/^⚠ /, '');
+  return { kind: 'problem', message: unescapeProse(message) };
+}
+
+function readLink([name = '', uri = '', ...more]: readonly string[], match: RegExpExecArray): ResultPart {
+  const mimeType = match[1] === undefined ? undefined : more.shift();
+  const description = match[3] === undefined ? undefined : more.shift();
+  return {
+    kind: 'link',
+    uri,
+    name,
+    ...(mimeType === undefined ? {} : { mimeType }),
+    ...(match[2] === undefined ? {} : { size: Number(match[2]) }),
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+const ASSET =
+  /^(!?)\[Tool generated (image|audio|file) (\d+)(?:: ([^\][]+))?\]\(([^()\s]*\/tool-[^()\s]+)\)$/;
+
+function readAssetLink(line: string): Asset | undefined {
+  const match = ASSET.exec(line);
+  if (!match) return undefined;
+  const [, bang, kind, number, name, target = ''] = match;
+  if ((bang === '!') !== (kind === 'image')) return undefined;
+  const asset = { kind: kind as AssetKind, number: Number(number), path: decodeTarget(target) };
+  return name === undefined ? asset : { ...asset, name };
+}
+
+function decodeTarget(target: string): string {
+  try {
+    return decodeURIComponent(target);
+  } catch {
+    return target;
+  }
+}
