@@ -1,0 +1,26 @@
+import { customAlphabet } from 'nanoid';
+import type { AssetKind } from '../ports.ts';
+
+export const ASSET_FOLDER = 'cmdassets';
+
+const LETTERS_AND_DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RESULT_ID_CHARS = 10;
+
+/** One for each tool result. */
+export const newResultId: () => string = customAlphabet(LETTERS_AND_DIGITS, RESULT_ID_CHARS);
+
+export interface AssetNameParts {
+  readonly kind: AssetKind;
+  readonly time: Date;
+  readonly resultId: string;
+  readonly number: number;
+  readonly extension: string;
+}
+
+/** `tool-image-20261116-093012-V1StGXR8a0-1.png`, in the user's own time. */
+export function assetName({ kind, time, resultId, number, extension }: AssetNameParts): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  const date = `${time.getFullYear()}${two(time.getMonth() + 1)}${two(time.getDate())}`;
+  const clock = `${two(time.getHours())}${two(time.getMinutes())}${two(time.getSeconds())}`;
+  return `tool-${kind}-${date}-${clock}-${resultId}-${number}.${extension}`;
+}
