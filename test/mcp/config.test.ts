@@ -1,0 +1,222 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { readServers, readServersFile, type ServerConfig } from '../../src/mcp/config.ts';
+import { describeServer, fingerprintServer } from '../../src/mcp/consent.ts';
+
+const CONTEXT = { workspaceFolder: '/work', env: { TOKEN: 'abc', EMPTY: '' } };
+
+function readOne(entry: unknown, context = CONTEXT): ServerConfig | string {
+  const { servers, problems } = readServers({ one: entry }, context);
+  return servers.get('one') ?? problems.join('\n');
+}
+
+describe('an entry is read as the server that it means', () => {
+  const cases: readonly [string, unknown, ServerConfig][] = [
+    ['a command is a process', { command: 'node' }, { kind: 'stdio', command: 'node', args: [], env: {} }],
+    ['a url is Streamable HTTP', { url: 'http://h/mcp' }, { kind: 'http', url: 'http://h/mcp', headers: {} }],
+    [
+      'the type counts',
+      { type: 'sse', url: 'https://h/sse' },
+      { kind: 'sse', url: 'https://h/sse', headers: {} },
+    ],
+    [
+      'the names of other hosts for http',
+      { type: 'streamable-http', url: 'https://h/' },
+      { kind: 'http', url: 'https://h/', headers: {} },
+    ],
+    [
+      'variables are filled in everywhere',
+      {
+        command: '${workspaceFolder}/bin/x',
+        args: ['--token=${env:TOKEN}', '${workspaceFolder}${env:EMPTY}/a', '$HOME', '${'],
+        env: { A: '${env:TOKEN}', '${env:TOKEN}': 'name' },
+        cwd: '${workspaceFolder}/sub',
+      },
+      {
+        kind: 'stdio',
+        command: '/work/bin/x',
+        args: ['--token=abc', '/work/a', '$HOME', '${'],
+        env: { A: 'abc', '${env:TOKEN}': 'name' },
+        cwd: '/work/sub',
+      },
+    ],
+    [
+      'variables in url and headers',
+      { url: 'http://h/${env:TOKEN}', headers: { Authorization: 'Bearer ${env:TOKEN}' } },
+      { kind: 'http', url: 'http://h/abc', headers: { Authorization: 'Bearer abc' } },
+    ],
+    [
+      'a variable that is null is left out, a number is its text',
+      { command: 'x', env: { A: null, B: 3000, C: true } },
+      { kind: 'stdio', command: 'x', args: [], env: { B: '3000', C: 'true' } },
+    ],
+  ];
+  for (const [name, entry, expected] of cases) {
+    test(name, () => assert.deepEqual(readOne(entry), expected));
+  }
+
+  test('what a variable holds is not expanded again', () => {
+    const config = readOne({ command: '${env:A}' }, {
+      workspaceFolder: '/work',
+      env: { A: '${env:TOKEN}' },
+    } as never);
+    assert.deepEqual(config, { kind: 'stdio', command: '${env:TOKEN}', args: [], env: {} });
+  });
+});
+
+describe('a bad entry becomes a problem that names it and says what to do', () => {
+  const cases: readonly [string, unknown, RegExp][] = [
+    ['not an object', 'node x', /must be an object/],
+    ['nothing to go by', {}, /neither "command" nor "url"/],
+    ['an unknown type', { type: 'ftp', url: 'http://h' }, /"stdio", "http" or "sse"/],
+    ['a process without command', { type: 'stdio', url: 'http://h' }, /"command" must be a string/],
+    ['an empty command', { command: ' ' }, /"command" must not be empty/],
+    ['args that are no list', { command: 'x', args: 'a b' }, /"args" must be a list/],
+    ['an argument that is no string', { command: 'x', args: ['a', {}] }, /"args\[1\]" must be a string/],
+    ['a NUL', { command: 'x', args: ['a\0b'] }, /NUL/],
+    ['an address that is not http', { url: 'file:///etc/passwd' }, /http:\/\//],
+    ['half an address', { url: 'localhost:3000/mcp' }, /http:\/\//],
+    ['a header that HTTP does not allow', { url: 'http://h', headers: { A: 'x\r\nB: y' } }, /header "A"/],
+    ['a variable name that cannot be', { command: 'x', env: { 'A=B': '1' } }, /"A=B"/],
+    ['a variable that is not set', { command: '${env:NOPE}' }, /\$\{env:NOPE\}.*not set/],
+    ['a variable from the prototype', { command: '${env:constructor}' }, /not set/],
+    ['an unknown variable', { command: '${input:key}' }, /\$\{input:key\}/],
+  ];
+  for (const [name, entry, expected] of cases) {
+    test(name, () => {
+      const { servers, problems } = readServers({ bad: entry, good: { command: 'x' } }, CONTEXT);
+      assert.deepEqual([...servers.keys()], ['good']);
+      assert.equal(problems.length, 1);
+      assert.match(problems[0] ?? '', /^MCP server "bad" is left out: /);
+      assert.match(problems[0] ?? '', expected);
+    });
+  }
+
+  test('the value of a header is not told', () => {
+    assert.doesNotMatch(String(readOne({ url: 'http://h', headers: { A: 'secret\n' + 'x' } })), /secret/);
+  });
+
+  test('without an open folder, ${workspaceFolder} is a problem', () => {
+    const { problems } = readServers({ a: { command: '${workspaceFolder}/x' } }, { env: {} });
+    assert.match(problems[0] ?? '', /no folder is open/);
+  });
+
+  for (const name of ['a.b', 'a b', '', 'ä', '__proto__', 'constructor']) {
+    test(`the name ${JSON.stringify(name)}`, () => {
+      const { servers, problems } = readServers(
+        JSON.parse(`{${JSON.stringify(name)}:{"command":"x"}}`),
+        CONTEXT,
+      );
+      assert.equal(servers.size, 0);
+      assert.ok(problems[0]?.includes(JSON.stringify(name)));
+    });
+  }
+
+  for (const json of [[], 'x', 5, true]) {
+    test(`servers that are ${JSON.stringify(json)}`, () =>
+      assert.equal(readServers(json, CONTEXT).problems.length, 1));
+  }
+
+  test('no servers at all are no problem', () =>
+    assert.deepEqual(readServers(undefined, CONTEXT), { servers: new Map(), problems: [] }));
+});
+
+test('keys from the prototype pollute nothing', () => {
+  const json = '{"a":{"command":"x","env":{"__proto__":"1","constructor":"2"}},"__proto__":{"command":"y"}}';
+  const { servers } = readServers(JSON.parse(json), CONTEXT);
+  const config = servers.get('a');
+  assert.ok(config?.kind === 'stdio');
+  assert.deepEqual(Object.entries(config.env), [
+    ['__proto__', '1'],
+    ['constructor', '2'],
+  ]);
+  assert.equal(Object.getPrototypeOf(config.env), Object.prototype);
+  assert.equal(({} as Record<string, unknown>)['command'], undefined);
+});
+
+describe('a servers file', () => {
+  const read = (text: string) => {
+    const { servers, problems } = readServersFile(text, CONTEXT);
+    return problems.length > 0 ? problems : Object.fromEntries(servers);
+  };
+  const x = { kind: 'stdio', command: 'x', args: [], env: {} };
+  const cases: readonly [string, string, unknown][] = [
+    ['plain', '{"servers":{"a":{"command":"x"}}}', { a: x }],
+    ['of another host', '{"mcpServers":{"a":{"command":"x"}}}', { a: x }],
+    ['with a byte order mark', '\uFEFF{"servers":{}}', {}],
+    [
+      'with comments and trailing commas',
+      '// top\n{ /* "servers": 1,\n */ "servers": {"a": {"command": "x", "args": [ ], }, // end\n }, }\n//',
+      { a: x },
+    ],
+    [
+      'whose strings look like comments and commas',
+      '{"servers":{"a":{"command":"x","args":["// no","/* no */","a,]","\\"//",",}"]}}}',
+      { a: { ...x, args: ['// no', '/* no */', 'a,]', '"//', ',}'] } },
+    ],
+    [
+      'without servers',
+      '{"server":{}}',
+      ['The MCP servers file has no "servers"; it must look like { "servers": { "NAME": { … } } }.'],
+    ],
+  ];
+  for (const [name, text, expected] of cases) {
+    test(name, () => assert.deepEqual(read(text), expected));
+  }
+
+  for (const text of ['', '{', '{"servers":{}} x', '/* open', '[1,,2]', '{"a" 1}']) {
+    test(`that is not JSON: ${text}`, () => assert.match(String(read(text)), /is not JSON: /));
+  }
+});
+
+describe('what a person is asked to agree to', () => {
+  const cases: readonly [string, ServerConfig, string][] = [
+    [
+      'the whole command line, and the names of variables',
+      {
+        kind: 'stdio',
+        command: 'npx',
+        args: ['-y', 'a b', '', 'x'.repeat(300)],
+        env: { KEY: 'secret', OTHER: 's' },
+        cwd: '/w',
+      },
+      `npx -y "a b" "" ${'x'.repeat(300)}\nin /w\nenv: KEY, OTHER`,
+    ],
+    [
+      'nothing hides: quotes, line ends, bidi and zero-width characters',
+      { kind: 'stdio', command: 'sh', args: ['-c', 'a"\nb\u202Ec\u200Bd'], env: {} },
+      'sh -c "a\\"\\nb\\u{202e}c\\u{200b}d"',
+    ],
+    [
+      'the address and the names of headers',
+      { kind: 'http', url: 'https://h/p?q=1', headers: { Authorization: 'secret' } },
+      'https://h/p?q=1\nheaders: Authorization',
+    ],
+  ];
+  for (const [name, config, expected] of cases) {
+    test(name, () => assert.equal(describeServer(config), expected));
+  }
+});
+
+describe('the fingerprint', () => {
+  const config: ServerConfig = { kind: 'stdio', command: 'x', args: ['a', 'b'], env: { A: '1', B: '2' } };
+
+  test('does not depend on the order of keys', () => {
+    const same: ServerConfig = { env: { B: '2', A: '1' }, args: ['a', 'b'], command: 'x', kind: 'stdio' };
+    assert.equal(fingerprintServer(same), fingerprintServer(config));
+    assert.match(fingerprintServer(config), /^[0-9a-f]{64}$/);
+  });
+
+  const changes: readonly [string, ServerConfig][] = [
+    ['the command', { ...config, command: 'y' }],
+    ['the order of arguments', { ...config, args: ['b', 'a'] }],
+    ['where an argument ends', { ...config, args: ['a b'] }],
+    ['the value of a variable', { ...config, env: { A: '1', B: '3' } }],
+    ['the folder', { ...config, cwd: '/' }],
+  ];
+  for (const [name, changed] of changes) {
+    test(`changes with ${name}`, () =>
+      assert.notEqual(fingerprintServer(changed), fingerprintServer(config)));
+  }
+});
