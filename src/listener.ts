@@ -1,0 +1,217 @@
+import { appendCall, assignCallId, endWithUserTurn, fillToolResult, newCallId } from './chat/edits.ts';
+import { type NextAction, nextAction } from './chat/nextAction.ts';
+import { parseChat } from './chat/parse.ts';
+import { readArguments, renderToolName, type WrittenCall } from './chat/toolCall.ts';
+import type {
+  AssetStore,
+  ChatDocument,
+  Consent,
+  Log,
+  RunOutcome,
+  ToolCall,
+  ToolHost,
+  ToolList,
+  ToolName,
+  ToolProgress,
+  ToolResult,
+} from './ports.ts';
+import { renderToolResult } from './result/markdown.ts';
+
+export interface ListenerParts {
+  readonly document: ChatDocument;
+  readonly assets: AssetStore;
+  readonly tools: ToolHost;
+  readonly consent: Consent;
+  readonly log: Log;
+  readonly onProgress?: (call: ToolCall, progress: ToolProgress) => void;
+}
+
+export interface ToolRequest extends ToolName {
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * One document's turn loop: does what the file asks for next and writes what came, in order, into the
+ * document. It acts only when told to; opening or editing a file wakes nothing.
+ */
+export class ChatListener {
+  readonly #parts: ListenerParts;
+  #running: AbortController | undefined;
+
+  constructor(parts: ListenerParts) {
+    this.#parts = parts;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** Stops at once; what came before stays in the document. */
+  stop(): void {
+    this.#running?.abort(new Error(STOPPED));
+  }
+
+  /** Runs the calls that the file asks for and that nobody has answered yet. */
+  run(): Promise<RunOutcome> {
+    return this.#exclusively(async (signal) => {
+      const text = this.#parts.document.text();
+      const action = nextAction(text);
+      if (action.kind !== 'runTools') return failed(firstProblem(text) ?? whyNot(action));
+      return this.#runPendingCalls(signal);
+    });
+  }
+
+  /** Asks, writes the call into the document, and runs it. A call that is declined is not written. */
+  callTool(request: ToolRequest): Promise<RunOutcome> {
+    return this.#exclusively(async (signal) => {
+      const verdict = await this.#judge({ ...request, id: '' }, signal);
+      if (signal.aborted || verdict.kind === 'cancel') return failed(STOPPED);
+      if (verdict.kind === 'refuse') return failed(verdict.reason);
+      let call: ToolCall | undefined;
+      const written = await this.#parts.document.edit((text) => {
+        call = { ...request, id: newCallId(text) };
+        return appendCall(text, call);
+      });
+      if (!written || !call) return failed(firstProblem(this.#parts.document.text()) ?? NOT_WRITTEN);
+      return this.#finish([await this.#answer(call, signal)]);
+    });
+  }
+
+  async #exclusively(work: (signal: AbortSignal) => Promise<RunOutcome>): Promise<RunOutcome> {
+    if (this.#running) return failed('This chat is running already. Stop it first, or wait.');
+    const running = new AbortController();
+    this.#running = running;
+    try {
+      return await work(running.signal);
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  async #runPendingCalls(signal: AbortSignal): Promise<RunOutcome> {
+    const { document } = this.#parts;
+    // Ids first: with them a result finds its call again, whatever is typed in the meantime.
+    while (await document.edit(assignCallId));
+    const action = nextAction(document.text());
+    const outcomes: RunOutcome[] = [];
+    for (const written of action.kind === 'runTools' ? action.calls : []) {
+      const outcome = await this.#runWritten(written, signal);
+      outcomes.push(outcome ?? failed(STOPPED));
+      if (!outcome || signal.aborted) break;
+    }
+    return this.#finish(outcomes);
+  }
+
+  /** Resolves to nothing when the user called it off before the call was made: it stays pending. */
+  async #runWritten(written: WrittenCall, signal: AbortSignal): Promise<RunOutcome | undefined> {
+    const read = readArguments(written.argumentsText);
+    const { server, tool, id = '' } = written;
+    const call: ToolCall = { server, tool, id, arguments: read.ok ? read.value : {} };
+    if (!read.ok) return this.#write(call, refusal(read.message));
+    const verdict = await this.#judge(call, signal);
+    if (signal.aborted || verdict.kind === 'cancel') return undefined;
+    return verdict.kind === 'refuse'
+      ? this.#write(call, refusal(verdict.reason))
+      : this.#answer(call, signal);
+  }
+
+  /** A call needs a tool that exists and a user who agrees. */
+  async #judge(call: ToolCall, signal: AbortSignal): Promise<Verdict> {
+    const list = await this.#listTools(call.server, signal);
+    if (!list) return { kind: 'cancel' };
+    const { tools, failures } = list;
+    const tool = tools.find((each) => each.server === call.server && each.tool === call.tool);
+    if (!tool) {
+      const reason = failures.find((each) => each.server === call.server)?.reason;
+      return refuse(reason ?? `The server “${call.server}” has no tool “${call.tool}”. Nothing was called.`);
+    }
+    const answer = await this.#parts.consent.mayCall(call, tool);
+    if (answer.kind !== 'deny') return answer;
+    return refuse(answer.reason ? `The call was declined: ${answer.reason}` : 'The call was declined.');
+  }
+
+  /** Resolves to nothing when it is stopped: a server may take long to start. */
+  async #listTools(server: string, signal: AbortSignal): Promise<ToolList | undefined> {
+    try {
+      return await this.#parts.tools.listTools(server, signal);
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  async #answer(call: ToolCall, signal: AbortSignal): Promise<RunOutcome> {
+    const { assets, tools, onProgress, log } = this.#parts;
+    try {
+      const result = await tools.callTool(call, {
+        assets: assets.beginResult(),
+        signal,
+        onProgress: (progress) => onProgress?.(call, progress),
+      });
+      return await this.#write(call, result);
+    } catch (error) {
+      const reason = signal.aborted ? 'The call was stopped before it answered.' : messageOf(error);
+      log.warn(`${renderToolName(call)}: ${reason}`);
+      return await this.#write(call, refusal(reason));
+    }
+  }
+
+  /** Bytes before links: by now every asset of the result is whole on disk. */
+  async #write(call: ToolCall, result: ToolResult): Promise<RunOutcome> {
+    const body = renderToolResult(result);
+    const written = await this.#parts.document.edit((text) => fillToolResult(text, call, body));
+    const assets = result.parts.flatMap((part) => (part.kind === 'asset' ? [part.asset.path] : []));
+    if (!written) return { ok: false, error: NOT_WRITTEN, assets };
+    const error = errorOf(result);
+    return error === undefined ? { ok: true, assets } : { ok: false, error, assets };
+  }
+
+  async #finish(outcomes: readonly RunOutcome[]): Promise<RunOutcome> {
+    await this.#parts.document.edit(endWithUserTurn);
+    const error = outcomes.find((outcome) => !outcome.ok)?.error;
+    const assets = outcomes.flatMap((outcome) => outcome.assets);
+    return error === undefined ? { ok: true, assets } : { ok: false, error, assets };
+  }
+}
+
+/** What the user meant as a call may be one that cannot be read. */
+function firstProblem(text: string): string | undefined {
+  const problem = parseChat(text).problems[0];
+  return problem && `Line ${text.slice(0, problem.offset).split('\n').length}: ${problem.message}`;
+}
+
+function whyNot(action: Exclude<NextAction, { kind: 'runTools' }>): string {
+  return action.kind === 'wait' ? action.reason : NO_MODEL;
+}
+
+const NO_MODEL =
+  'This turn asks for a reply, and this version has no models yet. It runs tool calls: use “Filechat: Call Tool…”.';
+const STOPPED = 'Stopped.';
+const NOT_WRITTEN = 'The document did not take the change. Is it read-only or closed?';
+
+function failed(error: string): RunOutcome {
+  return { ok: false, error, assets: [] };
+}
+
+type Verdict = { readonly kind: 'allow' | 'cancel' } | { readonly kind: 'refuse'; readonly reason: string };
+
+function refuse(reason: string): Verdict {
+  return { kind: 'refuse', reason };
+}
+
+function refusal(message: string): ToolResult {
+  return { isError: false, parts: [{ kind: 'problem', message }] };
+}
+
+/** A tool that failed is a failed run; so is a result of which nothing could be used. */
+function errorOf({ isError, parts }: ToolResult): string | undefined {
+  const problem = parts.find((part) => part.kind === 'problem');
+  const unusable = problem !== undefined && parts.every((part) => part.kind === 'problem');
+  if (!isError && !unusable) return undefined;
+  const text = parts.find((part) => part.kind === 'text')?.text;
+  return problem?.message ?? text ?? 'The tool reported an error.';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
