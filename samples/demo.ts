@@ -1,0 +1,30 @@
+/** `npm run demo [-- NAME]`: runs a copy of a sample chat on the command line and shows what came of it. */
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const samples = import.meta.dirname;
+const name = `${process.argv[2] ?? 'tour'}.chat.md`;
+const folder = mkdtempSync(join(tmpdir(), 'filechat-demo-'));
+const chat = join(folder, name);
+copyFileSync(join(samples, name), chat);
+
+const servers = join(samples, '.vscode', 'mcp.json');
+const cli = join(samples, '..', 'dist', 'cli.js');
+const { status } = spawnSync(
+  process.execPath,
+  [cli, 'run', chat, '--servers', servers, '--approve', 'auto'],
+  {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  },
+);
+
+console.log(`$ filechat run ${name} --servers samples/.vscode/mcp.json --approve auto\n`);
+console.log(readFileSync(chat, 'utf8'));
+console.log(`── the files, in ${folder} ──`);
+console.log(`${name}  ${statSync(chat).size} bytes`);
+for (const asset of readdirSync(join(folder, 'cmdassets'))) {
+  console.log(`cmdassets/${asset}  ${statSync(join(folder, 'cmdassets', asset)).size} bytes`);
+}
+process.exitCode = status ?? 1;

@@ -1,0 +1,105 @@
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { type ContentBlock, toBase64 } from './content.ts';
+import { encodeZip } from './encode/zip.ts';
+import { writeReport } from './report.ts';
+
+/** A document of this server: tools embed it or point at it, and clients can read it by its address. */
+export interface SampleResource {
+  readonly name: string;
+  readonly uri: string;
+  readonly title: string;
+  readonly description: string;
+  readonly mimeType: string;
+  readonly read: () => string | Uint8Array;
+}
+
+export const REPORT: SampleResource = {
+  name: 'quarterly.pdf',
+  uri: 'sample://reports/quarterly.pdf',
+  title: 'Quarterly report',
+  description: 'One page with text and a bar chart.',
+  mimeType: 'application/pdf',
+  read: writeReport,
+};
+
+export const ARCHIVE: SampleResource = {
+  name: 'data.zip',
+  uri: 'sample://archives/data.zip',
+  title: 'Sample data',
+  description: 'A text file and a table, packed together.',
+  mimeType: 'application/zip',
+  read: () =>
+    encodeZip([
+      { name: 'README.txt', bytes: Buffer.from('Two files, packed by the Filechat sample server.\n') },
+      { name: 'data/readings.csv', bytes: Buffer.from(writeReadings()) },
+    ]),
+};
+
+export const NOTES: SampleResource = {
+  name: 'meeting.md',
+  uri: 'sample://notes/meeting.md',
+  title: 'Meeting notes',
+  description: 'Notes in Markdown.',
+  mimeType: 'text/markdown',
+  read: () =>
+    [
+      '# Meeting notes',
+      '',
+      '- The chart goes on the **first** page.',
+      '- Sounds are optional, silence is not an error.',
+      '',
+      '| who | does |',
+      '|---|---|',
+      '| Ada | the numbers |',
+      '| Grace | the compiler |',
+      '',
+    ].join('\n'),
+};
+
+export const READINGS: SampleResource = {
+  name: 'readings.csv',
+  uri: 'sample://data/readings.csv',
+  title: 'Readings of one day',
+  description: 'The temperature of every hour, as a table.',
+  mimeType: 'text/csv',
+  read: writeReadings,
+};
+
+function writeReadings(): string {
+  const rows = Array.from({ length: 24 }, (_, hour) => {
+    const degrees = 15 - 6 * Math.cos(((hour - 3) / 24) * 2 * Math.PI);
+    return `${hour},${degrees.toFixed(1)}`;
+  });
+  return `${['hour,celsius', ...rows].join('\n')}\n`;
+}
+
+export function registerResources(server: McpServer): void {
+  for (const resource of [REPORT, ARCHIVE, NOTES, READINGS]) {
+    const { name, uri, title, description, mimeType } = resource;
+    server.registerResource(name, uri, { title, description, mimeType }, () => ({
+      contents: [readContents(resource)],
+    }));
+  }
+}
+
+export function embedResource(resource: SampleResource): ContentBlock {
+  return { type: 'resource', resource: readContents(resource) };
+}
+
+export function linkResource({
+  name,
+  uri,
+  title,
+  description,
+  mimeType,
+  read,
+}: SampleResource): ContentBlock {
+  return { type: 'resource_link', name, uri, title, description, mimeType, size: Buffer.from(read()).length };
+}
+
+function readContents({ uri, mimeType, read }: SampleResource) {
+  const contents = read();
+  return typeof contents === 'string'
+    ? { uri, mimeType, text: contents }
+    : { uri, mimeType, blob: toBase64(contents) };
+}

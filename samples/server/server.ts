@@ -1,0 +1,24 @@
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { registerResources } from './resources.ts';
+import { registerDataTools } from './tools/data.ts';
+import { registerDocumentTools } from './tools/documents.ts';
+import { registerPictureTools } from './tools/pictures.ts';
+import { registerSoundTools } from './tools/sounds.ts';
+import { registerTourTools } from './tools/tours.ts';
+import { registerTroubleTools } from './tools/trouble.ts';
+
+/** A server whose tools return every kind of block. All of it is made by code, and always the same. */
+export function createSampleServer(): McpServer {
+  const server = new McpServer(
+    { name: 'filechat-sample', title: 'Filechat samples', version: '1.0.0' },
+    { instructions: 'Sample tools of Filechat. They need no network and change nothing.' },
+  );
+  registerTourTools(server);
+  registerPictureTools(server);
+  registerSoundTools(server);
+  registerDocumentTools(server);
+  registerDataTools(server);
+  registerTroubleTools(server);
+  registerResources(server);
+  return server;
+}

@@ -1,0 +1,68 @@
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { z } from 'zod';
+import { drawChart } from '../chart.ts';
+import { HARMLESS, imageBlock } from '../content.ts';
+import { encodeGif } from '../encode/gif.ts';
+import { encodeJpeg } from '../encode/jpeg.ts';
+import { encodePng } from '../encode/png.ts';
+import { encodeWebp } from '../encode/webp.ts';
+import { drawBadge, drawBounce, drawLandscape } from '../scenes.ts';
+
+/** Beyond this, columns are too narrow for a label and the axis for its numbers. */
+const MAX_VALUES = 24;
+const MAX_VALUE = 1e12;
+
+export function registerPictureTools(server: McpServer): void {
+  server.registerTool(
+    'chart',
+    {
+      title: 'Draw a chart',
+      description: 'Draws a bar or line chart of some values. Returns a PNG image of 640 × 400 pixels.',
+      inputSchema: {
+        title: z.string().describe('What stands above the chart.'),
+        values: z
+          .array(z.number().min(-MAX_VALUE).max(MAX_VALUE))
+          .min(1)
+          .max(MAX_VALUES)
+          .describe('The values, from left to right.'),
+        labels: z
+          .array(z.string())
+          .optional()
+          .describe('A name for each value; without names they are numbered.'),
+        style: z.enum(['bars', 'line']).default('bars').describe('How the values are drawn.'),
+      },
+      annotations: HARMLESS,
+    },
+    (chart) => ({ content: [imageBlock('image/png', encodePng(drawChart(chart)))] }),
+  );
+
+  server.registerTool(
+    'photo',
+    {
+      title: 'Paint a landscape',
+      description: 'Paints hills in the evening. Returns a JPEG image.',
+      annotations: HARMLESS,
+    },
+    () => ({ content: [imageBlock('image/jpeg', encodeJpeg(drawLandscape()))] }),
+  );
+
+  server.registerTool(
+    'animation',
+    {
+      title: 'Draw an animation',
+      description: 'Draws a bouncing ball. Returns an animated GIF image.',
+      annotations: HARMLESS,
+    },
+    () => ({ content: [imageBlock('image/gif', encodeGif({ frames: drawBounce(), frameMs: 60 }))] }),
+  );
+
+  server.registerTool(
+    'picture',
+    {
+      title: 'Draw a transparent picture',
+      description: 'Draws three translucent discs on nothing. Returns a lossless WebP image.',
+      annotations: HARMLESS,
+    },
+    () => ({ content: [imageBlock('image/webp', encodeWebp(drawBadge()))] }),
+  );
+}

@@ -1,0 +1,55 @@
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { type Chart, drawChart } from '../chart.ts';
+import { audioBlock, HARMLESS, imageBlock, textBlock } from '../content.ts';
+import { encodeJpeg } from '../encode/jpeg.ts';
+import { encodePng } from '../encode/png.ts';
+import { embedResource, REPORT } from '../resources.ts';
+import { drawLandscape } from '../scenes.ts';
+import { playArpeggio } from './sounds.ts';
+
+const SALES: Chart = {
+  title: 'Sales by quarter',
+  values: [42, 58, 51, 77],
+  labels: ['Q1', 'Q2', 'Q3', 'Q4'],
+  style: 'bars',
+};
+
+export function registerTourTools(server: McpServer): void {
+  server.registerTool(
+    'tour',
+    {
+      title: 'Take the tour',
+      description: 'Returns text, an image, a sound and a PDF in one result, in this order.',
+      annotations: HARMLESS,
+    },
+    () => ({
+      content: [
+        textBlock('One result can hold many things. First an image, drawn a moment ago:'),
+        imageBlock('image/png', encodePng(drawChart(SALES))),
+        textBlock('Then a sound, a chord in C major:'),
+        audioBlock('audio/wav', playArpeggio('C4', 1.2)),
+        textBlock('And a document, the report that the chart belongs to:'),
+        embedResource(REPORT),
+        textBlock('Each of them is now a file beside this chat.'),
+      ],
+    }),
+  );
+
+  server.registerTool(
+    'mixed',
+    {
+      title: 'Mix text and images',
+      description: 'Returns text, a PNG image, text, a JPEG image and text, in this order.',
+      annotations: HARMLESS,
+    },
+    () => ({
+      content: [
+        textBlock("Here's the first generated image:"),
+        imageBlock('image/png', encodePng(drawChart({ ...SALES, style: 'line' }))),
+        textBlock("And here's another image showing a different view:"),
+        imageBlock('image/jpeg', encodeJpeg(drawLandscape())),
+        textBlock('Analysis of both images...'),
+      ],
+    }),
+  );
+}

@@ -1,0 +1,104 @@
+/**
+ * Opens a VS Code with the packed extension and the samples: the desktop's `code`, else a downloaded
+ * one, else the npm-delivered workbench in a browser. `npm start` packs the extension first.
+ */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { resolveCliPathFromVSCodeExecutablePath } from '@vscode/test-electron';
+import { chooseVscode, hasDisplay } from '../test/host/desktop.ts';
+import { desktopProfileArguments } from '../test/host/desktopSuite.ts';
+import { workbenchUrl } from '../test/host/page.ts';
+import { createTemporaryFolder, runProcess, startProcess } from '../test/host/process.ts';
+import { installVsix, type Settings, startServer, writeSettings } from '../test/host/server.ts';
+import { installWorkbench } from '../test/host/workbench.ts';
+
+const folder = import.meta.dirname;
+const file = join(folder, 'tour.chat.md');
+const vsix = join(folder, '..', 'dist', 'filechat.vsix');
+const cliTimeoutMs = 60_000;
+
+/** A plain profile without interruptions. The samples are the project's own, so they are trusted. */
+const settings: Settings = {
+  'security.workspace.trust.enabled': false,
+  'workbench.startupEditor': 'none',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.editor.enablePreview': false,
+  'telemetry.telemetryLevel': 'off',
+  'update.mode': 'none',
+  'extensions.ignoreRecommendations': true,
+  'git.openRepositoryInParentFolders': 'never',
+};
+
+const { values: options } = parseArgs({
+  options: {
+    /** For the workbench in the browser; any free port unless it is named. */
+    port: { type: 'string' },
+    /** Ends when VS Code is seen to work. */
+    once: { type: 'boolean', default: false },
+  },
+});
+
+if (!existsSync(vsix)) throw new Error(`${vsix} is missing. Run “npm start”, which packs it first.`);
+process.once('SIGINT', () => process.exit(0));
+const cli = await findDesktopCli();
+await (cli ? openDesktop(cli) : openWorkbench());
+
+async function findDesktopCli(): Promise<string | undefined> {
+  const installed = hasDisplay() && process.env['FILECHAT_HOST'] === undefined ? findCodeOnPath() : undefined;
+  if (installed) return installed;
+  const vscode = await chooseVscode();
+  return vscode.kind === 'desktop' ? resolveCliPathFromVSCodeExecutablePath(vscode.executable) : undefined;
+}
+
+function findCodeOnPath(): string | undefined {
+  const name = process.platform === 'win32' ? 'code.cmd' : 'code';
+  const paths = (process.env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, name));
+  return paths.find((path) => existsSync(path));
+}
+
+async function openDesktop(code: string): Promise<void> {
+  // The window outlives an interrupted start, so the profile goes only when the window has closed.
+  const profile = mkdtempSync(join(tmpdir(), 'filechat-start-'));
+  const profileArguments = desktopProfileArguments(profile);
+  writeSettings(join(profile, 'user'), settings);
+  const install = [...profileArguments, '--install-extension', vsix, '--force'];
+  await runProcess(code, install, { timeoutMs: cliTimeoutMs });
+  if (options.once) {
+    const list = await runProcess(code, [...profileArguments, '--list-extensions'], {
+      timeoutMs: cliTimeoutMs,
+    });
+    if (!list.includes('filechat.filechat'))
+      throw new Error(`VS Code did not install the extension: ${list}`);
+    console.log(`${code} has the extension.`);
+  } else {
+    console.log('VS Code is opening with the samples. Close its window to end.');
+    await startProcess(code, [...profileArguments, '--new-window', '--wait', folder, file]).exited;
+  }
+  rmSync(profile, { recursive: true, force: true });
+}
+
+async function openWorkbench(): Promise<void> {
+  const workbench = await installWorkbench();
+  await using cleanup = new AsyncDisposableStack();
+  const data = cleanup.adopt(createTemporaryFolder('start'), (created) => created.dispose());
+  await installVsix(workbench, data.path, vsix);
+  const port = options.port === undefined ? undefined : Number(options.port);
+  const server = cleanup.use(await startServer({ workbench, dataFolder: data.path, settings, port }));
+  const url = workbenchUrl(server, { folder, file });
+  console.log(`Open ${url}`);
+  if (options.once) return;
+  console.log('Ctrl+C ends it.');
+  if (hasDisplay()) openInBrowser(url);
+  await server.exited;
+}
+
+function openInBrowser(url: string): void {
+  const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
+    darwin: ['open'],
+    win32: ['rundll32.exe', 'url.dll,FileProtocolHandler'],
+  };
+  const [program, ...args] = openers[process.platform] ?? ['xdg-open'];
+  startProcess(program, [...args, url]);
+}
