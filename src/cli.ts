@@ -1,0 +1,41 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { runCommand } from './cli/commands.ts';
+import { readCommand, USAGE, UsageError } from './cli/usage.ts';
+
+const out = (text: string) => process.stdout.write(`${text.trimEnd()}\n`);
+const err = (text: string) => process.stderr.write(`${text.trimEnd()}\n`);
+
+// A reader such as `head` may go before everything is written; then nobody is left to write to.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
+async function main(): Promise<number> {
+  const stopped = new AbortController();
+  process.once('SIGINT', () => stopped.abort());
+  try {
+    const command = readCommand(process.argv.slice(2));
+    const version = readVersion();
+    if (command.kind === 'tools' || command.kind === 'call' || command.kind === 'run') {
+      return await runCommand(command, { out, err, version, signal: stopped.signal });
+    }
+    out(command.kind === 'help' ? USAGE : version);
+    return 0;
+  } catch (error) {
+    err(error instanceof Error ? error.message : String(error));
+    if (!(error instanceof UsageError)) return 1;
+    err(`\n${USAGE}`);
+    return 2;
+  }
+}
+
+/** The manifest lies one folder above, in the sources as in the bundle. */
+function readVersion(): string {
+  const manifest: { readonly version: string } = JSON.parse(
+    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  );
+  return manifest.version;
+}
+
+process.exitCode = await main();

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { newChat } from '../chat/edits.ts';
+import type { ChatDocument, Disposable, TextEdit } from '../ports.ts';
+
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/** A chat that no editor holds: every edit reads the file again and replaces it whole. */
+export class FileDocument implements ChatDocument {
+  readonly path: string;
+  #text: string;
+  readonly #listeners = new Set<() => void>();
+  #queue: Promise<unknown> = Promise.resolve();
+
+  private constructor(path: string, text: string) {
+    this.path = path;
+    this.#text = text;
+  }
+
+  /** Opens a chat. With `orBegin` it may be a new one, whose file comes with its first edit. */
+  static async open(path: string, { orBegin = false } = {}): Promise<FileDocument> {
+    const text = await readText(path);
+    if (text !== undefined) return new FileDocument(await realpath(path), text);
+    if (!orBegin) throw new Error(`There is no file ${path}.`);
+    return new FileDocument(resolve(path), newChat());
+  }
+
+  text(): string {
+    return withoutMark(this.#text);
+  }
+
+  edit(compute: (text: string) => TextEdit | undefined): Promise<boolean> {
+    const done = this.#queue.then(() => this.#editNow(compute));
+    this.#queue = done.catch(() => undefined);
+    return done;
+  }
+
+  onDidChange(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { dispose: () => this.#listeners.delete(listener) };
+  }
+
+  async #editNow(compute: (text: string) => TextEdit | undefined): Promise<boolean> {
+    // Somebody may have the same file open in an editor and have saved it in the meantime.
+    this.#text = (await readText(this.path)) ?? this.#text;
+    const text = this.text();
+    const edit = compute(text);
+    if (!edit) return false;
+    const addition = text.includes('\r\n') ? edit.text.replaceAll('\n', '\r\n') : edit.text;
+    const mark = this.#text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
+    this.#text = mark + text.slice(0, edit.start) + addition + text.slice(edit.end);
+    await replaceFile(this.path, this.#text);
+    for (const listener of this.#listeners) listener();
+    return true;
+  }
+}
+
+function withoutMark(text: string): string {
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw new Error(error.code === 'EISDIR' ? `${path} is a folder, not a chat.` : error.message);
+  });
+  try {
+    return bytes && new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Error(`${path} is not UTF-8 text. Nothing was changed.`);
+  }
+}
+
+/** Through a temporary file, so that a crash leaves the old chat or the new one and never half of it. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const mode = await writableMode(path);
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    await writeFile(temporary, text, { flag: 'wx', mode, flush: true });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** The mode that the file has or gets. A rename would replace even a file that may not be written to. */
+async function writableMode(path: string): Promise<number> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  });
+  if (found && (found.mode & 0o222) === 0) throw new Error(`${path} is read-only. Nothing was changed.`);
+  await mkdir(dirname(path), { recursive: true });
+  return found ? found.mode & 0o777 : 0o644;
+}

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type RecordedLife, readRecord, recordedSample, repositoryPath } from './sampleServer.ts';
+import { createTemporaryFolder } from './temporaryFolder.ts';
+
+export interface CliEnd {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunningCli {
+  readonly process: ChildProcess;
+  readonly ended: Promise<CliEnd>;
+  /** Resolves when its stderr matches; asked for before anything has come. */
+  said(pattern: RegExp): Promise<void>;
+}
+
+/** A folder in which the command line works: an `mcp.json` with the sample server, and chats. */
+export interface CliFolder {
+  readonly path: string;
+  run(...args: string[]): Promise<CliEnd>;
+  start(args: readonly string[], options?: { readonly detached?: boolean }): RunningCli;
+  /** Writes a chat with exactly this text or these bytes. */
+  write(name: string, content: string | Uint8Array): Promise<void>;
+  read(name: string): Promise<string>;
+  readBytes(name: string): Promise<Buffer>;
+  /** Each start of the sample server so far. */
+  servers(): readonly RecordedLife[];
+}
+
+export const MCP_JSON = 'mcp.json';
+
+export async function createCliFolder(t: TestContext): Promise<CliFolder> {
+  const folder = createTemporaryFolder();
+  t.after(() => folder[Symbol.dispose]());
+  const path = join(folder.path, 'work');
+  const record = join(folder.path, 'record');
+  const at = (name: string) => join(path, name);
+  await mkdir(path);
+  await writeFile(at(MCP_JSON), JSON.stringify({ servers: configureServers(record) }));
+  const start: CliFolder['start'] = (args, { detached = false } = {}) => {
+    const running = startCli(args, path, detached);
+    // Only where a test has failed is there anything left to kill.
+    t.after(() => running.process.kill('SIGKILL'));
+    return running;
+  };
+  return {
+    path,
+    start,
+    run: (...args) => start(args).ended,
+    write: (name, content) => writeFile(at(name), content),
+    read: (name) => readFile(at(name), 'utf8'),
+    readBytes: (name) => readFile(at(name)),
+    servers: () => readRecord(record),
+  };
+}
+
+function configureServers(record: string) {
+  const { command, args } = recordedSample(record);
+  return {
+    sample: { command, args },
+    broken: { command, args: ['-e', 'console.error("The licence has run out."); process.exit(3)'] },
+    absent: { command: 'filechat-no-such-program' },
+  };
+}
+
+/** Without a terminal, as in a script. */
+function startCli(args: readonly string[], cwd: string, detached: boolean): RunningCli {
+  const cli = repositoryPath('dist/cli.js');
+  if (!existsSync(cli)) throw new Error('dist/cli.js is missing. Run “npm run build” before these tests.');
+  const child = spawn(process.execPath, [cli, ...args], {
+    cwd,
+    detached,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    stdout += piece;
+  });
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+    stderr += piece;
+    child.emit(SAID, stderr);
+  });
+  const ended = new Promise<CliEnd>((resolve, reject) => {
+    child.once('error', reject).once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  const said = (pattern: RegExp) =>
+    new Promise<void>((resolve, reject) => {
+      child.on(SAID, (text: string) => pattern.test(text) && resolve());
+      child.once('close', () => reject(new Error(`It ended and never said ${pattern}: ${stderr}`)));
+    });
+  return { process: child, ended, said };
+}
+
+const SAID = 'filechat-said';
