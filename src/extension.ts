@@ -1,0 +1,25 @@
+import * as vscode from 'vscode';
+import type { App } from './vscode/app.ts';
+
+let app: Promise<App> | undefined;
+
+/** Registers the commands and nothing more; all that they need is loaded when the first one is used. */
+export function activate(context: vscode.ExtensionContext): void {
+  const load = () => {
+    app ??= import('./vscode/app.ts').then(({ App }) => new App(context));
+    return app;
+  };
+  const register = (command: string, run: (app: App, argument: unknown) => unknown) =>
+    context.subscriptions.push(
+      vscode.commands.registerCommand(command, async (argument: unknown) => run(await load(), argument)),
+    );
+  register('filechat.newChat', (loaded, argument) => loaded.newChat(argument));
+  register('filechat.run', (loaded, argument) => loaded.run(argument));
+  register('filechat.stop', (loaded, argument) => loaded.stop(argument));
+  register('filechat.callTool', (loaded, argument) => loaded.callTool(argument));
+}
+
+/** Awaited by the editor, so that no server outlives it. */
+export async function deactivate(): Promise<void> {
+  await (await app)?.dispose();
+}

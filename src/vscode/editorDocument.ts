@@ -1,0 +1,52 @@
+import * as vscode from 'vscode';
+import type { ChatDocument, Disposable, TextEdit } from '../ports.ts';
+
+const MAX_EDIT_TRIES = 10;
+
+/** A chat in the editor, whether or not it is on screen. */
+export class EditorDocument implements ChatDocument {
+  #document: vscode.TextDocument;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(document: vscode.TextDocument) {
+    this.#document = document;
+  }
+
+  get uri(): vscode.Uri {
+    return this.#document.uri;
+  }
+
+  text(): string {
+    return this.#document.getText();
+  }
+
+  edit(compute: (text: string) => TextEdit | undefined): Promise<boolean> {
+    const done = this.#queue.then(() => this.#editNow(compute));
+    this.#queue = done.catch(() => undefined);
+    return done;
+  }
+
+  onDidChange(listener: () => void): Disposable {
+    return vscode.workspace.onDidChangeTextDocument((event) => {
+      if (event.document === this.#document) listener();
+    });
+  }
+
+  async #editNow(compute: (text: string) => TextEdit | undefined): Promise<boolean> {
+    for (let tries = 0; tries < MAX_EDIT_TRIES; tries += 1) {
+      // A tab that was closed while a tool ran took its document along.
+      if (this.#document.isClosed) this.#document = await vscode.workspace.openTextDocument(this.uri);
+      // From here to applyEdit nothing waits: the offsets must be those of the text that the editor checks.
+      const edit = compute(this.#document.getText());
+      if (!edit) return false;
+      const range = new vscode.Range(
+        this.#document.positionAt(edit.start),
+        this.#document.positionAt(edit.end),
+      );
+      const change = new vscode.WorkspaceEdit();
+      change.replace(this.uri, range, edit.text);
+      if (await vscode.workspace.applyEdit(change)) return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,103 @@
+import * as vscode from 'vscode';
+import { readServers, readServersFile, type ServerConfig } from '../mcp/config.ts';
+import { describeServer, fingerprintServer } from '../mcp/consent.ts';
+import type { Log } from '../ports.ts';
+import { userServers } from './settings.ts';
+
+const REMEMBERED = 'consent.servers';
+const ALLOW = 'Allow';
+
+type Servers = ReadonlyMap<string, ServerConfig>;
+
+/** The user's own servers, and those of the workspace's `.vscode/mcp.json` that the user has agreed to. */
+
+export class ServerList {
+  readonly #memory: vscode.Memento;
+  readonly #log: Log;
+  /** What the user would not have; asked again after the next start. */
+  readonly #declined = new Set<string>();
+
+  constructor(memory: vscode.Memento, log: Log) {
+    this.#memory = memory;
+    this.#log = log;
+  }
+
+  async allowed(): Promise<Servers> {
+    const agreed = new Set(this.#agreed());
+    const found = [...(await this.#workspaceServers())].filter(([, config]) =>
+      agreed.has(fingerprintServer(config)),
+    );
+    // The user's own come last, so that a workspace cannot put another in their place.
+    return new Map([...found, ...this.#userServers()]);
+  }
+
+  /** Asks, once for each, about servers of the workspace; `name` limits it to the one that is needed. */
+  async askForWorkspaceServers(name?: string): Promise<void> {
+    const own = this.#userServers();
+    const settled = new Set([...this.#agreed(), ...this.#declined]);
+    const open = [...(await this.#workspaceServers())].filter(
+      ([id, config]) =>
+        (name === undefined || id === name) && !own.has(id) && !settled.has(fingerprintServer(config)),
+    );
+    for (const [id, config] of open) await this.#ask(id, config);
+  }
+
+  async fingerprint(name: string): Promise<string> {
+    const config = (await this.allowed()).get(name);
+    return config ? fingerprintServer(config) : '';
+  }
+
+  async #ask(name: string, config: ServerConfig): Promise<void> {
+    const verb = config.kind === 'stdio' ? 'start a program' : 'connect to a server';
+    const answer = await vscode.window.showWarningMessage(
+      `This workspace wants to ${verb}: the MCP server “${name}”.`,
+      { modal: true, detail: `${describeServer(config)}\n\nIt is configured in .vscode/mcp.json.` },
+      ALLOW,
+    );
+    const print = fingerprintServer(config);
+    if (answer === ALLOW) await this.#memory.update(REMEMBERED, [...this.#agreed(), print]);
+    else this.#declined.add(print);
+  }
+
+  #agreed(): readonly string[] {
+    return this.#memory.get<readonly string[]>(REMEMBERED, []);
+  }
+
+  #userServers(): Servers {
+    const { servers, problems } = readServers(userServers(), { env: process.env });
+    for (const problem of problems) this.#log.warn(problem);
+    return servers;
+  }
+
+  async #workspaceServers(): Promise<Servers> {
+    if (!vscode.workspace.isTrusted) return new Map();
+    const folders = vscode.workspace.workspaceFolders ?? [];
+    const lists = await Promise.all(folders.map((folder) => this.#readFolder(folder)));
+    return new Map(lists.flatMap((servers) => [...servers]));
+  }
+
+  async #readFolder(folder: vscode.WorkspaceFolder): Promise<Servers> {
+    const file = vscode.Uri.joinPath(folder.uri, '.vscode', 'mcp.json');
+    const bytes = await this.#readIfThere(file);
+    if (!bytes) return new Map();
+    const context = { workspaceFolder: folder.uri.fsPath, env: process.env };
+    const { servers, problems } = readServersFile(new TextDecoder().decode(bytes), context);
+    for (const problem of problems) this.#log.warn(`${file.fsPath}: ${problem}`);
+    // As VS Code's own MCP client has it: programs of a workspace start in the workspace.
+    return new Map([...servers].map(([name, config]) => [name, startedIn(folder.uri.fsPath, config)]));
+  }
+
+  async #readIfThere(file: vscode.Uri): Promise<Uint8Array | undefined> {
+    try {
+      return await vscode.workspace.fs.readFile(file);
+    } catch (error) {
+      const missing = error instanceof vscode.FileSystemError && error.code === 'FileNotFound';
+      if (!missing) this.#log.warn(`${file.fsPath} could not be read: ${(error as Error).message}`);
+      return undefined;
+    }
+  }
+}
+
+function startedIn(cwd: string, config: ServerConfig): ServerConfig {
+  return config.kind === 'stdio' && config.cwd === undefined ? { ...config, cwd } : config;
+}

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+
+const root = join(import.meta.dirname, '..');
+const editorOnly = (file: string) =>
+  file.startsWith(join('src', 'vscode')) || file === join('src', 'extension.ts');
+const files = globSync('src/**/*.ts', { cwd: root });
+
+describe('the core runs without an editor', () => {
+  for (const file of files.filter((each) => !editorOnly(each) && each !== join('src', 'cli.ts'))) {
+    it(`${file} loads in plain Node`, async () => {
+      await import(join(root, file));
+    });
+  }
+});
+
+it('activation loads next to nothing', () => {
+  const size = readFileSync(join(root, 'dist/extension.js')).length;
+  assert.ok(size < 60_000, `dist/extension.js has ${size} bytes`);
+  const { activationEvents } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  assert.deepEqual(activationEvents, []);
+});
