@@ -1,0 +1,204 @@
+/** The workbench in a browser, and the gestures of its user. */
+import { type Browser, chromium, type FrameLocator, type Locator, type Page } from 'playwright-core';
+import type { VscodeServer } from './server.ts';
+
+const loadTimeoutMs = 60_000;
+const paletteTimeoutMs = 10_000;
+
+export interface WorkbenchView {
+  /** The workspace: an absolute path. */
+  readonly folder: string;
+  /** A file to open in it: an absolute path. */
+  readonly file?: string | undefined;
+}
+
+export interface DevelopmentOptions {
+  /** Folders of extensions to load beside the installed ones. */
+  readonly extensions: readonly string[];
+  /** A module whose `run` the extension host calls. */
+  readonly tests?: string;
+}
+
+/** Starts a headless browser. */
+export async function launchBrowser(executablePath: string): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    args: [
+      // Chromium's sandbox does not start for root, nor in most containers.
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--disable-dev-shm-usage',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--autoplay-policy=no-user-gesture-required',
+    ],
+  });
+}
+
+/** The address of the workbench, with a folder and perhaps a file open in it. */
+export function workbenchUrl(server: Pick<VscodeServer, 'url' | 'authority'>, view: WorkbenchView): string {
+  const payload = [
+    ['skipWelcome', 'true'],
+    ['skipReleaseNotes', 'true'],
+  ];
+  if (view.file) payload.push(['openFile', `vscode-remote://${server.authority}${urlPath(view.file)}`]);
+  const query = new URLSearchParams({ folder: urlPath(view.folder), payload: JSON.stringify(payload) });
+  return `${server.url}/?${query}`;
+}
+
+/** Goes to the workbench; resolves as soon as it starts to load. */
+export async function openWorkbench(
+  page: Page,
+  server: VscodeServer,
+  view: WorkbenchView,
+  development: DevelopmentOptions,
+): Promise<void> {
+  await page.addInitScript({ content: patchOptionsScript(server, development) });
+  await page.goto(workbenchUrl(server, view), { waitUntil: 'commit' });
+}
+
+/** Waits until the workbench stands and knows its extensions. */
+export async function waitForWorkbench(page: Page): Promise<void> {
+  await page.locator('.monaco-workbench').waitFor({ timeout: loadTimeoutMs });
+  await page.waitForFunction(
+    () => performance.getEntriesByName('code/didLoadExtensions').length > 0,
+    undefined,
+    { timeout: loadTimeoutMs },
+  );
+}
+
+/** The palette, a QuickPick or an InputBox: whichever is open. */
+export function quickInput(page: Page): Locator {
+  return page.locator('.quick-input-widget:not(.hidden)').filter({ visible: true });
+}
+
+/** A row of the open QuickPick whose label holds this text. */
+export function quickPickRow(page: Page, label: string): Locator {
+  const named = page.locator('.label-name', { hasText: label });
+  return quickInput(page).locator('.monaco-list-row').filter({ has: named }).first();
+}
+
+/** Waits for the QuickPick or InputBox that asks this (its title or placeholder) and fills it in. */
+export async function fillQuickInput(page: Page, asks: string, text: string): Promise<void> {
+  await quickInputThatAsks(page, asks).locator('.quick-input-box input').fill(text);
+}
+
+/** Waits for the QuickPick that asks this (its title or placeholder) and clicks a row. */
+export async function pick(page: Page, asks: string, label: string): Promise<void> {
+  await quickInputThatAsks(page, asks).waitFor();
+  await quickPickRow(page, label).click();
+}
+
+/** Waits for the InputBox that asks this (its title, placeholder or prompt), types and accepts. */
+export async function answer(page: Page, asks: string, text: string): Promise<void> {
+  await fillQuickInput(page, asks, text);
+  await page.keyboard.press('Enter');
+}
+
+/** Opens the palette and shows the commands that match. */
+export async function showCommands(page: Page, title: string): Promise<void> {
+  await page.keyboard.press('F1');
+  await quickInput(page).locator('.quick-input-box input').fill(`>${title}`);
+}
+
+/** Runs a command by its title in the palette. */
+export async function runCommand(page: Page, title: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    await showCommands(page, title);
+    try {
+      return await quickPickRow(page, title).click({ timeout: paletteTimeoutMs });
+    } catch (error) {
+      // An editor that takes the focus while it opens closes the palette; a person would open it again.
+      if (tries === 3) throw error;
+    }
+  }
+}
+
+/** Opens a file of the workspace by its relative path. */
+export async function openFile(page: Page, path: string): Promise<void> {
+  await page.keyboard.press('ControlOrMeta+P');
+  await quickInput(page).locator('.quick-input-box input').fill(path);
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  await quickPickRow(page, name).click();
+  await activeTab(page, name).waitFor();
+}
+
+/** The tab in front, if it shows the file of this name. */
+export function activeTab(page: Page, name: string): Locator {
+  return page.locator(`.tab.active[data-resource-name="${name}"]`);
+}
+
+/** Puts the cursor into the first editor group; only then do typed keys arrive. */
+export async function focusEditor(page: Page): Promise<void> {
+  await page.locator('.editor-group-container .monaco-editor .view-line').first().waitFor();
+  // A click could land on a hover or a suggestion instead.
+  await page.keyboard.press('ControlOrMeta+1');
+  await page.locator('.editor-group-container.active .monaco-editor.focused').first().waitFor();
+}
+
+/** A notification that holds this text. */
+export function toast(page: Page, text: string | RegExp): Locator {
+  return page.locator('.notifications-toasts .notification-list-item', { hasText: text });
+}
+
+/** A button of a toast or a dialog. */
+export function button(container: Locator, name: string): Locator {
+  return container.getByRole('button', { name, exact: true });
+}
+
+/** The modal dialog that holds this text. */
+export function dialog(page: Page, text: string | RegExp): Locator {
+  return page.locator('.monaco-dialog-box', { hasText: text });
+}
+
+/** What an extension shows in its webview; `vscode.markdown-language-features` is the preview. */
+export function webview(page: Page, extensionId: string): FrameLocator {
+  return page
+    .frameLocator(`iframe.webview.ready[src*="extensionId=${extensionId}"]`)
+    .frameLocator('iframe#active-frame');
+}
+
+/** Waits until an image is decoded and resolves to its own width in pixels. */
+export async function imageWidth(image: Locator): Promise<number> {
+  return image.evaluate((element: { decode(): Promise<void>; naturalWidth: number }) =>
+    element.decode().then(() => element.naturalWidth),
+  );
+}
+
+function quickInputThatAsks(page: Page, asks: string): Locator {
+  const title = page.locator('.quick-input-title, .quick-input-message', { hasText: asks });
+  const placeholder = page.getByPlaceholder(asks);
+  return quickInput(page).filter({ has: title.or(placeholder) });
+}
+
+/**
+ * The page reads its options from an attribute when it starts. Reading it through a patched
+ * getter needs no server flag and leaves notifications alone, which the smoke test driver hides.
+ */
+function patchOptionsScript(server: VscodeServer, { extensions, tests }: DevelopmentOptions): string {
+  const uri = (path: string) => ({
+    scheme: 'vscode-remote',
+    authority: server.authority,
+    path: urlPath(path),
+  });
+  const developmentOptions = {
+    extensions: extensions.map(uri),
+    ...(tests ? { extensionTestsPath: uri(tests) } : {}),
+  };
+  return `{
+    const getAttribute = Element.prototype.getAttribute;
+    Element.prototype.getAttribute = function (name) {
+      const value = getAttribute.call(this, name);
+      if (name !== 'data-settings' || this.id !== 'vscode-workbench-web-configuration') return value;
+      return JSON.stringify({ ...JSON.parse(value), developmentOptions: ${JSON.stringify(developmentOptions)} });
+    };
+  }`;
+}
+
+/** Windows paths become /c:/… as they do in file URIs. */
+function urlPath(path: string): string {
+  return path.startsWith('/') ? path : `/${path.replaceAll('\\', '/')}`;
+}

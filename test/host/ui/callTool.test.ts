@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { waitForText } from '../bridge.ts';
+import {
+  activeTab,
+  answer,
+  button,
+  dialog,
+  focusEditor,
+  imageWidth,
+  pick,
+  quickInput,
+  runCommand,
+  webview,
+} from '../page.ts';
+import { takeScreenshot, uiSession } from './session.ts';
+
+const ui = uiSession();
+const PNG_HEAD = '89504e470d0a1a0a';
+
+ui.test(
+  'a tool is called from the palette, and its picture is in the editor, on disk and in the preview',
+  async ({ page, evaluate, workspace }) => {
+    await runCommand(page, 'Filechat: New Chat');
+    await activeTab(page, 'new.chat.md').waitFor();
+    await focusEditor(page);
+
+    await runCommand(page, 'Filechat: Call Tool');
+    const server = dialog(page, 'This workspace wants to start a program: the MCP server “sample”.');
+    await server.getByText(/sample-server\.js/).waitFor();
+    await takeScreenshot(page, 'consent-to-a-server');
+    await button(server, 'Allow').click();
+
+    await quickInput(page).getByText('Draw a chart', { exact: true }).waitFor();
+    await takeScreenshot(page, 'pick-a-tool');
+    await pick(page, 'Which tool?', 'chart');
+    await answer(page, 'chart (1/4)', 'Sales by quarter');
+    await answer(page, 'chart (2/4)', '[3, 5');
+    await quickInput(page)
+      .getByText(/not valid JSON|JSON/)
+      .first()
+      .waitFor();
+    await takeScreenshot(page, 'wrong-argument');
+    await answer(page, 'chart (2/4)', '[3, 5, 8, 13]');
+    await answer(page, 'chart (3/4)', '');
+    await pick(page, 'chart (4/4)', 'bars');
+
+    const tool = dialog(page, 'Call the tool sample.chart?');
+    await takeScreenshot(page, 'consent-to-a-tool');
+    await button(tool, 'Allow').click();
+
+    const text = await waitForText(evaluate, 'Tool generated image 1');
+    const path = /^!\[Tool generated image 1\]\((cmdassets\/tool-image-\d{8}-\d{6}-\w{8,}-1\.png)\)$/m.exec(
+      text,
+    )?.[1];
+    assert.ok(path, text);
+    assert.match(
+      text,
+      /^```tool_call sample\.chart c1\n\{"title": "Sales by quarter", "values": \[3, 5, 8, 13\], "style": "bars"\}\n```$/m,
+    );
+    assert.equal(readFileSync(workspace.path(path)).subarray(0, 8).toString('hex'), PNG_HEAD);
+
+    await runCommand(page, 'Markdown: Open Preview to the Side');
+    const picture = webview(page, 'vscode.markdown-language-features').getByAltText('Tool generated image 1');
+    assert.equal(await imageWidth(picture), 640);
+    await takeScreenshot(page, 'preview');
+  },
+);
+
+ui.test(
+  'each argument is asked by its schema, with its default and a way back',
+  async ({ page, evaluate }) => {
+    await focusEditor(page);
+    await runCommand(page, 'Filechat: Call Tool');
+    await quickInput(page).getByText('Take the tour', { exact: true }).waitFor();
+    await answer(page, 'Which tool?', 'Order a cake');
+    await answer(page, 'order (1/7)', 'Ada');
+    await pick(page, 'order (2/7)', 'lemon');
+    await answer(page, 'order (3/7)', 'two');
+    await quickInput(page).getByText('whole number').first().waitFor();
+    await quickInput(page).getByRole('button', { name: 'Back' }).click();
+    await pick(page, 'order (2/7)', 'chocolate');
+    await answer(page, 'order (3/7)', '3');
+    // An object is asked as JSON; the box holds an example of the right shape.
+    const box = quickInput(page).locator('.quick-input-box input');
+    await quickInput(page).getByText('order (4/7)').waitFor();
+    assert.match(await box.inputValue(), /^\{"street": ?"[^"]*", ?"city": ?"[^"]*"/);
+    await takeScreenshot(page, 'json-argument');
+    await answer(page, 'order (4/7)', '{"street": "1 Analytical Way", "city": "London"}');
+    await pick(page, 'order (5/7)', 'Yes');
+    // The default of a number stands in its box already.
+    await quickInput(page).getByText('order (6/7)').waitFor();
+    assert.equal(await box.inputValue(), '1.5');
+    await page.keyboard.press('Enter');
+    await answer(page, 'order (7/7)', '["cherries"]');
+    await button(dialog(page, 'Call the tool sample.order?'), 'Allow').click();
+    const text = await waitForText(evaluate, '# %% tool sample.order c2');
+    const written = /```tool_call sample\.order c2\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
+    assert.deepEqual(JSON.parse(written), {
+      name: 'Ada',
+      flavour: 'chocolate',
+      layers: 3,
+      address: { street: '1 Analytical Way', city: 'London' },
+      gift: true,
+      kilograms: 1.5,
+      toppings: ['cherries'],
+    });
+  },
+);

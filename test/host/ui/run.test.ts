@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { waitForText } from '../bridge.ts';
+import {
+  activeTab,
+  button,
+  dialog,
+  focusEditor,
+  imageWidth,
+  openFile,
+  runCommand,
+  toast,
+  webview,
+} from '../page.ts';
+import { takeScreenshot, uiSession } from './session.ts';
+
+const ui = uiSession({ file: 'tour.chat.md' });
+
+ui.test(
+  'a chat is run by its button, after consent to the server and to the tool',
+  async ({ page, evaluate }) => {
+    await activeTab(page, 'tour.chat.md').waitFor();
+    await focusEditor(page);
+    await takeScreenshot(page, 'tour-before');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await button(dialog(page, 'the MCP server “sample”'), 'Allow').click();
+    const consent = dialog(page, 'Call the tool sample.tour?');
+    await consent.getByText('Arguments:').waitFor();
+    await takeScreenshot(page, 'consent-to-a-tool');
+    await button(consent, 'Always Allow This Tool').click();
+    await waitForText(evaluate, 'Tool generated file 1: quarterly.pdf');
+    await runCommand(page, 'Markdown: Open Preview to the Side');
+    const preview = webview(page, 'vscode.markdown-language-features');
+    assert.equal(await imageWidth(preview.getByAltText('Tool generated image 1')), 640);
+    await preview.getByRole('link', { name: 'Tool generated audio 1' }).waitFor();
+    await takeScreenshot(page, 'tour-after');
+  },
+);
+
+ui.test('what is always allowed does not ask again', async ({ page, evaluate }) => {
+  const ok = await evaluate(async (vscode) => {
+    const outcome = await vscode.commands.executeCommand<{ ok: boolean }>('filechat.callTool', {
+      server: 'sample',
+      tool: 'tour',
+    });
+    return outcome.ok;
+  });
+  assert.equal(ok, true);
+  assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+});
+
+ui.test('progress is shown in the server’s words, and Cancel cancels', async ({ page, evaluate }) => {
+  await openFile(page, 'trouble.chat.md');
+  await evaluate((vscode) => {
+    void vscode.commands.executeCommand('filechat.callTool', {
+      server: 'sample',
+      tool: 'slow',
+      arguments: { seconds: 60, steps: 100 },
+    });
+  });
+  await button(dialog(page, 'Call the tool sample.slow?'), 'Allow').click();
+  const progress = toast(page, /Filechat: sample\.slow: Step \d+/);
+  await progress.waitFor();
+  await takeScreenshot(page, 'progress');
+  await button(progress, 'Cancel').click();
+  await waitForText(evaluate, 'The call was stopped before it answered.');
+});
+
+ui.test('a declined call says so, and is not made', async ({ page, evaluate }) => {
+  await evaluate(async (vscode) => {
+    const content = '```tool_call sample.photo\n```\n';
+    await vscode.commands.executeCommand('filechat.newChat', { content });
+    void vscode.commands.executeCommand('filechat.run');
+  });
+  await button(dialog(page, 'Call the tool sample.photo?'), 'Decline').click();
+  const text = await waitForText(evaluate, '> ⚠ The call was declined.');
+  assert.equal(text.includes('Tool generated'), false);
+});

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { activeTab, quickInput, showCommands } from '../page.ts';
+import { uiSession } from './session.ts';
+
+const ui = uiSession({ file: 'tour.chat.md', trust: 'restricted' });
+
+ui.test(
+  'in a workspace that is not trusted a chat can be read, and nothing runs',
+  async ({ page, evaluate, workspace }) => {
+    await activeTab(page, 'tour.chat.md').waitFor();
+    await showCommands(page, 'Filechat: ');
+    await quickInput(page).getByText('Filechat: New Chat').waitFor();
+    assert.equal(await quickInput(page).getByText('Filechat: Run').count(), 0);
+    await page.keyboard.press('Escape');
+    const outcome = await evaluate(async (vscode) =>
+      vscode.commands.executeCommand<{ ok: boolean; error: string }>('filechat.run'),
+    );
+    assert.equal(outcome.ok, false);
+    assert.match(outcome.error, /not trusted/);
+    assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+    assert.equal(existsSync(workspace.path('cmdassets')), false);
+  },
+);

@@ -1,0 +1,28 @@
+/** The host suite in the npm-delivered workbench. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { format } from 'node:util';
+import { bridgeExtension } from './bridge.ts';
+import { openWorkbench } from './page.ts';
+import type { SuiteRun } from './runSuite.ts';
+import { startWorkbenchHost } from './workbenchHost.ts';
+
+const suiteTimeoutMs = 5 * 60_000;
+
+/** Resolves to what the extension host logged, whether the tests passed or not. */
+export async function runInWorkbench(run: SuiteRun): Promise<string> {
+  await using host = await startWorkbenchHost(run);
+  const log: string[] = [];
+  const ended = Promise.withResolvers<string>();
+  // The workbench calls these two while it runs tests.
+  await host.page.exposeFunction('codeAutomationLog', (_type: string, args: unknown[]) =>
+    log.push(format(...args)),
+  );
+  await host.page.exposeFunction('codeAutomationExit', () => ended.resolve('The suite has ended.'));
+  const { folder, entry } = run;
+  await openWorkbench(host.page, host.server, { folder }, { extensions: [bridgeExtension], tests: entry });
+  const timeout = delay(suiteTimeoutMs, `The suite did not end in ${suiteTimeoutMs / 1000} s.`, {
+    ref: false,
+  });
+  log.push(await Promise.race([ended.promise, timeout]));
+  return log.join('\n');
+}

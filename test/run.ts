@@ -1,0 +1,99 @@
+/** The whole test command: checks, packs, and runs every kind of test. `node test/run.ts units host` runs only some. */
+import { spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { runHostSuite } from './host/runSuite.ts';
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+const root = join(import.meta.dirname, '..');
+/** Whatever talks to another process. */
+const INTEGRATION = [
+  'test/integration/**/*.test.ts',
+  'test/mcp/connections.test.ts',
+  'test/mcp/remote.test.ts',
+  'test/samples/s{erver,low}.test.ts',
+];
+const UI = ['test/host/ui/**/*.test.ts'];
+
+const stages: Readonly<Record<string, () => Promise<Counts>>> = {
+  units: () =>
+    runNodeTests(allBut(['test/**/*.test.ts'], [...INTEGRATION, 'test/host/**']), { concurrency: 2 }),
+  integration: () => runNodeTests(allBut(INTEGRATION), { concurrency: 2 }),
+  host: () => runHostSuite({ vsix: join(root, 'dist/filechat.vsix') }),
+  // One browser and one editor at a time: two of them on a small machine only wait for each other.
+  ui: () => runNodeTests(allBut(UI), { concurrency: 1 }),
+};
+
+function allBut(patterns: readonly string[], excluded: readonly string[] = []): readonly string[] {
+  const find = (pattern: string) => globSync(pattern, { cwd: root });
+  const left = new Set(excluded.flatMap(find));
+  return patterns
+    .flatMap(find)
+    .filter((file) => !left.has(file))
+    .sort();
+}
+
+async function runNodeTests(
+  files: readonly string[],
+  { concurrency }: { concurrency: number },
+): Promise<Counts> {
+  const counts = { passed: 0, failed: 0 };
+  const events = run({ cwd: root, files: [...files], concurrency });
+  events.on('test:pass', ({ details, skip, todo }) => {
+    if (details.type !== 'suite' && skip === undefined && todo === undefined) counts.passed += 1;
+  });
+  events.on('test:fail', ({ details, todo }) => {
+    if (details.type !== 'suite' && todo === undefined) counts.failed += 1;
+  });
+  const output = events.compose(spec);
+  output.pipe(process.stdout, { end: false });
+  await new Promise((resolve, reject) => output.once('end', resolve).once('error', reject));
+  return counts;
+}
+
+function npm(script: string): void {
+  const { status } = spawnSync('npm', ['run', '--silent', script], {
+    cwd: root,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) {
+    console.error(`npm run ${script} failed.`);
+    process.exit(1);
+  }
+}
+
+async function main(): Promise<void> {
+  const wanted = process.argv.slice(2);
+  const unknown = wanted.find((name) => !Object.hasOwn(stages, name));
+  if (unknown !== undefined)
+    throw new Error(`There are no tests called ${unknown}: ${Object.keys(stages).join(', ')}.`);
+  npm('check');
+  npm('package');
+  const results = new Map<string, Counts>();
+  for (const [name, stage] of Object.entries(stages)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    console.log(`\n── ${name} (${relative(process.cwd(), join(root, 'test')) || '.'}) ──`);
+    results.set(name, await stage());
+  }
+  report(results);
+}
+
+/** A kind of test that ran none is a failure: nobody should take silence for success. */
+function report(results: ReadonlyMap<string, Counts>): void {
+  console.log();
+  for (const [name, { passed, failed }] of results)
+    console.log(`${name}: ${passed} passed, ${failed} failed`);
+  const all = [...results.values()];
+  const sum = (of: (counts: Counts) => number) => all.reduce((total, counts) => total + of(counts), 0);
+  console.log(`all: ${sum(({ passed }) => passed)} passed, ${sum(({ failed }) => failed)} failed`);
+  if (all.some(({ passed, failed }) => failed > 0 || passed === 0)) process.exitCode = 1;
+}
+
+await main();
