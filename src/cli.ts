@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
+import { showInvisible } from './chat/escape.ts';
 import { runCommand } from './cli/commands.ts';
 import { readCommand, USAGE, UsageError } from './cli/usage.ts';
 
-const out = (text: string) => process.stdout.write(`${text.trimEnd()}\n`);
-const err = (text: string) => process.stderr.write(`${text.trimEnd()}\n`);
+// What a server says reaches the terminal only as something to read: no colours, no hidden or turned letters.
+const out = (text: string) => process.stdout.write(`${showInvisible(text.trimEnd())}\n`);
+const err = (text: string) => process.stderr.write(`${showInvisible(text.trimEnd())}\n`);
 
 // A reader such as `head` may go before everything is written; then nobody is left to write to.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,12 +1,18 @@
 import * as vscode from 'vscode';
 import type { App } from './vscode/app.ts';
 
+/** At module level only because `deactivate` is given nothing. */
 let app: Promise<App> | undefined;
 
 /** Registers the commands and nothing more; all that they need is loaded when the first one is used. */
 export function activate(context: vscode.ExtensionContext): void {
   const load = () => {
-    app ??= import('./vscode/app.ts').then(({ App }) => new App(context));
+    app ??= import('./vscode/app.ts')
+      .then(({ App }) => new App(context))
+      .catch((error: unknown) => {
+        app = undefined;
+        throw error;
+      });
     return app;
   };
   const register = (command: string, run: (app: App, argument: unknown) => unknown) =>
@@ -17,6 +23,7 @@ export function activate(context: vscode.ExtensionContext): void {
   register('filechat.run', (loaded, argument) => loaded.run(argument));
   register('filechat.stop', (loaded, argument) => loaded.stop(argument));
   register('filechat.callTool', (loaded, argument) => loaded.callTool(argument));
+  register('filechat.forgetPermissions', (loaded) => loaded.forgetPermissions());
 }
 
 /** Awaited by the editor, so that no server outlives it. */

@@ -1,5 +1,5 @@
 import { appendCall, assignCallId, endWithUserTurn, fillToolResult, newCallId } from './chat/edits.ts';
-import { type NextAction, nextAction } from './chat/nextAction.ts';
+import { isSameCall, nextAction } from './chat/nextAction.ts';
 import { parseChat } from './chat/parse.ts';
 import { readArguments, renderToolName, type WrittenCall } from './chat/toolCall.ts';
 import type {
@@ -8,6 +8,7 @@ import type {
   Consent,
   Log,
   RunOutcome,
+  TextEdit,
   ToolCall,
   ToolHost,
   ToolList,
@@ -24,6 +25,8 @@ export interface ListenerParts {
   readonly consent: Consent;
   readonly log: Log;
   readonly onProgress?: (call: ToolCall, progress: ToolProgress) => void;
+  /** Given a tool turn that the document did not take; it may have cost something. */
+  readonly rescue?: (markdown: string) => void;
 }
 
 export interface ToolRequest extends ToolName {
@@ -48,15 +51,14 @@ export class ChatListener {
 
   /** Stops at once; what came before stays in the document. */
   stop(): void {
-    this.#running?.abort(new Error(STOPPED));
+    this.#running?.abort(new Error('Stopped.'));
   }
 
   /** Runs the calls that the file asks for and that nobody has answered yet. */
   run(): Promise<RunOutcome> {
     return this.#exclusively(async (signal) => {
-      const text = this.#parts.document.text();
-      const action = nextAction(text);
-      if (action.kind !== 'runTools') return failed(firstProblem(text) ?? whyNot(action));
+      const action = nextAction(this.#parts.document.text());
+      if (action.kind !== 'runTools') return failed(action.kind === 'wait' ? action.reason : NO_MODEL);
       return this.#runPendingCalls(signal);
     });
   }
@@ -65,14 +67,14 @@ export class ChatListener {
   callTool(request: ToolRequest): Promise<RunOutcome> {
     return this.#exclusively(async (signal) => {
       const verdict = await this.#judge({ ...request, id: '' }, signal);
-      if (signal.aborted || verdict.kind === 'cancel') return failed(STOPPED);
+      if (signal.aborted || verdict.kind === 'cancel') return STOPPED;
       if (verdict.kind === 'refuse') return failed(verdict.reason);
       let call: ToolCall | undefined;
-      const written = await this.#parts.document.edit((text) => {
+      const written = await this.#edit((text) => {
         call = { ...request, id: newCallId(text) };
         return appendCall(text, call);
       });
-      if (!written || !call) return failed(firstProblem(this.#parts.document.text()) ?? NOT_WRITTEN);
+      if (!written || !call) return failed(this.#whyNotWritten());
       return this.#finish([await this.#answer(call, signal)]);
     });
   }
@@ -89,30 +91,40 @@ export class ChatListener {
   }
 
   async #runPendingCalls(signal: AbortSignal): Promise<RunOutcome> {
-    const { document } = this.#parts;
     // Ids first: with them a result finds its call again, whatever is typed in the meantime.
-    while (await document.edit(assignCallId));
-    const action = nextAction(document.text());
+    while (await this.#edit(assignCallId));
+    const ids = this.#pending().map((call) => call.id);
+    if (ids.includes(undefined)) return failed(this.#whyNotWritten());
     const outcomes: RunOutcome[] = [];
-    for (const written of action.kind === 'runTools' ? action.calls : []) {
-      const outcome = await this.#runWritten(written, signal);
-      outcomes.push(outcome ?? failed(STOPPED));
-      if (!outcome || signal.aborted) break;
+    for (const id of ids) {
+      // Read anew each time: the user may have changed or deleted a call while another one ran.
+      const written = this.#pending().find((call) => call.id === id);
+      if (written) outcomes.push(await this.#runWritten(written, signal));
+      if (signal.aborted || outcomes.at(-1)?.cancelled) break;
     }
     return this.#finish(outcomes);
   }
 
-  /** Resolves to nothing when the user called it off before the call was made: it stays pending. */
-  async #runWritten(written: WrittenCall, signal: AbortSignal): Promise<RunOutcome | undefined> {
+  #pending(): readonly WrittenCall[] {
+    const action = nextAction(this.#parts.document.text());
+    return action.kind === 'runTools' ? action.calls : [];
+  }
+
+  async #runWritten(written: WrittenCall, signal: AbortSignal): Promise<RunOutcome> {
     const read = readArguments(written.argumentsText);
     const { server, tool, id = '' } = written;
     const call: ToolCall = { server, tool, id, arguments: read.ok ? read.value : {} };
     if (!read.ok) return this.#write(call, refusal(read.message));
     const verdict = await this.#judge(call, signal);
-    if (signal.aborted || verdict.kind === 'cancel') return undefined;
-    return verdict.kind === 'refuse'
-      ? this.#write(call, refusal(verdict.reason))
-      : this.#answer(call, signal);
+    if (signal.aborted || verdict.kind === 'cancel') return STOPPED;
+    if (verdict.kind === 'refuse') return this.#write(call, refusal(verdict.reason));
+    // The consent was for what the file said then.
+    const unchanged = this.#pending().some(
+      (each) => isSameCall(each, written) && each.argumentsText === written.argumentsText,
+    );
+    return unchanged
+      ? this.#answer(call, signal)
+      : failed(`The call ${renderToolName(call)} ${id} was changed: run again.`);
   }
 
   /** A call needs a tool that exists and a user who agrees. */
@@ -141,52 +153,66 @@ export class ChatListener {
   }
 
   async #answer(call: ToolCall, signal: AbortSignal): Promise<RunOutcome> {
+    return this.#write(call, await this.#call(call, signal));
+  }
+
+  /** The result, or why there is none as a result. */
+  async #call(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
     const { assets, tools, onProgress, log } = this.#parts;
     try {
-      const result = await tools.callTool(call, {
+      return await tools.callTool(call, {
         assets: assets.beginResult(),
         signal,
         onProgress: (progress) => onProgress?.(call, progress),
       });
-      return await this.#write(call, result);
     } catch (error) {
       const reason = signal.aborted ? 'The call was stopped before it answered.' : messageOf(error);
       log.warn(`${renderToolName(call)}: ${reason}`);
-      return await this.#write(call, refusal(reason));
+      return refusal(reason);
     }
   }
 
   /** Bytes before links: by now every asset of the result is whole on disk. */
   async #write(call: ToolCall, result: ToolResult): Promise<RunOutcome> {
     const body = renderToolResult(result);
-    const written = await this.#parts.document.edit((text) => fillToolResult(text, call, body));
     const assets = result.parts.flatMap((part) => (part.kind === 'asset' ? [part.asset.path] : []));
-    if (!written) return { ok: false, error: NOT_WRITTEN, assets };
-    const error = errorOf(result);
+    const error = (await this.#writeTurn(call, body)) ?? errorOf(result);
     return error === undefined ? { ok: true, assets } : { ok: false, error, assets };
+  }
+
+  /** Resolves to what went wrong, if anything did. */
+  async #writeTurn(call: ToolCall, body: string): Promise<string | undefined> {
+    if (await this.#edit((text) => fillToolResult(text, call, body))) return undefined;
+    this.#parts.rescue?.(fillToolResult('', call, body).text);
+    return NOT_WRITTEN;
+  }
+
+  /** A document that is gone takes no edit, just like one that is read-only. */
+  async #edit(compute: (text: string) => TextEdit | undefined): Promise<boolean> {
+    try {
+      return await this.#parts.document.edit(compute);
+    } catch (error) {
+      this.#parts.log.error(`The chat could not be changed: ${messageOf(error)}`);
+      return false;
+    }
+  }
+
+  #whyNotWritten(): string {
+    const { endsInFence } = parseChat(this.#parts.document.text());
+    return endsInFence ? 'A code fence at the end of the chat is never closed. Close it first.' : NOT_WRITTEN;
   }
 
   async #finish(outcomes: readonly RunOutcome[]): Promise<RunOutcome> {
-    await this.#parts.document.edit(endWithUserTurn);
-    const error = outcomes.find((outcome) => !outcome.ok)?.error;
-    const assets = outcomes.flatMap((outcome) => outcome.assets);
-    return error === undefined ? { ok: true, assets } : { ok: false, error, assets };
+    // Nothing came, so nothing is to be added.
+    if (outcomes.some((outcome) => !outcome.cancelled)) await this.#edit(endWithUserTurn);
+    const failure = outcomes.find((outcome) => !outcome.ok);
+    return { ...(failure ?? { ok: true }), assets: outcomes.flatMap((outcome) => outcome.assets) };
   }
-}
-
-/** What the user meant as a call may be one that cannot be read. */
-function firstProblem(text: string): string | undefined {
-  const problem = parseChat(text).problems[0];
-  return problem && `Line ${text.slice(0, problem.offset).split('\n').length}: ${problem.message}`;
-}
-
-function whyNot(action: Exclude<NextAction, { kind: 'runTools' }>): string {
-  return action.kind === 'wait' ? action.reason : NO_MODEL;
 }
 
 const NO_MODEL =
   'This turn asks for a reply, and this version has no models yet. It runs tool calls: use “Filechat: Call Tool…”.';
-const STOPPED = 'Stopped.';
+const STOPPED: RunOutcome = { ok: false, error: 'Stopped.', cancelled: true, assets: [] };
 const NOT_WRITTEN = 'The document did not take the change. Is it read-only or closed?';
 
 function failed(error: string): RunOutcome {

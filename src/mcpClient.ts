@@ -69,7 +69,10 @@ export class McpClient implements ToolHost {
   }
 
   #connections(): Promise<Connections> {
-    this.#opened ??= this.#open();
+    this.#opened ??= this.#open().catch((error: unknown) => {
+      this.#opened = undefined;
+      throw error;
+    });
     return this.#opened;
   }
 }

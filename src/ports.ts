@@ -181,5 +181,7 @@ export interface Consent {
 export interface RunOutcome {
   readonly ok: boolean;
   readonly error?: string;
+  /** The user called it off, and so knows already. */
+  readonly cancelled?: boolean;
   readonly assets: readonly string[];
 }

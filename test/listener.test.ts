@@ -50,6 +50,7 @@ interface Scene {
   readonly listener: ChatListener;
   readonly asked: ToolCall[];
   readonly called: ToolCall[];
+  readonly rescued: string[];
 }
 
 function scene(
@@ -57,11 +58,17 @@ function scene(
   {
     answer = { kind: 'allow' } as ConsentAnswer,
     during = () => {},
-  }: { answer?: ConsentAnswer; during?: (document: MemoryDocument) => void } = {},
+    whileAsked = () => {},
+  }: {
+    answer?: ConsentAnswer;
+    during?: (document: MemoryDocument) => void;
+    whileAsked?: (document: MemoryDocument) => void;
+  } = {},
 ): Scene {
   const document = new MemoryDocument(text);
   const asked: ToolCall[] = [];
   const called: ToolCall[] = [];
+  const rescued: string[] = [];
   const tools: ToolHost = {
     listTools: async (server) => ({
       tools: TOOLS.filter((tool) => tool.server === server),
@@ -83,12 +90,14 @@ function scene(
     consent: {
       mayCall: async (call) => {
         asked.push(call);
+        whileAsked(document);
         return answer;
       },
     },
     log: { info() {}, warn() {}, error() {} },
+    rescue: (markdown) => rescued.push(markdown),
   };
-  return { document, listener: new ChatListener(parts), asked, called };
+  return { document, listener: new ChatListener(parts), asked, called, rescued };
 }
 
 const CALL = (tool: string, body = '{}', id = '') =>
@@ -132,6 +141,72 @@ describe('running a chat', () => {
     });
     await listener.run();
     assert.equal(document.text(), '# %% user\nhm\n\n# %% tool a.echo c1\n```\n{"n":1}\n```\n\n# %% user\n');
+  });
+
+  it('a call that was deleted before its turn came is not made', async () => {
+    const { document, listener, called } = scene(
+      `# %% user\n${CALL('echo', '{"n": 1}')}\n${CALL('echo', '{"n": 2}')}`,
+      {
+        during: (live) => live.type((text) => text.replace(/\n```tool_call a\.echo c2[\s\S]*?```\n/, '')),
+      },
+    );
+    await listener.run();
+    assert.deepEqual(
+      called.map((call) => call.id),
+      ['c1'],
+    );
+    assert.equal(document.text().includes('c2'), false);
+  });
+
+  it('a call whose arguments were changed before its turn came is made as it stands then', async () => {
+    const { listener, called } = scene(
+      `# %% user\n${CALL('echo', '{"n": 1}')}\n${CALL('echo', '{"n": 2}')}`,
+      {
+        during: (live) => live.type((text) => text.replace('{"n": 2}', '{"n": 3}')),
+      },
+    );
+    await listener.run();
+    assert.deepEqual(
+      called.map((call) => call.arguments),
+      [{ n: 1 }, { n: 3 }],
+    );
+  });
+
+  it('a call that was changed after consent is not made', async () => {
+    const { document, listener, called } = scene(`# %% user\n${CALL('echo', '{"n": 1}')}`, {
+      whileAsked: (live) => live.type((text) => text.replace('{"n": 1}', '{"n": 2}')),
+    });
+    assert.equal((await listener.run()).error, 'The call a.echo c1 was changed: run again.');
+    assert.deepEqual([called.length, document.text().includes('# %% tool')], [0, false]);
+  });
+
+  it('two calls with one id get their own results', async () => {
+    const { document, listener } = scene(
+      `# %% user\n${CALL('echo', '{"n": 1}', 'x')}\n${CALL('echo', '{"n": 2}', 'x')}`,
+    );
+    await listener.run();
+    assert.match(
+      document.text(),
+      /# %% tool a\.echo x\n```\n\{"n":1\}\n```\n\n# %% tool a\.echo x\n```\n\{"n":2\}/,
+    );
+  });
+
+  it('a document that takes no edit has no tool called', async () => {
+    const { document, listener, called } = scene(`# %% user\n${CALL('echo')}`);
+    document.edit = async () => false;
+    assert.equal((await listener.run()).ok, false);
+    assert.equal(called.length, 0);
+  });
+
+  it('a result that its document does not take is rescued, once', async () => {
+    const { document, listener, rescued } = scene(`# %% user\n${CALL('echo', '{"n": 1}')}`, {
+      during: (live) => {
+        live.edit = () => Promise.reject(new Error('gone'));
+      },
+    });
+    assert.match((await listener.run()).error ?? '', /did not take the change/);
+    assert.deepEqual(rescued, ['# %% tool a.echo c1\n```\n{"n":1}\n```\n']);
+    assert.equal(document.text().includes('# %% tool'), false);
   });
 
   const refused: Record<string, [block: string, note: RegExp]> = {
@@ -194,7 +269,7 @@ describe('consent', () => {
     const { document, listener, called } = scene(`# %% user\n${CALL('echo')}${CALL('echo')}`, {
       answer: { kind: 'cancel' },
     });
-    assert.deepEqual(await listener.run(), { ok: false, error: 'Stopped.', assets: [] });
+    assert.deepEqual(await listener.run(), { ok: false, error: 'Stopped.', cancelled: true, assets: [] });
     assert.equal(document.text().includes('# %% tool'), false);
     assert.equal(called.length, 0);
   });

@@ -1,6 +1,6 @@
 import type { TextEdit, ToolCall, ToolName } from '../ports.ts';
 import { renderMarker } from './marker.ts';
-import { answers, answersTo, nextAction } from './nextAction.ts';
+import { answeredCall, answersTo, isSameCall, nextAction } from './nextAction.ts';
 import { parseChat, type Turn, turnBody } from './parse.ts';
 import { renderCall, renderToolName } from './toolCall.ts';
 
@@ -29,11 +29,17 @@ export function assignCallId(text: string): TextEdit | undefined {
   return call && { start: call.infoEnd, end: call.infoEnd, text: ` ${newCallId(text)}` };
 }
 
-/** `c1`, `c2`, …: short, because people read them. */
+/** `c1`, `c2`, …: short, because people read them. Only real ids count, so no text can use them up. */
 export function newCallId(text: string): string {
-  let highest = 0;
-  for (const [, digits] of text.matchAll(/\bc(\d{1,9})\b/g)) highest = Math.max(highest, Number(digits));
-  return `c${highest + 1}`;
+  const { turns } = parseChat(text);
+  const calls = turns.flatMap((turn) => turn.calls.map((call) => call.id));
+  const answered = turns.filter((turn) => turn.role === 'tool').map((turn) => answeredCall(turn).id);
+  const taken = new Set([...calls, ...answered]);
+  let number = 0;
+  for (const id of taken) number = Math.max(number, Number(/^c(\d{1,6})$/.exec(id ?? '')?.[1] ?? 0));
+  do number += 1;
+  while (taken.has(`c${number}`));
+  return `c${number}`;
 }
 
 /**
@@ -60,16 +66,18 @@ export function endWithUserTurn(text: string): TextEdit | undefined {
 }
 
 /** Behind the call's turn and the answers of its earlier calls; and where the call itself ends. */
-function placeForResult(turns: readonly Turn[], { server, tool, id }: NamedCall) {
+function placeForResult(turns: readonly Turn[], wanted: NamedCall) {
   for (let at = turns.length - 1; at >= 0; at -= 1) {
     const { calls = [], end = 0 } = turns[at] ?? {};
-    const order = calls.findIndex((call) => call.id === id && call.server === server && call.tool === tool);
-    if (order < 0) continue;
-    const later = calls.slice(order + 1);
+    const same = calls.filter((call) => isSameCall(call, wanted));
     const followers = answersTo(turns, at);
-    const next = followers.find((answer) => later.some((call) => answers(answer, call)));
-    const turnEnd = next?.start ?? followers.at(-1)?.end ?? end;
-    return { turnEnd, callEnd: calls[order]?.end ?? end };
+    // Of calls that share an id, the first without an answer is meant.
+    const answered = followers.filter((turn) => isSameCall(answeredCall(turn), wanted)).length;
+    const call = same[Math.min(answered, same.length - 1)];
+    if (!call) continue;
+    const later = calls.slice(calls.indexOf(call) + 1).filter((each) => !isSameCall(each, wanted));
+    const next = followers.find((turn) => later.some((each) => isSameCall(answeredCall(turn), each)));
+    return { turnEnd: next?.start ?? followers.at(-1)?.end ?? end, callEnd: call.end };
   }
   return undefined;
 }

@@ -17,21 +17,24 @@ export function unescapeMarkers(text: string): string {
 }
 
 /**
- * Characters that a reader cannot see or that reorder what a reader sees: controls but tab and
- * newline, zero-width and bidirectional controls, tags, lone surrogates, and the separators that some
- * editors take for the end of a line. Also our own escape, so that it cannot be forged.
+ * Characters that a reader cannot see or that reorder what a reader sees: controls but tab and newline, all that
+ * Unicode says to ignore (zero-width, bidirectional, tags, fillers), blank Braille, lone surrogates, and separators
+ * that some editors take for the end of a line. Also our own escape, so that it cannot be forged.
  */
 const INVISIBLE =
-  /⟦(?=U\+)|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb]|[\u{e0000}-\u{e0fff}]|\p{Surrogate}/gu;
+  /⟦(?=U\+)|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb]|\p{Default_Ignorable_Code_Point}|\p{Surrogate}/gu;
 const VISIBLE = /⟦U\+([0-9A-F]{4,6})⟧/g;
 const EMOJI = /\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?$/u;
 const STARTS_WITH_EMOJI = /^\p{Extended_Pictographic}/u;
 const ZERO_WIDTH_JOINER = '\u200d';
+/** Makes the sign before it a coloured one: ⚠️, 1️⃣. */
+const EMOJI_STYLE = '\ufe0f';
+const TAKES_STYLE = /[\p{Extended_Pictographic}\p{Emoji}]$/u;
 
-/** Writes what cannot be seen as `⟦U+202E⟧`. The joiner within an emoji is left alone. */
+/** Writes what cannot be seen as `⟦U+202E⟧`. What an emoji is made of is left alone. */
 export function showInvisible(text: string): string {
   return text.replace(INVISIBLE, (character, at: number) =>
-    character === ZERO_WIDTH_JOINER && joinsEmoji(text, at) ? character : visible(character),
+    isPartOfEmoji(character, text, at) ? character : visible(character),
   );
 }
 
@@ -47,8 +50,12 @@ function visible(character: string): string {
   return `⟦U+${code.toString(16).toUpperCase().padStart(4, '0')}⟧`;
 }
 
-function joinsEmoji(text: string, at: number): boolean {
+function isPartOfEmoji(character: string, text: string, at: number): boolean {
+  const before = text.slice(Math.max(0, at - 4), at);
+  if (character === EMOJI_STYLE) return TAKES_STYLE.test(before);
   return (
-    EMOJI.test(text.slice(Math.max(0, at - 4), at)) && STARTS_WITH_EMOJI.test(text.slice(at + 1, at + 3))
+    character === ZERO_WIDTH_JOINER &&
+    EMOJI.test(before) &&
+    STARTS_WITH_EMOJI.test(text.slice(at + 1, at + 3))
   );
 }

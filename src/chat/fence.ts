@@ -8,7 +8,8 @@ export interface Fence {
   readonly contained: boolean;
 }
 
-const OPENING = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>)(?=[ \t>])[ \t]*)*)([ \t]*)(`{3,}|~{3,})(.*)$/;
+/** White space belongs to what follows it and to nothing else, or a long row of `- - - -` would take for ever. */
+const OPENING = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>)(?=[ \t>`~]))*)([ \t]*)(`{3,}|~{3,})(.*)$/;
 const LIST_ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
 
 /**

@@ -11,7 +11,8 @@ export function nextAction(text: string, chat: Chat = parseChat(text)): NextActi
   const at = lastSpeaker(text, chat.turns);
   const speaker = chat.turns[at];
   if (!speaker) return { kind: 'wait', reason: 'The chat is empty: write something below “# %% user”.' };
-  if (speaker.calls.some((call) => !call.closed)) return CUT_OFF;
+  const problem = chat.problems.find(({ offset }) => speaker.start <= offset && offset <= speaker.end);
+  if (problem) return { kind: 'wait', reason: `Line ${lineOf(text, problem.offset)}: ${problem.message}` };
   const calls = pendingCalls(chat.turns, at);
   if (calls.length > 0) return { kind: 'runTools', calls };
   const body = turnBody(text, speaker).trim();
@@ -23,17 +24,17 @@ export function nextAction(text: string, chat: Chat = parseChat(text)): NextActi
   return speaker.role === 'user' ? { kind: 'reply' } : YOUR_TURN;
 }
 
-const CUT_OFF: NextAction = {
-  kind: 'wait',
-  reason: 'A tool call is cut off: close its code fence, then run.',
-};
 const YOUR_TURN: NextAction = { kind: 'wait', reason: 'It is your turn: write below “# %% user”, then run.' };
+
+function lineOf(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length;
+}
 
 /** The calls of one turn that no tool turn behind it has answered, in their order. */
 export function pendingCalls(turns: readonly Turn[], at: number): readonly WrittenCall[] {
   const pending = [...(turns[at]?.calls ?? [])];
   for (const turn of answersTo(turns, at)) {
-    const answered = pending.findIndex((call) => answers(turn, call));
+    const answered = pending.findIndex((call) => isSameCall(answeredCall(turn), call));
     if (answered >= 0) pending.splice(answered, 1);
   }
   return pending;
@@ -46,10 +47,21 @@ export function answersTo(turns: readonly Turn[], at: number): readonly Turn[] {
   return turns.slice(at + 1, end);
 }
 
-export function answers(turn: Turn, call: WrittenCall): boolean {
+/** What a call is known by. */
+export interface CallName {
+  readonly server?: string;
+  readonly tool?: string;
+  readonly id?: string | undefined;
+}
+
+/** Which call a tool turn answers, by the words on its line. */
+export function answeredCall(turn: Turn): CallName {
   const [name = '', id] = turn.words.split(/[ \t]+/);
-  const called = readToolName(name);
-  return called?.server === call.server && called.tool === call.tool && id === call.id;
+  return { ...readToolName(name), id };
+}
+
+export function isSameCall(a: CallName, b: CallName): boolean {
+  return a.server === b.server && a.tool === b.tool && a.id === b.id;
 }
 
 /** The last turn of a user or an assistant, not counting empty user turns that wait for text. */

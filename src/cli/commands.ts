@@ -93,6 +93,7 @@ async function runChat(command: Exclude<Work, { kind: 'tools' }>, client: McpCli
     tools: client,
     consent,
     log: { info: () => {}, warn: () => {}, error: context.err },
+    rescue: context.out,
     onProgress: (call, progress) => context.err(`${renderToolName(call)}: ${describeProgress(progress)}`),
   });
   context.signal.addEventListener('abort', () => listener.stop());

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { showInvisible } from '../chat/escape.ts';
 import type { ServerConfig } from './config.ts';
 
 /**
@@ -7,7 +8,7 @@ import type { ServerConfig } from './config.ts';
  */
 export function describeServer(config: ServerConfig): string {
   if (config.kind !== 'stdio') {
-    return [visible(config.url), ...named('headers', config.headers)].join('\n');
+    return [showInvisible(config.url), ...named('headers', config.headers)].join('\n');
   }
   const commandLine = [config.command, ...config.args].map(quoted).join(' ');
   const cwd = config.cwd === undefined ? [] : [`in ${quoted(config.cwd)}`];
@@ -27,12 +28,7 @@ function named(field: string, record: Readonly<Record<string, string>>): string[
 const PLAIN_WORD = /^[\w@%+=:,./\\~-]+$/;
 
 function quoted(word: string): string {
-  return PLAIN_WORD.test(word) ? word : visible(JSON.stringify(word));
-}
-
-/** Shows control, bidi, zero-width and other invisible characters by their number. */
-function visible(text: string): string {
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+  return PLAIN_WORD.test(word) ? word : showInvisible(JSON.stringify(word));
 }
 
 function canonicalJson(value: unknown): string {

@@ -65,8 +65,8 @@ function addTools(server: string, page: unknown, tools: Map<string, ToolInfo>, n
   }
 }
 
-// The name stands in a fence's info string, so it must be one word without backticks.
-const TOOL_NAME = /^[^\s`\p{C}]{1,256}$/u;
+// In a chat a name is written encoded as one word; only what nobody could read is refused.
+const TOOL_NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,256}$/u;
 
 /** The tool, or what is wrong with its definition. */
 function readTool(server: string, definition: unknown): ToolInfo | string {
@@ -75,7 +75,7 @@ function readTool(server: string, definition: unknown): ToolInfo | string {
     return 'it has no name';
   }
   if (!TOOL_NAME.test(name)) {
-    return `its name ${JSON.stringify(name.slice(0, MAX_TITLE_CHARS))} cannot be written in a chat`;
+    return `its name ${JSON.stringify(name.slice(0, MAX_TITLE_CHARS))} has characters that cannot be seen, or too many`;
   }
   const inputSchema = field(definition, 'inputSchema') ?? { type: 'object' };
   if (typeof inputSchema !== 'object' || Array.isArray(inputSchema)) {

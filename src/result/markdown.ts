@@ -31,7 +31,7 @@ export const PREVIEW_INFO = 'text preview';
  * look like a line of ours. Any other text goes into a fence.
  */
 function canBePlain({ text, source }: TextPart): boolean {
-  const ownLines = /^ {0,3}>|```|~~~|<[A-Za-z/!?]|!\[|\]\s*[([:]/m;
+  const ownLines = /^ {0,3}>|```|~~~|\$\$|<[A-Za-z/!?]|!\[|\]\s*[([:]/m;
   const blankEdge = /^[ \t]*(\n|$)|\n[ \t]*$/;
   return source === undefined && !ownLines.test(text) && !blankEdge.test(text);
 }

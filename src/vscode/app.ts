@@ -5,15 +5,17 @@ import { ASSET_FOLDER } from '../assets/names.ts';
 import { FolderAssets } from '../assets/store.ts';
 import { nextAction } from '../chat/nextAction.ts';
 import { renderToolName } from '../chat/toolCall.ts';
-import { ChatListener, type ToolRequest } from '../listener.ts';
+import type { ToolRequest } from '../listener.ts';
+import { missingArguments } from '../mcp/arguments.ts';
 import type { Connections } from '../mcp/connections.ts';
 import { McpClient } from '../mcpClient.ts';
-import type { AssetStore, RunOutcome, ToolCall, ToolProgress } from '../ports.ts';
+import type { AssetStore, RunOutcome, ToolInfo } from '../ports.ts';
 import { askArguments } from './askArguments.ts';
-import { activeChat, createChat, isChat, moveToEnd } from './chatFiles.ts';
+import { activeChat, createChat, isChat } from './chatFiles.ts';
 import { type Fields, readFields, readObject, readString, readUri } from './commandArguments.ts';
-import { EditorDocument } from './editorDocument.ts';
 import { pickTool } from './pickTool.ts';
+import { plainMessage } from './plainMessage.ts';
+import { Runs } from './runs.ts';
 import { ServerList } from './servers.ts';
 import { resultLimits, timeoutMs } from './settings.ts';
 import { ToolConsent } from './toolConsent.ts';
@@ -25,7 +27,7 @@ export class App {
   readonly #servers: ServerList;
   readonly #tools: McpClient;
   readonly #consent: ToolConsent;
-  readonly #running = new Map<string, ChatListener>();
+  readonly #runs: Runs;
 
   constructor(context: vscode.ExtensionContext) {
     this.#context = context;
@@ -33,25 +35,16 @@ export class App {
     this.#servers = new ServerList(context.globalState, this.#log);
     this.#tools = new McpClient(() => this.#openConnections(), resultLimits);
     this.#consent = new ToolConsent(context.globalState, (server) => this.#servers.fingerprint(server));
+    const assetsFor = (uri: vscode.Uri) => this.#assetsFor(uri);
+    this.#runs = new Runs({ tools: this.#tools, consent: this.#consent, log: this.#log, assetsFor });
     context.subscriptions.push(
       this.#log,
-      vscode.window.onDidChangeActiveTextEditor(() => this.#showState()),
+      vscode.window.onDidChangeActiveTextEditor(() => this.#runs.showState()),
     );
   }
 
-  /** The SDK is large; New Chat should not wait for it. */
-  async #openConnections(): Promise<Connections> {
-    const { Connections } = await import('../mcp/connections.ts');
-    return new Connections({
-      servers: () => this.#servers.allowed(),
-      log: this.#log,
-      timeoutMs,
-      clientInfo: { name: 'filechat', version: String(this.#context.extension.packageJSON.version) },
-    });
-  }
-
   async dispose(): Promise<void> {
-    for (const listener of this.#running.values()) listener.stop();
+    this.#runs.stopAll();
     await this.#tools.dispose();
   }
 
@@ -65,38 +58,68 @@ export class App {
     if (!document) return this.#tell(failed('Open a chat first: a file whose name ends in .chat.md.'));
     if (!vscode.workspace.isTrusted) return this.#tell(failed(UNTRUSTED));
     const action = nextAction(document.getText());
-    if (action.kind === 'runTools') {
-      for (const { server } of action.calls) await this.#servers.askForWorkspaceServers(server);
+    const servers = new Set(action.kind === 'runTools' ? action.calls.map(({ server }) => server) : []);
+    for (const server of servers) {
+      const refused = await this.#refusedServer(server);
+      if (refused) return this.#tell(refused);
     }
-    return this.#tell(await this.#withListener(document, 'running the chat', (listener) => listener.run()));
+    return this.#tell(await this.#runs.start(document, 'running the chat', (listener) => listener.run()));
   }
 
   async stop(argument: unknown): Promise<void> {
     const uri = (await this.#findChat(readFields(argument)))?.uri;
-    if (uri) this.#running.get(uri.toString())?.stop();
+    if (uri) this.#runs.stop(uri);
   }
 
   async callTool(argument: unknown): Promise<RunOutcome> {
     if (!vscode.workspace.isTrusted) return this.#tell(failed(UNTRUSTED));
     const fields = readFields(argument);
+    const refused = await this.#refusedServer(readString(fields, 'server'));
+    if (refused) return this.#tell(refused);
     const request = await this.#readRequest(fields);
-    if (!request) return failed('No tool was chosen.');
+    if (!request) return CANCELLED;
     const document = (await this.#findChat(fields)) ?? (await createChat());
-    if (!document) return failed('There is no chat to write into.');
-    const work = (listener: ChatListener) => listener.callTool(request);
-    return this.#tell(await this.#withListener(document, renderToolName(request), work));
+    if (!document) return CANCELLED;
+    const title = renderToolName(request);
+    return this.#tell(await this.#runs.start(document, title, (listener) => listener.callTool(request)));
   }
 
-  /** What to call: as the caller says, else as the user picks it. */
+  async forgetPermissions(): Promise<void> {
+    await this.#servers.forget();
+    await this.#consent.forget();
+    void vscode.window.showInformationMessage('Every server of a workspace and every tool will ask again.');
+  }
+
+  /** Asks about the workspace's servers; without a name about all of them, of which some may be declined. */
+  async #refusedServer(server: string | undefined): Promise<RunOutcome | undefined> {
+    const consent = await this.#servers.askForWorkspaceServers(server);
+    if (consent === 'cancelled') return CANCELLED;
+    return consent === 'given'
+      ? undefined
+      : failed(`The server “${server}” is not allowed in this workspace.`);
+  }
+
+  /** What to call: as the caller says, and the rest as the user picks it. */
   async #readRequest(fields: Fields): Promise<ToolRequest | undefined> {
     const server = readString(fields, 'server');
     const tool = readString(fields, 'tool');
-    const given = readObject(fields, 'arguments');
-    await this.#servers.askForWorkspaceServers(server);
-    if (server !== undefined && tool !== undefined) return { server, tool, arguments: given ?? {} };
-    const picked = await pickTool(this.#tools.listTools(server));
-    const args = picked && (await askArguments(picked, given));
-    return args && { server: picked.server, tool: picked.tool, arguments: args };
+    const given = readObject(fields, 'arguments') ?? {};
+    const named = server !== undefined && tool !== undefined ? { server, tool, arguments: given } : undefined;
+    const info = named ? await this.#findTool(named) : await pickTool(await this.#listTools(server));
+    // A tool that nobody knows is told where all such things are told: by the turn loop.
+    if (!info || (named && missingArguments(info.inputSchema, given).length === 0)) return named;
+    const args = await askArguments(info, given);
+    return args && { server: info.server, tool: info.tool, arguments: args };
+  }
+
+  async #findTool({ server, tool }: ToolRequest): Promise<ToolInfo | undefined> {
+    const { tools } = await this.#tools.listTools(server);
+    return tools.find((each) => each.tool === tool);
+  }
+
+  async #listTools(server: string | undefined) {
+    const servers = server === undefined ? [...(await this.#servers.allowed()).keys()] : [server];
+    return servers.map((each) => this.#tools.listTools(each));
   }
 
   async #findChat(fields: Fields): Promise<vscode.TextDocument | undefined> {
@@ -106,37 +129,14 @@ export class App {
     return vscode.workspace.openTextDocument(uri);
   }
 
-  /** One turn loop a document at a time, with a notification that can cancel it. */
-  async #withListener(
-    document: vscode.TextDocument,
-    title: string,
-    work: (listener: ChatListener) => Promise<RunOutcome>,
-  ): Promise<RunOutcome> {
-    const key = document.uri.toString();
-    if (this.#running.has(key)) return failed('This chat is running already. Stop it first, or wait.');
-    const options = { location: vscode.ProgressLocation.Notification, title: 'Filechat', cancellable: true };
-    return vscode.window.withProgress(options, async (progress, token) => {
-      progress.report({ message: title });
-      const listener = new ChatListener({
-        document: new EditorDocument(document),
-        assets: await this.#assetsFor(document.uri),
-        tools: this.#tools,
-        consent: this.#consent,
-        log: this.#log,
-        onProgress: reportTo(progress),
-      });
-      this.#running.set(key, listener);
-      this.#showState();
-      const followed = editorsAtEnd(document);
-      const cancelled = token.onCancellationRequested(() => listener.stop());
-      try {
-        return await work(listener);
-      } finally {
-        cancelled.dispose();
-        this.#running.delete(key);
-        this.#showState();
-        for (const editor of followed) moveToEnd(editor);
-      }
+  /** The SDK is large; New Chat should not wait for it. */
+  async #openConnections(): Promise<Connections> {
+    const { Connections } = await import('../mcp/connections.ts');
+    return new Connections({
+      servers: () => this.#servers.allowed(),
+      log: this.#log,
+      timeoutMs,
+      clientInfo: { name: 'filechat', version: String(this.#context.extension.packageJSON.version) },
     });
   }
 
@@ -146,43 +146,25 @@ export class App {
     const folder = this.#context.globalStorageUri;
     await mkdir(folder.fsPath, { recursive: true });
     const linkPrefix = vscode.Uri.joinPath(folder, ASSET_FOLDER).path;
-    this.#log.info(`${uri.toString()} is not a saved file. Its assets go to ${linkPrefix}.`);
+    void vscode.window.showInformationMessage(
+      `This chat is not a saved file. Its assets go to ${linkPrefix}.`,
+    );
     return new FolderAssets({ folder: folder.fsPath, linkPrefix });
   }
 
-  /** The button in the title bar is Stop while the chat in front runs, else Run. */
-  #showState(): void {
-    const uri = vscode.window.activeTextEditor?.document.uri.toString();
-    const running = uri !== undefined && this.#running.has(uri);
-    void vscode.commands.executeCommand('setContext', 'filechat.running', running);
-  }
-
+  /** Tells what failed, in plain words; what the user called off needs no telling. */
   #tell(outcome: RunOutcome): RunOutcome {
-    if (!outcome.ok && outcome.error !== undefined) void vscode.window.showWarningMessage(outcome.error);
+    if (!outcome.ok && !outcome.cancelled) {
+      void vscode.window.showWarningMessage(plainMessage(outcome.error ?? 'It failed.'));
+    }
     return outcome;
   }
 }
 
 const UNTRUSTED =
   'This workspace is not trusted, so no tool is called. Trust it first: “Workspaces: Manage Workspace Trust”.';
+const CANCELLED: RunOutcome = { ok: false, error: 'Nothing was chosen.', cancelled: true, assets: [] };
 
 function failed(error: string): RunOutcome {
   return { ok: false, error, assets: [] };
-}
-
-/** Who reads at the end wants to go on reading at the end; who reads elsewhere is left alone. */
-function editorsAtEnd(document: vscode.TextDocument): readonly vscode.TextEditor[] {
-  return vscode.window.visibleTextEditors.filter(
-    (editor) => editor.document === document && editor.selection.active.line >= document.lineCount - 2,
-  );
-}
-
-function reportTo(progress: vscode.Progress<{ message?: string; increment?: number }>) {
-  let reported = 0;
-  return (call: ToolCall, { message, done, total }: ToolProgress) => {
-    const percent = done !== undefined && total ? Math.min(100, (done / total) * 100) : reported;
-    const increment = Math.max(0, percent - reported);
-    reported = Math.max(reported, percent);
-    progress.report({ message: `${renderToolName(call)}${message ? `: ${message}` : ''}`, increment });
-  };
 }

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
-import { showInvisible } from '../chat/escape.ts';
 import { checkAnswer, printAnswer } from '../mcp/answer.ts';
 import { askableArguments, fillDefaults } from '../mcp/arguments.ts';
 import type { ArgumentQuestion } from '../mcp/question.ts';
 import type { ToolInfo } from '../ports.ts';
+import { plainMessage } from './plainMessage.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 type Reply = { readonly kind: 'answer'; readonly text: string } | { readonly kind: 'back' | 'cancel' };
@@ -15,7 +15,7 @@ export async function askArguments(tool: ToolInfo, given: Arguments = {}): Promi
   for (let step = 0; step < questions.length; ) {
     const question = questions[step];
     if (!question) break;
-    const title = `${showInvisible(tool.tool)} (${step + 1}/${questions.length})`;
+    const title = `${plainMessage(tool.tool)} (${step + 1}/${questions.length})`;
     const reply = await ask(question, { title, canGoBack: step > 0, text: answers.get(question.name) });
     if (reply.kind === 'cancel') return undefined;
     if (reply.kind === 'answer') answers.set(question.name, reply.text);
@@ -78,13 +78,15 @@ function choiceInput(question: ArgumentQuestion, { text }: Asking): Input {
   const preset = text ?? presetOf(question);
   const choices =
     question.kind === 'choice'
-      ? question.choices.map((choice) => ({ label: showInvisible(choice.label), text: choice.text }))
+      ? question.choices.map((choice) => ({ label: plainMessage(choice.label), text: choice.text }))
       : [
           { label: 'Yes', text: printAnswer(question, true) },
           { label: 'No', text: printAnswer(question, false) },
         ];
   pick.items = question.required ? choices : [...choices, { label: LEFT_OUT, text: '' }];
-  pick.activeItems = pick.items.filter((item) => item.text === preset).slice(0, 1);
+  const preselected = pick.items.find((item) => item.text === preset);
+  // An empty list would leave no row to accept with Enter.
+  if (preselected) pick.activeItems = [preselected];
   pick.placeholder = describe(question);
   return Object.assign(pick, { accepted: () => pick.activeItems[0]?.text });
 }
@@ -97,7 +99,7 @@ function textInput(question: ArgumentQuestion, { text }: Asking): Input {
     question.kind === 'json' ? question.example : question.required ? '' : 'Leave empty to leave it out';
   const check = () => {
     const answer = checkAnswer(question, box.value);
-    box.validationMessage = answer.ok ? undefined : answer.message;
+    box.validationMessage = answer.ok ? undefined : plainMessage(answer.message);
     return answer.ok;
   };
   box.onDidChangeValue(check);
@@ -113,5 +115,5 @@ function presetOf(question: ArgumentQuestion): string {
 function describe(question: ArgumentQuestion): string {
   const name = question.title === question.name ? question.name : `${question.title} (${question.name})`;
   const about = question.description ? `: ${question.description.replaceAll('\n', ' ')}` : '';
-  return showInvisible(`${name}${question.required ? '' : ', optional'}${about}`);
+  return plainMessage(`${name}${question.required ? '' : ', optional'}${about}`);
 }

@@ -4,8 +4,10 @@ import { newChat } from '../chat/edits.ts';
 
 const MAX_NAME_TRIES = 1000;
 
-export function isChat(uri: vscode.Uri): boolean {
-  return uri.path.endsWith('.chat.md');
+/** A chat that can be written to; the old side of a diff, for instance, cannot. */
+export function isChat({ path, scheme }: vscode.Uri): boolean {
+  const writable = scheme === 'untitled' || vscode.workspace.fs.isWritableFileSystem(scheme) === true;
+  return path.endsWith('.chat.md') && writable;
 }
 
 /** The chat in front of the user, if there is one. */

@@ -4,16 +4,37 @@ import type { ChatDocument, Disposable, TextEdit } from '../ports.ts';
 const MAX_EDIT_TRIES = 10;
 
 /** A chat in the editor, whether or not it is on screen. */
-export class EditorDocument implements ChatDocument {
+export class EditorDocument implements ChatDocument, Disposable {
   #document: vscode.TextDocument;
+  #uri: vscode.Uri;
   #queue: Promise<unknown> = Promise.resolve();
+  readonly #renamed: Disposable;
 
   constructor(document: vscode.TextDocument) {
     this.#document = document;
+    this.#uri = document.uri;
+    // A renamed file is a new document to the editor, and the same chat to its user.
+    this.#renamed = vscode.workspace.onDidRenameFiles(({ files }) => {
+      for (const { oldUri, newUri } of files) this.#follow(oldUri, newUri);
+    });
   }
 
+  /** Where the chat is now. */
   get uri(): vscode.Uri {
-    return this.#document.uri;
+    return this.#uri;
+  }
+
+  dispose(): void {
+    this.#renamed.dispose();
+  }
+
+  /** A file, or a folder somewhere above it. */
+  #follow(from: vscode.Uri, to: vscode.Uri): void {
+    if (from.scheme !== this.#uri.scheme || from.authority !== this.#uri.authority) return;
+    if (this.#uri.path === from.path) this.#uri = to;
+    else if (this.#uri.path.startsWith(`${from.path}/`)) {
+      this.#uri = to.with({ path: to.path + this.#uri.path.slice(from.path.length) });
+    }
   }
 
   text(): string {
@@ -34,8 +55,10 @@ export class EditorDocument implements ChatDocument {
 
   async #editNow(compute: (text: string) => TextEdit | undefined): Promise<boolean> {
     for (let tries = 0; tries < MAX_EDIT_TRIES; tries += 1) {
-      // A tab that was closed while a tool ran took its document along.
-      if (this.#document.isClosed) this.#document = await vscode.workspace.openTextDocument(this.uri);
+      // A tab that was closed, or a file that was renamed, while a tool ran took its document along.
+      if (this.#document.isClosed || this.#document.uri.toString() !== this.#uri.toString()) {
+        this.#document = await vscode.workspace.openTextDocument(this.#uri);
+      }
       // From here to applyEdit nothing waits: the offsets must be those of the text that the editor checks.
       const edit = compute(this.#document.getText());
       if (!edit) return false;

@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
-import { showInvisible } from '../chat/escape.ts';
 import type { ToolInfo, ToolList } from '../ports.ts';
+import { plainMessage } from './plainMessage.ts';
 
 interface ToolItem extends vscode.QuickPickItem {
   readonly tool?: ToolInfo;
 }
 
-/** One list of all tools, by server; it opens at once and fills when the servers have answered. */
-export async function pickTool(tools: Promise<ToolList>): Promise<ToolInfo | undefined> {
+/** One list of all tools, by server; it opens at once and grows as the servers answer, so that none waits for another. */
+export async function pickTool(lists: readonly Promise<ToolList>[]): Promise<ToolInfo | undefined> {
   const pick = vscode.window.createQuickPick<ToolItem>();
   pick.title = 'Filechat: Call Tool';
   pick.placeholder = 'Asking the servers for their tools…';
@@ -17,16 +17,24 @@ export async function pickTool(tools: Promise<ToolList>): Promise<ToolInfo | und
   pick.show();
   try {
     const chosen = acceptedTool(pick);
-    const fill = tools.then((list) => {
-      pick.items = listItems(list);
-      pick.placeholder = list.tools.length > 0 ? 'Which tool?' : NO_TOOLS;
-      pick.busy = false;
-    });
-    await Promise.race([fill, chosen]);
+    const filled = fill(pick, lists);
+    await Promise.race([filled, chosen]);
     return await chosen;
   } finally {
     pick.dispose();
   }
+}
+
+async function fill(pick: vscode.QuickPick<ToolItem>, lists: readonly Promise<ToolList>[]): Promise<void> {
+  await Promise.all(
+    lists.map(async (list) => {
+      const items = listItems(await list);
+      pick.placeholder = 'Which tool?';
+      pick.items = [...pick.items, ...items];
+    }),
+  );
+  pick.busy = false;
+  if (pick.items.length === 0) pick.placeholder = NO_TOOLS;
 }
 
 const NO_TOOLS =
@@ -49,15 +57,15 @@ function listItems({ tools, failures }: ToolList): ToolItem[] {
     if (tool.server !== server) items.push({ label: tool.server, kind: vscode.QuickPickItemKind.Separator });
     server = tool.server;
     items.push({
-      label: `$(tools) ${showInvisible(tool.tool)}`,
-      description: showInvisible(tool.title ?? ''),
-      detail: showInvisible(tool.description?.split('\n')[0] ?? ''),
+      label: `$(tools) ${plainMessage(tool.tool)}`,
+      description: plainMessage(tool.title ?? ''),
+      detail: plainMessage(tool.description ?? ''),
       tool,
     });
   }
   for (const failure of failures) {
     items.push({ label: failure.server, kind: vscode.QuickPickItemKind.Separator });
-    items.push({ label: '$(warning) This server cannot be used', detail: showInvisible(failure.reason) });
+    items.push({ label: '$(warning) This server cannot be used', detail: plainMessage(failure.reason) });
   }
   return items;
 }

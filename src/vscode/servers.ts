@@ -6,11 +6,13 @@ import { userServers } from './settings.ts';
 
 const REMEMBERED = 'consent.servers';
 const ALLOW = 'Allow';
+const DECLINE = 'Don’t Allow';
 
 type Servers = ReadonlyMap<string, ServerConfig>;
 
-/** The user's own servers, and those of the workspace's `.vscode/mcp.json` that the user has agreed to. */
+export type ServerConsent = 'given' | 'declined' | 'cancelled';
 
+/** The user's own servers, and those of the workspace's `.vscode/mcp.json` that the user has agreed to. */
 export class ServerList {
   readonly #memory: vscode.Memento;
   readonly #log: Log;
@@ -31,15 +33,22 @@ export class ServerList {
     return new Map([...found, ...this.#userServers()]);
   }
 
-  /** Asks, once for each, about servers of the workspace; `name` limits it to the one that is needed. */
-  async askForWorkspaceServers(name?: string): Promise<void> {
+  /**
+   * Asks about servers of the workspace that nobody has decided about; `name` limits it to the one that is needed.
+   * A question that is only closed is asked again at the next use.
+   */
+  async askForWorkspaceServers(name?: string): Promise<ServerConsent> {
     const own = this.#userServers();
-    const settled = new Set([...this.#agreed(), ...this.#declined]);
-    const open = [...(await this.#workspaceServers())].filter(
-      ([id, config]) =>
-        (name === undefined || id === name) && !own.has(id) && !settled.has(fingerprintServer(config)),
-    );
-    for (const [id, config] of open) await this.#ask(id, config);
+    const agreed = new Set(this.#agreed());
+    let consent: ServerConsent = 'given';
+    for (const [id, config] of await this.#workspaceServers()) {
+      const print = fingerprintServer(config);
+      if (own.has(id) || agreed.has(print) || (name !== undefined && id !== name)) continue;
+      const answer = this.#declined.has(print) ? 'declined' : await this.#ask(id, config);
+      if (answer === 'cancelled') return answer;
+      if (answer === 'declined' && name !== undefined) consent = answer;
+    }
+    return consent;
   }
 
   async fingerprint(name: string): Promise<string> {
@@ -47,16 +56,23 @@ export class ServerList {
     return config ? fingerprintServer(config) : '';
   }
 
-  async #ask(name: string, config: ServerConfig): Promise<void> {
+  async forget(): Promise<void> {
+    this.#declined.clear();
+    await this.#memory.update(REMEMBERED, undefined);
+  }
+
+  async #ask(name: string, config: ServerConfig): Promise<ServerConsent> {
     const verb = config.kind === 'stdio' ? 'start a program' : 'connect to a server';
     const answer = await vscode.window.showWarningMessage(
       `This workspace wants to ${verb}: the MCP server “${name}”.`,
       { modal: true, detail: `${describeServer(config)}\n\nIt is configured in .vscode/mcp.json.` },
       ALLOW,
+      DECLINE,
     );
     const print = fingerprintServer(config);
     if (answer === ALLOW) await this.#memory.update(REMEMBERED, [...this.#agreed(), print]);
-    else this.#declined.add(print);
+    if (answer === DECLINE) this.#declined.add(print);
+    return answer === ALLOW ? 'given' : answer === DECLINE ? 'declined' : 'cancelled';
   }
 
   #agreed(): readonly string[] {

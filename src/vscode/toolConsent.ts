@@ -3,12 +3,13 @@ import * as vscode from 'vscode';
 import { showInvisible } from '../chat/escape.ts';
 import { renderToolName } from '../chat/toolCall.ts';
 import type { Consent, ConsentAnswer, ToolCall, ToolInfo } from '../ports.ts';
+import { plainMessage } from './plainMessage.ts';
 import { approve } from './settings.ts';
 
 const REMEMBERED = 'consent.tools';
 const ALLOW = 'Allow';
 const ALWAYS = 'Always Allow This Tool';
-const DECLINE = 'Decline';
+const DECLINE = 'Don’t Allow';
 
 /** Asks before a tool runs, with the arguments whole. “Always” holds until the tool's definition changes. */
 export class ToolConsent implements Consent {
@@ -28,7 +29,7 @@ export class ToolConsent implements Consent {
     const print = fingerprint(tool, await this.#serverPrint(call.server));
     if (this.#remembered()[name] === print) return { kind: 'allow' };
     const answer = await vscode.window.showInformationMessage(
-      `Call the tool ${showInvisible(name)}?`,
+      `Call the tool ${plainMessage(name)}?`,
       { modal: true, detail: describe(call, tool) },
       ALLOW,
       ALWAYS,
@@ -37,6 +38,10 @@ export class ToolConsent implements Consent {
     if (answer === DECLINE) return { kind: 'deny' };
     if (answer === ALWAYS) await this.#memory.update(REMEMBERED, { ...this.#remembered(), [name]: print });
     return answer === undefined ? { kind: 'cancel' } : { kind: 'allow' };
+  }
+
+  async forget(): Promise<void> {
+    await this.#memory.update(REMEMBERED, undefined);
   }
 
   #remembered(): Readonly<Record<string, string>> {

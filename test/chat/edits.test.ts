@@ -36,8 +36,14 @@ it('no call is written into a fence that is still open', () => {
 
 describe('giving ids', () => {
   it('numbers on from the highest id in the file', () => {
-    const text = '# %% user\nc7 is taken\n\n```tool_call a.b\n{}\n```\n';
+    const text = '# %% tool x.y c7\nc99 is not an id\n\n# %% user\n```tool_call a.b\n{}\n```\n';
     assert.equal(applyEdit(text, assignCallId(text)), text.replace('a.b\n', 'a.b c8\n'));
+  });
+
+  it('never gives one twice, whatever ids there are', () => {
+    const text =
+      '# %% user\n```tool_call a.b c1000000\n```\n```tool_call a.b c999999\n```\n```tool_call a.b\n```\n';
+    assert.match(applyEdit(text, assignCallId(text)), /a\.b c1000001\n/);
   });
 
   it('leaves calls alone that have one', () => {
@@ -73,6 +79,11 @@ describe('writing a result', () => {
       `${two}\n# %% tool a.b c2\nsecond\n`,
       'c1',
       `${two}\n# %% tool a.b c1\nR\n\n# %% tool a.b c2\nsecond\n`,
+    ],
+    'to the first of two calls with one id': [
+      `# %% assistant\n${BLOCK}${BLOCK}\n# %% tool a.b c1\nfirst\n`,
+      'c1',
+      `# %% assistant\n${BLOCK}${BLOCK}\n# %% tool a.b c1\nfirst\n\n# %% tool a.b c1\nR\n`,
     ],
     'above code that the user has not closed yet': [
       `# %% user\n${BLOCK}\n\`\`\`js\nfoo`,

@@ -43,6 +43,14 @@ describe('the next action', () => {
       `# %% user\n${CALL('a.b', 'c1')}# %% user\nnever mind\n`,
       'reply',
     ],
+    'a call that cannot be read stops its turn before anything runs': [
+      `# %% user\n${CALL('a.b')}\`\`\`tool_call nodot\n\`\`\`\n`,
+      'wait',
+    ],
+    'a call that could not be read long ago stops nothing': [
+      '# %% user\n```tool_call nodot\n```\n# %% user\nhi\n',
+      'reply',
+    ],
     'a call that is cut off does not run': ['# %% assistant\n```tool_call a.b c1\n{"x"', 'wait'],
   };
   for (const [name, [text, expected]] of Object.entries(cases)) {

@@ -45,6 +45,14 @@ describe('turns', () => {
       '# %% user\n- a\n\n  ```\n  b\n# %% assistant\n',
       ['user', 'assistant'],
     ],
+    'a long row of list marks takes no time': [
+      `# %% user\n${'- '.repeat(5000)}x \`\`\`\n# %% assistant\n`,
+      ['user', 'assistant'],
+    ],
+    'a fence in a list in a quote hides nothing': [
+      '# %% user\n> - ```\n# %% assistant\n',
+      ['user', 'assistant'],
+    ],
     'a fence in a comment is no fence': [
       '# %% user\n<!--\n```\n-->\n# %% assistant\n',
       ['user', 'assistant'],

@@ -186,7 +186,7 @@ describe('what a person is asked to agree to', () => {
     [
       'nothing hides: quotes, line ends, bidi and zero-width characters',
       { kind: 'stdio', command: 'sh', args: ['-c', 'a"\nb\u202Ec\u200Bd'], env: {} },
-      'sh -c "a\\"\\nb\\u{202e}c\\u{200b}d"',
+      'sh -c "a\\"\\nb⟦U+202E⟧c⟦U+200B⟧d"',
     ],
     [
       'the address and the names of headers',

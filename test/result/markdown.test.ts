@@ -52,6 +52,10 @@ describe('a result in the document', () => {
       result(text('![x](https://evil.example/a.png)'), file),
       '```\n![x](https://evil.example/a.png)\n```\n\n[Tool generated file 1: report.pdf](cmdassets/tool-file-20260101-000000-abc-1.pdf)',
     ],
+    'a formula that is never closed goes into a fence': [
+      result(text('$$\nx'), file),
+      '```\n$$\nx\n```\n\n[Tool generated file 1: report.pdf](cmdassets/tool-file-20260101-000000-abc-1.pdf)',
+    ],
     'a problem is one visible line': [
       result({ kind: 'problem', message: 'It is <b>bad</b>.' }),
       '> ⚠ It is \\<b\\>bad\\</b\\>.',

@@ -82,6 +82,30 @@ suite('a chat in the editor', () => {
     assert.deepEqual(roles(document.getText()), ['user', 'tool', 'user']);
   });
 
+  test('a chat that is renamed while a tool works gets its result', async () => {
+    const document = await openChat('before.chat.md', '# %% user\n');
+    const working = callTool({ server: 'mine', tool: 'slow', arguments: { seconds: 1, steps: 2 } });
+    await holds(document, 'tool_call mine.slow c1');
+    await document.save();
+    const rename = new vscode.WorkspaceEdit();
+    rename.renameFile(document.uri, inWorkspace('after.chat.md'));
+    assert.equal(await vscode.workspace.applyEdit(rename), true);
+    assert.equal((await working).ok, true);
+    const after = await vscode.workspace.openTextDocument(inWorkspace('after.chat.md'));
+    assert.deepEqual(roles(after.getText()), ['user', 'tool', 'user']);
+  });
+
+  test('a cursor that the user has moved stays where it is', async () => {
+    const document = await openChat('cursor.chat.md', '# %% user\nOne.\nTwo.\n');
+    const editor = await vscode.window.showTextDocument(document);
+    await vscode.commands.executeCommand('cursorBottom');
+    const working = callTool({ server: 'mine', tool: 'slow', arguments: { seconds: 1, steps: 2 } });
+    await holds(document, 'tool_call mine.slow c1');
+    await vscode.commands.executeCommand('cursorTop');
+    await working;
+    assert.equal(editor.selection.active.line, 0);
+  });
+
   test('a new chat never replaces another', async () => {
     await vscode.commands.executeCommand('filechat.newChat', { content: 'Hello.' });
     const first = vscode.window.activeTextEditor?.document;

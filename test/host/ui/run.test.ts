@@ -71,7 +71,44 @@ ui.test('a declined call says so, and is not made', async ({ page, evaluate }) =
     await vscode.commands.executeCommand('filechat.newChat', { content });
     void vscode.commands.executeCommand('filechat.run');
   });
-  await button(dialog(page, 'Call the tool sample.photo?'), 'Decline').click();
+  await button(dialog(page, 'Call the tool sample.photo?'), 'Don’t Allow').click();
   const text = await waitForText(evaluate, '> ⚠ The call was declined.');
   assert.equal(text.includes('Tool generated'), false);
 });
+
+ui.test(
+  'what a tool says in an error is shown as words, never as a link that runs a command',
+  async ({ page, evaluate }) => {
+    await evaluate(async (vscode) => {
+      const reason = 'See [the help](command:workbench.action.terminal.new) $(flame)';
+      const content = `\`\`\`tool_call sample.fail\n${JSON.stringify({ reason })}\n\`\`\`\n`;
+      await vscode.commands.executeCommand('filechat.newChat', { content });
+      void vscode.commands.executeCommand('filechat.run');
+    });
+    await button(dialog(page, 'Call the tool sample.fail?'), 'Allow').click();
+    const message = toast(page, 'See [the help] (command:workbench.action.terminal.new)');
+    await message.waitFor();
+    assert.equal(await message.getByRole('link').count(), 0);
+  },
+);
+
+ui.test(
+  'a server that is not allowed leaves the chat as it was, and a closed question is asked again',
+  async ({ page, evaluate }) => {
+    await evaluate((vscode) => vscode.commands.executeCommand('filechat.forgetPermissions'));
+    await openFile(page, 'sounds.chat.md');
+    const before = await evaluate((vscode) => vscode.window.activeTextEditor?.document.getText() ?? '');
+    for (const answer of ['Cancel', 'Don’t Allow']) {
+      const ran = evaluate(async (vscode) =>
+        vscode.commands.executeCommand<{ error?: string }>('filechat.run'),
+      );
+      await button(dialog(page, 'the MCP server “sample”'), answer).click();
+      await ran;
+    }
+    await toast(page, 'The server “sample” is not allowed in this workspace.').waitFor();
+    assert.equal(
+      await evaluate((vscode) => vscode.window.activeTextEditor?.document.getText() ?? ''),
+      before,
+    );
+  },
+);
