@@ -40,7 +40,10 @@ describe('filechat and the files around it', { concurrency: 2 }, () => {
     const before = '# %% user\nlook:\n```js\nfoo\n';
     await cli.write('a.chat.md', before);
     const { code, stderr } = await cli.run('call', 'sample.weather', '--chat', 'a.chat.md', ...SERVERS);
-    assert.deepEqual([code, stderr], [1, 'Line 2: A code fence in this turn is never closed.\n']);
+    assert.deepEqual(
+      [code, stderr],
+      [1, 'A code fence at the end of the chat is never closed. Close it first.\n'],
+    );
     assert.equal(await cli.read('a.chat.md'), before);
   });
 

@@ -60,7 +60,7 @@ describe('listing tools', () => {
       [
         '[a] Tool 1 of 4 is left out: the input schema of "bad" is not an object.',
         '[a] Tool 2 of 4 is left out: it has no name.',
-        '[a] Tool 3 of 4 is left out: its name "two words" cannot be written in a chat.',
+        '[a] Tool 3 of 4 is left out: its name "two\\nlines" has characters that cannot be seen, or too many.',
       ],
     );
   });
