@@ -17,6 +17,7 @@ const INTEGRATION = [
   'test/integration/**/*.test.ts',
   'test/mcp/connections.test.ts',
   'test/mcp/remote.test.ts',
+  'test/mcp/spill{Stdio,Http}.test.ts',
   'test/samples/s{erver,low}.test.ts',
 ];
 const UI = ['test/host/ui/**/*.test.ts'];

@@ -2,9 +2,11 @@ import { Client, type Implementation, type StandardSchemaV1 } from '@modelcontex
 import type { Log, ToolProgress } from '../ports.ts';
 import type { ServerConfig } from './config.ts';
 import { explainFailure, explainSilence, isBroken, oneLine } from './failure.ts';
+import { withSpills } from './spill/pendingCalls.ts';
+import type { SpillTable } from './spill/spillTable.ts';
 import { StderrTail } from './stderrTail.ts';
 import { type Channel, createChannel } from './transport.ts';
-import { atMost, unlessAborted } from './waiting.ts';
+import { atMost, startTimer, unlessAborted } from './waiting.ts';
 
 export interface ConnectionOptions {
   readonly name: string;
@@ -14,10 +16,12 @@ export interface ConnectionOptions {
 }
 
 export interface RequestOptions {
-  /** How long the server may be silent; each progress message starts the time anew. */
+  /** How long the server may be silent; progress, and each piece of a long answer, start the time anew. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
+  /** Where the long strings of the answer go. The caller disposes it, whatever becomes of the request. */
+  readonly spills?: SpillTable | undefined;
 }
 
 export type ConnectionState =
@@ -27,8 +31,9 @@ export type ConnectionState =
 
 /** However often progress is reported, a request ends after this time. */
 const MAX_REQUEST_MS = 60 * 60 * 1000;
-/** How long a closing server is waited for: for its last words, for its goodbye, and for its end after a kill. */
+/** How long a closing server is waited for: for its last words, and for its goodbye. */
 const GRACE_MS = 1000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const STDERR_LINES_IN_REASON = 5;
 
 /** A schema that lets everything through as it is. */
@@ -44,7 +49,6 @@ export class Connection {
   readonly #stderr: StderrTail | undefined;
   /** Aborted when the connection is lost, so that no request waits for an answer that cannot come. */
   readonly #lost = new AbortController();
-  readonly #transportClosed: Promise<void>;
   #state: ConnectionState = { kind: 'opening' };
   #closing: Promise<void> | undefined;
 
@@ -59,13 +63,9 @@ export class Connection {
     this.#client.setNotificationHandler('notifications/message', ({ params }) =>
       this.#log('info', oneLine(`${params.level}: ${JSON.stringify(params.data)}`)),
     );
-    this.#transportClosed = new Promise((resolve) => {
-      this.#client.onclose = () => {
-        // The SDK itself rejects what is under way, and it may know a better reason than this one.
-        this.#setClosed(config.kind === 'stdio' ? 'its process ended' : 'its connection was closed');
-        resolve();
-      };
-    });
+    // The SDK itself rejects what is under way, and it may know a better reason than this one.
+    this.#client.onclose = () =>
+      this.#setClosed(config.kind === 'stdio' ? this.#explainExit() : 'its connection was closed');
   }
 
   get state(): ConnectionState {
@@ -93,7 +93,7 @@ export class Connection {
       const reason = deadline.aborted
         ? this.#withLastWords(explainSilence(timeoutMs))
         : await this.#explain(error, timeoutMs);
-      throw new Error(`Server ${name} could not be ${verb}: ${reason}.`, { cause: error });
+      throw new Error(`Server ${name} could not be ${verb}: ${reason.replace(/\.$/, '')}.`, { cause: error });
     }
   }
 
@@ -104,22 +104,26 @@ export class Connection {
   async request(
     method: string,
     params: Readonly<Record<string, unknown>>,
-    { timeoutMs, signal, onProgress }: RequestOptions,
+    { timeoutMs, signal, onProgress, spills }: RequestOptions,
   ): Promise<unknown> {
     signal?.throwIfAborted();
-    const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), Math.max(MAX_REQUEST_MS, timeoutMs));
+    const limit = startTimer(Math.max(MAX_REQUEST_MS, timeoutMs));
+    const silence = startTimer(timeoutMs);
+    if (spills !== undefined) spills.onArrival = silence.restart;
+    const signals = [this.#lost.signal, limit.signal, silence.signal, ...(signal ? [signal] : [])];
     try {
-      return await this.#client.request({ method, params: { ...params } }, ANYTHING, {
-        timeout: timeoutMs,
-        resetTimeoutOnProgress: true,
-        onprogress: ({ message, progress, total }) =>
+      return await this.#client.request({ method, params: withSpills(params, spills) }, ANYTHING, {
+        // The SDK does not see the pieces of a long answer, so the time is kept here.
+        timeout: MAX_TIMER_MS,
+        onprogress: ({ message, progress, total }) => {
+          silence.restart();
           onProgress?.({
             done: progress,
             ...(message === undefined ? {} : { message }),
             ...(total === undefined ? {} : { total }),
-          }),
-        signal: AbortSignal.any([this.#lost.signal, limit.signal, ...(signal ? [signal] : [])]),
+          });
+        },
+        signal: AbortSignal.any(signals),
       });
     } catch (error) {
       signal?.throwIfAborted();
@@ -128,7 +132,8 @@ export class Connection {
         : await this.#explain(error, timeoutMs);
       throw new Error(reason, { cause: error });
     } finally {
-      clearTimeout(timer);
+      limit.stop();
+      silence.stop();
     }
   }
 
@@ -154,10 +159,6 @@ export class Connection {
       this.#log('info', oneLine(`the session could not be ended: ${String(error)}`));
     }
     await this.#client.close();
-    if (this.#channel.stderr !== undefined) {
-      // The SDK returns as soon as it has sent the last signal.
-      await atMost(GRACE_MS, this.#transportClosed);
-    }
   }
 
   async #explain(error: unknown, timeoutMs: number): Promise<string> {
@@ -173,6 +174,12 @@ export class Connection {
       void this.close(reason);
     }
     return reason ?? oneLine(error instanceof Error ? error.message : String(error));
+  }
+
+  #explainExit(): string {
+    const { code, signal } = this.#channel.exit?.() ?? {};
+    if (typeof code === 'number') this.#log('info', `exit code ${code}`);
+    return signal ? `its process was ended by ${signal}` : 'its process ended';
   }
 
   /** The reason, and what the process had to say about it. */

@@ -3,6 +3,7 @@ import type { Log, ToolCall, ToolInfo, ToolList, ToolProgress } from '../ports.t
 import type { ServerConfig } from './config.ts';
 import { Connection } from './connection.ts';
 import { fingerprintServer } from './consent.ts';
+import type { SpillTable } from './spill/spillTable.ts';
 import { collectTools } from './toolList.ts';
 import { unlessAborted } from './waiting.ts';
 
@@ -18,6 +19,8 @@ export interface ConnectionsOptions {
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
+  /** Where the long base64 strings of the result go; without it they stay in it. The caller disposes it. */
+  readonly spills?: SpillTable | undefined;
 }
 
 interface Slot {
@@ -60,7 +63,7 @@ export class Connections {
    * Calls a tool, once, and resolves to the raw result. Rejects with the signal's reason on abort, else with a
    * message that can stand in a document.
    */
-  async callTool(call: ToolCall, { signal, onProgress }: CallOptions = {}): Promise<unknown> {
+  async callTool(call: ToolCall, { signal, onProgress, spills }: CallOptions = {}): Promise<unknown> {
     signal?.throwIfAborted();
     const { server, tool } = call;
     try {
@@ -70,6 +73,7 @@ export class Connections {
         timeoutMs: this.#timeoutMs(),
         signal,
         onProgress,
+        spills,
       });
     } catch (error) {
       signal?.throwIfAborted();

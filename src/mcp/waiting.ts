@@ -25,3 +25,21 @@ export async function atMost(ms: number, work: Promise<unknown> | undefined): Pr
     clearTimeout(timer);
   }
 }
+
+/** A signal that is aborted when the time is over. */
+export function startTimer(ms: number): { signal: AbortSignal; restart: () => void; stop: () => void } {
+  const controller = new AbortController();
+  const start = () => setTimeout(() => controller.abort(), ms);
+  let timer: NodeJS.Timeout | undefined = start();
+  const stop = () => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+  const restart = () => {
+    // What has been stopped stays so.
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    timer = start();
+  };
+  return { signal: controller.signal, restart, stop };
+}

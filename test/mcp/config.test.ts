@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { readServers, readServersFile, type ServerConfig } from '../../src/mcp/config.ts';
 import { describeServer, fingerprintServer } from '../../src/mcp/consent.ts';
 
-const CONTEXT = { workspaceFolder: '/work', env: { TOKEN: 'abc', EMPTY: '' } };
+const CONTEXT = { workspaceFolder: '/ws', env: { TOKEN: 'abc', EMPTY: '' } };
 
 function readOne(entry: unknown, context = CONTEXT): ServerConfig | string {
   const { servers, problems } = readServers({ one: entry }, context);
@@ -35,10 +35,10 @@ describe('an entry is read as the server that it means', () => {
       },
       {
         kind: 'stdio',
-        command: '/work/bin/x',
-        args: ['--token=abc', '/work/a', '$HOME', '${'],
+        command: '/ws/bin/x',
+        args: ['--token=abc', '/ws/a', '$HOME', '${'],
         env: { A: 'abc', '${env:TOKEN}': 'name' },
-        cwd: '/work/sub',
+        cwd: '/ws/sub',
       },
     ],
     [
@@ -58,7 +58,7 @@ describe('an entry is read as the server that it means', () => {
 
   test('what a variable holds is not expanded again', () => {
     const config = readOne({ command: '${env:A}' }, {
-      workspaceFolder: '/work',
+      workspaceFolder: '/ws',
       env: { A: '${env:TOKEN}' },
     } as never);
     assert.deepEqual(config, { kind: 'stdio', command: '${env:TOKEN}', args: [], env: {} });

@@ -1,0 +1,187 @@
+/**
+ * Base64 as it stands in the raw text of a JSON string: in either alphabet, with or without padding, with escapes,
+ * wrapped in lines of one length. Read piece by piece; what was read can be written again, character by character.
+ */
+
+/** All that is known of the text so far. A value: a piece that turns out wrong leaves the one before it in force. */
+export interface Base64Text {
+  /** How many digits were handed over for decoding: whole groups of four. */
+  readonly decoded: number;
+  /** Up to three digits that do not make a group yet. */
+  readonly rest: string;
+  readonly padding: number;
+  readonly alphabet: 'plain' | 'url' | undefined;
+  /** The raw beginning of an escape that goes on in the next piece. */
+  readonly escape: string;
+  readonly lines: Lines;
+}
+
+interface Lines {
+  /** Characters since the last line break. */
+  readonly column: number;
+  /** The length of all lines but the last; nothing before the first line break. */
+  readonly length: number | undefined;
+  readonly newline: '\n' | '\r\n' | undefined;
+  /** A carriage return has come, and its line feed has not. */
+  readonly returned: boolean;
+  /** A line shorter than the others has ended: nothing may follow. */
+  readonly ended: boolean;
+}
+
+export const EMPTY: Base64Text = {
+  decoded: 0,
+  rest: '',
+  padding: 0,
+  alphabet: undefined,
+  escape: '',
+  lines: { column: 0, length: undefined, newline: undefined, returned: false, ended: false },
+};
+
+/** The longest piece that is read at once, in raw bytes. */
+export const MAX_PIECE_BYTES = 64 * 1024;
+/** Room for one piece and what was left of the one before: up to three digits and part of an escape. */
+export const SCRATCH_BYTES = MAX_PIECE_BYTES + 16;
+
+/** Nobody wraps shorter, and line breaks take the most time of all. */
+const MIN_LINE_CHARS = 16;
+const ONLY_DIGITS = /^[\w+/-]*$/;
+const BACKSLASH = 0x5c;
+const EQUALS = 0x3d;
+const [PLUS, SLASH, MINUS, UNDERSCORE] = [0x2b, 0x2f, 0x2d, 0x5f];
+
+/**
+ * Reads on. Gives the new state and the digits to decode, which the caller has to check by the number of bytes they
+ * give: decoders skip what is no digit. Nothing when this cannot be base64, or not of a kind that is written again.
+ */
+export function readPiece(
+  before: Base64Text,
+  raw: Buffer,
+  scratch: Buffer,
+): { readonly text: Base64Text; readonly digits: string } | undefined {
+  const read = before.escape === '' && !raw.includes(BACKSLASH) ? copyPlain : copyUnescaped;
+  scratch.write(before.rest, 'latin1');
+  const copied = read(before, raw, scratch);
+  if (copied === undefined) return undefined;
+  let end = copied.end;
+  while (end > before.rest.length && scratch[end - 1] === EQUALS) end--;
+  const padding = before.padding + copied.end - end;
+  // Padding ends the digits, so none may come once there was some.
+  if (padding > 2 || (before.padding > 0 && end > before.rest.length)) return undefined;
+  const whole = end - (end % 4);
+  const alphabet = alphabetOf(scratch.subarray(0, end), before.alphabet);
+  const rest = scratch.toString('latin1', whole, end);
+  // What is not decoded yet is not checked by its length either.
+  if (alphabet === 'mixed' || !ONLY_DIGITS.test(rest)) return undefined;
+  const text = {
+    decoded: before.decoded + whole,
+    rest,
+    padding,
+    alphabet,
+    escape: copied.escape,
+    lines: copied.lines,
+  };
+  return { text, digits: scratch.toString('latin1', 0, whole) };
+}
+
+/** Whether the text may end here. */
+export function isComplete({ rest, padding, lines, ...text }: Base64Text): boolean {
+  if (text.escape !== '' || lines.returned) return false;
+  return padding === 0 ? rest.length !== 1 : rest.length + padding === 4;
+}
+
+/** The text again, as the inside of a JSON string, from its decoded bytes in pieces whose lengths divide by three. */
+export async function* writeAgain(text: Base64Text, decoded: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const { length = Number.POSITIVE_INFINITY, newline } = text.lines;
+  const lineBreak = newline === undefined ? '' : JSON.stringify(newline).slice(1, -1);
+  let column = 0;
+  const wrap = (digits: string) => {
+    let wrapped = '';
+    for (let at = 0; at < digits.length; ) {
+      if (column === length) {
+        wrapped += lineBreak;
+        column = 0;
+      }
+      const piece = digits.slice(at, at + length - column);
+      wrapped += piece;
+      column += piece.length;
+      at += piece.length;
+    }
+    return wrapped;
+  };
+  for await (const bytes of decoded)
+    yield wrap(bytes.toString(text.alphabet === 'url' ? 'base64url' : 'base64'));
+  yield wrap(text.rest + '='.repeat(text.padding));
+  // After a line break the column is 0 again; the loop above breaks a line only when more follows.
+  if (newline !== undefined && text.lines.column === 0) yield lineBreak;
+  yield (text.lines.returned ? '\\r' : '') + text.escape;
+}
+
+interface Copied {
+  /** Where the digits in the scratch buffer end. */
+  readonly end: number;
+  readonly escape: string;
+  readonly lines: Lines;
+}
+
+function copyPlain({ rest, lines }: Base64Text, raw: Buffer, scratch: Buffer): Copied | undefined {
+  const after = moveOn(lines, raw.length);
+  return after && { end: rest.length + raw.copy(scratch, rest.length), escape: '', lines: after };
+}
+
+function copyUnescaped(before: Base64Text, raw: Buffer, scratch: Buffer): Copied | undefined {
+  const source = before.escape === '' ? raw : Buffer.concat([Buffer.from(before.escape, 'latin1'), raw]);
+  let lines: Lines | undefined = before.lines;
+  let end = before.rest.length;
+  for (let at = 0; at < source.length; ) {
+    const found = source.indexOf(BACKSLASH, at);
+    const stop = found === -1 ? source.length : found;
+    source.copy(scratch, end, at, stop);
+    end += stop - at;
+    lines = moveOn(lines, stop - at);
+    if (lines === undefined || found === -1) break;
+    const length = source[found + 1] === 0x75 ? 6 : 2;
+    if (found + length > source.length) return { end, escape: source.toString('latin1', found), lines };
+    const code = readEscape(source.toString('latin1', found + 1, found + length));
+    if (code === 10 || code === 13) {
+      lines = breakLine(lines, code);
+    } else {
+      scratch[end++] = code;
+      lines = moveOn(lines, 1);
+    }
+    if (lines === undefined) return undefined;
+    at = found + length;
+  }
+  return lines && { end, escape: '', lines };
+}
+
+/** The character of an escape without its backslash; 0, which is no digit, for those that base64 has no use for. */
+function readEscape(letters: string): number {
+  if (letters === 'n') return 10;
+  if (letters === 'r') return 13;
+  if (letters === '/') return SLASH;
+  if (!/^u00[0-7][\da-f]$/i.test(letters)) return 0;
+  return Number.parseInt(letters.slice(1), 16);
+}
+
+function moveOn(lines: Lines, count: number): Lines | undefined {
+  if (count === 0) return lines;
+  const column = lines.column + count;
+  const wrong = lines.returned || lines.ended || (lines.length !== undefined && column > lines.length);
+  return wrong ? undefined : { ...lines, column };
+}
+
+function breakLine(lines: Lines, code: 10 | 13): Lines | undefined {
+  if (lines.ended || lines.column === 0) return undefined;
+  if (code === 13) return lines.returned ? undefined : { ...lines, returned: true };
+  const newline = lines.returned ? '\r\n' : '\n';
+  if (lines.newline !== undefined && lines.newline !== newline) return undefined;
+  const length = lines.length ?? lines.column;
+  if (length < MIN_LINE_CHARS) return undefined;
+  return { column: 0, length, newline, returned: false, ended: lines.column < length };
+}
+
+function alphabetOf(digits: Buffer, known: Base64Text['alphabet']): Base64Text['alphabet'] | 'mixed' {
+  const url = known === 'url' || digits.includes(MINUS) || digits.includes(UNDERSCORE);
+  const plain = known === 'plain' || digits.includes(PLUS) || digits.includes(SLASH);
+  return url ? (plain ? 'mixed' : 'url') : plain ? 'plain' : undefined;
+}

@@ -1,0 +1,103 @@
+/** Where in a JSON-RPC message a reader is: enough to tell keys from values, and the parts of the message. */
+export class JsonPlace {
+  /** For each open bracket, whether it is an array's. Deeper than the limit nothing is told any more. */
+  readonly #arrays: boolean[] = [];
+  #depth = 0;
+  /** Messages are at depth 1, or at depth 2 in a batch. */
+  #messageDepth = 1;
+  #afterColon = false;
+  /** The last key of the message itself. */
+  #section = '';
+  #id = '';
+  /** Told when a message ends. */
+  readonly #onMessageEnd: (id: number | undefined) => void;
+
+  constructor(onMessageEnd: (id: number | undefined) => void) {
+    this.#onMessageEnd = onMessageEnd;
+  }
+
+  /** The id, once it has come whole. The protocol layer uses numbers and reads numbers in strings as such too. */
+  get id(): number | undefined {
+    if (this.#id === '' || (this.#section === 'id' && this.#depth === this.#messageDepth)) return undefined;
+    const id = Number(this.#id);
+    return Number.isInteger(id) ? id : undefined;
+  }
+
+  /** Whether a string that begins here is a value inside a result. Only results are spilled: nobody waits for others. */
+  get isResultValue(): boolean {
+    if (this.#section !== 'result' || this.#depth > MAX_DEPTH) return false;
+    return this.#afterColon || this.#arrays[this.#depth - 1] === true;
+  }
+
+  /** Whether the text of a string that begins here matters to this place: a key of the message, or its id. */
+  get wantsText(): boolean {
+    return this.#depth === this.#messageDepth && (!this.#afterColon || this.#section === 'id');
+  }
+
+  reset(): void {
+    this.#depth = 0;
+    this.#messageDepth = 1;
+    this.#beginMessage();
+  }
+
+  /** Moves over what is outside of strings, up to behind the quote that opens the next one; to the end if none does. */
+  moveToString(bytes: Buffer, from: number): { readonly at: number; readonly opened: boolean } {
+    for (let at = from; at < bytes.length; at++) {
+      const byte = bytes[at] as number;
+      if (byte === 0x22) return { at: at + 1, opened: true };
+      this.#move(byte);
+    }
+    return { at: bytes.length, opened: false };
+  }
+
+  /** The whole text of a string that mattered. */
+  takeText(text: string): void {
+    if (this.#afterColon) {
+      this.#id = text;
+    } else {
+      this.#section = text;
+      if (text === 'id') this.#id = '';
+    }
+  }
+
+  #move(byte: number): void {
+    if (byte === 0x2c) {
+      this.#afterColon = false;
+      if (this.#depth === this.#messageDepth) this.#section = '';
+    } else if (byte === 0x3a) {
+      this.#afterColon = true;
+    } else if (byte === 0x7b || byte === 0x5b) {
+      this.#open(byte === 0x5b);
+    } else if (byte === 0x7d || byte === 0x5d) {
+      this.#close();
+    } else if (byte > 0x20 && this.wantsText && this.#afterColon && this.#id.length < MAX_ID_CHARS) {
+      this.#id += String.fromCharCode(byte);
+    }
+  }
+
+  #open(isArray: boolean): void {
+    if (this.#depth === 0 && isArray) this.#messageDepth = 2;
+    if (this.#depth < MAX_DEPTH) this.#arrays[this.#depth] = isArray;
+    this.#depth++;
+    this.#afterColon = false;
+    if (this.#depth === this.#messageDepth) this.#beginMessage();
+  }
+
+  #close(): void {
+    this.#afterColon = false;
+    if (this.#depth === this.#messageDepth) {
+      this.#section = '';
+      this.#onMessageEnd(this.id);
+    }
+    if (this.#depth > 0) this.#depth--;
+  }
+
+  #beginMessage(): void {
+    this.#afterColon = false;
+    this.#section = '';
+    this.#id = '';
+  }
+}
+
+const MAX_DEPTH = 500;
+const MAX_ID_CHARS = 40;

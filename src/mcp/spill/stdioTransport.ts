@@ -1,0 +1,201 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
+import {
+  type JSONRPCMessage,
+  parseJSONRPCMessage,
+  SdkError,
+  SdkErrorCode,
+  serializeMessage,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
+import spawn from 'cross-spawn';
+import type { StdioServer } from '../config.ts';
+import { atMost } from '../waiting.ts';
+import { JsonFilter, MAX_MESSAGE_BYTES } from './jsonFilter.ts';
+import { PendingCalls, tooLargeAnswer } from './pendingCalls.ts';
+
+export interface StdioOptions {
+  readonly server: StdioServer;
+  /** Told why this side had to end the connection. */
+  readonly onLost: (reason: string) => void;
+  readonly minSpilledChars?: number | undefined;
+  readonly maxMessageBytes?: number | undefined;
+  readonly maxDroppedBytes?: number | undefined;
+}
+
+/** How a process ended. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A line of which this much was thrown away will not end any more. */
+const MAX_DROPPED_BYTES = 1024 * 1024 * 1024;
+/** How long a process may take to end after its stdin was closed, and again after SIGTERM. */
+const PATIENCE_MS = 2000;
+/** How long the output of a process that has ended may be silent; a grandchild can keep it open for ever. */
+const SILENCE_MS = 1000;
+const MAX_QUOTED_CHARS = 200;
+const NEWLINE = 0x0a;
+
+/**
+ * A server that is a process. Reads its lines in time that grows with their length, and memory that does not:
+ * long base64 in answers goes to files.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  /** There before the process is, so that nothing of what it says is lost. */
+  readonly stderr: Readable;
+  readonly #options: StdioOptions;
+  readonly #calls = new PendingCalls();
+  readonly #filter: JsonFilter;
+  readonly #stderr = new PassThrough();
+  #process: ChildProcess | undefined;
+  #ended: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+  #bytesRead = 0;
+
+  constructor(options: StdioOptions) {
+    this.#options = options;
+    this.#filter = new JsonFilter({ ...options, tables: this.#calls });
+    this.stderr = this.#stderr;
+  }
+
+  /** Nothing while the process lives. */
+  get exit(): Exit | undefined {
+    const { exitCode: code = null, signalCode: signal = null } = this.#process ?? {};
+    return code === null && signal === null ? undefined : { code, signal };
+  }
+
+  async start(): Promise<void> {
+    if (this.#process !== undefined) throw new Error('The process was started already.');
+    const { command, args, env, cwd } = this.#options.server;
+    const child = spawn(command, [...args], {
+      env: { ...getDefaultEnvironment(), ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      shell: false,
+      windowsHide: true,
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    this.#process = child;
+    const report = (error: Error) => this.onerror?.(error);
+    child.stdin?.on('error', report);
+    child.stderr?.on('error', report).pipe(this.#stderr);
+    child.on('exit', () => void this.#endSilence(child));
+    this.#ended = this.#follow(child);
+    // Rejects with the error of a process that could not be started.
+    await once(child, 'spawn');
+    child.on('error', report);
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#process?.stdin;
+    if (!stdin || this.#closing !== undefined) throw new SdkError(SdkErrorCode.NotConnected, 'Not connected');
+    this.#calls.sent(message);
+    // A failed write is no failed request: the process has ended then, which ends all requests and is explained.
+    await new Promise<void>((resolve) => stdin.write(serializeMessage(message), () => resolve()));
+  }
+
+  /** Asks the process to end, then makes it. Resolves when it is gone. */
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  async #shutDown(): Promise<void> {
+    const child = this.#process;
+    if (child?.pid === undefined) return;
+    const gone = this.exit === undefined ? once(child, 'exit') : Promise.resolve();
+    child.stdin?.end();
+    await atMost(PATIENCE_MS, gone);
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      if (this.exit !== undefined) break;
+      child.kill(signal);
+      await atMost(PATIENCE_MS, gone);
+    }
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    await atMost(PATIENCE_MS, this.#ended);
+  }
+
+  /** Resolves when the process is gone and its last message was delivered. */
+  async #follow(child: ChildProcess): Promise<void> {
+    const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    if (child.stdout) await this.#read(child.stdout);
+    await closed;
+    this.#stderr.end();
+    this.onclose?.();
+  }
+
+  async #read(stdout: Readable): Promise<void> {
+    try {
+      for await (const chunk of stdout) await this.#take(chunk as Buffer);
+    } catch (error) {
+      if (this.#closing === undefined) this.onerror?.(error as Error);
+    } finally {
+      await this.#filter.abort();
+    }
+  }
+
+  async #take(chunk: Buffer): Promise<void> {
+    // Still read, because a process that cannot write may not end.
+    if (this.#closing !== undefined) return;
+    this.#bytesRead += chunk.length;
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+      await this.#filter.push(chunk.subarray(from, at));
+      await this.#endLine();
+      from = at + 1;
+    }
+    await this.#filter.push(chunk.subarray(from));
+    if (this.#filter.dropped > (this.#options.maxDroppedBytes ?? MAX_DROPPED_BYTES)) {
+      await this.#filter.abort();
+      this.#options.onLost('it sent a line without an end');
+      void this.close();
+    }
+  }
+
+  async #endLine(): Promise<void> {
+    const filtered = await this.#filter.end();
+    const message = filtered.kind === 'message' ? this.#parse(filtered.json) : this.#refuse(filtered.id);
+    if (message === undefined || this.#closing !== undefined) return;
+    this.#calls.received(message);
+    this.onmessage?.(message);
+    // The protocol layer handles notifications a moment later, and answers at once: without a break, the last
+    // progress of a call would be told after its end.
+    if ('method' in message) await new Promise(setImmediate);
+  }
+
+  #parse(json: Buffer): JSONRPCMessage | undefined {
+    const line = json.toString('utf8');
+    if (line.trim() === '') return undefined;
+    try {
+      return parseJSONRPCMessage(JSON.parse(line));
+    } catch {
+      const quoted = JSON.stringify(line.slice(0, MAX_QUOTED_CHARS));
+      this.onerror?.(new Error(`A line on its stdout is no message of the protocol: ${quoted}`));
+      return undefined;
+    }
+  }
+
+  #refuse(idInMessage: number | undefined): JSONRPCMessage | undefined {
+    const maxBytes = this.#options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
+    const id = idInMessage ?? this.#calls.only;
+    if (id !== undefined) return tooLargeAnswer(id, maxBytes);
+    this.onerror?.(new Error(`A message of more than ${maxBytes} bytes was dropped.`));
+    return undefined;
+  }
+
+  async #endSilence(child: ChildProcess): Promise<void> {
+    for (let before = -1; before !== this.#bytesRead && child.stdout?.destroyed === false; ) {
+      before = this.#bytesRead;
+      await new Promise((resolve) => setTimeout(resolve, SILENCE_MS).unref());
+    }
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  }
+}
