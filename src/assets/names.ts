@@ -24,3 +24,13 @@ export function assetName({ kind, time, resultId, number, extension }: AssetName
   const clock = `${two(time.getHours())}${two(time.getMinutes())}${two(time.getSeconds())}`;
   return `tool-${kind}-${date}-${clock}-${resultId}-${number}.${extension}`;
 }
+
+const ASSET_NAME = /^tool-(image|audio|file)-\d{8}-\d{6}-[A-Za-z0-9]{8,}-[1-9]\d*\.([a-z0-9]+)$/;
+
+/** What a name says, if it is one of ours. Files of any other name belong to somebody else. */
+export function readAssetName(
+  name: string,
+): { readonly kind: AssetKind; readonly extension: string } | undefined {
+  const [, kind, extension] = ASSET_NAME.exec(name) ?? [];
+  return kind && extension ? { kind: kind as AssetKind, extension } : undefined;
+}

@@ -1,70 +1,77 @@
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AssetKind, AssetStore, NewAsset, ResultAssets } from '../ports.ts';
-import { ASSET_FOLDER, assetName, newResultId } from './names.ts';
+import type { AssetBytes, AssetStore, NewAsset, ResultAssets } from '../ports.ts';
+import { FolderIndex } from './folderIndex.ts';
+import { sweepLeftovers } from './leftovers.ts';
+import { ASSET_FOLDER, newResultId } from './names.ts';
+import { type AssetPlace, NumberedAssets, type NumberedOptions } from './numbered.ts';
 import { createWholeFile, hasCode } from './writeFile.ts';
 
-export interface FolderAssetsOptions {
+export interface FolderAssetsOptions extends Partial<NumberedOptions> {
   /** The folder of the chat; assets go to `cmdassets/` in it. */
   readonly folder: string;
   /** What links begin with; a chat that is not saved needs the whole path. */
   readonly linkPrefix?: string;
-  readonly now?: () => Date;
-  readonly newId?: () => string;
 }
 
-/** The files behind the links: numbered, never overwritten, never outside of `cmdassets/`. */
+/**
+ * The files behind the links: numbered, never overwritten, never outside of `cmdassets/`. It remembers what
+ * the folder holds, so keep one for each folder rather than one for each result.
+ */
 export class FolderAssets implements AssetStore {
-  readonly #options: Required<FolderAssetsOptions>;
+  readonly #place: FolderPlace;
+  readonly #options: NumberedOptions;
 
-  constructor(options: FolderAssetsOptions) {
+  constructor({ folder, ...options }: FolderAssetsOptions) {
+    this.#place = new FolderPlace(folder);
     this.#options = { linkPrefix: ASSET_FOLDER, now: () => new Date(), newId: newResultId, ...options };
   }
 
   beginResult(): ResultAssets {
-    const { newId, now } = this.#options;
-    return new FolderResultAssets(this.#options, newId(), now());
+    return new NumberedAssets(this.#place, this.#options);
   }
 }
 
-const MAX_NAME_TRIES = 5;
+class FolderPlace implements AssetPlace {
+  readonly #chatFolder: string;
+  #opened: { readonly folder: string; readonly index: FolderIndex } | undefined;
 
-class FolderResultAssets implements ResultAssets {
-  readonly #options: Required<FolderAssetsOptions>;
-  readonly #time: Date;
-  readonly #counts = new Map<AssetKind, number>();
-  #resultId: string;
-
-  constructor(options: Required<FolderAssetsOptions>, resultId: string, time: Date) {
-    this.#options = options;
-    this.#resultId = resultId;
-    this.#time = time;
+  constructor(chatFolder: string) {
+    this.#chatFolder = chatFolder;
   }
 
-  async save({
-    kind,
-    extension,
-    bytes,
-  }: NewAsset): Promise<{ readonly number: number; readonly path: string }> {
-    const number = (this.#counts.get(kind) ?? 0) + 1;
-    this.#counts.set(kind, number);
-    try {
-      const folder = await ownFolder(this.#options.folder);
-      for (let tries = 0; tries < MAX_NAME_TRIES; tries += 1) {
-        const name = assetName({ kind, extension, number, time: this.#time, resultId: this.#resultId });
-        if (await createWholeFile(join(folder, name), bytes)) {
-          return { number, path: `${this.#options.linkPrefix}/${name}` };
-        }
-        this.#resultId = this.#options.newId();
-      }
-    } catch (error) {
-      throw new Error(`Could not save ${kind} ${number} to ${ASSET_FOLDER}/: ${explain(error)}`, {
-        cause: error,
-      });
+  async spillFolder(): Promise<string> {
+    return (await this.#open()).folder;
+  }
+
+  async find(asset: NewAsset): Promise<string | undefined> {
+    const { index } = await this.#open();
+    // Whatever is wrong with the files that are there, these bytes can still be stored.
+    return index.find(asset).catch(() => undefined);
+  }
+
+  async create(name: string, bytes: AssetBytes): Promise<boolean> {
+    return createWholeFile(join((await this.#open()).folder, name), bytes);
+  }
+
+  async remember(name: string, asset: NewAsset): Promise<void> {
+    await this.#opened?.index.add(name, asset).catch(() => undefined);
+  }
+
+  explain(error: unknown): string {
+    if (!(error instanceof Error)) return String(error);
+    const code = 'code' in error ? String(error.code) : '';
+    return REASONS[code] ?? error.message;
+  }
+
+  /** Looked at before every use: what was a folder a minute ago may be a link by now. */
+  async #open(): Promise<{ readonly folder: string; readonly index: FolderIndex }> {
+    const folder = await ownFolder(this.#chatFolder);
+    if (this.#opened?.folder !== folder) {
+      this.#opened = { folder, index: new FolderIndex(folder) };
+      await sweepLeftovers(folder).catch(() => undefined);
     }
-    throw new Error(
-      `Could not save ${kind} ${number} to ${ASSET_FOLDER}/: every name that was tried is taken.`,
-    );
+    return this.#opened;
   }
 }
 
@@ -89,9 +96,3 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'the folder of the chat does not exist.',
   ENAMETOOLONG: 'the path of the chat is too long.',
 };
-
-function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error ? String(error.code) : '';
-  return REASONS[code] ?? error.message;
-}

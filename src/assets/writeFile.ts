@@ -1,37 +1,102 @@
-import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, link, open, rename, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { copyFile, type FileHandle, link, open, rename, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { AssetBytes, SpilledBytes } from '../ports.ts';
+import { temporaryName } from './leftovers.ts';
 
 /**
- * Creates a whole file or nothing: the bytes go to a temporary file beside it, reach the disk, and only
- * then get the name. Resolves to false when the name is taken; an existing file is never touched.
+ * Creates a whole file or nothing: the bytes are in a temporary file, reach the disk, and only then get the
+ * name. Resolves to false when the name is taken; an existing file is never touched. A spilled file is moved.
  */
-export async function createWholeFile(path: string, bytes: Uint8Array): Promise<boolean> {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-  await writeNewFile(temporary, bytes);
+export async function createWholeFile(path: string, bytes: AssetBytes): Promise<boolean> {
+  if (bytes instanceof Uint8Array) {
+    return createThroughTemporary(path, (temporary) => writeNewFile(temporary, bytes));
+  }
+  await syncSpilled(bytes);
   try {
-    if (!(await moveToNewName(temporary, path))) return false;
-    await syncFolder(dirname(path));
-    return true;
+    if (!(await nameDurably(bytes.path, path))) return false;
+  } catch (error) {
+    if (!hasCode(error, 'EXDEV')) throw error;
+    if (!(await createThroughTemporary(path, (temporary) => copyNewFile(bytes.path, temporary))))
+      return false;
+  }
+  await removeIfPossible(bytes.path);
+  return true;
+}
+
+async function createThroughTemporary(
+  path: string,
+  write: (temporary: string) => Promise<void>,
+): Promise<boolean> {
+  const temporary = join(dirname(path), temporaryName());
+  try {
+    await write(temporary);
+    return await nameDurably(temporary, path);
   } finally {
-    await unlink(temporary).catch(ignoreMissing);
+    await removeIfPossible(temporary);
   }
 }
 
+const ASSET_MODE = 0o644;
 /** `O_EXCL` also refuses a symlink that waits under the name. */
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 async function writeNewFile(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, NEW_FILE, 0o644);
+  const file = await open(path, NEW_FILE, ASSET_MODE);
   try {
     await file.writeFile(bytes);
     await file.sync();
-  } catch (error) {
-    await unlink(path).catch(ignoreMissing);
-    throw error;
   } finally {
     await file.close();
+  }
+}
+
+/** The system copies, so that nothing of it passes through our memory. */
+async function copyNewFile(from: string, to: string): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_EXCL);
+  await syncFile(to);
+}
+
+async function syncSpilled({ path, size }: SpilledBytes): Promise<void> {
+  const file = await openToSync(path).catch((error: unknown) => {
+    // Without this, it would read as if the folder of the chat were missing.
+    throw hasCode(error, 'ENOENT') ? new Error('its temporary file is gone. Call the tool again.') : error;
+  });
+  try {
+    if ((await file.stat()).size !== size) {
+      throw new Error('its temporary file is not whole. Call the tool again.');
+    }
+    // While it arrived it was nobody else's business; now it is a file like all the others.
+    await file.chmod(ASSET_MODE & ~process.umask()).catch(() => undefined);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncFile(path: string): Promise<void> {
+  const file = await openToSync(path);
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Windows syncs only what is open for writing. */
+function openToSync(path: string): Promise<FileHandle> {
+  return open(path, 'r+');
+}
+
+async function nameDurably(from: string, to: string): Promise<boolean> {
+  if (!(await moveToNewName(from, to))) return false;
+  try {
+    await syncFolder(dirname(to));
+    return true;
+  } catch (error) {
+    // Nothing will link to it, so it must not stay.
+    await removeIfPossible(to);
+    throw error;
   }
 }
 
@@ -47,18 +112,23 @@ async function moveToNewName(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** For file systems without hard links: whoever creates the empty file owns the name. */
+/** For file systems without hard links: whoever creates the empty file owns the name. Other disks refuse here. */
 async function reserveAndRename(from: string, to: string): Promise<boolean> {
   let reserved: FileHandle;
   try {
-    reserved = await open(to, NEW_FILE, 0o644);
+    reserved = await open(to, NEW_FILE, ASSET_MODE);
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false;
     throw error;
   }
-  await reserved.close();
-  await rename(from, to);
-  return true;
+  try {
+    await reserved.close();
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    await removeIfPossible(to);
+    throw error;
+  }
 }
 
 /** Makes the name survive a power cut where the system allows it; Windows does not open folders. */
@@ -75,8 +145,9 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-function ignoreMissing(error: unknown): void {
-  if (!hasCode(error, 'ENOENT')) throw error;
+/** What stays all the same is swept at the next start; it must not hide what happened before. */
+async function removeIfPossible(path: string): Promise<void> {
+  await unlink(path).catch(() => undefined);
 }
 
 export function hasCode(error: unknown, ...codes: string[]): boolean {

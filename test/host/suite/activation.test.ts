@@ -32,7 +32,7 @@ suite('activation', () => {
   test('once awake it offers its commands', async () => {
     await extension?.activate();
     const commands = new Set(await vscode.commands.getCommands(true));
-    for (const name of ['newChat', 'run', 'stop', 'callTool']) {
+    for (const name of ['newChat', 'run', 'stop', 'callTool', 'cleanUpAssets']) {
       assert.ok(commands.has(`filechat.${name}`), `filechat.${name} is missing`);
     }
   });

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
+import * as vscode from 'vscode';
+import type { RunOutcome } from '../../../src/ports.ts';
+import { WorkspaceAssets } from '../../../src/vscode/workspaceAssets.ts';
+import { MemoryFiles } from './memfs.ts';
+import { holds, inWorkspace, openChat, useSampleServer } from './workspace.ts';
+
+const encode = (text: string) => new TextEncoder().encode(text);
+const farOptions = (chat: vscode.Uri) => ({
+  folder: vscode.Uri.joinPath(chat, '..'),
+  spillFolder: inWorkspace('spill').fsPath,
+  maxAssetBytes: () => 1000,
+  now: () => new Date(2026, 10, 16, 9, 30, 12),
+});
+const callTool = (argument: object) =>
+  vscode.commands.executeCommand<RunOutcome>('filechat.callTool', { server: 'mine', ...argument });
+
+suite('a chat that is on no disk', () => {
+  const files = new MemoryFiles();
+  let registered: vscode.Disposable | undefined;
+  suiteSetup(async () => {
+    registered = vscode.workspace.registerFileSystemProvider('memfs', files, { isCaseSensitive: true });
+    await useSampleServer();
+  });
+  suiteTeardown(() => registered?.dispose());
+  teardown(async () => {
+    files.failure = undefined;
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
+  async function openFar(folder: string): Promise<vscode.TextDocument> {
+    const uri = vscode.Uri.parse(`memfs:/${folder}/far.chat.md`);
+    files.createDirectory(vscode.Uri.joinPath(uri, '..'));
+    files.writeFile(uri, new TextEncoder().encode('# %% user\n'));
+    const document = await vscode.workspace.openTextDocument(uri);
+    await vscode.window.showTextDocument(document);
+    return document;
+  }
+
+  const readText = (uri: vscode.Uri) => new TextDecoder().decode(files.readFile(uri));
+  const inFolder = (folder: string) => files.paths().filter((path) => path.startsWith(`/${folder}/`));
+
+  test('has its assets beside it, through the editor’s file system', async () => {
+    const document = await openFar('tour');
+    const outcome = await callTool({ tool: 'tour' });
+    assert.deepEqual([outcome.ok, outcome.error], [true, undefined]);
+    assert.equal(outcome.assets.length, 3);
+    for (const path of outcome.assets) {
+      assert.match(path, /^cmdassets\/tool-(image|audio|file)-\d{8}-\d{6}-[A-Za-z0-9]{8,}-1\.\w+$/);
+      assert.ok(files.readFile(vscode.Uri.parse(`memfs:/tour/${path}`)).length > 1000, path);
+      assert.ok(document.getText().includes(`](${path})`), path);
+    }
+    // The chat and its assets; no temporary file is left.
+    assert.equal(inFolder('tour').length, 4);
+  });
+
+  test('has the same picture only once', async () => {
+    await openFar('twice');
+    const first = await callTool({ tool: 'photo' });
+    const second = await callTool({ tool: 'photo' });
+    assert.equal(first.assets.length, 1);
+    assert.deepEqual(second.assets, first.assets);
+    files.writeFile(vscode.Uri.parse(`memfs:/twice/${first.assets[0]}`), new Uint8Array([1]));
+    const third = await callTool({ tool: 'photo' });
+    assert.notDeepEqual(third.assets, first.assets);
+  });
+
+  test('says so where its assets cannot be written', async () => {
+    const document = await openFar('locked');
+    files.failure = vscode.FileSystemError.NoPermissions();
+    const outcome = await callTool({ tool: 'photo' });
+    assert.deepEqual(outcome.assets, []);
+    assert.match(
+      document.getText(),
+      /> ⚠ Could not save image 1 to cmdassets\/: the folder may not be written to\./,
+    );
+    assert.equal(inFolder('locked').length, 1);
+    files.failure = undefined;
+    assert.equal((await callTool({ tool: 'photo' })).assets.length, 1);
+  });
+
+  test('never overwrites: a taken name means another id', async () => {
+    const chat = (await openFar('taken')).uri;
+    const ids = ['SAMEsame00', 'SAMEsame00', 'FREEfree00'];
+    const store = new WorkspaceAssets({ ...farOptions(chat), newId: () => ids.shift() ?? '' });
+    const save = async (text: string) =>
+      (await store.beginResult().save({ kind: 'file', extension: 'txt', bytes: encode(text) })).path;
+    const paths = [await save('first'), await save('second')];
+    assert.deepEqual(
+      paths.map((path) => path.split('-').at(-2)),
+      ['SAMEsame00', 'FREEfree00'],
+    );
+    assert.deepEqual(
+      paths.map((path) => readText(vscode.Uri.joinPath(chat, '..', path))),
+      ['first', 'second'],
+    );
+    assert.equal(inFolder('taken').length, 3);
+  });
+
+  test('takes what was spilled to a disk, up to the limit', async () => {
+    const chat = (await openFar('spilled')).uri;
+    const assets = new WorkspaceAssets({ ...farOptions(chat), maxAssetBytes: () => 5 }).beginResult();
+    const path = join(await assets.spillFolder(), `.filechat-spill-${process.pid}-a.tmp`);
+    writeFileSync(path, 'bytes');
+    const bytes = { path, size: 5, head: encode('bytes') };
+    const saved = await assets.save({ kind: 'file', extension: 'txt', bytes });
+    assert.equal(readText(vscode.Uri.joinPath(chat, '..', saved.path)), 'bytes');
+    const larger = { ...bytes, size: 6 };
+    await assert.rejects(assets.save({ kind: 'file', extension: 'txt', bytes: larger }), /maxAssetBytes/);
+    rmSync(path);
+  });
+
+  test('says so where a file stands in place of the folder', async () => {
+    const document = await openFar('blocked');
+    files.writeFile(vscode.Uri.parse('memfs:/blocked/cmdassets'), new TextEncoder().encode('mine'));
+    assert.deepEqual((await callTool({ tool: 'photo' })).assets, []);
+    assert.match(document.getText(), /> ⚠ Could not save image 1 to cmdassets\/: it is a file\./);
+    assert.deepEqual(inFolder('blocked'), ['/blocked/cmdassets', '/blocked/far.chat.md']);
+  });
+});
+
+suite('cleaning up assets', () => {
+  const clean = (argument: object) =>
+    vscode.commands.executeCommand<RunOutcome>('filechat.cleanUpAssets', argument);
+  teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+
+  test('touches nothing where every file is linked, in whatever way, or is not ours', async () => {
+    const name = 'tool-image-20200101-000000-V1StGXR8a0-1.png';
+    const buffered = 'tool-file-20200101-000000-V1StGXR8a0-1.pdf';
+    const folder = inWorkspace('clean');
+    for (const file of [name, buffered, 'holiday.png']) {
+      await vscode.workspace.fs.writeFile(
+        vscode.Uri.joinPath(folder, 'cmdassets', file),
+        new Uint8Array([1]),
+      );
+    }
+    const document = await openChat('clean/a.chat.md', `# %% user\n> ![x](../moved/${name})\n`);
+    const change = new vscode.WorkspaceEdit();
+    change.insert(document.uri, new vscode.Position(1, 0), `[not saved yet](cmdassets/${buffered})\n`);
+    await vscode.workspace.applyEdit(change);
+    assert.deepEqual(await clean({ folder }), { ok: true, assets: [] });
+    assert.deepEqual(await clean({ uri: document.uri }), { ok: true, assets: [] });
+    for (const file of [name, buffered, 'holiday.png']) {
+      assert.ok(existsSync(inWorkspace('clean', 'cmdassets', file).fsPath), file);
+    }
+    await vscode.commands.executeCommand('workbench.action.files.revert');
+  });
+
+  test('waits for a chat in the folder that runs', async () => {
+    await useSampleServer();
+    const document = await openChat('busy.chat.md', '# %% user\n');
+    const working = callTool({ tool: 'slow', arguments: { seconds: 20, steps: 20 } });
+    await holds(document, 'tool_call mine.slow c1');
+    const outcome = await clean({});
+    assert.match(outcome.error ?? '', /A chat in this folder is running\./);
+    await vscode.commands.executeCommand('filechat.stop', { uri: document.uri });
+    await working;
+  });
+
+  test('says so when there is no such folder', async () => {
+    const outcome = await clean({ folder: inWorkspace('nowhere') });
+    assert.equal(outcome.ok, false);
+    assert.match(outcome.error ?? '', /^No asset was touched\. /);
+  });
+});

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { waitForText } from '../bridge.ts';
+import {
+  button,
+  dialog,
+  focusEditor,
+  openFile,
+  quickInput,
+  quickPickRow,
+  runCommand,
+  toast,
+} from '../page.ts';
+import { waitFor } from '../process.ts';
+import { takeScreenshot, type Ui, uiSession } from './session.ts';
+
+const ui = uiSession({ settings: { 'files.autoSave': 'off' } });
+const asset = (number: number) => `tool-image-20200101-000000-V1StGXR8a0-${number}.png`;
+const [LINKED, BUFFERED, GONE, KEPT] = [asset(1), asset(2), asset(3), asset(4)];
+const OTHERS = 'holiday.png';
+
+function files(workspace: Ui['workspace']): string[] {
+  return readdirSync(workspace.path('cmdassets')).sort();
+}
+
+ui.test(
+  'files that no chat links to are offered, and those that stay checked go after a question',
+  async ({ page, evaluate, workspace }) => {
+    mkdirSync(workspace.path('cmdassets'));
+    for (const name of [LINKED, BUFFERED, GONE, KEPT, OTHERS]) {
+      writeFileSync(workspace.path('cmdassets', name), Buffer.alloc(2048));
+    }
+    writeFileSync(workspace.path('clean.chat.md'), `# %% user\n![x](cmdassets/${LINKED})\n`);
+    await openFile(page, 'clean.chat.md');
+    await waitForText(evaluate, LINKED);
+    await evaluate(async (vscode, name) => {
+      const position = new vscode.Position(1, 0);
+      await vscode.window.activeTextEditor?.edit((edit) =>
+        edit.insert(position, `![not saved](cmdassets/${name})\n`),
+      );
+    }, BUFFERED);
+    await waitForText(evaluate, BUFFERED);
+    await focusEditor(page);
+
+    await runCommand(page, 'Filechat: Clean Up Assets');
+    await quickPickRow(page, KEPT).waitFor();
+    assert.equal(await quickInput(page).locator('.monaco-list-row').count(), 2);
+    await quickInput(page).getByText('image, 2.0 KiB').first().waitFor();
+    await takeScreenshot(page, 'clean-up-assets');
+    await quickPickRow(page, KEPT).click();
+    await button(quickInput(page), 'OK').click();
+
+    const question = dialog(page, 'Move 1 file to the trash?');
+    await question.getByText(GONE).waitFor();
+    await takeScreenshot(page, 'clean-up-question');
+    await button(question, 'Move to Trash').click();
+    // This editor's files are on a server, where there is no trash.
+    const again = dialog(page, '1 file could not be moved to the trash. Delete for good?');
+    await again.waitFor();
+    assert.deepEqual(files(workspace), [OTHERS, LINKED, BUFFERED, GONE, KEPT]);
+    await takeScreenshot(page, 'clean-up-without-trash');
+    await button(again, 'Delete for Good').click();
+    await waitFor('the file to go', 5_000, async () => (files(workspace).includes(GONE) ? undefined : true));
+    assert.deepEqual(files(workspace), [OTHERS, LINKED, BUFFERED, KEPT]);
+  },
+);
+
+ui.test('who says no keeps everything', async ({ page, workspace }) => {
+  await runCommand(page, 'Filechat: Clean Up Assets');
+  await quickPickRow(page, KEPT).waitFor();
+  await page.keyboard.press('Escape');
+  await quickInput(page).waitFor({ state: 'detached' });
+  await runCommand(page, 'Filechat: Clean Up Assets');
+  await quickPickRow(page, KEPT).waitFor();
+  await button(quickInput(page), 'OK').click();
+  await button(dialog(page, 'Move 1 file to the trash?'), 'Cancel').click();
+  assert.deepEqual(files(workspace), [OTHERS, LINKED, BUFFERED, KEPT]);
+});
+
+ui.test('a chat that is not saved is told where its files are', async ({ page, evaluate }) => {
+  await evaluate(async (vscode) => {
+    const uri = vscode.Uri.parse('untitled:scratch.chat.md');
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri));
+    void vscode.commands.executeCommand('filechat.callTool', { server: 'sample', tool: 'photo' });
+  });
+  await button(dialog(page, 'the MCP server “sample”'), 'Allow').click();
+  await button(dialog(page, 'Call the tool sample.photo?'), 'Allow').click();
+  await toast(
+    page,
+    /This chat is not a saved file\. What its tools return is kept in \/.*cmdassets/,
+  ).waitFor();
+  await takeScreenshot(page, 'told-where');
+});
