@@ -1,58 +1,91 @@
+import { open } from 'node:fs/promises';
+import { fileHolds } from './assets/sameBytes.ts';
 import { trimBlankLines } from './chat/lines.ts';
 import type { Connections } from './mcp/connections.ts';
+import { SpillTable } from './mcp/spill/spillTable.ts';
 import type {
-  AssetPart,
-  NewAsset,
   ResultAssets,
   ResultPart,
-  TextPart,
+  Spills,
   ToolCall,
   ToolCallOptions,
   ToolHost,
   ToolList,
+  ToolName,
   ToolResult,
 } from './ports.ts';
-import { decodeBase64, decodedSizeAtMost } from './result/base64.ts';
-import { type Block, type BytesBlock, readBlocks } from './result/blocks.ts';
-import { judgeTextType, previewText } from './result/longText.ts';
-import { judgeMediaType } from './result/mediaType.ts';
-import { nameFromUri } from './result/names.ts';
-import { describeStructured } from './result/structured.ts';
+import { readBlocks } from './result/blocks.ts';
+import type { SpilledFiles } from './result/byteSaver.ts';
+import type { FieldRule } from './result/fields.ts';
+import { type ResultLimits, ResultSaver } from './result/resultSaver.ts';
+import { restoreStrays } from './result/strays.ts';
+import { applyTransform, type Transform } from './result/transformer.ts';
 
-export interface ResultLimits {
-  readonly maxInlineChars: number;
-  readonly maxAssetBytes: number;
-}
+export type { ResultLimits } from './result/resultSaver.ts';
 
 export const DEFAULT_LIMITS: ResultLimits = { maxInlineChars: 10_000, maxAssetBytes: 50 * 1024 * 1024 };
 
+export interface ResultOptions {
+  readonly limits?: ResultLimits | undefined;
+  /** What the placeholders in the result stand for. The caller disposes it. */
+  readonly spills?: Spills | undefined;
+  /** The tool's entry of `results.fields`. */
+  readonly fields?: readonly FieldRule[] | undefined;
+  readonly transform?: Transform | undefined;
+  /** For the transformer. */
+  readonly tool?: ToolName | undefined;
+}
+
 /**
- * Turns what a tool returned into parts, one for each block and in its order. Bytes are files when this
- * resolves. It never rejects: what cannot be used is a problem in the place of its block.
+ * Turns what a tool returned into parts, in the order of its blocks: one for each, and after a text one more
+ * for each thing that hid in it. Bytes are files when this resolves. It never rejects: what cannot be used is
+ * a problem in the place of its block.
  */
 export async function processMixedToolResult(
   result: unknown,
   assets: ResultAssets,
-  limits: ResultLimits = DEFAULT_LIMITS,
+  options: ResultOptions = {},
 ): Promise<ToolResult> {
-  const raw = readBlocks(result);
-  const parts: ResultPart[] = [];
+  const {
+    limits = DEFAULT_LIMITS,
+    spills,
+    fields = [],
+    transform,
+    tool = { server: '', tool: '' },
+  } = options;
+  const transformed = await applyTransform(result, transform, tool);
+  const raw = readBlocks(await restoreStrays(transformed.result, spills));
+  const saver = new ResultSaver({ assets, limits, files: FILES, context: { spills, rules: fields } });
+  const parts: ResultPart[] =
+    transformed.problem === undefined ? [] : [{ kind: 'problem', message: transformed.problem }];
+  const structured = await saver.expect(raw.structured);
   // One after the other, so that the numbers follow the blocks.
-  for (const block of raw.blocks) parts.push(await saveBlock(block, assets, limits));
-  const json = describeStructured(raw.structured, contentOf(result), raw.blocks);
-  if (json !== undefined) parts.push(await keepData(json, assets, limits));
-  return { isError: raw.isError, parts: parts.some(isAsset) ? parts.map(trimBlankEdges) : parts };
+  for (const block of raw.blocks) parts.push(...(await saver.saveBlock(block)));
+  parts.push(...(await saver.saveStructured(structured, contentOf(transformed.result))));
+  const withAssets = parts.some((part) => part.kind === 'asset');
+  return { isError: raw.isError, parts: withAssets ? parts.map(trimBlankEdges) : parts };
+}
+
+export interface ToolSettings {
+  readonly fields?: ((tool: ToolName) => readonly FieldRule[]) | undefined;
+  readonly transform?: Transform | undefined;
 }
 
 /** The tools of all servers behind the port that the turn loop knows. Nothing is opened before it is used. */
 export class McpClient implements ToolHost {
   readonly #open: () => Promise<Connections>;
   readonly #limits: () => ResultLimits;
+  readonly #settings: () => Promise<ToolSettings> | ToolSettings;
   #opened: Promise<Connections> | undefined;
 
-  constructor(open: () => Promise<Connections>, limits: () => ResultLimits = () => DEFAULT_LIMITS) {
+  constructor(
+    open: () => Promise<Connections>,
+    limits: () => ResultLimits = () => DEFAULT_LIMITS,
+    settings: () => Promise<ToolSettings> | ToolSettings = () => ({}),
+  ) {
     this.#open = open;
     this.#limits = limits;
+    this.#settings = settings;
   }
 
   async listTools(server?: string, signal?: AbortSignal): Promise<ToolList> {
@@ -60,8 +93,23 @@ export class McpClient implements ToolHost {
   }
 
   async callTool(call: ToolCall, { assets, signal, onProgress }: ToolCallOptions): Promise<ToolResult> {
-    const result = await (await this.#connections()).callTool(call, { signal, onProgress });
-    return processMixedToolResult(result, assets, this.#limits());
+    const limits = this.#limits();
+    const { fields, transform } = await this.#settings();
+    const connections = await this.#connections();
+    const spills = new SpillTable({ folder: () => assets.spillFolder(), maxBytes: limits.maxAssetBytes });
+    try {
+      const result = await connections.callTool(call, { signal, onProgress, spills });
+      const tool = { server: call.server, tool: call.tool };
+      return await processMixedToolResult(result, assets, {
+        limits,
+        spills,
+        fields: fields?.(tool),
+        transform,
+        tool,
+      });
+    } finally {
+      await spills.dispose();
+    }
   }
 
   async dispose(): Promise<void> {
@@ -77,72 +125,27 @@ export class McpClient implements ToolHost {
   }
 }
 
-async function saveBlock(block: Block, assets: ResultAssets, limits: ResultLimits): Promise<ResultPart> {
-  if (block.kind === 'bytes') return saveBytes(block, assets, limits);
-  if (block.kind === 'text' && block.text.length > limits.maxInlineChars) return saveLongText(block, assets);
-  return block;
-}
+/** What pictures end with has room in this. */
+const TAIL_BYTES = 4096;
 
-async function saveBytes(block: BytesBlock, assets: ResultAssets, limits: ResultLimits): Promise<ResultPart> {
-  const what = block.block === 'file' ? `file ${nameFromUri(block.uri) ?? ''}`.trim() : block.block;
-  // Judged before decoding, so that a refused block costs no memory.
-  const sizeAtMost = decodedSizeAtMost(block.data);
-  if (sizeAtMost > limits.maxAssetBytes * 1.05 + MAX_OVERHEAD_BYTES)
-    return tooLarge(what, sizeAtMost, limits);
-  const decoded = decodeBase64(block.data);
-  if (!decoded.ok) return problem(`The ${what} could not be saved: ${decoded.reason}.`);
-  const { bytes } = decoded;
-  if (bytes.length > limits.maxAssetBytes) return tooLarge(what, bytes.length, limits);
-  if (bytes.length === 0) return problem(`The ${what} could not be saved: it is empty.`);
-  const declared = block.declared ?? decoded.mimeType;
-  const type = await judgeMediaType({ bytes, declared, uri: block.uri, block: block.block });
-  return saveAsset({ kind: type.kind, extension: type.extension, bytes }, assets, nameFromUri(block.uri));
-}
-
-/** Line breaks (some 5 %), padding and the head of a data: URL make the estimate larger than the bytes. */
-const MAX_OVERHEAD_BYTES = 1024;
-
-async function saveLongText(part: TextPart, assets: ResultAssets): Promise<ResultPart> {
-  const { extension } = judgeTextType(part.text, part.source?.mimeType);
-  const bytes = new TextEncoder().encode(part.text);
-  const saved = await saveAsset({ kind: 'file', extension, bytes }, assets, nameFromUri(part.source?.uri));
-  return saved.kind === 'asset' ? { ...saved, preview: previewText(part.text) } : saved;
-}
-
-async function keepData(json: string, assets: ResultAssets, limits: ResultLimits): Promise<ResultPart> {
-  if (json.length <= limits.maxInlineChars) return { kind: 'data', json };
-  return saveLongText({ kind: 'text', text: json }, assets);
-}
-
-async function saveAsset(asset: NewAsset, assets: ResultAssets, name?: string): Promise<ResultPart> {
-  try {
-    const { number, path } = await assets.save(asset);
-    // Only files carry a name: the contract's links to images and sounds are numbered alone.
-    const named = asset.kind === 'file' && name !== undefined ? { name } : {};
-    return { kind: 'asset', asset: { kind: asset.kind, number, path, ...named } };
-  } catch (error) {
-    return problem(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function tooLarge(what: string, bytes: number, limits: ResultLimits): ResultPart {
-  const size = megabytes(bytes);
-  return problem(
-    `The ${what} was not saved: it has ${size}, and filechat.results.maxAssetBytes allows ${megabytes(limits.maxAssetBytes)}.`,
-  );
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
-}
-
-function problem(message: string): ResultPart {
-  return { kind: 'problem', message };
-}
-
-function isAsset(part: ResultPart): part is AssetPart {
-  return part.kind === 'asset';
-}
+/** Files of ours that are too long for memory. */
+const FILES: SpilledFiles = {
+  holds: fileHolds,
+  async tail({ path, size }) {
+    const file = await open(path);
+    try {
+      const { buffer, bytesRead } = await file.read(
+        Buffer.alloc(TAIL_BYTES),
+        0,
+        TAIL_BYTES,
+        Math.max(0, size - TAIL_BYTES),
+      );
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  },
+};
 
 /** Beside assets a text stands as Markdown, where blank lines at its edges mean nothing. */
 function trimBlankEdges(part: ResultPart): ResultPart {

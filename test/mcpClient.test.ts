@@ -1,29 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DEFAULT_LIMITS, processMixedToolResult } from '../src/mcpClient.ts';
-import type { NewAsset, ResultAssets } from '../src/ports.ts';
 import { renderToolResult } from '../src/result/markdown.ts';
+import { MemoryAssets } from './result/memoryAssets.ts';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgYGAAAAAEAAH2FzhVAAAAAElFTkSuQmCC';
 const PDF = Buffer.from('%PDF-1.4\n%%EOF\n').toString('base64');
-
-/** Keeps what it is given; `fail` names the kinds that it has no room for. */
-class MemoryAssets implements ResultAssets {
-  readonly saved: NewAsset[] = [];
-  readonly #fail: readonly string[];
-
-  constructor(...fail: string[]) {
-    this.#fail = fail;
-  }
-
-  async save(asset: NewAsset) {
-    if (this.#fail.includes(asset.kind))
-      throw new Error(`Could not save the ${asset.kind}: the disk is full.`);
-    this.saved.push(asset);
-    const number = this.saved.filter(({ kind }) => kind === asset.kind).length;
-    return { number, path: `cmdassets/tool-${asset.kind}-${number}.${asset.extension}` };
-  }
-}
 
 async function markdown(
   content: unknown,
@@ -31,7 +13,7 @@ async function markdown(
   assets = new MemoryAssets(),
   limits = DEFAULT_LIMITS,
 ) {
-  return renderToolResult(await processMixedToolResult({ content, ...more }, assets, limits));
+  return renderToolResult(await processMixedToolResult({ content, ...more }, assets, { limits }));
 }
 
 describe('blocks become parts, one for one', () => {
@@ -112,7 +94,7 @@ describe('blocks become parts, one for one', () => {
     ],
     'structured content holds no bytes of a block again': [
       [image()],
-      '![Tool generated image 1](cmdassets/tool-image-1.png)\n\n```json\n{\n  "png": "(the data of a block above)",\n  "n": 1\n}\n```',
+      '![Tool generated image 1](cmdassets/tool-image-1.png)\n\n```json\n{\n  "png": "(image/png, 69 bytes, saved as image 1)",\n  "n": 1\n}\n```',
       { structuredContent: { png: PNG, n: 1 } },
     ],
   };
@@ -161,7 +143,7 @@ describe('blocks become parts, one for one', () => {
   it('the bytes saved are the bytes sent', async () => {
     const assets = new MemoryAssets();
     await markdown([image()], {}, assets);
-    assert.equal(Buffer.from(assets.saved[0]?.bytes ?? []).toString('base64'), PNG);
+    assert.equal(Buffer.from(assets.bytes(0)).toString('base64'), PNG);
   });
 });
 
@@ -175,7 +157,7 @@ describe('text that is too long to show', () => {
       /^\[Tool generated file 1\]\(cmdassets\/tool-file-1\.txt\)\n\n```text preview\nline 0\n[\s\S]+\n…\nline \d+\n[\s\S]+line 1999\n```$/,
     );
     assert.ok(shown.length < 800);
-    assert.equal(Buffer.from(assets.saved[0]?.bytes ?? []).toString(), long);
+    assert.equal(Buffer.from(assets.bytes(0)).toString(), long);
   });
 
   it('is named by what it is', async () => {

@@ -1,4 +1,5 @@
-import type { LinkPart, ProblemPart, ResourceSource, TextPart } from '../ports.ts';
+import type { ForAudience, LinkPart, ProblemPart, ResourceSource, TextPart } from '../ports.ts';
+import { isRecord } from './values.ts';
 
 /**
  * What a server sent, judged block by block: one bad block costs itself and nothing else.
@@ -6,8 +7,8 @@ import type { LinkPart, ProblemPart, ResourceSource, TextPart } from '../ports.t
  */
 export type Block = TextPart | LinkPart | ProblemPart | BytesBlock;
 
-/** Bytes still in base64, with all that was said about them. */
-export interface BytesBlock {
+/** Bytes still in base64, or a placeholder for them, with all that was said about them. */
+export interface BytesBlock extends ForAudience {
   readonly kind: 'bytes';
   readonly block: 'image' | 'audio' | 'file';
   readonly data: string;
@@ -21,11 +22,12 @@ export interface RawResult {
   readonly structured?: unknown;
 }
 
+/** The layer of the block types that MCP defines. */
 export function readBlocks(result: unknown): RawResult {
   if (!isRecord(result)) return { isError: true, blocks: [problem('The server answered with no result.')] };
   const { content, isError, structuredContent } = result;
   const blocks = Array.isArray(content)
-    ? content.flatMap((block, at) => readBlock(block, at + 1))
+    ? content.flatMap((block, at) => readBlock(block, at + 1).map(markAudience(block)))
     : content === undefined
       ? []
       : [problem('The content of the result is not a list of blocks.')];
@@ -34,6 +36,14 @@ export function readBlocks(result: unknown): RawResult {
     blocks,
     ...(structuredContent === undefined ? {} : { structured: structuredContent }),
   };
+}
+
+/** Annotated for the user and not for the model. */
+function markAudience(block: unknown): (read: Block) => Block {
+  const annotations = isRecord(block) ? block['annotations'] : undefined;
+  const audience = isRecord(annotations) ? annotations['audience'] : undefined;
+  const forUser = Array.isArray(audience) && audience.includes('user') && !audience.includes('assistant');
+  return (read) => (forUser ? { ...read, audience: 'user' } : read);
 }
 
 const MAX_SHOWN_CHARS = 60;
@@ -109,10 +119,6 @@ function readLink(block: Fields, position: number): Block {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function problem(message: string): ProblemPart {
   return { kind: 'problem', message };

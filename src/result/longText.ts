@@ -1,4 +1,5 @@
 import { type MediaType, mediaByExtension, mediaByType, UNKNOWN } from './mediaTable.ts';
+import { judgeMarkup } from './mediaType.ts';
 
 const MAX_PREVIEW_CHARS = 600;
 const CUT = '\n…\n';
@@ -18,7 +19,7 @@ export function previewText(text: string): string {
 export function judgeTextType(text: string, declared?: string): MediaType {
   const known = mediaByType(declared?.split(';')[0]?.trim().toLowerCase() ?? '');
   if (known?.kind === 'file' && known.extension !== 'txt') return known;
-  return mediaByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
+  return judgeMarkup(text) ?? mediaByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
 }
 
 function looksLikeJson(text: string): boolean {

@@ -13,7 +13,8 @@ export function renderToolResult({ isError, parts }: ToolResult): string {
   let afterPlain = false;
   for (const part of parts) {
     const plain = withAssets && part.kind === 'text' && canBePlain(part);
-    if (plain && afterPlain) pieces.push(NEXT_BLOCK);
+    if (part.audience === 'user') pieces.push(FOR_USER);
+    else if (plain && afterPlain) pieces.push(NEXT_BLOCK);
     pieces.push(plain ? escapeMarkers(showInvisible(part.text)) : renderPart(part));
     afterPlain = plain;
   }
@@ -24,6 +25,8 @@ export const ERROR_LINE = '> ⚠ **The tool reported an error.**';
 export const NOTHING_LINE = '> The tool returned nothing.';
 /** Divides two text blocks where there is nothing else between them. */
 export const NEXT_BLOCK = '<!-- next block -->';
+/** Before a part that the model does not get. */
+export const FOR_USER = '<!-- for the user only -->';
 export const PREVIEW_INFO = 'text preview';
 
 /**
@@ -33,7 +36,9 @@ export const PREVIEW_INFO = 'text preview';
 function canBePlain({ text, source }: TextPart): boolean {
   const ownLines = /^ {0,3}>|```|~~~|\$\$|<[A-Za-z/!?]|!\[|\]\s*[([:]/m;
   const blankEdge = /^[ \t]*(\n|$)|\n[ \t]*$/;
-  return source === undefined && !ownLines.test(text) && !blankEdge.test(text);
+  // Nobody can read JSON whose lines have run together.
+  const likeJson = /^\s*(?:\{\s*["}]|\[\s*["{[\]\d])/;
+  return source === undefined && !ownLines.test(text) && !blankEdge.test(text) && !likeJson.test(text);
 }
 
 function renderPart(part: ResultPart): string {

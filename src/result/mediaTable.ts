@@ -48,6 +48,8 @@ export const MEDIA_TYPES: readonly MediaType[] = [
   media('file', 'mkv', 'video/matroska', 'video/x-matroska'),
   media('file', 'avi', 'video/vnd.avi', 'video/x-msvideo'),
   media('file', 'ogv', 'video/ogg'),
+  media('file', 'mpg', 'video/mpeg'),
+  media('file', '3gp', 'video/3gpp', 'video/3gpp2'),
 
   media('file', 'pdf', 'application/pdf', 'application/x-pdf'),
   media('file', 'docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'),
@@ -59,6 +61,9 @@ export const MEDIA_TYPES: readonly MediaType[] = [
   media('file', 'odt', 'application/vnd.oasis.opendocument.text'),
   media('file', 'ods', 'application/vnd.oasis.opendocument.spreadsheet'),
   media('file', 'odp', 'application/vnd.oasis.opendocument.presentation'),
+  media('file', 'docm', 'application/vnd.ms-word.document.macroenabled.12'),
+  media('file', 'xlsm', 'application/vnd.ms-excel.sheet.macroenabled.12'),
+  media('file', 'pptm', 'application/vnd.ms-powerpoint.presentation.macroenabled.12'),
   media('file', 'rtf', 'application/rtf', 'text/rtf'),
   media('file', 'epub', 'application/epub+zip'),
   media('file', 'parquet', 'application/vnd.apache.parquet'),
@@ -116,7 +121,27 @@ const ALIASES: Readonly<Record<string, string>> = {
   ndjson: 'jsonl',
   mjs: 'js',
   m4b: 'm4a',
+  m4p: 'm4a',
+  f4a: 'm4a',
+  m4v: 'mp4',
+  f4v: 'mp4',
+  ogx: 'ogg',
+  spx: 'ogg',
+  ogm: 'ogv',
+  '3g2': '3gp',
+  'tar.gz': 'gz',
 };
+
+/** Formats that are another one inside: what the container's head cannot tell, a claim may. */
+const INSIDE: Readonly<Record<string, readonly string[]>> = {
+  zip: ['docx', 'xlsx', 'pptx', 'docm', 'xlsm', 'pptm', 'odt', 'ods', 'odp', 'epub'],
+  cfb: ['doc', 'xls', 'ppt'],
+};
+
+/** Whether a file of this container may be what is claimed. */
+export function canBeInside(container: string, claimed: MediaType): boolean {
+  return Object.hasOwn(INSIDE, container) && INSIDE[container]?.includes(claimed.extension) === true;
+}
 
 export function mediaByExtension(extension: string): MediaType | undefined {
   const lower = extension.toLowerCase();

@@ -1,8 +1,12 @@
 import { fileTypeFromBuffer } from 'file-type';
-import { type MediaType, mediaByExtension, mediaByType, UNKNOWN } from './mediaTable.ts';
+import type { AssetBytes } from '../ports.ts';
+import { imageSize, isCutPng } from './imageSize.ts';
+import { canBeInside, type MediaType, mediaByExtension, mediaByType, UNKNOWN } from './mediaTable.ts';
 
 export interface MediaClues {
-  readonly bytes: Uint8Array;
+  readonly bytes: AssetBytes;
+  /** The last bytes of a file of which only the head is in memory. */
+  readonly tail?: Uint8Array | undefined;
   /** What the server says that it is. */
   readonly declared?: string | undefined;
   readonly uri?: string | undefined;
@@ -12,11 +16,47 @@ export interface MediaClues {
 
 /** What bytes are: their magic numbers first, then the declared type, then the name in the URI. */
 export async function judgeMediaType(clues: MediaClues): Promise<MediaType> {
+  const type = await judgeByClues(clues);
+  return type.kind === 'image' && !canBeShown(clues) ? { ...type, kind: 'file' } : type;
+}
+
+/** What the first bytes say for certain: by magic numbers, or as the markup that they begin with. */
+export async function sniffBytes(head: Uint8Array): Promise<MediaType | undefined> {
+  return (await sniffBinary(head))?.type ?? sniffMarkup(head);
+}
+
+/** The bytes that are in memory: all of them, or the head of a long file. */
+export function headOf(bytes: AssetBytes): Uint8Array {
+  return bytes instanceof Uint8Array ? bytes : bytes.head;
+}
+
+export function sizeOf(bytes: AssetBytes): number {
+  return bytes instanceof Uint8Array ? bytes.length : bytes.size;
+}
+
+async function judgeByClues(clues: MediaClues): Promise<MediaType> {
+  const head = headOf(clues.bytes);
   const declared = readDeclared(clues.declared);
-  const sniffed = (await sniffBinary(clues.bytes)) ?? sniffMarkup(clues.bytes);
-  if (sniffed && isPageInDisguise(sniffed, clues, declared.type)) return UNKNOWN;
-  if (sniffed) return withDeclaredSound(sniffed, declared.type);
+  const binary = await sniffBinary(head);
+  if (binary) {
+    const claims = [declared.known, byUri(clues.uri)];
+    const inside = claims.find((claim) => claim && canBeInside(binary.container, claim));
+    return inside ?? withDeclaredSound(binary.type, declared.type);
+  }
+  const markup = sniffMarkup(head);
+  if (markup) return isPageInDisguise(markup, clues, declared.type) ? UNKNOWN : markup;
   return declared.known ?? byUri(clues.uri) ?? seedDefault(clues, declared.type) ?? UNKNOWN;
+}
+
+/** A preview that decodes more than this takes the editor down with it. */
+const MAX_SHOWN_PIXELS = 100_000_000;
+
+function canBeShown({ bytes, tail }: MediaClues): boolean {
+  const head = headOf(bytes);
+  const size = imageSize(head);
+  if (size && size.width * size.height > MAX_SHOWN_PIXELS) return false;
+  const wholeIsKnown = bytes instanceof Uint8Array || bytes.size <= head.length || tail !== undefined;
+  return !(wholeIsKnown && isCutPng(head, tail));
 }
 
 /** Long enough for the head of every format, including an SVG behind a licence comment. */
@@ -32,18 +72,26 @@ function readDeclared(declared: string | undefined): { readonly type?: string; r
   return known ? { type, known } : { type };
 }
 
-async function sniffBinary(bytes: Uint8Array): Promise<MediaType | undefined> {
+/** `container` is the library's own word, which may name a format that the table does not have. */
+async function sniffBinary(
+  bytes: Uint8Array,
+): Promise<{ readonly container: string; readonly type: MediaType } | undefined> {
   // The library rejects when a file ends in the middle of its head; such bytes are of no known type.
   const found = await fileTypeFromBuffer(bytes).catch(() => undefined);
-  if (!found) return undefined;
   // A generic XML head says less than the declared type.
-  if (found.ext === 'xml') return undefined;
-  return mediaByExtension(found.ext) ?? mediaByType(found.mime) ?? UNKNOWN;
+  if (!found || found.ext === 'xml') return undefined;
+  const type = mediaByExtension(found.ext) ?? mediaByType(found.mime) ?? UNKNOWN;
+  return { container: found.ext, type };
 }
 
 /** SVG and HTML have no magic numbers, and both can run scripts: they must not pass as a picture. */
 function sniffMarkup(bytes: Uint8Array): MediaType | undefined {
-  const head = new TextDecoder().decode(bytes.subarray(0, MARKUP_HEAD_BYTES)).trimStart();
+  return judgeMarkup(new TextDecoder().decode(bytes.subarray(0, MARKUP_HEAD_BYTES)));
+}
+
+/** The page or the drawing that a text begins as. */
+export function judgeMarkup(text: string): MediaType | undefined {
+  const head = text.slice(0, MARKUP_HEAD_BYTES).trimStart();
   if (!head.startsWith('<')) return undefined;
   const element = head.replace(/<\?[\s\S]*?\?>|<!--[\s\S]*?-->/g, '').trimStart();
   if (/^(<!doctype\s+svg|<svg[\s>])/i.test(element)) return mediaByExtension('svg');

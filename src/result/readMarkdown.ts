@@ -3,7 +3,7 @@ import { FenceReader } from '../chat/fence.ts';
 import { trimBlankLines } from '../chat/lines.ts';
 import type { Asset, AssetKind, AssetPart, ResourceSource, ResultPart, ToolResult } from '../ports.ts';
 import { readCodeSpans, unescapeProse } from './inline.ts';
-import { ERROR_LINE, NEXT_BLOCK, NOTHING_LINE, PREVIEW_INFO } from './markdown.ts';
+import { ERROR_LINE, FOR_USER, NEXT_BLOCK, NOTHING_LINE, PREVIEW_INFO } from './markdown.ts';
 
 /** Reads the body of a tool turn back. What a person wrote into it by hand is read as text. */
 export function readToolResult(body: string): ToolResult {
@@ -11,9 +11,18 @@ export function readToolResult(body: string): ToolResult {
   const isError = pieces[0]?.kind === 'quote' && pieces[0].text === ERROR_LINE;
   const parts: ResultPart[] = [];
   let source: ResourceSource | undefined;
+  let forUser = false;
   for (const piece of isError ? pieces.slice(1) : pieces) {
+    if (piece.kind === 'forUser') {
+      forUser = true;
+      continue;
+    }
     const nextSource = piece.kind === 'quote' ? readSource(piece.text) : undefined;
+    const known = parts.length;
     if (!nextSource) addPart(parts, piece, source);
+    const added = parts.at(known);
+    if (added && forUser) parts[known] = { ...added, audience: 'user' };
+    if (!nextSource) forUser = false;
     source = nextSource;
   }
   return { isError, parts };
@@ -23,6 +32,7 @@ type Piece =
   | { readonly kind: 'fence'; readonly info: string; readonly text: string }
   | { readonly kind: 'quote'; readonly text: string }
   | { readonly kind: 'asset'; readonly asset: Asset }
+  | { readonly kind: 'forUser' }
   | { readonly kind: 'plain'; readonly text: string };
 
 /** Cuts a body into what stands between blank lines; plain text may have blank lines inside. */
@@ -39,7 +49,8 @@ function splitPieces(body: string): readonly Piece[] {
     kind = 'plain';
   };
   for (const line of body.split('\n')) {
-    const state = line === NEXT_BLOCK ? 'divider' : fences.step(line);
+    const isDivider = line === NEXT_BLOCK || line === FOR_USER;
+    const state = isDivider ? 'divider' : fences.step(line);
     if (state === 'opened') {
       flush();
       info = fences.open?.info ?? '';
@@ -47,8 +58,10 @@ function splitPieces(body: string): readonly Piece[] {
       pieces.push({ kind: 'fence', info, text: lines.join('\n') });
       lines = [];
     } else if (state === 'inside' || fences.open) lines.push(line);
-    else if (state === 'divider') flush();
-    else {
+    else if (state === 'divider') {
+      flush();
+      if (line === FOR_USER) pieces.push({ kind: 'forUser' });
+    } else {
       const asset = readAssetLink(line);
       const quoted = line.startsWith('>');
       if (asset || quoted !== (kind === 'quote')) flush();
@@ -63,7 +76,11 @@ function splitPieces(body: string): readonly Piece[] {
   return pieces;
 }
 
-function addPart(parts: ResultPart[], piece: Piece, source: ResourceSource | undefined): void {
+function addPart(
+  parts: ResultPart[],
+  piece: Exclude<Piece, { kind: 'forUser' }>,
+  source: ResourceSource | undefined,
+): void {
   if (piece.kind === 'asset') parts.push({ kind: 'asset', asset: piece.asset });
   else if (piece.kind === 'plain') {
     parts.push({ kind: 'text', text: restoreInvisible(unescapeMarkers(piece.text)) });

@@ -83,6 +83,14 @@ describe('a result in the document', () => {
       result({ kind: 'data', json: '{\n  "a": 1\n}' }),
       '```json\n{\n  "a": 1\n}\n```',
     ],
+    'what is for the user only says so': [
+      result({ ...text('a'), audience: 'user' }, { ...file, audience: 'user' }, text('b')),
+      '<!-- for the user only -->\n\na\n\n<!-- for the user only -->\n\n[Tool generated file 1: report.pdf](cmdassets/tool-file-20260101-000000-abc-1.pdf)\n\nb',
+    ],
+    'JSON beside an asset stands in a fence': [
+      result(text('{"a": 1}'), file),
+      '```\n{"a": 1}\n```\n\n[Tool generated file 1: report.pdf](cmdassets/tool-file-20260101-000000-abc-1.pdf)',
+    ],
     'nothing is said to be nothing': [result(), '> The tool returned nothing.'],
   };
   for (const [name, [parts, markdown]] of Object.entries(cases)) {
@@ -112,6 +120,8 @@ const hostileText = fc
         '> ⚠ x',
         '> From `a`',
         '<!-- next block -->',
+        '<!-- for the user only -->',
+        '{"a": 1}',
         '<img src=x>',
         '<!--',
         '-->',
@@ -178,14 +188,17 @@ const part = fc.oneof(
   field.map((message) => ({ kind: 'problem' as const, message })),
 );
 const anyResult: fc.Arbitrary<ToolResult> = fc
-  .tuple(fc.boolean(), fc.array(part, { maxLength: 6 }))
-  .map(([isError, parts]) => ({ isError, parts: parts as ResultPart[] }));
+  .tuple(fc.boolean(), fc.array(fc.tuple(part, fc.boolean()), { maxLength: 6 }))
+  .map(([isError, parts]) => ({
+    isError,
+    parts: parts.map(([each, forUser]) => (forUser ? { ...each, audience: 'user' } : each) as ResultPart),
+  }));
 
 describe('whatever a tool returns', () => {
   it('is read back exactly', () => {
     fc.assert(
       fc.property(anyResult, (each) => assert.deepEqual(readToolResult(renderToolResult(each)), each)),
-      { numRuns: 1000 },
+      { numRuns: 2000 },
     );
   });
 
@@ -212,7 +225,7 @@ describe('whatever a tool returns', () => {
         assert.ok(tool);
         assert.deepEqual(readToolResult(turnBody(chat, tool)), each);
       }),
-      { numRuns: 1000 },
+      { numRuns: 2000 },
     );
   });
 });

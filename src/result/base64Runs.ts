@@ -1,0 +1,189 @@
+import type { TimeSlice } from './timeSlice.ts';
+
+/**
+ * Where a text holds what could be base64: a long run of its digits, plain or URL-safe, in one line or in
+ * lines of one width, also as JSON within JSON writes it (`\/` and `\n`). Whether it is any is not judged here.
+ */
+export interface Base64Run {
+  /** With the data: URL's head and the padding. */
+  readonly start: number;
+  readonly end: number;
+  /** The digits alone, line by line or otherwise in pieces: no line breaks, no escapes, no padding. */
+  readonly pieces: readonly string[];
+  /** How many digits there are. */
+  readonly length: number;
+  readonly padding: number;
+  /** What a data: URL before it says; '' when it names no type. */
+  readonly declared?: string;
+}
+
+/** Lines of base64 are 60, 64 or 76 long; what is shorter than the shortest of them is not looked at. */
+export const MIN_RUN_CHARS = 60;
+
+/**
+ * Finds the runs in order. Time grows with the text alone: in plain prose it looks at one character in
+ * every few dozen, and no character of a run is visited twice.
+ */
+export async function* findBase64Runs(text: string, slice: TimeSlice): AsyncGenerator<Base64Run> {
+  let from = 0;
+  while (from + MIN_RUN_CHARS <= text.length) {
+    const found = findDense(text, from, slice);
+    if (found.kind === 'pause') await slice.pause();
+    if (found.kind === 'run') {
+      const run = await readRun(text, { floor: from, start: found.at }, slice);
+      yield run;
+      from = run.end;
+    } else from = found.at;
+  }
+}
+
+const [BACKSLASH, NEWLINE, RETURN] = [0x5c, 0x0a, 0x0d];
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_';
+const IS_DIGIT: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
+  DIGITS.includes(String.fromCharCode(code)) ? 1 : 0,
+);
+
+function isDigit(code: number): boolean {
+  return IS_DIGIT[code] === 1;
+}
+
+/** A slash may be escaped, and so may be the breaks between lines. */
+function isDense(code: number): boolean {
+  return isDigit(code) || code === BACKSLASH;
+}
+
+/** Probes per look at the clock. */
+const MAX_PROBES = 5000;
+
+/**
+ * The next place with enough digits in a row. Looks at the last character that such a row would need, then
+ * backwards: a character that is no digit rules out all rows that hold it.
+ */
+function findDense(
+  text: string,
+  from: number,
+  slice: TimeSlice,
+): { readonly kind: 'run' | 'pause' | 'end'; readonly at: number } {
+  let start = from;
+  for (let probes = 1; start + MIN_RUN_CHARS <= text.length; probes += 1) {
+    let at = start + MIN_RUN_CHARS - 1;
+    while (at >= start && isDense(text.charCodeAt(at))) at -= 1;
+    if (at < start) return { kind: 'run', at: start };
+    start = at + 1;
+    if (probes % MAX_PROBES === 0 && slice.isOver()) return { kind: 'pause', at: start };
+  }
+  return { kind: 'end', at: text.length };
+}
+
+const BREAK = /^(?:\r?\n|(?:\\+r)?\\+n)/;
+const ESCAPED_SLASH = /^\\+(?=\/)/;
+const PADDING = /^(?:=|\\+u003d){1,2}/i;
+/** More than any of these is ever long, at any sane depth of JSON within JSON. */
+const MAX_SIGN_CHARS = 32;
+
+/** Reads from a row of digits to the end of all that belongs to it. */
+async function readRun(
+  text: string,
+  { floor, start }: { readonly floor: number; readonly start: number },
+  slice: TimeSlice,
+): Promise<Base64Run> {
+  const first = skipEscapes(text, start);
+  const { end, pieces, length } = await readDigits(text, first, slice);
+  const padded = signAt(PADDING, text, end);
+  const padding = text.slice(end, end + padded).match(/=|3d/gi)?.length ?? 0;
+  const head = readDataUrlHead(text, first, floor);
+  return { start: first, end: end + padded, pieces, length, padding, ...head };
+}
+
+async function readDigits(text: string, first: number, slice: TimeSlice) {
+  const pieces: string[] = [];
+  let length = 0;
+  let lineChars = 0;
+  let width: number | undefined;
+  for (let at = first; ; ) {
+    const end = endOfDigits(text, at);
+    pieces.push(text.slice(at, end));
+    length += end - at;
+    lineChars += end - at;
+    if (slice.isOver()) await slice.pause();
+    if (end === at + MAX_PIECE_CHARS) {
+      at = end;
+      continue;
+    }
+    const next = nextLine(text, end, { lineChars, width: width ?? lineChars });
+    if (next === undefined) return { end, pieces, length };
+    if (next.isBreak) {
+      width = lineChars;
+      lineChars = 0;
+    }
+    at = next.at;
+  }
+}
+
+/** Where the digits go on: behind an escaped slash's backslashes, or behind a line break. */
+function nextLine(
+  text: string,
+  end: number,
+  { lineChars, width }: { readonly lineChars: number; readonly width: number },
+): { readonly at: number; readonly isBreak: boolean } | undefined {
+  const sign = text.charCodeAt(end);
+  if (sign !== BACKSLASH && sign !== NEWLINE && sign !== RETURN) return undefined;
+  const slash = signAt(ESCAPED_SLASH, text, end);
+  if (slash > 0) return { at: end + slash, isBreak: false };
+  const at = end + signAt(BREAK, text, end);
+  const isFull = lineChars >= MIN_RUN_CHARS && lineChars === width;
+  return at > end && isFull && isLineOf(text, at, width) ? { at, isBreak: true } : undefined;
+}
+
+/** Digits, and backslashes in a row, per look at the clock. */
+const MAX_PIECE_CHARS = 200_000;
+
+/** Escapes stand close to digits without being any: in `\niVBOR…` the letter n is none. */
+function skipEscapes(text: string, start: number): number {
+  let at = start;
+  while (text[at] === '\\' && at < start + MAX_PIECE_CHARS) {
+    while (text[at] === '\\' && at < start + MAX_PIECE_CHARS) at += 1;
+    at += /^u[0-9a-f]{4}|^[nrtbf]/i.exec(text.slice(at, at + 5))?.[0].length ?? 0;
+  }
+  return at;
+}
+
+function endOfDigits(text: string, from: number): number {
+  const stop = Math.min(text.length, from + MAX_PIECE_CHARS);
+  let end = from;
+  while (end < stop && isDigit(text.charCodeAt(end))) end += 1;
+  return end;
+}
+
+/** A line belongs to the full one before it when it is no longer, and nothing but digits. */
+function isLineOf(text: string, start: number, width: number): boolean {
+  let digits = 0;
+  let at = start;
+  for (; digits <= width; at += 1) {
+    if (isDigit(text.charCodeAt(at))) digits += 1;
+    else if (text[at] !== '\\' || (text[at + 1] !== '/' && text[at + 1] !== '\\')) break;
+  }
+  return digits > 0 && digits <= width && (at >= text.length || /[\s"'\\=<)`]/.test(text.charAt(at)));
+}
+
+function signAt(pattern: RegExp, text: string, at: number): number {
+  return pattern.exec(text.slice(at, at + MAX_SIGN_CHARS))?.[0].length ?? 0;
+}
+
+const MAX_DATA_URL_HEAD_CHARS = 200;
+const DATA_URL_HEAD = /^data:([a-z0-9.+\\/-]*)(?:;[a-z0-9.+=_"-]*)*;base64,$/i;
+
+/** The head of a data: URL that ends where the digits begin. */
+function readDataUrlHead(
+  text: string,
+  start: number,
+  floor: number,
+): { readonly start: number; readonly declared: string } | undefined {
+  if (text[start - 1] !== ',') return undefined;
+  const before = text.slice(Math.max(floor, start - MAX_DATA_URL_HEAD_CHARS), start);
+  const at = before.toLowerCase().lastIndexOf('data:');
+  const match = at < 0 ? null : DATA_URL_HEAD.exec(before.slice(at));
+  if (!match) return undefined;
+  const declared = match[1]?.replaceAll('\\', '').toLowerCase() ?? '';
+  return { start: start - match[0].length, declared };
+}

@@ -1,0 +1,79 @@
+/** One line for what the model does not get itself. */
+export interface SummaryValues {
+  readonly kind: string;
+  readonly name: string;
+  readonly size: string;
+  readonly type: string;
+  readonly ref: string;
+}
+
+export const DEFAULT_SUMMARY = '[{kind} {name}, {type}, {size}, {ref}]';
+export const MAX_SUMMARY_TOKENS = 60;
+/** What is left when a template of the user's has no room for the rest. */
+const SHORTEST_SUMMARY = '[{kind}, {size}, {ref}]';
+
+/** Fills a template, and cuts the name until the line is short enough. What is not known is left out. */
+export function summarize(values: SummaryValues, template = DEFAULT_SUMMARY): string {
+  for (const each of [template, DEFAULT_SUMMARY, SHORTEST_SUMMARY]) {
+    const line = fitName(values, each);
+    if (line !== undefined) return line;
+  }
+  return cutToTokens(fill(SHORTEST_SUMMARY, values));
+}
+
+/**
+ * An estimate that no tokenizer in use exceeds for such lines: a token for each sign, for every two digits,
+ * for every three letters of a word and every two of what is none, and more for letters beyond ASCII.
+ */
+export function estimateTokens(text: string): number {
+  let tokens = 0;
+  for (const [run] of text.matchAll(/[A-Za-z]+|[0-9]+|[^A-Za-z0-9]/gu)) tokens += tokensOf(run);
+  return tokens;
+}
+
+/** `12.3 MB`, as file managers write it. */
+export function describeSize(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  const units = ['KB', 'MB', 'GB'];
+  let value = bytes / 1000;
+  let unit = 0;
+  for (; value >= 999.95 && unit < units.length - 1; unit += 1) value /= 1000;
+  return `${value.toFixed(1)} ${units[unit]}`;
+}
+
+function tokensOf(run: string): number {
+  if (/^[A-Z]?[a-z]+$/.test(run)) return Math.ceil(run.length / 3);
+  if (/^[A-Za-z0-9]/.test(run)) return Math.ceil(run.length / 2);
+  if (run === ' ') return 0;
+  const bytes = Buffer.byteLength(run);
+  return Math.max(1, bytes - 1);
+}
+
+function fitName(values: SummaryValues, template: string): string | undefined {
+  const name = Array.from(values.name);
+  for (let kept = name.length; kept >= 0; kept -= 1) {
+    const shown = kept === name.length ? values.name : kept === 0 ? '' : `${name.slice(0, kept).join('')}…`;
+    const line = fill(template, { ...values, name: shown });
+    if (estimateTokens(line) <= MAX_SUMMARY_TOKENS) return line;
+  }
+  return undefined;
+}
+
+function fill(template: string, values: SummaryValues): string {
+  const known = new Map<string, string>(Object.entries(values));
+  const filled = template.replace(/\{(\w+)\}/g, (_whole, key: string) => oneLine(known.get(key) ?? ''));
+  // An unknown value leaves a comma behind, with nothing before it.
+  return oneLine(filled)
+    .replace(/(?:, )+(?=[,\]])/g, '')
+    .replace(/ +(?=[,\]])/g, '');
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+}
+
+function cutToTokens(text: string): string {
+  let line = text;
+  while (estimateTokens(line) > MAX_SUMMARY_TOKENS) line = Array.from(line).slice(0, -1).join('');
+  return line;
+}

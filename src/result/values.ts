@@ -1,0 +1,28 @@
+/** Deeper than anyone nests, and far from where the stack ends. */
+const MAX_DEPTH = 500;
+
+/** A JSON value with every string in it, keys included, replaced. `__proto__` stays a key like any other. */
+export function mapStrings(value: unknown, replace: (text: string) => string, depth = 0): unknown {
+  if (typeof value === 'string') return replace(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > MAX_DEPTH) return '(nested too deeply)';
+  if (Array.isArray(value)) return value.map((each) => mapStrings(each, replace, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [replace(key), mapStrings(each, replace, depth + 1)]),
+  );
+}
+
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(Reflect.get(a, key), Reflect.get(b, key)))
+  );
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
