@@ -23,6 +23,7 @@ export function activate(context: vscode.ExtensionContext): void {
   register('filechat.run', (loaded, argument) => loaded.run(argument));
   register('filechat.stop', (loaded, argument) => loaded.stop(argument));
   register('filechat.callTool', (loaded, argument) => loaded.callTool(argument));
+  register('filechat.cleanUpAssets', (loaded, argument) => loaded.cleanUpAssets(argument));
   register('filechat.forgetPermissions', (loaded) => loaded.forgetPermissions());
 }
 

@@ -6,7 +6,9 @@ import type {
   AssetStore,
   ChatDocument,
   Consent,
+  FileArguments,
   Log,
+  PreparedArguments,
   RunOutcome,
   TextEdit,
   ToolCall,
@@ -23,6 +25,8 @@ export interface ListenerParts {
   readonly assets: AssetStore;
   readonly tools: ToolHost;
   readonly consent: Consent;
+  /** Without it, references to files reach the tools as they are written. */
+  readonly files?: FileArguments;
   readonly log: Log;
   readonly onProgress?: (call: ToolCall, progress: ToolProgress) => void;
   /** Given a tool turn that the document did not take; it may have cost something. */
@@ -75,7 +79,7 @@ export class ChatListener {
         return appendCall(text, call);
       });
       if (!written || !call) return failed(this.#whyNotWritten());
-      return this.#finish([await this.#answer(call, signal)]);
+      return this.#finish([await this.#answer(call, verdict.prepared, signal)]);
     });
   }
 
@@ -123,11 +127,11 @@ export class ChatListener {
       (each) => isSameCall(each, written) && each.argumentsText === written.argumentsText,
     );
     return unchanged
-      ? this.#answer(call, signal)
+      ? this.#answer(call, verdict.prepared, signal)
       : failed(`The call ${renderToolName(call)} ${id} was changed: run again.`);
   }
 
-  /** A call needs a tool that exists and a user who agrees. */
+  /** A call needs a tool that exists, files that may be given to it, and a user who agrees. */
   async #judge(call: ToolCall, signal: AbortSignal): Promise<Verdict> {
     const list = await this.#listTools(call.server, signal);
     if (!list) return { kind: 'cancel' };
@@ -137,8 +141,11 @@ export class ChatListener {
       const reason = failures.find((each) => each.server === call.server)?.reason;
       return refuse(reason ?? `The server “${call.server}” has no tool “${call.tool}”. Nothing was called.`);
     }
-    const answer = await this.#parts.consent.mayCall(call, tool);
-    if (answer.kind !== 'deny') return answer;
+    const prepared = await this.#parts.files?.prepare(call.arguments, tool.inputSchema);
+    if (prepared?.ok === false) return refuse(prepared.message);
+    const answer = await this.#parts.consent.mayCall(call, tool, prepared?.notes);
+    if (answer.kind === 'allow') return { kind: 'allow', prepared };
+    if (answer.kind === 'cancel') return answer;
     return refuse(answer.reason ? `The call was declined: ${answer.reason}` : 'The call was declined.');
   }
 
@@ -152,15 +159,18 @@ export class ChatListener {
     }
   }
 
-  async #answer(call: ToolCall, signal: AbortSignal): Promise<RunOutcome> {
-    return this.#write(call, await this.#call(call, signal));
+  async #answer(call: ToolCall, prepared: Prepared, signal: AbortSignal): Promise<RunOutcome> {
+    return this.#write(call, await this.#call(call, prepared, signal));
   }
 
-  /** The result, or why there is none as a result. */
-  async #call(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+  /** The result, or why there is none as a result. The tool gets the files; the document keeps the references. */
+  async #call(call: ToolCall, prepared: Prepared, signal: AbortSignal): Promise<ToolResult> {
     const { assets, tools, onProgress, log } = this.#parts;
     try {
-      return await tools.callTool(call, {
+      const resolved = (await prepared?.resolve(signal)) ?? { ok: true, arguments: call.arguments };
+      if (!resolved.ok) return refusal(resolved.message);
+      const sent = { ...call, arguments: resolved.arguments };
+      return await tools.callTool(sent, {
         assets: assets.beginResult(),
         signal,
         onProgress: (progress) => onProgress?.(call, progress),
@@ -219,7 +229,13 @@ function failed(error: string): RunOutcome {
   return { ok: false, error, assets: [] };
 }
 
-type Verdict = { readonly kind: 'allow' | 'cancel' } | { readonly kind: 'refuse'; readonly reason: string };
+/** The files of a call that has some and may be made. */
+type Prepared = Extract<PreparedArguments, { readonly ok: true }> | undefined;
+
+type Verdict =
+  | { readonly kind: 'allow'; readonly prepared: Prepared }
+  | { readonly kind: 'cancel' }
+  | { readonly kind: 'refuse'; readonly reason: string };
 
 function refuse(reason: string): Verdict {
   return { kind: 'refuse', reason };

@@ -4,6 +4,7 @@ import { ChatListener, type ListenerParts } from '../src/listener.ts';
 import type {
   ChatDocument,
   ConsentAnswer,
+  FileArguments,
   TextEdit,
   ToolCall,
   ToolHost,
@@ -38,6 +39,7 @@ class MemoryDocument implements ChatDocument {
   }
 }
 
+const notHere = () => Promise.reject(new Error('nothing is saved here'));
 const says = (text: string): ToolResult => ({ isError: false, parts: [{ kind: 'text', text }] });
 const TOOLS: readonly ToolInfo[] = ['echo', 'fail', 'hang'].map((tool) => ({
   server: 'a',
@@ -51,6 +53,7 @@ interface Scene {
   readonly asked: ToolCall[];
   readonly called: ToolCall[];
   readonly rescued: string[];
+  readonly notes: (readonly string[] | undefined)[];
 }
 
 function scene(
@@ -59,16 +62,19 @@ function scene(
     answer = { kind: 'allow' } as ConsentAnswer,
     during = () => {},
     whileAsked = () => {},
+    files,
   }: {
     answer?: ConsentAnswer;
     during?: (document: MemoryDocument) => void;
     whileAsked?: (document: MemoryDocument) => void;
+    files?: FileArguments;
   } = {},
 ): Scene {
   const document = new MemoryDocument(text);
   const asked: ToolCall[] = [];
   const called: ToolCall[] = [];
   const rescued: string[] = [];
+  const notes: (readonly string[] | undefined)[] = [];
   const tools: ToolHost = {
     listTools: async (server) => ({
       tools: TOOLS.filter((tool) => tool.server === server),
@@ -86,18 +92,20 @@ function scene(
   const parts: ListenerParts = {
     document,
     tools,
-    assets: { beginResult: () => ({ save: () => Promise.reject(new Error('not here')) }) },
+    assets: { beginResult: () => ({ spillFolder: notHere, save: notHere }) },
     consent: {
-      mayCall: async (call) => {
+      mayCall: async (call, _tool, told) => {
         asked.push(call);
+        notes.push(told);
         whileAsked(document);
         return answer;
       },
     },
     log: { info() {}, warn() {}, error() {} },
     rescue: (markdown) => rescued.push(markdown),
+    ...(files ? { files } : {}),
   };
-  return { document, listener: new ChatListener(parts), asked, called, rescued };
+  return { document, listener: new ChatListener(parts), asked, called, rescued, notes };
 }
 
 const CALL = (tool: string, body = '{}', id = '') =>
@@ -292,6 +300,63 @@ describe('calling a tool', () => {
       document.text(),
       `# %% user\nLook:\n\n${CALL('echo', '{"n": 1}', 'c1')}\n# %% tool a.echo c1\n\`\`\`\n{"n":1}\n\`\`\`\n\n# %% user\n`,
     );
+  });
+});
+
+describe('files in arguments', () => {
+  /** `file:a` is the bytes; `file:gone` goes while the user is asked; everything else is refused. */
+  const files: FileArguments = {
+    prepare: async ({ x }) => {
+      if (x === undefined) return { ok: true, notes: [], resolve: async () => ({ ok: true, arguments: {} }) };
+      if (x !== 'file:a' && x !== 'file:gone') return { ok: false, message: 'The file was not used.' };
+      const resolve = async () =>
+        x === 'file:a'
+          ? { ok: true as const, arguments: { x: 'BYTES' } }
+          : { ok: false as const, message: 'The file is gone.' };
+      return { ok: true, notes: [`x: ${x} → bytes`], resolve };
+    },
+  };
+  const chat = (reference: string) => `# %% user\n${CALL('echo', `{"x": "${reference}"}`)}`;
+
+  it('the tool gets the file; the user is asked about it; the chat keeps the reference', async () => {
+    const { document, listener, asked, called, notes } = scene(chat('file:a'), { files });
+    assert.equal((await listener.run()).ok, true);
+    assert.deepEqual(called, [{ server: 'a', tool: 'echo', id: 'c1', arguments: { x: 'BYTES' } }]);
+    assert.deepEqual(asked[0]?.arguments, { x: 'file:a' });
+    assert.deepEqual(notes, [['x: file:a → bytes']]);
+    assert.ok(document.text().startsWith(`# %% user\n${CALL('echo', '{"x": "file:a"}', 'c1')}`));
+  });
+
+  it('called from the palette, the call is written with the reference', async () => {
+    const { document, listener, called } = scene('# %% user\n', { files });
+    const request = { server: 'a', tool: 'echo', arguments: { x: 'file:a' } };
+    assert.equal((await listener.callTool(request)).ok, true);
+    assert.deepEqual(called[0]?.arguments, { x: 'BYTES' });
+    assert.ok(document.text().includes(CALL('echo', '{"x": "file:a"}', 'c1')));
+  });
+
+  it('refused: a note in the document, nobody is asked, and the next call still runs', async () => {
+    const { document, listener, asked, called } = scene(`${chat('file:b')}\n${CALL('echo')}`, { files });
+    assert.deepEqual(await listener.run(), { ok: false, error: 'The file was not used.', assets: [] });
+    assert.match(
+      document.text(),
+      /\n# %% tool a\.echo c1\n> ⚠ The file was not used\.\n\n# %% tool a\.echo c2\n/,
+    );
+    assert.deepEqual([asked.length, called.length], [1, 1]);
+  });
+
+  it('refused from the palette: nothing is written, as for other refusals', async () => {
+    const { document, listener } = scene('# %% user\n', { files });
+    const request = { server: 'a', tool: 'echo', arguments: { x: 'file:b' } };
+    assert.equal((await listener.callTool(request)).error, 'The file was not used.');
+    assert.equal(document.text(), '# %% user\n');
+  });
+
+  it('gone after the user has agreed: a note, and nothing is called', async () => {
+    const { document, listener, called } = scene(chat('file:gone'), { files });
+    assert.equal((await listener.run()).error, 'The file is gone.');
+    assert.match(document.text(), /> ⚠ The file is gone\./);
+    assert.equal(called.length, 0);
   });
 });
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
+import { FolderFiles } from '../assets/readFile.ts';
 import { FolderAssets } from '../assets/store.ts';
 import { nextAction } from '../chat/nextAction.ts';
 import { parseChat } from '../chat/parse.ts';
@@ -7,7 +8,8 @@ import { renderToolName } from '../chat/toolCall.ts';
 import { ChatListener } from '../listener.ts';
 import { readServersFile, type ServerConfig } from '../mcp/config.ts';
 import { Connections } from '../mcp/connections.ts';
-import { McpClient } from '../mcpClient.ts';
+import { ReferencedFiles } from '../mcp/fileArguments.ts';
+import { DEFAULT_LIMITS, McpClient } from '../mcpClient.ts';
 import type { Consent, RunOutcome, ToolProgress } from '../ports.ts';
 import { FileDocument } from './fileDocument.ts';
 import { CONSENT_GIVEN, TerminalConsent } from './terminalConsent.ts';
@@ -87,11 +89,15 @@ async function runChat(command: Exclude<Work, { kind: 'tools' }>, client: McpCli
   const document = await FileDocument.open(command.chat, { orBegin: command.kind === 'call' });
   const answered = new Set(toolTurns(document.text()).map(({ words }) => words));
   const consent: Consent = command.kind === 'call' ? CONSENT_GIVEN : new TerminalConsent(command.approve);
+  const folder = dirname(document.path);
   const listener = new ChatListener({
     document,
-    assets: new FolderAssets({ folder: dirname(document.path) }),
+    assets: new FolderAssets({ folder }),
     tools: client,
     consent,
+    files: new ReferencedFiles(
+      new FolderFiles({ folder, roots: [folder, command.root], limits: () => DEFAULT_LIMITS }),
+    ),
     log: { info: () => {}, warn: () => {}, error: context.err },
     rescue: context.out,
     onProgress: (call, progress) => context.err(`${renderToolName(call)}: ${describeProgress(progress)}`),

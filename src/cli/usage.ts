@@ -5,11 +5,13 @@ import type { ToolName } from '../ports.ts';
 export const USAGE = `Usage:
   filechat tools --servers mcp.json
       Lists the tools of all servers.
-  filechat call SERVER.TOOL [--args JSON] --chat FILE --servers mcp.json
+  filechat call SERVER.TOOL [--args JSON] --chat FILE --servers mcp.json [--root DIR]
       Calls a tool and writes the call, its result and its files into the chat.
-  filechat run FILE [--servers mcp.json] [--approve ask|auto-readonly|auto]
+  filechat run FILE [--servers mcp.json] [--approve ask|auto-readonly|auto] [--root DIR]
       Runs the tool calls that the chat asks for. “ask” asks on the terminal.
 
+  In arguments "asset:NAME" is a file in the chat's cmdassets/, and "file:PATH" one in the chat's folder or
+  below DIR (the current folder). The tool gets what its schema asks for: the bytes or the path.
   mcp.json is { "servers": { "NAME": { "command": "…", "args": ["…"] } } }, or "url" instead of "command".
   Exit status: 0 done, 1 failed (the reason is on stderr), 2 wrong usage.
 `;
@@ -25,8 +27,15 @@ export type Command =
       readonly chat: string;
       readonly servers: string;
       readonly arguments: Arguments;
+      readonly root: string;
     } & ToolName)
-  | { readonly kind: 'run'; readonly chat: string; readonly servers?: string; readonly approve: Approval };
+  | {
+      readonly kind: 'run';
+      readonly chat: string;
+      readonly servers?: string;
+      readonly approve: Approval;
+      readonly root: string;
+    };
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -38,6 +47,7 @@ const OPTIONS = {
   chat: { type: 'string' },
   args: { type: 'string' },
   approve: { type: 'string' },
+  root: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const;
@@ -59,12 +69,14 @@ export function readCommand(argv: readonly string[]): Command {
         arguments: readArgs(values.args ?? ''),
         chat: needed(values.chat, '--chat FILE'),
         servers: needed(values.servers, '--servers mcp.json'),
+        root: needed(values.root ?? '.', '--root DIR'),
       };
     case 'run':
       return {
         kind: 'run',
         chat: needed(operand, 'FILE'),
         approve: readApproval(values.approve ?? 'ask'),
+        root: needed(values.root ?? '.', '--root DIR'),
         ...(values.servers === undefined ? {} : { servers: values.servers }),
       };
     default:

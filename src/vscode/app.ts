@@ -1,23 +1,23 @@
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { ASSET_FOLDER } from '../assets/names.ts';
-import { FolderAssets } from '../assets/store.ts';
+import { FolderFiles } from '../assets/readFile.ts';
 import { nextAction } from '../chat/nextAction.ts';
 import { renderToolName } from '../chat/toolCall.ts';
 import type { ToolRequest } from '../listener.ts';
 import { missingArguments } from '../mcp/arguments.ts';
 import type { Connections } from '../mcp/connections.ts';
+import { ReferencedFiles } from '../mcp/fileArguments.ts';
 import { McpClient } from '../mcpClient.ts';
-import type { AssetStore, RunOutcome, ToolInfo } from '../ports.ts';
+import type { FileArguments, RunOutcome, ToolInfo } from '../ports.ts';
 import { askArguments } from './askArguments.ts';
+import { AssetStores } from './assetStores.ts';
 import { activeChat, createChat, isChat } from './chatFiles.ts';
 import { type Fields, readFields, readObject, readString, readUri } from './commandArguments.ts';
 import { pickTool } from './pickTool.ts';
 import { plainMessage } from './plainMessage.ts';
 import { Runs } from './runs.ts';
 import { ServerList } from './servers.ts';
-import { resultLimits, timeoutMs } from './settings.ts';
+import { resultLimits, timeoutMs, toolSettings } from './settings.ts';
 import { ToolConsent } from './toolConsent.ts';
 
 /** All parts of Filechat in the editor, and what its commands do. Made when the first command is used. */
@@ -33,10 +33,16 @@ export class App {
     this.#context = context;
     this.#log = vscode.window.createOutputChannel('Filechat', { log: true });
     this.#servers = new ServerList(context.globalState, this.#log);
-    this.#tools = new McpClient(() => this.#openConnections(), resultLimits);
+    this.#tools = new McpClient(() => this.#openConnections(), resultLimits, toolSettings);
     this.#consent = new ToolConsent(context.globalState, (server) => this.#servers.fingerprint(server));
-    const assetsFor = (uri: vscode.Uri) => this.#assetsFor(uri);
-    this.#runs = new Runs({ tools: this.#tools, consent: this.#consent, log: this.#log, assetsFor });
+    const stores = new AssetStores(context.globalStorageUri, this.#log);
+    this.#runs = new Runs({
+      tools: this.#tools,
+      consent: this.#consent,
+      log: this.#log,
+      assetsFor: (uri) => stores.storeFor(uri),
+      filesFor: (uri) => this.#filesFor(uri),
+    });
     context.subscriptions.push(
       this.#log,
       vscode.window.onDidChangeActiveTextEditor(() => this.#runs.showState()),
@@ -82,6 +88,20 @@ export class App {
     if (!document) return CANCELLED;
     const title = renderToolName(request);
     return this.#tell(await this.#runs.start(document, title, (listener) => listener.callTool(request)));
+  }
+
+  async cleanUpAssets(argument: unknown): Promise<RunOutcome> {
+    const fields = readFields(argument);
+    const folder = readUri(fields, 'folder') ?? folderOf((await this.#findChat(fields))?.uri);
+    if (!folder) return this.#tell(failed('Open a saved chat first: its folder is the one to clean up.'));
+    if (!vscode.workspace.isTrusted) return this.#tell(failed(UNTRUSTED_FILES));
+    const { cleanUpAssets } = await import('./cleanUpAssets.ts');
+    try {
+      return await cleanUpAssets({ folder, isRunning: () => this.#runs.isRunningIn(folder) });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return this.#tell(failed(`No asset was touched. ${reason}`));
+    }
   }
 
   async forgetPermissions(): Promise<void> {
@@ -140,16 +160,18 @@ export class App {
     });
   }
 
-  /** Beside the chat; a chat that is not on a disk has no beside, so its files go where they last. */
-  async #assetsFor(uri: vscode.Uri): Promise<AssetStore> {
-    if (uri.scheme === 'file') return new FolderAssets({ folder: dirname(uri.fsPath) });
-    const folder = this.#context.globalStorageUri;
-    await mkdir(folder.fsPath, { recursive: true });
-    const linkPrefix = vscode.Uri.joinPath(folder, ASSET_FOLDER).path;
-    void vscode.window.showInformationMessage(
-      `This chat is not a saved file. Its assets go to ${linkPrefix}.`,
+  /** `file:` reaches the folders of the workspace; without one, the folder of the chat. */
+  #filesFor(uri: vscode.Uri): FileArguments {
+    const saved = uri.scheme === 'file';
+    const open = (vscode.workspace.workspaceFolders ?? []).flatMap((each) =>
+      each.uri.scheme === 'file' ? [each.uri.fsPath] : [],
     );
-    return new FolderAssets({ folder: folder.fsPath, linkPrefix });
+    const storage = this.#context.globalStorageUri.fsPath;
+    const folder = saved ? dirname(uri.fsPath) : (open[0] ?? storage);
+    const roots = open.length > 0 || !saved ? open : [folder];
+    return new ReferencedFiles(
+      new FolderFiles({ folder, assetsIn: saved ? folder : storage, roots, limits: resultLimits }),
+    );
   }
 
   /** Tells what failed, in plain words; what the user called off needs no telling. */
@@ -163,8 +185,14 @@ export class App {
 
 const UNTRUSTED =
   'This workspace is not trusted, so no tool is called. Trust it first: “Workspaces: Manage Workspace Trust”.';
+const UNTRUSTED_FILES = 'This workspace is not trusted, so its files are left alone.';
 const CANCELLED: RunOutcome = { ok: false, error: 'Nothing was chosen.', cancelled: true, assets: [] };
 
 function failed(error: string): RunOutcome {
   return { ok: false, error, assets: [] };
+}
+
+/** The folder that a chat lies in, if it is saved. */
+function folderOf(chat: vscode.Uri | undefined): vscode.Uri | undefined {
+  return chat && chat.scheme !== 'untitled' ? vscode.Uri.joinPath(chat, '..') : undefined;
 }

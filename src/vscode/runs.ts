@@ -1,7 +1,16 @@
 import * as vscode from 'vscode';
 import { renderToolName } from '../chat/toolCall.ts';
 import { ChatListener } from '../listener.ts';
-import type { AssetStore, Consent, Log, RunOutcome, ToolCall, ToolHost, ToolProgress } from '../ports.ts';
+import type {
+  AssetStore,
+  Consent,
+  FileArguments,
+  Log,
+  RunOutcome,
+  ToolCall,
+  ToolHost,
+  ToolProgress,
+} from '../ports.ts';
 import { moveToEnd } from './chatFiles.ts';
 import { EditorDocument } from './editorDocument.ts';
 import { plainMessage } from './plainMessage.ts';
@@ -11,6 +20,7 @@ export interface RunParts {
   readonly consent: Consent;
   readonly log: Log;
   readonly assetsFor: (uri: vscode.Uri) => Promise<AssetStore>;
+  readonly filesFor: (uri: vscode.Uri) => FileArguments;
 }
 
 interface Run {
@@ -61,6 +71,13 @@ export class Runs {
     this.#find(uri)?.listener?.stop();
   }
 
+  /** Whether any chat of a folder runs. */
+  isRunningIn(folder: vscode.Uri): boolean {
+    return [...this.#running].some(
+      (run) => vscode.Uri.joinPath(run.document.uri, '..').toString() === folder.toString(),
+    );
+  }
+
   stopAll(): void {
     for (const run of this.#running) run.listener?.stop();
   }
@@ -77,11 +94,12 @@ export class Runs {
   }
 
   async #listen(run: Run, progress: ProgressReport): Promise<ChatListener> {
-    const { assetsFor, ...parts } = this.#parts;
+    const { assetsFor, filesFor, ...parts } = this.#parts;
     run.listener = new ChatListener({
       ...parts,
       document: run.document,
       assets: await assetsFor(run.document.uri),
+      files: filesFor(run.document.uri),
       onProgress: reportTo(progress),
       rescue: (markdown) => void openUntitled(markdown),
     });

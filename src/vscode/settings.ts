@@ -1,5 +1,9 @@
+import { pathToFileURL } from 'node:url';
 import * as vscode from 'vscode';
-import { DEFAULT_LIMITS, type ResultLimits } from '../mcpClient.ts';
+import type { FileLimits } from '../assets/readFile.ts';
+import { DEFAULT_LIMITS, type ResultLimits, type ToolSettings } from '../mcpClient.ts';
+import { readFieldRules } from '../result/fields.ts';
+import type { Transform } from '../result/transformer.ts';
 
 export type Approve = 'ask' | 'auto-readonly' | 'auto';
 
@@ -12,10 +16,11 @@ export function timeoutMs(): number {
   return setting('timeoutSeconds', 60) * 1000;
 }
 
-export function resultLimits(): ResultLimits {
+export function resultLimits(): ResultLimits & FileLimits {
   return {
     maxInlineChars: setting('results.maxInlineChars', DEFAULT_LIMITS.maxInlineChars),
     maxAssetBytes: setting('results.maxAssetBytes', DEFAULT_LIMITS.maxAssetBytes),
+    allowedMimeTypes: userSetting<readonly string[]>('results.allowedMimeTypes', ['*/*']),
   };
 }
 
@@ -30,4 +35,25 @@ export function approve(): Approve {
 
 export function userServers(): unknown {
   return userSetting<unknown>('mcpServers', {});
+}
+
+/** What the user says about the results of tools: which fields hold bytes, and a module that sees them first. */
+export async function toolSettings(): Promise<ToolSettings> {
+  const fields = userSetting<unknown>('results.fields', {});
+  const module = userSetting<string>('results.transformer', '');
+  return {
+    fields: (tool) => readFieldRules(fields, tool),
+    ...(module === '' ? {} : { transform: await loadTransformer(module) }),
+  };
+}
+
+/** A module that cannot be used fails like one that throws: visibly, and with the result as it came. */
+async function loadTransformer(path: string): Promise<Transform> {
+  try {
+    const loaded: { readonly default?: unknown } = await import(pathToFileURL(path).href);
+    if (typeof loaded.default === 'function') return loaded.default as Transform;
+    throw new Error(`${path} has no function as its default export`);
+  } catch (error) {
+    return () => Promise.reject(error);
+  }
 }

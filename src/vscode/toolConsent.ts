@@ -22,15 +22,16 @@ export class ToolConsent implements Consent {
     this.#serverPrint = serverPrint;
   }
 
-  async mayCall(call: ToolCall, tool: ToolInfo): Promise<ConsentAnswer> {
+  async mayCall(call: ToolCall, tool: ToolInfo, notes: readonly string[] = []): Promise<ConsentAnswer> {
     const mode = approve();
     if (mode === 'auto' || (mode === 'auto-readonly' && tool.readOnly)) return { kind: 'allow' };
     const name = renderToolName(call);
     const print = fingerprint(tool, await this.#serverPrint(call.server));
-    if (this.#remembered()[name] === print) return { kind: 'allow' };
+    // “Always” was said of the tool, not of files that a later call would give to it.
+    if (notes.length === 0 && this.#remembered()[name] === print) return { kind: 'allow' };
     const answer = await vscode.window.showInformationMessage(
       `Call the tool ${plainMessage(name)}?`,
-      { modal: true, detail: describe(call, tool) },
+      { modal: true, detail: describe(call, tool, notes) },
       ALLOW,
       ALWAYS,
       DECLINE,
@@ -49,10 +50,11 @@ export class ToolConsent implements Consent {
   }
 }
 
-function describe(call: ToolCall, tool: ToolInfo): string {
+function describe(call: ToolCall, tool: ToolInfo, notes: readonly string[]): string {
+  const files = notes.length === 0 ? '' : `\n\nIt gets these files:\n${notes.join('\n')}`;
   const json = showInvisible(JSON.stringify(call.arguments, undefined, 2));
   const about = showInvisible(tool.description ?? tool.title ?? '');
-  return `Arguments:\n${json}${about ? `\n\nThe server says of it: ${about}` : ''}`;
+  return `Arguments:\n${json}${files}${about ? `\n\nThe server says of it: ${about}` : ''}`;
 }
 
 function fingerprint(tool: ToolInfo, server: string): string {

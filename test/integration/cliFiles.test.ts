@@ -72,7 +72,7 @@ describe('filechat and the files around it', { concurrency: 2 }, () => {
     const cli = await createCliFolder(t);
     const running = cli.start(['tools', ...SERVERS]);
     running.process.stdout?.destroy();
-    assert.doesNotMatch((await running.ended).stderr, /EPIPE/);
+    assert.doesNotMatch((await running.ended).stderr, /node:events|Unhandled/);
   });
 
   // Windows has no such signal to send.

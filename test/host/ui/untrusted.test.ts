@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { activeTab, quickInput, showCommands } from '../page.ts';
+import { activeTab, focusEditor, runCommand, toast } from '../page.ts';
 import { uiSession } from './session.ts';
 
 const ui = uiSession({ file: 'tour.chat.md', trust: 'restricted' });
@@ -9,10 +9,9 @@ ui.test(
   'in a workspace that is not trusted a chat can be read, and nothing runs',
   async ({ page, evaluate, workspace }) => {
     await activeTab(page, 'tour.chat.md').waitFor();
-    await showCommands(page, 'Filechat: ');
-    await quickInput(page).getByText('Filechat: New Chat').waitFor();
-    assert.equal(await quickInput(page).getByText('Filechat: Run').count(), 0);
-    await page.keyboard.press('Escape');
+    await focusEditor(page);
+    await runCommand(page, 'Filechat: Call Tool');
+    await toast(page, 'This workspace is not trusted, so no tool is called.').first().waitFor();
     const outcome = await evaluate(async (vscode) =>
       vscode.commands.executeCommand<{ ok: boolean; error: string }>('filechat.run'),
     );

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, type StandardSchemaV1 } from '@modelcontextprotocol/client';
@@ -6,7 +7,7 @@ import { FolderAssets } from '../../../src/assets/store.ts';
 import type { ServerConfig, StdioServer } from '../../../src/mcp/config.ts';
 import { Connections } from '../../../src/mcp/connections.ts';
 import { McpClient } from '../../../src/mcpClient.ts';
-import type { ToolCall, ToolCallOptions, ToolResult } from '../../../src/ports.ts';
+import type { Spills, ToolCall, ToolCallOptions, ToolResult } from '../../../src/ports.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { createTemporaryFolder } from './temporaryFolder.ts';
 
@@ -89,13 +90,21 @@ class TappedConnections extends Connections {
 
   override async callTool(...[call, options]: Parameters<Connections['callTool']>): Promise<unknown> {
     const result = await super.callTool(call, options);
-    this.#sent.set(call, structuredClone(result));
+    this.#sent.set(call, withWholeStrings(result, options?.spills));
     return result;
   }
 
   sentFor(call: ToolCall): SentResult {
     return this.#sent.get(call) as SentResult;
   }
+}
+
+/** A copy in which the strings that were decoded on their way in are there again. */
+function withWholeStrings(result: unknown, spills: Spills | undefined): unknown {
+  return JSON.parse(JSON.stringify(result), (_key, value: unknown) => {
+    const spill = typeof value === 'string' ? spills?.find(value) : undefined;
+    return spill?.kind === 'bytes' ? readFileSync(spill.path).toString('base64') : value;
+  });
 }
 
 /** A schema that checks nothing, so that the answer is the server's own. */

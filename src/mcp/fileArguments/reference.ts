@@ -1,0 +1,84 @@
+import type { FileReference } from '../../ports.ts';
+
+export type ReadReference =
+  | { readonly kind: 'reference'; readonly reference: FileReference }
+  /** It was meant as a reference and must not be followed. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'text' };
+
+/** The names that `assets/names.ts` gives; `asset:` reaches nothing else. */
+const ASSET_NAME = /^tool-(?:image|audio|file)-\d{8}-\d{6}-[A-Za-z0-9]{8,64}-\d{1,9}\.[a-z0-9]{1,10}$/;
+const MAX_REFERENCE_CHARS = 4096;
+
+/**
+ * Reads a string that is a reference from its first character to its last. Where the schema asks for a file,
+ * whatever begins like a reference is meant as one; elsewhere prose such as `file: see below` stays what it is.
+ */
+export function readReference(text: string, fileExpected = false): ReadReference {
+  const [, scheme, rest = ''] = /^(asset|file):(.+)$/s.exec(text) ?? [];
+  if (scheme === undefined) return TEXT;
+  if (text.length > MAX_REFERENCE_CHARS || /[\r\n]/.test(rest)) return TEXT;
+  if (!fileExpected && /\s/.test(rest)) return TEXT;
+  return scheme === 'asset' ? readAsset(rest, fileExpected) : readFile(rest);
+}
+
+/** The other way: a path with forward slashes as a reference, without spaces, so that it is one everywhere. */
+export function renderFileReference(path: string): string {
+  return `file:${path.replace(/[%\s]/gu, encodeURIComponent)}`;
+}
+
+const TEXT: ReadReference = { kind: 'text' };
+
+function readAsset(name: string, fileExpected: boolean): ReadReference {
+  if (ASSET_NAME.test(name)) return { kind: 'reference', reference: { kind: 'asset', name } };
+  // Other systems have assets too: `asset:4711` and `asset://shop/4711` are theirs.
+  const foreign = /^[\w.~-]*\w[\w.~-]*$/.test(name) || name.startsWith('//');
+  return foreign && !fileExpected && !name.includes('..') ? TEXT : refused(NO_ASSET);
+}
+
+const NO_ASSET =
+  'it is not the name of an asset. Write the name of a file in cmdassets/ alone, such as asset:tool-image-20261116-093012-V1StGXR8a0-1.png';
+
+/** Checks the text before it is decoded, and what has come out after. */
+function readFile(written: string): ReadReference {
+  const hidden = /%(?:2e|2f|5c|00)/i.test(written);
+  const path = decode(written);
+  const reason = hidden
+    ? 'it hides dots, slashes or NUL behind percent signs. Write them as they are'
+    : FORBIDDEN.find(({ pattern }) => pattern.test(path))?.reason;
+  if (reason !== undefined) return refused(reason);
+  return { kind: 'reference', reference: { kind: 'file', path: withoutAuthority(path) } };
+}
+
+const FORBIDDEN: readonly { readonly pattern: RegExp; readonly reason: string }[] = [
+  { pattern: /[\u0000-\u001f\u007f]/, reason: 'it holds control characters' },
+  { pattern: /\\/, reason: 'it holds a backslash. Divide folders with /' },
+  {
+    pattern: /^\/\/(?!\/)/,
+    reason: 'it names another computer. Write file:relative/path or file:///absolute/path',
+  },
+  {
+    pattern: /^\/{4}/,
+    reason: 'it names another computer. Write file:relative/path or file:///absolute/path',
+  },
+  { pattern: /^[A-Za-z]:/, reason: 'it begins with a drive. Write file:///C:/path' },
+  { pattern: /^~(?:\/|$)/, reason: '~ is not followed. Write file:relative/path or file:///absolute/path' },
+];
+
+/** `file:///a` and `file:/a` are the same absolute path. On Windows the drive has no slash before it. */
+function withoutAuthority(path: string): string {
+  return path.replace(/^\/\/\//, '/').replace(/^\/(?=[A-Za-z]:\/)/, '');
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A lone "%" stands for itself.
+    return text;
+  }
+}
+
+function refused(reason: string): ReadReference {
+  return { kind: 'refused', reason };
+}

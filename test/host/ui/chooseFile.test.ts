@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitForText } from '../bridge.ts';
+import { activeTab, answer, button, dialog, focusEditor, quickInput, runCommand } from '../page.ts';
+import { checkout } from '../workspace.ts';
+import { takeScreenshot, uiSession } from './session.ts';
+
+const program = join(checkout, 'test/integration/fixtures/files-server.mjs');
+const files = { command: process.execPath, args: [program, join(tmpdir(), 'filechat-ui-record')] };
+const ui = uiSession({ settings: { 'filechat.mcpServers': { files } } });
+const CSV = 'quarter,sales\n1,42\n';
+
+ui.test(
+  'a file is chosen for a tool, the user sees which, and the chat keeps only its name',
+  async ({ page, evaluate, workspace }) => {
+    writeFileSync(workspace.path('my sales.csv'), CSV);
+    await runCommand(page, 'Filechat: New Chat');
+    await activeTab(page, 'new.chat.md').waitFor();
+    await focusEditor(page);
+    await runCommand(page, 'Filechat: Call Tool');
+    await button(dialog(page, 'the MCP server “sample”'), 'Don’t Allow').click();
+    await quickInput(page).getByText('measure_object').first().waitFor();
+    await answer(page, 'Which tool?', 'measure_object');
+    await quickInput(page).getByText('measure_object (1/1)').waitFor();
+    await quickInput(page).getByRole('button', { name: 'Choose a file' }).click();
+
+    // The file dialog of the workbench is a quick input of its own.
+    await quickInput(page).getByRole('button', { name: 'Choose', exact: true }).waitFor();
+    await quickInput(page).locator('.quick-input-box input').fill(workspace.path('my sales.csv'));
+    await quickInput(page).getByRole('button', { name: 'Choose', exact: true }).click();
+    await quickInput(page).getByText('measure_object (1/1)').waitFor();
+    assert.equal(
+      await quickInput(page).locator('.quick-input-box input').inputValue(),
+      'file:my%20sales.csv',
+    );
+    await page.keyboard.press('Enter');
+
+    const consent = dialog(page, 'Call the tool files.measure_object?');
+    await consent.getByText(/It gets these files:[\s\S]*my sales\.csv/).waitFor();
+    await takeScreenshot(page, 'consent-to-files');
+    await button(consent, 'Allow').click();
+    const text = await waitForText(evaluate, createHash('sha256').update(CSV).digest('hex'));
+    assert.ok(text.includes('file:my%20sales.csv'));
+    assert.equal(text.includes(Buffer.from(CSV).toString('base64')), false);
+  },
+);
