@@ -1,0 +1,97 @@
+/** The words that the runner, the server and the measured clients share. */
+
+export const WAYS = ['stdio', 'json', 'sse'] as const;
+/** How a result travels: over a pipe, or over Streamable HTTP as one JSON body or as an event stream. */
+export type Way = (typeof WAYS)[number];
+
+export const CLIENTS = ['floor', 'ours', 'sdk2', 'sdk1'] as const;
+export type ClientName = (typeof CLIENTS)[number];
+
+/** What the tool is asked for: one image of so many MiB of base64, or so many small blocks. */
+export type Load =
+  | { readonly kind: 'image'; readonly mb: number }
+  | { readonly kind: 'blocks'; readonly count: number };
+
+export type Target =
+  | { readonly kind: 'stdio'; readonly command: string; readonly args: readonly string[] }
+  | { readonly kind: 'http'; readonly url: string };
+
+/** One block as the client kept it. */
+export type Item =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'file'; readonly path: string };
+
+export interface BenchClient {
+  /** Resolves when every binary block is a file in the folder; the items are in the order of the blocks. */
+  call(load: Load, folder: string): Promise<readonly Item[]>;
+  close(): Promise<void>;
+}
+
+export type Connect = (target: Target) => Promise<BenchClient>;
+
+/** What one client process is told to do. */
+export interface Task {
+  readonly client: ClientName;
+  readonly target: Target;
+  readonly load: Load;
+  /** Exists and is empty; the warm-up has one of its own. */
+  readonly folder: string;
+  readonly warmUpFolder: string;
+}
+
+export interface Measurement {
+  readonly ms: number;
+  /** The same until the bytes would survive a power cut. Only for a result that is one file. */
+  readonly durableMs?: number;
+  /** The peak above what the process held when it was connected and warm. */
+  readonly rssBytes: number;
+  readonly loopDelayMs: number;
+}
+
+/** What a client process tells the runner. */
+export type Report =
+  | { readonly kind: 'started' }
+  | { readonly kind: 'done'; readonly measurement: Measurement; readonly items: readonly Item[] }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export type Outcome =
+  | (Measurement & { readonly kind: 'measured'; readonly runs: number })
+  /** It was stopped after LIMIT_MS. */
+  | { readonly kind: 'tooSlow' }
+  | { readonly kind: 'failed'; readonly reason: string }
+  /** The bytes on disk are not those that were sent. */
+  | { readonly kind: 'wrong'; readonly reason: string }
+  /** A smaller size was too slow already. */
+  | { readonly kind: 'skipped' };
+
+export interface Cell {
+  readonly way: Way;
+  readonly load: Load;
+  readonly client: ClientName;
+  readonly outcome: Outcome;
+}
+
+export interface Results {
+  readonly date: string;
+  readonly node: string;
+  readonly machine: string;
+  readonly cells: readonly Cell[];
+}
+
+export const LIMIT_MS = 60_000;
+
+/** No client may lose to a limit of its own: the runner stops it. */
+export const NO_TIMEOUT_MS = 10 * LIMIT_MS;
+export const MAX_MESSAGE_BYTES = 1024 ** 3;
+
+export const WARM_UP: Load = { kind: 'image', mb: 0 };
+
+export function nameLoad(load: Load): string {
+  return load.kind === 'image' ? `${load.mb} MB` : `${load.count.toLocaleString('en')} blocks`;
+}
+
+export function loadArguments(load: Load): { name: string; arguments: Record<string, number> } {
+  return load.kind === 'image'
+    ? { name: 'image', arguments: { mb: load.mb } }
+    : { name: 'blocks', arguments: { count: load.count } };
+}
