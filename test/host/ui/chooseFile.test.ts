@@ -4,7 +4,17 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitForText } from '../bridge.ts';
-import { activeTab, answer, button, dialog, focusEditor, quickInput, runCommand } from '../page.ts';
+import {
+  activeTab,
+  answer,
+  button,
+  dialog,
+  focusEditor,
+  quickInput,
+  quickPickRow,
+  runCommand,
+} from '../page.ts';
+import { waitFor } from '../process.ts';
 import { checkout } from '../workspace.ts';
 import { takeScreenshot, uiSession } from './session.ts';
 
@@ -27,16 +37,13 @@ ui.test(
     await quickInput(page).getByText('measure_object (1/1)').waitFor();
     await quickInput(page).getByRole('button', { name: 'Choose a file' }).click();
 
-    // The file dialog of the workbench is a quick input of its own.
-    await quickInput(page).getByRole('button', { name: 'Choose', exact: true }).waitFor();
-    await quickInput(page).locator('.quick-input-box input').fill(workspace.path('my sales.csv'));
-    await quickInput(page).getByRole('button', { name: 'Choose', exact: true }).click();
-    await quickInput(page).getByText('measure_object (1/1)').waitFor();
-    assert.equal(
-      await quickInput(page).locator('.quick-input-box input').inputValue(),
-      'file:my%20sales.csv',
+    // The file dialog of the workbench is a quick input of its own, under the same title.
+    await quickPickRow(page, 'my sales.csv').click();
+    const box = quickInput(page).locator('.quick-input-box input');
+    await waitFor('the question to come back with the file', 15_000, async () =>
+      (await box.inputValue()) === 'file:my%20sales.csv' ? true : undefined,
     );
-    await page.keyboard.press('Enter');
+    await box.press('Enter');
 
     const consent = dialog(page, 'Call the tool files.measure_object?');
     await consent.getByText(/It gets these files:[\s\S]*my sales\.csv/).waitFor();

@@ -50,6 +50,7 @@ ui.test('what is always allowed does not ask again', async ({ page, evaluate }) 
 
 ui.test('progress is shown in the server’s words, and Cancel cancels', async ({ page, evaluate }) => {
   await openFile(page, 'trouble.chat.md');
+  await waitForText(evaluate, 'Things go wrong');
   await evaluate((vscode) => {
     void vscode.commands.executeCommand('filechat.callTool', {
       server: 'sample',
@@ -97,7 +98,7 @@ ui.test(
   async ({ page, evaluate }) => {
     await evaluate((vscode) => vscode.commands.executeCommand('filechat.forgetPermissions'));
     await openFile(page, 'sounds.chat.md');
-    const before = await evaluate((vscode) => vscode.window.activeTextEditor?.document.getText() ?? '');
+    const before = await waitForText(evaluate, 'Two sounds');
     for (const answer of ['Cancel', 'Don’t Allow']) {
       const ran = evaluate(async (vscode) =>
         vscode.commands.executeCommand<{ error?: string }>('filechat.run'),
