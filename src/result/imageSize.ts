@@ -31,6 +31,8 @@ export function isCutPng(head: Uint8Array, tail?: Uint8Array): boolean {
 }
 
 const PNG_HEAD_BYTES = 8;
+/** Where width and height end. */
+const PNG_HEADER_END = 24;
 const CHUNK_FRAME_BYTES = 12;
 
 function reachesEnd(view: DataView): boolean {
@@ -40,10 +42,11 @@ function reachesEnd(view: DataView): boolean {
   return false;
 }
 
+/** With its header: bytes that only begin like one say nothing about their size or their end. */
 function isPng(view: DataView): boolean {
-  return (
-    view.byteLength >= PNG_HEAD_BYTES && view.getUint32(0) === 0x89504e47 && view.getUint32(4) === 0x0d0a1a0a
-  );
+  const begins =
+    view.byteLength >= PNG_HEADER_END && view.getUint32(0) === 0x89504e47 && view.getUint32(4) === 0x0d0a1a0a;
+  return begins && ascii(view, 12, 4) === 'IHDR';
 }
 
 function pngSize(view: DataView): ImageSize | undefined {

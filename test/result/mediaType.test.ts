@@ -25,6 +25,11 @@ describe('the type of some bytes', () => {
     ],
     'bytes win over the block': [{ bytes: PNG, declared: 'audio/wav', block: 'audio' }, 'image', 'png'],
     'bytes win over the URI': [{ bytes: PNG, uri: 'a://b/c.txt', block: 'file' }, 'image', 'png'],
+    'bytes that only begin like a PNG are taken at their word': [
+      { bytes: hex(`89504e470d0a1a0a${'07'.repeat(100)}`), declared: 'image/png', block: 'image' },
+      'image',
+      'png',
+    ],
     'octets are no claim': [
       { bytes: text('a,b'), declared: 'application/octet-stream', uri: 'x://t.csv', block: 'file' },
       'file',
