@@ -3,6 +3,7 @@ import { decodeBase64 } from './base64.ts';
 import { MIN_RUN_CHARS } from './base64Runs.ts';
 import { type FieldHit, type FieldRule, findFields, findFieldsInText } from './fields.ts';
 import { type Found, findBytes, judgeSpill, type Piece } from './foundBytes.ts';
+import { PLACEHOLDER } from './placeholder.ts';
 import { mapStrings } from './values.ts';
 
 /** What is known about a result beside the result itself. */
@@ -70,9 +71,6 @@ async function readHit(hit: FieldHit, { spills }: TakeOutContext): Promise<Found
   const declared = decoded.mimeType === undefined ? {} : { declared: decoded.mimeType };
   return { kind: 'bytes', bytes: decoded.bytes, ...declared, ...about };
 }
-
-/** As the spilling transport writes them. Not only whole strings: a transformer may have put one into a text. */
-const PLACEHOLDER = /filechat-spill:[0-9a-f]{32}:[0-9]+/g;
 
 async function takeSpills(text: string, spills: Spills | undefined): Promise<readonly Piece[]> {
   if (!spills) return [text];

@@ -2,38 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { filesWanted } from '../../src/mcp/fileArguments/plan.ts';
 import { ReferencedFiles } from '../../src/mcp/fileArguments.ts';
-import type { FileReference, FileSource } from '../../src/ports.ts';
+import type { FileSource } from '../../src/ports.ts';
+import { ASSET, BASE64, NAME, PATH, resolve, SOURCE, taking } from './referenced.ts';
 
-const NAME = 'tool-file-20261116-093012-V1StGXR8a0-1.pdf';
-const ASSET = `asset:${NAME}`;
-
-/** Every file holds three bytes, `abc`. */
-const SOURCE: FileSource = {
-  find: async (reference: FileReference) => ({
-    name: reference.kind === 'asset' ? reference.name : (reference.path.split('/').at(-1) ?? ''),
-    path: `/real/${reference.kind === 'asset' ? reference.name : reference.path}`,
-    size: 3,
-    mimeType: 'application/pdf',
-    read: async () => 'YWJj',
-  }),
-};
-
-async function resolve(args: Readonly<Record<string, unknown>>, schema: unknown): Promise<unknown> {
-  const prepared = await new ReferencedFiles(SOURCE).prepare(args, schema);
-  if (!prepared.ok) return prepared.message;
-  const resolved = await prepared.resolve();
-  return resolved.ok ? resolved.arguments : resolved.message;
-}
-
-const taking = (name: string, schema: unknown, rest: object = {}) => ({
-  type: 'object',
-  properties: { [name]: schema },
-  ...rest,
-});
-
-const BASE64 = 'YWJj';
 const DATA_URL = 'data:application/pdf;base64,YWJj';
-const PATH = `/real/${NAME}`;
 const FILE_URL = `file:///real/${NAME}`;
 
 describe('an asset becomes what the schema asks for', () => {

@@ -249,7 +249,8 @@ describe('strings longer than any buffer', () => {
         fc.constantFrom('/', '\\/'),
         sizes,
         async (bytes, dialect, slash, chunks) => {
-          const table = folder.table(400_000);
+          // One less than the smallest of them: what is as long as the limit is kept.
+          const table = folder.table(399_999);
           const json = `{"id":5,"result":[${text(bytes, dialect, slash)},"next"]}`;
           const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, {
             minSpilledChars: 65_536,

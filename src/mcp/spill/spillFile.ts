@@ -2,8 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Names by which the leftovers of a crash are known: the process that made them is in them. */
-export const SPILL_NAME = /^\.filechat-spill-(\d+)-[0-9a-f]+\.tmp$/;
 /** How much is written at once. Two such buffers take turns: one fills while the other is written. */
 const BATCH_BYTES = 256 * 1024;
 /** How much may wait in the system's memory before the disk gets it: what is there already need not be waited for at the end. */
@@ -127,6 +125,7 @@ export class SpillFile {
   }
 
   async #create(): Promise<FileHandle> {
+    // By this name, with our process in it, assets/leftovers.ts knows what a crash has left behind.
     const name = `.filechat-spill-${process.pid}-${randomBytes(12).toString('hex')}.tmp`;
     const path = join(await this.#folder(), name);
     const handle = await open(path, 'wx+', 0o600);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Spill, Spills } from '../../ports.ts';
+import { renderPlaceholder } from '../../result/placeholder.ts';
 import { SpillFile } from './spillFile.ts';
 
 export interface SpillTableOptions {
@@ -47,7 +48,7 @@ export class SpillTable implements Spills {
   /** Remembers what became of a file that was begun here; returns the placeholder that stands for it. */
   async keep(file: SpillFile, spill: Spill): Promise<string> {
     this.#open.delete(file);
-    const placeholder = `filechat-spill:${this.#secret}:${this.#spills.size}`;
+    const placeholder = renderPlaceholder(this.#secret, this.#spills.size);
     this.#spills.set(placeholder, spill);
     if (this.#disposed && spill.kind === 'bytes') await rm(spill.path, { force: true });
     return placeholder;
