@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { newChat } from '../chat/edits.ts';
-import type { ChatDocument, Disposable, TextEdit } from '../ports.ts';
+import type { ChatDocument, Disposable, DocumentChange, TextEdit } from '../ports.ts';
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
@@ -10,7 +10,7 @@ const BYTE_ORDER_MARK = '\uFEFF';
 export class FileDocument implements ChatDocument {
   readonly path: string;
   #text: string;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<(change: DocumentChange) => void>();
   #queue: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string, text: string) {
@@ -36,7 +36,7 @@ export class FileDocument implements ChatDocument {
     return done;
   }
 
-  onDidChange(listener: () => void): Disposable {
+  onDidChange(listener: (change: DocumentChange) => void): Disposable {
     this.#listeners.add(listener);
     return { dispose: () => this.#listeners.delete(listener) };
   }
@@ -51,7 +51,7 @@ export class FileDocument implements ChatDocument {
     const mark = this.#text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
     this.#text = mark + text.slice(0, edit.start) + addition + text.slice(edit.end);
     await replaceFile(this.path, this.#text);
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#listeners) listener({ undo: false });
     return true;
   }
 }

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ChatDocument, Disposable, TextEdit } from '../ports.ts';
+import type { ChatDocument, Disposable, DocumentChange, TextEdit } from '../ports.ts';
 
 const MAX_EDIT_TRIES = 10;
 
@@ -47,9 +47,9 @@ export class EditorDocument implements ChatDocument, Disposable {
     return done;
   }
 
-  onDidChange(listener: () => void): Disposable {
+  onDidChange(listener: (change: DocumentChange) => void): Disposable {
     return vscode.workspace.onDidChangeTextDocument((event) => {
-      if (event.document === this.#document) listener();
+      if (event.document === this.#document) listener({ undo: event.reason !== undefined });
     });
   }
 
