@@ -1,36 +1,23 @@
-import { appendCall, assignCallId, endWithUserTurn, fillToolResult, newCallId } from './chat/edits.ts';
-import { isSameCall, nextAction } from './chat/nextAction.ts';
-import { parseChat } from './chat/parse.ts';
-import { readArguments, renderToolName, type WrittenCall } from './chat/toolCall.ts';
-import type {
-  AssetStore,
-  ChatDocument,
-  Consent,
-  FileArguments,
-  Log,
-  PreparedArguments,
-  RunOutcome,
-  TextEdit,
-  ToolCall,
-  ToolHost,
-  ToolList,
-  ToolName,
-  ToolProgress,
-  ToolResult,
-} from './ports.ts';
-import { renderToolResult } from './result/markdown.ts';
+import { appendCall, endWithUserTurn, newCallId } from './chat/edits.ts';
+import { type NextAction, nextAction, pendingCalls } from './chat/nextAction.ts';
+import { parseChat, turnBody } from './chat/parse.ts';
+import type { WrittenCall } from './chat/toolCall.ts';
+import { ChatEdits, failed, STOPPED } from './listener/chatEdits.ts';
+import { compact } from './listener/compaction.ts';
+import { Replies, type ReplyParts, type ReplyProgress } from './listener/replies.ts';
+import { type ToolRunParts, ToolRuns } from './listener/toolRuns.ts';
+import type { ChatDocument, ChatRules, Conversation, RunOutcome, ToolCall, ToolName } from './ports.ts';
 
-export interface ListenerParts {
+export type { ReplyProgress };
+
+export interface ListenerParts extends ToolRunParts, Omit<ReplyParts, 'conversation'> {
   readonly document: ChatDocument;
-  readonly assets: AssetStore;
-  readonly tools: ToolHost;
-  readonly consent: Consent;
-  /** Without it, references to files reach the tools as they are written. */
-  readonly files?: FileArguments;
-  readonly log: Log;
-  readonly onProgress?: (call: ToolCall, progress: ToolProgress) => void;
-  /** Given a tool turn that the document did not take; it may have cost something. */
-  readonly rescue?: (markdown: string) => void;
+  /** Without it tools can be called, and no model be asked. */
+  readonly conversation?: Conversation | undefined;
+  /** Asked when a run has taken as many steps as it may. */
+  readonly mayGoOn?: ((steps: number) => Promise<boolean>) | undefined;
+  /** The user wants to see every result before the model does. */
+  readonly reviewResults?: (() => boolean) | undefined;
 }
 
 export interface ToolRequest extends ToolName {
@@ -43,43 +30,66 @@ export interface ToolRequest extends ToolName {
  */
 export class ChatListener {
   readonly #parts: ListenerParts;
+  readonly #document: ChatEdits;
+  readonly #tools: ToolRuns;
+  readonly #replies: Replies | undefined;
   #running: AbortController | undefined;
 
   constructor(parts: ListenerParts) {
+    const { document, conversation, log } = parts;
     this.#parts = parts;
+    this.#document = new ChatEdits(document, log);
+    this.#tools = new ToolRuns(parts, this.#document);
+    this.#replies = conversation && new Replies({ ...parts, conversation }, this.#document);
   }
 
   get isRunning(): boolean {
     return this.#running !== undefined;
   }
 
-  /** Stops at once; what came before stays in the document. */
+  /** Stops at once: the request is given up, the tool is told; what came before stays in the document. */
   stop(): void {
     this.#running?.abort(new Error('Stopped.'));
   }
 
-  /** Runs the calls that the file asks for and that nobody has answered yet. */
+  /** Does what the file asks for, step by step, until it is the user's turn again. */
   run(): Promise<RunOutcome> {
+    return this.#exclusively((signal) => this.#loop(signal));
+  }
+
+  /** Goes on with a reply that was cut, and from there as `run` does. */
+  resume(): Promise<RunOutcome> {
     return this.#exclusively(async (signal) => {
-      const action = nextAction(this.#parts.document.text());
-      if (action.kind !== 'runTools') return failed(action.kind === 'wait' ? action.reason : NO_MODEL);
-      return this.#runPendingCalls(signal);
+      if (this.#next().kind !== 'resume')
+        return failed('No reply of this chat was cut, so there is nothing to resume.');
+      return this.#loop(signal);
+    });
+  }
+
+  /** Writes a summary of the chat as a turn, from which on it is sent. */
+  compact(): Promise<RunOutcome> {
+    return this.#exclusively(async (signal) => {
+      const { conversation } = this.#parts;
+      if (!conversation) return failed(NO_MODEL);
+      const outcome = await compact({ ...this.#parts, conversation }, this.#document, signal);
+      return outcome.ok ? this.#finish([outcome]) : outcome;
     });
   }
 
   /** Asks, writes the call into the document, and runs it. A call that is declined is not written. */
   callTool(request: ToolRequest): Promise<RunOutcome> {
     return this.#exclusively(async (signal) => {
-      const verdict = await this.#judge({ ...request, id: '' }, signal);
+      const verdict = await this.#tools.judge({ ...request, id: '' }, await this.#rules(), signal);
       if (signal.aborted || verdict.kind === 'cancel') return STOPPED;
       if (verdict.kind === 'refuse') return failed(verdict.reason);
       let call: ToolCall | undefined;
-      const written = await this.#edit((text) => {
+      const written = await this.#document.edit((text) => {
         call = { ...request, id: newCallId(text) };
         return appendCall(text, call);
       });
-      if (!written || !call) return failed(this.#whyNotWritten());
-      return this.#finish([await this.#answer(call, verdict.prepared, signal)]);
+      if (!written || !call) return failed(this.#document.whyNotWritten());
+      if (verdict.kind === 'edit') return { ...STOPPED, edit: call.id };
+      return this.#finish([await this.#tools.answer(call, verdict.prepared, signal)], 'userTurn');
     });
   }
 
@@ -94,166 +104,102 @@ export class ChatListener {
     }
   }
 
-  async #runPendingCalls(signal: AbortSignal): Promise<RunOutcome> {
-    // Ids first: with them a result finds its call again, whatever is typed in the meantime.
-    while (await this.#edit(assignCallId));
-    const ids = this.#pending().map((call) => call.id);
-    if (ids.includes(undefined)) return failed(this.#whyNotWritten());
-    const outcomes: RunOutcome[] = [];
-    for (const id of ids) {
-      // Read anew each time: the user may have changed or deleted a call while another one ran.
-      const written = this.#pending().find((call) => call.id === id);
-      if (written) outcomes.push(await this.#runWritten(written, signal));
-      if (signal.aborted || outcomes.at(-1)?.cancelled) break;
-    }
-    return this.#finish(outcomes);
+  async #loop(signal: AbortSignal): Promise<RunOutcome> {
+    const rules = await this.#rules();
+    const first = this.#next();
+    if (first.kind === 'wait') return failed(first.reason);
+    if (first.kind !== 'runTools') return this.#converse({ rules, signal, done: [] });
+    const isUsers = isFromUser(this.#document.text(), first.calls);
+    const results = await this.#tools.runPending(rules, signal);
+    if (isUsers) return this.#finish(results, results.some(endsRun) ? 'asIs' : 'userTurn');
+    return this.#goesOn(results, signal)
+      ? this.#converse({ rules, signal, done: results.map(forgiven) })
+      : this.#finish(results);
   }
 
-  #pending(): readonly WrittenCall[] {
-    const action = nextAction(this.#parts.document.text());
-    return action.kind === 'runTools' ? action.calls : [];
-  }
-
-  async #runWritten(written: WrittenCall, signal: AbortSignal): Promise<RunOutcome> {
-    const read = readArguments(written.argumentsText);
-    const { server, tool, id = '' } = written;
-    const call: ToolCall = { server, tool, id, arguments: read.ok ? read.value : {} };
-    if (!read.ok) return this.#write(call, refusal(read.message));
-    const verdict = await this.#judge(call, signal);
-    if (signal.aborted || verdict.kind === 'cancel') return STOPPED;
-    if (verdict.kind === 'refuse') return this.#write(call, refusal(verdict.reason));
-    // The consent was for what the file said then.
-    const unchanged = this.#pending().some(
-      (each) => isSameCall(each, written) && each.argumentsText === written.argumentsText,
-    );
-    return unchanged
-      ? this.#answer(call, verdict.prepared, signal)
-      : failed(`The call ${renderToolName(call)} ${id} was changed: run again.`);
-  }
-
-  /** A call needs a tool that exists, files that may be given to it, and a user who agrees. */
-  async #judge(call: ToolCall, signal: AbortSignal): Promise<Verdict> {
-    const list = await this.#listTools(call.server, signal);
-    if (!list) return { kind: 'cancel' };
-    const { tools, failures } = list;
-    const tool = tools.find((each) => each.server === call.server && each.tool === call.tool);
-    if (!tool) {
-      const reason = failures.find((each) => each.server === call.server)?.reason;
-      return refuse(reason ?? `The server “${call.server}” has no tool “${call.tool}”. Nothing was called.`);
-    }
-    const prepared = await this.#parts.files?.prepare(call.arguments, tool.inputSchema);
-    if (prepared?.ok === false) return refuse(prepared.message);
-    const answer = await this.#parts.consent.mayCall(call, tool, prepared?.notes);
-    if (answer.kind === 'allow') return { kind: 'allow', prepared };
-    if (answer.kind === 'cancel') return answer;
-    return refuse(answer.reason ? `The call was declined: ${answer.reason}` : 'The call was declined.');
-  }
-
-  /** Resolves to nothing when it is stopped: a server may take long to start. */
-  async #listTools(server: string, signal: AbortSignal): Promise<ToolList | undefined> {
-    try {
-      return await this.#parts.tools.listTools(server, signal);
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      throw error;
+  /** A reply, the calls that it makes, a reply to their results, and so on. */
+  async #converse({ rules, signal, done }: Conversing): Promise<RunOutcome> {
+    const outcomes = [...done];
+    const maxSteps = rules.maxSteps ?? Number.POSITIVE_INFINITY;
+    for (let steps = 1; ; steps += 1) {
+      const { kind } = this.#next();
+      const reply = await this.#replies?.write(kind === 'resume' ? kind : 'reply', signal);
+      outcomes.push(reply ?? failed(NO_MODEL));
+      const calls = waitingCalls(this.#document.text());
+      if (!reply?.ok || calls.length === 0) return this.#finish(outcomes);
+      if (steps % maxSteps === 0 && !(await this.#parts.mayGoOn?.(steps))) {
+        return this.#finish([...outcomes, failed(tooManySteps(steps))]);
+      }
+      const results = await this.#tools.runPending(rules, signal, calls);
+      // What the model's own tools could not do is the model's to deal with.
+      outcomes.push(...results.map(forgiven));
+      if (!this.#goesOn(results, signal)) {
+        return this.#finish(signal.aborted ? [...outcomes, STOPPED] : outcomes);
+      }
     }
   }
 
-  async #answer(call: ToolCall, prepared: Prepared, signal: AbortSignal): Promise<RunOutcome> {
-    return this.#write(call, await this.#call(call, prepared, signal));
+  /** Whether the model should see results at once: nobody stopped it, and the user has not begun to speak. */
+  #goesOn(results: readonly RunOutcome[], signal: AbortSignal): boolean {
+    if (signal.aborted || results.length === 0 || results.some(endsRun)) return false;
+    return !this.#parts.reviewResults?.() && endsWithResult(this.#document.text());
   }
 
-  /** The result, or why there is none as a result. The tool gets the files; the document keeps the references. */
-  async #call(call: ToolCall, prepared: Prepared, signal: AbortSignal): Promise<ToolResult> {
-    const { assets, tools, onProgress, log } = this.#parts;
-    try {
-      const resolved = (await prepared?.resolve(signal)) ?? { ok: true, arguments: call.arguments };
-      if (!resolved.ok) return refusal(resolved.message);
-      const sent = { ...call, arguments: resolved.arguments };
-      return await tools.callTool(sent, {
-        assets: assets.beginResult(),
-        signal,
-        onProgress: (progress) => onProgress?.(call, progress),
-      });
-    } catch (error) {
-      const reason = signal.aborted ? 'The call was stopped before it answered.' : messageOf(error);
-      log.warn(`${renderToolName(call)}: ${reason}`);
-      return refusal(reason);
-    }
+  #next(): NextAction {
+    return nextAction(this.#document.text());
   }
 
-  /** Bytes before links: by now every asset of the result is whole on disk. */
-  async #write(call: ToolCall, result: ToolResult): Promise<RunOutcome> {
-    const body = renderToolResult(result);
-    const assets = result.parts.flatMap((part) => (part.kind === 'asset' ? [part.asset.path] : []));
-    const error = (await this.#writeTurn(call, body)) ?? errorOf(result);
-    return error === undefined ? { ok: true, assets } : { ok: false, error, assets };
+  async #rules(): Promise<ChatRules> {
+    return (await this.#parts.conversation?.rules(this.#document.text())) ?? { allows: () => true };
   }
 
-  /** Resolves to what went wrong, if anything did. */
-  async #writeTurn(call: ToolCall, body: string): Promise<string | undefined> {
-    if (await this.#edit((text) => fillToolResult(text, call, body))) return undefined;
-    this.#parts.rescue?.(fillToolResult('', call, body).text);
-    return NOT_WRITTEN;
-  }
-
-  /** A document that is gone takes no edit, just like one that is read-only. */
-  async #edit(compute: (text: string) => TextEdit | undefined): Promise<boolean> {
-    try {
-      return await this.#parts.document.edit(compute);
-    } catch (error) {
-      this.#parts.log.error(`The chat could not be changed: ${messageOf(error)}`);
-      return false;
-    }
-  }
-
-  #whyNotWritten(): string {
-    const { endsInFence } = parseChat(this.#parts.document.text());
-    return endsInFence ? 'A code fence at the end of the chat is never closed. Close it first.' : NOT_WRITTEN;
-  }
-
-  async #finish(outcomes: readonly RunOutcome[]): Promise<RunOutcome> {
-    // Nothing came, so nothing is to be added.
-    if (outcomes.some((outcome) => !outcome.cancelled)) await this.#edit(endWithUserTurn);
-    const failure = outcomes.find((outcome) => !outcome.ok);
+  async #finish(outcomes: readonly RunOutcome[], ending?: 'userTurn' | 'asIs'): Promise<RunOutcome> {
+    // Whatever still waits to be done comes before the user's next turn.
+    const isLost = outcomes.some(({ lost }) => lost === true);
+    const wanted = ending ?? (!isLost && this.#next().kind === 'wait' ? 'userTurn' : 'asIs');
+    if (wanted === 'userTurn') await this.#document.edit(endWithUserTurn, { joinUndo: true });
+    const failure = outcomes.find(endsRun) ?? outcomes.find((outcome) => !outcome.ok);
     return { ...(failure ?? { ok: true }), assets: outcomes.flatMap((outcome) => outcome.assets) };
   }
 }
 
-const NO_MODEL =
-  'This turn asks for a reply, and this version has no models yet. It runs tool calls: use “Filechat: Call Tool…”.';
-const STOPPED: RunOutcome = { ok: false, error: 'Stopped.', cancelled: true, assets: [] };
-const NOT_WRITTEN = 'The document did not take the change. Is it read-only or closed?';
+const NO_MODEL = 'This turn asks for a reply, and there is no model to ask.';
 
-function failed(error: string): RunOutcome {
-  return { ok: false, error, assets: [] };
+function tooManySteps(steps: number): string {
+  return `The model has taken ${steps} ${steps === 1 ? 'step' : 'steps'}, which is the limit. Run again to let it go on.`;
 }
 
-/** The files of a call that has some and may be made. */
-type Prepared = Extract<PreparedArguments, { readonly ok: true }> | undefined;
-
-type Verdict =
-  | { readonly kind: 'allow'; readonly prepared: Prepared }
-  | { readonly kind: 'cancel' }
-  | { readonly kind: 'refuse'; readonly reason: string };
-
-function refuse(reason: string): Verdict {
-  return { kind: 'refuse', reason };
+interface Conversing {
+  readonly rules: ChatRules;
+  readonly signal: AbortSignal;
+  /** What was done before the first reply. */
+  readonly done: readonly RunOutcome[];
 }
 
-function refusal(message: string): ToolResult {
-  return { isError: false, parts: [{ kind: 'problem', message }] };
+/** The calls of the last reply that nobody has answered, also when the user writes below it already. */
+function waitingCalls(text: string): readonly string[] {
+  const { turns } = parseChat(text);
+  const at = turns.findLastIndex((turn) => turn.role === 'assistant');
+  return pendingCalls(turns, at).flatMap(({ id }) => (id === undefined ? [] : [id]));
 }
 
-/** A tool that failed is a failed run; so is a result of which nothing could be used. */
-function errorOf({ isError, parts }: ToolResult): string | undefined {
-  const problem = parts.find((part) => part.kind === 'problem');
-  const unusable = problem !== undefined && parts.every((part) => part.kind === 'problem');
-  if (!isError && !unusable) return undefined;
-  const text = parts.find((part) => part.kind === 'text')?.text;
-  return problem?.message ?? text ?? 'The tool reported an error.';
+function endsWithResult(text: string): boolean {
+  const last = parseChat(text).turns.findLast(
+    (turn) => turn.role !== 'user' || turnBody(text, turn).trim() !== '',
+  );
+  return last?.role === 'tool';
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** A person who calls a tool has not asked for a reply to it. */
+function isFromUser(text: string, calls: readonly WrittenCall[]): boolean {
+  const at = calls[0]?.start ?? 0;
+  return parseChat(text).turns.some(({ role, start, end }) => role === 'user' && start <= at && at < end);
+}
+
+function forgiven(outcome: RunOutcome): RunOutcome {
+  return endsRun(outcome) ? outcome : { ok: true, assets: outcome.assets };
+}
+
+function endsRun({ cancelled, lost, resumable }: RunOutcome): boolean {
+  return cancelled === true || lost === true || resumable === true;
 }

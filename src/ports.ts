@@ -322,6 +322,46 @@ export interface ModelFailure extends Error {
   readonly status?: number | undefined;
 }
 
+/** Knows the chat's model, its tools and its rules, and makes a request of the chat's text. */
+export interface Conversation {
+  rules(text: string): Promise<ChatRules>;
+  /** Rejects with a message fit for the user: no such model, no key, an attachment that is not there. */
+  prepare(text: string, signal: AbortSignal): Promise<PreparedRequest>;
+}
+
+/** What a chat says about its own run. It can only be stricter than the user's settings. */
+export interface ChatRules {
+  readonly approve?: Approval | undefined;
+  readonly maxSteps?: number | undefined;
+  allows(tool: ToolName): boolean;
+}
+
+export interface PreparedRequest {
+  readonly model: ChatModel;
+  readonly request: ModelRequest;
+  /** What the user should know: an attachment that is not sent, a tool list that could not be had. */
+  readonly notes: readonly string[];
+}
+
+/** The files that turns link to. */
+export interface AttachmentSource {
+  /**
+   * `target` is a link's target as it stands in the turn, decoded. Rejects with a message fit for the document:
+   * for what is not there, and for what is outside and nobody agreed to.
+   */
+  find(target: string): Promise<AttachedFile>;
+}
+
+/** A file that a turn links to. Nothing of it has been read but its head. */
+export interface AttachedFile {
+  readonly name: string;
+  readonly size: number;
+  /** By its bytes, then by its name; `text/…` or `application/json` and the like only if it is UTF-8 text. */
+  readonly mimeType: string;
+  readonly isText: boolean;
+  read(signal?: AbortSignal): Promise<Uint8Array>;
+}
+
 // ---- Files as arguments ----------------------------------------------------------------------
 
 /** A file that an argument names: an asset of this chat, or a path from the chat's folder or from the root. */
@@ -367,18 +407,26 @@ export type ResolvedArguments =
 
 // ---- Consent ---------------------------------------------------------------------------------
 
+export type Approval = 'ask' | 'auto-readonly' | 'auto';
+
 export type ConsentAnswer =
   | { readonly kind: 'allow' }
   | { readonly kind: 'deny'; readonly reason?: string }
+  /** The user wants to change the arguments first: the call waits in the document. */
+  | { readonly kind: 'edit' }
   /** Neither yes nor no: the call stays as it is, and nothing more runs. */
   | { readonly kind: 'cancel' };
 
 export interface Consent {
-  /**
-   * Asked before every call; an answer that the user wanted to be remembered counts as given. The notes say
-   * which files the call would give away.
-   */
-  mayCall(call: ToolCall, tool: ToolInfo, notes?: readonly string[]): Promise<ConsentAnswer>;
+  /** Asked before every call; an answer that the user wanted to be remembered counts as given. */
+  mayCall(call: ToolCall, tool: ToolInfo, about?: AboutCall): Promise<ConsentAnswer>;
+}
+
+export interface AboutCall {
+  /** Which files the call would give away, a line for each. */
+  readonly notes?: readonly string[] | undefined;
+  /** What the chat itself asks for; it counts where it is stricter than the user's setting. */
+  readonly approve?: Approval | undefined;
 }
 
 // ---- Runs ------------------------------------------------------------------------------------
@@ -389,5 +437,11 @@ export interface RunOutcome {
   readonly error?: string;
   /** The user called it off, and so knows already. */
   readonly cancelled?: boolean;
+  /** The reply was cut, and `resume` would go on with it. */
+  readonly resumable?: boolean;
+  /** The id of the call that the user wants to change before it is made. */
+  readonly edit?: string;
+  /** The document did not take what came; whoever rescues it has it. */
+  readonly lost?: boolean;
   readonly assets: readonly string[];
 }

@@ -94,7 +94,7 @@ function scene(
     tools,
     assets: { beginResult: () => ({ spillFolder: notHere, save: notHere }) },
     consent: {
-      mayCall: async (call, _tool, told) => {
+      mayCall: async (call, _tool, { notes: told } = {}) => {
         asked.push(call);
         notes.push(told);
         whileAsked(document);
@@ -269,7 +269,7 @@ describe('consent', () => {
       answer: { kind: 'deny', reason: 'not today' },
     });
     await listener.run();
-    assert.match(document.text(), /> ⚠ The call was declined: not today\n/);
+    assert.match(document.text(), /> ⚠ The user declined the call: not today\n/);
     assert.equal(called.length, 0);
   });
 

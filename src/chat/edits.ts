@@ -29,12 +29,15 @@ export function assignCallId(text: string): TextEdit | undefined {
   return call && { start: call.infoEnd, end: call.infoEnd, text: ` ${newCallId(text)}` };
 }
 
-/** `c1`, `c2`, …: short, because people read them. Only real ids count, so no text can use them up. */
-export function newCallId(text: string): string {
+/**
+ * `c1`, `c2`, …: short, because people read them. Only real ids count, so no text can use them up.
+ * `last` is one that is taken but not written yet.
+ */
+export function newCallId(text: string, last?: string): string {
   const { turns } = parseChat(text);
   const calls = turns.flatMap((turn) => turn.calls.map((call) => call.id));
   const answered = turns.filter((turn) => turn.role === 'tool').map((turn) => answeredCall(turn).id);
-  const taken = new Set([...calls, ...answered]);
+  const taken = new Set([...calls, ...answered, last]);
   let number = 0;
   for (const id of taken) number = Math.max(number, Number(/^c(\d{1,6})$/.exec(id ?? '')?.[1] ?? 0));
   do number += 1;

@@ -31,10 +31,27 @@ export class FenceReader {
     return this.#fence !== undefined && !this.#fence.contained;
   }
 
+  get inComment(): boolean {
+    return this.#inComment;
+  }
+
   atMarker(): void {
     this.#fence = undefined;
     this.#inList = false;
     this.#inComment = false;
+  }
+
+  /**
+   * Takes a line by its first character alone, if that is enough: it begins no turn, opens and closes no fence and
+   * no comment. Most lines of a chat are such lines, and need not be cut out of it.
+   */
+  passes(firstCode: number): boolean {
+    if (this.#inComment) return false;
+    if (this.#fence) return !MAY_END_CODE.includes(firstCode);
+    if (firstCode === 10 || firstCode === 13) return true;
+    if (!isLetter(firstCode)) return false;
+    this.#inList = false;
+    return true;
   }
 
   step(line: string): 'opened' | 'closed' | 'inside' | 'outside' {
@@ -53,6 +70,15 @@ export class FenceReader {
     else if (/^\S/.test(line)) this.#inList = false;
     return 'outside';
   }
+}
+
+/** What a line may begin with that closes a fence, begins a turn outside of it, or is a note of ours. */
+const MAY_END_CODE = [...'`~ \t>#<'].map((character) => character.charCodeAt(0));
+
+/** Letters of most scripts; what is not among them is only read with more care. */
+function isLetter(code: number): boolean {
+  const isAscii = (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
+  return isAscii || (code >= 0xc0 && code < 0x1680) || (code >= 0x3040 && code < 0xd800);
 }
 
 function readOpening(line: string, inList: boolean): Fence | undefined {

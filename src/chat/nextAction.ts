@@ -5,12 +5,16 @@ import { readToolName, type WrittenCall } from './toolCall.ts';
 export type NextAction =
   | { readonly kind: 'wait'; readonly reason: string }
   | { readonly kind: 'reply' }
+  /** The last reply is not whole: it goes on where it was cut. */
+  | { readonly kind: 'resume' }
   | { readonly kind: 'runTools'; readonly calls: readonly WrittenCall[] };
 
 export function nextAction(text: string, chat: Chat = parseChat(text)): NextAction {
   const at = lastSpeaker(text, chat.turns);
   const speaker = chat.turns[at];
   if (!speaker) return { kind: 'wait', reason: 'The chat is empty: write something below “# %% user”.' };
+  // Its calls wait: the model may not have said all that it wanted to say about them.
+  if (speaker.cut) return { kind: 'resume' };
   const problem = chat.problems.find(({ offset }) => speaker.start <= offset && offset <= speaker.end);
   if (problem) return { kind: 'wait', reason: `Line ${lineOf(text, problem.offset)}: ${problem.message}` };
   const calls = pendingCalls(chat.turns, at);

@@ -1,17 +1,23 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
+import { readAgentFile } from '../assets/agentFiles.ts';
+import { FolderAttachments } from '../assets/attachments.ts';
+import { acquireLock } from '../assets/chatLock.ts';
 import { FolderFiles } from '../assets/readFile.ts';
 import { FolderAssets } from '../assets/store.ts';
 import { nextAction } from '../chat/nextAction.ts';
 import { parseChat } from '../chat/parse.ts';
 import { renderToolName } from '../chat/toolCall.ts';
-import { ChatListener } from '../listener.ts';
+import { ChatListener, type ReplyProgress } from '../listener.ts';
 import { readServersFile, type ServerConfig } from '../mcp/config.ts';
 import { Connections } from '../mcp/connections.ts';
 import { ReferencedFiles } from '../mcp/fileArguments.ts';
 import { DEFAULT_LIMITS, McpClient } from '../mcpClient.ts';
-import type { Consent, RunOutcome, ToolProgress } from '../ports.ts';
+import { ChatConversation } from '../model/conversation.ts';
+import { describeUsage } from '../model/usage.ts';
+import type { RunOutcome, ToolProgress } from '../ports.ts';
 import { FileDocument } from './fileDocument.ts';
+import { createModelFinder } from './models.ts';
 import { CONSENT_GIVEN, TerminalConsent } from './terminalConsent.ts';
 import { type Command, UsageError } from './usage.ts';
 
@@ -85,27 +91,78 @@ async function listTools(client: McpClient, { out, err, signal }: CliContext): P
   return failures.length === 0 ? 0 : 1;
 }
 
-async function runChat(command: Exclude<Work, { kind: 'tools' }>, client: McpClient, context: CliContext) {
+type ChatWork = Exclude<Work, { kind: 'tools' }>;
+
+async function runChat(command: ChatWork, client: McpClient, context: CliContext): Promise<0 | 1> {
   const document = await FileDocument.open(command.chat, { orBegin: command.kind === 'call' });
-  const answered = new Set(toolTurns(document.text()).map(({ words }) => words));
-  const consent: Consent = command.kind === 'call' ? CONSENT_GIVEN : new TerminalConsent(command.approve);
+  const lock = await acquireLock(document.path);
+  if ('holder' in lock) throw new Error(`${command.chat} is running already: ${lock.holder}.`);
+  try {
+    const before = answers(document.text());
+    const listener = await createListener(command, document, { client, context });
+    context.signal.throwIfAborted();
+    context.signal.addEventListener('abort', () => listener.stop());
+    const outcome = await (command.kind === 'call' ? listener.callTool(command) : listener.run());
+    for (const answer of newAnswers(before, answers(document.text()))) context.out(answer);
+    return report(outcome, context);
+  } finally {
+    await lock.release();
+  }
+}
+
+/** The whole file is written at every batch, so a few times a second would be too often for a long chat. */
+const BATCH_MS = 500;
+
+async function createListener(
+  command: ChatWork,
+  document: FileDocument,
+  { client, context }: { readonly client: McpClient; readonly context: CliContext },
+): Promise<ChatListener> {
   const folder = dirname(document.path);
-  const listener = new ChatListener({
+  const roots = rootsOf(command, folder);
+  const isCall = command.kind === 'call';
+  return new ChatListener({
     document,
     assets: new FolderAssets({ folder }),
     tools: client,
-    consent,
-    files: new ReferencedFiles(
-      new FolderFiles({ folder, roots: [folder, command.root], limits: () => DEFAULT_LIMITS }),
-    ),
+    consent: isCall ? CONSENT_GIVEN : new TerminalConsent(command.approve),
+    conversation: isCall ? undefined : await createConversation(command, { client, folder, context }),
+    files: new ReferencedFiles(new FolderFiles({ folder, roots, limits: () => DEFAULT_LIMITS })),
     log: { info: () => {}, warn: () => {}, error: context.err },
     rescue: context.out,
+    batchMs: BATCH_MS,
     onProgress: (call, progress) => context.err(`${renderToolName(call)}: ${describeProgress(progress)}`),
+    onReply: (progress) => tellReply(progress, context),
+    onUsage: (model, usage) => context.err(`${model.name}: ${describeUsage(usage)}`),
   });
-  context.signal.addEventListener('abort', () => listener.stop());
-  const outcome = await (command.kind === 'call' ? listener.callTool(command) : listener.run());
-  for (const { words, text } of toolTurns(document.text())) if (!answered.has(words)) context.out(text);
-  return report(outcome, context);
+}
+
+async function createConversation(
+  command: Extract<Work, { kind: 'run' }>,
+  { client, folder, context }: { client: McpClient; folder: string; context: CliContext },
+): Promise<ChatConversation> {
+  const finder = await createModelFinder(command.models, context);
+  const roots = rootsOf(command, folder);
+  return new ChatConversation({
+    findModel: (name) => finder.find(command.model ?? name),
+    tools: client,
+    attachments: new FolderAttachments({ folder, roots }),
+    readAgent: (name) => readAgentFile(name, roots),
+    maxSteps: () => command.maxSteps,
+  });
+}
+
+/** Whoever runs a chat from somebody else has not agreed to give away what lies in the current folder. */
+function rootsOf({ root }: ChatWork, folder: string): readonly string[] {
+  return root === undefined ? [folder] : [folder, root];
+}
+
+function tellReply(progress: ReplyProgress, { err }: Output): void {
+  if (progress.kind === 'asking') {
+    if (progress.model === 'tour') err('The tour answers: a script and no model. Name a model with --model.');
+    for (const note of progress.notes) err(note);
+  }
+  if (progress.kind === 'waiting') err(`${progress.reason} Again in ${Math.ceil(progress.ms / 1000)} s.`);
 }
 
 function report({ ok, error }: RunOutcome, { err }: Output): 0 | 1 {
@@ -113,10 +170,21 @@ function report({ ok, error }: RunOutcome, { err }: Output): 0 | 1 {
   return ok ? 0 : 1;
 }
 
-function toolTurns(text: string): readonly { readonly words: string; readonly text: string }[] {
+/** What models and tools have said. */
+function answers(text: string): readonly string[] {
   return parseChat(text)
-    .turns.filter((turn) => turn.role === 'tool')
-    .map((turn) => ({ words: turn.words, text: text.slice(turn.start, turn.end) }));
+    .turns.filter((turn) => turn.role === 'tool' || turn.role === 'assistant')
+    .map((turn) => text.slice(turn.start, turn.end).trimEnd());
+}
+
+/** Each answer that was there before is there once again, in its place. */
+function newAnswers(before: readonly string[], after: readonly string[]): readonly string[] {
+  let known = 0;
+  return after.filter((answer) => {
+    const at = before.indexOf(answer, known);
+    if (at >= 0) known = at + 1;
+    return at < 0;
+  });
 }
 
 function describeProgress({ message, done, total }: ToolProgress): string {

@@ -10,20 +10,22 @@ const BYTE_ORDER_MARK = '\uFEFF';
 export class FileDocument implements ChatDocument {
   readonly path: string;
   #text: string;
+  #isThere: boolean;
   readonly #listeners = new Set<(change: DocumentChange) => void>();
   #queue: Promise<unknown> = Promise.resolve();
 
-  private constructor(path: string, text: string) {
+  private constructor(path: string, text: string, isThere: boolean) {
     this.path = path;
     this.#text = text;
+    this.#isThere = isThere;
   }
 
   /** Opens a chat. With `orBegin` it may be a new one, whose file comes with its first edit. */
   static async open(path: string, { orBegin = false } = {}): Promise<FileDocument> {
     const text = await readText(path);
-    if (text !== undefined) return new FileDocument(await realpath(path), text);
+    if (text !== undefined) return new FileDocument(await realpath(path), text, true);
     if (!orBegin) throw new Error(`There is no file ${path}.`);
-    return new FileDocument(resolve(path), newChat());
+    return new FileDocument(resolve(path), newChat(), false);
   }
 
   text(): string {
@@ -43,7 +45,10 @@ export class FileDocument implements ChatDocument {
 
   async #editNow(compute: (text: string) => TextEdit | undefined): Promise<boolean> {
     // Somebody may have the same file open in an editor and have saved it in the meantime.
-    this.#text = (await readText(this.path)) ?? this.#text;
+    const found = await readText(this.path);
+    // A chat that was deleted or moved away is not brought back.
+    if (found === undefined && this.#isThere) return false;
+    this.#text = found ?? this.#text;
     const text = this.text();
     const edit = compute(text);
     if (!edit) return false;
@@ -51,6 +56,7 @@ export class FileDocument implements ChatDocument {
     const mark = this.#text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
     this.#text = mark + text.slice(0, edit.start) + addition + text.slice(edit.end);
     await replaceFile(this.path, this.#text);
+    this.#isThere = true;
     for (const listener of this.#listeners) listener({ undo: false });
     return true;
   }

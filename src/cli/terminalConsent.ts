@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
+import { strictest } from '../chat/approval.ts';
 import { showInvisible } from '../chat/escape.ts';
 import { renderToolName } from '../chat/toolCall.ts';
-import type { Consent, ConsentAnswer, ToolCall, ToolInfo } from '../ports.ts';
-import type { Approval } from './usage.ts';
+import type { AboutCall, Approval, Consent, ConsentAnswer, ToolCall, ToolInfo } from '../ports.ts';
 
 /** Whoever types the name of a tool on the command line has agreed to it. */
 export const CONSENT_GIVEN: Consent = { mayCall: async () => ({ kind: 'allow' }) };
@@ -15,16 +15,20 @@ export class TerminalConsent implements Consent {
     this.#approval = approval;
   }
 
-  async mayCall(call: ToolCall, tool: ToolInfo, notes: readonly string[] = []): Promise<ConsentAnswer> {
-    if (this.#approval === 'auto') return { kind: 'allow' };
-    if (this.#approval === 'auto-readonly' && tool.readOnly) return { kind: 'allow' };
-    if (!process.stdin.isTTY) throw new Error(NO_TERMINAL);
-    return ask(call, notes);
+  async mayCall(call: ToolCall, tool: ToolInfo, about: AboutCall = {}): Promise<ConsentAnswer> {
+    const approval = strictest(this.#approval, about.approve);
+    if (approval === 'auto') return { kind: 'allow' };
+    if (approval === 'auto-readonly' && tool.readOnly) return { kind: 'allow' };
+    if (!process.stdin.isTTY) throw new Error(approval === this.#approval ? NO_TERMINAL : CHAT_ASKS);
+    return ask(call, about.notes ?? []);
   }
 }
 
 const NO_TERMINAL =
   'A tool call needs your consent, and there is no terminal to ask on. Pass --approve auto to allow all calls of this chat.';
+
+const CHAT_ASKS =
+  'A tool call needs your consent because of “approve” in the chat, and there is no terminal to ask on.';
 
 async function ask(call: ToolCall, notes: readonly string[]): Promise<ConsentAnswer> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -33,11 +37,17 @@ async function ask(call: ToolCall, notes: readonly string[]): Promise<ConsentAns
     const files =
       notes.length === 0 ? '' : `and give it these files:\n${notes.map((note) => `  ${note}\n`).join('')}`;
     const answer = await terminal.question(
-      `Call ${renderToolName(call)} with\n${json}\n${files}[y]es, [n]o, [s]top? `,
+      `Call ${renderToolName(call)} with\n${json}\n${files}[y]es, [n]o, n and a reason for the model, [s]top? `,
     );
-    if (/^y(es)?$/i.test(answer.trim())) return { kind: 'allow' };
-    return /^n(o)?$/i.test(answer.trim()) ? { kind: 'deny' } : { kind: 'cancel' };
+    return readAnswer(answer.trim());
   } finally {
     terminal.close();
   }
+}
+
+function readAnswer(answer: string): ConsentAnswer {
+  if (/^y(es)?$/i.test(answer)) return { kind: 'allow' };
+  const no = /^(?:no?)(?:[ ,:]+(.*))?$/i.exec(answer);
+  if (!no) return { kind: 'cancel' };
+  return no[1] ? { kind: 'deny', reason: no[1] } : { kind: 'deny' };
 }

@@ -1,22 +1,26 @@
 import { parseArgs } from 'node:util';
 import { readArguments, readToolName } from '../chat/toolCall.ts';
-import type { ToolName } from '../ports.ts';
+import type { Approval, ToolName } from '../ports.ts';
 
 export const USAGE = `Usage:
   filechat tools --servers mcp.json
       Lists the tools of all servers.
   filechat call SERVER.TOOL [--args JSON] --chat FILE --servers mcp.json [--root DIR]
       Calls a tool and writes the call, its result and its files into the chat.
-  filechat run FILE [--servers mcp.json] [--approve ask|auto-readonly|auto] [--root DIR]
-      Runs the tool calls that the chat asks for. “ask” asks on the terminal.
+  filechat run FILE [--model NAME] [--models models.json] [--servers mcp.json]
+               [--approve ask|auto-readonly|auto] [--max-steps N] [--root DIR]
+      Does what the chat asks for next: a reply, its tool calls, and so on until it is your turn, or the rest of
+      a reply that was cut. “ask” asks on the terminal. Ctrl+C stops and leaves a valid chat.
 
   In arguments "asset:NAME" is a file in the chat's cmdassets/, and "file:PATH" one in the chat's folder or
-  below DIR (the current folder). The tool gets what its schema asks for: the bytes or the path.
+  below DIR, as are files that turns link to. The tool gets what its schema asks for: the bytes or the path.
   mcp.json is { "servers": { "NAME": { "command": "…", "args": ["…"] } } }, or "url" instead of "command".
+  models.json is { "models": { "NAME": { "provider": "…", "model": "…", "baseUrl": "…" } } }; NAME may also be
+  provider/model, such as anthropic/MODEL. Keys are in the environment: FILECHAT_KEY_NAME, else ANTHROPIC_API_KEY,
+  OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY. Without any model a local Ollama or LM Studio is used, else the
+  tour, which is a script and no model.
   Exit status: 0 done, 1 failed (the reason is on stderr), 2 wrong usage.
 `;
-
-export type Approval = 'ask' | 'auto-readonly' | 'auto';
 
 export type Command =
   | { readonly kind: 'help' }
@@ -27,14 +31,17 @@ export type Command =
       readonly chat: string;
       readonly servers: string;
       readonly arguments: Arguments;
-      readonly root: string;
+      readonly root?: string;
     } & ToolName)
   | {
       readonly kind: 'run';
       readonly chat: string;
       readonly servers?: string;
+      readonly model?: string;
+      readonly models?: string;
       readonly approve: Approval;
-      readonly root: string;
+      readonly maxSteps: number;
+      readonly root?: string;
     };
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -47,6 +54,9 @@ const OPTIONS = {
   chat: { type: 'string' },
   args: { type: 'string' },
   approve: { type: 'string' },
+  model: { type: 'string' },
+  models: { type: 'string' },
+  'max-steps': { type: 'string' },
   root: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
@@ -69,15 +79,18 @@ export function readCommand(argv: readonly string[]): Command {
         arguments: readArgs(values.args ?? ''),
         chat: needed(values.chat, '--chat FILE'),
         servers: needed(values.servers, '--servers mcp.json'),
-        root: needed(values.root ?? '.', '--root DIR'),
+        ...(values.root === undefined ? {} : { root: needed(values.root, '--root DIR') }),
       };
     case 'run':
       return {
         kind: 'run',
         chat: needed(operand, 'FILE'),
         approve: readApproval(values.approve ?? 'ask'),
-        root: needed(values.root ?? '.', '--root DIR'),
+        ...(values.root === undefined ? {} : { root: needed(values.root, '--root DIR') }),
+        maxSteps: readSteps(values['max-steps']),
         ...(values.servers === undefined ? {} : { servers: values.servers }),
+        ...(values.model === undefined ? {} : { model: values.model }),
+        ...(values.models === undefined ? {} : { models: values.models }),
       };
     default:
       throw new UsageError(
@@ -114,4 +127,13 @@ function readArgs(text: string): Arguments {
 function readApproval(text: string): Approval {
   if (text === 'ask' || text === 'auto-readonly' || text === 'auto') return text;
   throw new UsageError('--approve takes ask, auto-readonly or auto.');
+}
+
+export const DEFAULT_MAX_STEPS = 25;
+
+function readSteps(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_MAX_STEPS;
+  const steps = Number(text);
+  if (Number.isInteger(steps) && steps > 0) return steps;
+  throw new UsageError('--max-steps takes a whole number above 0.');
 }

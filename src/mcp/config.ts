@@ -1,5 +1,5 @@
+import { parseJsonWithComments } from '../chat/jsonc.ts';
 import { field, isObject } from './json.ts';
-import { parseJsonWithComments } from './jsonc.ts';
 import { expandVariables, type VariableContext } from './variables.ts';
 
 export interface StdioServer {

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { newChat } from '../chat/edits.ts';
+import { parseChat } from '../chat/parse.ts';
 
 const MAX_NAME_TRIES = 1000;
 
@@ -22,19 +23,55 @@ export async function createChat(
   folder?: vscode.Uri,
   content?: string,
 ): Promise<vscode.TextDocument | undefined> {
-  const uri = await findPlace(folder ?? defaultFolder());
-  if (!uri) return undefined;
-  await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(newChat(content)));
+  const place = folder ?? defaultFolder();
+  if (place) return writeNewChat({ folder: place, stem: 'new', text: newChat(content) });
+  const uri = await askForPlace();
+  return uri && writeChat(uri, newChat(content));
+}
+
+/** Writes a chat under the first name that is free, and shows it. */
+export async function writeNewChat(chat: {
+  readonly folder: vscode.Uri;
+  readonly stem: string;
+  readonly text: string;
+}): Promise<vscode.TextDocument> {
+  const { folder, stem, text } = chat;
+  for (let number = 1; number <= MAX_NAME_TRIES; number += 1) {
+    const name = number === 1 ? `${stem}.chat.md` : `${stem}-${number}.chat.md`;
+    const uri = vscode.Uri.joinPath(folder, name);
+    if (!(await exists(uri))) return writeChat(uri, text);
+  }
+  throw new Error(`There are too many chats called ${stem} in ${folder.fsPath}. Rename some.`);
+}
+
+async function writeChat(uri: vscode.Uri, text: string): Promise<vscode.TextDocument> {
+  await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
   const document = await vscode.workspace.openTextDocument(uri);
-  const editor = await vscode.window.showTextDocument(document, { preview: false });
-  moveToEnd(editor);
+  // With the cursor in its place from the start: one that came later would jump away from who types already.
+  await vscode.window.showTextDocument(document, { preview: false, selection: endOf(document) });
   return document;
 }
 
 export function moveToEnd(editor: vscode.TextEditor): void {
-  const end = editor.document.positionAt(editor.document.getText().length);
-  editor.selection = new vscode.Selection(end, end);
+  editor.selection = endOf(editor.document);
   editor.revealRange(editor.selection);
+}
+
+function endOf(document: vscode.TextDocument): vscode.Selection {
+  const end = document.positionAt(document.getText().length);
+  return new vscode.Selection(end, end);
+}
+
+/** Shows the arguments of a call, ready to be changed. */
+export async function selectCall(document: vscode.TextDocument, id: string): Promise<void> {
+  const { turns } = parseChat(document.getText());
+  const call = turns.flatMap((turn) => turn.calls).findLast((each) => each.id === id);
+  if (!call) return;
+  const editor = await vscode.window.showTextDocument(document);
+  const start = document.positionAt(call.infoEnd).line + 1;
+  const range = document.validateRange(new vscode.Range(start, 0, start, Number.MAX_SAFE_INTEGER));
+  editor.selection = new vscode.Selection(range.end, range.end);
+  editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
 function defaultFolder(): vscode.Uri | undefined {
@@ -43,21 +80,14 @@ function defaultFolder(): vscode.Uri | undefined {
   return vscode.workspace.workspaceFolders?.[0]?.uri;
 }
 
-async function findPlace(folder: vscode.Uri | undefined): Promise<vscode.Uri | undefined> {
-  if (!folder) {
-    const defaultUri = vscode.Uri.joinPath(vscode.Uri.file(homedir()), 'new.chat.md');
-    const uri = await vscode.window.showSaveDialog({
-      title: 'New Chat',
-      defaultUri,
-      filters: { Chat: ['chat.md'] },
-    });
-    return uri && !isChat(uri) ? uri.with({ path: `${uri.path}.chat.md` }) : uri;
-  }
-  for (let number = 1; number <= MAX_NAME_TRIES; number += 1) {
-    const uri = vscode.Uri.joinPath(folder, number === 1 ? 'new.chat.md' : `new-${number}.chat.md`);
-    if (!(await exists(uri))) return uri;
-  }
-  throw new Error(`There are too many new chats in ${folder.fsPath}. Rename some.`);
+async function askForPlace(): Promise<vscode.Uri | undefined> {
+  const defaultUri = vscode.Uri.joinPath(vscode.Uri.file(homedir()), 'new.chat.md');
+  const uri = await vscode.window.showSaveDialog({
+    title: 'New Chat',
+    defaultUri,
+    filters: { Chat: ['chat.md'] },
+  });
+  return uri && !isChat(uri) ? uri.with({ path: `${uri.path}.chat.md` }) : uri;
 }
 
 async function exists(uri: vscode.Uri): Promise<boolean> {

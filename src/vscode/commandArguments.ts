@@ -13,7 +13,17 @@ export function readFields(argument: unknown): Fields {
 
 export function readUri(fields: Fields, name: string): vscode.Uri | undefined {
   const value = fields[name];
+  return value === undefined ? undefined : toUri(value, name);
+}
+
+export function readUris(fields: Fields, name: string): readonly vscode.Uri[] | undefined {
+  const value = fields[name];
   if (value === undefined) return undefined;
+  if (!Array.isArray(value)) throw new TypeError(`“${name}” must be a list of URIs or paths.`);
+  return value.map((each) => toUri(each, name));
+}
+
+function toUri(value: unknown, name: string): vscode.Uri {
   if (value instanceof vscode.Uri) return value;
   if (typeof value !== 'string') throw new TypeError(`“${name}” must be a URI or a path.`);
   return /^[a-z][a-z0-9+.-]+:/i.test(value) ? vscode.Uri.parse(value, true) : vscode.Uri.file(value);

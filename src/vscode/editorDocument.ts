@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ChatDocument, Disposable, DocumentChange, TextEdit } from '../ports.ts';
+import type { ChatDocument, Disposable, DocumentChange, EditOptions, TextEdit } from '../ports.ts';
 
 const MAX_EDIT_TRIES = 10;
 
@@ -24,6 +24,11 @@ export class EditorDocument implements ChatDocument, Disposable {
     return this.#uri;
   }
 
+  /** What the editor holds of it now. */
+  get current(): vscode.TextDocument {
+    return this.#document;
+  }
+
   dispose(): void {
     this.#renamed.dispose();
   }
@@ -41,8 +46,8 @@ export class EditorDocument implements ChatDocument, Disposable {
     return this.#document.getText();
   }
 
-  edit(compute: (text: string) => TextEdit | undefined): Promise<boolean> {
-    const done = this.#queue.then(() => this.#editNow(compute));
+  edit(compute: (text: string) => TextEdit | undefined, options: EditOptions = {}): Promise<boolean> {
+    const done = this.#queue.then(() => this.#editNow(compute, options));
     this.#queue = done.catch(() => undefined);
     return done;
   }
@@ -53,23 +58,33 @@ export class EditorDocument implements ChatDocument, Disposable {
     });
   }
 
-  async #editNow(compute: (text: string) => TextEdit | undefined): Promise<boolean> {
+  async #editNow(compute: (text: string) => TextEdit | undefined, options: EditOptions): Promise<boolean> {
     for (let tries = 0; tries < MAX_EDIT_TRIES; tries += 1) {
       // A tab that was closed, or a file that was renamed, while a tool ran took its document along.
       if (this.#document.isClosed || this.#document.uri.toString() !== this.#uri.toString()) {
         this.#document = await vscode.workspace.openTextDocument(this.#uri);
       }
-      // From here to applyEdit nothing waits: the offsets must be those of the text that the editor checks.
+      // From here to the edit nothing waits: the offsets must be those of the text that the editor checks.
       const edit = compute(this.#document.getText());
       if (!edit) return false;
       const range = new vscode.Range(
         this.#document.positionAt(edit.start),
         this.#document.positionAt(edit.end),
       );
-      const change = new vscode.WorkspaceEdit();
-      change.replace(this.uri, range, edit.text);
-      if (await vscode.workspace.applyEdit(change)) return true;
+      if (await this.#apply(range, edit.text, options)) return true;
     }
     return false;
+  }
+
+  /** Only an editor on the screen can join edits to one step of undo. */
+  async #apply(range: vscode.Range, text: string, { joinUndo = false }: EditOptions): Promise<boolean> {
+    const editor = vscode.window.visibleTextEditors.find((each) => each.document === this.#document);
+    if (editor) {
+      const options = { undoStopBefore: !joinUndo, undoStopAfter: false };
+      return editor.edit((builder) => builder.replace(range, text), options);
+    }
+    const change = new vscode.WorkspaceEdit();
+    change.replace(this.uri, range, text);
+    return vscode.workspace.applyEdit(change);
   }
 }

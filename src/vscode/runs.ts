@@ -1,19 +1,21 @@
 import * as vscode from 'vscode';
-import { renderToolName } from '../chat/toolCall.ts';
-import { ChatListener } from '../listener.ts';
+import { ChatListener, type ReplyProgress } from '../listener.ts';
 import type {
   AssetStore,
+  ChatModel,
   Consent,
+  Conversation,
   FileArguments,
   Log,
+  ModelRequest,
   RunOutcome,
-  ToolCall,
   ToolHost,
-  ToolProgress,
+  Usage,
 } from '../ports.ts';
-import { moveToEnd } from './chatFiles.ts';
 import { EditorDocument } from './editorDocument.ts';
-import { plainMessage } from './plainMessage.ts';
+import { EndFollower } from './endFollower.ts';
+import { lockChat } from './lock.ts';
+import { RunProgress } from './runProgress.ts';
 
 export interface RunParts {
   readonly tools: ToolHost;
@@ -21,54 +23,66 @@ export interface RunParts {
   readonly log: Log;
   readonly assetsFor: (uri: vscode.Uri) => Promise<AssetStore>;
   readonly filesFor: (uri: vscode.Uri) => FileArguments;
+  readonly conversationFor: (uri: vscode.Uri) => Conversation;
+  readonly mayGoOn: (steps: number) => Promise<boolean>;
+  readonly reviewResults: () => boolean;
+  /** Keeps what a document did not take. */
+  readonly rescue: (markdown: string) => void;
+  readonly onReply: (uri: vscode.Uri, progress: ReplyProgress) => void;
+  readonly onUsage: (uri: vscode.Uri, model: ChatModel, used: Usage, request: ModelRequest) => void;
 }
 
 interface Run {
   readonly document: EditorDocument;
   listener?: ChatListener;
+  /** Also before there is anything to stop. */
+  isStopped: boolean;
 }
 
-/** What runs now: one turn loop a document at a time, with a notification that can cancel it. */
-export class Runs {
+/** What runs now: one turn loop a document at a time, in this window and in all others. */
+export class Runs implements vscode.Disposable {
   readonly #parts: RunParts;
   readonly #running = new Set<Run>();
+  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
+  /** A run of the chat has begun or ended. */
+  readonly onDidChange = this.#changed.event;
 
   constructor(parts: RunParts) {
     this.#parts = parts;
   }
 
+  dispose(): void {
+    for (const run of this.#running) run.listener?.stop();
+    this.#changed.dispose();
+  }
+
   async start(
     document: vscode.TextDocument,
-    title: string,
     work: (listener: ChatListener) => Promise<RunOutcome>,
   ): Promise<RunOutcome> {
-    if (this.#find(document.uri)) return { ok: false, error: ALREADY_RUNNING, assets: [] };
-    const run: Run = { document: new EditorDocument(document) };
+    if (this.#find(document.uri)) return refused('This chat is running already. Stop it first, or wait.');
+    const run: Run = { document: new EditorDocument(document), isStopped: false };
     this.#running.add(run);
-    this.showState();
-    const follower = new EndFollower(document);
+    this.#tellChange(document.uri);
     try {
-      const options = {
-        location: vscode.ProgressLocation.Notification,
-        title: 'Filechat',
-        cancellable: true,
-      };
-      return await vscode.window.withProgress(options, async (progress, token) => {
-        progress.report({ message: plainMessage(title) });
-        const listener = await this.#listen(run, progress);
-        const cancelled = token.onCancellationRequested(() => listener.stop());
-        return work(listener).finally(() => cancelled.dispose());
-      });
+      const lock = await lockChat(document.uri);
+      if ('holder' in lock) return refused(`This chat is running in another place: ${lock.holder}.`);
+      return await this.#work(run, work).finally(() => lock.release());
     } finally {
       this.#running.delete(run);
       run.document.dispose();
-      follower.finish();
-      this.showState();
+      this.#tellChange(run.document.uri);
     }
   }
 
   stop(uri: vscode.Uri): void {
-    this.#find(uri)?.listener?.stop();
+    const run = this.#find(uri);
+    if (run) run.isStopped = true;
+    run?.listener?.stop();
+  }
+
+  isRunning(uri: vscode.Uri): boolean {
+    return this.#find(uri) !== undefined;
   }
 
   /** Whether any chat of a folder runs. */
@@ -78,76 +92,55 @@ export class Runs {
     );
   }
 
-  stopAll(): void {
-    for (const run of this.#running) run.listener?.stop();
-  }
-
   /** The button in the title bar is Stop while the chat in front runs, else Run. */
   showState(): void {
     const uri = vscode.window.activeTextEditor?.document.uri;
-    const running = uri !== undefined && this.#find(uri) !== undefined;
+    const running = uri !== undefined && this.isRunning(uri);
     void vscode.commands.executeCommand('setContext', 'filechat.running', running);
+  }
+
+  async #work(run: Run, work: (listener: ChatListener) => Promise<RunOutcome>): Promise<RunOutcome> {
+    const follower = new EndFollower(() => run.document.current);
+    const progress = new RunProgress(() => run.listener?.stop());
+    try {
+      const listener = await this.#listen(run, progress);
+      run.listener = listener;
+      return run.isStopped ? { ...refused('Stopped.'), cancelled: true } : await work(listener);
+    } finally {
+      progress.dispose();
+      follower.finish();
+      follower.dispose();
+    }
+  }
+
+  async #listen({ document }: Run, progress: RunProgress): Promise<ChatListener> {
+    const { assetsFor, filesFor, conversationFor, onReply, onUsage, tools, ...parts } = this.#parts;
+    return new ChatListener({
+      ...parts,
+      document,
+      tools: progress.watch(tools),
+      assets: await assetsFor(document.uri),
+      files: filesFor(document.uri),
+      conversation: conversationFor(document.uri),
+      onProgress: (call, told) => progress.tool(call, told),
+      onReply: (told) => {
+        progress.reply(told);
+        onReply(document.uri, told);
+      },
+      onUsage: (model, used, request) => onUsage(document.uri, model, used, request),
+    });
   }
 
   #find(uri: vscode.Uri): Run | undefined {
     return [...this.#running].find((run) => run.document.uri.toString() === uri.toString());
   }
 
-  async #listen(run: Run, progress: ProgressReport): Promise<ChatListener> {
-    const { assetsFor, filesFor, ...parts } = this.#parts;
-    run.listener = new ChatListener({
-      ...parts,
-      document: run.document,
-      assets: await assetsFor(run.document.uri),
-      files: filesFor(run.document.uri),
-      onProgress: reportTo(progress),
-      rescue: (markdown) => void openUntitled(markdown),
-    });
-    return run.listener;
+  #tellChange(uri: vscode.Uri): void {
+    this.showState();
+    this.#changed.fire(uri);
   }
 }
 
-const ALREADY_RUNNING = 'This chat is running already. Stop it first, or wait.';
-
-type ProgressReport = vscode.Progress<{ message?: string; increment?: number }>;
-
-function reportTo(progress: ProgressReport) {
-  let reported = 0;
-  return (call: ToolCall, { message, done, total }: ToolProgress) => {
-    const percent = done !== undefined && total ? Math.min(100, (done / total) * 100) : reported;
-    const increment = Math.max(0, percent - reported);
-    reported = Math.max(reported, percent);
-    progress.report({
-      message: plainMessage(`${renderToolName(call)}${message ? `: ${message}` : ''}`),
-      increment,
-    });
-  };
-}
-
-/** A result whose chat is gone is still the user's. */
-async function openUntitled(markdown: string): Promise<void> {
-  const document = await vscode.workspace.openTextDocument({ language: 'markdown', content: markdown });
-  await vscode.window.showTextDocument(document, { preserveFocus: true });
-}
-
-/** Who reads at the end wants to go on reading at the end; whoever moves away meanwhile is left alone. */
-class EndFollower {
-  readonly #editors: Set<vscode.TextEditor>;
-  readonly #moved: vscode.Disposable;
-
-  constructor(document: vscode.TextDocument) {
-    const atEnd = (editor: vscode.TextEditor) => editor.selection.active.line >= document.lineCount - 2;
-    this.#editors = new Set(
-      vscode.window.visibleTextEditors.filter((editor) => editor.document === document && atEnd(editor)),
-    );
-    this.#moved = vscode.window.onDidChangeTextEditorSelection(({ textEditor, kind }) => {
-      // Our own edits move the cursor too, but not by keyboard, mouse or command.
-      if (kind !== undefined) this.#editors.delete(textEditor);
-    });
-  }
-
-  finish(): void {
-    this.#moved.dispose();
-    for (const editor of this.#editors) moveToEnd(editor);
-  }
+function refused(error: string): RunOutcome {
+  return { ok: false, error, assets: [] };
 }

@@ -10,18 +10,37 @@ const DECLINE = 'Don’t Allow';
 
 type Servers = ReadonlyMap<string, ServerConfig>;
 
+/** The server that Filechat brings along, for the tour. */
+export const SAMPLE_SERVER = 'sample';
+
 export type ServerConsent = 'given' | 'declined' | 'cancelled';
 
 /** The user's own servers, and those of the workspace's `.vscode/mcp.json` that the user has agreed to. */
 export class ServerList {
   readonly #memory: vscode.Memento;
   readonly #log: Log;
+  readonly #samplePath: string;
   /** What the user would not have; asked again after the next start. */
   readonly #declined = new Set<string>();
 
-  constructor(memory: vscode.Memento, log: Log) {
-    this.#memory = memory;
-    this.#log = log;
+  constructor(options: { readonly memory: vscode.Memento; readonly log: Log; readonly samplePath: string }) {
+    this.#memory = options.memory;
+    this.#log = options.log;
+    this.#samplePath = options.samplePath;
+  }
+
+  /** What may be started: all that is allowed, or, where nothing is, our own server. */
+  async startable(): Promise<Servers> {
+    const allowed = await this.allowed();
+    if (allowed.size > 0) return allowed;
+    const sample: ServerConfig = {
+      kind: 'stdio',
+      command: process.execPath,
+      args: [this.#samplePath],
+      // The editor's own program is a Node when it is told to be one.
+      env: { ELECTRON_RUN_AS_NODE: '1' },
+    };
+    return new Map([[SAMPLE_SERVER, sample]]);
   }
 
   async allowed(): Promise<Servers> {
@@ -52,7 +71,7 @@ export class ServerList {
   }
 
   async fingerprint(name: string): Promise<string> {
-    const config = (await this.allowed()).get(name);
+    const config = (await this.startable()).get(name);
     return config ? fingerprintServer(config) : '';
   }
 

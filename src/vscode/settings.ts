@@ -2,10 +2,11 @@ import { pathToFileURL } from 'node:url';
 import * as vscode from 'vscode';
 import type { FileLimits } from '../assets/readFile.ts';
 import { DEFAULT_LIMITS, type ResultLimits, type ToolSettings } from '../mcpClient.ts';
+import type { Approval } from '../ports.ts';
 import { readFieldRules } from '../result/fields.ts';
 import type { Transform } from '../result/transformer.ts';
 
-export type Approve = 'ask' | 'auto-readonly' | 'auto';
+const DEFAULT_MAX_STEPS = 25;
 
 /** Read at every use, so that a change counts at once. */
 function setting<T>(name: string, fallback: T): T {
@@ -29,8 +30,32 @@ function userSetting<T>(name: string, fallback: T): T {
   return vscode.workspace.getConfiguration('filechat').inspect<T>(name)?.globalValue ?? fallback;
 }
 
-export function approve(): Approve {
-  return userSetting<Approve>('approve', 'ask');
+export function approve(): Approval {
+  return userSetting<Approval>('approve', 'ask');
+}
+
+export function userModels(): unknown {
+  return userSetting<unknown>('models', {});
+}
+
+export function defaultModel(): string | undefined {
+  return userSetting('defaultModel', '').trim() || undefined;
+}
+
+export function maxSteps(): number {
+  return userSetting('maxSteps', DEFAULT_MAX_STEPS);
+}
+
+export function reviewResults(): boolean {
+  return userSetting('reviewResults', false);
+}
+
+export function sendImages(): 'auto' | 'always' | 'never' {
+  return userSetting<'auto' | 'always' | 'never'>('results.sendImagesToModel', 'auto');
+}
+
+export function autoSave(): boolean {
+  return setting('autoSave', true);
 }
 
 export function userServers(): unknown {

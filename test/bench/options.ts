@@ -1,6 +1,11 @@
 import { CLIENTS, type ClientName, type Load, WAYS, type Way } from './types.ts';
 
+export const PARTS = ['results', 'chat'] as const;
+/** What is measured: large results on their way to files, or what is done with the text of chats. */
+export type Part = (typeof PARTS)[number];
+
 export interface Options {
+  readonly parts: readonly Part[];
   readonly ways: readonly Way[];
   readonly clients: readonly ClientName[];
   readonly loads: readonly Load[];
@@ -11,7 +16,9 @@ export interface Options {
   readonly from?: string;
 }
 
-const USAGE = `npm run bench -- [options]
+const USAGE = `npm run bench -- [results] [chat] [options]
+  results                     large results, from the request to the files; the options are about these
+  chat                        reading chats, writing replies, and the tokens that are sent
   --sizes 1,8,32,64,128,256   MB of base64 in one image block
   --blocks 1000,10000         results of so many small blocks; --blocks 0 leaves them out
   --only stdio,json,sse       ways to the server
@@ -31,12 +38,15 @@ const DEFAULT_SVG = 'media/bench-results.svg';
 
 /** Throws with a sentence for the terminal when the words make no sense. */
 export function readOptions(words: readonly string[]): Options {
-  const given = readPairs(words);
+  const options = words.findIndex((word) => word.startsWith('--'));
+  const names = options < 0 ? words : words.slice(0, options);
+  const given = readPairs(words.slice(names.length));
   const value = (name: string) => given.get(name) ?? DEFAULTS[name] ?? '';
   const [svgFile, from] = [given.get('svg'), given.get('from')];
   return {
-    ways: readNames('only', value('only'), WAYS),
-    clients: readNames('clients', value('clients'), CLIENTS),
+    parts: names.length === 0 ? PARTS : readNames('The bench', names.join(), PARTS),
+    ways: readNames('--only', value('only'), WAYS),
+    clients: readNames('--clients', value('clients'), CLIENTS),
     loads: [
       ...readNumbers('sizes', value('sizes')).map((mb): Load => ({ kind: 'image', mb })),
       ...readNumbers('blocks', value('blocks')).map((count): Load => ({ kind: 'blocks', count })),
@@ -63,10 +73,10 @@ function readPairs(words: readonly string[]): Map<string, string> {
   return given;
 }
 
-function readNames<Name extends string>(option: string, text: string, known: readonly Name[]): Name[] {
+function readNames<Name extends string>(asker: string, text: string, known: readonly Name[]): Name[] {
   const wanted = text.split(',');
   const unknown = wanted.find((name) => !known.some((one) => one === name));
-  if (unknown !== undefined) throw new Error(`--${option} knows ${known.join(', ')}, not ${unknown}.`);
+  if (unknown !== undefined) throw new Error(`${asker} knows ${known.join(', ')}, not ${unknown}.`);
   return known.filter((name) => wanted.includes(name));
 }
 

@@ -142,7 +142,7 @@ function renderBar({ verdict, text }: ReturnType<typeof judgeBars>[number]): str
   return `${verdict.padEnd(8)} ${text}`;
 }
 
-function alignColumns(rows: readonly (readonly string[])[]): string {
+export function alignColumns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows
     .map((row) =>

@@ -1,10 +1,15 @@
-/** `npm run bench`: large and numerous results, from the request to the files, by four clients side by side. */
+/**
+ * `npm run bench`: large and numerous results, from the request to the files, by four clients side by side; and
+ * what is done with the text of chats.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { combine, runTrial } from './cell.ts';
+import { measureChats } from './chat.ts';
+import { renderChatReport } from './chatReport.ts';
 import { type Options, readOptions } from './options.ts';
 import { prepareLoad } from './payload.ts';
 import { describeOutcome, renderReport } from './report.ts';
@@ -37,6 +42,18 @@ const STOPPED = new Error('Stopped.');
 const SERVER = join(import.meta.dirname, 'server.ts');
 
 async function main(options: Options): Promise<void> {
+  if (options.parts.includes('results')) await benchResults(options);
+  if (options.parts.includes('chat') && options.from === undefined) await benchChats(options);
+}
+
+async function benchChats({ jsonFile }: Options): Promise<void> {
+  const results = await measureChats();
+  console.log(renderChatReport(results));
+  await write(join(dirname(jsonFile), 'chat.json'), `${JSON.stringify(results, null, 2)}\n`);
+  if (results.failures.length > 0) process.exitCode = 1;
+}
+
+async function benchResults(options: Options): Promise<void> {
   const results =
     options.from === undefined
       ? await measureAll(options)

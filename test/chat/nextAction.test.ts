@@ -51,6 +51,23 @@ describe('the next action', () => {
       '# %% user\n```tool_call nodot\n```\n# %% user\nhi\n',
       'reply',
     ],
+    'a cut reply goes on': ['# %% assistant\na\n<!-- filechat:interrupted stopped -->\n', 'resume'],
+    'a cut reply goes on with an empty user turn behind it': [
+      '# %% assistant\na\n<!-- filechat:interrupted stopped -->\n\n# %% user\n',
+      'resume',
+    ],
+    'a reply that nobody writes any more goes on': [
+      '# %% assistant\n```\na\n<!-- filechat:writing a1 -->\n',
+      'resume',
+    ],
+    'calls of a cut reply wait': [
+      `# %% assistant\n${CALL('a.b', 'c1')}<!-- filechat:interrupted stopped -->\n`,
+      'resume',
+    ],
+    'a cut reply that the user has answered is left behind': [
+      '# %% assistant\na\n<!-- filechat:interrupted stopped -->\n\n# %% user\nb\n',
+      'reply',
+    ],
     'a call that is cut off does not run': ['# %% assistant\n```tool_call a.b c1\n{"x"', 'wait'],
   };
   for (const [name, [text, expected]] of Object.entries(cases)) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { withoutComments } from '../../src/chat/comments.ts';
 import { parseChat, turnBody } from '../../src/chat/parse.ts';
 
 const roles = (text: string) => parseChat(text).turns.map((turn) => turn.role);
@@ -128,11 +129,60 @@ describe('tool calls', () => {
     'a system turn holds none': ['# %% system\n```tool_call a.b\n```\n', []],
     'a quoted call is none': ['# %% user\n> ```tool_call a.b\n> ```\n', []],
     'a call in a comment is none': ['# %% user\n<!--\n```tool_call a.b\n```\n-->\n', []],
+    'a call in a comment that begins within a line is none': [
+      '# %% user\nnot now <!--\n```tool_call a.b\n```\n-->\n```tool_call a.c\n```\n',
+      [{ server: 'a', tool: 'c', id: undefined }],
+    ],
+    'the same in a reply': ['# %% assistant\nno <!--\n\n```tool_call a.b\n```\n\n--> more\n', []],
+    'a call of chat.md in a comment is none': [
+      '# %% assistant\nno <!--\n<tool_call>\n<tool_name>a.b</tool_name>\n</tool_call>\n-->\n',
+      [],
+    ],
+    'what looks like a comment in a call of chat.md hides nothing': [
+      `# %% assistant\n${'<tool_call>\n<tool_name>a.b</tool_name>\n<param name="x">y <!-- z</param>\n</tool_call>\n'.repeat(2)}-->\n`,
+      Array(2).fill({ server: 'a', tool: 'b', id: undefined }),
+    ],
+    'what is no comment hides none': [
+      '# %% user\n`a <!--`\n```tool_call a.b\n```\n\\<!-- -->\n',
+      [{ server: 'a', tool: 'b', id: undefined }],
+    ],
+    'a comment that a line begins to no end hides none': [
+      '# %% user\na <!-- b\n```tool_call a.b\n```\n',
+      [{ server: 'a', tool: 'b', id: undefined }],
+    ],
+    'a reply that was cut in code ends its code': [
+      '# %% assistant\n```\na <!--\n<!-- filechat:writing a1 -->\n```tool_call a.b\n```\n-->\n',
+      [{ server: 'a', tool: 'b', id: undefined }],
+    ],
     'a call within a larger fence is none': ['# %% user\n````\n```tool_call a.b\n```\n````\n', []],
   };
   for (const [name, [text, expected]] of Object.entries(cases)) {
     it(name, () => assert.deepEqual(calls(text), expected));
   }
+
+  it('a user’s call that runs is never in a comment, which would not be sent', () => {
+    const piece = fc.constantFrom('<!--', '-->', 'a ', '`', '\\', '\n', '\n\n', '- ', '\n~~~\n', 'CALL');
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+        const parts = pieces.map((each, at) =>
+          each === 'CALL' ? `\n\`\`\`tool_call a.b c${at}\n\`\`\`\n` : each,
+        );
+        const body = parts.join('');
+        const sent = withoutComments(body);
+        for (const { id } of calls(`# %% user\n${body}`))
+          assert.ok(sent.includes(`tool_call a.b ${id}\n`), sent);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('a call in a comment is no problem', () => {
+    assert.deepEqual(parseChat('# %% user\na <!--\n```tool_call x\n```\n-->\n').problems, []);
+  });
+
+  it('many calls and comments take no time', () => {
+    parseChat(`# %% user\n${'a <!-- b --> c\n```tool_call a.b\n```\n'.repeat(20_000)}`);
+  });
 
   it('keeps the arguments as they are written', () => {
     const text = '# %% user\r\n```tool_call a.b\r\n{\r\n  "x": 1\r\n}\r\n```\r\n';
@@ -150,6 +200,46 @@ describe('tool calls', () => {
   it('reports a call without a tool', () => {
     const { problems } = parseChat('# %% user\n```tool_call nodot\n```\n');
     assert.match(problems[0]?.message ?? '', /SERVER\.TOOL/);
+  });
+});
+
+describe('a turn that is not whole', () => {
+  const writing = '<!-- filechat:writing a1 -->';
+  const cases: Record<string, [text: string, expected: unknown]> = {
+    'is being written': [`# %% assistant\na\n${writing}\n`, { kind: 'writing', id: 'a1' }],
+    'was interrupted': [
+      '# %% assistant\na\n<!-- filechat:interrupted connection lost -->\n',
+      { kind: 'interrupted', reason: 'connection lost', inCode: false },
+    ],
+    'was interrupted in code': [
+      '# %% assistant\r\n```\r\n```\r\n<!-- filechat:interrupted code: stopped -->\r\n',
+      { kind: 'interrupted', reason: 'stopped', inCode: true },
+    ],
+    'may have words below its cursor': [`# %% assistant\n${writing}\nme\n`, { kind: 'writing', id: 'a1' }],
+    'may have words behind its cursor': [`# %% assistant\n${writing} me\n`, { kind: 'writing', id: 'a1' }],
+    'ends its code with its cursor': [
+      `# %% assistant\n\`\`\`\n${writing}\n# %% user\n`,
+      { kind: 'writing', id: 'a1' },
+    ],
+    'has its cursor at column 0': [`# %% assistant\n ${writing}\n\\${writing}\n`, undefined],
+    'is an assistant’s': [`# %% user\n${writing}\n`, undefined],
+  };
+  for (const [name, [text, expected]] of Object.entries(cases)) {
+    it(name, () => assert.deepEqual(parseChat(text).turns[0]?.cut, expected));
+  }
+
+  it('leaves the turn behind its open code a turn', () => {
+    const open = (role: string) => `# %% ${role}\n\`\`\`\na\n${writing}\n\n# %% user\nb\n`;
+    assert.deepEqual(roles(open('assistant')), ['assistant', 'user']);
+    assert.deepEqual(roles(open('tool a.b c1')), ['tool'], 'a tool cannot do that');
+  });
+
+  it('holds no whole call where a call is cut', () => {
+    const [turn] = parseChat(`# %% assistant\n\`\`\`tool_call a.b c1\n{"x"\n${writing}\n`).turns;
+    assert.deepEqual(
+      turn?.calls.map((call) => call.closed),
+      [false],
+    );
   });
 });
 

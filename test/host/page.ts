@@ -149,6 +149,11 @@ export function button(container: Locator, name: string): Locator {
   return container.getByRole('button', { name, exact: true });
 }
 
+/** What can be clicked above a line, by its words. */
+export function codeLens(page: Page, title: string): Locator {
+  return page.locator('.codelens-decoration a', { hasText: title }).filter({ visible: true }).last();
+}
+
 /** The modal dialog that holds this text. */
 export function dialog(page: Page, text: string | RegExp): Locator {
   return page.locator('.monaco-dialog-box', { hasText: text });

@@ -22,7 +22,7 @@ if (process.platform !== 'win32') {
     for (const [name, send] of interrupts) {
       it(`${name} during a call ends with 1, a valid chat and no process left`, async (t) => {
         const cli = await createCliFolder(t);
-        await cli.write('a.chat.md', `# %% user\n${SLOW}\n\`\`\`tool_call sample.photo\n\`\`\`\n`);
+        await cli.write('a.chat.md', `# %% user\n${SLOW}\n\`\`\`tool_call sample.order\n\`\`\`\n`);
         const args = ['run', 'a.chat.md', '--servers', MCP_JSON, '--approve', 'auto'];
         const running = cli.start(args, { detached: true });
         await running.said(/^sample\.slow: Step 1 of 100/m);
@@ -38,7 +38,7 @@ if (process.platform !== 'win32') {
         );
         assert.match(chat, /^# %% tool sample\.slow c1\n> ⚠ .*stopped.*\n$/m);
         const action = nextAction(chat);
-        assert.deepEqual(action.kind === 'runTools' && action.calls.map(({ tool }) => tool), ['photo']);
+        assert.deepEqual(action.kind === 'runTools' && action.calls.map(({ tool }) => tool), ['order']);
         assert.equal(cli.servers().length, 1);
         assert.ok(cli.servers().every(({ pid }) => !isAlive(pid)));
       });

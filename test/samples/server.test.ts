@@ -138,7 +138,7 @@ async function readSampleCalls(): Promise<{ chat: string; tool: string; args: Re
   const chats = (await readdir(SAMPLES)).filter((name) => name.endsWith('.chat.md'));
   const calls = chats.map(async (chat) => {
     const text = await readFile(new URL(chat, SAMPLES), 'utf8');
-    assert.match(text, /^# %% user\n/);
+    assert.match(text, /^(?:---\n[^#]*#[^#]*---\n)?# %% user\n/);
     return [...text.matchAll(/^```tool_call sample\.(\w+)\n([^`]*)\n```$/gm)].map(
       ([, tool = '', json = '']) => ({
         chat,

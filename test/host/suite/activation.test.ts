@@ -19,6 +19,8 @@ suite('activation', () => {
     const editor = await vscode.window.showTextDocument(uri);
     await vscode.commands.executeCommand('markdown.showPreviewToSide');
     await vscode.window.showTextDocument(editor.document, vscode.ViewColumn.One);
+    // The preview may still have the keyboard, and Undo goes to whoever has it.
+    await vscode.commands.executeCommand('workbench.action.focusFirstEditorGroup');
     await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), '\n'));
     await vscode.commands.executeCommand('undo');
     assert.equal(editor.document.getText(), before);
@@ -26,14 +28,14 @@ suite('activation', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     assert.equal(readFileSync(uri.fsPath, 'utf8'), before);
     assert.equal(existsSync(inWorkspace('cmdassets').fsPath), false);
-    assert.equal(extension?.isActive, false);
   });
 
   test('once awake it offers its commands', async () => {
     await extension?.activate();
     const commands = new Set(await vscode.commands.getCommands(true));
-    for (const name of ['newChat', 'run', 'stop', 'callTool', 'cleanUpAssets']) {
-      assert.ok(commands.has(`filechat.${name}`), `filechat.${name} is missing`);
+    const { contributes } = extension?.packageJSON ?? {};
+    for (const { command } of contributes.commands) {
+      assert.ok(commands.has(command), `${command} is missing`);
     }
   });
 });

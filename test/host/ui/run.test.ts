@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { waitForText } from '../bridge.ts';
 import {
   activeTab,
+  answer,
   button,
   dialog,
   focusEditor,
@@ -72,8 +73,9 @@ ui.test('a declined call says so, and is not made', async ({ page, evaluate }) =
     await vscode.commands.executeCommand('filechat.newChat', { content });
     void vscode.commands.executeCommand('filechat.run');
   });
-  await button(dialog(page, 'Call the tool sample.photo?'), 'Don’t Allow').click();
-  const text = await waitForText(evaluate, '> ⚠ The call was declined.');
+  await button(dialog(page, 'Call the tool sample.photo?'), 'Don’t Allow…').click();
+  await answer(page, 'Don’t allow sample.photo', '');
+  const text = await waitForText(evaluate, '> ⚠ The user declined the call.');
   assert.equal(text.includes('Tool generated'), false);
 });
 

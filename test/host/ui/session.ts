@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { bridgeExtension, bridgeSocket, connectBridge, type Evaluate } from '../bridge.ts';
-import { openWorkbench, waitForWorkbench } from '../page.ts';
+import { bridgeExtension, bridgeSocket, connectBridge, type Evaluate, waitForText } from '../bridge.ts';
+import { focusEditor, openWorkbench, waitForWorkbench } from '../page.ts';
 import { createTemporaryFolder } from '../process.ts';
 import { say } from '../progress.ts';
 import type { Settings } from '../server.ts';
@@ -81,6 +81,19 @@ async function open(
   await openWorkbench(page, server, view, { extensions: [bridgeExtension] });
   await waitForWorkbench(page);
   return connectBridge(socket);
+}
+
+/** Opens a new chat with this question, and puts the cursor behind it. */
+export async function openChat(
+  { page, evaluate }: Pick<Ui, 'page' | 'evaluate'>,
+  question: string,
+): Promise<void> {
+  await evaluate(
+    (vscode, text) => vscode.commands.executeCommand('filechat.newChat', { content: text }),
+    question,
+  );
+  await waitForText(evaluate, question);
+  await focusEditor(page);
 }
 
 const trustSettings: Record<NonNullable<UiOptions['trust']>, Settings> = {

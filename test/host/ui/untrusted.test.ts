@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { activeTab, focusEditor, runCommand, toast } from '../page.ts';
 import { uiSession } from './session.ts';
 
 const ui = uiSession({ file: 'tour.chat.md', trust: 'restricted' });
+const REFUSED = 'This workspace is not trusted, so nothing is run.';
 
 ui.test(
   'in a workspace that is not trusted a chat can be read, and nothing runs',
   async ({ page, evaluate, workspace }) => {
+    const before = readFileSync(workspace.path('tour.chat.md'), 'utf8');
     await activeTab(page, 'tour.chat.md').waitFor();
     await focusEditor(page);
     await runCommand(page, 'Filechat: Call Tool');
-    await toast(page, 'This workspace is not trusted, so no tool is called.').first().waitFor();
+    await toast(page, REFUSED).first().waitFor();
     const outcome = await evaluate(async (vscode) =>
       vscode.commands.executeCommand<{ ok: boolean; error: string }>('filechat.run'),
     );
@@ -19,5 +21,24 @@ ui.test(
     assert.match(outcome.error, /not trusted/);
     assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
     assert.equal(existsSync(workspace.path('cmdassets')), false);
+    assert.equal(readFileSync(workspace.path('tour.chat.md'), 'utf8'), before);
+  },
+);
+
+ui.test(
+  'there, neither Shift+Enter nor a typed `# %% assistant` asks a model',
+  async ({ page, evaluate }) => {
+    await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+    await focusEditor(page);
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.press('Shift+Enter');
+    await toast(page, REFUSED).waitFor();
+    await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+    await toast(page, REFUSED).waitFor({ state: 'detached' });
+    await page.keyboard.type('# %% user\nHello\n\n# %% assistant\n');
+    await toast(page, REFUSED).waitFor();
+    const text = await evaluate((vscode) => vscode.window.activeTextEditor?.document.getText() ?? '');
+    assert.match(text, /# %% assistant\n$/);
+    assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
   },
 );

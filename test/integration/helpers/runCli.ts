@@ -23,13 +23,19 @@ export interface RunningCli {
 export interface CliFolder {
   readonly path: string;
   run(...args: string[]): Promise<CliEnd>;
-  start(args: readonly string[], options?: { readonly detached?: boolean }): RunningCli;
+  start(args: readonly string[], options?: StartOptions): RunningCli;
   /** Writes a chat with exactly this text or these bytes. */
   write(name: string, content: string | Uint8Array): Promise<void>;
   read(name: string): Promise<string>;
   readBytes(name: string): Promise<Buffer>;
   /** Each start of the sample server so far. */
   servers(): readonly RecordedLife[];
+}
+
+export interface StartOptions {
+  readonly detached?: boolean;
+  /** On top of this process's own. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export const MCP_JSON = 'mcp.json';
@@ -42,8 +48,8 @@ export async function createCliFolder(t: TestContext): Promise<CliFolder> {
   const at = (name: string) => join(path, name);
   await mkdir(path);
   await writeFile(at(MCP_JSON), JSON.stringify({ servers: configureServers(record) }));
-  const start: CliFolder['start'] = (args, { detached = false } = {}) => {
-    const running = startCli(args, path, detached);
+  const start: CliFolder['start'] = (args, options = {}) => {
+    const running = startCli(args, path, options);
     // Only where a test has failed is there anything left to kill.
     t.after(() => running.process.kill('SIGKILL'));
     return running;
@@ -69,12 +75,17 @@ function configureServers(record: string) {
 }
 
 /** Without a terminal, as in a script. */
-function startCli(args: readonly string[], cwd: string, detached: boolean): RunningCli {
+function startCli(
+  args: readonly string[],
+  cwd: string,
+  { detached = false, env = {} }: StartOptions,
+): RunningCli {
   const cli = repositoryPath('dist/cli.js');
   if (!existsSync(cli)) throw new Error('dist/cli.js is missing. Run “npm run build” before these tests.');
   const child = spawn(process.execPath, [cli, ...args], {
     cwd,
     detached,
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

@@ -1,0 +1,143 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { link, lstat, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { isRunning, type ProcessMark, processStart } from './processMark.ts';
+import { hasCode } from './writeFile.ts';
+
+export interface ChatLock {
+  release(): Promise<void>;
+}
+
+/** Who runs the chat, as the end of a sentence: `VS Code (process 42, since 09:30:12)`. */
+export interface ChatLocked {
+  readonly holder: string;
+}
+
+export interface LockOptions {
+  /** What this program is called where another one tells that the chat is taken. */
+  readonly who?: string;
+  /** For tests. */
+  readonly folder?: string;
+}
+
+/** One run a chat at a time, whichever window or command line it is in. Rejects when there is no place for locks. */
+export async function acquireLock(path: string, options: LockOptions = {}): Promise<ChatLock | ChatLocked> {
+  return acquireLockOn(await realPath(path), options);
+}
+
+/** The same for a chat that is on no disk, by any text that tells it from others. */
+export async function acquireLockOn(chat: string, options: LockOptions = {}): Promise<ChatLock | ChatLocked> {
+  const { who = 'Filechat', folder = lockFolder() } = options;
+  await makePrivate(folder);
+  const key = createHash('sha256').update(chat).digest('hex').slice(0, 40);
+  const mine: Held = { who, token: randomUUID(), since: Date.now(), ...(await ownMark()) };
+  const written = join(folder, `${key}.${mine.token}.tmp`);
+  await writeFile(written, JSON.stringify(mine), { flag: 'wx', mode: 0o600 });
+  try {
+    return await takeFirstFree(folder, key, written);
+  } finally {
+    await rm(written, { force: true });
+  }
+}
+
+interface Held extends ProcessMark {
+  readonly who: string;
+  /** Never the same twice. */
+  readonly token: string;
+  readonly since: number;
+}
+
+/**
+ * A lock whose process is dead is not removed but followed by one that is named after it: of all who find it dead,
+ * only one can create that name, and nobody ever removes a lock that may be somebody else's.
+ */
+async function takeFirstFree(folder: string, key: string, written: string): Promise<ChatLock | ChatLocked> {
+  let name = key;
+  for (;;) {
+    const file = join(folder, `${name}.lock`);
+    // A link is made only where there is nothing, and what it leads to is whole already.
+    if (await createLink(written, file)) return hold(file);
+    const held = await readHeld(file);
+    // Just released.
+    if (held === 'gone') continue;
+    if (held === 'unreadable') return { holder: `an unknown program (its lock is ${file})` };
+    if (await isRunning(held)) return { holder: describe(held) };
+    // It may have released its lock before it ended; only what a dead one left behind stays for ever.
+    const left = await readHeld(file);
+    const same = typeof left === 'object' && left.token === held.token;
+    name = same ? `${key}-${held.token}` : key;
+  }
+}
+
+async function createLink(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+function hold(file: string): ChatLock {
+  // A process that ends on its own tidies up; of one that is killed, the next one sees that it is dead.
+  const removeNow = () => rmSync(file, { force: true });
+  process.once('exit', removeNow);
+  return {
+    async release() {
+      process.off('exit', removeNow);
+      await rm(file, { force: true });
+    },
+  };
+}
+
+async function readHeld(file: string): Promise<Held | 'gone' | 'unreadable'> {
+  try {
+    const read: Partial<Held> = JSON.parse(await readFile(file, 'utf8'));
+    const { pid, start = '', who = 'Filechat', since = 0, token } = read;
+    const whole = typeof pid === 'number' && typeof token === 'string' && /^[\w-]{1,64}$/.test(token);
+    return whole
+      ? { pid, start: String(start), who: String(who), since: Number(since), token }
+      : 'unreadable';
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return 'gone';
+    if (error instanceof SyntaxError) return 'unreadable';
+    throw error;
+  }
+}
+
+function describe({ who, pid, since }: Held): string {
+  return `${who} (process ${pid}, since ${new Date(since).toLocaleTimeString('en', { hour12: false })})`;
+}
+
+async function ownMark(): Promise<ProcessMark> {
+  return { pid: process.pid, start: await processStart(process.pid) };
+}
+
+/** As far as it is there: a new chat may be meant for folders that are still to be made. */
+async function realPath(path: string): Promise<string> {
+  const whole = resolve(path);
+  return realpath(whole).catch(async (error: unknown) => {
+    if (!hasCode(error, 'ENOENT') || dirname(whole) === whole) throw error;
+    return join(await realPath(dirname(whole)), basename(whole));
+  });
+}
+
+/** One for each user, because the temporary folder may belong to all. */
+function lockFolder(): string {
+  const user =
+    process.getuid?.() ?? createHash('sha256').update(userInfo().username).digest('hex').slice(0, 8);
+  return join(tmpdir(), `filechat-locks-${user}`);
+}
+
+/** Somebody else could have made it first, to watch or to forge the locks. */
+async function makePrivate(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const found = await lstat(folder);
+  const own = process.getuid?.();
+  const foreign = own !== undefined && (found.uid !== own || (found.mode & 0o077) !== 0);
+  if (found.isDirectory() && !foreign) return;
+  throw new Error(`The folder of the locks, ${folder}, is not yours alone. Remove it and run again.`);
+}

@@ -1,0 +1,174 @@
+import { type BigIntStats, constants } from 'node:fs';
+import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
+import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { judgeMediaType } from '../result/mediaType.ts';
+import { ASSET_FOLDER } from './names.ts';
+import { hasCode } from './writeFile.ts';
+
+/** Where files may be read, and how they are read so that what was looked at is what is read. */
+
+export interface Confinement {
+  /** The folder of the chat, from which relative paths count. */
+  readonly folder: string;
+  /** The folders out of which no path leads. Without one, nothing is reached. */
+  readonly roots: readonly string[];
+  /** Asked about the real path of what lies outside; without it nothing there is read. */
+  readonly mayRead?: ((path: string) => Promise<boolean>) | undefined;
+}
+
+/** The name is one of ours by now; where it leads is looked at here. */
+export async function findAsset(chatFolder: string, name: string): Promise<string> {
+  const folder = join(await realpath(chatFolder), ASSET_FOLDER);
+  if ((await lstat(folder)).isSymbolicLink()) throw new Error(`${ASSET_FOLDER}/ is a symbolic link`);
+  const path = await realpath(join(folder, name));
+  if (!isInside(folder, path)) throw new Error(`it leads out of ${ASSET_FOLDER}/`);
+  return path;
+}
+
+/** The real path of a file that may be read. */
+export async function findFile({ folder, roots, mayRead }: Confinement, written: string): Promise<string> {
+  const problem = FOREIGN_FORMS.find(({ pattern }) => pattern.test(written))?.reason;
+  if (problem !== undefined) throw new Error(problem);
+  const real = await realFolders(roots);
+  // A new chat may be meant for a folder that is still to be made.
+  const path = resolve(await realpath(folder).catch(() => folder), written);
+  const isBelow = (folders: readonly string[], each: string) => folders.some((root) => isInside(root, each));
+  // Before the disk is asked, so that nobody learns from the answer which files there are elsewhere.
+  if (!mayRead && !isBelow([...roots.map((root) => resolve(root)), ...real], path)) throw new Error(OUTSIDE);
+  const found = await realpath(path);
+  if (!isBelow(real, found) && !(await mayRead?.(found))) throw new Error(OUTSIDE);
+  return found;
+}
+
+const OUTSIDE =
+  'it is outside of the folders that may be read: those of the workspace, or the chat’s own and --root';
+
+/** What only another system would understand, or understand in its own way. */
+const FOREIGN_FORMS: readonly { readonly pattern: RegExp; readonly reason: string }[] =
+  process.platform === 'win32'
+    ? [
+        { pattern: /(?<!^[A-Za-z]):/, reason: 'it holds a colon' },
+        { pattern: /(?:[^./ ][. ]+|\.{3,}| )(?=\/|$)/, reason: 'a name in it ends with a dot or a space' },
+        {
+          pattern: /(?:^|\/)(?:con|prn|aux|nul|com\d|lpt\d)(?:\.[^/]*)?(?:\/|$)/i,
+          reason: 'it names a device',
+        },
+      ]
+    : [{ pattern: /^[A-Za-z]:/, reason: 'it is a path of Windows' }];
+
+/** A root that is gone holds nothing. */
+async function realFolders(folders: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(folders.map((folder) => realpath(folder).catch(() => undefined)));
+  return found.filter((folder) => folder !== undefined);
+}
+
+export function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** Does not follow a link that has just come, nor wait for whoever writes into a pipe. Windows knows neither. */
+const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+async function withFile<T>(
+  path: string,
+  use: (file: FileHandle, stats: BigIntStats) => Promise<T>,
+): Promise<T> {
+  // Asked before it is opened too: to open a device can be to use it.
+  const before = await lstat(path);
+  if (!before.isFile()) throw before.isSymbolicLink() ? new FileChanged() : new Error(NOT_A_FILE);
+  const file = await open(path, READ);
+  try {
+    const stats = await file.stat({ bigint: true });
+    if (!stats.isFile()) throw new Error(NOT_A_FILE);
+    // A folder on the way may have become a link since the real path was asked for.
+    if ((await realpath(path)) !== path || !isSame(stats, await stat(path, { bigint: true })))
+      throw new FileChanged();
+    return await use(file, stats);
+  } finally {
+    await file.close();
+  }
+}
+
+const NOT_A_FILE = 'it is not an ordinary file';
+
+/** What is there now is not what was looked at. */
+export class FileChanged extends Error {
+  constructor() {
+    super('it has changed since it was looked at');
+  }
+}
+
+function isSame(a: BigIntStats, b: BigIntStats): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs;
+}
+
+/** Enough for the head of every format. */
+const HEAD_BYTES = 64 * 1024;
+
+/** What a file is, as far as its first bytes and its name tell. */
+export interface LookedAt {
+  readonly stats: BigIntStats;
+  readonly size: number;
+  readonly head: Uint8Array;
+  readonly mimeType: string;
+}
+
+/** Opens the file once to learn what it is; what is read later must be the same. */
+export async function lookAt(path: string): Promise<LookedAt> {
+  const { stats, head } = await withFile(path, async (file, found) => {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return { stats: found, head: buffer.subarray(0, bytesRead) };
+  });
+  const { types } = await judgeMediaType({ bytes: head, uri: basename(path), block: 'file' });
+  return { stats, size: Number(stats.size), head, mimeType: types[0] ?? 'application/octet-stream' };
+}
+
+/** A multiple of three, so that the pieces of base64 join without padding between them. */
+const PIECE_BYTES = 3 * 256 * 1024;
+
+/** Gives the whole file away piece by piece, so that nothing else has to wait. A piece is only lent. */
+export async function readPieces(
+  path: string,
+  { stats, size }: LookedAt,
+  take: (piece: Buffer) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await withFile(path, async (file, now) => {
+    if (!isSame(stats, now)) throw new FileChanged();
+    const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, size + 1));
+    for (let at = 0; ; ) {
+      signal?.throwIfAborted();
+      const bytesRead = await fillPiece(file, piece, at);
+      take(piece.subarray(0, bytesRead));
+      at += bytesRead;
+      if (at > size || (bytesRead < piece.length && at < size)) throw new FileChanged();
+      if (bytesRead < piece.length) return;
+    }
+  });
+}
+
+/** A read may bring less than was asked for before the file ends. */
+async function fillPiece(file: FileHandle, piece: Buffer, from: number): Promise<number> {
+  let filled = 0;
+  while (filled < piece.length) {
+    const { bytesRead } = await file.read(piece, filled, piece.length - filled, from + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return filled;
+}
+
+const REASONS: readonly (readonly [codes: readonly string[], reason: string])[] = [
+  [['ENOENT', 'ENOTDIR'], 'there is no such file'],
+  [['EACCES', 'EPERM'], 'it may not be read'],
+  [['ELOOP'], 'it is a symbolic link that leads nowhere'],
+  [['ENAMETOOLONG'], 'its path is too long'],
+  [['EISDIR', 'ENXIO', 'ENODEV'], NOT_A_FILE],
+];
+
+/** What the system says holds paths and codes; what the document shows is a sentence. */
+export function explained(error: unknown): unknown {
+  const reason = REASONS.find(([codes]) => hasCode(error, ...codes))?.[1];
+  return reason === undefined ? error : new Error(reason, { cause: error });
+}

@@ -1,0 +1,85 @@
+const MIN_REPEATED_CHARS = 12;
+const MIN_REPEATED_LETTERS = 6;
+const MIN_WHOLE_CHARS = 1;
+/** How far back a repetition may begin that is not one of the whole. */
+const MAX_LOOK_BACK_CHARS = 2000;
+
+/** How much of what came repeats what was there; nothing when that is not known yet. */
+type Repeated = number | 'unknown';
+
+/**
+ * A model that goes on with a reply sometimes begins by saying again what is there. This drops the repetition, and
+ * holds back only as long as it cannot tell.
+ */
+export class RepeatFilter {
+  readonly #partial: string;
+  #held = '';
+  #isDecided: boolean;
+
+  constructor(partial: string) {
+    this.#partial = partial;
+    this.#isDecided = partial === '';
+  }
+
+  push(chunk: string): string {
+    if (this.#isDecided) return chunk;
+    this.#held += chunk;
+    return this.#held === '' ? '' : this.#decide(false);
+  }
+
+  /** If the reply was cut, what is held so far only repeats what is there: the model goes on from that once more. */
+  end(isWhole = true): string {
+    if (this.#isDecided) return '';
+    return isWhole ? this.#decide(true) : this.#pass(this.#held.length);
+  }
+
+  #decide(isAll: boolean): string {
+    for (const find of [wholeAgain, endAgain, wordAgain]) {
+      const repeated = find(this.#partial, this.#held, isAll);
+      if (repeated === 'unknown') return '';
+      if (repeated > 0) return this.#pass(repeated);
+    }
+    return this.#pass(0);
+  }
+
+  #pass(from: number): string {
+    const rest = this.#held.slice(from);
+    this.#held = '';
+    this.#isDecided = true;
+    return rest;
+  }
+}
+
+/** All of it again from its beginning, perhaps behind white space. */
+function wholeAgain(partial: string, incoming: string, isAll: boolean): Repeated {
+  const whole = partial.trimStart();
+  if (whole.trimEnd().length < MIN_WHOLE_CHARS) return 0;
+  const said = incoming.trimStart();
+  if (said.startsWith(whole)) return incoming.length - said.length + whole.length;
+  return !isAll && whole.startsWith(said) ? 'unknown' : 0;
+}
+
+/** Its last words again: the more of them, the surer. */
+function endAgain(partial: string, incoming: string, isAll: boolean): Repeated {
+  const first = Math.max(0, partial.length - MAX_LOOK_BACK_CHARS);
+  for (let at = first; at <= partial.length - MIN_REPEATED_CHARS; at += 1) {
+    if (partial[at] !== incoming[0]) continue;
+    const end = partial.slice(at);
+    if (countLetters(end) < MIN_REPEATED_LETTERS) break;
+    if (incoming.startsWith(end)) return end.length;
+    if (!isAll && end.startsWith(incoming)) return 'unknown';
+  }
+  return 0;
+}
+
+/** The word in whose middle it was cut, from its beginning. */
+function wordAgain(partial: string, incoming: string, isAll: boolean): Repeated {
+  const word = /\p{L}{3,}$/u.exec(partial.slice(-60))?.[0];
+  if (word === undefined) return 0;
+  if (incoming.startsWith(word) && /^\p{L}/u.test(incoming.slice(word.length))) return word.length;
+  return !isAll && word.startsWith(incoming) ? 'unknown' : 0;
+}
+
+function countLetters(text: string): number {
+  return text.slice(0, MAX_LOOK_BACK_CHARS).match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+}

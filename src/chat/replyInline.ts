@@ -1,0 +1,244 @@
+/**
+ * Finds, within a line of a reply, what a preview would load or take for HTML. The decision about a place is the
+ * same before and after backslashes have been put in, or what was written could not be read back.
+ */
+
+export type InlineToken =
+  | { readonly kind: 'plain'; readonly end: number }
+  /** A `<` before a tag, or a `!` before a bracket, with the backslashes that stand before it. */
+  | { readonly kind: 'guard'; readonly slashes: number; readonly inAddress: boolean; readonly end: number }
+  /** A `<` in a formula, where a backslash would be a command: an empty group behind it does the same. */
+  | { readonly kind: 'group'; readonly end: number };
+
+/** What is known about the line besides its text. */
+export interface LineState {
+  /** All of it is there. */
+  readonly isWhole: boolean;
+  /** It seems whole because it was cut, and may go on. */
+  readonly isCut: boolean;
+  readonly inFormula: boolean;
+}
+
+const MAX_CODE_CHARS = 2000;
+const MAX_ADDRESS_CHARS = 500;
+const MAX_IMAGE_CHARS = 420;
+const MAX_TAG_CHARS = 8;
+/** They load nothing, hide nothing, and a missing end tag does not reach beyond the paragraph. */
+const HARMLESS_TAG = /^<(?:br ?\/?|\/?(?:kbd|mark|sub|sup))>/i;
+const ADDRESS = /^<https?:\/\/[^\s<>`!\\[\]|⟦]*>/i;
+const HALF_ADDRESS = /^<h(?:t(?:t(?:ps?(?::(?:\/(?:\/[^\s<>`!\\[\]|⟦]*)?)?)?)?)?)?$/i;
+const OWN_IMAGE = /^!\[[^\][`\\<>!$|/⟦]{0,200}\]\(cmdassets\/[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,200}\)/;
+const HALF_IMAGE = /^!\[[^\][`\\<>!$|/⟦]*(?:\](?:\([A-Za-z0-9._/-]*)?)?$/;
+/** With `<`, `⟦` or a backslash behind it too: what follows may begin so only because of how it is written. */
+const GUARD = /^(?:<[A-Za-z/?!\\<⟦]|!\[)/;
+/** A name that cannot be a tag's, because of what stands right behind it; `:` and `@` would make an address of it. */
+const NO_TAG = /^<[A-Za-z][A-Za-z0-9-]{0,39}[^\sA-Za-z0-9\-/>:@]/;
+/** Behind white space too, where it cannot be in the tag's attributes. At a line's beginning some are tags all the same. */
+const NO_TAG_IN_LINE =
+  /^<[A-Za-z][A-Za-z0-9-]{0,39}(?:[ \t]+[^\sA-Za-z_:/>]|(?:[ \t]+[A-Za-z_:][\w.:-]*)+(?:[ \t]*[^\s\w.:=/>-]|[ \t]+[\d.-]))/;
+const HALF_TAG = /^<[A-Za-z][A-Za-z0-9-]{0,39}(?:[ \t]+[A-Za-z_:][\w.:-]*)*[ \t]*$/;
+const HALF_GROUP = /^<(?:\{\})*(?:\{|[A-Za-z].*)?$/;
+const HALF_NAME = /^<[A-Za-z][A-Za-z0-9-]{0,39}$/;
+const MAX_HALF_TAG_CHARS = 80;
+const ODD_IN_LINK = /[\s<("'\\[|⟦]/;
+
+/**
+ * Inline code is left as it is only where a preview surely sees the same code: its ends must be on one line, and
+ * nothing before it in the paragraph may have taken one of the backticks.
+ */
+export class InlineReader {
+  /** Every backtick of the paragraph so far is paired as a preview pairs it. */
+  #sure = true;
+  /** Within the target of a link, where backticks are letters like others. */
+  #link: 'no' | 'plain' | 'odd' = 'no';
+  #inTable = false;
+  /** Code with a bar in it stands above: no table may begin, because its cells would cut the code. */
+  #hasBarInCode = false;
+  #sawLetter = false;
+  #inAddress = false;
+  #inBrackets = false;
+  #recent = '';
+
+  get forbidsTable(): boolean {
+    return this.#hasBarInCode;
+  }
+
+  beginParagraph(): void {
+    this.#sure = true;
+    this.#link = 'no';
+    this.#inTable = false;
+    this.#hasBarInCode = false;
+    this.#beginLine();
+  }
+
+  /** The line above has ended, and the paragraph goes on. */
+  continueParagraph(lineAbove: string): void {
+    if (!this.#hasBarInCode && isTableRule(lineAbove)) this.#inTable = true;
+    if (this.#link === 'plain') this.#link = 'odd';
+    this.#beginLine();
+  }
+
+  #beginLine(): void {
+    this.#sawLetter = false;
+    this.#inAddress = false;
+    this.#inBrackets = false;
+    this.#recent = '';
+  }
+
+  /** Reads on from `at`; nothing when it depends on what has not come yet. */
+  read(line: string, at: number, state: LineState): InlineToken | undefined {
+    const { isWhole } = state;
+    const slashes = countOf('\\', line, at);
+    const place = at + slashes;
+    const character = line[place];
+    if (character === undefined && slashes > 0 && !isWhole) return undefined;
+    if (character === '<' && slashes === 0 && state.inFormula && !this.#inAddress) {
+      const group = this.#readGroup(line, at, state);
+      if (group !== 'none') return group;
+    }
+    if (character === '<' || character === '!') return this.#readGuard(line, at, slashes, state);
+    if (character === '`') {
+      if (slashes === 0) return this.#readTicks(line, at, isWhole);
+      // The last of an odd number of backslashes takes the first backtick away.
+      return this.#plain(line, at, place + (slashes % 2));
+    }
+    const next = line.slice(place).search(/[\\<!`]/);
+    return this.#plain(line, at, next < 0 ? line.length : place + next);
+  }
+
+  #readGroup(line: string, at: number, { isWhole, isCut }: LineState): InlineToken | undefined | 'none' {
+    const groups = /^(?:\{\})*/.exec(line.slice(at + 1))?.[0].length ?? 0;
+    const rest = line.slice(at + 1 + groups, at + 1 + groups + MAX_HALF_TAG_CHARS);
+    const isHalf = rest === '' || rest === '{';
+    if (isHalf && !isWhole) return undefined;
+    if (!/^[A-Za-z]/.test(rest)) return 'none';
+    const isTag = mayBeTag(`<${rest}`, isWhole, this.#sawLetter);
+    if (!isTag || isCut) return isTag === undefined ? undefined : 'none';
+    this.feed('<');
+    return { kind: 'group', end: at + 1 };
+  }
+
+  #readGuard(
+    line: string,
+    at: number,
+    slashes: number,
+    { isWhole, isCut }: LineState,
+  ): InlineToken | undefined {
+    const place = at + slashes;
+    const rest = line.slice(place, place + MAX_ADDRESS_CHARS);
+    if (!isWhole && rest.length < 2) return undefined;
+    // With backslashes before it, a sign at the end may be all that was written so far of a guarded one.
+    const isHalf = (isCut && HALF_GROUP.test(rest)) || (rest.length === 1 && (isCut || slashes > 0));
+    const isGuard = GUARD.test(rest) || isHalf;
+    if (!isGuard) return this.#plain(line, at, place + 1);
+    const isTag = slashes > 0 || mayBeTag(rest, isWhole, this.#sawLetter);
+    if (isTag === undefined) return undefined;
+    if (!isTag) return this.#readNoTag(line, at);
+    const allowed = lengthOfHarmless(rest, isWhole, this.#sawLetter);
+    if (allowed === undefined) return undefined;
+    if (allowed > 0) return this.#plain(line, at, place + allowed);
+    const inAddress = this.#inAddress;
+    this.feed(line.slice(at, place + 1));
+    return { kind: 'guard', slashes, inAddress, end: place + 1 };
+  }
+
+  /** It may still be an address in brackets, in which backticks are letters like others. */
+  #readNoTag(line: string, at: number): InlineToken {
+    const token = this.#plain(line, at, at + 1);
+    this.#inBrackets = true;
+    return token;
+  }
+
+  #readTicks(line: string, at: number, isWhole: boolean): InlineToken | undefined {
+    const length = countOf('`', line, at);
+    const start = at + length;
+    if (start === line.length && !isWhole) return undefined;
+    if (this.#inAddress || this.#inBrackets || this.#link !== 'no') this.#sure = false;
+    if (!this.#sure) return this.#plain(line, at, start);
+    const end = findTicks(line, start, length, isWhole);
+    if (end === undefined) return undefined;
+    const hasBar = line.slice(start, end).includes('|');
+    if (end < 0 || (hasBar && this.#inTable)) {
+      this.#sure = false;
+      return this.#plain(line, at, start);
+    }
+    this.#hasBarInCode ||= hasBar;
+    this.#inAddress = false;
+    this.#recent = '';
+    return { kind: 'plain', end };
+  }
+
+  #plain(line: string, at: number, end: number): InlineToken {
+    this.feed(line.slice(at, end));
+    return { kind: 'plain', end };
+  }
+
+  /** Takes note of text that holds nothing to decide about. */
+  feed(text: string): void {
+    this.#sawLetter ||= /\p{L}/u.test(text);
+    // A formula may take backticks away as a link does.
+    if (text.includes('$')) this.#sure = false;
+    for (const character of text) {
+      if (character === '(' && this.#recent.endsWith(']')) this.#link = this.#link === 'no' ? 'plain' : 'odd';
+      else if (this.#link === 'plain') {
+        if (character === ')') this.#link = 'no';
+        else if (ODD_IN_LINK.test(character)) this.#link = 'odd';
+      }
+      this.#recent = (this.#recent + character).slice(-4);
+      if (/[\s<>]/.test(character)) this.#inBrackets = false;
+      // A preview makes links of bare addresses, and those swallow backslashes and backticks.
+      if (/^[a-z]:\/\/$/i.test(this.#recent)) this.#inAddress = true;
+      else if (/\s/.test(character)) this.#inAddress = false;
+    }
+  }
+}
+
+/** The line below the heads of a table. */
+export function isTableRule(line: string): boolean {
+  return /^[ \t>]*[|:-][|:\- \t]*$/.test(line) && line.includes('|') && line.includes('-');
+}
+
+/** Whether the text may begin with a tag; nothing when that depends on what has not come yet. */
+function mayBeTag(text: string, isWhole: boolean, sawLetter: boolean): boolean | undefined {
+  // What begins a call of chat.md is no tag for a preview, but it is one for the chat.
+  if (!/^<[A-Za-z]/.test(text) || /^<tool_/i.test(text)) return true;
+  const start = text.slice(0, MAX_HALF_TAG_CHARS);
+  if (NO_TAG.test(start) || (sawLetter && NO_TAG_IN_LINE.test(start))) return false;
+  const mayGoOn = !isWhole && text.length < MAX_HALF_TAG_CHARS;
+  return mayGoOn && (sawLetter ? HALF_TAG : HALF_NAME).test(text) ? undefined : true;
+}
+
+/** 0 when it is not harmless; nothing when that depends on what has not come yet. */
+function lengthOfHarmless(text: string, isWhole: boolean, sawLetter: boolean): number | undefined {
+  if (text.startsWith('!')) {
+    const image = OWN_IMAGE.exec(text);
+    if (image) return image[0].length;
+    return !isWhole && text.length < MAX_IMAGE_CHARS && HALF_IMAGE.test(text) ? undefined : 0;
+  }
+  // At the beginning of a line a tag would begin a block of HTML, in which backslashes mean nothing.
+  const harmless = (sawLetter ? HARMLESS_TAG.exec(text) : null) ?? ADDRESS.exec(text);
+  if (harmless) return harmless[0].length;
+  if (isWhole || text.includes('>')) return 0;
+  const isHalf = (sawLetter && text.length < MAX_TAG_CHARS) || HALF_ADDRESS.test(text);
+  return isHalf && text.length < MAX_ADDRESS_CHARS ? undefined : 0;
+}
+
+/** Behind the next run of exactly so many backticks; -1 when there is none near enough on the line. */
+function findTicks(line: string, from: number, length: number, isWhole: boolean): number | undefined {
+  let at = from;
+  while (at - from < MAX_CODE_CHARS) {
+    at = line.indexOf('`', at);
+    if (at < 0) break;
+    const run = countOf('`', line, at);
+    if (at + run === line.length && !isWhole) return undefined;
+    if (run === length && at - from < MAX_CODE_CHARS) return at + run;
+    at += run;
+  }
+  return isWhole || line.length - from > MAX_CODE_CHARS ? -1 : undefined;
+}
+
+function countOf(character: string, line: string, at: number): number {
+  let end = at;
+  while (line[end] === character) end += 1;
+  return end - at;
+}

@@ -1,0 +1,48 @@
+import { withoutComments } from './comments.ts';
+import { eachLine } from './lines.ts';
+import { parseChat, turnBody } from './parse.ts';
+
+const MAX_TITLE_CHARS = 60;
+/** More of a line than any title shows. */
+const MAX_LINE_CHARS = 1000;
+
+/** A title from what the user asked first; nothing when no words were said. */
+export function titleFor(text: string): string | undefined {
+  for (const turn of parseChat(text).turns) {
+    const title = turn.role === 'user' ? firstWords(withoutComments(turnBody(text, turn))) : undefined;
+    if (title !== undefined) return title;
+  }
+  return undefined;
+}
+
+function firstWords(body: string): string | undefined {
+  for (const line of eachLine(body)) {
+    if (/^\s*(?:`{3,}|~{3,})/.test(line.text)) continue;
+    const words = plainWords(line.text.slice(0, MAX_LINE_CHARS));
+    if (/[\p{L}\p{N}]/u.test(words)) return cutAtWord(words, MAX_TITLE_CHARS);
+  }
+  return undefined;
+}
+
+/** What a reader of the rendered line sees. */
+function plainWords(line: string): string {
+  return line
+    .replace(/^[\s>]*(?:#{1,6}\s+|[-*+]\s+|\d{1,9}[.)]\s+)*(?:\[[ xX]\]\s+)?/, '')
+    .replace(/!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])/g, '$1')
+    .replace(/<[^<>]*>/g, (tag) => (/^<\/?[a-z]/i.test(tag) && !tag.includes('://') ? '' : tag.slice(1, -1)))
+    .replace(/\\([!-/:-@[-`{-~])/g, '$1')
+    .replace(/\*{1,3}|~~|`+|(?<![\p{L}\p{N}])_{1,3}|_{1,3}(?![\p{L}\p{N}])/gu, '')
+    .replace(/[\p{Cc}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+function cutAtWord(words: string, limit: number): string {
+  const characters = [...words];
+  if (characters.length <= limit) return words;
+  const head = characters.slice(0, limit - 1).join('');
+  const space = head.lastIndexOf(' ');
+  // A first word that fills all of it is cut in the middle.
+  const cut = space > head.length / 3 ? head.slice(0, space) : head;
+  return `${cut.replace(/[\s,;:.–—-]+$/, '')}…`;
+}

@@ -1,0 +1,233 @@
+import { assignCallId, fillToolResult } from '../chat/edits.ts';
+import { isSameCall, nextAction, pendingCalls } from '../chat/nextAction.ts';
+import { parseChat } from '../chat/parse.ts';
+import { readArguments, renderToolName, type WrittenCall } from '../chat/toolCall.ts';
+import type {
+  AssetStore,
+  ChatRules,
+  Consent,
+  FileArguments,
+  Log,
+  PreparedArguments,
+  RunOutcome,
+  ToolCall,
+  ToolHost,
+  ToolInfo,
+  ToolList,
+  ToolProgress,
+  ToolResult,
+} from '../ports.ts';
+import { renderToolResult } from '../result/markdown.ts';
+import { type ChatEdits, failed, messageOf, NOT_WRITTEN, STOPPED } from './chatEdits.ts';
+
+export interface ToolRunParts {
+  readonly assets: AssetStore;
+  readonly tools: ToolHost;
+  readonly consent: Consent;
+  readonly files?: FileArguments | undefined;
+  readonly log: Log;
+  readonly onProgress?: ((call: ToolCall, progress: ToolProgress) => void) | undefined;
+  readonly rescue?: ((markdown: string) => void) | undefined;
+}
+
+/** Makes the calls that stand in the chat, with consent, and writes what came behind them, in their order. */
+export class ToolRuns {
+  readonly #parts: ToolRunParts;
+  readonly #document: ChatEdits;
+
+  constructor(parts: ToolRunParts, document: ChatEdits) {
+    this.#parts = parts;
+    this.#document = document;
+  }
+
+  /**
+   * Makes the calls with these ids, or those that the file asks for. Read-only calls that follow one another run
+   * side by side; each of the others waits for the ones before it.
+   */
+  async runPending(
+    rules: ChatRules,
+    signal: AbortSignal,
+    wanted?: readonly string[],
+  ): Promise<readonly RunOutcome[]> {
+    const ids = wanted ?? (await this.#assignIds());
+    if (!ids) return [failed(this.#document.whyNotWritten())];
+    const outcomes: RunOutcome[] = [];
+    const beside = new Map<string, Promise<RunOutcome>>();
+    const settle = async () => {
+      const running = [...beside.values()];
+      beside.clear();
+      outcomes.push(...(await Promise.all(running)));
+    };
+    try {
+      for (const id of ids) {
+        // Of two calls with one id, the second is found when the first has its answer.
+        if (beside.has(id)) await settle();
+        // Read anew each time: the user may have changed or deleted a call while another one ran.
+        const written = this.#find(id);
+        if (!written) continue;
+        const ready = await this.#makeReady(written, rules, signal);
+        if (ready.kind === 'ready' && ready.readOnly) {
+          beside.set(id, ready.run());
+          continue;
+        }
+        await settle();
+        if (signal.aborted) break;
+        outcomes.push(ready.kind === 'ready' ? await ready.run() : ready.outcome);
+        if (signal.aborted || outcomes.at(-1)?.cancelled) break;
+      }
+    } finally {
+      // What has begun is waited for, whatever becomes of the others.
+      await settle();
+    }
+    return outcomes;
+  }
+
+  /** With ids a result finds its call again, whatever is typed in the meantime. */
+  async #assignIds(): Promise<readonly string[] | undefined> {
+    while (await this.#document.edit(assignCallId));
+    const action = nextAction(this.#document.text());
+    const calls = action.kind === 'runTools' ? action.calls : [];
+    const ids = calls.flatMap(({ id }) => (id === undefined ? [] : [id]));
+    return ids.length === calls.length ? ids : undefined;
+  }
+
+  /** The call of that id which nobody has answered yet. */
+  #find(id: string): WrittenCall | undefined {
+    const { turns } = parseChat(this.#document.text());
+    for (let at = turns.length - 1; at >= 0; at -= 1) {
+      const call = pendingCalls(turns, at).find((each) => each.id === id);
+      if (call) return call;
+    }
+    return undefined;
+  }
+
+  async #makeReady(written: WrittenCall, rules: ChatRules, signal: AbortSignal): Promise<Ready> {
+    const read = readArguments(written.argumentsText);
+    const { server, tool, id = '' } = written;
+    const call: ToolCall = { server, tool, id, arguments: read.ok ? read.value : {} };
+    if (!read.ok) return done(await this.write(call, refusal(read.message)));
+    const verdict = await this.judge(call, rules, signal);
+    if (signal.aborted || verdict.kind === 'cancel') return done(STOPPED);
+    if (verdict.kind === 'refuse') return done(await this.write(call, refusal(verdict.reason)));
+    if (verdict.kind === 'edit') return done({ ...STOPPED, error: TO_EDIT, edit: call.id });
+    const run = async () =>
+      this.#isStill(written)
+        ? this.answer(call, verdict.prepared, signal)
+        : failed(`The call ${renderToolName(call)} ${id} was changed: run again.`);
+    return { kind: 'ready', readOnly: verdict.tool.readOnly === true, run };
+  }
+
+  /** The consent was for what the file said then. */
+  #isStill(written: WrittenCall): boolean {
+    const now = this.#find(written.id ?? '');
+    return now !== undefined && isSameCall(now, written) && now.argumentsText === written.argumentsText;
+  }
+
+  /** A call needs a tool that exists and that the chat allows, files that may be given to it, and a user who agrees. */
+  async judge(call: ToolCall, rules: ChatRules, signal: AbortSignal): Promise<Verdict> {
+    if (!rules.allows(call)) {
+      return refuse(`This chat does not allow the tool ${renderToolName(call)}. See its front matter.`);
+    }
+    const list = await this.#listTools(call.server, signal);
+    if (!list) return { kind: 'cancel' };
+    const { tools, failures } = list;
+    const tool = tools.find((each) => each.server === call.server && each.tool === call.tool);
+    if (!tool) {
+      const reason = failures.find((each) => each.server === call.server)?.reason;
+      return refuse(reason ?? `The server “${call.server}” has no tool “${call.tool}”. Nothing was called.`);
+    }
+    const prepared = await this.#parts.files?.prepare(call.arguments, tool.inputSchema);
+    if (prepared?.ok === false) return refuse(prepared.message);
+    const answer = await this.#parts.consent.mayCall(call, tool, {
+      notes: prepared?.notes,
+      approve: rules.approve,
+    });
+    if (answer.kind === 'allow') return { kind: 'allow', prepared, tool };
+    if (answer.kind !== 'deny') return answer;
+    return refuse(
+      answer.reason ? `The user declined the call: ${answer.reason}` : 'The user declined the call.',
+    );
+  }
+
+  /** Resolves to nothing when it is stopped: a server may take long to start. */
+  async #listTools(server: string, signal: AbortSignal): Promise<ToolList | undefined> {
+    try {
+      return await this.#parts.tools.listTools(server, signal);
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  async answer(call: ToolCall, prepared: Prepared, signal: AbortSignal): Promise<RunOutcome> {
+    return this.write(call, await this.#call(call, prepared, signal));
+  }
+
+  /** The result, or why there is none as a result. The tool gets the files; the document keeps the references. */
+  async #call(call: ToolCall, prepared: Prepared, signal: AbortSignal): Promise<ToolResult> {
+    const { assets, tools, onProgress, log } = this.#parts;
+    try {
+      const resolved = (await prepared?.resolve(signal)) ?? { ok: true, arguments: call.arguments };
+      if (!resolved.ok) return refusal(resolved.message);
+      const sent = { ...call, arguments: resolved.arguments };
+      return await tools.callTool(sent, {
+        assets: assets.beginResult(),
+        signal,
+        onProgress: (progress) => onProgress?.(call, progress),
+      });
+    } catch (error) {
+      const reason = signal.aborted ? 'The call was stopped before it answered.' : messageOf(error);
+      log.warn(`${renderToolName(call)}: ${reason}`);
+      return refusal(reason);
+    }
+  }
+
+  /** Bytes before links: by now every asset of the result is whole on disk. */
+  async write(call: ToolCall, result: ToolResult): Promise<RunOutcome> {
+    const body = renderToolResult(result);
+    const assets = result.parts.flatMap((part) => (part.kind === 'asset' ? [part.asset.path] : []));
+    if (await this.#document.edit((text) => fillToolResult(text, call, body))) {
+      const error = errorOf(result);
+      return error === undefined ? { ok: true, assets } : { ok: false, error, assets };
+    }
+    this.#parts.rescue?.(fillToolResult('', call, body).text);
+    return { ok: false, error: NOT_WRITTEN, assets, lost: true };
+  }
+}
+
+const TO_EDIT = 'The call waits in the chat: change its arguments, then run.';
+
+/** The files of a call that has some and may be made. */
+export type Prepared = Extract<PreparedArguments, { readonly ok: true }> | undefined;
+
+export type Verdict =
+  | { readonly kind: 'allow'; readonly prepared: Prepared; readonly tool: ToolInfo }
+  | { readonly kind: 'cancel' }
+  | { readonly kind: 'edit' }
+  | { readonly kind: 'refuse'; readonly reason: string };
+
+/** A call that only has to be made, or what became of it already. */
+type Ready =
+  | { readonly kind: 'ready'; readonly readOnly: boolean; run(): Promise<RunOutcome> }
+  | { readonly kind: 'done'; readonly outcome: RunOutcome };
+
+function done(outcome: RunOutcome): Ready {
+  return { kind: 'done', outcome };
+}
+
+function refuse(reason: string): Verdict {
+  return { kind: 'refuse', reason };
+}
+
+function refusal(message: string): ToolResult {
+  return { isError: false, parts: [{ kind: 'problem', message }] };
+}
+
+/** A tool that failed is a failed run; so is a result of which nothing could be used. */
+function errorOf({ isError, parts }: ToolResult): string | undefined {
+  const problem = parts.find((part) => part.kind === 'problem');
+  const unusable = problem !== undefined && parts.every((part) => part.kind === 'problem');
+  if (!isError && !unusable) return undefined;
+  const text = parts.find((part) => part.kind === 'text')?.text;
+  return problem?.message ?? text ?? 'The tool reported an error.';
+}

@@ -1,0 +1,123 @@
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { ChatModel, ModelEvent, ModelRequest } from '../ports.ts';
+import type { ModelConfig } from './config.ts';
+import { toCallOptions } from './sdk/callOptions.ts';
+import { createEndpointFetch, hostOf } from './sdk/endpoint.ts';
+import { type AboutRequest, ModelError } from './sdk/failure.ts';
+import { filesOf, readFiles } from './sdk/files.ts';
+import { previewRequest } from './sdk/preview.ts';
+import { holdsReasoning, toPrompt } from './sdk/prompt.ts';
+import { createLanguageModel } from './sdk/provider.ts';
+import { streamEvents } from './sdk/stream.ts';
+import { type Wire, wireOf } from './sdk/wire.ts';
+
+export interface SdkModelOptions {
+  readonly key?: string | undefined;
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
+/** A model behind HTTP. Throws an error fit for the user when the config cannot work. */
+export function createSdkModel(config: ModelConfig, options: SdkModelOptions): ChatModel {
+  return new SdkModel(config, options);
+}
+
+class SdkModel implements ChatModel {
+  readonly name: string;
+  readonly provider: string;
+  #config: ModelConfig;
+  #options: SdkModelOptions;
+  #wire: Wire;
+  #about: AboutRequest;
+
+  constructor(config: ModelConfig, options: SdkModelOptions) {
+    this.name = config.name;
+    this.provider = config.provider;
+    this.#config = config;
+    this.#options = options;
+    this.#wire = wireOf(config);
+    const secrets = [options.key ?? '', ...Object.values(config.headers ?? {})];
+    this.#about = { host: hostOf(config), model: config.model, secrets, now: () => Date.now() };
+  }
+
+  accepts(mimeType: string): boolean {
+    return this.#wire.files.has(mimeType);
+  }
+
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
+    const call = await this.#prepare(request, signal, true);
+    let hasBegun = false;
+    try {
+      for await (const event of this.#send(call, signal)) {
+        hasBegun = true;
+        yield event;
+      }
+    } catch (error) {
+      const isRefused = error instanceof ModelError && error.status === 400;
+      if (hasBegun || !isRefused || !holdsReasoning(call.prompt)) throw error;
+      yield* this.#sendWithoutReasoning(request, signal, error);
+    }
+  }
+
+  async preview(request: ModelRequest): Promise<string> {
+    const { key } = this.#options;
+    return previewRequest({
+      createModel: (fetch) =>
+        createLanguageModel(
+          this.#config,
+          key,
+          this.#endpointFetch(fetch, () => {}),
+        ),
+      call: await this.#prepare(request, new AbortController().signal, true),
+      secretHeaders: Object.keys(this.#config.headers ?? {}),
+    });
+  }
+
+  async #prepare(
+    request: ModelRequest,
+    signal: AbortSignal,
+    sendReasoning: boolean,
+  ): Promise<LanguageModelV4CallOptions> {
+    const files = filesOf(request.messages).filter(({ mimeType }) => this.#wire.files.has(mimeType));
+    const bytes = await readFiles(files, signal);
+    const { model } = this.#config;
+    const prompt = toPrompt(request, { wire: this.#wire, model, bytes, sendReasoning });
+    return toCallOptions(this.#config, request, prompt);
+  }
+
+  #send(call: LanguageModelV4CallOptions, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
+    const { key, fetch = globalThis.fetch } = this.#options;
+    return streamEvents({
+      wire: this.#wire,
+      about: this.#about,
+      signal,
+      createModel: (onBytes) => createLanguageModel(this.#config, key, this.#endpointFetch(fetch, onBytes)),
+      call,
+    });
+  }
+
+  /**
+   * Signatures hold for one model of one account, while a file goes from hand to hand. One that is no longer
+   * accepted must not stop the chat; if it was not the reason, the first refusal is the one to tell.
+   */
+  async *#sendWithoutReasoning(
+    request: ModelRequest,
+    signal: AbortSignal,
+    refusal: ModelError,
+  ): AsyncGenerator<ModelEvent, void, undefined> {
+    const call = await this.#prepare(request, signal, false);
+    let hasBegun = false;
+    try {
+      for await (const event of this.#send(call, signal)) {
+        hasBegun = true;
+        yield event;
+      }
+    } catch (error) {
+      const isRefused = error instanceof ModelError && error.status === 400;
+      throw isRefused && !hasBegun ? refusal : error;
+    }
+  }
+
+  #endpointFetch(fetch: typeof globalThis.fetch, onBytes: () => void): typeof globalThis.fetch {
+    return createEndpointFetch({ config: this.#config, fetch, onBytes });
+  }
+}

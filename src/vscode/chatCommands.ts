@@ -1,0 +1,121 @@
+import * as vscode from 'vscode';
+import { cutAfter, forkAt, hasLaterTurns } from '../chat/fork.ts';
+import { readSettings, setFrontMatter } from '../chat/frontMatter.ts';
+import { parseChat } from '../chat/parse.ts';
+import { titleFor } from '../chat/title.ts';
+import type { RunOutcome, TextEdit } from '../ports.ts';
+import { moveToEnd, writeNewChat } from './chatFiles.ts';
+import { relativeTarget, renderFileLink } from './fileLink.ts';
+
+const FORK = 'Fork to a New Chat';
+const REPLACE = 'Replace What Follows';
+const AT_END = 'Run at the End';
+
+/**
+ * Who runs with the cursor in an earlier question may want that question answered again. Resolves to the chat to run,
+ * or to nothing when the user gives up.
+ */
+export async function chooseWhereToRun(
+  document: vscode.TextDocument,
+): Promise<vscode.TextDocument | undefined> {
+  const editor = vscode.window.activeTextEditor;
+  if (editor?.document !== document) return document;
+  const offset = document.offsetAt(editor.selection.active);
+  if (!hasLaterTurns(document.getText(), offset)) return document;
+  const answer = await vscode.window.showInformationMessage(
+    'The cursor is in an earlier question. Run from there?',
+    {
+      modal: true,
+      detail:
+        'A fork keeps this chat as it is and goes on in a new file. Replacing deletes all turns below the question; Undo brings them back.',
+    },
+    FORK,
+    REPLACE,
+    AT_END,
+  );
+  if (answer === FORK) return forkChat(document, offset);
+  if (answer === REPLACE) {
+    return (await applyEdit(document, cutAfter(document.getText(), offset))) ? document : undefined;
+  }
+  return answer === AT_END ? document : undefined;
+}
+
+/** A new chat beside this one, with everything up to the turn. */
+export async function forkChat(document: vscode.TextDocument, offset: number): Promise<vscode.TextDocument> {
+  const stem = document.uri.path.replace(/^.*\//, '').replace(/(?:-fork(?:-\d+)?)?\.chat\.md$/, '');
+  return writeNewChat({
+    folder: folderFor(document),
+    stem: `${stem}-fork`,
+    text: forkAt(document.getText(), offset),
+  });
+}
+
+function folderFor(document: vscode.TextDocument): vscode.Uri {
+  if (!document.isUntitled) return vscode.Uri.joinPath(document.uri, '..');
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  if (!folder) throw new Error('Save the chat first: a fork goes beside it.');
+  return folder.uri;
+}
+
+/** Links to files at the end of the chat, or at the cursor if that is in a turn of the user's. */
+export async function attachFiles(
+  document: vscode.TextDocument,
+  files: readonly vscode.Uri[],
+): Promise<RunOutcome> {
+  const links = files.map((file) => linkTo(document.uri, file));
+  const editor = await vscode.window.showTextDocument(document);
+  const { turns } = parseChat(document.getText());
+  const offset = document.offsetAt(editor.selection.active);
+  const inUserTurn = turns.some(
+    ({ role, bodyStart, end }) => role === 'user' && bodyStart <= offset && offset <= end,
+  );
+  if (!inUserTurn) moveToEnd(editor);
+  const at = editor.selection.active;
+  const before = document.lineAt(at.line).text.slice(0, at.character);
+  const gap = before === '' || /\s$/.test(before) ? '' : ' ';
+  const done = await editor.edit((builder) => builder.insert(at, `${gap}${links.join(' ')}`));
+  return done
+    ? { ok: true, assets: [] }
+    : { ok: false, error: 'The chat did not take the links.', assets: [] };
+}
+
+const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
+
+function linkTo(chat: vscode.Uri, file: vscode.Uri): string {
+  const near = chat.scheme === file.scheme && chat.authority === file.authority && chat.scheme !== 'untitled';
+  const name = file.path.replace(/^.*\//, '');
+  const target = near ? relativeTarget(chat.path, file.path) : file.toString();
+  return renderFileLink({ label: name, target, isImage: IMAGE.test(name) });
+}
+
+const NEW_NAME = /\/new(?:-\d+)?\.chat\.md$/;
+
+/** A chat that still has the name it was born with gets a title from its first question. */
+export async function giveTitle(document: vscode.TextDocument): Promise<void> {
+  const text = document.getText();
+  const chat = parseChat(text);
+  if (!NEW_NAME.test(document.uri.path) || readSettings(chat).settings.title !== undefined) return;
+  if (!chat.turns.some((turn) => turn.role === 'assistant')) return;
+  const title = titleFor(text);
+  if (title === undefined || (await joinEdit(document, setFrontMatter(text, 'title', title)))) return;
+  // An editor takes no edit while another is on its way to it.
+  await applyEdit(document, setFrontMatter(document.getText(), 'title', title));
+}
+
+/** With what was written last as one step of undo: who takes the reply back means the reply, not its title. */
+async function joinEdit(document: vscode.TextDocument, edit: TextEdit): Promise<boolean> {
+  const editor = vscode.window.visibleTextEditors.find((each) => each.document === document);
+  if (!editor) return applyEdit(document, edit);
+  const range = new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end));
+  const options = { undoStopBefore: false, undoStopAfter: false };
+  return editor.edit((builder) => builder.replace(range, edit.text), options);
+}
+
+/** Nothing may wait between the text that the edit was made for and this. */
+export async function applyEdit(document: vscode.TextDocument, edit: TextEdit | undefined): Promise<boolean> {
+  if (!edit) return false;
+  const change = new vscode.WorkspaceEdit();
+  const range = new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end));
+  change.replace(document.uri, range, edit.text);
+  return vscode.workspace.applyEdit(change);
+}

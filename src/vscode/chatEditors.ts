@@ -1,0 +1,65 @@
+import * as vscode from 'vscode';
+import { ChatReader } from '../chat/chatReader.ts';
+import { asksForReply } from '../chat/trigger.ts';
+import { isChat } from './chatFiles.ts';
+
+export interface TypingParts {
+  /** Whether a run of ours is writing into the chat now. */
+  readonly isRunning: (chat: vscode.Uri) => boolean;
+  readonly run: (document: vscode.TextDocument) => void;
+}
+
+/** The cursor follows a keystroke at once; a key that is pressed later is another one. */
+const TAKEN_ALONG_MS = 250;
+
+/** A save says that it is one only after its formatters have worked, so a line break waits this long to be taken as typed. */
+const DOUBT_MS = 400;
+
+/**
+ * Runs a chat when somebody types an empty `# %% assistant` at its end. A line break that a save adds looks the same
+ * in the text. Most leave the cursor where it was, which a keystroke takes along; a formatter's is told by its save.
+ */
+export function watchTyping({ isRunning, run }: TypingParts): vscode.Disposable {
+  const readers = new WeakMap<vscode.TextDocument, ChatReader>();
+  let asked:
+    | { readonly document: vscode.TextDocument; readonly version: number; readonly at: number }
+    | undefined;
+  let soon: NodeJS.Timeout | undefined;
+  const forget = (document: vscode.TextDocument) => {
+    if (asked?.document !== document) return;
+    asked = undefined;
+    clearTimeout(soon);
+  };
+  const typed = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
+    const [change] = contentChanges;
+    // Without a change only its state is another, as when it was saved.
+    if (!change) return;
+    forget(document);
+    if (reason !== undefined || contentChanges.length !== 1 || !change.text.includes('\n')) return;
+    if (!isChat(document.uri) || isRunning(document.uri)) return;
+    const reader = readers.get(document) ?? new ChatReader();
+    readers.set(document, reader);
+    const text = document.getText();
+    const { rangeOffset: offset, rangeLength: removedLength, text: inserted } = change;
+    if (asksForReply(text, { offset, inserted, removedLength }, reader.read(text))) {
+      clearTimeout(soon);
+      asked = { document, version: document.version, at: performance.now() };
+    }
+  });
+  const moved = vscode.window.onDidChangeTextEditorSelection(({ textEditor, kind }) => {
+    const { document, selection } = textEditor;
+    // Letters are told as keyboard; the Enter key, which the editor makes a command of its own, as nothing at all.
+    const isTyping = kind === undefined || kind === vscode.TextEditorSelectionChangeKind.Keyboard;
+    const inFront = textEditor === vscode.window.activeTextEditor;
+    const wanted = asked?.document === document && asked.version === document.version;
+    const along = wanted && performance.now() - (asked?.at ?? 0) < TAKEN_ALONG_MS;
+    if (!along || !isTyping || !inFront || selection.active.line !== document.lineCount - 1) return;
+    clearTimeout(soon);
+    soon = setTimeout(() => {
+      asked = undefined;
+      run(document);
+    }, DOUBT_MS);
+  });
+  const saved = vscode.workspace.onWillSaveTextDocument(({ document }) => forget(document));
+  return vscode.Disposable.from(typed, moved, saved, { dispose: () => clearTimeout(soon) });
+}

@@ -1,0 +1,118 @@
+import * as vscode from 'vscode';
+import { readAgentFile } from '../assets/agentFiles.ts';
+import { FolderAttachments } from '../assets/attachments.ts';
+import { ASSET_FOLDER } from '../assets/names.ts';
+import { ChatConversation } from '../model/conversation.ts';
+import type { AttachmentSource, ChatModel, ToolHost, ToolList } from '../ports.ts';
+import type { AttachmentConsent } from './attachmentConsent.ts';
+import type { EditorModels } from './editorModels.ts';
+import { placesOf } from './places.ts';
+import { SAMPLE_SERVER, type ServerList } from './servers.ts';
+import { maxSteps, sendImages } from './settings.ts';
+
+export interface ConversationParts {
+  readonly models: EditorModels;
+  readonly tools: ToolHost;
+  readonly servers: ServerList;
+  readonly consent: AttachmentConsent;
+  readonly globalStorage: vscode.Uri;
+}
+
+/** Makes of each chat in the editor what its model gets. */
+export class Conversations {
+  readonly #parts: ConversationParts;
+  /** What the servers have listed; an estimate must not start one. */
+  readonly #known = new Map<string, ToolList>();
+
+  constructor(parts: ConversationParts) {
+    this.#parts = parts;
+  }
+
+  of(chat: vscode.Uri): ChatConversation {
+    const { models, tools, consent } = this.#parts;
+    let model: ChatModel | undefined;
+    return this.#create(chat, {
+      findModel: async (name) => {
+        model = await models.find(name);
+        return model;
+      },
+      tools: this.#remember(tools),
+      mayRead: (path) => consent.mayRead(path),
+      servers: () => this.#serversFor(model),
+    });
+  }
+
+  /** The same chat, but nobody is asked, nothing is started and nothing is sent. */
+  guess(chat: vscode.Uri): ChatConversation {
+    return this.#create(chat, {
+      findModel: async (name) => guessedModel(name ?? ''),
+      tools: { callTool: never, listTools: async (server = '') => this.#known.get(server) ?? NO_TOOLS },
+      servers: async () => [...this.#known.keys()],
+    });
+  }
+
+  #create(
+    chat: vscode.Uri,
+    options: {
+      readonly findModel: (name: string | undefined) => Promise<ChatModel>;
+      readonly tools: ToolHost;
+      readonly mayRead?: (path: string) => Promise<boolean>;
+      readonly servers: () => Promise<readonly string[]>;
+    },
+  ): ChatConversation {
+    const { folder, assetsIn, roots } = placesOf(chat, this.#parts.globalStorage);
+    const { mayRead, ...rest } = options;
+    // A chat that is not saved links to its assets by their whole path.
+    const prefix = `${vscode.Uri.joinPath(this.#parts.globalStorage, ASSET_FOLDER).path}/`;
+    const saved = chat.scheme !== 'untitled';
+    const files = new FolderAttachments({ folder, assetsIn, roots, ...(mayRead ? { mayRead } : {}) });
+    return new ChatConversation({
+      ...rest,
+      attachments: mayRead ? files : unread(files),
+      readAgent: (name) => readAgentFile(name, [folder, ...roots]),
+      sendImages,
+      maxSteps,
+      ...(saved
+        ? {}
+        : { isOwnAsset: (path: string) => path.startsWith(prefix) && !path.includes('/', prefix.length) }),
+    });
+  }
+
+  /** The tour has something to show even where no server is configured. */
+  async #serversFor(model: ChatModel | undefined): Promise<readonly string[]> {
+    const allowed = [...(await this.#parts.servers.allowed()).keys()];
+    return allowed.length === 0 && model?.provider === 'tour' ? [SAMPLE_SERVER] : allowed;
+  }
+
+  #remember(tools: ToolHost): ToolHost {
+    return {
+      callTool: (call, options) => tools.callTool(call, options),
+      listTools: async (server, signal) => {
+        const list = await tools.listTools(server, signal);
+        if (server !== undefined) this.#known.set(server, list);
+        return list;
+      },
+    };
+  }
+}
+
+const NO_TOOLS: ToolList = { tools: [], failures: [] };
+
+/** Who only guesses need not read a text to know how long it is. */
+function unread(files: AttachmentSource): AttachmentSource {
+  return {
+    find: async (target) => {
+      const file = await files.find(target);
+      return file.isText ? { ...file, isText: false, mimeType: 'text/plain' } : file;
+    },
+  };
+}
+
+function never(): never {
+  throw new Error('An estimate asks nobody.');
+}
+
+/** For an estimate it is enough to take everything. */
+function guessedModel(name: string): ChatModel {
+  return { name, provider: '', accepts: () => true, stream: never, preview: never };
+}

@@ -1,0 +1,120 @@
+import * as vscode from 'vscode';
+import { fence } from '../chat/fence.ts';
+import { readSettings, setFrontMatter } from '../chat/frontMatter.ts';
+import { parseChat } from '../chat/parse.ts';
+import { calibrate, estimateRequest } from '../model/estimate.ts';
+import { costOf } from '../model/usage.ts';
+import type { ModelRequest, Usage } from '../ports.ts';
+import { applyEdit } from './chatCommands.ts';
+import type { Conversations } from './conversations.ts';
+import type { NextRequest } from './costText.ts';
+import type { EditorModels } from './editorModels.ts';
+import { RequestView } from './requestView.ts';
+
+/** What a chat is told about its model by its user. */
+export class ModelCommands implements vscode.Disposable {
+  readonly #models: EditorModels;
+  readonly #conversations: Conversations;
+  readonly #view = new RequestView();
+  /** How far the last estimate was from what the provider counted. */
+  #factor = 1;
+
+  constructor(models: EditorModels, conversations: Conversations) {
+    this.#models = models;
+    this.#conversations = conversations;
+  }
+
+  dispose(): void {
+    this.#view.dispose();
+  }
+
+  /** Writes the model into the chat. Resolves to nothing when the user gives up. */
+  async select(document: vscode.TextDocument, wanted: string | undefined): Promise<string | undefined> {
+    const current = settingsOf(document).model;
+    const name = wanted ?? (await this.#models.pick(current));
+    if (name === undefined || name === current) return name;
+    await applyEdit(document, setFrontMatter(document.getText(), 'model', name));
+    return name;
+  }
+
+  /** Asks for the key of a model, or of the one that the chat uses. */
+  async setKey(
+    document: vscode.TextDocument | undefined,
+    wanted: string | undefined,
+  ): Promise<string | undefined> {
+    const used = document && settingsOf(document).model;
+    // A chat of the tour, or of one of the editor's own models, does not say whose key is meant.
+    const takesKey = used !== undefined && this.#models.configOf(used) !== undefined;
+    const name = wanted ?? (takesKey ? used : await this.#pickKeyPlace());
+    if (name === undefined) return undefined;
+    const config = this.#models.configOf(name);
+    if (!config) return `There is no model “${name}” that takes a key.`;
+    await this.#models.askKey({ ...config, name: config.name.replace(ANY_MODEL, '') });
+    return undefined;
+  }
+
+  async #pickKeyPlace(): Promise<string | undefined> {
+    const configured = [...this.#models.configured().keys()];
+    const usual = ['anthropic', 'openai', 'google'];
+    const items = [
+      ...configured.map((name) => ({ label: name, name })),
+      ...usual.map((provider) => ({
+        label: provider,
+        description: 'all of its models',
+        name: `${provider}${ANY_MODEL}`,
+      })),
+    ];
+    const picked = await vscode.window.showQuickPick(items, {
+      title: 'Filechat: Set API Key',
+      placeHolder: 'Whose key is it?',
+    });
+    return picked?.name;
+  }
+
+  /** Opens exactly what would be sent now. Sends nothing. */
+  async showRequest(document: vscode.TextDocument, signal: AbortSignal): Promise<void> {
+    const { model, request, notes } = await this.#conversations
+      .of(document.uri)
+      .prepare(document.getText(), signal);
+    const { total, ...parts } = estimateRequest(request);
+    const counts = Object.entries(parts).map(([name, tokens]) => `${name} ${tokens}`);
+    const head = [
+      `# What would be sent to ${model.name}`,
+      `About ${Math.round(total * this.#factor)} tokens: ${counts.join(', ')}. Keys and binary data are left out.`,
+      ...notes.map((note) => `> ${note}`),
+    ];
+    const preview = (await model.preview(request)).trimEnd();
+    const body = fence(preview, preview.startsWith('{') ? 'json' : 'http');
+    await this.#view.show(document.uri, `${head.join('\n\n')}\n\n${body}\n`);
+  }
+
+  /** What the next request would be, without asking anybody anything. */
+  async estimate(document: vscode.TextDocument, signal: AbortSignal): Promise<NextRequest | undefined> {
+    const tokens = Math.round((await this.#countTokens(document, signal)) * this.#factor);
+    const name = settingsOf(document).model;
+    const price = this.#models.priceOf(name);
+    return { tokens, model: this.#models.configOf(name)?.name, dollars: costOf({ input: tokens }, price) };
+  }
+
+  /** Of a very long chat a rough guess must do: nobody should wait for it at every pause. */
+  async #countTokens(document: vscode.TextDocument, signal: AbortSignal): Promise<number> {
+    const text = document.getText();
+    if (text.length > MAX_COUNTED_CHARS) return text.length / CHARS_PER_TOKEN;
+    const { request } = await this.#conversations.guess(document.uri).prepare(text, signal);
+    return estimateRequest(request).total;
+  }
+
+  learn(usage: Usage, request: ModelRequest): void {
+    if (usage.input !== undefined) this.#factor = calibrate(estimateRequest(request).total, usage.input);
+  }
+}
+
+const MAX_COUNTED_CHARS = 1_000_000;
+const CHARS_PER_TOKEN = 4;
+
+/** A key belongs to the provider's address, whichever model is asked there. */
+const ANY_MODEL = '/default';
+
+function settingsOf(document: vscode.TextDocument) {
+  return readSettings(parseChat(document.getText())).settings;
+}

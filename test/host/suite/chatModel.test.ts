@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
+import * as vscode from 'vscode';
+import { parseChat } from '../../../src/chat/parse.ts';
+import type { RunOutcome } from '../../../src/ports.ts';
+import { TestModel } from './testModel.ts';
+import { holds, openChat, useSampleServer } from './workspace.ts';
+
+const run = (uri: vscode.Uri) => vscode.commands.executeCommand<RunOutcome>('filechat.run', { uri });
+const roles = (text: string) => parseChat(text).turns.map((turn) => turn.role);
+const words = (text: string) => new vscode.LanguageModelTextPart(text);
+
+suite('a chat with a model of the editor', () => {
+  let model: TestModel;
+  suiteSetup(async () => {
+    await useSampleServer();
+    model = new TestModel();
+  });
+  suiteTeardown(() => model.dispose());
+  teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+
+  test('without any configuration it answers in two steps, and gets the tool’s image as an image', async () => {
+    model.asked.length = 0;
+    model.reply = async (parts) => {
+      if (model.asked.length === 1) {
+        parts.report(words('I draw it.'));
+        parts.report(new vscode.LanguageModelToolCallPart('x1', 'mine__photo', {}));
+      } else parts.report(words('A fine photo.'));
+    };
+    const document = await openChat('lm.chat.md', '# %% user\nDraw!\n');
+    const outcome = await run(document.uri);
+    assert.deepEqual([outcome.error, outcome.ok], [undefined, true]);
+    const text = document.getText();
+    assert.deepEqual(roles(text), ['user', 'assistant', 'tool', 'assistant', 'user']);
+    assert.match(
+      text,
+      /I draw it\.\n\n```tool_call mine\.photo c1\n\{\}\n```\n\n# %% tool mine\.photo c1\n!\[/,
+    );
+    assert.match(text, /# %% assistant\nA fine photo\.\n\n# %% user\n$/);
+    const parts = model.asked[1]?.messages.flatMap((message) => message.content) ?? [];
+    const results = parts.flatMap((part) =>
+      part instanceof vscode.LanguageModelToolResultPart ? part.content : [part],
+    );
+    const images = results.filter(
+      (part) =>
+        typeof part === 'object' && part !== null && 'mimeType' in part && part.mimeType === 'image/jpeg',
+    );
+    assert.equal(images.length, 1);
+  });
+
+  test('one undo takes the whole reply back, and redo brings it again', async () => {
+    const gate = Promise.withResolvers<void>();
+    const before = '# %% user\nCount!\n';
+    const document = await openChat('undo.chat.md', before);
+    model.reply = async (parts) => {
+      parts.report(words('one '));
+      await gate.promise;
+      parts.report(words('two'));
+    };
+    const running = run(document.uri);
+    await holds(document, 'one');
+    gate.resolve();
+    assert.equal((await running).ok, true);
+    const after = document.getText();
+    assert.match(after, /# %% assistant\none two\n\n# %% user\n$/);
+    await vscode.window.showTextDocument(document);
+    await vscode.commands.executeCommand('undo');
+    assert.equal(document.getText(), before);
+    await vscode.commands.executeCommand('redo');
+    assert.equal(document.getText(), after);
+  });
+
+  test('stop ends a reply at once; resume goes on in its place', async () => {
+    const document = await openChat('stopped.chat.md', '# %% user\nGreet!\n');
+    model.reply = (parts, token) =>
+      new Promise((resolve) => {
+        parts.report(words('Hello wor'));
+        token.onCancellationRequested(() => resolve());
+      });
+    const running = run(document.uri);
+    await holds(document, 'Hello');
+    await vscode.commands.executeCommand('filechat.stop', { uri: document.uri });
+    assert.equal((await running).cancelled, true);
+    assert.match(document.getText(), /Hello wor\n<!-- filechat:interrupted stopped -->\n$/);
+    model.reply = async (parts) => parts.report(words('Hello world.'));
+    const outcome = await vscode.commands.executeCommand<RunOutcome>('filechat.resume', {
+      uri: document.uri,
+    });
+    assert.equal(outcome.ok, true);
+    assert.match(document.getText(), /# %% assistant\nHello world\.\n\n# %% user\n$/);
+  });
+});

@@ -1,0 +1,176 @@
+/** Faults 47 to 52 in a real editor, with a model on the real wire. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
+import * as vscode from 'vscode';
+import { acquireLock } from '../../../src/assets/chatLock.ts';
+import { nextAction } from '../../../src/chat/nextAction.ts';
+import { end, send, sendAll, words } from '../../integration/helpers/wireServer.ts';
+import { CURSOR, HI, LiveModel, recovered, run } from './liveModel.ts';
+import { inWorkspace, openChat, useSampleServer } from './workspace.ts';
+
+const CHAT = `---\nservers: []\n---\n${HI}`;
+const WHOLE = `${CHAT}\n# %% assistant\nOne two three.\n\n# %% user\n`;
+
+async function insert(uri: vscode.Uri, position: vscode.Position, text: string): Promise<void> {
+  const change = new vscode.WorkspaceEdit();
+  change.insert(uri, position, text);
+  assert.equal(await vscode.workspace.applyEdit(change), true);
+}
+
+/** The document is what the disk says. */
+async function isNow(document: vscode.TextDocument, text: string): Promise<void> {
+  if (document.getText() === text) return;
+  await new Promise<void>((resolve) => {
+    const subscription = vscode.workspace.onDidChangeTextDocument((event) => {
+      if (event.document !== document || document.getText() !== text) return;
+      subscription.dispose();
+      resolve();
+    });
+  });
+}
+
+suite('faults of a chat that is being written, in the editor', () => {
+  const model = new LiveModel();
+  /** The copies that were there before. */
+  let known: readonly string[] = [];
+  suiteSetup(async () => {
+    await useSampleServer();
+    await model.start();
+    known = await recovered();
+  });
+  suiteTeardown(() => model.dispose());
+  teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+
+  /** Ends what a fault has left running: the connection must be closed by us, and a copy be kept. */
+  async function isRescued({
+    running,
+    asked,
+  }: Pick<Awaited<ReturnType<LiveModel['openHalf']>>, 'running' | 'asked'>) {
+    const outcome = await running;
+    assert.deepEqual([outcome.ok, outcome.lost], [false, true]);
+    await asked.closed;
+    const copies = await recovered();
+    assert.equal(copies.length, known.length + 1);
+    assert.ok(copies.at(-1)?.includes('One two'), JSON.stringify(copies));
+    known = copies;
+  }
+
+  test('fault 47: what is typed above, in and below a reply that comes is kept', async () => {
+    const { document, running, asked } = await model.openHalf('typed47.chat.md', `${CHAT}\n# %% user\n`);
+    const at = (words_: string) => document.positionAt(document.getText().indexOf(words_));
+    await insert(document.uri, at('Hi\n'), 'Oh. ');
+    await insert(document.uri, at('two\n'), 'and ');
+    await insert(document.uri, document.positionAt(document.getText().length), 'Below');
+    sendAll(asked, words(' three.'), end());
+    assert.equal((await running).ok, true);
+    assert.equal(
+      document.getText(),
+      `${CHAT.replace('Hi', 'Oh. Hi')}\n# %% assistant\nOne and two three.\n\n# %% user\nBelow`,
+    );
+    assert.equal(model.last, asked, 'the half turn below is not answered');
+  });
+
+  test('fault 48: undo while a reply comes stops it; a copy is kept; redo brings back what was there', async () => {
+    const half = await model.openHalf('undo48.chat.md', CHAT);
+    const { document } = half;
+    const written = document.getText();
+    await vscode.commands.executeCommand('undo');
+    await isRescued(half);
+    assert.equal(document.getText(), CHAT);
+    await vscode.window.showTextDocument(document);
+    await vscode.commands.executeCommand('redo');
+    assert.equal(document.getText(), written);
+    assert.equal(nextAction(document.getText()).kind, 'resume');
+  });
+
+  test('fault 49: a chat that a killed editor left is marked; opening it restarts nothing; resume goes on', async () => {
+    const left = `${CHAT}\n# %% assistant\nOne two\n${CURSOR} abc123 -->\n`;
+    const before = model.asked.length;
+    const document = await openChat('left49.chat.md', left);
+    model.answer = (asked) => sendAll(asked, words(' three.'), end());
+    const other = await openChat('other49.chat.md', CHAT);
+    await run(other.uri);
+    assert.equal(model.asked.length - before, 1);
+    assert.equal(document.getText(), left);
+    await vscode.commands.executeCommand('filechat.resume', { uri: document.uri });
+    assert.equal(document.getText(), WHOLE);
+  });
+
+  test('fault 49: an editor that is closed without saving stops the reply, and a copy is kept', async () => {
+    const half = await model.openHalf('closed49.chat.md', CHAT);
+    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+    await send(half.asked, words(' three'));
+    await isRescued(half);
+    assert.equal(readFileSync(half.document.uri.fsPath, 'utf8'), CHAT);
+  });
+
+  test('fault 50: a chat that is renamed while a reply comes gets the rest of it', async () => {
+    const { document, running, asked } = await model.openHalf('before50.chat.md', CHAT);
+    await document.save();
+    const rename = new vscode.WorkspaceEdit();
+    rename.renameFile(document.uri, inWorkspace('after50.chat.md'));
+    assert.equal(await vscode.workspace.applyEdit(rename), true);
+    sendAll(asked, words(' three.'), end());
+    const outcome = await running;
+    assert.deepEqual([outcome.ok, outcome.error], [true, undefined]);
+    const after = await vscode.workspace.openTextDocument(inWorkspace('after50.chat.md'));
+    assert.equal(after.getText(), WHOLE);
+  });
+
+  test('fault 50: a chat that is deleted while a reply comes stops, with a copy, and does not come back', async () => {
+    const half = await model.openHalf('gone50.chat.md', CHAT);
+    await half.document.save();
+    const { uri } = half.document;
+    const change = new vscode.WorkspaceEdit();
+    change.deleteFile(uri);
+    assert.equal(await vscode.workspace.applyEdit(change), true);
+    await send(half.asked, words(' three'));
+    await isRescued(half);
+    await assert.rejects(async () => vscode.workspace.fs.stat(uri));
+  });
+
+  test('fault 50: a chat that a checkout replaces while a reply comes stops, with a copy', async () => {
+    const half = await model.openHalf('checkout50.chat.md', CHAT);
+    const { document } = half;
+    await document.save();
+    const old = '# %% user\nAn old version.\n';
+    await vscode.workspace.fs.writeFile(document.uri, new TextEncoder().encode(old));
+    await isNow(document, old);
+    await send(half.asked, words(' three'));
+    await isRescued(half);
+    assert.equal(document.getText(), old);
+  });
+
+  test('fault 51: a chat that runs in another place is told so, and the model is not asked', async () => {
+    const document = await openChat('locked51.chat.md', CHAT);
+    const lock = await acquireLock(document.uri.fsPath, { who: 'the command line' });
+    assert.ok('release' in lock);
+    const before = model.asked.length;
+    try {
+      const outcome = await run(document.uri);
+      assert.match(outcome.error ?? '', /running in another place: the command line \(process \d+/);
+    } finally {
+      await lock.release();
+    }
+    assert.deepEqual([model.asked.length, document.getText()], [before, CHAT]);
+  });
+
+  test('fault 51: a second run in the same window is told so, and the first goes on', async () => {
+    const { document, running, asked } = await model.openHalf('twice51.chat.md', CHAT);
+    assert.match((await run(document.uri)).error ?? '', /running already/);
+    sendAll(asked, words(' three.'), end());
+    assert.equal((await running).ok, true);
+    assert.equal(document.getText(), WHOLE);
+  });
+
+  test('fault 52: opening a cloned chat with a pending call runs nothing', async () => {
+    const text = `${HI}\n# %% assistant\n\`\`\`tool_call mine.photo c1\n{}\n\`\`\`\n`;
+    const document = await openChat('cloned52.chat.md', text);
+    await vscode.commands.executeCommand('markdown.showPreviewToSide');
+    const before = model.asked.length;
+    model.answer = (asked) => sendAll(asked, words('Hello.'), end());
+    await run((await openChat('other52.chat.md', CHAT)).uri);
+    assert.deepEqual([document.getText(), model.asked.length - before], [text, 1]);
+  });
+});

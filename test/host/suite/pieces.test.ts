@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, teardown, test } from 'mocha';
+import * as vscode from 'vscode';
+import type { ModelConfig } from '../../../src/model/config.ts';
+import { Keys } from '../../../src/vscode/keys.ts';
+import { lockChat } from '../../../src/vscode/lock.ts';
+import { keepCopy } from '../../../src/vscode/recovery.ts';
+import { RunLens } from '../../../src/vscode/runLens.ts';
+import { inWorkspace, openChat } from './workspace.ts';
+
+class MemorySecrets implements vscode.SecretStorage {
+  readonly kept = new Map<string, string>();
+  readonly onDidChange = new vscode.EventEmitter<vscode.SecretStorageChangeEvent>().event;
+
+  async get(name: string) {
+    return this.kept.get(name);
+  }
+  async store(name: string, value: string) {
+    this.kept.set(name, value);
+  }
+  async delete(name: string) {
+    this.kept.delete(name);
+  }
+  async keys() {
+    return [...this.kept.keys()];
+  }
+}
+
+suite('keys', () => {
+  const config = (more: Partial<ModelConfig> = {}): ModelConfig => ({
+    name: 'sonnet',
+    provider: 'anthropic',
+    model: 'm',
+    ...more,
+  });
+
+  test('a key is for an address: another model there has it, another address does not', async () => {
+    const keys = new Keys(new MemorySecrets());
+    await keys.set(config(), 'k');
+    assert.equal(await keys.get(config({ name: 'opus', model: 'n' })), 'k');
+    assert.equal(await keys.get(config({ baseUrl: 'https://example.com/v1' })), undefined);
+    await keys.delete(config());
+    assert.equal(await keys.get(config()), undefined);
+  });
+});
+
+suite('lenses of a chat', () => {
+  teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+
+  test('they say what can be done, and follow the text and the run', async () => {
+    let running = false;
+    using cleanup = new DisposableStack();
+    const lens = cleanup.adopt(new RunLens(() => running), (each) => each.dispose());
+    const document = await openChat('lens.chat.md', '# %% user\nHi\n');
+    const shown = () =>
+      lens.provideCodeLenses(document).map(({ range, command }) => `${range.start.line} ${command?.title}`);
+    assert.deepEqual(shown(), ['0 $(play) Run']);
+    const change = new vscode.WorkspaceEdit();
+    const call = '```tool_call a.b\n{}\n```\n';
+    change.insert(document.uri, new vscode.Position(2, 0), `\n# %% assistant\n${call}\n${call}`);
+    await vscode.workspace.applyEdit(change);
+    assert.deepEqual(shown(), ['0 $(repo-forked) Fork', '3 $(play) Run 2 tool calls']);
+    running = true;
+    assert.deepEqual(shown(), ['0 $(repo-forked) Fork', '3 $(debug-stop) Stop']);
+  });
+});
+
+suite('problems of a chat', () => {
+  teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+
+  test('a setting that nobody knows and a call without a name are underlined', async () => {
+    const { uri } = await openChat('wrong.chat.md', '---\nmodle: x\n---\n# %% user\n```tool_call\n{}\n```\n');
+    const found = () => vscode.languages.getDiagnostics(uri);
+    if (found().length === 0) {
+      await new Promise<void>((resolve) => {
+        const changed = vscode.languages.onDidChangeDiagnostics(() => {
+          if (found().length === 0) return;
+          changed.dispose();
+          resolve();
+        });
+      });
+    }
+    assert.deepEqual(
+      found().map(({ range, message }) => `${range.start.line} ${message.slice(0, 26)}`),
+      ['1 There is no setting “modle', '4 A tool call names its tool'],
+    );
+  });
+});
+
+suite('one run a chat', () => {
+  test('a chat on a disk or elsewhere is locked, one that is not saved is not', async () => {
+    for (const uri of [inWorkspace('locked.chat.md'), vscode.Uri.parse('memfs:/far/locked.chat.md')]) {
+      const lock = await lockChat(uri);
+      assert.ok('release' in lock, uri.toString());
+      assert.ok('holder' in (await lockChat(uri)), uri.toString());
+      await lock.release();
+      const again = await lockChat(uri);
+      assert.ok('release' in again, uri.toString());
+      await again.release();
+    }
+    const untitled = vscode.Uri.parse('untitled:a.chat.md');
+    assert.ok('release' in (await lockChat(untitled)) && 'release' in (await lockChat(untitled)));
+  });
+});
+
+suite('what a chat did not take', () => {
+  test('is kept as a file, each time as another', async () => {
+    const context = { globalStorageUri: inWorkspace('storage') };
+    await keepCopy('# %% tool a.b c1\nfirst\n', context);
+    await keepCopy('second', context);
+    const folder = inWorkspace('storage', 'recovered').fsPath;
+    const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    assert.deepEqual(texts.sort(), ['# %% tool a.b c1\nfirst\n', 'second']);
+  });
+});

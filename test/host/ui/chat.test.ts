@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { waitForText } from '../bridge.ts';
+import { activeTab, answer, button, codeLens, dialog, focusEditor, runCommand, toast } from '../page.ts';
+import { heldModel } from './heldModel.ts';
+import { openChat, takeScreenshot, uiSession } from './session.ts';
+
+const ui = uiSession();
+const model = heldModel();
+
+ui.test(
+  'a question, a reply with a call, consent by a click, the result, and the reply to that',
+  async ({ page, evaluate, workspace }) => {
+    await model.use(evaluate);
+    await runCommand(page, 'Filechat: New Chat');
+    await activeTab(page, 'new.chat.md').waitFor();
+    await focusEditor(page);
+    await page.keyboard.type('How is the weather?');
+    await page.keyboard.press('Shift+Enter');
+    await button(dialog(page, 'the MCP server “sample”'), 'Allow').click();
+
+    const first = await model.next();
+    assert.match(first.body, /How is the weather\?/);
+    first.say('I look it up.');
+    first.call('sample__weather', { city: 'Paris' });
+    first.finish('tool_calls');
+    await button(dialog(page, 'Call the tool sample.weather?'), 'Allow').click();
+
+    const second = await model.next();
+    assert.match(second.body, /"role":"tool"/);
+    second.say('It is fine.');
+    await codeLens(page, 'Stop').waitFor();
+    await takeScreenshot(page, 'reply-while-it-comes');
+    second.finish();
+    await waitForText(evaluate, 'It is fine.\n\n# %% user\n');
+    const text = await waitForText(evaluate, 'title: "How is the weather?"');
+    assert.match(text, /```tool_call sample\.weather c1\n\{"city": "Paris"\}\n```/);
+    assert.match(text, /^# %% tool sample\.weather c1$/m);
+    assert.doesNotMatch(text, /filechat:writing/);
+    await activeTab(page, 'new.chat.md').and(page.locator(':not(.dirty)')).waitFor();
+    assert.equal(readFileSync(workspace.path('new.chat.md'), 'utf8'), text);
+  },
+);
+
+ui.test('after a run the cursor is where the next question goes', async ({ page, evaluate }) => {
+  await page.keyboard.type('And tomorrow?');
+  await waitForText(evaluate, 'It is fine.\n\n# %% user\nAnd tomorrow?');
+  await page.keyboard.press('Shift+Enter');
+  const reply = await model.next();
+  reply.say('Rain.');
+  reply.finish();
+  await waitForText(evaluate, 'And tomorrow?\n\n# %% assistant\nRain.\n\n# %% user\n');
+});
+
+ui.test('why a call was declined is what the model reads next', async ({ page, evaluate }) => {
+  await openChat({ page, evaluate }, 'Draw a chart.');
+  await page.keyboard.press('Shift+Enter');
+  const first = await model.next();
+  first.call('sample__chart', { title: 'Sales', values: [3, 5, 8] });
+  first.finish('tool_calls');
+  const consent = dialog(page, 'Call the tool sample.chart?');
+  await consent.getByText('"values": [3, 5, 8]').waitFor();
+  await takeScreenshot(page, 'consent-in-a-chat');
+  await button(consent, 'Don’t Allow…').click();
+  await answer(page, 'Don’t allow sample.chart', 'Use the figures of 2025');
+  const second = await model.next();
+  assert.match(second.body, /The user declined the call: Use the figures of 2025/);
+  second.say('I will.');
+  second.finish();
+  await waitForText(evaluate, 'I will.\n\n# %% user\n');
+});
+
+ui.test(
+  'Edit puts the cursor into the arguments, and nothing is called or asked',
+  async ({ page, evaluate }) => {
+    await openChat({ page, evaluate }, 'Draw another chart.');
+    await page.keyboard.press('Shift+Enter');
+    const reply = await model.next();
+    reply.call('sample__chart', { title: 'Costs', values: [1] });
+    reply.finish('tool_calls');
+    await button(dialog(page, 'Call the tool sample.chart?'), 'Edit').click();
+    await codeLens(page, 'Run 1 tool call').waitFor();
+    const asked = model.asked;
+    const { line, text } = await evaluate((vscode) => {
+      const { document, selection } = vscode.window.activeTextEditor ?? {};
+      const at = selection?.active.line ?? 0;
+      return { line: document?.lineAt(at).text, text: document?.getText() ?? '' };
+    });
+    assert.equal(line, '{"title": "Costs", "values": [1]}');
+    assert.doesNotMatch(text, /# %% tool/);
+    // What is typed is what the tool then gets.
+    await page.keyboard.press('Home');
+    for (const _ of '{"title": "') await page.keyboard.press('ArrowRight');
+    await page.keyboard.type('Low ');
+    await waitForText(evaluate, '"Low Costs"');
+    await codeLens(page, 'Run 1 tool call').click();
+    const consent = dialog(page, 'Call the tool sample.chart?');
+    await consent.getByText('"title": "Low Costs"').waitFor();
+    await button(consent, 'Cancel').click();
+    assert.equal(model.asked, asked);
+  },
+);
+
+ui.test(
+  'Stop in the title bar ends the request and keeps what came; Resume above it goes on there',
+  async ({ page, evaluate }) => {
+    await openChat({ page, evaluate }, 'Count.');
+    await page.keyboard.press('Shift+Enter');
+    const first = await model.next();
+    first.say('One, two, ');
+    await waitForText(evaluate, 'One, two,');
+    await page.getByRole('button', { name: 'Stop' }).first().click();
+    await first.closed;
+    await waitForText(evaluate, '<!-- filechat:interrupted stopped -->');
+    await codeLens(page, 'Resume').click();
+    const second = await model.next();
+    assert.match(second.body, /One, two,/);
+    second.say('three.');
+    second.finish();
+    await waitForText(evaluate, '# %% assistant\nOne, two, three.\n\n# %% user\n');
+  },
+);
+
+ui.test('Stop above the running turn does the same', async ({ page, evaluate }) => {
+  await openChat({ page, evaluate }, 'Count again.');
+  await page.keyboard.press('Shift+Enter');
+  const reply = await model.next();
+  reply.say('One.');
+  await waitForText(evaluate, 'One.');
+  await codeLens(page, 'Stop').click();
+  await reply.closed;
+  await waitForText(evaluate, '<!-- filechat:interrupted stopped -->');
+});
+
+ui.test('a reply that reached its limit says so, and offers to go on', async ({ page, evaluate }) => {
+  await openChat({ page, evaluate }, 'Tell me a long story.');
+  await page.keyboard.press('Shift+Enter');
+  const first = await model.next();
+  first.say('Once upon a ');
+  first.finish('length');
+  const told = toast(page, 'The reply reached the limit of tokens.');
+  await told.waitFor();
+  await takeScreenshot(page, 'error-with-resume');
+  await button(told, 'Resume').click();
+  const second = await model.next();
+  second.say('time.');
+  second.finish();
+  await waitForText(evaluate, '# %% assistant\nOnce upon a time.\n\n# %% user\n');
+});
+
+ui.test(
+  'a provider that wants a pause gets one: the time is shown, and Cancel ends it',
+  async ({ page, evaluate }) => {
+    await openChat({ page, evaluate }, 'Are you busy?');
+    await page.keyboard.press('Shift+Enter');
+    (await model.next()).refuse(429, { 'retry-after': '60' });
+    const waiting = toast(page, /Again in \d+ s/);
+    await waiting.waitFor();
+    await takeScreenshot(page, 'waiting-for-a-provider');
+    await button(waiting, 'Cancel').click();
+    await codeLens(page, 'Run').waitFor();
+    const text = await waitForText(evaluate, 'Are you busy?');
+    assert.doesNotMatch(text, /assistant/);
+  },
+);

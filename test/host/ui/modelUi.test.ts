@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { waitForText } from '../bridge.ts';
+import {
+  activeTab,
+  button,
+  codeLens,
+  dialog,
+  focusEditor,
+  pick,
+  quickInput,
+  quickPickRow,
+  runCommand,
+  toast,
+} from '../page.ts';
+import { heldModel } from './heldModel.ts';
+import { openChat, takeScreenshot, uiSession } from './session.ts';
+
+const ui = uiSession();
+const model = heldModel();
+const KEY = 'sk-a-key-that-nobody-may-see';
+
+ui.test(
+  'without any model the picker leads to a key, to the settings and to the tour',
+  async ({ page, evaluate }) => {
+    await openChat({ page, evaluate }, 'Who answers?');
+    await runCommand(page, 'Filechat: Select Model');
+    await quickPickRow(page, 'tour').waitFor();
+    await quickPickRow(page, 'Configure a model').waitFor();
+    await takeScreenshot(page, 'pick-a-model-first-time');
+    await pick(page, 'Which model should answer', 'Set an API key');
+    await pick(page, 'Whose key is it?', 'anthropic');
+    await quickInput(page).getByText('API key for anthropic', { exact: true }).waitFor();
+    await quickInput(page).getByText('https://api.anthropic.com').waitFor();
+    await page.keyboard.press('Escape');
+  },
+);
+
+ui.test('the model that is picked is written into the front matter', async ({ page, evaluate }) => {
+  await model.use(evaluate);
+  await focusEditor(page);
+  await runCommand(page, 'Filechat: Select Model');
+  await quickPickRow(page, 'held').waitFor();
+  await takeScreenshot(page, 'pick-a-model');
+  await pick(page, 'Which model should answer', 'held');
+  const text = await waitForText(evaluate, 'model: held');
+  assert.match(text, /^---\nmodel: held\n---\n/);
+});
+
+ui.test('a key is asked for out of sight, and goes only where it belongs', async ({ page, evaluate }) => {
+  await focusEditor(page);
+  await runCommand(page, 'Filechat: Set API Key');
+  await quickInput(page).getByText('API key for held').waitFor();
+  await quickInput(page).getByText(model.address).waitFor();
+  const box = quickInput(page).locator('.quick-input-box input');
+  assert.equal(await box.getAttribute('type'), 'password');
+  await box.fill(KEY);
+  await page.keyboard.press('Enter');
+  await quickInput(page).waitFor({ state: 'hidden' });
+  await runCommand(page, 'Filechat: Show Request');
+  const shown = await waitForText(evaluate, 'What would be sent to held');
+  await takeScreenshot(page, 'show-request');
+  assert.match(shown, /"content": "Who answers\?"/);
+  assert.match(shown, /authorization: «left out»/);
+  assert.doesNotMatch(shown, new RegExp(KEY));
+  assert.equal(model.asked, 0);
+});
+
+ui.test('what was shown closes without a question, and is no chat to run', async ({ page }) => {
+  await page.keyboard.press('ControlOrMeta+W');
+  await page.locator('.tab', { hasText: 'Request of' }).waitFor({ state: 'detached' });
+  assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+});
+
+ui.test('the status bar tells the next request, the run, and what it cost', async ({ page, evaluate }) => {
+  await focusEditor(page);
+  const item = page.locator('[id="filechat.filechat.filechat.cost"], [id*="filechat.cost"]').first();
+  await item.filter({ hasText: /next ≈\d[\d.k]* tokens/ }).waitFor();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.press('Shift+Enter');
+  await button(dialog(page, 'the MCP server “sample”'), 'Allow').click();
+  const reply = await model.next();
+  assert.equal(reply.authorization, `Bearer ${KEY}`);
+  await item.filter({ hasText: /held · \d+ s/ }).waitFor();
+  reply.say('I do.');
+  reply.finish();
+  await waitForText(evaluate, 'I do.\n\n# %% user\n');
+  await item.filter({ hasText: 'so far $0.0013' }).waitFor();
+  await item.hover();
+  const hover = page.locator('.monaco-hover').filter({ visible: true }).first();
+  await hover.getByText('So far: 1 answer, 1.2k tokens').waitFor();
+  await takeScreenshot(page, 'what-a-chat-costs');
+});
+
+ui.test(
+  'a model that cannot be reached says where it was looked for; the chat can be run again',
+  async ({ page, evaluate }) => {
+    const { address, host } = await closedAddress();
+    await evaluate(async (vscode, baseUrl) => {
+      const models = { away: { provider: 'openai-compatible', model: 'm', baseUrl } };
+      await vscode.workspace.getConfiguration('filechat').update('models', models, true);
+    }, address);
+    await openChat({ page, evaluate }, 'Anybody there?');
+    await page.keyboard.press('Shift+Enter');
+    const waiting = toast(page, /Again in \d+ s/);
+    await waiting.waitFor();
+    await waiting.getByText(host).waitFor();
+    await takeScreenshot(page, 'model-out-of-reach');
+    await button(waiting, 'Cancel').click();
+    await codeLens(page, 'Run').waitFor();
+    const text = await waitForText(evaluate, 'Anybody there?');
+    assert.doesNotMatch(text, /assistant/);
+  },
+);
+
+ui.test(
+  'Run in an earlier question asks: a fork goes on in a new chat and leaves this one as it is',
+  async ({ page, evaluate, workspace }) => {
+    await model.use(evaluate);
+    const chat =
+      '# %% user\nFirst?\n\n# %% assistant\nYes.\n\n# %% user\nSecond?\n\n# %% assistant\nNo.\n\n# %% user\n';
+    const content = chat.slice('# %% user\n'.length);
+    await evaluate(
+      (vscode, text) => vscode.commands.executeCommand('filechat.newChat', { content: text }),
+      content,
+    );
+    await waitForText(evaluate, 'Second?');
+    await focusEditor(page);
+    await page.keyboard.press('ControlOrMeta+Home');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Shift+Enter');
+    const question = dialog(page, 'The cursor is in an earlier question.');
+    await takeScreenshot(page, 'run-an-earlier-question');
+    await button(question, 'Fork to a New Chat').click();
+    const reply = await model.next();
+    assert.doesNotMatch(reply.body, /Second\?/);
+    reply.say('Perhaps.');
+    reply.finish();
+    await activeTab(page, 'new-3-fork.chat.md').waitFor();
+    await waitForText(evaluate, '# %% user\nFirst?\n\n# %% assistant\nPerhaps.\n\n# %% user\n');
+    assert.equal(readFileSync(workspace.path('new-3.chat.md'), 'utf8'), chat);
+  },
+);
+
+/** Where nobody listens any more. */
+async function closedAddress(): Promise<{ readonly address: string; readonly host: string }> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server.close();
+  await once(server, 'close');
+  return { address: `http://${host}/v1`, host };
+}

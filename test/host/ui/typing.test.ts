@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { waitForText } from '../bridge.ts';
+import { activeTab, button, dialog, focusEditor, runCommand, toast } from '../page.ts';
+import { heldModel } from './heldModel.ts';
+import { openChat, takeScreenshot, uiSession } from './session.ts';
+
+const ui = uiSession({ settings: { 'files.insertFinalNewline': true } });
+const model = heldModel();
+
+ui.test('typing `# %% assistant` and Enter asks the model', async ({ page, evaluate }) => {
+  await model.use(evaluate);
+  await openChat({ page, evaluate }, 'Are you there?');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('# %% assistant');
+  await waitForText(evaluate, '# %% assistant');
+  await page.keyboard.press('Enter');
+  await button(dialog(page, 'the MCP server “sample”'), 'Allow').click();
+  const reply = await model.next();
+  reply.say('Yes.');
+  reply.finish();
+  await waitForText(evaluate, 'Are you there?\n\n# %% assistant\nYes.\n\n# %% user\n');
+});
+
+ui.test('a line break that saving adds asks nobody', async ({ page, evaluate }) => {
+  await openChat({ page, evaluate }, 'Do not answer yet.');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('# %% assistant');
+  await waitForText(evaluate, '# %% assistant');
+  await page.keyboard.press('ControlOrMeta+S');
+  await waitForText(evaluate, '# %% assistant\n');
+  await activeTab(page, 'new-2.chat.md').and(page.locator(':not(.dirty)')).waitFor();
+  // A run that had begun would refuse this one.
+  const ran = evaluate((vscode) => {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    return vscode.commands.executeCommand<{ ok: boolean }>('filechat.run', { uri });
+  });
+  const reply = await model.next();
+  reply.say('Now.');
+  reply.finish();
+  assert.equal((await ran).ok, true);
+});
+
+ui.test(
+  'what is typed above and below a reply while it comes stays, and so does the reply',
+  async ({ page, evaluate }) => {
+    await openChat({ page, evaluate }, 'Write slowly.');
+    await page.keyboard.press('Shift+Enter');
+    const reply = await model.next();
+    reply.say('First line.\n\n');
+    await waitForText(evaluate, 'First line.');
+    await page.keyboard.press('ControlOrMeta+Home');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('End');
+    for (const [at, letter] of [...' And well, please.'].entries()) {
+      await page.keyboard.type(letter);
+      if (at % 4 === 0) reply.say(`Piece ${at}. `);
+    }
+    await page.keyboard.press('ControlOrMeta+End');
+    for (const [at, letter] of [...'My next question'].entries()) {
+      await page.keyboard.type(letter);
+      if (at % 4 === 0) reply.say(`More ${at}. `);
+    }
+    await waitForText(evaluate, 'My next question');
+    reply.say('Last line.');
+    reply.finish();
+    await waitForText(evaluate, 'Last line.\n\n');
+    const text = await waitForText(evaluate, '# %% user\nWrite slowly. And well, please.\n');
+    const pieces = [0, 4, 8, 12, 16].map((at) => `Piece ${at}. `).join('');
+    const more = [0, 4, 8, 12].map((at) => `More ${at}. `).join('');
+    assert.ok(text.includes(`First line.\n\n${pieces}${more}Last line.\n\n`), text);
+    assert.match(text, /Last line\.\n\n# %% user\nMy next question/);
+    assert.doesNotMatch(text, /filechat:/);
+  },
+);
+
+ui.test('one Undo takes a whole reply back, and Redo brings it again', async ({ page, evaluate }) => {
+  await openChat({ page, evaluate }, 'Say something long.');
+  const before = await waitForText(evaluate, 'long.');
+  await focusEditor(page);
+  await page.keyboard.press('Shift+Enter');
+  const reply = await model.next();
+  for (const word of ['One ', 'two ', 'three.']) {
+    reply.say(word);
+    await waitForText(evaluate, word.trim());
+  }
+  reply.finish();
+  await waitForText(evaluate, 'three.\n\n# %% user\n');
+  await waitForText(evaluate, 'title:');
+  await page.keyboard.press('ControlOrMeta+Z');
+  await waitForTextWithout(evaluate, 'assistant', before);
+  await page.keyboard.press('ControlOrMeta+Shift+Z');
+  await waitForText(evaluate, 'One two three.\n\n# %% user\n');
+});
+
+ui.test(
+  'Undo while a reply comes stops it, and what had come is kept in a copy',
+  async ({ page, evaluate }) => {
+    await openChat({ page, evaluate }, 'Say something wrong.');
+    const before = await waitForText(evaluate, 'wrong.');
+    await focusEditor(page);
+    await page.keyboard.press('Shift+Enter');
+    const reply = await model.next();
+    reply.say('Two and two is five.');
+    await waitForText(evaluate, 'five.');
+    await page.keyboard.press('ControlOrMeta+Z');
+    await reply.closed;
+    const told = toast(page, 'A copy is kept.');
+    await told.waitFor();
+    await takeScreenshot(page, 'recovery-copy');
+    await waitForTextWithout(evaluate, 'assistant', before);
+    await button(told, 'Open').click();
+    await page.locator('.tab[data-resource-name^="recovered-"]').waitFor();
+    const kept = await evaluate((vscode) =>
+      vscode.workspace.textDocuments
+        .filter(({ uri }) => uri.path.includes('/recovered/'))
+        .map((document) => document.getText()),
+    );
+    assert.match(kept.join(), /Two and two is five\./);
+  },
+);
+
+ui.test('who has scrolled up to read is left there while a reply comes', async ({ page, evaluate }) => {
+  const lines = Array.from({ length: 200 }, (_, at) => `Line ${at + 1}`).join('\n\n');
+  await openChat({ page, evaluate }, lines);
+  await page.keyboard.press('Shift+Enter');
+  const reply = await model.next();
+  reply.say('Begun.');
+  await waitForText(evaluate, 'Begun.');
+  const firstLine = () =>
+    evaluate((vscode) => vscode.window.activeTextEditor?.visibleRanges[0]?.start.line ?? -1);
+  await page.locator('.editor-group-container.active .monaco-editor').hover();
+  const end = await firstLine();
+  // The wheel is told to the extension host a moment later, so it is turned until that is seen there.
+  while ((await firstLine()) > end - 40) await page.mouse.wheel(0, -400);
+  const before = await firstLine();
+  for (let piece = 0; piece < 20; piece += 1) reply.say(`\n\nParagraph ${piece}.`);
+  await waitForText(evaluate, 'Paragraph 19.');
+  reply.finish();
+  await waitForText(evaluate, 'Paragraph 19.\n\n# %% user\n');
+  // The last turn of the wheel may still be on its way; following would have gone on for eighty lines.
+  assert.ok(Math.abs((await firstLine()) - before) < 20);
+});
+
+ui.test('who reads at the end goes on reading at the end', async ({ page, evaluate }) => {
+  const lines = Array.from({ length: 60 }, (_, at) => `Line ${at + 1}`).join('\n\n');
+  await openChat({ page, evaluate }, lines);
+  await page.keyboard.press('Shift+Enter');
+  const reply = await model.next();
+  for (let piece = 0; piece < 40; piece += 1) reply.say(`Paragraph ${piece}.\n\n`);
+  await waitForText(evaluate, 'Paragraph 39.');
+  reply.finish();
+  await waitForText(evaluate, 'Paragraph 39.\n\n# %% user\n');
+  const { seen, last } = await evaluate((vscode) => {
+    const editor = vscode.window.activeTextEditor;
+    return { seen: editor?.visibleRanges.at(-1)?.end.line, last: (editor?.document.lineCount ?? 0) - 1 };
+  });
+  assert.equal(seen, last);
+});
+
+ui.test(
+  'two columns on one chat show one reply, and typing in the other loses nothing',
+  async ({ page, evaluate }) => {
+    await openChat({ page, evaluate }, 'Seen twice.');
+    await runCommand(page, 'View: Split Editor Right');
+    await page.locator('.editor-group-container').nth(1).locator('.monaco-editor').waitFor();
+    await focusEditor(page);
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.press('Shift+Enter');
+    const reply = await model.next();
+    reply.say('Said ');
+    await waitForText(evaluate, 'Said');
+    await page.keyboard.press('ControlOrMeta+2');
+    await page.locator('.editor-group-container.active').nth(0).locator('.monaco-editor.focused').waitFor();
+    await page.keyboard.press('ControlOrMeta+Home');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('End');
+    await page.keyboard.type(' Typed once.');
+    reply.say('once.');
+    reply.finish();
+    const text = await waitForText(evaluate, '# %% assistant\nSaid once.\n\n# %% user\n');
+    assert.match(text, /Seen twice\. Typed once\.\n/);
+    assert.equal(text.match(/Said once/g)?.length, 1);
+    assert.doesNotMatch(text, /filechat:/);
+  },
+);
+
+type Evaluate = Parameters<typeof waitForText>[0];
+
+/** Resolves when the document in front is exactly this again. */
+async function waitForTextWithout(evaluate: Evaluate, word: string, expected: string): Promise<void> {
+  const text = await evaluate(
+    (vscode, gone) =>
+      new Promise<string>((resolve) => {
+        const text = () => vscode.window.activeTextEditor?.document.getText() ?? '';
+        const changed = vscode.workspace.onDidChangeTextDocument(() => look());
+        const look = () => {
+          if (text().includes(gone)) return;
+          changed.dispose();
+          resolve(text());
+        };
+        look();
+      }),
+    word,
+  );
+  assert.equal(text, expected);
+}

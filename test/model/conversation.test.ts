@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ChatConversation, type ConversationOptions } from '../../src/model/conversation.ts';
+import { TourModel } from '../../src/model/tourModel.ts';
+import type { ToolHost, ToolInfo } from '../../src/ports.ts';
+import { MemoryAttachments } from './requests.ts';
+
+const tool = (server: string, name: string): ToolInfo => ({ server, tool: name, inputSchema: {} });
+const TOOLS = [tool('charts', 'bar'), tool('charts', 'line'), tool('files', 'read')];
+
+/** Lists the tools above, remembers who was asked, and knows one server that does not answer. */
+class FakeHost implements ToolHost {
+  readonly asked: (string | undefined)[] = [];
+
+  async listTools(server?: string) {
+    this.asked.push(server);
+    const failures = [{ server: 'broken', reason: 'broken does not start.' }];
+    return {
+      tools: TOOLS.filter((each) => server === undefined || each.server === server),
+      failures: failures.filter((each) => server === undefined || each.server === server),
+    };
+  }
+
+  async callTool(): Promise<never> {
+    throw new Error('Nothing is called here.');
+  }
+}
+
+function converse(more: Partial<ConversationOptions> = {}) {
+  const host = new FakeHost();
+  const models: (string | undefined)[] = [];
+  const conversation = new ChatConversation({
+    findModel: async (name) => {
+      models.push(name);
+      return new TourModel();
+    },
+    tools: host,
+    attachments: new MemoryAttachments(),
+    readAgent: async () => undefined,
+    ...more,
+  });
+  const prepare = (text: string) => conversation.prepare(text, new AbortController().signal);
+  return { conversation, prepare, host, models };
+}
+
+const chat = (...front: readonly string[]) => `---\n${front.join('\n')}\n---\n# %% user\nHello\n`;
+const toolNames = async (text: string, more?: Partial<ConversationOptions>) =>
+  (await converse(more).prepare(text)).request.tools.map(({ name }) => name);
+
+describe('a request is prepared', () => {
+  it('for the model that the chat names, or for the default one', async () => {
+    const { prepare, models } = converse();
+    await prepare(chat('model: sonnet'));
+    await prepare('# %% user\nHello\n');
+    assert.deepEqual(models, ['sonnet', undefined]);
+  });
+
+  it('with all tools; a server that does not answer is a note', async () => {
+    const { request, notes } = await converse().prepare('# %% user\nHello\n');
+    assert.deepEqual(
+      request.tools.map(({ name }) => name),
+      ['charts__bar', 'charts__line', 'files__read'],
+    );
+    assert.deepEqual(notes, ['broken does not start.']);
+  });
+
+  it('with the tools that the chat allows, and no other server is asked', async () => {
+    assert.deepEqual(await toolNames(chat('tools: ["*.read", charts.bar]')), ['charts__bar', 'files__read']);
+    const { prepare, host } = converse();
+    const { notes } = await prepare(chat('servers: [files]'));
+    assert.deepEqual([host.asked, notes], [['files'], []]);
+  });
+
+  it('without starting servers whose tools the chat cannot use', async () => {
+    const servers = async () => ['charts', 'files', 'broken'];
+    const { prepare, host } = converse({ servers });
+    await prepare(chat('tools: [charts.bar]'));
+    assert.deepEqual(host.asked, ['charts']);
+  });
+
+  it('not when there is no such model', async () => {
+    const findModel = () => Promise.reject(new Error('There is no model “x”.'));
+    await assert.rejects(converse({ findModel }).prepare(chat('model: x')), {
+      message: 'There is no model “x”.',
+    });
+  });
+});
+
+describe('an agent', () => {
+  const readAgent = async (name: string) =>
+    name === 'drawer' ? '---\nmodel: haiku\ntools: ["charts.*"]\nmaxSteps: 3\n---\nYou draw.' : undefined;
+
+  it('gives its text, its model and its limits', async () => {
+    const { prepare, models } = converse({ readAgent });
+    const { request } = await prepare(chat('agent: drawer', 'system: Be brief.'));
+    assert.ok(request.system.startsWith('You draw.\n\nBe brief.\n\n'));
+    assert.equal(request.tools.length, 2);
+    assert.deepEqual(models, ['haiku']);
+  });
+
+  it('must allow what the chat allows', async () => {
+    const text = chat('agent: drawer', 'tools: ["*.read", charts.bar]', 'model: sonnet');
+    assert.deepEqual(await toolNames(text, { readAgent }), ['charts__bar']);
+  });
+
+  it('that is not there, or no name, is told', async () => {
+    await assert.rejects(converse({ readAgent }).prepare(chat('agent: nobody')), {
+      message: /no agent “nobody”/,
+    });
+    const greedy = async () => 'secret';
+    await assert.rejects(converse({ readAgent: greedy }).prepare(chat('agent: ../../secret')), {
+      message: /no agent “\.\.\/\.\.\/secret”/,
+    });
+  });
+});
+
+describe('the rules of a chat', () => {
+  it('are what it says, and only stricter than the user’s', async () => {
+    const { conversation } = converse({ maxSteps: () => 10 });
+    const rules = await conversation.rules(chat('approve: ask', 'maxSteps: 99', 'tools: [charts.bar]'));
+    assert.deepEqual([rules.approve, rules.maxSteps], ['ask', 10]);
+    assert.deepEqual(
+      TOOLS.map((each) => rules.allows(each)),
+      [true, false, false],
+    );
+    assert.equal((await conversation.rules(chat('maxSteps: 2'))).maxSteps, 2);
+  });
+
+  it('of a chat that says nothing are none', async () => {
+    const rules = await converse().conversation.rules('# %% user\nHello\n');
+    assert.deepEqual(
+      [rules.approve, rules.maxSteps, rules.allows(tool('a', 'b'))],
+      [undefined, undefined, true],
+    );
+  });
+});

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { build, MemoryAttachments, type MemoryFile, show } from './requests.ts';
+
+const image = (size = 10): MemoryFile => ({ bytes: 'PNG', mimeType: 'image/png', size });
+const files = (given: Readonly<Record<string, MemoryFile>>) => ({
+  attachments: new MemoryAttachments(given),
+});
+const user = (text: string) => `# %% user\n${text}\n`;
+
+describe('a file that the user links to', () => {
+  it('is sent with the turn: text as text below its path, images as images', async () => {
+    const given = files({ 'data/a.csv': { bytes: 'x,y' }, 'b.png': image() });
+    assert.equal(
+      await show(user('Plot [a](data/a.csv) like ![b](b.png)'), given),
+      'user\n  Plot [a](data/a.csv) like ![b](b.png)\n  File data/a.csv:↵x,y\n  <image/png b.png>',
+    );
+  });
+
+  it('is sent and read once, however often it is linked to', async () => {
+    const { attachments } = files({ 'a.txt': { bytes: 'x' } });
+    const text = `${user('[a](a.txt) [b](a.txt)')}\n# %% assistant\nA\n\n${user('Again [a](a.txt)')}`;
+    assert.equal(
+      await show(text, { attachments }),
+      'user\n  [a](a.txt) [b](a.txt)\n  File a.txt:↵x\nassistant\n  text: A\nuser\n  Again [a](a.txt)\n  [The file a.txt is the one above.]',
+    );
+    assert.deepEqual([...attachments.reads], [['a.txt', 1]]);
+  });
+
+  it('is not read before it is sent, and not twice then', async () => {
+    const { attachments } = files({ 'b.png': image() });
+    const { request } = await build(user('![b](b.png)'), { attachments });
+    assert.equal(attachments.reads.size, 0);
+    const [message] = request.messages;
+    const part = message?.role === 'user' ? message.parts.at(-1) : undefined;
+    assert.ok(part?.kind === 'file');
+    await part.read();
+    await part.read();
+    assert.deepEqual([...attachments.reads], [['b.png', 1]]);
+  });
+
+  it('in code or a comment is not sent', async () => {
+    const text = user('`[a](a.txt)`\n\n```\n[b](b.txt)\n```\n<!-- [c](c.txt) -->');
+    assert.doesNotMatch(await show(text), /File/);
+  });
+
+  it('by a tool or an assistant is not sent', async () => {
+    const text = `${user('A')}# %% assistant\n[x](a.txt)\n\n# %% tool a.b c1\n[y](a.txt)\n\n${user('B')}`;
+    assert.doesNotMatch(await show(text, files({ 'a.txt': { bytes: 'secret' } })), /secret/);
+  });
+
+  it('and that is long is cut, and both sides are told', async () => {
+    const { request, notes } = await build(
+      user('[a](a.txt)'),
+      files({ 'a.txt': { bytes: 'x'.repeat(400_001) } }),
+    );
+    assert.match(
+      JSON.stringify(request),
+      /xx\\n\[Cut: these are the first 400000 of its 400001 characters\.\]/,
+    );
+    assert.match(notes.join(), /Of “a\.txt” the model gets the first 400000/);
+  });
+});
+
+describe('a file that is not sent is one line', () => {
+  const cases: readonly (readonly [
+    rule: string,
+    name: string,
+    file: MemoryFile,
+    line: string,
+    note: RegExp,
+  ])[] = [
+    [
+      'a type that the model does not take',
+      'a b.mp3',
+      { bytes: 'x', mimeType: 'audio/mpeg', size: 2500 },
+      '[audio a b.mp3, audio/mpeg, 2.5 KB, file:a%20b.mp3]',
+      /“a b\.mp3” is only named to the model: m takes no audio\/mpeg\./,
+    ],
+    [
+      'an image that is too large',
+      'b.png',
+      image(4_000_000),
+      '[image b.png, image/png, 4.0 MB, file:b.png]',
+      /at most 3\.8 MB are sent/,
+    ],
+    [
+      'a type that nobody takes',
+      'c.zip',
+      { bytes: 'x', mimeType: 'application/zip' },
+      '[file c.zip, application/zip, 1 bytes, file:c.zip]',
+      /takes no application\/zip/,
+    ],
+    [
+      'an asset of the chat',
+      'cmdassets/tool-audio-1.wav',
+      { bytes: 'x', mimeType: 'audio/wav' },
+      '[audio tool-audio-1.wav, audio/wav, 1 bytes, asset:tool-audio-1.wav]',
+      /takes no audio\/wav/,
+    ],
+  ];
+  for (const [rule, name, file, line, note] of cases) {
+    it(rule, async () => {
+      const link = `[x](<${name}>)`;
+      assert.equal(await show(user(link), files({ [name]: file })), `user\n  ${link}\n  ${line}`);
+      assert.match((await build(user(link), files({ [name]: file }))).notes.join(), note);
+    });
+  }
+});
+
+describe('a file that is not there', () => {
+  it('stops the request when the user has just linked to it, and names the line', async () => {
+    await assert.rejects(show(`${user('A')}\n# %% assistant\nB\n\n${user('C\n[x](none.csv)')}`), {
+      message:
+        'Line 9: “none.csv” cannot be sent: there is no such file. Correct the link, or write it as code.',
+    });
+  });
+
+  it('is a line for the model when the conversation has gone on', async () => {
+    const text = `${user('[x](none.csv)')}\n# %% assistant\nB\n\n${user('C')}`;
+    assert.match(await show(text), /\[The file none\.csv is not here: there is no such file\.\]/);
+  });
+});
+
+describe('what tools returned', () => {
+  const path = (number: number) => `cmdassets/tool-image-20261116-093012-V1StGXR8-${number}.png`;
+  const turn = (number: number) =>
+    `# %% assistant\n\`\`\`tool_call a.b c${number}\n{}\n\`\`\`\n\n# %% tool a.b c${number}\nImage:\n\n![Tool generated image 1](${path(number)})\n\n`;
+  const returned = (count: number) =>
+    `${user('A')}\n${Array.from({ length: count }, (_, at) => turn(at + 1)).join('')}${user('B')}`;
+  const all = (count: number, size = 10) =>
+    files(Object.fromEntries(Array.from({ length: count }, (_, at) => [path(at + 1), image(size)])));
+  const sentOf = async (count: number, more = {}) =>
+    ((await show(returned(count), { ...all(count), ...more })).match(/<image\/png/g) ?? []).length;
+
+  it('an image is an image, in its place', async () => {
+    assert.match(
+      await show(returned(1), all(1)),
+      /result c1 a__b\n {4}Image:\n {4}\[asset:tool-image-\S+-1\.png\]\n {4}<image\/png tool-image-\S+-1\.png>/,
+    );
+  });
+
+  it('an image is a line when the model has no eyes, or the user does not want it', async () => {
+    const blind = { model: { name: 'm', accepts: () => false } };
+    const line = /\[image 1, image\/png, 10 bytes, asset:tool-image-20261116-093012-V1StGXR8-1\.png\]/;
+    assert.match(await show(returned(1), { ...all(1), ...blind }), line);
+    assert.match(await show(returned(1), { ...all(1), sendImages: 'never' }), line);
+    assert.equal(await sentOf(1, { ...blind, sendImages: 'always' }), 1);
+  });
+
+  it('an image that is gone is a line', async () => {
+    assert.match(await show(returned(1)), /\[image 1, image\/png, asset:tool-image-\S+\]/);
+  });
+
+  it('old images are left out ten at a time, so that a request begins like the one before', async () => {
+    const sent = await Promise.all([20, 21, 25, 30, 31].map((count) => sentOf(count)));
+    assert.deepEqual(sent, [20, 11, 15, 20, 11]);
+    assert.equal(await sentOf(3, { maxImages: 2 }), 1);
+    assert.equal(await sentOf(3, { maxImages: 0 }), 0);
+  });
+
+  it('the newest stay when all together are too large', async () => {
+    assert.equal(await sentOf(8, all(8, 3_500_000)), 5);
+  });
+
+  it('no link but to the chat’s own assets is followed', async () => {
+    for (const target of [
+      '../cmdassets/tool-image-1.png',
+      '/x/cmdassets/tool-image-1.png',
+      'x/tool-image-1.png',
+    ]) {
+      const text = returned(1).replace(path(1), target);
+      assert.doesNotMatch(await show(text, files({ [target]: image() })), /<image/);
+    }
+    const target = '/storage/cmdassets/tool-image-1.png';
+    const isOwnAsset = (each: string) => each.startsWith('/storage/cmdassets/');
+    assert.match(
+      await show(returned(1).replace(path(1), target), { ...files({ [target]: image() }), isOwnAsset }),
+      /<image/,
+    );
+  });
+
+  it('a call of the user may return images too', async () => {
+    const text = `# %% user\n\`\`\`tool_call a.b c1\n{}\n\`\`\`\n\n# %% tool a.b c1\n![Tool generated image 1](${path(1)})\n\n${user('B')}`;
+    assert.equal(
+      await show(text, all(1)),
+      `user\n  I called the tool a.b with these arguments:↵{}↵It returned:\n  [asset:${path(1).slice(10)}]\n  <image/png ${path(1).slice(10)}>\n  B`,
+    );
+  });
+});
+
+it('a stop ends the reading', async () => {
+  const signal = AbortSignal.abort(new Error('Stopped.'));
+  await assert.rejects(show(user('[a](a.txt)'), { ...files({ 'a.txt': { bytes: 'x' } }), signal }), {
+    message: 'Stopped.',
+  });
+});
