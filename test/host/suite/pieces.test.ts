@@ -55,7 +55,9 @@ suite('lenses of a chat', () => {
     const lens = cleanup.adopt(new RunLens(() => running), (each) => each.dispose());
     const document = await openChat('lens.chat.md', '# %% user\nHi\n');
     const shown = () =>
-      lens.provideCodeLenses(document).map(({ range, command }) => `${range.start.line} ${command?.title}`);
+      lens
+        .provideCodeLenses(document)
+        .map(({ range, command }) => `${range.start.line} ${command?.title}`.replace('\u00a0', ' '));
     assert.deepEqual(shown(), ['0 $(play) Run']);
     const change = new vscode.WorkspaceEdit();
     const call = '```tool_call a.b\n{}\n```\n';
