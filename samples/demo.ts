@@ -1,6 +1,6 @@
 /** `npm run demo [-- NAME]`: runs a copy of a sample chat on the command line and shows what came of it. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -24,7 +24,8 @@ console.log(`$ filechat run ${name} --servers samples/.vscode/mcp.json --approve
 console.log(readFileSync(chat, 'utf8'));
 console.log(`── the files, in ${folder} ──`);
 console.log(`${name}  ${statSync(chat).size} bytes`);
-for (const asset of readdirSync(join(folder, 'cmdassets'))) {
-  console.log(`cmdassets/${asset}  ${statSync(join(folder, 'cmdassets', asset)).size} bytes`);
+const assets = join(folder, 'cmdassets');
+for (const asset of existsSync(assets) ? readdirSync(assets) : []) {
+  console.log(`cmdassets/${asset}  ${statSync(join(assets, asset)).size} bytes`);
 }
 process.exitCode = status ?? 1;

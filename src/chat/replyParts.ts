@@ -15,6 +15,12 @@ export interface ReplyRendererOptions {
   readonly after?: PartialReply | undefined;
 }
 
+/**
+ * OpenAI wants its hidden reasoning back with the calls that it led to, and with nothing else. It is thousands of
+ * letters long, so a reply that makes no call is spared it.
+ */
+const HELD_FOR_CALLS = 'openai';
+
 type CallEvent = Extract<ModelEvent, { kind: 'call' }>;
 
 /**
@@ -31,6 +37,7 @@ export class ReplyRenderer {
   #escaper = new ReplyEscaper();
   #reasoning = new ReasoningWriter();
   #reasoningText = '';
+  readonly #heldNotes: string[] = [];
   /** Reasoning of which nothing may be seen: only its metadata is written. */
   #wordless: 'no' | 'begun' | 'noted' = 'no';
   /** White space at the end of the text: written when more text comes. */
@@ -63,7 +70,7 @@ export class ReplyRenderer {
       }
       case 'call':
         this.#halfCalls.delete(event.key);
-        return this.#begin('other') + this.#renderCall(event);
+        return this.#takeNotes() + this.#begin('other') + this.#renderCall(event);
       case 'finish':
         return '';
     }
@@ -125,6 +132,11 @@ export class ReplyRenderer {
   }
 
   #pushMetadata(metadata: ProviderMetadata): string {
+    if (this.#wordless !== 'no' && HELD_FOR_CALLS in metadata) {
+      this.#heldNotes.push(renderMetadata({ of: checkSum(''), metadata }));
+      this.#wordless = 'no';
+      return '';
+    }
     if (this.#wordless !== 'no') {
       const before = this.#wordless === 'noted' ? '\n' : this.#begin('other');
       this.#wordless = 'noted';
@@ -150,6 +162,11 @@ export class ReplyRenderer {
   #noteWithoutText(metadata: ProviderMetadata): string {
     const before = this.#begin('noted');
     return before + renderMetadata({ of: '', metadata });
+  }
+
+  #takeNotes(): string {
+    const notes = this.#heldNotes.splice(0);
+    return notes.map((note) => this.#begin('other') + note).join('');
   }
 
   #renderCall(event: CallEvent): string {

@@ -47,6 +47,14 @@ describe('a reply’s events in the document', () => {
       [reasoning(''), metadata({ p: { s: '--' } })],
       '<!-- filechat:metadata {"of":"811c9dc5","p":{"s":"\\u002d-"}} -->',
     ],
+    'hidden reasoning that only calls need is left out of a reply without any': [
+      [reasoning(''), metadata({ openai: { s: 'x' } }), text('Hello')],
+      'Hello',
+    ],
+    'hidden reasoning that only calls need stands before the first': [
+      [reasoning(''), metadata({ openai: { s: 'x' } }), text('I look.'), call('{}')],
+      'I look.\n\n<!-- filechat:metadata {"of":"811c9dc5","openai":{"s":"x"}} -->\n\n```tool_call a.b c1\n{}\n```',
+    ],
     'reasoning cannot close its fence': [
       [reasoning(`a\n${TICKS}\nb`)],
       `<details><summary>Reasoning</summary>\n\n${TICKS}reasoning\na\n\\${TICKS}\nb\n${TICKS}\n\n</details>`,

@@ -74,7 +74,7 @@ describe('filechat run with a model', { concurrency: 2 }, () => {
       assert.equal(code, 0, stderr);
       assert.match(
         chat,
-        /^# %% user\nPlot 3, 5, 8\.\n\n# %% assistant\n(?:<!-- filechat:metadata .* -->\n\n)?I draw it\.\n\n```tool_call sample\.chart c1\n\{"title": "Sales", "values": \[3, 5, 8\]\}\n```\n\n# %% tool sample\.chart c1\n!\[Tool generated image 1\]\(cmdassets\/tool-image-[\w-]+-1\.png\)\n\n# %% assistant\n(?:<!-- filechat:metadata .* -->\n\n)?The last bar is the highest\.\n\n# %% user\n$/,
+        /^# %% user\nPlot 3, 5, 8\.\n\n# %% assistant\nI draw it\.\n\n(?:<!-- filechat:metadata .* -->\n\n)?```tool_call sample\.chart c1\n\{"title": "Sales", "values": \[3, 5, 8\]\}\n```\n\n# %% tool sample\.chart c1\n!\[Tool generated image 1\]\(cmdassets\/tool-image-[\w-]+-1\.png\)\n\n# %% assistant\nThe last bar is the highest\.\n\n# %% user\n$/,
       );
       const [asset = ''] = await listAssets(cli.path);
       const base64 = (await readFile(join(cli.path, asset))).toString('base64');
