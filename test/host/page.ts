@@ -144,6 +144,11 @@ export function toast(page: Page, text: string | RegExp): Locator {
   return page.locator('.notifications-toasts .notification-list-item', { hasText: text });
 }
 
+/** A button in the title bar of the editor; the lenses in the text have the same words. */
+export function titleButton(page: Page, name: string): Locator {
+  return page.locator('.editor-actions').getByRole('button', { name });
+}
+
 /** A button of a toast or a dialog. */
 export function button(container: Locator, name: string): Locator {
   return container.getByRole('button', { name, exact: true });

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { waitForText } from '../bridge.ts';
-import { activeTab, answer, button, codeLens, dialog, focusEditor, runCommand, toast } from '../page.ts';
+import {
+  activeTab,
+  answer,
+  button,
+  codeLens,
+  dialog,
+  focusEditor,
+  runCommand,
+  titleButton,
+  toast,
+} from '../page.ts';
 import { heldModel } from './heldModel.ts';
 import { openChat, takeScreenshot, uiSession } from './session.ts';
 
@@ -109,7 +119,7 @@ ui.test(
     const first = await model.next();
     first.say('One, two, ');
     await waitForText(evaluate, 'One, two,');
-    await page.getByRole('button', { name: 'Stop' }).first().click();
+    await titleButton(page, 'Stop').click();
     await first.closed;
     await waitForText(evaluate, '<!-- filechat:interrupted stopped -->');
     await codeLens(page, 'Resume').click();

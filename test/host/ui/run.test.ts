@@ -9,6 +9,7 @@ import {
   imageWidth,
   openFile,
   runCommand,
+  titleButton,
   toast,
   webview,
 } from '../page.ts';
@@ -22,7 +23,7 @@ ui.test(
     await activeTab(page, 'tour.chat.md').waitFor();
     await focusEditor(page);
     await takeScreenshot(page, 'tour-before');
-    await page.getByRole('button', { name: 'Run' }).click();
+    await titleButton(page, 'Run').click();
     await button(dialog(page, 'the MCP server “sample”'), 'Allow').click();
     const consent = dialog(page, 'Call the tool sample.tour?');
     await consent.getByText('Arguments:').waitFor();
