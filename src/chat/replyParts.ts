@@ -104,7 +104,7 @@ export class ReplyRenderer {
     this.#space = all;
     if (end === 0) return '';
     // Blank lines above the text are not part of it, but the indentation of its first line is.
-    const start = all.slice(0, all.search(/[^ \t\r\n]/)).search(/[^\r\n]*$/);
+    const start = all.slice(0, all.search(/\S/)).search(/[^\r\n]*$/);
     const before = this.#begin('text');
     this.#escaper = new ReplyEscaper();
     this.#space = all.slice(end);
@@ -219,9 +219,8 @@ export class ReplyRenderer {
 }
 
 function endOfWords(text: string): number {
-  let end = text.length;
-  while (end > 0 && ' \t\r\n'.includes(text.charAt(end - 1))) end -= 1;
-  return end;
+  // What the reader takes for blank, no-break spaces too, is blank here.
+  return text.trimEnd().length;
 }
 
 /** Text that is no JSON, in a fence that it cannot close and in which none of its lines means anything. */
