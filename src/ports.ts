@@ -8,6 +8,8 @@ export interface Disposable {
 }
 
 export interface Log {
+  /** Left out where nobody would read it. */
+  debug?(message: string): void;
   info(message: string): void;
   warn(message: string): void;
   error(message: string): void;
@@ -60,13 +62,32 @@ export interface ToolInfo extends ToolName {
   readonly title?: string;
   readonly description?: string;
   readonly inputSchema: unknown;
+  /** What its structured content looks like. */
+  readonly outputSchema?: unknown;
   readonly readOnly?: boolean;
+  /** It may delete or overwrite. */
+  readonly destructive?: boolean;
+  /** Its calls are tasks: they must be, or they may be. */
+  readonly task?: 'required' | 'optional';
+  /** The `ui://` resource that shows its results. */
+  readonly app?: string;
+  /** An app may call it, and a model must not see it. */
+  readonly forAppsOnly?: boolean;
+  /** A picture as a data: URL. */
+  readonly icon?: string;
 }
 
 /** What could be listed, and for each server that could not be asked, why. */
 export interface ToolList {
   readonly tools: readonly ToolInfo[];
-  readonly failures: readonly { readonly server: string; readonly reason: string }[];
+  readonly failures: readonly ServerFailure[];
+  /** What servers say about how to use them, for the model. */
+  readonly instructions?: readonly { readonly server: string; readonly text: string }[];
+}
+
+export interface ServerFailure {
+  readonly server: string;
+  readonly reason: string;
 }
 
 export interface ToolProgress {
@@ -80,6 +101,8 @@ export interface ToolCallOptions {
   readonly assets: ResultAssets;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
+  /** The chat that the call stands in, by its address, for what the server asks while it works. */
+  readonly chat?: string | undefined;
 }
 
 export interface ToolHost {
@@ -87,6 +110,259 @@ export interface ToolHost {
   listTools(server?: string, signal?: AbortSignal): Promise<ToolList>;
   /** Rejects when no result came at all; a result that reports an error is a result. */
   callTool(call: ToolCall, options: ToolCallOptions): Promise<ToolResult>;
+}
+
+// ---- Servers ---------------------------------------------------------------------------------
+
+export type ServerState =
+  /** Not started yet, or stopped; the next use starts it. */
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'starting' }
+  | { readonly kind: 'ready'; readonly about: ServerAbout }
+  /** It could not be started, or it died. `retryAtMs` is when a use may start it again. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly retryAtMs?: number };
+
+/** What a server says about itself. */
+export interface ServerAbout {
+  readonly name: string;
+  readonly title?: string;
+  readonly version: string;
+  /** The revision that was agreed on, such as 2025-11-25. */
+  readonly protocol: string;
+  readonly instructions?: string;
+  readonly offers: ServerOffers;
+  readonly icon?: string;
+}
+
+export interface ServerOffers {
+  readonly tools: boolean;
+  readonly resources: boolean;
+  readonly subscriptions: boolean;
+  readonly prompts: boolean;
+  readonly completions: boolean;
+  readonly logging: boolean;
+}
+
+export interface ResourceName {
+  readonly server: string;
+  readonly uri: string;
+}
+
+export interface ResourceInfo extends ResourceName {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  readonly size?: number;
+  readonly icon?: string;
+}
+
+/** `uriTemplate` is one of RFC 6570. */
+export interface TemplateInfo {
+  readonly server: string;
+  readonly uriTemplate: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+}
+
+export interface ResourceList {
+  readonly resources: readonly ResourceInfo[];
+  readonly templates: readonly TemplateInfo[];
+  /** Why the list is not whole. */
+  readonly failure?: string;
+}
+
+export interface PromptInfo {
+  readonly server: string;
+  readonly prompt: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly arguments: readonly PromptArgument[];
+  readonly icon?: string;
+}
+
+export interface PromptArgument {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly required: boolean;
+}
+
+export interface PromptList {
+  readonly prompts: readonly PromptInfo[];
+  readonly failure?: string;
+}
+
+/** A prompt with its blanks filled in. */
+export interface PromptResult {
+  readonly messages: readonly {
+    readonly role: 'user' | 'assistant';
+    readonly parts: readonly ResultPart[];
+  }[];
+}
+
+/** One item of a resource: text, or bytes. */
+export interface ResourceContents {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly data: string | Uint8Array;
+}
+
+/** What a value is being typed for: an argument of a prompt, or a blank of a template. */
+export interface CompletionRequest {
+  readonly server: string;
+  readonly of:
+    | { readonly kind: 'prompt'; readonly prompt: string }
+    | { readonly kind: 'template'; readonly uriTemplate: string };
+  readonly argument: string;
+  readonly value: string;
+  /** What has been answered already. */
+  readonly others?: Readonly<Record<string, string>>;
+}
+
+/** What about a server is not as it was. */
+export type ServerChange = 'state' | 'tools' | 'resources' | 'prompts';
+
+export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
+
+/** All servers and what they offer. Every method that names a server starts it when it is needed. */
+export interface ServerHost extends ToolHost {
+  /** Of all servers that may be started, without starting any. */
+  states(): Promise<ReadonlyMap<string, ServerState>>;
+  onDidChange(listener: (server: string, what: ServerChange) => void): Disposable;
+  /** These reject with a message fit for the user. */
+  start(server: string): Promise<void>;
+  stop(server: string): Promise<void>;
+  restart(server: string): Promise<void>;
+  setLogLevel(server: string, level: LogLevel): Promise<void>;
+  /** Never rejects because of the server: what could not be had is the failure. */
+  listResources(server: string, signal?: AbortSignal): Promise<ResourceList>;
+  listPrompts(server: string, signal?: AbortSignal): Promise<PromptList>;
+  /** As parts, with bytes as files. Rejects when nothing came. */
+  readResource(resource: ResourceName, options: Omit<ToolCallOptions, 'onProgress'>): Promise<ToolResult>;
+  /** As it is, in memory. Rejects when it is larger than `maxBytes`. */
+  fetchResource(
+    resource: ResourceName,
+    options: { readonly maxBytes: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<readonly ResourceContents[]>;
+  /** Until it is disposed; goes on after the server was started anew. */
+  subscribe(resource: ResourceName, onUpdate: () => void): Disposable;
+  getPrompt(
+    prompt: {
+      readonly server: string;
+      readonly prompt: string;
+      readonly arguments: Readonly<Record<string, string>>;
+    },
+    options: Omit<ToolCallOptions, 'onProgress'>,
+  ): Promise<PromptResult>;
+  /** None where the server has none to offer, or fails. */
+  complete(request: CompletionRequest, signal?: AbortSignal): Promise<readonly string[]>;
+  /** Tells the servers that the folders of the workspace are others now. */
+  rootsChanged(): void;
+}
+
+// ---- What servers ask for --------------------------------------------------------------------
+
+export interface AskedBy {
+  readonly server: string;
+  /** The chats whose calls are under way there, the latest first. */
+  readonly chats: readonly string[];
+}
+
+/** What servers may ask of the user. What is left out is not offered to them. */
+export interface ServerRequests {
+  elicit?(request: Elicitation, by: AskedBy, signal: AbortSignal): Promise<ElicitationAnswer>;
+  /** Rejects with a message that the server may read when there is no answer. */
+  sample?(request: SamplingRequest, by: AskedBy, signal: AbortSignal): Promise<SamplingAnswer>;
+  roots?(): Promise<readonly Root[]>;
+}
+
+export interface Root {
+  readonly uri: string;
+  readonly name?: string;
+}
+
+export type Elicitation =
+  /** `schema` is a flat JSON schema of an object. */
+  | { readonly kind: 'form'; readonly message: string; readonly schema: unknown }
+  | { readonly kind: 'url'; readonly message: string; readonly url: string; readonly id?: string };
+
+export type ElicitationAnswer =
+  | { readonly action: 'accept'; readonly content?: Readonly<Record<string, unknown>> }
+  | { readonly action: 'decline' }
+  | { readonly action: 'cancel' };
+
+export interface SamplingRequest {
+  readonly system?: string;
+  readonly messages: readonly SamplingMessage[];
+  readonly maxTokens: number;
+  readonly temperature?: number;
+  readonly stopSequences?: readonly string[];
+  readonly tools?: readonly SamplingTool[];
+  readonly toolChoice?: 'auto' | 'required' | 'none';
+  /** Names of models that the server would like. */
+  readonly hints: readonly string[];
+}
+
+export interface SamplingTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: unknown;
+}
+
+export interface SamplingMessage {
+  readonly role: 'user' | 'assistant';
+  readonly parts: readonly SamplingPart[];
+}
+
+export type SamplingPart =
+  | { readonly kind: 'text'; readonly text: string }
+  /** `data` is base64. */
+  | { readonly kind: 'image' | 'audio'; readonly mimeType: string; readonly data: string }
+  | {
+      readonly kind: 'call';
+      readonly id: string;
+      readonly name: string;
+      readonly arguments: Readonly<Record<string, unknown>>;
+    }
+  | {
+      readonly kind: 'result';
+      readonly id: string;
+      readonly isError: boolean;
+      readonly parts: readonly SamplingPart[];
+    };
+
+export interface SamplingAnswer {
+  readonly model: string;
+  /** Texts and calls. */
+  readonly parts: readonly SamplingPart[];
+  readonly stopReason: 'endTurn' | 'maxTokens' | 'toolUse' | 'stopSequence';
+}
+
+// ---- The audit log ---------------------------------------------------------------------------
+
+/** What happened, without contents. */
+export interface AuditEntry {
+  readonly kind: 'call' | 'resource' | 'prompt' | 'sampling' | 'elicitation' | 'start';
+  readonly server: string;
+  /** The tool, the prompt, or the address of the resource. */
+  readonly name?: string | undefined;
+  readonly chat?: string | undefined;
+  /** Who agreed: the user just now, the user's “always”, a setting, or the command line. */
+  readonly consent?: ConsentSource | undefined;
+  readonly outcome: 'ok' | 'error' | 'denied' | 'cancelled';
+  readonly ms?: number | undefined;
+  readonly argumentBytes?: number | undefined;
+  readonly resultBytes?: number | undefined;
+  readonly assets?: number | undefined;
+}
+
+export type ConsentSource = 'asked' | 'remembered' | 'setting' | 'commandLine';
+
+export interface Audit {
+  record(entry: AuditEntry): void;
 }
 
 // ---- Results ---------------------------------------------------------------------------------
@@ -410,7 +686,7 @@ export type ResolvedArguments =
 export type Approval = 'ask' | 'auto-readonly' | 'auto';
 
 export type ConsentAnswer =
-  | { readonly kind: 'allow' }
+  | { readonly kind: 'allow'; readonly by?: ConsentSource }
   | { readonly kind: 'deny'; readonly reason?: string }
   /** The user wants to change the arguments first: the call waits in the document. */
   | { readonly kind: 'edit' }
