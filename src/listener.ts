@@ -4,11 +4,25 @@ import { parseChat, turnBody } from './chat/parse.ts';
 import type { WrittenCall } from './chat/toolCall.ts';
 import { ChatEdits, failed, STOPPED } from './listener/chatEdits.ts';
 import { compact } from './listener/compaction.ts';
+import {
+  type InsertionParts,
+  insertPrompt,
+  insertResource,
+  type PromptRequest,
+} from './listener/insertions.ts';
 import { Replies, type ReplyParts, type ReplyProgress } from './listener/replies.ts';
 import { type ToolRunParts, ToolRuns } from './listener/toolRuns.ts';
-import type { ChatDocument, ChatRules, Conversation, RunOutcome, ToolCall, ToolName } from './ports.ts';
+import type {
+  ChatDocument,
+  ChatRules,
+  Conversation,
+  ResourceName,
+  RunOutcome,
+  ToolCall,
+  ToolName,
+} from './ports.ts';
 
-export type { ReplyProgress };
+export type { PromptRequest, ReplyProgress };
 
 export interface ListenerParts extends ToolRunParts, Omit<ReplyParts, 'conversation'> {
   readonly document: ChatDocument;
@@ -16,6 +30,8 @@ export interface ListenerParts extends ToolRunParts, Omit<ReplyParts, 'conversat
   readonly conversation?: Conversation | undefined;
   /** Asked when a run has taken as many steps as it may. */
   readonly mayGoOn?: ((steps: number) => Promise<boolean>) | undefined;
+  /** Without it nothing can be read from servers but the results of tools. */
+  readonly servers?: InsertionParts['servers'] | undefined;
   /** The user wants to see every result before the model does. */
   readonly reviewResults?: (() => boolean) | undefined;
 }
@@ -91,6 +107,22 @@ export class ChatListener {
       if (verdict.kind === 'edit') return { ...STOPPED, edit: call.id };
       return this.#finish([await this.#tools.answer(call, verdict.prepared, signal)], 'userTurn');
     });
+  }
+
+  /** Reads a resource into the user's turn. */
+  readResource(resource: ResourceName): Promise<RunOutcome> {
+    return this.#exclusively((signal) => insertResource(resource, this.#insertion(), signal));
+  }
+
+  /** Writes the messages of a prompt as turns. */
+  insertPrompt(request: PromptRequest): Promise<RunOutcome> {
+    return this.#exclusively((signal) => insertPrompt(request, this.#insertion(), signal));
+  }
+
+  #insertion(): InsertionParts {
+    const { servers, ...parts } = this.#parts;
+    if (!servers) throw new Error('There are no servers to read from.');
+    return { ...parts, servers, document: this.#document };
   }
 
   async #exclusively(work: (signal: AbortSignal) => Promise<RunOutcome>): Promise<RunOutcome> {

@@ -1,15 +1,31 @@
 import { open } from 'node:fs/promises';
 import { fileHolds } from './assets/sameBytes.ts';
 import { trimBlankLines } from './chat/lines.ts';
+import { restoreForApp } from './mcp/appResult.ts';
+import { appBlock, MAX_APP_BYTES, readAppResource, withPolicy } from './mcp/apps.ts';
 import type { Connections } from './mcp/connections.ts';
+import { field, isObject } from './mcp/json.ts';
+import { checkStructured } from './mcp/outputCheck.ts';
+import { readContents } from './mcp/resourceContents.ts';
 import { SpillTable } from './mcp/spill/spillTable.ts';
 import type {
+  CompletionRequest,
+  Disposable,
+  LogLevel,
+  PromptList,
+  PromptResult,
+  ResourceContents,
+  ResourceList,
+  ResourceName,
   ResultAssets,
   ResultPart,
+  ServerChange,
+  ServerHost,
+  ServerState,
   Spills,
   ToolCall,
   ToolCallOptions,
-  ToolHost,
+  ToolInfo,
   ToolList,
   ToolName,
   ToolResult,
@@ -71,45 +87,164 @@ export interface ToolSettings {
   readonly transform?: Transform | undefined;
 }
 
-/** The tools of all servers behind the port that the turn loop knows. Nothing is opened before it is used. */
-export class McpClient implements ToolHost {
+export interface ClientOptions {
+  readonly limits?: () => ResultLimits;
+  readonly settings?: () => Promise<ToolSettings> | ToolSettings;
+  /** Told of what a tool with an app returned, so that the app can be shown. */
+  readonly onAppResult?: (app: AppResult) => void;
+}
+
+/** What an app is shown with. */
+export interface AppResult {
+  readonly chat: string | undefined;
+  readonly call: ToolCall;
+  readonly tool: ToolInfo;
+  /** As it came, with all its bytes, as many as an app can take. */
+  readonly result: unknown;
+}
+
+/** The servers and all that they offer behind the port. Nothing is opened before it is used. */
+export class McpClient implements ServerHost {
   readonly #open: () => Promise<Connections>;
-  readonly #limits: () => ResultLimits;
-  readonly #settings: () => Promise<ToolSettings> | ToolSettings;
+  readonly #options: ClientOptions;
+  readonly #listeners = new Set<(server: string, what: ServerChange) => void>();
   #opened: Promise<Connections> | undefined;
 
-  constructor(
-    open: () => Promise<Connections>,
-    limits: () => ResultLimits = () => DEFAULT_LIMITS,
-    settings: () => Promise<ToolSettings> | ToolSettings = () => ({}),
-  ) {
+  constructor(open: () => Promise<Connections>, options: ClientOptions = {}) {
     this.#open = open;
-    this.#limits = limits;
-    this.#settings = settings;
+    this.#options = options;
   }
 
   async listTools(server?: string, signal?: AbortSignal): Promise<ToolList> {
     return (await this.#connections()).listTools(server, signal);
   }
 
-  async callTool(call: ToolCall, { assets, signal, onProgress }: ToolCallOptions): Promise<ToolResult> {
-    const limits = this.#limits();
-    const { fields, transform } = await this.#settings();
+  async callTool(call: ToolCall, { assets, signal, onProgress, chat }: ToolCallOptions): Promise<ToolResult> {
+    const { fields, transform } = (await this.#options.settings?.()) ?? {};
     const connections = await this.#connections();
-    const spills = new SpillTable({ folder: () => assets.spillFolder(), maxBytes: limits.maxAssetBytes });
-    try {
-      const result = await connections.callTool(call, { signal, onProgress, spills });
-      const tool = { server: call.server, tool: call.tool };
-      return await processMixedToolResult(result, assets, {
-        limits,
-        spills,
-        fields: fields?.(tool),
-        transform,
-        tool,
-      });
-    } finally {
-      await spills.dispose();
-    }
+    const tool = { server: call.server, tool: call.tool };
+    return this.#withSpills(assets, async (spills) => {
+      const raw = await connections.callTool(call, { signal, onProgress, spills, chat });
+      const info = connections.toolInfo(call.server, call.tool);
+      const result = await this.#withApp(raw, { call, info, chat, connections, signal, spills });
+      const own = { limits: this.#limits(), spills, fields: fields?.(tool), transform, tool };
+      const processed = await processMixedToolResult(result, assets, own);
+      const problem = checkStructured(info?.outputSchema, field(raw, 'structuredContent'));
+      return problem === undefined || processed.isError ? processed : withProblem(processed, problem);
+    });
+  }
+
+  /** What the server sends, as it sends it: for apps, which are the server's own. */
+  async callToolRaw(
+    call: ToolCall,
+    options: { readonly signal?: AbortSignal | undefined; readonly chat?: string | undefined },
+  ): Promise<unknown> {
+    return (await this.#connections()).callTool(call, options);
+  }
+
+  async listResources(server: string, signal?: AbortSignal): Promise<ResourceList> {
+    return (await this.#connections()).listResources(server, signal);
+  }
+
+  async listPrompts(server: string, signal?: AbortSignal): Promise<PromptList> {
+    return (await this.#connections()).listPrompts(server, signal);
+  }
+
+  async readResource(
+    { server, uri }: ResourceName,
+    { assets, signal, chat }: Omit<ToolCallOptions, 'onProgress'>,
+  ): Promise<ToolResult> {
+    const connections = await this.#connections();
+    return this.#withSpills(assets, async (spills) => {
+      const request = { method: 'resources/read', params: { uri } };
+      const contents = field(await connections.read(server, request, { signal, spills, chat }), 'contents');
+      if (!Array.isArray(contents)) throw new Error(`Server ${server} answered without contents.`);
+      const content = contents.map((resource: unknown) => ({ type: 'resource', resource }));
+      return processMixedToolResult({ content }, assets, { limits: this.#limits(), spills });
+    });
+  }
+
+  async fetchResource(
+    { server, uri }: ResourceName,
+    { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<readonly ResourceContents[]> {
+    const connections = await this.#connections();
+    const request = { method: 'resources/read', params: { uri } };
+    return readContents(await connections.read(server, request, { signal }), maxBytes);
+  }
+
+  async getPrompt(
+    { server, prompt, arguments: args }: Parameters<ServerHost['getPrompt']>[0],
+    { assets, signal, chat }: Omit<ToolCallOptions, 'onProgress'>,
+  ): Promise<PromptResult> {
+    const connections = await this.#connections();
+    return this.#withSpills(assets, async (spills) => {
+      const request = { method: 'prompts/get', params: { name: prompt, arguments: args } };
+      const messages = field(await connections.read(server, request, { signal, spills, chat }), 'messages');
+      if (!Array.isArray(messages)) throw new Error(`Server ${server} answered without messages.`);
+      const limits = this.#limits();
+      const read: PromptResult['messages'][number][] = [];
+      // One after the other, so that the numbers of the files follow the messages.
+      for (const message of messages as readonly unknown[]) {
+        const content = [field(message, 'content')].flat();
+        const { parts } = await processMixedToolResult({ content }, assets, { limits, spills });
+        read.push({ role: field(message, 'role') === 'assistant' ? 'assistant' : 'user', parts });
+      }
+      return { messages: read };
+    });
+  }
+
+  async complete(request: CompletionRequest, signal?: AbortSignal): Promise<readonly string[]> {
+    return (await this.#connections()).complete(request, signal);
+  }
+
+  subscribe(resource: ResourceName, onUpdate: () => void): Disposable {
+    let disposed = false;
+    let watch: Disposable | undefined;
+    void this.#connections().then((connections) => {
+      if (!disposed) watch = connections.watch(resource, onUpdate);
+    });
+    return {
+      dispose: () => {
+        disposed = true;
+        watch?.dispose();
+      },
+    };
+  }
+
+  /** As long as nothing was asked for, no server has a state worth loading the SDK for. */
+  async states(): Promise<ReadonlyMap<string, ServerState>> {
+    return (await this.#opened)?.states() ?? new Map();
+  }
+
+  onDidChange(listener: (server: string, what: ServerChange) => void): Disposable {
+    this.#listeners.add(listener);
+    return { dispose: () => this.#listeners.delete(listener) };
+  }
+
+  async start(server: string): Promise<void> {
+    await (await this.#connections()).start(server);
+  }
+
+  async stop(server: string): Promise<void> {
+    await (await this.#opened)?.stop(server);
+  }
+
+  async restart(server: string): Promise<void> {
+    await (await this.#connections()).restart(server);
+  }
+
+  /** Forgets what the server gave us to prove who the user is. */
+  async signOut(server: string): Promise<void> {
+    await (await this.#connections()).signOut(server);
+  }
+
+  async setLogLevel(server: string, level: LogLevel): Promise<void> {
+    await (await this.#connections()).setLogLevel(server, level);
+  }
+
+  rootsChanged(): void {
+    void this.#opened?.then((connections) => connections.rootsChanged());
   }
 
   async dispose(): Promise<void> {
@@ -117,12 +252,82 @@ export class McpClient implements ToolHost {
   }
 
   #connections(): Promise<Connections> {
-    this.#opened ??= this.#open().catch((error: unknown) => {
-      this.#opened = undefined;
-      throw error;
-    });
+    this.#opened ??= this.#open().then(
+      (connections) => {
+        connections.onDidChange((server, what) => {
+          for (const listener of this.#listeners) listener(server, what);
+        });
+        return connections;
+      },
+      (error: unknown) => {
+        this.#opened = undefined;
+        throw error;
+      },
+    );
     return this.#opened;
   }
+
+  #limits(): ResultLimits {
+    return this.#options.limits?.() ?? DEFAULT_LIMITS;
+  }
+
+  /** Where long strings of an answer go while it arrives; what nobody has taken is removed. */
+  async #withSpills<T>(assets: ResultAssets, work: (spills: SpillTable) => Promise<T>): Promise<T> {
+    const { maxAssetBytes } = this.#limits();
+    const spills = new SpillTable({ folder: () => assets.spillFolder(), maxBytes: maxAssetBytes });
+    try {
+      return await work(spills);
+    } finally {
+      await spills.dispose();
+    }
+  }
+
+  /** The result of a tool that has an app, with the app as one more file. */
+  async #withApp(
+    result: unknown,
+    { call, info, chat, connections, signal, spills }: AppCall,
+  ): Promise<unknown> {
+    const { onAppResult } = this.#options;
+    const content = field(result, 'content');
+    if (info?.app === undefined || !onAppResult || !Array.isArray(content) || !isObject(result))
+      return result;
+    onAppResult({ chat, call, tool: info, result: await restoreForApp(result, spills) });
+    const app = await this.#readApp(info, connections, signal);
+    return { ...result, content: [...content, app] };
+  }
+
+  /** The app as a block, or why there is none as a text. */
+  async #readApp(
+    { server, app = '' }: ToolInfo,
+    connections: Connections,
+    signal?: AbortSignal,
+  ): Promise<unknown> {
+    const request = { method: 'resources/read', params: { uri: app } };
+    try {
+      const read = readAppResource(
+        readContents(await connections.read(server, request, { signal }), MAX_APP_BYTES),
+      );
+      if ('problem' in read) throw new Error(read.problem);
+      return appBlock(withPolicy(read.html, read.csp), app);
+    } catch (error) {
+      signal?.throwIfAborted();
+      const text = `The app of this tool could not be read: ${(error as Error).message}`;
+      return { type: 'text', text, annotations: { audience: ['user'] } };
+    }
+  }
+}
+
+interface AppCall {
+  readonly call: ToolCall;
+  readonly info: ToolInfo | undefined;
+  readonly chat: string | undefined;
+  readonly connections: Connections;
+  readonly signal: AbortSignal | undefined;
+  readonly spills: SpillTable;
+}
+
+function withProblem(result: ToolResult, message: string): ToolResult {
+  return { ...result, parts: [...result.parts, { kind: 'problem', message }] };
 }
 
 /** What pictures end with has room in this. */

@@ -72,7 +72,9 @@ export interface ToolInfo extends ToolName {
   /** The `ui://` resource that shows its results. */
   readonly app?: string;
   /** An app may call it, and a model must not see it. */
-  readonly forAppsOnly?: boolean;
+  readonly forAppsOnly?: true;
+  /** A model may call it, and an app must not. */
+  readonly notForApps?: true;
   /** A picture as a data: URL. */
   readonly icon?: string;
 }
@@ -155,6 +157,8 @@ export interface ResourceInfo extends ResourceName {
   readonly mimeType?: string;
   readonly size?: number;
   readonly icon?: string;
+  /** What its `_meta` says about it as an app. */
+  readonly meta?: unknown;
 }
 
 /** `uriTemplate` is one of RFC 6570. */
@@ -208,6 +212,8 @@ export interface ResourceContents {
   readonly uri: string;
   readonly mimeType?: string;
   readonly data: string | Uint8Array;
+  /** Its `_meta`, as the server sent it. */
+  readonly meta?: unknown;
 }
 
 /** What a value is being typed for: an argument of a prompt, or a blank of a template. */
@@ -229,7 +235,7 @@ export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'crit
 
 /** All servers and what they offer. Every method that names a server starts it when it is needed. */
 export interface ServerHost extends ToolHost {
-  /** Of all servers that may be started, without starting any. */
+  /** Of the servers that may be started, without starting any. Those that are not named are idle. */
   states(): Promise<ReadonlyMap<string, ServerState>>;
   onDidChange(listener: (server: string, what: ServerChange) => void): Disposable;
   /** These reject with a message fit for the user. */

@@ -15,6 +15,7 @@ const root = join(import.meta.dirname, '..');
 /** Whatever talks to another process. */
 const INTEGRATION = [
   'test/integration/**/*.test.ts',
+  'test/conformance/**/*.test.ts',
   'test/mcp/connections.test.ts',
   'test/mcp/remote.test.ts',
   'test/mcp/spill{Stdio,Http}.test.ts',

@@ -244,6 +244,8 @@ type Settings = Pick<Chat, 'frontMatter' | 'frontMatterStart'>;
 function readFrontMatter(text: string): { readonly settings: Settings; readonly end: number } {
   const match = text.startsWith('---') ? FRONT_MATTER.exec(text) : null;
   if (match?.index !== 0) return { settings: {}, end: 0 };
+  // One that was never closed ends where the turns begin; what a turn says cannot close it.
+  if (match[1]?.split(/\r?\n/).some((line) => readMarker(line))) return { settings: {}, end: 0 };
   const settings = { frontMatter: match[1] ?? '', frontMatterStart: text.indexOf('\n') + 1 };
   return { settings, end: match[0].length };
 }

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { readAgentFile } from '../assets/agentFiles.ts';
 import { FolderAttachments } from '../assets/attachments.ts';
+import { AuditFile } from '../assets/auditFile.ts';
 import { acquireLock } from '../assets/chatLock.ts';
 import { FolderFiles } from '../assets/readFile.ts';
 import { FolderAssets } from '../assets/store.ts';
@@ -9,13 +9,12 @@ import { nextAction } from '../chat/nextAction.ts';
 import { parseChat } from '../chat/parse.ts';
 import { renderToolName } from '../chat/toolCall.ts';
 import { ChatListener, type ReplyProgress } from '../listener.ts';
-import { readServersFile, type ServerConfig } from '../mcp/config.ts';
-import { Connections } from '../mcp/connections.ts';
 import { ReferencedFiles } from '../mcp/fileArguments.ts';
-import { DEFAULT_LIMITS, McpClient } from '../mcpClient.ts';
+import { DEFAULT_LIMITS, type McpClient } from '../mcpClient.ts';
 import { ChatConversation } from '../model/conversation.ts';
 import { describeUsage } from '../model/usage.ts';
-import type { RunOutcome, ToolProgress } from '../ports.ts';
+import type { Audit, RunOutcome, ToolProgress } from '../ports.ts';
+import { createClient, readServers } from './client.ts';
 import { FileDocument } from './fileDocument.ts';
 import { createModelFinder } from './models.ts';
 import { CONSENT_GIVEN, TerminalConsent } from './terminalConsent.ts';
@@ -39,41 +38,16 @@ export async function runCommand(command: Work, context: CliContext): Promise<0 
     throw new UsageError('The chat calls tools: --servers mcp.json is missing.');
   }
   const servers = command.servers === undefined ? new Map() : await readServers(command.servers, context);
-  const client = createClient(servers, context);
+  const client = createClient({ servers, command, context });
   try {
     if (command.kind === 'tools') return await listTools(client, context);
-    return await runChat(command, client, context);
+    return await runChat(command, client, { context, servers: [...servers.keys()] });
   } finally {
     await client.dispose();
   }
 }
 
 export type Work = Extract<Command, { kind: 'tools' | 'call' | 'run' }>;
-
-const TIMEOUT_MS = 60_000;
-
-function createClient(servers: ReadonlyMap<string, ServerConfig>, context: CliContext): McpClient {
-  const options = {
-    servers: async () => servers,
-    log: { info: () => {}, warn: context.err, error: () => {} },
-    timeoutMs: () => TIMEOUT_MS,
-    clientInfo: { name: 'filechat', version: context.version },
-  };
-  return new McpClient(async () => new Connections(options));
-}
-
-/** `${workspaceFolder}` is the folder that the file configures: its own, or the one around `.vscode/`. */
-async function readServers(path: string, { err }: Output): Promise<ReadonlyMap<string, ServerConfig>> {
-  const folder = dirname(resolve(path));
-  const workspaceFolder = basename(folder) === '.vscode' ? dirname(folder) : folder;
-  const { servers, problems } = readServersFile(await readFile(path, 'utf8'), {
-    workspaceFolder,
-    env: process.env,
-  });
-  for (const problem of problems) err(problem);
-  if (servers.size === 0) throw new Error(`No server in ${path} can be used.`);
-  return servers;
-}
 
 async function callsTools(command: Work): Promise<boolean> {
   if (command.kind !== 'run') return true;
@@ -93,19 +67,28 @@ async function listTools(client: McpClient, { out, err, signal }: CliContext): P
 
 type ChatWork = Exclude<Work, { kind: 'tools' }>;
 
-async function runChat(command: ChatWork, client: McpClient, context: CliContext): Promise<0 | 1> {
+interface Surroundings {
+  readonly context: CliContext;
+  /** The servers that there are. */
+  readonly servers: readonly string[];
+}
+
+async function runChat(command: ChatWork, client: McpClient, around: Surroundings): Promise<0 | 1> {
+  const { context } = around;
+  const audit = command.audit ? new AuditFile({ path: command.audit, onFailure: context.err }) : undefined;
   const document = await FileDocument.open(command.chat, { orBegin: command.kind === 'call' });
   const lock = await acquireLock(document.path);
   if ('holder' in lock) throw new Error(`${command.chat} is running already: ${lock.holder}.`);
   try {
     const before = answers(document.text());
-    const listener = await createListener(command, document, { client, context });
+    const listener = await createListener(command, document, { ...around, client, audit });
     context.signal.throwIfAborted();
     context.signal.addEventListener('abort', () => listener.stop());
     const outcome = await (command.kind === 'call' ? listener.callTool(command) : listener.run());
     for (const answer of newAnswers(before, answers(document.text()))) context.out(answer);
     return report(outcome, context);
   } finally {
+    await audit?.flush();
     await lock.release();
   }
 }
@@ -116,8 +99,9 @@ const BATCH_MS = 500;
 async function createListener(
   command: ChatWork,
   document: FileDocument,
-  { client, context }: { readonly client: McpClient; readonly context: CliContext },
+  around: Surroundings & { readonly client: McpClient; readonly audit: Audit | undefined },
 ): Promise<ChatListener> {
+  const { client, context, audit } = around;
   const folder = dirname(document.path);
   const roots = rootsOf(command, folder);
   const isCall = command.kind === 'call';
@@ -126,7 +110,9 @@ async function createListener(
     assets: new FolderAssets({ folder }),
     tools: client,
     consent: isCall ? CONSENT_GIVEN : new TerminalConsent(command.approve),
-    conversation: isCall ? undefined : await createConversation(command, { client, folder, context }),
+    conversation: isCall ? undefined : await createConversation(command, { ...around, folder }),
+    chat: document.path,
+    audit,
     files: new ReferencedFiles(new FolderFiles({ folder, roots, limits: () => DEFAULT_LIMITS })),
     log: { info: () => {}, warn: () => {}, error: context.err },
     rescue: context.out,
@@ -139,7 +125,7 @@ async function createListener(
 
 async function createConversation(
   command: Extract<Work, { kind: 'run' }>,
-  { client, folder, context }: { client: McpClient; folder: string; context: CliContext },
+  { client, folder, context, servers }: Surroundings & { client: McpClient; folder: string },
 ): Promise<ChatConversation> {
   const finder = await createModelFinder(command.models, context);
   const roots = rootsOf(command, folder);
@@ -149,6 +135,7 @@ async function createConversation(
     attachments: new FolderAttachments({ folder, roots }),
     readAgent: (name) => readAgentFile(name, roots),
     maxSteps: () => command.maxSteps,
+    servers: async () => servers,
   });
 }
 

@@ -5,7 +5,7 @@ import { renderToolName } from '../chat/toolCall.ts';
 import type { AboutCall, Approval, Consent, ConsentAnswer, ToolCall, ToolInfo } from '../ports.ts';
 
 /** Whoever types the name of a tool on the command line has agreed to it. */
-export const CONSENT_GIVEN: Consent = { mayCall: async () => ({ kind: 'allow' }) };
+export const CONSENT_GIVEN: Consent = { mayCall: async () => ({ kind: 'allow', by: 'commandLine' }) };
 
 /** Asks on the terminal; where there is none, nothing runs that the command line did not allow. */
 export class TerminalConsent implements Consent {
@@ -17,8 +17,8 @@ export class TerminalConsent implements Consent {
 
   async mayCall(call: ToolCall, tool: ToolInfo, about: AboutCall = {}): Promise<ConsentAnswer> {
     const approval = strictest(this.#approval, about.approve);
-    if (approval === 'auto') return { kind: 'allow' };
-    if (approval === 'auto-readonly' && tool.readOnly) return { kind: 'allow' };
+    if (approval === 'auto') return { kind: 'allow', by: 'commandLine' };
+    if (approval === 'auto-readonly' && tool.readOnly) return { kind: 'allow', by: 'commandLine' };
     if (!process.stdin.isTTY) throw new Error(approval === this.#approval ? NO_TERMINAL : CHAT_ASKS);
     return ask(call, about.notes ?? []);
   }
@@ -46,7 +46,7 @@ async function ask(call: ToolCall, notes: readonly string[]): Promise<ConsentAns
 }
 
 function readAnswer(answer: string): ConsentAnswer {
-  if (/^y(es)?$/i.test(answer)) return { kind: 'allow' };
+  if (/^y(es)?$/i.test(answer)) return { kind: 'allow', by: 'asked' };
   const no = /^(?:no?)(?:[ ,:]+(.*))?$/i.exec(answer);
   if (!no) return { kind: 'cancel' };
   return no[1] ? { kind: 'deny', reason: no[1] } : { kind: 'deny' };

@@ -6,15 +6,18 @@ export const USAGE = `Usage:
   filechat tools --servers mcp.json
       Lists the tools of all servers.
   filechat call SERVER.TOOL [--args JSON] --chat FILE --servers mcp.json [--root DIR]
+                [--audit FILE]
       Calls a tool and writes the call, its result and its files into the chat.
   filechat run FILE [--model NAME] [--models models.json] [--servers mcp.json]
-               [--approve ask|auto-readonly|auto] [--max-steps N] [--root DIR]
+               [--approve ask|auto-readonly|auto] [--max-steps N] [--root DIR] [--audit FILE]
       Does what the chat asks for next: a reply, its tool calls, and so on until it is your turn, or the rest of
       a reply that was cut. “ask” asks on the terminal. Ctrl+C stops and leaves a valid chat.
 
   In arguments "asset:NAME" is a file in the chat's cmdassets/, and "file:PATH" one in the chat's folder or
   below DIR, as are files that turns link to. The tool gets what its schema asks for: the bytes or the path.
   mcp.json is { "servers": { "NAME": { "command": "…", "args": ["…"] } } }, or "url" instead of "command".
+  An env value or header may be \${input:ID}, which is FILECHAT_INPUT_ID of the environment. FILE of --audit gets a
+  line for every call: when, with which consent, how large, and with what outcome, but no contents.
   models.json is { "models": { "NAME": { "provider": "…", "model": "…", "baseUrl": "…" } } }; NAME may also be
   provider/model, such as anthropic/MODEL. Keys are in the environment: FILECHAT_KEY_NAME, else ANTHROPIC_API_KEY,
   OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY. Without any model a local Ollama or LM Studio is used, else the
@@ -32,6 +35,7 @@ export type Command =
       readonly servers: string;
       readonly arguments: Arguments;
       readonly root?: string;
+      readonly audit?: string;
     } & ToolName)
   | {
       readonly kind: 'run';
@@ -42,6 +46,7 @@ export type Command =
       readonly approve: Approval;
       readonly maxSteps: number;
       readonly root?: string;
+      readonly audit?: string;
     };
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -58,6 +63,7 @@ const OPTIONS = {
   models: { type: 'string' },
   'max-steps': { type: 'string' },
   root: { type: 'string' },
+  audit: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const;
@@ -80,6 +86,7 @@ export function readCommand(argv: readonly string[]): Command {
         chat: needed(values.chat, '--chat FILE'),
         servers: needed(values.servers, '--servers mcp.json'),
         ...(values.root === undefined ? {} : { root: needed(values.root, '--root DIR') }),
+        ...(values.audit === undefined ? {} : { audit: needed(values.audit, '--audit FILE') }),
       };
     case 'run':
       return {
@@ -87,6 +94,7 @@ export function readCommand(argv: readonly string[]): Command {
         chat: needed(operand, 'FILE'),
         approve: readApproval(values.approve ?? 'ask'),
         ...(values.root === undefined ? {} : { root: needed(values.root, '--root DIR') }),
+        ...(values.audit === undefined ? {} : { audit: needed(values.audit, '--audit FILE') }),
         maxSteps: readSteps(values['max-steps']),
         ...(values.servers === undefined ? {} : { servers: values.servers }),
         ...(values.model === undefined ? {} : { model: values.model }),

@@ -4,8 +4,11 @@ import { parseChat } from '../chat/parse.ts';
 import { readArguments, renderToolName, type WrittenCall } from '../chat/toolCall.ts';
 import type {
   AssetStore,
+  Audit,
+  AuditEntry,
   ChatRules,
   Consent,
+  ConsentSource,
   FileArguments,
   Log,
   PreparedArguments,
@@ -14,6 +17,7 @@ import type {
   ToolHost,
   ToolInfo,
   ToolList,
+  ToolName,
   ToolProgress,
   ToolResult,
 } from '../ports.ts';
@@ -28,6 +32,11 @@ export interface ToolRunParts {
   readonly log: Log;
   readonly onProgress?: ((call: ToolCall, progress: ToolProgress) => void) | undefined;
   readonly rescue?: ((markdown: string) => void) | undefined;
+  /** The chat's address, for what a server asks while it works, and for the audit. */
+  readonly chat?: string | undefined;
+  readonly audit?: Audit | undefined;
+  /** Whether the user has switched a tool off. */
+  readonly isSwitchedOff?: ((tool: ToolName) => boolean) | undefined;
 }
 
 /** Makes the calls that stand in the chat, with consent, and writes what came behind them, in their order. */
@@ -110,11 +119,12 @@ export class ToolRuns {
     if (signal.aborted || verdict.kind === 'cancel') return done(STOPPED);
     if (verdict.kind === 'refuse') return done(await this.write(call, refusal(verdict.reason)));
     if (verdict.kind === 'edit') return done({ ...STOPPED, error: TO_EDIT, edit: call.id });
-    const run = async () =>
-      this.#isStill(written)
-        ? this.answer(call, verdict.prepared, signal)
-        : failed(`The call ${renderToolName(call)} ${id} was changed: run again.`);
-    return { kind: 'ready', readOnly: verdict.tool.readOnly === true, run };
+    const run = async () => {
+      if (this.#isStill(written)) return this.answer(call, verdict.prepared, signal);
+      this.#record(call, { outcome: 'cancelled' });
+      return failed(`The call ${renderToolName(call)} ${id} was changed: run again.`);
+    };
+    return { kind: 'ready', readOnly: verdict.prepared.tool.readOnly === true, run };
   }
 
   /** The consent was for what the file said then. */
@@ -125,8 +135,21 @@ export class ToolRuns {
 
   /** A call needs a tool that exists and that the chat allows, files that may be given to it, and a user who agrees. */
   async judge(call: ToolCall, rules: ChatRules, signal: AbortSignal): Promise<Verdict> {
+    const verdict = await this.#decide(call, rules, signal);
+    if (signal.aborted) this.#record(call, { outcome: 'cancelled' });
+    else if (verdict.kind === 'refuse') this.#record(call, { outcome: verdict.outcome });
+    else if (verdict.kind !== 'allow') this.#record(call, { outcome: 'cancelled' });
+    return signal.aborted ? { kind: 'cancel' } : verdict;
+  }
+
+  async #decide(call: ToolCall, rules: ChatRules, signal: AbortSignal): Promise<Verdict> {
     if (!rules.allows(call)) {
-      return refuse(`This chat does not allow the tool ${renderToolName(call)}. See its front matter.`);
+      return deny(`This chat does not allow the tool ${renderToolName(call)}. See its front matter.`);
+    }
+    if (this.#parts.isSwitchedOff?.(call)) {
+      return deny(
+        `The tool ${renderToolName(call)} is switched off. The setting filechat.disabledTools says so.`,
+      );
     }
     const list = await this.#listTools(call.server, signal);
     if (!list) return { kind: 'cancel' };
@@ -142,9 +165,11 @@ export class ToolRuns {
       notes: prepared?.notes,
       approve: rules.approve,
     });
-    if (answer.kind === 'allow') return { kind: 'allow', prepared, tool };
+    if (answer.kind === 'allow') {
+      return { kind: 'allow', prepared: { files: prepared, tool, consent: answer.by } };
+    }
     if (answer.kind !== 'deny') return answer;
-    return refuse(
+    return deny(
       answer.reason ? `The user declined the call: ${answer.reason}` : 'The user declined the call.',
     );
   }
@@ -160,26 +185,49 @@ export class ToolRuns {
   }
 
   async answer(call: ToolCall, prepared: Prepared, signal: AbortSignal): Promise<RunOutcome> {
-    return this.write(call, await this.#call(call, prepared, signal));
+    const startedAtMs = Date.now();
+    const { result, isFromTool } = await this.#call(call, prepared, signal);
+    this.#record(call, {
+      consent: prepared.consent,
+      outcome: outcomeOf(result, { isFromTool, isStopped: signal.aborted }),
+      ms: Date.now() - startedAtMs,
+      ...sizesOf(result),
+    });
+    return this.write(call, result);
   }
 
   /** The result, or why there is none as a result. The tool gets the files; the document keeps the references. */
-  async #call(call: ToolCall, prepared: Prepared, signal: AbortSignal): Promise<ToolResult> {
-    const { assets, tools, onProgress, log } = this.#parts;
+  async #call(call: ToolCall, { files }: Prepared, signal: AbortSignal): Promise<Came> {
+    const { assets, tools, onProgress, log, chat } = this.#parts;
     try {
-      const resolved = (await prepared?.resolve(signal)) ?? { ok: true, arguments: call.arguments };
-      if (!resolved.ok) return refusal(resolved.message);
+      const resolved = (await files?.resolve(signal)) ?? { ok: true, arguments: call.arguments };
+      if (!resolved.ok) return { result: refusal(resolved.message), isFromTool: false };
       const sent = { ...call, arguments: resolved.arguments };
-      return await tools.callTool(sent, {
+      const result = await tools.callTool(sent, {
         assets: assets.beginResult(),
         signal,
         onProgress: (progress) => onProgress?.(call, progress),
+        chat,
       });
+      return { result, isFromTool: true };
     } catch (error) {
       const reason = signal.aborted ? 'The call was stopped before it answered.' : messageOf(error);
       log.warn(`${renderToolName(call)}: ${reason}`);
-      return refusal(reason);
+      return { result: refusal(reason), isFromTool: false };
     }
+  }
+
+  /** The arguments count as the chat has them: with references in the place of files. */
+  #record(call: ToolCall, more: Pick<AuditEntry, 'outcome'> & Partial<AuditEntry>): void {
+    const { audit, chat } = this.#parts;
+    audit?.record({
+      kind: 'call',
+      server: call.server,
+      name: call.tool,
+      chat,
+      argumentBytes: Buffer.byteLength(JSON.stringify(call.arguments)),
+      ...more,
+    });
   }
 
   /** Bytes before links: by now every asset of the result is whole on disk. */
@@ -197,14 +245,24 @@ export class ToolRuns {
 
 const TO_EDIT = 'The call waits in the chat: change its arguments, then run.';
 
-/** The files of a call that has some and may be made. */
-export type Prepared = Extract<PreparedArguments, { readonly ok: true }> | undefined;
+/** What a call that may be made goes with: its files if it has some, its tool, and who agreed. */
+export interface Prepared {
+  readonly files: Extract<PreparedArguments, { readonly ok: true }> | undefined;
+  readonly tool: ToolInfo;
+  readonly consent: ConsentSource | undefined;
+}
 
 export type Verdict =
-  | { readonly kind: 'allow'; readonly prepared: Prepared; readonly tool: ToolInfo }
+  | { readonly kind: 'allow'; readonly prepared: Prepared }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'edit' }
-  | { readonly kind: 'refuse'; readonly reason: string };
+  | { readonly kind: 'refuse'; readonly reason: string; readonly outcome: 'denied' | 'error' };
+
+/** What came of a call: from its tool, or our word in its place. */
+interface Came {
+  readonly result: ToolResult;
+  readonly isFromTool: boolean;
+}
 
 /** A call that only has to be made, or what became of it already. */
 type Ready =
@@ -215,8 +273,14 @@ function done(outcome: RunOutcome): Ready {
   return { kind: 'done', outcome };
 }
 
+/** There is nothing that could be called. */
 function refuse(reason: string): Verdict {
-  return { kind: 'refuse', reason };
+  return { kind: 'refuse', reason, outcome: 'error' };
+}
+
+/** Somebody does not want it called. */
+function deny(reason: string): Verdict {
+  return { kind: 'refuse', reason, outcome: 'denied' };
 }
 
 function refusal(message: string): ToolResult {
@@ -230,4 +294,23 @@ function errorOf({ isError, parts }: ToolResult): string | undefined {
   if (!isError && !unusable) return undefined;
   const text = parts.find((part) => part.kind === 'text')?.text;
   return problem?.message ?? text ?? 'The tool reported an error.';
+}
+
+function outcomeOf(
+  result: ToolResult,
+  { isFromTool, isStopped }: { isFromTool: boolean; isStopped: boolean },
+): AuditEntry['outcome'] {
+  if (!isFromTool) return isStopped ? 'cancelled' : 'error';
+  return errorOf(result) === undefined ? 'ok' : 'error';
+}
+
+function sizesOf({ parts }: ToolResult): Pick<AuditEntry, 'resultBytes' | 'assets'> {
+  const texts = parts.map((part) => {
+    if (part.kind === 'text') return part.text;
+    return part.kind === 'data' ? part.json : '';
+  });
+  return {
+    resultBytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
+    assets: parts.filter(({ kind }) => kind === 'asset').length,
+  };
 }

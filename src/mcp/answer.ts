@@ -1,10 +1,13 @@
-import { printJson } from './example.ts';
+import { exampleFor, printJson } from './example.ts';
+import { hasFormat } from './format.ts';
 import { isObject } from './json.ts';
 import { matchesPattern } from './pattern.ts';
 import type {
   Answer,
   ArgumentQuestion,
+  Choice,
   ChoiceQuestion,
+  ChoicesQuestion,
   JsonQuestion,
   NumberQuestion,
   TextQuestion,
@@ -18,6 +21,8 @@ export function checkAnswer(question: ArgumentQuestion, text: string): Answer {
   switch (question.kind) {
     case 'choice':
       return checkChoice(question, text);
+    case 'choices':
+      return checkChoices(question, text);
     case 'yesNo':
       return checkYesNo(text);
     case 'number':
@@ -61,14 +66,61 @@ function checkEmpty(question: ArgumentQuestion): Answer {
 const MAX_CHOICES_SHOWN = 10;
 
 function checkChoice({ choices }: ChoiceQuestion, text: string): Answer {
-  const choice =
+  const choice = findChoice(choices, text);
+  return choice === undefined ? wrong(`Choose one of: ${listChoices(choices)}`) : valid(choice.value);
+}
+
+function findChoice(choices: readonly Choice[], text: string): Choice | undefined {
+  return (
     choices.find((candidate) => candidate.text === text) ??
-    choices.find((candidate) => candidate.text === text.trim() || candidate.label === text.trim());
-  if (choice !== undefined) {
-    return valid(choice.value);
-  }
+    choices.find((candidate) => candidate.text === text.trim() || candidate.label === text.trim())
+  );
+}
+
+function listChoices(choices: readonly Choice[]): string {
   const shown = choices.slice(0, MAX_CHOICES_SHOWN).map((candidate) => candidate.text);
-  return wrong(`Choose one of: ${shown.join(', ')}${choices.length > shown.length ? ', …' : '.'}`);
+  return `${shown.join(', ')}${choices.length > shown.length ? ', …' : '.'}`;
+}
+
+/** A list as JSON, or names with commas between them. */
+function checkChoices(question: ChoicesQuestion, text: string): Answer {
+  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, unique } = question;
+  const read = readList(question, text);
+  if (!read.ok) return read;
+  const { value: values } = read;
+  if (unique && new Set(values.map(printJson)).size < values.length) {
+    return wrong('Each may be chosen only once.');
+  }
+  if (values.length < minItems) return wrong(`Choose at least ${minItems}.`);
+  return values.length > maxItems ? wrong(`Choose at most ${maxItems}.`) : valid(values);
+}
+
+type ReadList = { readonly ok: true; readonly value: readonly unknown[] } | Extract<Answer, { ok: false }>;
+
+function readList({ choices }: ChoicesQuestion, text: string): ReadList {
+  const items = parseList(text);
+  const found = items
+    ? items.map((item) => {
+        const json = printJson(item);
+        return choices.find(({ value }) => printJson(value) === json);
+      })
+    : [findChoice(choices, text)];
+  const named = found.includes(undefined)
+    ? text.split(',').map((name) => findChoice(choices, name.trim()))
+    : found;
+  const chosen = named.filter((choice) => choice !== undefined);
+  return chosen.length === named.length
+    ? { ok: true, value: chosen.map(({ value }) => value) }
+    : { ok: false, message: `Choose among: ${listChoices(choices)}` };
+}
+
+function parseList(text: string): readonly unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 const YES_NO: ReadonlyMap<string, boolean> = new Map([
@@ -121,13 +173,16 @@ function isMultiple(value: number, step: number): boolean {
   return Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times));
 }
 
-function checkText({ minLength, maxLength, pattern }: TextQuestion, text: string): Answer {
+function checkText({ minLength, maxLength, pattern, format }: TextQuestion, text: string): Answer {
   const length = [...text].length;
   if (minLength !== undefined && length < minLength) {
     return wrong(`It must have at least ${minLength} characters.`);
   }
   if (maxLength !== undefined && length > maxLength) {
     return wrong(`It must have at most ${maxLength} characters.`);
+  }
+  if (format !== undefined && !hasFormat(format, text)) {
+    return wrong(`It must be written like this: ${exampleFor({ type: 'string', format })}`);
   }
   return pattern === undefined || matchesPattern(pattern, text)
     ? valid(text)

@@ -1,5 +1,6 @@
 import { checkAnswer, printAnswer } from './answer.ts';
 import { exampleFor, printJson } from './example.ts';
+import { isTextFormat } from './format.ts';
 import { isObject } from './json.ts';
 import { isSafePattern } from './pattern.ts';
 import type { ArgumentQuestion, Choice } from './question.ts';
@@ -103,6 +104,10 @@ function askByKind(keywords: Keywords, root: unknown): Kind {
   if (choices.length > 0) {
     return { kind: 'choice', choices };
   }
+  const several = askChoices(keywords, root);
+  if (several !== undefined) {
+    return several;
+  }
   switch (keywords['type']) {
     case 'boolean':
       return { kind: 'yesNo' };
@@ -131,6 +136,22 @@ function readChoices(keywords: Keywords, root: unknown): Choice[] {
   return members.every((member) => Object.hasOwn(member, 'const'))
     ? nameChoices(members.map((member) => ({ value: member['const'], title: member['title'] })))
     : [];
+}
+
+/** A list of things that can be told beforehand is chosen, and not typed. */
+function askChoices(keywords: Keywords, root: unknown): Kind | undefined {
+  const { type, items, prefixItems, minItems, maxItems } = keywords;
+  if (type !== 'array' || prefixItems !== undefined) return undefined;
+  const each = flattenSchema(items, root);
+  const choices = each.nullable ? [] : readChoices(each.keywords, root);
+  if (choices.length === 0) return undefined;
+  return {
+    kind: 'choices',
+    choices,
+    ...(typeof minItems === 'number' ? { minItems } : {}),
+    ...(typeof maxItems === 'number' ? { maxItems } : {}),
+    unique: keywords['uniqueItems'] === true,
+  };
 }
 
 function nameChoices(options: readonly { value: unknown; title?: unknown }[]): Choice[] {
@@ -171,12 +192,13 @@ function askNumber(keywords: Keywords): Kind {
 }
 
 function askText(keywords: Keywords): Kind {
-  const { minLength, maxLength, pattern } = keywords;
+  const { minLength, maxLength, pattern, format } = keywords;
   return {
     kind: 'text',
     ...(typeof minLength === 'number' ? { minLength } : {}),
     ...(typeof maxLength === 'number' ? { maxLength } : {}),
     ...(typeof pattern === 'string' && isSafePattern(pattern) ? { pattern } : {}),
+    ...(isTextFormat(format) ? { format } : {}),
   };
 }
 

@@ -1,21 +1,40 @@
 import { parseJsonWithComments } from '../chat/jsonc.ts';
+import { type InputDefinition, readInputs } from './inputs.ts';
 import { field, isObject } from './json.ts';
-import { expandVariables, type VariableContext } from './variables.ts';
+import { checkHeader, checkServerId, checkText, checkUrl, checkVariable } from './serverChecks.ts';
+import { type Expansion, expandVariables } from './variables.ts';
 
-export interface StdioServer {
+interface AnyServer {
+  /** The environment variables of this process whose values were put into the configuration. */
+  readonly fromEnvironment?: readonly string[];
+}
+
+export interface StdioServer extends AnyServer {
   readonly kind: 'stdio';
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** A file with more variables, which `withEnvFile` puts into `env`. */
+  readonly envFile?: string;
 }
 
-export interface RemoteServer {
+export interface RemoteServer extends AnyServer {
   readonly kind: 'http' | 'sse';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly oauth?: OAuthConfig;
 }
 
+/** Who we are to a server's sign-in, where it does not find out by itself. */
+export interface OAuthConfig {
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly clientMetadataUrl?: string;
+  readonly scopes?: readonly string[];
+}
+
+/** Any text in it may hold `${input:ID}`, so that what is shown and remembered of it holds no secret. */
 export type ServerConfig = StdioServer | RemoteServer;
 
 export interface ServersRead {
@@ -24,20 +43,29 @@ export interface ServersRead {
   readonly problems: readonly string[];
 }
 
-/** Reads the value of `servers`. A bad entry becomes a problem, and the others live on. */
-export function readServers(json: unknown, context: VariableContext): ServersRead {
+export interface ServersFileRead extends ServersRead {
+  /** What the file says about the inputs that its servers need. */
+  readonly inputs: ReadonlyMap<string, InputDefinition>;
+}
+
+/**
+ * Reads the value of `servers`. A bad entry becomes a problem, and the others live on. One that is disabled is left
+ * out without a word.
+ */
+export function readServers(json: unknown, expansion: Expansion): ServersRead {
   const servers = new Map<string, ServerConfig>();
   const problems: string[] = [];
   if (json === undefined || json === null) {
     return { servers, problems };
   }
   if (!isObject(json)) {
-    return unreadable('The MCP servers must be an object: { "NAME": { "command": … } }.');
+    return { servers, problems: ['The MCP servers must be an object: { "NAME": { "command": … } }.'] };
   }
   for (const [name, entry] of Object.entries(json)) {
+    if (field(entry, 'disabled') === true) continue;
     try {
       checkServerId(name);
-      servers.set(name, readServer(entry, context));
+      servers.set(name, readServer(entry, expansion));
     } catch (error) {
       problems.push(`MCP server ${JSON.stringify(name)} is left out: ${(error as Error).message}.`);
     }
@@ -46,7 +74,7 @@ export function readServers(json: unknown, context: VariableContext): ServersRea
 }
 
 /** Reads a file such as `.vscode/mcp.json`; other hosts call the same thing `mcpServers`. */
-export function readServersFile(text: string, context: VariableContext): ServersRead {
+export function readServersFile(text: string, expansion: Expansion): ServersFileRead {
   let json: unknown;
   try {
     json = parseJsonWithComments(text);
@@ -54,14 +82,15 @@ export function readServersFile(text: string, context: VariableContext): Servers
     return unreadable(`The MCP servers file is not JSON: ${(error as Error).message}.`);
   }
   const servers = isObject(json) ? (field(json, 'servers') ?? field(json, 'mcpServers')) : undefined;
-  return servers === undefined
-    ? unreadable('The MCP servers file has no "servers"; it must look like { "servers": { "NAME": { … } } }.')
-    : readServers(servers, context);
+  if (servers === undefined) {
+    return unreadable(
+      'The MCP servers file has no "servers"; it must look like { "servers": { "NAME": { … } } }.',
+    );
+  }
+  const read = readServers(servers, expansion);
+  const { inputs, problems } = readInputs(field(json, 'inputs'));
+  return { servers: read.servers, inputs, problems: [...read.problems, ...problems] };
 }
-
-const SERVER_ID = /^[A-Za-z0-9_-]+$/;
-// These would be taken for something else as soon as someone uses a plain object as a map of servers.
-const RESERVED_IDS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 const KINDS: ReadonlyMap<unknown, ServerConfig['kind']> = new Map([
   ['stdio', 'stdio'],
@@ -71,24 +100,8 @@ const KINDS: ReadonlyMap<unknown, ServerConfig['kind']> = new Map([
   ['sse', 'sse'],
 ]);
 
-function checkServerId(name: string): void {
-  if (!SERVER_ID.test(name)) {
-    throw new Error('its name may hold only letters, digits, "_" and "-"; rename it');
-  }
-  if (RESERVED_IDS.has(name)) {
-    throw new Error('its name is reserved; rename it');
-  }
-}
-
-function readServer(entry: unknown, context: VariableContext): ServerConfig {
-  if (!isObject(entry)) {
-    throw new Error('it must be an object with "command" or "url"');
-  }
-  const kind = kindOf(entry);
-  return kind === 'stdio' ? readStdio(entry, context) : readRemote(kind, entry, context);
-}
-
-function kindOf(entry: object): ServerConfig['kind'] {
+/** What an entry is, by its `type` or else by what it has. */
+export function kindOf(entry: object): ServerConfig['kind'] {
   const type = field(entry, 'type');
   if (type !== undefined) {
     const kind = KINDS.get(type);
@@ -100,39 +113,91 @@ function kindOf(entry: object): ServerConfig['kind'] {
   if (field(entry, 'command') !== undefined) {
     return 'stdio';
   }
-  if (field(entry, 'url') !== undefined) {
+  if (addressOf(entry) !== undefined) {
     return 'http';
   }
   throw new Error('it has neither "command" nor "url"; give one of them');
 }
 
-function readStdio(entry: object, context: VariableContext): StdioServer {
-  const command = readText('command', field(entry, 'command'), context);
+/** Some hosts have other names for the address. */
+export function addressOf(entry: object): unknown {
+  return field(entry, 'url') ?? field(entry, 'serverUrl') ?? field(entry, 'httpUrl');
+}
+
+function readServer(entry: unknown, expansion: Expansion): ServerConfig {
+  if (!isObject(entry)) {
+    throw new Error('it must be an object with "command" or "url"');
+  }
+  const used = new Set<string>();
+  const watched: Expansion =
+    expansion === 'asWritten' ? expansion : { ...expansion, onEnvironment: (name) => used.add(name) };
+  const kind = kindOf(entry);
+  const config = kind === 'stdio' ? readStdio(entry, watched) : readRemote(kind, entry, watched);
+  return used.size === 0 ? config : { ...config, fromEnvironment: [...used] };
+}
+
+function readStdio(entry: object, expansion: Expansion): StdioServer {
+  const command = readText('command', field(entry, 'command'), expansion);
   const args = field(entry, 'args') ?? [];
   if (!Array.isArray(args)) {
     throw new Error('its "args" must be a list of strings');
   }
-  const cwd = field(entry, 'cwd');
-  return {
+  const config: StdioServer = {
     kind: 'stdio',
     command,
-    args: args.map((arg: unknown, index) => readArgument(`args[${index}]`, arg, context)),
-    env: readRecord('env', field(entry, 'env'), context, checkVariable),
-    ...(cwd === undefined ? {} : { cwd: readText('cwd', cwd, context) }),
+    args: args.map((arg: unknown, index) => readArgument(`args[${index}]`, arg, expansion)),
+    env: readRecord('env', field(entry, 'env'), expansion, checkVariable),
+    ...readOptional('cwd', entry, expansion),
+    ...readOptional('envFile', entry, expansion),
   };
-}
-
-function readRemote(kind: 'http' | 'sse', entry: object, context: VariableContext): RemoteServer {
-  const url = readText('url', field(entry, 'url'), context);
-  const protocol = URL.canParse(url) ? new URL(url).protocol : undefined;
-  if (protocol !== 'http:' && protocol !== 'https:') {
-    throw new Error('its "url" must be a whole address that starts with http:// or https://');
+  if (config.envFile?.includes('${input:')) {
+    throw new Error(`its "envFile" is read before anybody is asked, so it may not use \${input:…}`);
   }
-  return { kind, url, headers: readRecord('headers', field(entry, 'headers'), context, checkHeader) };
+  return config;
 }
 
-function readText(field: string, value: unknown, context: VariableContext): string {
-  const text = readArgument(field, value, context);
+function readRemote(kind: 'http' | 'sse', entry: object, expansion: Expansion): RemoteServer {
+  const url = readText('url', addressOf(entry), expansion);
+  checkUrl(url);
+  const headers = readRecord('headers', field(entry, 'headers'), expansion, checkHeader);
+  const oauth = field(entry, 'oauth');
+  return isObject(oauth)
+    ? { kind, url, headers, oauth: readOAuth(oauth, expansion) }
+    : { kind, url, headers };
+}
+
+function readOAuth(json: object, expansion: Expansion): OAuthConfig {
+  const given = field(json, 'scopes');
+  const scopes = typeof given === 'string' ? given.split(' ').filter((each) => each !== '') : given;
+  if (scopes !== undefined && !Array.isArray(scopes)) {
+    throw new Error('its "oauth.scopes" must be a list of strings');
+  }
+  const config: OAuthConfig = {
+    ...readOptional('clientId', json, expansion),
+    ...readOptional('clientSecret', json, expansion),
+    ...readOptional('clientMetadataUrl', json, expansion),
+    ...(scopes === undefined
+      ? {}
+      : { scopes: scopes.map((each: unknown, at) => readText(`oauth.scopes[${at}]`, each, expansion)) }),
+  };
+  if (config.clientMetadataUrl !== undefined && !/^https:\/\//i.test(config.clientMetadataUrl)) {
+    throw new Error('its "oauth.clientMetadataUrl" must start with https://');
+  }
+  return config;
+}
+
+function readOptional<Name extends string>(
+  name: Name,
+  entry: object,
+  expansion: Expansion,
+): { [Key in Name]?: string } {
+  const value = field(entry, name);
+  const given = value === undefined || value === null ? {} : { [name]: readText(name, value, expansion) };
+  return given as { [Key in Name]?: string };
+}
+
+function readText(field: string, value: unknown, expansion: Expansion): string {
+  const text = readArgument(field, value, expansion);
   if (text.trim() === '') {
     throw new Error(`its "${field}" must not be empty`);
   }
@@ -140,21 +205,19 @@ function readText(field: string, value: unknown, context: VariableContext): stri
 }
 
 /** Numbers and booleans are taken as their text, because people write `"PORT": 3000` and mean it. */
-function readArgument(field: string, value: unknown, context: VariableContext): string {
+function readArgument(field: string, value: unknown, expansion: Expansion): string {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
     throw new Error(`its "${field}" must be a string`);
   }
-  const text = expandVariables(String(value), context);
-  if (text.includes('\0')) {
-    throw new Error(`its "${field}" holds a NUL character; remove it`);
-  }
+  const text = expandVariables(String(value), expansion);
+  checkText(field, text);
   return text;
 }
 
 function readRecord(
   field: string,
   value: unknown,
-  context: VariableContext,
+  expansion: Expansion,
   check: (name: string, text: string) => void,
 ): Record<string, string> {
   if (value === undefined || value === null) {
@@ -165,7 +228,7 @@ function readRecord(
   }
   const given = Object.entries(value).filter(([, item]) => item !== null);
   const entries = given.map(
-    ([name, item]) => [name, readArgument(`${field}.${name}`, item, context)] as const,
+    ([name, item]) => [name, readArgument(`${field}.${name}`, item, expansion)] as const,
   );
   for (const [name, text] of entries) {
     check(name, text);
@@ -174,21 +237,6 @@ function readRecord(
   return Object.fromEntries(entries);
 }
 
-function checkVariable(name: string): void {
-  if (name === '' || /[=\0]/.test(name)) {
-    throw new Error(`its "env" has ${JSON.stringify(name)}, which cannot be the name of a variable`);
-  }
-}
-
-function checkHeader(name: string, text: string): void {
-  try {
-    new Headers([[name, text]]);
-  } catch {
-    // The value may be a secret, so only the name is told.
-    throw new Error(`its header ${JSON.stringify(name)} has a name or value that HTTP does not allow`);
-  }
-}
-
-function unreadable(problem: string): ServersRead {
-  return { servers: new Map(), problems: [problem] };
+function unreadable(problem: string): ServersFileRead {
+  return { servers: new Map(), inputs: new Map(), problems: [problem] };
 }

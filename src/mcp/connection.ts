@@ -1,18 +1,51 @@
-import { Client, type Implementation, type StandardSchemaV1 } from '@modelcontextprotocol/client';
-import type { Log, ToolProgress } from '../ports.ts';
+import {
+  type Client,
+  type Implementation,
+  LOG_LEVEL_META_KEY,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  type StandardSchemaV1,
+  type VersionNegotiationOptions,
+} from '@modelcontextprotocol/client';
+import type {
+  Log,
+  LogLevel,
+  ServerAbout,
+  ServerChange,
+  ServerOffers,
+  ServerRequests,
+  ToolProgress,
+} from '../ports.ts';
+import { createClient } from './clientSetup.ts';
 import type { ServerConfig } from './config.ts';
 import { explainFailure, explainSilence, isBroken, oneLine } from './failure.ts';
+import { pickIcon } from './icons.ts';
+import { rawResult } from './looseResults.ts';
+import { createMask } from './maskSecrets.ts';
+import type { RemoteAuthorization } from './oauth/authorization.ts';
 import { withSpills } from './spill/pendingCalls.ts';
 import type { SpillTable } from './spill/spillTable.ts';
 import { StderrTail } from './stderrTail.ts';
+import { Subscriptions } from './subscriptions.ts';
 import { type Channel, createChannel } from './transport.ts';
-import { atMost, startTimer, unlessAborted } from './waiting.ts';
+import type { Verdict } from './verdicts.ts';
+import { atMost, startTimer, type Timer, unlessAborted } from './waiting.ts';
 
 export interface ConnectionOptions {
   readonly name: string;
+  /** With all inputs filled in. */
   readonly config: ServerConfig;
   readonly clientInfo: Implementation;
   readonly log: Log;
+  readonly requests?: ServerRequests | undefined;
+  /** The chats whose calls are under way, the latest first. */
+  readonly chats?: (() => readonly string[]) | undefined;
+  readonly apps?: boolean | undefined;
+  readonly verdict?: Verdict | undefined;
+  readonly authorization?: RemoteAuthorization | undefined;
+  readonly onChange?: ((what: ServerChange) => void) | undefined;
+  readonly onUpdated?: ((uri: string) => void) | undefined;
 }
 
 export interface RequestOptions {
@@ -22,11 +55,13 @@ export interface RequestOptions {
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
   /** Where the long strings of the answer go. The caller disposes it, whatever becomes of the request. */
   readonly spills?: SpillTable | undefined;
+  /** For this request alone, where it is one of HTTP. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export type ConnectionState =
   | { readonly kind: 'opening' }
-  | { readonly kind: 'ready' }
+  | { readonly kind: 'ready'; readonly about: ServerAbout }
   | { readonly kind: 'closed'; readonly reason: string };
 
 /** However often progress is reported, a request ends after this time. */
@@ -34,6 +69,11 @@ const MAX_REQUEST_MS = 60 * 60 * 1000;
 /** How long a closing server is waited for: for its last words, and for its goodbye. */
 const GRACE_MS = 1000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
+/**
+ * A process that does not know the question of the newer revision may say nothing at all. It may also be slow to
+ * start; then it finds the old greeting behind the new one.
+ */
+const MAX_PROBE_MS = 2000;
 const STDERR_LINES_IN_REASON = 5;
 
 /** A schema that lets everything through as it is. */
@@ -43,57 +83,96 @@ const ANYTHING: StandardSchemaV1<unknown, unknown> = {
 
 /** One life of one server: it is opened once, and once closed it stays closed. */
 export class Connection {
+  readonly subscriptions: Subscriptions;
   readonly #options: ConnectionOptions;
   readonly #channel: Channel;
   readonly #client: Client;
   readonly #stderr: StderrTail | undefined;
+  readonly #mask: (text: string) => string;
   /** Aborted when the connection is lost, so that no request waits for an answer that cannot come. */
   readonly #lost = new AbortController();
+  /** They stand still while a person is asked something on behalf of the server. */
+  readonly #timers = new Set<Timer>();
+  readonly #elicitationsDone = new Map<string, () => void>();
+  #asking = 0;
+  #endedItself = false;
+  #logLevel: LogLevel = 'info';
   #state: ConnectionState = { kind: 'opening' };
   #closing: Promise<void> | undefined;
 
   constructor(options: ConnectionOptions) {
-    const { config, clientInfo } = options;
+    const { config, authorization } = options;
     this.#options = options;
-    this.#channel = createChannel(config, (reason) => void this.close(reason));
+    this.#mask = createMask(config);
+    this.#channel = createChannel(config, {
+      onLost: (reason) => void this.close(reason),
+      auth: authorization?.provider,
+    });
     this.#stderr =
       this.#channel.stderr && new StderrTail(this.#channel.stderr, (line) => this.#log('info', line));
-    this.#client = new Client(clientInfo, { capabilities: {} });
+    this.#client = this.#createClient();
+    this.subscriptions = new Subscriptions(this.#client, (error) => this.#log('info', String(error)));
     this.#client.onerror = (error) => this.#log('warn', oneLine(error.message));
-    this.#client.setNotificationHandler('notifications/message', ({ params }) =>
-      this.#log('info', oneLine(`${params.level}: ${JSON.stringify(params.data)}`)),
-    );
     // The SDK itself rejects what is under way, and it may know a better reason than this one.
-    this.#client.onclose = () =>
+    this.#client.onclose = () => {
+      this.#endedItself = this.#state.kind !== 'closed';
       this.#setClosed(config.kind === 'stdio' ? this.#explainExit() : 'its connection was closed');
+    };
   }
 
   get state(): ConnectionState {
     return this.#state;
   }
 
+  get era(): 'modern' | 'legacy' {
+    return this.#client.getProtocolEra() ?? 'legacy';
+  }
+
+  /** What the server said it has. */
+  get offers(): ServerOffers {
+    const { tools, resources, prompts, completions, logging } = this.#client.getServerCapabilities() ?? {};
+    return {
+      tools: tools !== undefined,
+      resources: resources !== undefined,
+      subscriptions: resources?.subscribe === true,
+      prompts: prompts !== undefined,
+      completions: completions !== undefined,
+      logging: logging !== undefined,
+    };
+  }
+
+  /** Whether calls repeat some of their arguments as headers. */
+  get mirrorsHeaders(): boolean {
+    return this.era === 'modern' && this.#options.config.kind !== 'stdio';
+  }
+
   /** Starts or reaches the server. Rejects with what failed and what to do; then close() still has to be called. */
   async open({ timeoutMs }: { readonly timeoutMs: number }): Promise<void> {
-    const deadline = AbortSignal.timeout(timeoutMs);
-    const signal = AbortSignal.any([deadline, this.#lost.signal]);
+    const timer = this.#startTimer(timeoutMs);
+    const signal = AbortSignal.any([timer.signal, this.#lost.signal]);
+    this.#client.setVersionNegotiation(this.#negotiation(timeoutMs));
     try {
       // The SDK minds the signal only once its transport has started, which with events can take for ever.
       await unlessAborted(
-        this.#client.connect(this.#channel.transport, { timeout: timeoutMs, signal }),
+        this.#client.connect(this.#channel.transport, { timeout: MAX_TIMER_MS, signal }),
         signal,
       );
       if (this.#state.kind === 'closed') {
         throw new Error('It answered and ended in one breath.');
       }
-      this.#state = { kind: 'ready' };
-      this.#log('info', 'connected');
+      const about = this.#about();
+      this.#state = { kind: 'ready', about };
+      this.#log('info', `connected: ${about.name} ${about.version}, protocol ${about.protocol}`);
+      this.subscriptions.listen();
     } catch (error) {
       const { name, config } = this.#options;
       const verb = config.kind === 'stdio' ? 'started' : 'reached';
-      const reason = deadline.aborted
+      const reason = timer.signal.aborted
         ? this.#withLastWords(explainSilence(timeoutMs))
         : await this.#explain(error, timeoutMs);
       throw new Error(`Server ${name} could not be ${verb}: ${reason.replace(/\.$/, '')}.`, { cause: error });
+    } finally {
+      this.#stopTimer(timer);
     }
   }
 
@@ -104,15 +183,16 @@ export class Connection {
   async request(
     method: string,
     params: Readonly<Record<string, unknown>>,
-    { timeoutMs, signal, onProgress, spills }: RequestOptions,
+    { timeoutMs, signal, onProgress, spills, headers }: RequestOptions,
   ): Promise<unknown> {
     signal?.throwIfAborted();
-    const limit = startTimer(Math.max(MAX_REQUEST_MS, timeoutMs));
-    const silence = startTimer(timeoutMs);
+    const limit = this.#startTimer(Math.max(MAX_REQUEST_MS, timeoutMs));
+    const silence = this.#startTimer(timeoutMs);
     if (spills !== undefined) spills.onArrival = silence.restart;
     const signals = [this.#lost.signal, limit.signal, silence.signal, ...(signal ? [signal] : [])];
+    const sent = withSpills(this.#withLogLevel(params), spills);
     try {
-      return await this.#client.request({ method, params: withSpills(params, spills) }, ANYTHING, {
+      const result = await this.#client.request({ method, params: sent }, ANYTHING, {
         // The SDK does not see the pieces of a long answer, so the time is kept here.
         timeout: MAX_TIMER_MS,
         onprogress: ({ message, progress, total }) => {
@@ -124,7 +204,9 @@ export class Connection {
           });
         },
         signal: AbortSignal.any(signals),
+        ...(headers === undefined ? {} : { headers: { ...headers } }),
       });
+      return rawResult(result);
     } catch (error) {
       signal?.throwIfAborted();
       const reason = limit.signal.aborted
@@ -132,9 +214,37 @@ export class Connection {
         : await this.#explain(error, timeoutMs);
       throw new Error(reason, { cause: error });
     } finally {
-      limit.stop();
-      silence.stop();
+      this.#stopTimer(limit);
+      this.#stopTimer(silence);
     }
+  }
+
+  /** Waits for a person, and lets no time pass for the requests under way. */
+  async whileAsking<T>(work: Promise<T>): Promise<T> {
+    this.#asking += 1;
+    for (const timer of this.#timers) timer.pause();
+    try {
+      return await work;
+    } finally {
+      this.#asking -= 1;
+      if (this.#asking === 0) for (const timer of this.#timers) timer.resume();
+    }
+  }
+
+  /** Resolves when the server says that what the user did elsewhere is done. */
+  elicitationDone(id: string): Promise<void> {
+    return new Promise((resolve) => this.#elicitationsDone.set(id, resolve));
+  }
+
+  async setLogLevel(level: LogLevel, options: RequestOptions): Promise<void> {
+    this.#logLevel = level;
+    // The newer revision says it with every request.
+    if (this.era === 'legacy') await this.request('logging/setLevel', { level }, options);
+  }
+
+  /** Servers of the newer revision ask for roots when they need them. */
+  async rootsChanged(): Promise<void> {
+    if (this.era === 'legacy' && this.#options.requests?.roots) await this.#client.sendRootsListChanged();
   }
 
   /** Ends the server. Resolves when its process is gone. */
@@ -145,27 +255,90 @@ export class Connection {
     return this.#closing;
   }
 
+  #createClient(): Client {
+    const { clientInfo, requests = {}, apps = false, name, chats } = this.#options;
+    return createClient({
+      clientInfo,
+      requests,
+      apps,
+      askedBy: () => ({ server: name, chats: chats?.() ?? [] }),
+      whileAsking: (work) => this.whileAsking(work),
+      onLog: (level, message) => this.#log(LEVELS.get(level) ?? 'info', oneLine(message)),
+      onChange: (what) => this.#options.onChange?.(what),
+      onUpdated: (uri) => this.#options.onUpdated?.(uri),
+      onElicitationDone: (id) => this.#elicitationsDone.get(id)?.(),
+    });
+  }
+
+  /** The time for an answer over HTTP is kept here, because a sign-in may come before it. */
+  #negotiation(timeoutMs: number): VersionNegotiationOptions {
+    const { verdict, config } = this.#options;
+    if (verdict !== undefined) return { mode: 'legacy' };
+    const probeMs = config.kind === 'stdio' ? Math.min(MAX_PROBE_MS, timeoutMs / 2) : MAX_TIMER_MS;
+    return { mode: 'auto', probe: { timeoutMs: probeMs } };
+  }
+
+  #about(): ServerAbout {
+    const { name, version, title, icons } = this.#client.getServerVersion() ?? { name: '', version: '' };
+    const instructions = this.#client.getInstructions();
+    const icon = pickIcon(icons);
+    return {
+      name: oneLine(name),
+      version: oneLine(version),
+      protocol: this.#client.getNegotiatedProtocolVersion() ?? '',
+      offers: this.offers,
+      ...(title === undefined ? {} : { title: oneLine(title) }),
+      ...(instructions === undefined ? {} : { instructions }),
+      ...(icon === undefined ? {} : { icon }),
+    };
+  }
+
+  #withLogLevel(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    if (this.era === 'legacy') return params;
+    const meta = { [LOG_LEVEL_META_KEY]: this.#logLevel, ...(params['_meta'] as object | undefined) };
+    return { ...params, _meta: meta };
+  }
+
+  #startTimer(ms: number): Timer {
+    const timer = startTimer(ms);
+    if (this.#asking > 0) timer.pause();
+    this.#timers.add(timer);
+    return timer;
+  }
+
+  #stopTimer(timer: Timer): void {
+    timer.stop();
+    this.#timers.delete(timer);
+  }
+
   #setClosed(reason: string): void {
     if (this.#state.kind !== 'closed') {
       this.#state = { kind: 'closed', reason };
       this.#log('info', `closed: ${reason}`);
+      this.#options.onChange?.('state');
     }
   }
 
   async #shutDown(): Promise<void> {
+    this.subscriptions.close();
     try {
       await atMost(GRACE_MS, this.#channel.endSession?.());
     } catch (error) {
       this.#log('info', oneLine(`the session could not be ended: ${String(error)}`));
     }
     await this.#client.close();
+    // While the revision is being found out, the client does not have its transport yet.
+    await this.#channel.transport.close();
   }
 
   async #explain(error: unknown, timeoutMs: number): Promise<string> {
-    if (this.#state.kind === 'closed' && this.#lost.signal.aborted) {
+    if (this.#state.kind === 'closed' && this.#lost.signal.aborted && !this.#endedItself) {
       return this.#state.reason;
     }
-    const reason = explainFailure(error, this.#options.config, timeoutMs);
+    // What the abort of a lost connection says is only that.
+    const reason = this.#lost.signal.aborted
+      ? undefined
+      : explainFailure(error, this.#options.config, timeoutMs);
     if (reason === undefined && this.#state.kind === 'closed') {
       await atMost(GRACE_MS, this.#stderr?.ended);
       return this.#withLastWords(this.#state.reason);
@@ -190,10 +363,31 @@ export class Connection {
     const lines = this.#stderr.lastLines(STDERR_LINES_IN_REASON);
     return lines.length === 0
       ? `${reason}. It wrote nothing to stderr; try its command in a terminal`
-      : oneLine(`${reason}. Its last words: ${lines.join(' | ')}`);
+      : oneLine(`${reason}. Its last words: ${this.#mask(lines.join(' | '))}`);
   }
 
-  #log(level: 'info' | 'warn', message: string): void {
-    this.#options.log[level](`[${this.#options.name}] ${message}`);
+  #log(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
+    this.#options.log[level]?.(this.#mask(message));
   }
+}
+
+/** How the protocol's levels are called in a log. */
+const LEVELS: ReadonlyMap<string, 'debug' | 'info' | 'warn' | 'error'> = new Map([
+  ['debug', 'debug'],
+  ['warning', 'warn'],
+  ['error', 'error'],
+  ['critical', 'error'],
+  ['alert', 'error'],
+  ['emergency', 'error'],
+]);
+
+/** Whether a server gave up because it was asked in a way that it does not know. */
+export function wantsOldGreeting(error: unknown, { kind }: ServerConfig): boolean {
+  const isProbe = error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
+  return isProbe && (kind === 'stdio' || error instanceof SdkHttpError);
+}
+
+/** Whether an address may answer only the older way of HTTP. */
+export function mayBeSse(error: unknown): boolean {
+  return error instanceof SdkHttpError && [400, 404, 405].includes(error.status);
 }

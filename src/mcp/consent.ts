@@ -1,18 +1,31 @@
 import { createHash } from 'node:crypto';
 import { showInvisible } from '../chat/escape.ts';
-import type { ServerConfig } from './config.ts';
+import type { OAuthConfig, ServerConfig } from './config.ts';
+import { inputsOf } from './inputs.ts';
 
 /**
  * The whole of what would be started or asked, for a person who decides about it: never cut, and with nothing
  * that hides. Values of variables and headers are left out, because they are often secrets.
  */
 export function describeServer(config: ServerConfig): string {
-  if (config.kind !== 'stdio') {
-    return [showInvisible(config.url), ...named('headers', config.headers)].join('\n');
-  }
-  const commandLine = [config.command, ...config.args].map(quoted).join(' ');
-  const cwd = config.cwd === undefined ? [] : [`in ${quoted(config.cwd)}`];
-  return [commandLine, ...cwd, ...named('env', config.env)].join('\n');
+  const lines =
+    config.kind === 'stdio'
+      ? [
+          [config.command, ...config.args].map(quoted).join(' '),
+          ...listed('in', config.cwd === undefined ? [] : [config.cwd]),
+          ...listed('env:', Object.keys(config.env)),
+          ...listed('env file:', config.envFile === undefined ? [] : [config.envFile]),
+        ]
+      : [
+          showInvisible(config.url),
+          ...listed('headers:', Object.keys(config.headers)),
+          ...describeOAuth(config.oauth ?? {}),
+        ];
+  return [
+    ...lines,
+    ...listed('inputs:', inputsOf(config)),
+    ...listed('gets from your environment:', config.fromEnvironment ?? []),
+  ].join('\n');
 }
 
 /** Changes with anything in the configuration, values of variables and headers included. */
@@ -20,9 +33,19 @@ export function fingerprintServer(config: ServerConfig): string {
   return createHash('sha256').update(canonicalJson(config)).digest('hex');
 }
 
-function named(field: string, record: Readonly<Record<string, string>>): string[] {
-  const names = Object.keys(record).map(quoted);
-  return names.length === 0 ? [] : [`${field}: ${names.join(', ')}`];
+function describeOAuth({ clientId, clientSecret, clientMetadataUrl, scopes = [] }: OAuthConfig): string[] {
+  return [
+    ...listed(
+      'signs in as:',
+      [clientId, clientMetadataUrl].filter((each) => each !== undefined),
+    ),
+    ...(clientSecret === undefined ? [] : ['with a client secret']),
+    ...listed('scopes:', scopes),
+  ];
+}
+
+function listed(label: string, words: readonly string[]): string[] {
+  return words.length === 0 ? [] : [`${label} ${words.map(quoted).join(', ')}`];
 }
 
 const PLAIN_WORD = /^[\w@%+=:,./\\~-]+$/;

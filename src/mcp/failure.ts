@@ -10,7 +10,7 @@ const MAX_CAUSES = 5;
  * error does not say. `timeoutMs` is how long was waited for whatever failed.
  */
 export function explainFailure(error: unknown, config: ServerConfig, timeoutMs: number): string | undefined {
-  const reason = explain(error, config, timeoutMs);
+  const reason = explain(withoutProbe(error), config, timeoutMs);
   return reason === undefined ? undefined : oneLine(reason);
 }
 
@@ -25,7 +25,7 @@ export function isBroken(error: unknown): boolean {
     // A server that was started anew answers 404 or 400, because it does not know the old session.
     return error.status >= 400 && error.status < 500 && error.status !== 429;
   }
-  return networkCode(error) !== undefined || error instanceof TypeError;
+  return networkCode(error) !== undefined || withoutProbe(error) instanceof TypeError;
 }
 
 /** Foreign text as one line of bounded length. */
@@ -35,6 +35,12 @@ export function oneLine(text: string): string {
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   return line.length <= MAX_REASON_CHARS ? line : `${line.slice(0, MAX_REASON_CHARS)}…`;
+}
+
+/** What went wrong while the revision was being found out is told as it would be without that. */
+function withoutProbe(error: unknown): unknown {
+  if (!(error instanceof SdkError) || error.code !== SdkErrorCode.EraNegotiationFailed) return error;
+  return error.cause ?? error;
 }
 
 function explain(error: unknown, config: ServerConfig, timeoutMs: number): string | undefined {

@@ -1,5 +1,13 @@
-/** One argument of a tool, as it is asked of a person. */
-export type ArgumentQuestion = ChoiceQuestion | YesNoQuestion | NumberQuestion | TextQuestion | JsonQuestion;
+import type { TextFormat } from './format.ts';
+
+/** One argument of a tool, or one field of a form, as it is asked of a person. */
+export type ArgumentQuestion =
+  | ChoiceQuestion
+  | ChoicesQuestion
+  | YesNoQuestion
+  | NumberQuestion
+  | TextQuestion
+  | JsonQuestion;
 
 interface QuestionBase {
   readonly name: string;
@@ -24,6 +32,16 @@ export interface ChoiceQuestion extends QuestionBase {
   readonly choices: readonly Choice[];
 }
 
+/** A list of some of the choices. */
+export interface ChoicesQuestion extends QuestionBase {
+  readonly kind: 'choices';
+  readonly choices: readonly Choice[];
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  /** True when no choice may be taken twice. */
+  readonly unique: boolean;
+}
+
 export interface YesNoQuestion extends QuestionBase {
   readonly kind: 'yesNo';
 }
@@ -44,6 +62,7 @@ export interface TextQuestion extends QuestionBase {
   readonly maxLength?: number;
   /** Only a pattern that cannot take long. */
   readonly pattern?: string;
+  readonly format?: TextFormat;
 }
 
 export interface JsonQuestion extends QuestionBase {

@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
 import {
+  type AuthProvider,
+  type FetchLike,
   type JSONRPCMessage,
   type JSONRPCNotification,
+  METHOD_NOT_FOUND,
   type RequestId,
   SSEClientTransport,
   SseError,
@@ -12,6 +15,7 @@ import type { RemoteServer, ServerConfig, StdioServer } from './config.ts';
 import { PendingCalls } from './spill/pendingCalls.ts';
 import { createSpillingFetch } from './spill/spillingFetch.ts';
 import { type Exit, StdioTransport } from './spill/stdioTransport.ts';
+import { atMost } from './waiting.ts';
 
 /** A way to one server, not yet opened. */
 export interface Channel {
@@ -24,31 +28,36 @@ export interface Channel {
   endSession?(): Promise<void>;
 }
 
-/** `onLost` is told of breaks that the transport survives but the calls under way do not. */
-export function createChannel(config: ServerConfig, onLost: (reason: string) => void): Channel {
+export interface ChannelOptions {
+  /** Told of breaks that the transport survives but the calls under way do not. */
+  readonly onLost: (reason: string) => void;
+  readonly auth?: AuthProvider | undefined;
+}
+
+export function createChannel(config: ServerConfig, options: ChannelOptions): Channel {
   switch (config.kind) {
     case 'stdio':
-      return stdioChannel(config, onLost);
+      return stdioChannel(config, options);
     case 'http':
-      return httpChannel(config, onLost);
+      return httpChannel(config, options);
     case 'sse':
-      return sseChannel(config, onLost);
+      return sseChannel(config, options);
   }
 }
 
-function stdioChannel(server: StdioServer, onLost: (reason: string) => void): Channel {
+function stdioChannel(server: StdioServer, { onLost }: ChannelOptions): Channel {
   const transport = new StdioTransport({ server, onLost });
   const exit = () => transport.exit;
   return { transport: transport as Transport, stderr: transport.stderr, exit };
 }
 
-function httpChannel(config: RemoteServer, onLost: (reason: string) => void): Channel {
-  const transport = new WatchedHttpTransport(config, onLost);
+function httpChannel(config: RemoteServer, options: ChannelOptions): Channel {
+  const transport = new WatchedHttpTransport(config, options);
   return { transport: transport as Transport, endSession: () => transport.terminateSession() };
 }
 
-function sseChannel(config: RemoteServer, onLost: (reason: string) => void): Channel {
-  const transport = new SpillingSseTransport(config);
+function sseChannel(config: RemoteServer, { onLost, auth }: ChannelOptions): Channel {
+  const transport = new SpillingSseTransport(config, auth);
   // The event source connects anew by itself, but to a new session that knows nothing of the calls under way.
   transport.onerror = (error) => {
     if (error instanceof SseError) {
@@ -61,9 +70,9 @@ function sseChannel(config: RemoteServer, onLost: (reason: string) => void): Cha
 class SpillingSseTransport extends SSEClientTransport {
   readonly #calls: PendingCalls;
 
-  constructor(config: RemoteServer) {
+  constructor(config: RemoteServer, auth: AuthProvider | undefined) {
     const calls = new PendingCalls();
-    super(new URL(config.url), { ...requestInit(config), fetch: createSpillingFetch({ calls }) });
+    super(new URL(config.url), transportOptions(config, calls, auth));
     this.#calls = calls;
     // The protocol layer calls a handler that it finds here before its own.
     this.onmessage = (message) => calls.received(message);
@@ -74,6 +83,9 @@ class SpillingSseTransport extends SSEClientTransport {
     return super.send(message);
   }
 }
+
+/** Servers answer at once, with a stream or a refusal; one that does neither is not waited for. */
+const LISTEN_MS = 1000;
 
 type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
 
@@ -86,10 +98,25 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
   readonly #unanswered = new Map<RequestId, AbortController>();
   readonly #calls: PendingCalls;
   readonly #onLost: (reason: string) => void;
+  /** Settled when the server has answered the request for the stream on which it asks things by itself. */
+  readonly #listening: Promise<void>;
+  /** The same, but no longer than it may take. Only the older revisions have that stream. */
+  #readyForCalls: Promise<void> | undefined;
 
-  constructor(config: RemoteServer, onLost: (reason: string) => void) {
+  constructor(config: RemoteServer, { onLost, auth }: ChannelOptions) {
     const calls = new PendingCalls();
-    super(new URL(config.url), { ...requestInit(config), fetch: createSpillingFetch({ calls }) });
+    const options = transportOptions(config, calls, auth);
+    const { promise: listening, resolve: listens } = Promise.withResolvers<void>();
+    const watchedFetch: FetchLike = async (url, init) => {
+      try {
+        return await options.fetch(url, init);
+      } finally {
+        if (init?.method === 'GET') listens();
+      }
+    };
+    // More scopes are asked for by the connection, which can tell its timers to wait for the user.
+    super(new URL(config.url), { ...options, fetch: watchedFetch, onInsufficientScope: 'throw' });
+    this.#listening = listening;
     this.#calls = calls;
     this.#onLost = onLost;
     // The protocol layer calls a handler that it finds here before its own.
@@ -110,6 +137,11 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
       return this.#notify(message, options);
     }
     const { id } = message;
+    // The SDK minds the streams of its own requests itself, all but the one with which it finds out the revision.
+    if (typeof id !== 'number') {
+      const onRequestStreamEnd = options?.onRequestStreamEnd ?? (() => this.onmessage?.(unanswered(id)));
+      return super.send(message, { ...options, onRequestStreamEnd });
+    }
     const abort = new AbortController();
     this.#unanswered.set(id, abort);
     const onRequestStreamEnd = () => {
@@ -117,13 +149,20 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
         this.#onLost('the connection broke before the answer came');
       }
     };
-    const signals = options?.requestSignal ? [abort.signal, options.requestSignal] : [abort.signal];
-    return super.send(message, { ...options, onRequestStreamEnd, requestSignal: AbortSignal.any(signals) });
+    const given = options?.requestSignal;
+    given?.addEventListener('abort', () => this.#unanswered.delete(id), { once: true });
+    const requestSignal = AbortSignal.any(given ? [abort.signal, given] : [abort.signal]);
+    const send = () => super.send(message, { ...options, onRequestStreamEnd, requestSignal });
+    // What the server asks before its stream is open would be lost, and the call would wait for ever.
+    const ready = message.method === 'tools/call' ? this.#readyForCalls : undefined;
+    return ready === undefined ? send() : ready.then(send);
   }
 
   /** The stream of a cancelled request is closed: it may be long, and it may end in silence. */
   async #notify(notification: JSONRPCNotification, options: SendOptions): Promise<void> {
     const { method, params } = notification;
+    // After this the SDK asks for the stream.
+    if (method === 'notifications/initialized') this.#readyForCalls = atMost(LISTEN_MS, this.#listening);
     const cancelled = method === 'notifications/cancelled' ? (params?.['requestId'] as RequestId) : '';
     const abort = this.#unanswered.get(cancelled);
     this.#unanswered.delete(cancelled);
@@ -136,6 +175,19 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
   }
 }
 
-function requestInit(config: RemoteServer): { requestInit: RequestInit } {
-  return { requestInit: { headers: { ...config.headers } } };
+/** Said in the place of a server that ended the stream of a request without an answer. */
+function unanswered(id: RequestId): JSONRPCMessage {
+  return { jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message: 'There was no answer.' } };
+}
+
+function transportOptions(
+  config: RemoteServer,
+  calls: PendingCalls,
+  auth: AuthProvider | undefined,
+): { requestInit: RequestInit; fetch: FetchLike; authProvider?: AuthProvider } {
+  return {
+    requestInit: { headers: { ...config.headers } },
+    fetch: createSpillingFetch({ calls }),
+    ...(auth === undefined ? {} : { authProvider: auth }),
+  };
 }

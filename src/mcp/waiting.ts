@@ -26,20 +26,33 @@ export async function atMost(ms: number, work: Promise<unknown> | undefined): Pr
   }
 }
 
-/** A signal that is aborted when the time is over. */
-export function startTimer(ms: number): { signal: AbortSignal; restart: () => void; stop: () => void } {
+export interface Timer {
+  /** Aborted when the time is over. */
+  readonly signal: AbortSignal;
+  restart(): void;
+  /** No time passes until `resume`, which starts it anew. */
+  pause(): void;
+  resume(): void;
+  stop(): void;
+}
+
+export function startTimer(ms: number): Timer {
   const controller = new AbortController();
+  let state: 'running' | 'paused' | 'stopped' = 'running';
   const start = () => setTimeout(() => controller.abort(), ms);
-  let timer: NodeJS.Timeout | undefined = start();
-  const stop = () => {
-    clearTimeout(timer);
-    timer = undefined;
-  };
-  const restart = () => {
+  let timer = start();
+  const enter = (next: typeof state) => {
     // What has been stopped stays so.
-    if (timer === undefined) return;
+    if (state === 'stopped') return;
+    state = next;
     clearTimeout(timer);
-    timer = start();
+    if (state === 'running') timer = start();
   };
-  return { signal: controller.signal, restart, stop };
+  return {
+    signal: controller.signal,
+    restart: () => state === 'running' && enter('running'),
+    pause: () => enter('paused'),
+    resume: () => enter('running'),
+    stop: () => enter('stopped'),
+  };
 }

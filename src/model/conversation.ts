@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { allowsTool, type ChatSettings, mergeSettings, readSettings } from '../chat/frontMatter.ts';
 import { parseChat } from '../chat/parse.ts';
 import type {
@@ -27,7 +28,12 @@ export interface ConversationOptions {
   readonly servers?: () => Promise<readonly string[]>;
   /** Whether a link's path leads to this chat's own assets; a chat that is not saved has them elsewhere. */
   readonly isOwnAsset?: (path: string) => boolean;
+  /** Resolves after this time; rejects when nobody waits any longer. */
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
+
+/** How long one server may keep a request waiting. */
+const MAX_LIST_MS = 10_000;
 
 /** Knows one chat's model, tools and rules, all of which follow from its text and the user's settings. */
 export class ChatConversation implements Conversation {
@@ -51,10 +57,12 @@ export class ChatConversation implements Conversation {
     const { attachments, isOwnAsset, sendImages } = this.#options;
     const { settings, agentSystem, notes: remarks } = await this.#settle(text);
     const model = await this.#options.findModel(settings.model);
-    const { tools, failures } = await this.#listTools(settings, signal);
+    const { tools, failures, instructions = [] } = await this.#listTools(settings, signal);
+    const usable = tools.filter((tool) => !tool.forAppsOnly && allowsTool(settings, tool));
     const { request, notes } = await buildRequest(text, {
       model,
-      tools: modelTools(tools.filter((tool) => allowsTool(settings, tool))),
+      tools: modelTools(usable),
+      instructions: instructions.filter(({ server }) => usable.some((tool) => tool.server === server)),
       attachments,
       settings,
       agentSystem,
@@ -90,9 +98,33 @@ export class ChatConversation implements Conversation {
     const allowed = settings.servers ?? (await servers?.());
     if (allowed === undefined) return tools.listTools(undefined, signal);
     const wanted = [...new Set(allowed)].filter((server) => canUseServer(settings, server));
-    const lists = await Promise.all(wanted.map((server) => tools.listTools(server, signal)));
-    return { tools: lists.flatMap((list) => list.tools), failures: lists.flatMap((list) => list.failures) };
+    const lists = await Promise.all(wanted.map((server) => this.#listInTime(server, signal)));
+    return {
+      tools: lists.flatMap((list) => list.tools),
+      failures: lists.flatMap((list) => list.failures),
+      instructions: lists.flatMap((list) => list.instructions ?? []),
+    };
   }
+
+  /** A server that takes its time goes on with what it does, and may be there for the next request. */
+  async #listInTime(server: string, signal: AbortSignal): Promise<ToolList> {
+    const { tools, wait = pause } = this.#options;
+    const answered = new AbortController();
+    const reason = `Server ${server} did not answer within ${MAX_LIST_MS / 1000} s: this request goes without its tools.`;
+    const late = wait(MAX_LIST_MS, answered.signal).then(() => ({
+      tools: [],
+      failures: [{ server, reason }],
+    }));
+    try {
+      return await Promise.race([tools.listTools(server, signal), late]);
+    } finally {
+      answered.abort();
+    }
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal });
 }
 
 interface Settled {

@@ -19,6 +19,7 @@ import type {
 } from '../ports.ts';
 import { AttachedParts } from './attachedParts.ts';
 import { withContinuation } from './continuation.ts';
+import { describeInstructions, type ServerInstructions } from './instructions.ts';
 import { CallIds, matchAnswers, type ReplyContext, replyMessages } from './replyMessages.ts';
 import { viewResults } from './resultParts.ts';
 import { attachedLinks, callParts, textParts } from './userParts.ts';
@@ -31,6 +32,8 @@ export interface RequestSources {
   readonly settings?: ChatSettings;
   /** The agent's own text. */
   readonly agentSystem?: string | undefined;
+  /** What the servers of the tools say about how to use them. */
+  readonly instructions?: readonly ServerInstructions[] | undefined;
   readonly sendImages?: 'auto' | 'always' | 'never' | undefined;
   /** How many images of tools go along, the newest; the others are named only. */
   readonly maxImages?: number;
@@ -77,11 +80,16 @@ export const ASSET_HINT =
   'Files that tools return have names such as asset:NAME. Where a tool wants a file, give that name as the argument.';
 const BEGINNING = '(You have the first word.)';
 
-/** The agent's words, the front matter's, and those of all system turns, also of those before a summary. */
-function systemText(text: string, chat: Chat, { agentSystem, settings, tools }: RequestSources): string {
+/**
+ * The agent's words, the front matter's, and those of all system turns, also of those before a summary; what
+ * servers say comes after everything that the user says.
+ */
+function systemText(text: string, chat: Chat, sources: RequestSources): string {
+  const { agentSystem, settings, tools, instructions = [] } = sources;
   const turns = chat.turns.filter((turn) => turn.role === 'system' && !isSummary(turn));
   const hint = tools.length > 0 ? ASSET_HINT : '';
-  const texts = [agentSystem, settings?.system, ...turns.map((turn) => plainText(text, turn)), hint];
+  const own = [agentSystem, settings?.system, ...turns.map((turn) => plainText(text, turn)), hint];
+  const texts = [...own, describeInstructions(instructions)];
   return texts
     .map((each) => each?.trim() ?? '')
     .filter((each) => each !== '')

@@ -33,7 +33,7 @@ export const PREVIEW_INFO = 'text preview';
  * Text that stays itself as Markdown: it loads nothing, hides nothing, leaves nothing open, and does not
  * look like a line of ours. Any other text goes into a fence.
  */
-function canBePlain({ text, source }: TextPart): boolean {
+export function canBePlain({ text, source }: TextPart): boolean {
   const ownLines = /^ {0,3}>|```|~~~|\$\$|<[A-Za-z/!?]|!\[|\]\s*[([:]/m;
   const blankEdge = /^[ \t]*(\n|$)|\n[ \t]*$/;
   // Nobody can read JSON whose lines have run together.
@@ -41,7 +41,7 @@ function canBePlain({ text, source }: TextPart): boolean {
   return source === undefined && !ownLines.test(text) && !blankEdge.test(text) && !likeJson.test(text);
 }
 
-function renderPart(part: ResultPart): string {
+export function renderPart(part: ResultPart): string {
   switch (part.kind) {
     case 'text':
       return renderText(part);
@@ -68,7 +68,7 @@ function renderAsset({ asset, preview }: AssetPart): string {
   return preview === undefined ? link : `${link}\n\n${fence(showInvisible(preview), PREVIEW_INFO)}`;
 }
 
-function renderAssetLink({ kind, number, path, name }: Asset): string {
+export function renderAssetLink({ kind, number, path, name }: Asset): string {
   const label = `Tool generated ${kind} ${number}${name === undefined ? '' : `: ${name}`}`;
   const target = path.replace(/[^\w\-./:~@+,=]/gu, (character) =>
     character === '(' ? '%28' : character === ')' ? '%29' : encodeURIComponent(character),

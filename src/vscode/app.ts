@@ -1,43 +1,45 @@
 import * as vscode from 'vscode';
 import { FolderFiles } from '../assets/readFile.ts';
 import { readSettings } from '../chat/frontMatter.ts';
+import { insertIntoUserTurn } from '../chat/insertions.ts';
 import { nextAction } from '../chat/nextAction.ts';
 import { parseChat } from '../chat/parse.ts';
 import type { ChatListener } from '../listener.ts';
-import type { Connections } from '../mcp/connections.ts';
 import { ReferencedFiles } from '../mcp/fileArguments.ts';
-import { McpClient } from '../mcpClient.ts';
 import { costOf } from '../model/usage.ts';
 import type { ChatModel, FileArguments, ModelRequest, RunOutcome, Usage } from '../ports.ts';
 import { AssetStores } from './assetStores.ts';
 import { AttachmentConsent } from './attachmentConsent.ts';
-import { attachFiles, chooseWhereToRun, forkChat, giveTitle } from './chatCommands.ts';
+import { applyEdit, attachFiles, chooseWhereToRun, forkChat, giveTitle } from './chatCommands.ts';
 import { watchTyping } from './chatEditors.ts';
-import { activeChat, createChat, isChat, selectCall } from './chatFiles.ts';
-import { type Fields, readFields, readString, readUri, readUris } from './commandArguments.ts';
+import { createChat, findChat, selectCall } from './chatFiles.ts';
+import { readFields, readString, readUri, readUris } from './commandArguments.ts';
 import { Conversations } from './conversations.ts';
 import { CostItem } from './costItem.ts';
 import { EditorModels } from './editorModels.ts';
+import { EditorServers } from './editorServers.ts';
 import { Keys } from './keys.ts';
+import { ModelActions } from './modelActions.ts';
 import { ModelCommands } from './modelCommands.ts';
+import { CANCELLED, failed, NO_CHAT, tell, UNTRUSTED } from './outcomes.ts';
 import { registerPaste } from './pasteImages.ts';
 import { placesOf } from './places.ts';
-import { plainMessage } from './plainMessage.ts';
 import { ChatProblems } from './problems.ts';
 import { keepCopy } from './recovery.ts';
 import { CHAT_FILES, RunLens } from './runLens.ts';
 import { Runs } from './runs.ts';
-import { ServerList } from './servers.ts';
-import { autoSave, resultLimits, reviewResults, timeoutMs, toolSettings } from './settings.ts';
+import { ServerActions } from './serverActions.ts';
+import { autoSave, resultLimits, reviewResults } from './settings.ts';
 import { ToolConsent } from './toolConsent.ts';
-import { readToolRequest } from './toolRequest.ts';
+import { isEnabled } from './toolSwitches.ts';
 
 /** All parts of Filechat in the editor, and what its commands do. Made when a chat is first seen or a command used. */
 export class App {
+  readonly servers: EditorServers;
+  readonly serverActions: ServerActions;
+  readonly modelActions: ModelActions;
   readonly #context: vscode.ExtensionContext;
   readonly #log: vscode.LogOutputChannel;
-  readonly #servers: ServerList;
-  readonly #tools: McpClient;
   readonly #consent: ToolConsent;
   readonly #attachments = new AttachmentConsent();
   readonly #models: ModelCommands;
@@ -49,22 +51,28 @@ export class App {
     this.#context = context;
     this.#log = vscode.window.createOutputChannel('Filechat', { log: true });
     const { globalState, globalStorageUri, secrets } = context;
-    const samplePath = vscode.Uri.joinPath(context.extensionUri, 'dist', 'sample-server.js').fsPath;
-    this.#servers = new ServerList({ memory: globalState, log: this.#log, samplePath });
-    this.#tools = new McpClient(() => this.#openConnections(), resultLimits, toolSettings);
-    this.#consent = new ToolConsent(globalState, {
-      serverPrint: (server) => this.#servers.fingerprint(server),
-      listTools: async (server) => (await this.#tools.listTools(server)).tools,
-    });
     this.#prices = new EditorModels(new Keys(secrets), this.#log);
+    this.servers = new EditorServers({
+      context,
+      log: this.#log,
+      modelFor: (chat) => this.#modelFor(chat),
+      mayCall: async (call, tool) => (await this.#consent.mayCall(call, tool)).kind === 'allow',
+      addToChat,
+    });
+    const { list, client, tools, audit } = this.servers;
+    this.#consent = new ToolConsent(globalState, {
+      serverPrint: (server) => list.fingerprint(server),
+      listTools: async (server) => (await client.listTools(server)).tools,
+    });
     const conversations = new Conversations({
       models: this.#prices,
-      tools: this.#tools,
-      servers: this.#servers,
+      tools,
+      servers: list,
       consent: this.#attachments,
       globalStorage: globalStorageUri,
     });
     this.#models = new ModelCommands(this.#prices, conversations);
+    this.modelActions = new ModelActions(this.#models);
     const stores = new AssetStores(globalStorageUri, this.#log);
     this.#cost = new CostItem({
       memory: globalState,
@@ -72,7 +80,10 @@ export class App {
         vscode.workspace.isTrusted ? this.#models.estimate(document, signal) : undefined,
     });
     this.#runs = new Runs({
-      tools: this.#tools,
+      tools,
+      servers: client,
+      audit,
+      isSwitchedOff: (tool) => !isEnabled(tool),
       consent: this.#consent,
       log: this.#log,
       assetsFor: (uri) => stores.storeFor(uri),
@@ -84,6 +95,9 @@ export class App {
       onReply: (uri, progress) => this.#cost.runChanged(uri, progress),
       onUsage: (uri, model, used, request) => this.#count(uri, model, { used, request }),
     });
+    this.serverActions = new ServerActions(this.servers, async (document, work) =>
+      this.#conclude(document, await this.#runs.start(document, work)),
+    );
     this.#register(stores);
   }
 
@@ -94,6 +108,7 @@ export class App {
       this.#runs,
       this.#cost,
       this.#models,
+      this.servers,
       lens,
       new ChatProblems(),
       vscode.languages.registerCodeLensProvider(CHAT_FILES, lens),
@@ -116,7 +131,7 @@ export class App {
 
   async dispose(): Promise<void> {
     this.#runs.dispose();
-    await this.#tools.dispose();
+    await this.servers.close();
   }
 
   async newChat(argument: unknown): Promise<void> {
@@ -125,35 +140,35 @@ export class App {
   }
 
   async run(argument: unknown): Promise<RunOutcome> {
-    const found = await this.#findChat(readFields(argument));
-    if (!found) return this.#tell(failed(NO_CHAT));
-    if (this.#runs.isRunning(found.uri)) return this.#tell(failed(RUNNING));
+    const found = await findChat(readFields(argument));
+    if (!found) return tell(failed(NO_CHAT));
+    if (this.#runs.isRunning(found.uri)) return tell(failed(RUNNING));
     // A script, a button or a lens says which chat; a key means the turn that the cursor is in.
     const document = argument === undefined ? await chooseWhereToRun(found) : found;
     return document ? this.#runNext(document, (listener) => listener.run()) : CANCELLED;
   }
 
   async resume(argument: unknown): Promise<RunOutcome> {
-    const document = await this.#findChat(readFields(argument));
-    if (!document) return this.#tell(failed(NO_CHAT));
+    const document = await findChat(readFields(argument));
+    if (!document) return tell(failed(NO_CHAT));
     return this.#runNext(document, (listener) => listener.resume());
   }
 
   async compact(argument: unknown): Promise<RunOutcome> {
-    const document = await this.#findChat(readFields(argument));
-    if (!document) return this.#tell(failed(NO_CHAT));
+    const document = await findChat(readFields(argument));
+    if (!document) return tell(failed(NO_CHAT));
     return this.#runNext(document, (listener) => listener.compact());
   }
 
   async stop(argument: unknown): Promise<void> {
-    const uri = (await this.#findChat(readFields(argument)))?.uri;
+    const uri = (await findChat(readFields(argument)))?.uri;
     if (uri) this.#runs.stop(uri);
   }
 
   async fork(argument: unknown): Promise<void> {
     const fields = readFields(argument);
-    const document = await this.#findChat(fields);
-    if (!document) return void this.#tell(failed(NO_CHAT));
+    const document = await findChat(fields);
+    if (!document) return void tell(failed(NO_CHAT));
     const cursor = vscode.window.visibleTextEditors.find((each) => each.document === document)?.selection
       .active;
     const line =
@@ -161,76 +176,33 @@ export class App {
     await forkChat(document, document.offsetAt(new vscode.Position(line, 0)));
   }
 
-  async selectModel(argument: unknown): Promise<void> {
-    const fields = readFields(argument);
-    const document = (await this.#findChat(fields)) ?? (await createChat());
-    if (document) await this.#models.select(document, readString(fields, 'model'));
-  }
-
-  async setApiKey(argument: unknown): Promise<void> {
-    const fields = readFields(argument);
-    const problem = await this.#models.setKey(await this.#findChat(fields), readString(fields, 'model'));
-    if (problem !== undefined) this.#tell(failed(problem));
-  }
-
-  async showRequest(argument: unknown): Promise<void> {
-    const document = await this.#findChat(readFields(argument));
-    if (!document) return void this.#tell(failed(NO_CHAT));
-    if (!vscode.workspace.isTrusted) return void this.#tell(failed(UNTRUSTED));
-    const work = new AbortController();
-    const options = { location: vscode.ProgressLocation.Window, title: 'Filechat: making the request' };
-    await vscode.window.withProgress(options, async () => {
-      try {
-        await this.#models.showRequest(document, work.signal);
-      } catch (error) {
-        this.#tell(failed(error instanceof Error ? error.message : String(error)));
-      }
-    });
-  }
-
   async attachFile(argument: unknown): Promise<RunOutcome> {
     const fields = readFields(argument);
-    const document = await this.#findChat(fields);
-    if (!document) return this.#tell(failed(NO_CHAT));
+    const document = await findChat(fields);
+    if (!document) return tell(failed(NO_CHAT));
     const files =
       readUris(fields, 'files') ??
       (await vscode.window.showOpenDialog({ canSelectMany: true, title: 'Attach to the Chat' }));
-    return files ? this.#tell(await attachFiles(document, files)) : CANCELLED;
-  }
-
-  async callTool(argument: unknown): Promise<RunOutcome> {
-    if (!vscode.workspace.isTrusted) return this.#tell(failed(UNTRUSTED));
-    const fields = readFields(argument);
-    const refused = await this.#refusedServer(readString(fields, 'server'));
-    if (refused) return this.#tell(refused);
-    const request = await readToolRequest(fields, this.#tools, async () => [
-      ...(await this.#servers.startable()).keys(),
-    ]);
-    if (!request) return CANCELLED;
-    const document = (await this.#findChat(fields)) ?? (await createChat());
-    if (!document) return CANCELLED;
-    return this.#conclude(
-      document,
-      await this.#runs.start(document, (listener) => listener.callTool(request)),
-    );
+    return files ? tell(await attachFiles(document, files)) : CANCELLED;
   }
 
   async cleanUpAssets(argument: unknown): Promise<RunOutcome> {
     const fields = readFields(argument);
-    const folder = readUri(fields, 'folder') ?? folderOf((await this.#findChat(fields))?.uri);
-    if (!folder) return this.#tell(failed('Open a saved chat first: its folder is the one to clean up.'));
-    if (!vscode.workspace.isTrusted) return this.#tell(failed(UNTRUSTED_FILES));
+    const folder = readUri(fields, 'folder') ?? folderOf((await findChat(fields))?.uri);
+    if (!folder) return tell(failed('Open a saved chat first: its folder is the one to clean up.'));
+    if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED_FILES));
     const { cleanUpAssets } = await import('./cleanUpAssets.ts');
     try {
       return await cleanUpAssets({ folder, isRunning: () => this.#runs.isRunningIn(folder) });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      return this.#tell(failed(`No asset was touched. ${reason}`));
+      return tell(failed(`No asset was touched. ${reason}`));
     }
   }
 
   async forgetPermissions(): Promise<void> {
-    await this.#servers.forget();
+    await this.servers.list.forget();
+    await this.servers.inputs.forget();
     await this.#consent.forget();
     this.#attachments.forget();
     void vscode.window.showInformationMessage('Every server of a workspace and every tool will ask again.');
@@ -244,9 +216,9 @@ export class App {
     document: vscode.TextDocument,
     work: (listener: ChatListener) => Promise<RunOutcome>,
   ): Promise<RunOutcome> {
-    if (!vscode.workspace.isTrusted) return this.#tell(failed(UNTRUSTED));
+    if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
     const refused = await this.#askForServers(document.getText());
-    if (refused) return this.#tell(refused);
+    if (refused) return tell(refused);
     return this.#conclude(document, await this.#runs.start(document, work));
   }
 
@@ -255,7 +227,7 @@ export class App {
     if (outcome.edit !== undefined) await selectCall(document, outcome.edit);
     if (outcome.ok) await giveTitle(document);
     if (autoSave() && document.isDirty && !document.isUntitled && !outcome.lost) await document.save();
-    return this.#tell(outcome, document);
+    return tell(outcome, document);
   }
 
   /** A call needs its server. A reply needs none: what the user does not agree to is left out. */
@@ -264,25 +236,16 @@ export class App {
     if (action.kind === 'reply' || action.kind === 'resume') {
       const named = readSettings(parseChat(text)).settings.servers ?? [undefined];
       for (const server of named) {
-        const ask = this.#servers.askForWorkspaceServers(server);
+        const ask = this.servers.list.askForWorkspaceServers(server);
         await ask.catch((error: unknown) => this.#log.warn(String(error)));
       }
     }
     if (action.kind !== 'runTools') return undefined;
     for (const server of new Set(action.calls.map((call) => call.server))) {
-      const refused = await this.#refusedServer(server);
+      const refused = await this.serverActions.refused(server);
       if (refused) return refused;
     }
     return undefined;
-  }
-
-  /** Asks about the workspace's servers; without a name about all of them, of which some may be declined. */
-  async #refusedServer(server: string | undefined): Promise<RunOutcome | undefined> {
-    const consent = await this.#servers.askForWorkspaceServers(server);
-    if (consent === 'cancelled') return CANCELLED;
-    return consent === 'given'
-      ? undefined
-      : failed(`The server “${server}” is not allowed in this workspace.`);
   }
 
   #count(uri: vscode.Uri, model: ChatModel, { used, request }: { used: Usage; request: ModelRequest }): void {
@@ -291,58 +254,32 @@ export class App {
     void this.#cost.addTurn(uri, { model: model.name, usage: used, dollars });
   }
 
-  async #findChat(fields: Fields): Promise<vscode.TextDocument | undefined> {
-    const uri = readUri(fields, 'uri');
-    if (!uri) return activeChat();
-    if (!isChat(uri)) throw new TypeError(`${uri.path} is not a chat: its name must end in .chat.md.`);
-    return vscode.workspace.openTextDocument(uri);
-  }
-
-  /** The SDK is large; New Chat should not wait for it. */
-  async #openConnections(): Promise<Connections> {
-    const { Connections } = await import('../mcp/connections.ts');
-    return new Connections({
-      servers: () => this.#servers.startable(),
-      log: this.#log,
-      timeoutMs,
-      clientInfo: { name: 'filechat', version: String(this.#context.extension.packageJSON.version) },
-    });
+  /** The model that the chat names, or the one of chats that name none. */
+  async #modelFor(chat: string | undefined): Promise<ChatModel> {
+    const document = chat && (await vscode.workspace.openTextDocument(vscode.Uri.parse(chat, true)));
+    const name = document ? readSettings(parseChat(document.getText())).settings.model : undefined;
+    return this.#prices.find(name);
   }
 
   #filesFor(uri: vscode.Uri): FileArguments {
     const places = placesOf(uri, this.#context.globalStorageUri);
     return new ReferencedFiles(new FolderFiles({ ...places, limits: resultLimits }));
   }
-
-  /** Tells what failed, in plain words; what the user called off needs no telling. */
-  #tell(outcome: RunOutcome, document?: vscode.TextDocument): RunOutcome {
-    if (!outcome.ok && !outcome.cancelled && !outcome.lost) void this.#warn(outcome, document);
-    return outcome;
-  }
-
-  async #warn({ error, resumable }: RunOutcome, document: vscode.TextDocument | undefined): Promise<void> {
-    const buttons = resumable && document ? [RESUME] : [];
-    const answer = await vscode.window.showWarningMessage(plainMessage(error ?? 'It failed.'), ...buttons);
-    if (answer === RESUME && document) await this.resume({ uri: document.uri });
-  }
 }
 
-const RESUME = 'Resume';
 const RUNNING = 'This chat is running already. Stop it first, or wait.';
-const NO_CHAT = 'Open a chat first: a file whose name ends in .chat.md.';
-const UNTRUSTED =
-  'This workspace is not trusted, so nothing is run. Trust it first: “Workspaces: Manage Workspace Trust”.';
 const UNTRUSTED_FILES = 'This workspace is not trusted, so its files are left alone.';
-const CANCELLED: RunOutcome = { ok: false, error: 'Nothing was chosen.', cancelled: true, assets: [] };
-
 async function mayGoOn(steps: number): Promise<boolean> {
   const goOn = 'Go On';
   const question = `The model has taken ${steps} steps in a row. Let it go on?`;
   return (await vscode.window.showInformationMessage(question, { modal: true }, goOn)) === goOn;
 }
 
-function failed(error: string): RunOutcome {
-  return { ok: false, error, assets: [] };
+/** Puts text that is safe as Markdown into the user's turn at the end of a chat. */
+async function addToChat(chat: vscode.Uri, text: string): Promise<void> {
+  const document = await vscode.workspace.openTextDocument(chat);
+  const edit = insertIntoUserTurn(document.getText(), text);
+  if (edit) await applyEdit(document, edit);
 }
 
 /** The folder that a chat lies in, if it is saved. */

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { newChat } from '../chat/edits.ts';
 import { parseChat } from '../chat/parse.ts';
+import { type Fields, readUri } from './commandArguments.ts';
 
 const MAX_NAME_TRIES = 1000;
 
@@ -16,6 +17,14 @@ export function activeChat(): vscode.TextDocument | undefined {
   const active = vscode.window.activeTextEditor?.document;
   if (active && isChat(active.uri)) return active;
   return vscode.window.visibleTextEditors.find((editor) => isChat(editor.document.uri))?.document;
+}
+
+/** The chat that a command is about: the one that it names, or the one in front. */
+export async function findChat(fields: Fields, name = 'uri'): Promise<vscode.TextDocument | undefined> {
+  const uri = readUri(fields, name);
+  if (!uri) return activeChat();
+  if (!isChat(uri)) throw new TypeError(`${uri.path} is not a chat: its name must end in .chat.md.`);
+  return vscode.workspace.openTextDocument(uri);
 }
 
 /** Creates a chat and shows it. Resolves to nothing when the user does not say where it should go. */

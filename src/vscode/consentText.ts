@@ -1,8 +1,33 @@
 import { showInvisible } from '../chat/escape.ts';
 import type { Approval, ToolCall, ToolInfo } from '../ports.ts';
+import { type AllowedTool, describeChange, sketchTool } from './toolDefinition.ts';
 
 export function needsQuestion(approval: Approval, tool: ToolInfo): boolean {
   return approval === 'ask' || (approval === 'auto-readonly' && tool.readOnly !== true);
+}
+
+export interface CallToJudge {
+  readonly approval: Approval;
+  readonly tool: ToolInfo;
+  /** Of the tool as it is now. */
+  readonly print: string;
+  /** The tool as it was last allowed, if it ever was. */
+  readonly known?: AllowedTool | undefined;
+  readonly givesFiles: boolean;
+}
+
+export type Judgement =
+  | { readonly kind: 'allow'; readonly by: 'setting' | 'remembered' }
+  /** With what the tool was before, if it has changed since it was allowed. */
+  | { readonly kind: 'ask'; readonly before?: AllowedTool };
+
+/** A change asks, whatever the tool says of itself and whatever was promised to what it was. */
+export function judgeCall({ approval, tool, print, known, givesFiles }: CallToJudge): Judgement {
+  if (approval === 'auto') return { kind: 'allow', by: 'setting' };
+  if (known && known.print !== print) return { kind: 'ask', before: known };
+  if (!needsQuestion(approval, tool)) return { kind: 'allow', by: 'setting' };
+  // “Always” was said of the tool, not of files that a later call would give to it.
+  return known?.always && !givesFiles ? { kind: 'allow', by: 'remembered' } : { kind: 'ask' };
 }
 
 /** A dialog that is longer than this cannot be read any more on a small screen, and its buttons may be out of sight. */
@@ -11,11 +36,29 @@ const HEAD_CHARS = 2_800;
 const TAIL_CHARS = 1_000;
 const MAX_ABOUT_CHARS = 600;
 
-/** What a person decides about: the arguments first, then the files, and what the server says last. */
-export function describeCall(call: ToolCall, tool: ToolInfo, notes: readonly string[]): string {
-  const files = notes.length === 0 ? '' : `\n\nIt gets these files:\n${notes.join('\n')}`;
-  const about = cut(showInvisible(tool.description ?? tool.title ?? '').trim(), MAX_ABOUT_CHARS);
-  return `Arguments:\n${describeArguments(call)}${files}${about ? `\n\nThe server says of it: ${about}` : ''}`;
+export interface AboutQuestion {
+  /** A line for each file that the call would give away. */
+  readonly notes?: readonly string[];
+  /** What the user allowed last, if that is not what the tool is now. */
+  readonly before?: AllowedTool | undefined;
+}
+
+/**
+ * What a person decides about: our own short warnings, the arguments, the files, and what the server says last, so
+ * that its words can push nothing out of sight.
+ */
+export function describeCall(call: ToolCall, tool: ToolInfo, about: AboutQuestion = {}): string {
+  const { notes = [], before } = about;
+  const said = cut(showInvisible(tool.description ?? tool.title ?? '').trim(), MAX_ABOUT_CHARS);
+  const sections = [
+    before && `⚠ This tool has changed since it was last allowed, on ${before.at.slice(0, 10)}. See below.`,
+    tool.destructive && '⚠ The server says that this tool may delete or overwrite.',
+    `Arguments:\n${describeArguments(call)}`,
+    notes.length > 0 && `It gets these files:\n${notes.join('\n')}`,
+    before && `What has changed:\n${describeChange(before, sketchTool(tool)).join('\n')}`,
+    said && `The server says of it: ${said}`,
+  ];
+  return sections.filter((section) => section).join('\n\n');
 }
 
 /**

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { ChatListener, type ReplyProgress } from '../listener.ts';
 import type {
   AssetStore,
+  Audit,
   ChatModel,
   Consent,
   Conversation,
@@ -9,7 +10,9 @@ import type {
   Log,
   ModelRequest,
   RunOutcome,
+  ServerHost,
   ToolHost,
+  ToolName,
   Usage,
 } from '../ports.ts';
 import { EditorDocument } from './editorDocument.ts';
@@ -19,6 +22,9 @@ import { RunProgress } from './runProgress.ts';
 
 export interface RunParts {
   readonly tools: ToolHost;
+  readonly servers: ServerHost;
+  readonly audit: Audit;
+  readonly isSwitchedOff: (tool: ToolName) => boolean;
   readonly consent: Consent;
   readonly log: Log;
   readonly assetsFor: (uri: vscode.Uri) => Promise<AssetStore>;
@@ -118,6 +124,7 @@ export class Runs implements vscode.Disposable {
     return new ChatListener({
       ...parts,
       document,
+      chat: document.uri.toString(),
       tools: progress.watch(tools),
       assets: await assetsFor(document.uri),
       files: filesFor(document.uri),

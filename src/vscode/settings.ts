@@ -58,8 +58,51 @@ export function autoSave(): boolean {
   return setting('autoSave', true);
 }
 
+/** Whether calls are recorded: when, with which consent, sizes and outcome. */
+export function isAudited(): boolean {
+  return userSetting<unknown>('auditLog', false) === true;
+}
+
+/** Patterns such as `charts.*`: which tools are switched off. */
+export function disabledTools(): readonly string[] {
+  return strings(userSetting<unknown>('disabledTools', []));
+}
+
+/** Patterns of names: which of the editor's own tools may be used. */
+export function editorTools(): readonly string[] {
+  return strings(userSetting<unknown>('editorTools', []));
+}
+
+/** Settings are written by hand; what is no text in a list is no entry of it. */
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+/** Whether the apps of servers are shown beside the chat. */
+export function showsApps(): boolean {
+  return userSetting('apps', true);
+}
+
+/** Where authorization servers may read who we are, if there is such a place. */
+export function clientMetadata(): { readonly clientMetadataUrl?: string } {
+  const url = userSetting('oauth.clientMetadataUrl', '').trim();
+  return url === '' ? {} : { clientMetadataUrl: url };
+}
+
 export function userServers(): unknown {
   return userSetting<unknown>('mcpServers', {});
+}
+
+/** Adds one to the user's own servers, or puts it in the place of the one that has its name. */
+export async function writeUserServer(name: string, entry: unknown): Promise<void> {
+  const servers = userServers();
+  if (typeof servers !== 'object' || servers === null || Array.isArray(servers)) {
+    throw new Error(
+      'The setting filechat.mcpServers is not an object. Put it right first, then add the server.',
+    );
+  }
+  const settings = vscode.workspace.getConfiguration('filechat');
+  await settings.update('mcpServers', { ...servers, [name]: entry }, vscode.ConfigurationTarget.Global);
 }
 
 /** What the user says about the results of tools: which fields hold bytes, and a module that sees them first. */

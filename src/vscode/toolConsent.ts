@@ -1,13 +1,15 @@
-import { createHash } from 'node:crypto';
 import * as vscode from 'vscode';
 import { strictest } from '../chat/approval.ts';
 import { renderToolName } from '../chat/toolCall.ts';
 import type { AboutCall, Consent, ConsentAnswer, ToolCall, ToolInfo } from '../ports.ts';
-import { describeCall, needsQuestion } from './consentText.ts';
+import { type AboutQuestion, describeCall, judgeCall } from './consentText.ts';
 import { plainMessage } from './plainMessage.ts';
 import { approve } from './settings.ts';
+import { type AllowedTool, printTool, sketchTool } from './toolDefinition.ts';
 
-const REMEMBERED = 'consent.tools';
+const REMEMBERED = 'consent.allowedTools';
+/** More would make every start of the editor slower. The oldest are forgotten, and ask again. */
+const MAX_REMEMBERED = 500;
 const ALLOW = 'Allow';
 const ALWAYS_TOOL = 'Always Allow This Tool';
 const ALWAYS_SERVER = 'Always Allow This Server';
@@ -21,7 +23,10 @@ export interface ToolConsentParts {
   readonly listTools?: (server: string) => Promise<readonly ToolInfo[]>;
 }
 
-/** Asks before a tool runs, with the arguments whole. “Always” holds until the tool's definition changes. */
+/**
+ * Asks before a tool runs, with the arguments whole. “Always” holds until the tool's definition changes; a change
+ * asks even about tools that the settings let run because they say that they only read.
+ */
 export class ToolConsent implements Consent {
   readonly #memory: vscode.Memento;
   readonly #parts: ToolConsentParts;
@@ -33,23 +38,28 @@ export class ToolConsent implements Consent {
 
   async mayCall(call: ToolCall, tool: ToolInfo, about: AboutCall = {}): Promise<ConsentAnswer> {
     const { notes = [] } = about;
-    if (!needsQuestion(strictest(approve(), about.approve), tool)) return { kind: 'allow' };
+    const approval = strictest(approve(), about.approve);
+    const known = this.#remembered()[renderToolName(call)];
     const print = await this.#print(tool);
-    // “Always” was said of the tool, not of files that a later call would give to it.
-    const always = notes.length === 0 && this.#remembered()[renderToolName(call)] === print;
-    return always ? { kind: 'allow' } : this.#ask(call, tool, notes);
+    const judged = judgeCall({ approval, tool, print, known, givesFiles: notes.length > 0 });
+    if (judged.kind === 'ask') return this.#ask(call, tool, { notes, before: judged.before });
+    // Kept at the first call that nobody was asked about, so that a later change is seen.
+    if (!known && approval !== 'auto') await this.#remember([tool], false);
+    return judged;
   }
 
   async forget(): Promise<void> {
     await this.#memory.update(REMEMBERED, undefined);
   }
 
-  async #ask(call: ToolCall, tool: ToolInfo, notes: readonly string[]): Promise<ConsentAnswer> {
+  async #ask(call: ToolCall, tool: ToolInfo, about: AboutQuestion): Promise<ConsentAnswer> {
     const { listTools } = this.#parts;
+    const { showInformationMessage, showWarningMessage } = vscode.window;
+    const show = about.before ? showWarningMessage : showInformationMessage;
     for (;;) {
-      const answer = await vscode.window.showInformationMessage(
+      const answer = await show(
         `Call the tool ${plainMessage(renderToolName(call))}?`,
-        { modal: true, detail: describeCall(call, tool, notes) },
+        { modal: true, detail: describeCall(call, tool, about) },
         ALLOW,
         ALWAYS_TOOL,
         ...(listTools ? [ALWAYS_SERVER] : []),
@@ -58,12 +68,19 @@ export class ToolConsent implements Consent {
       );
       if (answer === undefined) return { kind: 'cancel' };
       if (answer === EDIT) return { kind: 'edit' };
-      if (answer === ALWAYS_TOOL) await this.#remember([tool]);
-      if (answer === ALWAYS_SERVER) await this.#remember([tool, ...(await this.#listed(tool.server))]);
-      if (answer !== DECLINE) return { kind: 'allow' };
+      if (answer !== DECLINE) {
+        await this.#allow(tool, answer);
+        return { kind: 'allow', by: 'asked' };
+      }
       const reason = await askReason(call);
       if (reason !== undefined) return { kind: 'deny', ...(reason === '' ? {} : { reason }) };
     }
+  }
+
+  async #allow(tool: ToolInfo, answer: string): Promise<void> {
+    if (answer === ALLOW) return this.#remember([tool], false);
+    const others = answer === ALWAYS_SERVER ? await this.#listed(tool.server) : [];
+    await this.#remember([tool, ...others], true);
   }
 
   /** A server that cannot be asked again has at least this tool. */
@@ -71,23 +88,33 @@ export class ToolConsent implements Consent {
     return (await this.#parts.listTools?.(server).catch(() => undefined)) ?? [];
   }
 
-  /** By what the tools are now: one that changes, or that comes later, asks again. */
-  async #remember(tools: readonly ToolInfo[]): Promise<void> {
-    const prints = await Promise.all(
-      tools.map(async (tool) => [renderToolName(tool), await this.#print(tool)] as const),
-    );
-    await this.#memory.update(REMEMBERED, { ...this.#remembered(), ...Object.fromEntries(prints) });
+  /** By what the tools are now: one that changes asks again. Whoever says yes once takes no “always” back. */
+  async #remember(tools: readonly ToolInfo[], always: boolean): Promise<void> {
+    const prints = await Promise.all(tools.map((tool) => this.#print(tool)));
+    const remembered = { ...this.#remembered() };
+    const at = new Date().toISOString();
+    for (const [index, tool] of tools.entries()) {
+      const name = renderToolName(tool);
+      const print = prints[index] ?? '';
+      const was = remembered[name];
+      delete remembered[name];
+      remembered[name] = {
+        ...sketchTool(tool),
+        print,
+        always: always || (was?.print === print && was.always),
+        at,
+      };
+    }
+    const kept = Object.entries(remembered).slice(-MAX_REMEMBERED);
+    await this.#memory.update(REMEMBERED, Object.fromEntries(kept));
   }
 
   async #print(tool: ToolInfo): Promise<string> {
-    const server = await this.#parts.serverPrint(tool.server);
-    return createHash('sha256')
-      .update(JSON.stringify([server, tool]))
-      .digest('hex');
+    return printTool(tool, await this.#parts.serverPrint(tool.server));
   }
 
-  #remembered(): Readonly<Record<string, string>> {
-    return this.#memory.get<Readonly<Record<string, string>>>(REMEMBERED, {});
+  #remembered(): Readonly<Record<string, AllowedTool>> {
+    return this.#memory.get<Readonly<Record<string, AllowedTool>>>(REMEMBERED, {});
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: large and numerous results, from the request to the files, by four clients side by side; and
- * what is done with the text of chats.
+ * `npm run bench`: large and numerous results, from the request to the files, by four clients side by side;
+ * what is done with the text of chats; and many servers at once.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,6 +13,7 @@ import { renderChatReport } from './chatReport.ts';
 import { type Options, readOptions } from './options.ts';
 import { prepareLoad } from './payload.ts';
 import { describeOutcome, renderReport } from './report.ts';
+import { isFastEnough, measureServers, renderServersReport } from './servers.ts';
 import { drawChart } from './svg.ts';
 import {
   type Cell,
@@ -44,6 +45,14 @@ const SERVER = join(import.meta.dirname, 'server.ts');
 async function main(options: Options): Promise<void> {
   if (options.parts.includes('results')) await benchResults(options);
   if (options.parts.includes('chat') && options.from === undefined) await benchChats(options);
+  if (options.parts.includes('servers') && options.from === undefined) await benchServers(options);
+}
+
+async function benchServers({ jsonFile }: Options): Promise<void> {
+  const results = await measureServers();
+  console.log(renderServersReport(results));
+  await write(join(dirname(jsonFile), 'servers.json'), `${JSON.stringify(results, null, 2)}\n`);
+  if (!isFastEnough(results)) process.exitCode = 1;
 }
 
 async function benchChats({ jsonFile }: Options): Promise<void> {

@@ -20,9 +20,9 @@ describe('turns', () => {
     'the tool turns of chat.md are tool turns': ['# %% user\n# %% tool_execute\n', ['user', 'tool']],
     'text above the first marker is the user’s': ['hello\n# %% assistant\n', ['user', 'assistant']],
     'front matter is not a turn': ['---\nmodel: x\n---\n# %% user\n', ['user']],
-    'front matter with a marker in it is still front matter': [
-      '---\n# %% user\n---\n# %% assistant\n',
-      ['assistant'],
+    'front matter that was not closed before the first turn cannot be closed by a turn': [
+      '---\nmodel: x\n# %% user\n---\n# %% assistant\n',
+      ['user', 'user', 'assistant'],
     ],
     'a rule in the middle is not front matter': ['# %% user\n---\na\n---\n', ['user']],
     'a marker needs column 0': ['# %% user\n # %% assistant\n', ['user']],

@@ -121,10 +121,9 @@ describe('hostile results', { concurrency: 1 }, () => {
     const servers = async () => new Map([['faults', config]]);
     const clientInfo = { name: 'faults', version: '1' };
     const connections = new Connections({ servers, log: QUIET, timeoutMs: () => 60_000, clientInfo });
-    client = new McpClient(
-      async () => connections,
-      () => ({ ...DEFAULT_LIMITS, maxAssetBytes: MAX_ASSET_BYTES }),
-    );
+    client = new McpClient(async () => connections, {
+      limits: () => ({ ...DEFAULT_LIMITS, maxAssetBytes: MAX_ASSET_BYTES }),
+    });
   });
   after(async () => {
     await client.dispose();

@@ -96,8 +96,66 @@ describe('a schema becomes a question of its kind', () => {
     ],
     [
       'array',
-      { type: 'array', items: { enum: ['x', 'y'] } },
+      { type: 'array', items: { type: 'string' } },
+      { kind: 'json', shape: 'array', allowsText: false, example: '["text"]' },
+    ],
+    [
+      'array of an enum',
+      {
+        type: 'array',
+        items: { enum: ['x', 'y'], enumNames: ['X', 'Y'] },
+        minItems: 1,
+        maxItems: 2,
+        default: ['y'],
+      },
+      {
+        kind: 'choices',
+        choices: [
+          { value: 'x', text: 'x', label: 'X' },
+          { value: 'y', text: 'y', label: 'Y' },
+        ],
+        minItems: 1,
+        maxItems: 2,
+        unique: false,
+        default: ['y'],
+      },
+    ],
+    [
+      'array of titled constants',
+      { type: 'array', items: { anyOf: [{ const: 1, title: 'One' }, { const: 2 }] }, uniqueItems: true },
+      {
+        kind: 'choices',
+        choices: [
+          { value: 1, text: '1', label: 'One' },
+          { value: 2, text: '2', label: '2' },
+        ],
+        unique: true,
+      },
+    ],
+    [
+      'a default with more choices than may be taken',
+      { type: 'array', items: { enum: ['x', 'y'] }, maxItems: 1, default: ['x', 'y'] },
+      {
+        kind: 'choices',
+        choices: [
+          { value: 'x', text: 'x', label: 'x' },
+          { value: 'y', text: 'y', label: 'y' },
+        ],
+        maxItems: 1,
+        unique: false,
+      },
+    ],
+    [
+      'array whose places differ',
+      { type: 'array', prefixItems: [{ type: 'number' }], items: { enum: ['x'] } },
       { kind: 'json', shape: 'array', allowsText: false, example: '["x"]' },
+    ],
+    ['string with a format', { type: 'string', format: 'email' }, { kind: 'text', format: 'email' }],
+    ['a format that nobody knows', { type: 'string', format: 'colour' }, text],
+    [
+      'a default against its format',
+      { type: 'string', format: 'date', default: 'soon' },
+      { kind: 'text', format: 'date' },
     ],
     ['union', { type: ['string', 'number'] }, { kind: 'json', allowsText: true, example: '"text"' }],
     [
@@ -183,6 +241,14 @@ describe('the questions of a tool', () => {
   });
 });
 
+const INSTRUMENTS = { type: 'array', items: { type: 'string', enum: ['Guitar', 'Piano, grand'] } };
+const FISH = {
+  type: 'array',
+  items: { anyOf: ['Tuna', 'Salmon', 'Trout'].map((title, at) => ({ const: `f${at + 1}`, title })) },
+  minItems: 1,
+  maxItems: 2,
+};
+
 describe('an answer is read by its question', () => {
   const LEFT_OUT = undefined;
   const optional = (schema: object) => question(schema, false);
@@ -210,6 +276,11 @@ describe('an answer is read by its question', () => {
     ['blanks, for an optional number', optional({ type: 'number' }), '  ', LEFT_OUT],
     ['nothing, for an optional object', optional({ type: 'object' }), '', LEFT_OUT],
     ['nothing, where null is required or better', question({ type: ['string', 'null'] }), '', null],
+    ['choices as JSON', question(INSTRUMENTS), '["Piano, grand", "Guitar"]', ['Piano, grand', 'Guitar']],
+    ['choices by name and by label', question(FISH), ' Tuna,f2 ', ['f1', 'f2']],
+    ['one choice with a comma in it', question(INSTRUMENTS), 'Piano, grand', ['Piano, grand']],
+    ['no choice at all', question(INSTRUMENTS), '[]', []],
+    ['nothing, for optional choices', optional(FISH), ' ', LEFT_OUT],
   ];
   for (const [name, asked, text, value] of cases) {
     test(name, () => assert.deepEqual(checkAnswer(asked, text), { ok: true, value }));
@@ -236,6 +307,13 @@ describe('an answer is read by its question', () => {
     ['no multiple', question({ type: 'integer', multipleOf: 5 }), '7', /multiple of 5/],
     ['maybe', question({ type: 'boolean' }), 'maybe', /yes or no/],
     ['what is not among the choices', question({ enum: ['a', 'b'] }), 'c', /a, b/],
+    ['one that is not among the choices', question(FISH), 'f1, shark', /among: f1, f2, f3/],
+    ['too few choices', question(FISH), '[]', /at least 1/],
+    ['too many choices', question(FISH), 'f1,f2,f3', /at most 2/],
+    ['the same choice twice', question({ ...FISH, uniqueItems: true }), 'f1,Tuna', /only once/],
+    ['nothing, for required choices', question(FISH), '', /needed/],
+    ['an address without a host', question({ type: 'string', format: 'email' }), 'me@', /name@example\.com/],
+    ['a day that is none', question({ type: 'string', format: 'date' }), '2026-02-30', /2026-01-31/],
     ['half JSON', question({ type: 'object' }), '{"a":', /not JSON/],
     [
       'a list for an object',
@@ -414,6 +492,9 @@ describe('no schema makes it throw', () => {
       keyword('const', small),
       keyword('pattern', fc.constantFrom('^a', '(', '^(a+)+$', '')),
       keyword('minLength', fc.nat(3)),
+      keyword('minItems', fc.nat(2)),
+      keyword('uniqueItems', fc.boolean()),
+      keyword('format', fc.constantFrom('email', 'uri', 'date', 'date-time', 'x')),
       keyword('minimum', fc.oneof(fc.integer(), fc.double())),
       keyword('exclusiveMaximum', fc.oneof(fc.boolean(), fc.integer())),
       keyword('multipleOf', fc.oneof(fc.double(), fc.integer())),

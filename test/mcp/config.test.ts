@@ -4,7 +4,12 @@ import { describe, test } from 'node:test';
 import { readServers, readServersFile, type ServerConfig } from '../../src/mcp/config.ts';
 import { describeServer, fingerprintServer } from '../../src/mcp/consent.ts';
 
-const CONTEXT = { workspaceFolder: '/ws', env: { TOKEN: 'abc', EMPTY: '' } };
+const CONTEXT = {
+  workspaceFolder: '/ws',
+  env: { TOKEN: 'abc', EMPTY: '' },
+  userHome: '/home/u',
+  pathSeparator: '|',
+};
 
 function readOne(entry: unknown, context = CONTEXT): ServerConfig | string {
   const { servers, problems } = readServers({ one: entry }, context);
@@ -39,12 +44,82 @@ describe('an entry is read as the server that it means', () => {
         args: ['--token=abc', '/ws/a', '$HOME', '${'],
         env: { A: 'abc', '${env:TOKEN}': 'name' },
         cwd: '/ws/sub',
+        fromEnvironment: ['TOKEN', 'EMPTY'],
       },
+    ],
+    [
+      'the home folder and the separator of paths',
+      { command: '${userHome}${/}x${pathSeparator}y' },
+      { kind: 'stdio', command: '/home/u|x|y', args: [], env: {} },
+    ],
+    [
+      'an input stays what it is',
+      { command: 'x', args: ['${input:a b}'], env: { KEY: '${input:key}' } },
+      { kind: 'stdio', command: 'x', args: ['${input:a b}'], env: { KEY: '${input:key}' } },
+    ],
+    [
+      'an address may hold inputs, or be one',
+      { url: 'https://${input:host}:${input:port}/' },
+      { kind: 'http', url: 'https://${input:host}:${input:port}/', headers: {} },
+    ],
+    [
+      'an address that is an input',
+      { url: '${input:url}' },
+      { kind: 'http', url: '${input:url}', headers: {} },
+    ],
+    [
+      'the name of an env file',
+      { command: 'x', envFile: '${workspaceFolder}/.env' },
+      { kind: 'stdio', command: 'x', args: [], env: {}, envFile: '/ws/.env' },
+    ],
+    [
+      'the address by its name in Windsurf',
+      { serverUrl: 'https://h/' },
+      { kind: 'http', url: 'https://h/', headers: {} },
+    ],
+    [
+      'the address by its name in Gemini',
+      { httpUrl: 'https://h/', timeout: 5 },
+      { kind: 'http', url: 'https://h/', headers: {} },
+    ],
+    [
+      'who we are to a sign-in',
+      {
+        url: 'https://h/',
+        oauth: {
+          clientId: 'me',
+          clientSecret: '${input:secret}',
+          clientMetadataUrl: 'https://me.example/client.json',
+          scopes: ['read', 'write'],
+          other: 1,
+        },
+      },
+      {
+        kind: 'http',
+        url: 'https://h/',
+        headers: {},
+        oauth: {
+          clientId: 'me',
+          clientSecret: '${input:secret}',
+          clientMetadataUrl: 'https://me.example/client.json',
+          scopes: ['read', 'write'],
+        },
+      },
+    ],
+    [
+      'scopes in one text',
+      { url: 'https://h/', oauth: { scopes: 'a  b' } },
+      { kind: 'http', url: 'https://h/', headers: {}, oauth: { scopes: ['a', 'b'] } },
     ],
     [
       'variables in url and headers',
       { url: 'http://h/${env:TOKEN}', headers: { Authorization: 'Bearer ${env:TOKEN}' } },
-      { kind: 'http', url: 'http://h/abc', headers: { Authorization: 'Bearer abc' } },
+      {
+        kind: 'http',
+        url: 'http://h/abc',
+        headers: { Authorization: 'Bearer abc' },
+        fromEnvironment: ['TOKEN'],
+      },
     ],
     [
       'a variable that is null is left out, a number is its text',
@@ -61,7 +136,13 @@ describe('an entry is read as the server that it means', () => {
       workspaceFolder: '/ws',
       env: { A: '${env:TOKEN}' },
     } as never);
-    assert.deepEqual(config, { kind: 'stdio', command: '${env:TOKEN}', args: [], env: {} });
+    assert.deepEqual(config, {
+      kind: 'stdio',
+      command: '${env:TOKEN}',
+      args: [],
+      env: {},
+      fromEnvironment: ['A'],
+    });
   });
 });
 
@@ -81,7 +162,15 @@ describe('a bad entry becomes a problem that names it and says what to do', () =
     ['a variable name that cannot be', { command: 'x', env: { 'A=B': '1' } }, /"A=B"/],
     ['a variable that is not set', { command: '${env:NOPE}' }, /\$\{env:NOPE\}.*not set/],
     ['a variable from the prototype', { command: '${env:constructor}' }, /not set/],
-    ['an unknown variable', { command: '${input:key}' }, /\$\{input:key\}/],
+    ['an unknown variable', { command: '${command:key}' }, /\$\{command:key\}/],
+    ['an input without a name', { command: '${input:}' }, /\$\{input:\}/],
+    ['an env file that would have to be asked for', { command: 'x', envFile: '${input:f}' }, /"envFile"/],
+    ['scopes that are no list', { url: 'http://h', oauth: { scopes: 5 } }, /"oauth\.scopes"/],
+    [
+      'client metadata that are not on https',
+      { url: 'http://h', oauth: { clientMetadataUrl: 'http://h/c' } },
+      /"oauth\.clientMetadataUrl"/,
+    ],
   ];
   for (const [name, entry, expected] of cases) {
     test(name, () => {
@@ -117,6 +206,12 @@ describe('a bad entry becomes a problem that names it and says what to do', () =
     test(`servers that are ${JSON.stringify(json)}`, () =>
       assert.equal(readServers(json, CONTEXT).problems.length, 1));
   }
+
+  test('one that is disabled is left out without a word', () =>
+    assert.deepEqual(readServers({ a: { command: 5, disabled: true } }, CONTEXT), {
+      servers: new Map(),
+      problems: [],
+    }));
 
   test('no servers at all are no problem', () =>
     assert.deepEqual(readServers(undefined, CONTEXT), { servers: new Map(), problems: [] }));
@@ -170,6 +265,28 @@ describe('a servers file', () => {
   }
 });
 
+describe('as written', () => {
+  test('variables stay in place', () => {
+    const entry = { command: '${env:NOPE}', args: ['${workspaceFolder}'] };
+    const { servers } = readServers({ a: entry }, 'asWritten');
+    assert.deepEqual(servers.get('a'), { kind: 'stdio', ...entry, env: {} });
+  });
+
+  test('unknown ones are a problem all the same', () => {
+    const { problems } = readServers({ a: { command: '${NOPE:-x}' } }, 'asWritten');
+    assert.match(problems[0] ?? '', /\$\{NOPE:-x\}/);
+  });
+});
+
+test('the inputs of a servers file are read with it', () => {
+  const { inputs, problems } = readServersFile(
+    '{"servers":{"a":{"command":"x"}},"inputs":[{"id":"k","type":"promptString"},{"id":"c","type":"command"}]}',
+    CONTEXT,
+  );
+  assert.deepEqual([...inputs], [['k', { kind: 'text', password: false }]]);
+  assert.match(problems.join('\n'), /^Input "c" .*"command"/);
+});
+
 describe('what a person is asked to agree to', () => {
   const cases: readonly [string, ServerConfig, string][] = [
     [
@@ -193,6 +310,28 @@ describe('what a person is asked to agree to', () => {
       { kind: 'http', url: 'https://h/p?q=1', headers: { Authorization: 'secret' } },
       'https://h/p?q=1\nheaders: Authorization',
     ],
+    [
+      'the env file, the inputs, and what it gets from the environment',
+      {
+        kind: 'stdio',
+        command: 'x',
+        args: ['${input:a}'],
+        env: { B: '${input:b} ${input:a}' },
+        envFile: '/w/my env',
+        fromEnvironment: ['HOME'],
+      },
+      'x "${input:a}"\nenv: B\nenv file: "/w/my env"\ninputs: a, b\ngets from your environment: HOME',
+    ],
+    [
+      'who we are to a sign-in, without the secret',
+      {
+        kind: 'http',
+        url: 'https://h/',
+        headers: {},
+        oauth: { clientId: 'me', clientSecret: 'hidden', scopes: ['read', 'wr\u200Bite'] },
+      },
+      'https://h/\nsigns in as: me\nwith a client secret\nscopes: read, "wr⟦U+200B⟧ite"',
+    ],
   ];
   for (const [name, config, expected] of cases) {
     test(name, () => assert.equal(describeServer(config), expected));
@@ -214,9 +353,16 @@ describe('the fingerprint', () => {
     ['where an argument ends', { ...config, args: ['a b'] }],
     ['the value of a variable', { ...config, env: { A: '1', B: '3' } }],
     ['the folder', { ...config, cwd: '/' }],
+    ['the env file', { ...config, envFile: '/.env' }],
   ];
   for (const [name, changed] of changes) {
     test(`changes with ${name}`, () =>
       assert.notEqual(fingerprintServer(changed), fingerprintServer(config)));
   }
+
+  test('changes with who we are to a sign-in', () => {
+    const remote: ServerConfig = { kind: 'http', url: 'https://h/', headers: {}, oauth: { clientId: 'a' } };
+    const other: ServerConfig = { ...remote, oauth: { clientId: 'b' } };
+    assert.notEqual(fingerprintServer(remote), fingerprintServer(other));
+  });
 });

@@ -39,6 +39,7 @@ describe('listing tools', () => {
     assert.deepEqual(await connections.listTools('c'), {
       tools: [],
       failures: [{ server: 'c', reason: 'There is no server c. There are: a, b.' }],
+      instructions: [],
     });
   });
 
@@ -51,16 +52,17 @@ describe('listing tools', () => {
         server: 'a',
         tool: 'good',
         title: 'Good',
-        inputSchema: { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } },
+        inputSchema: { type: 'object', properties: { a: { type: 'string' } } },
         readOnly: true,
       },
     ]);
     assert.deepEqual(
       logged.filter((line) => line.includes('left out')),
       [
-        '[a] Tool 1 of 4 is left out: the input schema of "bad" is not an object.',
-        '[a] Tool 2 of 4 is left out: it has no name.',
-        '[a] Tool 3 of 4 is left out: its name "two\\nlines" has characters that cannot be seen, or too many.',
+        '[a] Tool 1 of 5 is left out: "bad" cannot be used, because its input schema is not an object.',
+        '[a] Tool 2 of 5 is left out: it has no name.',
+        '[a] Tool 3 of 5 is left out: its name "two\\nlines" has characters that cannot be seen, or too many.',
+        '[a] Tool 5 of 5 is left out: "slow" cannot be used, because its input schema has the pattern "^(a+)+$", which can take for ever.',
       ],
     );
   });
@@ -72,7 +74,7 @@ describe('listing tools', () => {
   });
 
   const pages: readonly [string, number, RegExp | undefined, RegExp | undefined][] = [
-    ['circle', 3, /in a circle/, undefined],
+    ['circle', 3, /does not end; it was read once/, undefined],
     ['endless', 101, /cut after 101/, undefined],
     ['many', 1000, /cut after 1000/, undefined],
     ['secondPageFails', 1, undefined, /tools of server a could not be listed: lost the list\.$/],

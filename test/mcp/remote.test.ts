@@ -172,9 +172,14 @@ async function startScripted(t: TestContext) {
       response
         .writeHead(200, { 'content-type': 'application/json' })
         .end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-    if (method === 'initialize') {
+    if (method === 'server/discover') {
+      // In silence, as everything here.
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end();
+    } else if (method === 'initialize') {
       sessions++;
       reply({ ...params, capabilities: {}, serverInfo: { name: 's', version: '1' } });
+    } else if (method === 'tools/list') {
+      reply({ tools: [] });
     } else if (params?.['name'] === 'ping') {
       reply({ content: [{ type: 'text', text: `session ${sessions}` }] });
     } else if (method === 'tools/call') {

@@ -78,11 +78,114 @@ describe('a request is prepared', () => {
     assert.deepEqual(host.asked, ['charts']);
   });
 
+  it('without the tools that are for apps only', async () => {
+    const tools = [...TOOLS, { ...tool('charts', 'zoom'), forAppsOnly: true as const }];
+    const host = Object.assign(new FakeHost(), { listTools: async () => ({ tools, failures: [] }) });
+    assert.ok(!(await toolNames('# %% user\nHello\n', { tools: host })).includes('charts__zoom'));
+  });
+
   it('not when there is no such model', async () => {
     const findModel = () => Promise.reject(new Error('There is no model “x”.'));
     await assert.rejects(converse({ findModel }).prepare(chat('model: x')), {
       message: 'There is no model “x”.',
     });
+  });
+});
+
+describe('what servers say about how to use them', () => {
+  const SAID = ['charts', 'files', 'apps'].map((server) => ({ server, text: `This is ${server}.` }));
+  const tools: ToolHost = {
+    listTools: async (server) => ({
+      tools: [...TOOLS, { ...tool('apps', 'zoom'), forAppsOnly: true as const }].filter(
+        (each) => server === undefined || each.server === server,
+      ),
+      failures: [],
+      instructions: SAID.filter((each) => server === undefined || each.server === server),
+    }),
+    callTool: async () => ({ isError: false, parts: [] }),
+  };
+  const systemOf = async (text: string) => (await converse({ tools }).prepare(text)).request.system;
+
+  it('is sent after what the user says, for servers with a tool that can be used', async () => {
+    const system = await systemOf(chat('system: Be brief.'));
+    assert.match(
+      system,
+      /^Be brief\.[\s\S]*not of the user[\s\S]*\n\ncharts:\n> This is charts\.\n\nfiles:\n> This is files\.$/,
+    );
+  });
+
+  it('is not sent for servers of which the chat allows no tool', async () => {
+    const system = await systemOf(chat('tools: [files.read]'));
+    assert.match(system, /This is files/);
+    assert.doesNotMatch(system, /charts/);
+    assert.doesNotMatch(await systemOf(chat('tools: []')), /This is/);
+  });
+
+  it('comes from each server that is asked by its name', async () => {
+    assert.match(
+      await systemOf(chat('servers: [files, charts]')),
+      /> This is charts\.\n\nfiles:\n> This is f/,
+    );
+  });
+});
+
+describe('a server that does not answer', () => {
+  /** Lists the tools of all servers but one, which never answers, and knows how long it was waited for. */
+  function hang(server: string) {
+    const host = new FakeHost();
+    const waited: number[] = [];
+    const stopped: AbortSignal[] = [];
+    let timeIsOver = () => {};
+    const listTools: ToolHost['listTools'] = (name) =>
+      name === server ? new Promise(() => timeIsOver()) : host.listTools(name);
+    const wait = (ms: number, signal: AbortSignal) => {
+      waited.push(ms);
+      stopped.push(signal);
+      return new Promise<void>((resolve) => {
+        const before = timeIsOver;
+        // Only the time of the one that hangs passes here: it is asked after its clock was started.
+        timeIsOver = () => {
+          before();
+          resolve();
+        };
+      });
+    };
+    return { tools: { listTools, callTool: host.callTool }, wait, waited, stopped };
+  }
+
+  it('is left out after ten seconds, with a note, and the others are there', async () => {
+    const { tools, wait, waited, stopped } = hang('files');
+    const { request, notes } = await converse({ tools, wait }).prepare(chat('servers: [files, charts]'));
+    assert.deepEqual(
+      request.tools.map(({ name }) => name),
+      ['charts__bar', 'charts__line'],
+    );
+    assert.deepEqual(notes, [
+      'Server files did not answer within 10 s: this request goes without its tools.',
+    ]);
+    assert.deepEqual(waited, [10_000, 10_000]);
+    assert.ok(stopped.every((signal) => signal.aborted));
+  });
+
+  it('does not matter to a chat that does not use it', async () => {
+    const { tools, wait } = hang('files');
+    const { notes } = await converse({ tools, wait }).prepare(chat('servers: [charts]'));
+    assert.deepEqual(notes, []);
+  });
+
+  it('ends with the request that is called off', async () => {
+    const abort = new AbortController();
+    const tools: ToolHost = {
+      listTools: (_server, signal) =>
+        new Promise((_, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason));
+          abort.abort(new Error('Called off.'));
+        }),
+      callTool: async () => ({ isError: false, parts: [] }),
+    };
+    const { conversation } = converse({ tools, wait: () => new Promise(() => {}) });
+    const prepared = conversation.prepare(chat('servers: [files]'), abort.signal);
+    await assert.rejects(prepared, { message: 'Called off.' });
   });
 });
 

@@ -1,4 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { loosenResult } from '../looseResults.ts';
 import type { SpillTables } from './jsonFilter.ts';
 import { SpillTable } from './spillTable.ts';
 
@@ -19,30 +20,34 @@ export function withSpills(
 /** The requests under way on one connection, and the tables of those that have one. */
 export class PendingCalls implements SpillTables {
   readonly #tables = new Map<number, SpillTable>();
-  readonly #ids = new Set<number>();
+  /** The methods of the requests under way, by their ids. */
+  readonly #methods = new Map<number, string>();
 
   /** Must see every message that is sent. */
   sent(message: JSONRPCMessage): void {
-    if (!('method' in message) || !('id' in message)) return;
-    const id = Number(message.id);
+    // The SDK's own requests, of which the ids are strings, never spill.
+    if (!('method' in message) || !('id' in message) || typeof message.id !== 'number') return;
+    const { id } = message;
     const table = (message.params as { [TABLE]?: unknown } | undefined)?.[TABLE];
-    this.#ids.add(id);
+    this.#methods.set(id, message.method);
     if (table instanceof SpillTable) this.#tables.set(id, table);
   }
 
   /**
-   * Must see every message that has come. A call that was given up stays until its late answer has come: its table
+   * Must see every message that has come, before the SDK does. A call that was given up stays until its late answer has come: its table
    * is disposed, and what is spilled to such a table goes nowhere.
    */
   received(message: JSONRPCMessage): void {
     if ('method' in message) return;
-    this.#tables.delete(Number(message.id));
-    this.#ids.delete(Number(message.id));
+    const id = Number(message.id);
+    loosenResult(message, this.#methods.get(id));
+    this.#tables.delete(id);
+    this.#methods.delete(id);
   }
 
   /** The request that an answer without an id must be for: the only one there is. */
   get only(): number | undefined {
-    return this.#ids.size === 1 ? [...this.#ids][0] : undefined;
+    return this.#methods.size === 1 ? [...this.#methods.keys()][0] : undefined;
   }
 
   tableFor(id: number | undefined): SpillTable | undefined {

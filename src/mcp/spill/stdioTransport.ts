@@ -71,6 +71,11 @@ export class StdioTransport implements Transport {
     return code === null && signal === null ? undefined : { code, signal };
   }
 
+  /** By this and `stderr` the SDK knows that a process is behind it. */
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
   async start(): Promise<void> {
     if (this.#process !== undefined) throw new Error('The process was started already.');
     const { command, args, env, cwd } = this.#options.server;
@@ -79,13 +84,18 @@ export class StdioTransport implements Transport {
       stdio: ['pipe', 'pipe', 'pipe'],
       shell: false,
       windowsHide: true,
+      // A group of its own, so that what the process has started can be ended with it.
+      detached: HAS_GROUPS,
       ...(cwd === undefined ? {} : { cwd }),
     });
     this.#process = child;
     const report = (error: Error) => this.onerror?.(error);
     child.stdin?.on('error', report);
     child.stderr?.on('error', report).pipe(this.#stderr);
-    child.on('exit', () => void this.#endSilence(child));
+    child.on('exit', () => {
+      signalGroup(child, 'SIGTERM');
+      void this.#endSilence(child);
+    });
     this.#ended = this.#follow(child);
     // Rejects with the error of a process that could not be started.
     await once(child, 'spawn');
@@ -114,9 +124,11 @@ export class StdioTransport implements Transport {
     await atMost(PATIENCE_MS, gone);
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       if (this.exit !== undefined) break;
-      child.kill(signal);
+      signalGroup(child, signal);
       await atMost(PATIENCE_MS, gone);
     }
+    // Whatever it has started ends with it.
+    signalGroup(child, 'SIGKILL');
     child.stdout?.destroy();
     child.stderr?.destroy();
     await atMost(PATIENCE_MS, this.#ended);
@@ -197,5 +209,22 @@ export class StdioTransport implements Transport {
     }
     child.stdout?.destroy();
     child.stderr?.destroy();
+  }
+}
+
+const HAS_GROUPS = process.platform !== 'win32';
+
+/** To the process and all that it has started, where there are groups. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (!HAS_GROUPS || child.pid === undefined) {
+    child.kill(signal);
+    return;
+  }
+  try {
+    process.kill(-child.pid, signal);
+  } catch (error) {
+    // Nobody is left in the group; some systems say EPERM of those that have ended and were not fetched yet.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
 }

@@ -24,10 +24,7 @@ export async function connect(target: Target): Promise<BenchClient> {
     clientInfo: { name: 'bench', version: '1.0.0' },
   });
   const limits = { ...DEFAULT_LIMITS, maxAssetBytes: MAX_MESSAGE_BYTES };
-  const client = new McpClient(
-    async () => connections,
-    () => limits,
-  );
+  const client = new McpClient(async () => connections, { limits: () => limits });
   return {
     call: (load, folder) => call(client, load, folder),
     close: () => client.dispose(),

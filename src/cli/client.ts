@@ -1,0 +1,112 @@
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { readSettings } from '../chat/frontMatter.ts';
+import { parseChat } from '../chat/parse.ts';
+import { readServersFile, type ServerConfig } from '../mcp/config.ts';
+import { Connections } from '../mcp/connections.ts';
+import { withEnvFile } from '../mcp/envFile.ts';
+import { resolveInputs } from '../mcp/inputs.ts';
+import { RemoteAuthorization } from '../mcp/oauth/authorization.ts';
+import { LoopbackBrowser } from '../mcp/oauth/loopbackBrowser.ts';
+import type { Authorize } from '../mcp/serverPool.ts';
+import { McpClient } from '../mcpClient.ts';
+import type { ChatModel, ServerRequests } from '../ports.ts';
+import type { CliContext, Output, Work } from './commands.ts';
+import { createModelFinder } from './models.ts';
+import { terminalRequests } from './terminalRequests.ts';
+
+const TIMEOUT_MS = 60_000;
+
+/** The servers for one command. What they are given to prove who the user is lives as long as the command. */
+export function createClient({
+  servers,
+  command,
+  context,
+}: {
+  readonly servers: ReadonlyMap<string, ServerConfig>;
+  readonly command: Work;
+  readonly context: CliContext;
+}): McpClient {
+  const kept = new Map<string, string>();
+  const store = {
+    get: async (key: string) => kept.get(key),
+    set: async (key: string, value: string) => void kept.set(key, value),
+    delete: async (key: string) => void kept.delete(key),
+  };
+  const open = (url: URL, server: string) =>
+    context.err(`The server ${server} wants you to sign in. Open this address in a browser:\n${url.href}`);
+  const authorize: Authorize = (config, server, onAsk) =>
+    new RemoteAuthorization({
+      server,
+      serverUrl: config.url,
+      store,
+      browser: new LoopbackBrowser({ open }),
+      settings: config.oauth,
+      onAsk,
+    });
+  const options = {
+    servers: async () => servers,
+    log: { info: () => {}, warn: context.err, error: () => {} },
+    timeoutMs: () => TIMEOUT_MS,
+    clientInfo: { name: 'filechat', version: context.version },
+    requests: requestsFor(command, context),
+    // Nobody is there to sign in where there is no terminal.
+    ...(process.stdin.isTTY ? { authorize } : {}),
+  };
+  return new McpClient(async () => new Connections(options));
+}
+
+/** A list of tools asks nobody anything. */
+function requestsFor(command: Work, context: CliContext): ServerRequests {
+  if (command.kind === 'tools') return {};
+  const folders = new Set([dirname(resolve(command.chat)), ...(command.root ? [resolve(command.root)] : [])]);
+  return terminalRequests({
+    approve: command.kind === 'run' ? command.approve : 'ask',
+    roots: [...folders].map((folder) => ({ uri: pathToFileURL(folder).href, name: basename(folder) })),
+    err: context.err,
+    ...(command.kind === 'run' ? { modelFor: (chat) => modelFor(command, chat, context) } : {}),
+  });
+}
+
+/** The model of the command line, or the one that the chat names. */
+async function modelFor(
+  command: Extract<Work, { kind: 'run' }>,
+  chat: string | undefined,
+  context: CliContext,
+): Promise<ChatModel> {
+  const finder = await createModelFinder(command.models, context);
+  const text = await readFile(chat ?? command.chat, 'utf8');
+  return finder.find(command.model ?? readSettings(parseChat(text)).settings.model);
+}
+
+/** `${workspaceFolder}` is the folder that the file configures: its own, or the one around `.vscode/`. */
+export async function readServers(path: string, { err }: Output): Promise<ReadonlyMap<string, ServerConfig>> {
+  const folder = dirname(resolve(path));
+  const workspaceFolder = basename(folder) === '.vscode' ? dirname(folder) : folder;
+  const read = readServersFile(await readFile(path, 'utf8'), { workspaceFolder, env: process.env });
+  for (const problem of read.problems) err(problem);
+  const servers = new Map<string, ServerConfig>();
+  for (const [name, config] of read.servers) {
+    try {
+      const whole = await withEnvFile(
+        config,
+        (file) => readFile(resolve(workspaceFolder, file), 'utf8'),
+        err,
+      );
+      servers.set(name, await resolveInputs(whole, inputFromEnvironment));
+    } catch (error) {
+      err(`MCP server ${JSON.stringify(name)} is left out: ${(error as Error).message}`);
+    }
+  }
+  if (servers.size === 0) throw new Error(`No server in ${path} can be used.`);
+  return servers;
+}
+
+/** On the command line there is no secret store: an input called api-key is the variable FILECHAT_INPUT_API_KEY. */
+async function inputFromEnvironment(id: string): Promise<string> {
+  const variable = `FILECHAT_INPUT_${id.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
+  const value = process.env[variable];
+  if (value === undefined) throw new Error(`Set ${variable}: the server needs it.`);
+  return value;
+}

@@ -1,0 +1,44 @@
+export type CommandLine =
+  | { readonly kind: 'command'; readonly command: string; readonly args: readonly string[] }
+  | { readonly kind: 'problem'; readonly message: string };
+
+const PIECE = /\s+|\\*["']|\\+|[^\s\\"']+/g;
+
+/**
+ * Splits what a person typed into a program and its arguments. There is no shell: nothing but a quote means
+ * anything. A backslash counts only before a double quote (`\"` is the quote itself, `\\"` a backslash and then the
+ * quote), so that the paths of Windows can be written as they are.
+ */
+export function splitCommand(line: string): CommandLine {
+  const words: string[] = [];
+  let word: string | undefined;
+  let open: string | undefined;
+  for (const [piece] of line.matchAll(PIECE)) {
+    const sign = piece.at(-1) ?? '';
+    const isOther = open !== undefined && sign !== open;
+    if (open === undefined && piece.trim() === '') {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else if (isOther || (sign !== '"' && sign !== "'")) {
+      word = `${word ?? ''}${piece}`;
+    } else {
+      const { text, isQuote } = readQuote(piece);
+      word = `${word ?? ''}${text}`;
+      if (isQuote) open = open === undefined ? sign : undefined;
+    }
+  }
+  if (open !== undefined) return { kind: 'problem', message: `A quote (${open}) is opened and not closed.` };
+  if (word !== undefined) words.push(word);
+  const [command, ...args] = words;
+  return command
+    ? { kind: 'command', command, args }
+    : { kind: 'problem', message: 'Write the program first, then its arguments.' };
+}
+
+/** Backslashes and a quote at their end: which text they are, and whether the quote opens or closes something. */
+function readQuote(piece: string): { readonly text: string; readonly isQuote: boolean } {
+  const backslashes = piece.slice(0, -1);
+  if (piece.endsWith("'")) return { text: backslashes, isQuote: true };
+  const half = backslashes.slice(0, Math.floor(backslashes.length / 2));
+  return backslashes.length % 2 === 0 ? { text: half, isQuote: true } : { text: `${half}"`, isQuote: false };
+}

@@ -1,0 +1,121 @@
+import { BlockList, isIP } from 'node:net';
+import type { FetchLike } from '@modelcontextprotocol/client';
+
+/** Thrown for an address that a server sent us to and that we do not go to. The SDK lets errors of this type through. */
+export class RefusedAddressError extends TypeError {
+  override readonly name = 'RefusedAddressError';
+}
+
+/**
+ * Throws for what must never be opened or fetched, whoever asks for it: anything but https, addresses with a user
+ * name in them, and the addresses at which machines of a cloud find their own credentials.
+ */
+export function checkAuthorizationUrl(url: string | URL): URL {
+  if (!URL.canParse(String(url))) {
+    throw new RefusedAddressError('The sign-in address that the server names is not an address.');
+  }
+  const parsed = new URL(url);
+  const reason = whyRefused(parsed);
+  if (reason !== undefined) {
+    throw new RefusedAddressError(`The sign-in address ${describe(parsed)} is refused: ${reason}.`);
+  }
+  return parsed;
+}
+
+/** How long one request to an authorization server may take, and how much it may answer. */
+const REQUEST_TIMEOUT_MS = 30_000;
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** A `fetch` that goes only where `checkAuthorizationUrl` lets it, and follows no redirect by itself. */
+export function guardFetch(fetchFn: FetchLike, signal: AbortSignal): FetchLike {
+  return async (url, init) => {
+    const address = checkAuthorizationUrl(url);
+    const response = await fetchFn(url, {
+      ...init,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+    });
+    const location = response.headers.get('location');
+    if (location !== null && URL.canParse(location, address.href)) {
+      // Whoever follows it comes here again, but a refusal says more than an odd status.
+      checkAuthorizationUrl(new URL(location, address));
+    }
+    const { status, statusText, headers } = response;
+    return new Response(await readAnswer(response), { status, statusText, headers });
+  };
+}
+
+async function readAnswer(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
+  if (response.body === null) return null;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) {
+      throw new RefusedAddressError('The authorization server answers without end.');
+    }
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+const METADATA_NAMES: ReadonlySet<string> = new Set([
+  'metadata',
+  'metadata.google.internal',
+  'metadata.goog',
+  'instance-data',
+  'instance-data.ec2.internal',
+]);
+
+/** Link-local addresses, in every dress that IPv6 has for them, and the other places of credentials. */
+const FORBIDDEN_ADDRESSES = blockList([
+  ['169.254.0.0', 16],
+  ['::a9fe:0', 112],
+  ['64:ff9b::a9fe:0', 112],
+  ['2002:a9fe::', 32],
+  ['fe80::', 10],
+  ['fd00:ec2::254', 128],
+  ['100.100.100.200', 32],
+  ['168.63.129.16', 32],
+  ['192.0.0.192', 32],
+]);
+
+const LOOPBACK_ADDRESSES = blockList([
+  ['127.0.0.0', 8],
+  ['::1', 128],
+]);
+
+function whyRefused(url: URL): string | undefined {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'only https is opened';
+  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
+  if (METADATA_NAMES.has(host) || contains(FORBIDDEN_ADDRESSES, host)) {
+    return 'it may hold the credentials of this machine';
+  }
+  if (url.username !== '' || url.password !== '') return 'it has a user name in it';
+  if (url.protocol === 'http:' && !isLoopback(host)) return 'without https, others can read along';
+  return undefined;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || contains(LOOPBACK_ADDRESSES, host);
+}
+
+function contains(list: BlockList, host: string): boolean {
+  const version = isIP(host);
+  return version !== 0 && list.check(host, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+function blockList(subnets: readonly (readonly [address: string, bits: number])[]): BlockList {
+  const list = new BlockList();
+  for (const [address, bits] of subnets) {
+    list.addSubnet(address, bits, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+  }
+  return list;
+}
+
+const MAX_SHOWN_CHARS = 200;
+
+/** Without what follows the host, which may be long and hold anything. */
+function describe({ protocol, host }: URL): string {
+  return `${protocol}${host === '' ? '' : `//${host}`}`.slice(0, MAX_SHOWN_CHARS);
+}

@@ -1,0 +1,25 @@
+/** Whoever asks more than this at once is not waiting for answers. */
+const MAX_WAITING = 10;
+
+/** Counts what each server has asked and nobody has answered yet, so that none can bury the user in questions. */
+export class AskLimit {
+  readonly #waiting = new Map<string, number>();
+
+  /** Does the work, unless the server has too many questions open; then it rejects with a sentence. */
+  async run<T>(server: string, work: () => Promise<T>): Promise<T> {
+    const open = this.#waiting.get(server) ?? 0;
+    if (open >= MAX_WAITING) throw new Error(`There are ${open} questions open already. Wait for answers.`);
+    this.#waiting.set(server, open + 1);
+    try {
+      return await work();
+    } finally {
+      this.#leave(server);
+    }
+  }
+
+  #leave(server: string): void {
+    const left = (this.#waiting.get(server) ?? 0) - 1;
+    if (left > 0) this.#waiting.set(server, left);
+    else this.#waiting.delete(server);
+  }
+}

@@ -1,0 +1,82 @@
+import type { Client, McpSubscription, SubscriptionFilter } from '@modelcontextprotocol/client';
+
+const FIRST_DELAY_MS = 1000;
+const MAX_DELAY_MS = 60_000;
+
+/**
+ * What a server is to tell us by itself. Servers of the older revisions tell of changed lists unasked and of
+ * resources one by one; those of the newer one want a request that stays open and names everything.
+ */
+export class Subscriptions {
+  readonly #client: Client;
+  readonly #onError: (error: unknown) => void;
+  readonly #uris = new Set<string>();
+  #open: Promise<McpSubscription | undefined> | undefined;
+  #closed = false;
+  #breaks = 0;
+
+  constructor(client: Client, onError: (error: unknown) => void) {
+    this.#client = client;
+    this.#onError = onError;
+  }
+
+  /** Called when the connection is ready. */
+  listen(): void {
+    if (this.#client.getProtocolEra() === 'modern') this.#relisten();
+  }
+
+  add(uri: string): void {
+    this.#uris.add(uri);
+    this.#tell('resources/subscribe', uri);
+  }
+
+  remove(uri: string): void {
+    if (this.#uris.delete(uri)) this.#tell('resources/unsubscribe', uri);
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  #tell(method: 'resources/subscribe' | 'resources/unsubscribe', uri: string): void {
+    if (this.#client.getProtocolEra() === 'modern') this.#relisten();
+    else this.#client.request({ method, params: { uri } }).catch(this.#onError);
+  }
+
+  /** The old request is closed when the new one stands, so that nothing is missed in between. */
+  #relisten(): void {
+    const before = this.#open;
+    const filter = this.#filter();
+    const next = Object.keys(filter).length === 0 ? undefined : this.#client.listen(filter);
+    const opened = Promise.resolve(next).catch((error: unknown) => {
+      this.#onError(error);
+      return undefined;
+    });
+    this.#open = opened;
+    void opened.then(async (subscription) => {
+      await (await before)?.close();
+      if (subscription !== undefined) await this.#follow(subscription, opened);
+    }, this.#onError);
+  }
+
+  /** A stream that broke off is opened again, unless another has taken its place. */
+  async #follow(subscription: McpSubscription, opened: Promise<McpSubscription | undefined>): Promise<void> {
+    const how = await subscription.closed;
+    if (how !== 'remote' || this.#open !== opened || this.#closed) return;
+    this.#open = undefined;
+    const delayMs = Math.min(FIRST_DELAY_MS * 2 ** this.#breaks, MAX_DELAY_MS);
+    this.#breaks += 1;
+    // Nothing has to wait for this when the host ends.
+    setTimeout(() => this.#closed || this.#open || this.#relisten(), delayMs).unref();
+  }
+
+  #filter(): SubscriptionFilter {
+    const { tools, prompts, resources } = this.#client.getServerCapabilities() ?? {};
+    return {
+      ...(tools?.listChanged ? { toolsListChanged: true } : {}),
+      ...(prompts?.listChanged ? { promptsListChanged: true } : {}),
+      ...(resources?.listChanged ? { resourcesListChanged: true } : {}),
+      ...(this.#uris.size > 0 ? { resourceSubscriptions: [...this.#uris] } : {}),
+    };
+  }
+}

@@ -1,0 +1,86 @@
+import { escapeMarkers, showInvisible } from '../chat/escape.ts';
+import { fence } from '../chat/fence.ts';
+import { trimBlankLines } from '../chat/lines.ts';
+import { escapeReply, withoutClosing } from '../chat/replyText.ts';
+import type { ResultPart, TextPart } from '../ports.ts';
+import { codeSpan } from './inline.ts';
+import { canBePlain, PREVIEW_INFO, renderAssetLink, renderPart } from './markdown.ts';
+
+/**
+ * What a server gave, as words of the user's turn or of the assistant's. Neither form starts a turn, makes a call,
+ * loads or hides anything; and in a user's turn, whose links are sent, the only links are those to our own files.
+ */
+
+/** Read back by whoever reads a user's turn: without comments, with `unescapeMarkers`. */
+export function renderForUser(parts: readonly ResultPart[]): string {
+  const pieces = parts.filter(saysSomething).map((part) => {
+    const written = renderUserPart(part);
+    return part.audience === 'user' ? hideFromModel(written) : written;
+  });
+  // In code too: a user's turn is unescaped as a whole.
+  return escapeMarkers(pieces.join('\n\n'));
+}
+
+/** Read back by whoever reads a reply. Parts for the user's eyes only come last, where they end no list. */
+export function renderForReply(parts: readonly ResultPart[]): string {
+  const said = parts.filter(saysSomething);
+  const pieces = replyPieces(said.filter((part) => part.audience !== 'user'));
+  const hidden = said.filter((part) => part.audience === 'user').map(renderUserPart);
+  const all = [
+    ...pieces,
+    ...hidden.map((text): Piece => ({ kind: 'own', text: escapeMarkers(hideFromModel(text)) })),
+  ];
+  return all
+    .map(({ kind, text }, at) => (kind === 'own' ? text : escapeWords(text, at === all.length - 1)))
+    .join('\n\n');
+}
+
+function saysSomething(part: ResultPart): boolean {
+  return part.kind !== 'text' || part.source !== undefined || part.text.trim() !== '';
+}
+
+/** A pair of brackets may be a link to what the user has defined elsewhere in the turn. */
+const BRACKETS = /\[[^\]]*\]/;
+
+function renderUserPart(part: ResultPart): string {
+  if (part.kind !== 'text' || part.source) return renderPart(part);
+  const text = trimBlankLines(part.text);
+  const plain = !BRACKETS.test(text) && canBePlain({ ...part, text });
+  return plain ? showInvisible(text) : renderPart(part);
+}
+
+/** A comment is for the eyes of whoever reads the file. Nothing in it can end it. */
+function hideFromModel(written: string): string {
+  const harmless = written.replace(/[<>]/g, (sign) => (sign === '<' ? '⟦U+003C⟧' : '⟦U+003E⟧'));
+  return `<!-- for the user only\n${harmless}\n-->`;
+}
+
+type Piece = { readonly kind: 'words' | 'own'; readonly text: string };
+
+/** Words that follow one another are one piece, because they are read as one. */
+function replyPieces(parts: readonly ResultPart[]): readonly Piece[] {
+  const pieces: Piece[] = [];
+  const addWords = (text: string) => {
+    const last = pieces.at(-1);
+    if (last?.kind === 'words') pieces[pieces.length - 1] = { ...last, text: `${last.text}\n\n${text}` };
+    else pieces.push({ kind: 'words', text });
+  };
+  for (const part of parts) {
+    if (part.kind === 'text') addWords(renderReplyText(part));
+    else if (part.kind === 'asset') {
+      pieces.push({ kind: 'own', text: renderAssetLink(part.asset) });
+      if (part.preview !== undefined) addWords(fence(part.preview, PREVIEW_INFO));
+    } else addWords(renderPart(part));
+  }
+  return pieces;
+}
+
+function renderReplyText({ text, source }: TextPart): string {
+  return source ? `> From ${codeSpan(source.uri)}\n\n${fence(text)}` : trimBlankLines(text);
+}
+
+/** The note that closes open code is only understood at the very end; before that, such words are code as a whole. */
+function escapeWords(text: string, isLast: boolean): string {
+  const written = escapeReply(text);
+  return isLast || withoutClosing(written) === written ? written : escapeReply(fence(text));
+}

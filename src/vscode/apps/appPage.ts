@@ -1,0 +1,58 @@
+import { type AppCsp, policyOf } from '../../mcp/apps.ts';
+
+export interface AppPage {
+  readonly csp: AppCsp;
+  /** The address of media/apps/frame.js, as the webview knows it. */
+  readonly script: string;
+  /** Where the webview lets its own files come from; a policy takes no whole address of one. */
+  readonly scriptSource: string;
+  readonly title: string;
+  readonly border: boolean;
+  /** Another one each time, so that the editor loads the page anew. */
+  readonly run: number;
+}
+
+/**
+ * The page around an app. It holds nothing of the app's: that comes later, as a message, into a frame of its own.
+ * So its policy can be the app's, which the frame inherits, although that allows inline scripts: there are none.
+ */
+export function appPage({ csp, script, scriptSource, title, border, run }: AppPage): string {
+  const policy = escapeHtml(policyOf(csp, [scriptSource]));
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<title>${escapeHtml(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body data-run="${run}">
+<div id="bar" role="status" hidden>The app has something for the model.
+<button id="add">Add to the Chat…</button> <button id="dismiss">Dismiss</button></div>
+<p id="notice" role="alert" hidden></p>
+<main id="stage" data-mode="inline"${border ? ' class="border"' : ''}></main>
+<script src="${escapeHtml(script)}"></script>
+</body>
+</html>`;
+}
+
+const STYLE = `
+html, body { height: 100%; margin: 0; padding: 0; }
+body { display: flex; flex-direction: column; }
+#bar, #notice { margin: 0; padding: 6px 12px; }
+#bar { background: var(--vscode-editorWidget-background); border-bottom: 1px solid var(--vscode-widget-border); }
+#bar[hidden], #notice[hidden] { display: none; }
+button { color: var(--vscode-button-foreground); background: var(--vscode-button-background); border: 0; padding: 3px 10px; }
+#stage { flex: 1; min-height: 0; overflow: auto; }
+#stage.border { border: 1px solid var(--vscode-widget-border); border-radius: 4px; margin: 8px; }
+iframe { display: block; border: 0; width: 100%; height: var(--app-height, 100%); }
+[data-mode="fullscreen"] iframe { height: 100%; }
+`;
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('"', '&quot;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
+}

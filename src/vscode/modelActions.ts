@@ -1,0 +1,41 @@
+import * as vscode from 'vscode';
+import { createChat, findChat } from './chatFiles.ts';
+import { readFields, readString } from './commandArguments.ts';
+import type { ModelCommands } from './modelCommands.ts';
+import { failed, NO_CHAT, tell, UNTRUSTED } from './outcomes.ts';
+
+/** The commands about a chat's model, as the palette calls them. */
+export class ModelActions {
+  readonly #models: ModelCommands;
+
+  constructor(models: ModelCommands) {
+    this.#models = models;
+  }
+
+  async select(argument: unknown): Promise<void> {
+    const fields = readFields(argument);
+    const document = (await findChat(fields)) ?? (await createChat());
+    if (document) await this.#models.select(document, readString(fields, 'model'));
+  }
+
+  async setKey(argument: unknown): Promise<void> {
+    const fields = readFields(argument);
+    const problem = await this.#models.setKey(await findChat(fields), readString(fields, 'model'));
+    if (problem !== undefined) tell(failed(problem));
+  }
+
+  async showRequest(argument: unknown): Promise<void> {
+    const document = await findChat(readFields(argument));
+    if (!document) return void tell(failed(NO_CHAT));
+    if (!vscode.workspace.isTrusted) return void tell(failed(UNTRUSTED));
+    const work = new AbortController();
+    const options = { location: vscode.ProgressLocation.Window, title: 'Filechat: making the request' };
+    await vscode.window.withProgress(options, async () => {
+      try {
+        await this.#models.showRequest(document, work.signal);
+      } catch (error) {
+        tell(failed(error instanceof Error ? error.message : String(error)));
+      }
+    });
+  }
+}

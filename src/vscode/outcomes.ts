@@ -1,0 +1,31 @@
+import * as vscode from 'vscode';
+import type { RunOutcome } from '../ports.ts';
+import { plainMessage } from './plainMessage.ts';
+
+export const CANCELLED: RunOutcome = { ok: false, error: 'Nothing was chosen.', cancelled: true, assets: [] };
+export const NO_CHAT = 'Open a chat first: a file whose name ends in .chat.md.';
+export const UNTRUSTED =
+  'This workspace is not trusted, so nothing is run. Trust it first: “Workspaces: Manage Workspace Trust”.';
+
+const RESUME = 'Resume';
+
+export function failed(error: string): RunOutcome {
+  return { ok: false, error, assets: [] };
+}
+
+/** Tells what failed, in plain words; what the user called off needs no telling. */
+export function tell(outcome: RunOutcome, document?: vscode.TextDocument): RunOutcome {
+  if (!outcome.ok && !outcome.cancelled && !outcome.lost) void warn(outcome, document);
+  return outcome;
+}
+
+async function warn(
+  { error, resumable }: RunOutcome,
+  document: vscode.TextDocument | undefined,
+): Promise<void> {
+  const buttons = resumable && document ? [RESUME] : [];
+  const answer = await vscode.window.showWarningMessage(plainMessage(error ?? 'It failed.'), ...buttons);
+  if (answer === RESUME && document) {
+    await vscode.commands.executeCommand('filechat.resume', { uri: document.uri });
+  }
+}

@@ -1,0 +1,136 @@
+import * as vscode from 'vscode';
+import { answerSampling } from '../model/sampling.ts';
+import { readEditedAnswer, readEditedSampling, renderAnswer, renderSampling } from '../model/samplingText.ts';
+import type { AskedBy, ChatModel, SamplingAnswer, SamplingRequest } from '../ports.ts';
+import { plainMessage } from './plainMessage.ts';
+import { editInDocument } from './samplingView.ts';
+import { untilAborted } from './untilAborted.ts';
+
+export interface SamplingParts {
+  /** The model of a chat, by its address; of no chat, the one that new chats have. */
+  readonly modelFor: (chat: string | undefined) => Promise<ChatModel>;
+  /** What the server of that name is, so that another one of the same name gets no old consent. */
+  readonly serverPrint: (server: string) => Promise<string>;
+  /** The prints of servers that the user need not be asked about, for as long as the editor runs. */
+  readonly always: Set<string>;
+}
+
+const SEND = 'Send';
+const EDIT_REQUEST = 'Show and Edit';
+const ALWAYS = 'Always for This Server';
+const SEND_BACK = 'Send Back';
+const EDIT_ANSWER = 'Edit';
+/** The button that Escape stands for. */
+const DONT_SEND: vscode.MessageItem = { title: 'Don’t Send', isCloseAffordance: true };
+
+/**
+ * Lets a server ask the chat's model, if the user wants that, who sees and may change what is asked and answered.
+ * Rejects with a sentence that the server may read.
+ */
+export async function askSampling(
+  request: SamplingRequest,
+  by: AskedBy,
+  parts: SamplingParts,
+  signal: AbortSignal,
+): Promise<SamplingAnswer> {
+  const model = await parts.modelFor(by.chats[0]);
+  const print = await parts.serverPrint(by.server);
+  const sampling = { server: plainMessage(by.server), model, signal };
+  const sent = parts.always.has(print)
+    ? request
+    : await approveRequest(request, sampling, () => parts.always.add(print));
+  signal.throwIfAborted();
+  if (!sent) throw new Error(DECLINED);
+  const answer = await answerWithProgress(sent, sampling);
+  signal.throwIfAborted();
+  const approved = parts.always.has(print) ? answer : await approveAnswer(answer, sampling);
+  signal.throwIfAborted();
+  if (!approved) throw new Error(DECLINED);
+  return approved;
+}
+
+const DECLINED = 'The user declined.';
+
+interface Sampling {
+  readonly server: string;
+  readonly model: ChatModel;
+  readonly signal: AbortSignal;
+}
+
+async function approveRequest(
+  request: SamplingRequest,
+  { server, model, signal }: Sampling,
+  remember: () => void,
+): Promise<SamplingRequest | undefined> {
+  const text = renderSampling(request);
+  const question = `The server “${server}” wants to ask your model ${plainMessage(model.name)}.`;
+  const choice = await choose(question, text, [SEND, EDIT_REQUEST, ALWAYS], signal);
+  if (choice === ALWAYS) remember();
+  if (choice !== EDIT_REQUEST) return choice === undefined ? undefined : request;
+  return editInDocument(text, {
+    about: `what the server “${server}” wants to ask ${plainMessage(model.name)}, with your changes.`,
+    accept: SEND,
+    read: (edited) => readEditedSampling(edited, request),
+    signal,
+  });
+}
+
+async function approveAnswer(
+  answer: SamplingAnswer,
+  { server, signal }: Sampling,
+): Promise<SamplingAnswer | undefined> {
+  const text = renderAnswer(answer);
+  const question = `Send this answer to the server “${server}”?`;
+  const choice = await choose(question, text, [SEND_BACK, EDIT_ANSWER], signal);
+  if (choice !== EDIT_ANSWER) return choice === undefined ? undefined : answer;
+  return editInDocument(text, {
+    about: `the answer to the server “${server}”, with your changes.`,
+    accept: SEND_BACK,
+    read: (edited) => readEditedAnswer(edited, answer),
+    signal,
+  });
+}
+
+async function choose(
+  question: string,
+  text: string,
+  titles: readonly string[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const buttons = titles.map((title): vscode.MessageItem => ({ title }));
+  const choice = await untilAborted(
+    vscode.window.showInformationMessage(
+      question,
+      { modal: true, detail: cutMiddle(text) },
+      ...buttons,
+      DONT_SEND,
+    ),
+    signal,
+  );
+  return choice && choice.title !== DONT_SEND.title ? choice.title : undefined;
+}
+
+const MAX_SHOWN_CHARS = 3_000;
+const HEAD_CHARS = 2_000;
+const TAIL_CHARS = 800;
+
+/** The beginning and the end are where a request says what it is about. */
+function cutMiddle(text: string): string {
+  if (text.length <= MAX_SHOWN_CHARS) return text;
+  const left = (text.length - HEAD_CHARS - TAIL_CHARS).toLocaleString('en');
+  const gap = `⚠ ${left} characters are not shown here. Edit shows all of them.`;
+  return `${text.slice(0, HEAD_CHARS).toWellFormed()}\n\n${gap}\n\n${text.slice(-TAIL_CHARS).toWellFormed()}`;
+}
+
+async function answerWithProgress(
+  request: SamplingRequest,
+  { server, model, signal }: Sampling,
+): Promise<SamplingAnswer> {
+  const title = `${plainMessage(model.name)} answers the server “${server}”…`;
+  const location = vscode.ProgressLocation.Notification;
+  return vscode.window.withProgress({ location, title, cancellable: true }, async (_, token) => {
+    const stop = new AbortController();
+    token.onCancellationRequested(() => stop.abort(new Error(DECLINED)));
+    return answerSampling(request, model, AbortSignal.any([signal, stop.signal]));
+  });
+}

@@ -1,0 +1,126 @@
+import * as vscode from 'vscode';
+import type { ChatListener, ToolRequest } from '../listener.ts';
+import type { RunOutcome } from '../ports.ts';
+import { createChat, findChat } from './chatFiles.ts';
+import { type Fields, readFields, readObject, readString } from './commandArguments.ts';
+import type { EditorServers } from './editorServers.ts';
+import { EDITOR_SERVER, hasEditorTools } from './editorTools.ts';
+import { pickPrompt } from './insertPrompt.ts';
+import { CANCELLED, failed, NO_CHAT, tell, UNTRUSTED } from './outcomes.ts';
+import { fillTemplate, pickResource } from './readResource.ts';
+import { readToolRequest } from './toolRequest.ts';
+
+/** Runs something in a chat and tells what became of it. */
+export type RunIn = (
+  document: vscode.TextDocument,
+  work: (listener: ChatListener) => Promise<RunOutcome>,
+) => Promise<RunOutcome>;
+
+/** The commands that bring something from a server into a chat. */
+export class ServerActions {
+  readonly #servers: EditorServers;
+  readonly #runIn: RunIn;
+
+  constructor(servers: EditorServers, runIn: RunIn) {
+    this.#servers = servers;
+    this.#runIn = runIn;
+  }
+
+  /** A tool of VS Code's own is asked about by the tool's own consent. */
+  async callTool(argument: unknown): Promise<RunOutcome> {
+    return this.#into<ToolRequest>(argument, {
+      chat: 'uri',
+      choose: (fields) => readToolRequest(fields, this.#servers.tools, () => this.#names(hasEditorTools())),
+      run: (listener, request) => listener.callTool(request),
+    });
+  }
+
+  /** The view names a resource as `resource`, and many of them as `template`. */
+  async readResource(argument: unknown): Promise<RunOutcome> {
+    const { client } = this.#servers;
+    return this.#into(argument, {
+      chat: 'into',
+      choose: async (fields) => {
+        const server = readString(fields, 'server');
+        const template = readString(fields, 'template');
+        if (server !== undefined && template !== undefined) {
+          const { templates } = await client.listResources(server);
+          const found = templates.find((each) => each.uriTemplate === template);
+          return fillTemplate(client, found ?? { server, uriTemplate: template, name: template });
+        }
+        const uri = readString(fields, 'resource') ?? readString(fields, 'uri');
+        return pickResource(client, () => this.#names(), { server, uri });
+      },
+      run: (listener, resource) => listener.readResource(resource),
+    });
+  }
+
+  async insertPrompt(argument: unknown): Promise<RunOutcome> {
+    return this.#into(argument, {
+      chat: 'uri',
+      choose: (fields) =>
+        pickPrompt(this.#servers.client, () => this.#names(), {
+          server: readString(fields, 'server'),
+          prompt: readString(fields, 'prompt'),
+          arguments: texts(readObject(fields, 'arguments')),
+        }),
+      run: (listener, request) => listener.insertPrompt(request),
+    });
+  }
+
+  /** Shows the app of the call that the cursor is in. */
+  async openApp(): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    if (!editor) return void tell(failed(NO_CHAT));
+    if (!vscode.workspace.isTrusted) return void tell(failed(UNTRUSTED));
+    await this.#servers.openApp(editor.document, editor.selection.active);
+  }
+
+  async addServer(argument: unknown): Promise<void> {
+    const { addServer } = await import('./addServer.ts');
+    try {
+      const added = await addServer({ inputs: this.#servers.inputs }, argument);
+      if (added.length > 0) await vscode.commands.executeCommand('filechat.servers.focus');
+    } catch (error) {
+      tell(failed(error instanceof Error ? error.message : String(error)));
+    }
+  }
+
+  /** Asks about the workspace's servers; without a name about all of them, of which some may be declined. */
+  async refused(server: string | undefined): Promise<RunOutcome | undefined> {
+    if (server === EDITOR_SERVER && hasEditorTools()) return undefined;
+    const consent = await this.#servers.list.askForWorkspaceServers(server);
+    if (consent === 'cancelled') return CANCELLED;
+    return consent === 'given'
+      ? undefined
+      : failed(`The server “${server}” is not allowed in this workspace.`);
+  }
+
+  async #into<T>(argument: unknown, action: Action<T>): Promise<RunOutcome> {
+    if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
+    const fields = readFields(argument);
+    const refused = await this.refused(readString(fields, 'server'));
+    if (refused) return tell(refused);
+    const chosen = await action.choose(fields);
+    if (!chosen) return CANCELLED;
+    const document = (await findChat(fields, action.chat)) ?? (await createChat());
+    return document ? this.#runIn(document, (listener) => action.run(listener, chosen)) : CANCELLED;
+  }
+
+  async #names(withEditor = false): Promise<readonly string[]> {
+    const names = [...(await this.#servers.list.startable()).keys()];
+    return withEditor ? [...names, EDITOR_SERVER] : names;
+  }
+}
+
+interface Action<T> {
+  /** The field that names the chat. */
+  readonly chat: string;
+  readonly choose: (fields: Fields) => Promise<T | undefined>;
+  readonly run: (listener: ChatListener, chosen: T) => Promise<RunOutcome>;
+}
+
+/** Arguments of prompts are texts; what else a caller gives is meant as its text. */
+function texts(values: Readonly<Record<string, unknown>> | undefined): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, String(value)]));
+}

@@ -1,0 +1,161 @@
+import * as vscode from 'vscode';
+import type { LogLevel, ResourceName, ServerHost } from '../ports.ts';
+import { readFields, readString } from './commandArguments.ts';
+import { plainMessage } from './plainMessage.ts';
+import { fillTemplate, pickResource } from './readResource.ts';
+import { type ServerRow, serverItem } from './serverItems.ts';
+import type { ServerLogs } from './serverLogs.ts';
+import type { ServerRows } from './serverRows.ts';
+import type { ServerConsent } from './servers.ts';
+
+export interface ServerCommandParts {
+  readonly host: ServerHost;
+  readonly rows: ServerRows;
+  readonly logs: Pick<ServerLogs, 'show'>;
+  /** Asks about a server of the workspace that nobody agreed to. */
+  readonly agree: (server: string) => Promise<ServerConsent>;
+  readonly openResource: (resource: ResourceName) => Promise<void>;
+  /** Forgets what the server gave us to prove who the user is. */
+  readonly signOut: (server: string) => Promise<void>;
+}
+
+type Kind = ServerRow['state']['kind'];
+
+const SHOW_LOG = 'Show Log';
+const UNTRUSTED =
+  'This workspace is not trusted, so no server is started. Trust it first: “Workspaces: Manage Workspace Trust”.';
+const LEVELS: readonly LogLevel[] = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+];
+
+/** What the view and the palette do with servers. Each takes `{ server }`, and asks which one when there is none. */
+export class ServerCommands {
+  readonly #parts: ServerCommandParts;
+
+  constructor(parts: ServerCommandParts) {
+    this.#parts = parts;
+  }
+
+  start(argument: unknown): Promise<void> {
+    return this.#run(argument, { title: 'Start', among: ['idle', 'failed', 'unasked'] }, (server) =>
+      this.#launch(server, () => this.#parts.host.start(server)),
+    );
+  }
+
+  stop(argument: unknown): Promise<void> {
+    return this.#run(argument, { title: 'Stop', among: ['ready', 'starting'] }, (server) =>
+      this.#parts.host.stop(server),
+    );
+  }
+
+  restart(argument: unknown): Promise<void> {
+    return this.#run(argument, { title: 'Restart', among: ['ready', 'failed', 'starting'] }, (server) =>
+      this.#launch(server, () => this.#parts.host.restart(server)),
+    );
+  }
+
+  showLog(argument: unknown): Promise<void> {
+    return this.#run(argument, { title: 'Show the Log of' }, async (server) => this.#parts.logs.show(server));
+  }
+
+  /** `level` may be given too. */
+  setLogLevel(argument: unknown): Promise<void> {
+    return this.#run(argument, { title: 'Set the Log Level of', among: ['ready'] }, async (server) => {
+      const given = readString(readFields(argument), 'level');
+      const level = LEVELS.find((each) => each === given) ?? (await pickLevel(server));
+      if (level) await this.#parts.host.setLogLevel(server, level);
+    });
+  }
+
+  /** `resource` is the address of one, `template` that of many; without them the user picks one. */
+  async openResource(argument: unknown): Promise<void> {
+    const server = readString(readFields(argument), 'server');
+    try {
+      if (!vscode.workspace.isTrusted) throw new Error(UNTRUSTED);
+      if (server !== undefined && (await this.#parts.agree(server)) !== 'given') return;
+      const resource = await this.#chooseResource(argument);
+      if (resource) await this.#parts.openResource(resource);
+    } catch (error) {
+      void this.#tell(server, error);
+    }
+  }
+
+  signOut(argument: unknown): Promise<void> {
+    return this.#run(argument, { title: 'Sign Out of' }, async (server) => {
+      await this.#parts.signOut(server);
+      void vscode.window.showInformationMessage(plainMessage(`Signed out of ${server}.`));
+    });
+  }
+
+  /** What fails is told, with a way to the server's log. */
+  async #run(
+    argument: unknown,
+    { title, among }: { readonly title: string; readonly among?: readonly Kind[] },
+    work: (server: string) => Promise<void>,
+  ): Promise<void> {
+    const server = readString(readFields(argument), 'server') ?? (await this.#pickServer(title, among));
+    if (server === undefined) return;
+    try {
+      await work(server);
+    } catch (error) {
+      void this.#tell(server, error);
+    }
+  }
+
+  /** Nothing of a workspace starts without the user's word. */
+  async #launch(server: string, work: () => Promise<void>): Promise<void> {
+    if (!vscode.workspace.isTrusted) throw new Error(UNTRUSTED);
+    if ((await this.#parts.agree(server)) !== 'given') return;
+    await vscode.window.withProgress({ location: { viewId: 'filechat.servers' } }, work);
+  }
+
+  async #tell(server: string | undefined, error: unknown): Promise<void> {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (server === undefined) return void vscode.window.showErrorMessage(plainMessage(reason));
+    const answer = await vscode.window.showErrorMessage(plainMessage(`${server}: ${reason}`), SHOW_LOG);
+    if (answer === SHOW_LOG) this.#parts.logs.show(server);
+  }
+
+  async #pickServer(title: string, among?: readonly Kind[]): Promise<string | undefined> {
+    const rows = (await this.#parts.rows.all()).filter(({ state }) => among?.includes(state.kind) ?? true);
+    const items = rows.map((row) => {
+      const { label, description = '' } = serverItem(row);
+      return { label, description, server: row.server };
+    });
+    if (items.length === 0) {
+      void vscode.window.showInformationMessage('There is no server for which that can be done.');
+      return undefined;
+    }
+    const placeHolder = `${title} which server?`;
+    return (await vscode.window.showQuickPick(items, { title: 'Filechat', placeHolder }))?.server;
+  }
+
+  async #chooseResource(argument: unknown): Promise<ResourceName | undefined> {
+    const { host, rows } = this.#parts;
+    const fields = readFields(argument);
+    const server = readString(fields, 'server');
+    const template = readString(fields, 'template');
+    if (server !== undefined && template !== undefined) {
+      const { templates } = await host.listResources(server);
+      const found = templates.find(({ uriTemplate }) => uriTemplate === template);
+      if (!found) throw new Error(`It has no template ${template} any more.`);
+      return fillTemplate(host, found);
+    }
+    const allowed = async () =>
+      (await rows.all()).filter(({ state }) => state.kind !== 'unasked').map((row) => row.server);
+    return pickResource(host, allowed, { server, uri: readString(fields, 'resource') });
+  }
+}
+
+async function pickLevel(server: string): Promise<LogLevel | undefined> {
+  const placeHolder = `What should ${plainMessage(server)} log? This and everything below it in the list.`;
+  const level = await vscode.window.showQuickPick([...LEVELS], { title: 'Filechat', placeHolder });
+  return LEVELS.find((each) => each === level);
+}

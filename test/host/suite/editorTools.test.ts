@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { suite, suiteSetup, suiteTeardown, test } from 'mocha';
+import * as vscode from 'vscode';
+import type { NewAsset, RunOutcome, ToolCall, ToolCallOptions, ToolHost } from '../../../src/ports.ts';
+import { renderToolResult } from '../../../src/result/markdown.ts';
+import { withEditorTools } from '../../../src/vscode/editorTools.ts';
+import { openChat, useSampleServer } from './workspace.ts';
+
+/** The bridge extension declares this tool. */
+const NAME = 'filechat_test_draw';
+/** One red pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+const others: ToolHost = {
+  listTools: async () => ({ tools: [{ server: 'a', tool: 'b', inputSchema: {} }], failures: [] }),
+  callTool: async () => ({ isError: false, parts: [{ kind: 'text', text: 'Another server’s.' }] }),
+};
+const host = withEditorTools(others, { patterns: () => ['filechat_test_*'] });
+const draw = (args: object): ToolCall => ({
+  server: 'vscode',
+  tool: NAME,
+  id: 'c1',
+  arguments: { ...args },
+});
+
+class DrawTool implements vscode.LanguageModelTool<{ readonly words?: string }> {
+  readonly cancelled = Promise.withResolvers<void>();
+  onHang = () => {};
+
+  async invoke(
+    { input }: vscode.LanguageModelToolInvocationOptions<{ readonly words?: string }>,
+    token: vscode.CancellationToken,
+  ): Promise<vscode.LanguageModelToolResult> {
+    if (input.words === 'fail') throw new Error('There is no paper.');
+    if (input.words === 'hang') {
+      token.onCancellationRequested(() => this.cancelled.resolve());
+      this.onHang();
+      await new Promise(() => {});
+    }
+    return new vscode.LanguageModelToolResult([
+      new vscode.LanguageModelTextPart(input.words ?? ''),
+      picturePart(),
+    ]);
+  }
+}
+
+/** The types that we compile against do not have the class yet. */
+function picturePart(): vscode.LanguageModelTextPart {
+  const part = Reflect.get(vscode, 'LanguageModelDataPart');
+  return part.image(new Uint8Array(PNG), 'image/png');
+}
+
+suite('tools of the editor itself', () => {
+  const saved: NewAsset[] = [];
+  const options = (signal?: AbortSignal): ToolCallOptions => ({
+    signal,
+    assets: {
+      spillFolder: () => Promise.reject(new Error('Nothing is spilled here.')),
+      save: async (asset) => {
+        saved.push(asset);
+        return { number: saved.length, path: `cmdassets/${saved.length}.${asset.extension}` };
+      },
+    },
+  });
+  const tool = new DrawTool();
+  let registered: vscode.Disposable | undefined;
+
+  suiteSetup(() => {
+    registered = vscode.lm.registerTool(NAME, tool);
+  });
+  suiteTeardown(() => registered?.dispose());
+
+  test('those that the user enabled are listed behind the tools of servers', async () => {
+    const list = await host.listTools();
+    assert.deepEqual(
+      list.tools.map((each) => `${each.server}.${each.tool}`),
+      ['a.b', `vscode.${NAME}`],
+    );
+    const [mine] = (await host.listTools('vscode')).tools;
+    assert.equal(mine?.description, 'Draws for a test.');
+    assert.deepEqual(mine?.inputSchema, {
+      type: 'object',
+      properties: { words: { type: 'string' } },
+    });
+  });
+
+  test('without the setting there are none', async () => {
+    const without = withEditorTools(others, { patterns: () => [] });
+    assert.equal((await without.listTools()).tools.length, 1);
+    assert.deepEqual((await without.callTool(draw({}), options())).parts, [
+      { kind: 'text', text: 'Another server’s.' },
+    ]);
+    const other = withEditorTools(others, { patterns: () => ['something_else'] });
+    await assert.rejects(other.callTool(draw({}), options()), /not enabled.*filechat\.editorTools/);
+  });
+
+  test('text and a picture come in order, and the picture is a file', async () => {
+    const result = await host.callTool(draw({ words: 'Hello' }), options());
+    assert.match(renderToolResult(result), /Hello[\s\S]*!\[Tool generated image 1\]\(cmdassets\/1\.png\)/);
+    assert.deepEqual(
+      saved.map(({ bytes }) => (bytes instanceof Uint8Array ? Buffer.from(bytes) : bytes)),
+      [PNG],
+    );
+  });
+
+  test('a stop reaches the tool, and is not waited for', async () => {
+    const stop = new AbortController();
+    tool.onHang = () => stop.abort(new Error('Stopped.'));
+    await assert.rejects(host.callTool(draw({ words: 'hang' }), options(stop.signal)), /Stopped\./);
+    await tool.cancelled.promise;
+  });
+
+  test('a tool that fails is told in its own words', async () => {
+    await assert.rejects(host.callTool(draw({ words: 'fail' }), options()), /no paper/);
+  });
+
+  test('one that the setting enables is called from a chat like any other', async () => {
+    const settings = vscode.workspace.getConfiguration('filechat');
+    const setTo = (value?: readonly string[]) =>
+      settings.update('editorTools', value, vscode.ConfigurationTarget.Global);
+    await useSampleServer();
+    await setTo(['filechat_test_*']);
+    try {
+      const document = await openChat('editorTool.chat.md', '# %% user\n');
+      const outcome = await vscode.commands.executeCommand<RunOutcome>('filechat.callTool', {
+        server: 'vscode',
+        tool: NAME,
+        arguments: { words: 'Hello' },
+      });
+      assert.deepEqual([outcome.ok, outcome.error, outcome.assets.length], [true, undefined, 1]);
+      assert.match(document.getText(), /# %% tool vscode\.filechat_test_draw c1\nHello\n/);
+    } finally {
+      await setTo(undefined);
+    }
+  });
+});

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { setup, suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
+import * as vscode from 'vscode';
+import { parseChat } from '../../../src/chat/parse.ts';
+import type { ResourceContents, ResourceName, RunOutcome, ServerState } from '../../../src/ports.ts';
+import { ResourceDocuments } from '../../../src/vscode/resourceDocuments.ts';
+import { holds, inWorkspace, openChat, useSampleServer } from './workspace.ts';
+
+const SCHEME = 'filechat-resource-test';
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** A server in memory, which counts who listens. */
+class MemoryServer {
+  contents: readonly ResourceContents[] = [];
+  state: ServerState = { kind: 'idle' };
+  fetched = 0;
+  readonly listeners = new Set<() => void>();
+
+  async fetchResource() {
+    this.fetched += 1;
+    return this.contents;
+  }
+
+  async states() {
+    return new Map([['a', this.state]]);
+  }
+
+  subscribe(_resource: ResourceName, onUpdate: () => void) {
+    const heard = () => onUpdate();
+    this.listeners.add(heard);
+    return { dispose: () => this.listeners.delete(heard) };
+  }
+
+  say(data: string | Uint8Array, mimeType?: string): void {
+    this.contents = [{ uri: 'demo://x', data, ...(mimeType === undefined ? {} : { mimeType }) }];
+  }
+}
+
+/** The editor tells some time after a tab is closed that its document is. */
+async function closeAll(): Promise<void> {
+  const isOpen = () => vscode.workspace.textDocuments.some(({ uri }) => uri.scheme === SCHEME);
+  const closed = new Promise<void>((resolve) => {
+    if (!isOpen()) return resolve();
+    const subscription = vscode.workspace.onDidCloseTextDocument(() => {
+      if (isOpen()) return;
+      subscription.dispose();
+      resolve();
+    });
+  });
+  await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  await closed;
+}
+
+suite('resources as documents', () => {
+  let server: MemoryServer;
+  let documents: ResourceDocuments;
+  const folder = inWorkspace('resources');
+  setup(() => {
+    server = new MemoryServer();
+    documents = new ResourceDocuments(server, folder, SCHEME);
+  });
+  teardown(async () => {
+    await closeAll();
+    documents.dispose();
+  });
+
+  test('an address keeps the server and the exact address of the resource', () => {
+    for (const uri of [
+      'demo://a/b.txt',
+      'demo://a?x=1&y=%2F#top',
+      'urn:x:ä ö%20%zz',
+      'x://[a](command:b)/../..',
+    ]) {
+      const resource = { server: 'my_server-1', uri };
+      const written = documents.uriFor(resource).toString();
+      assert.deepEqual(documents.resourceOf(vscode.Uri.parse(written)), resource);
+    }
+    assert.equal(documents.resourceOf(vscode.Uri.parse('file:///a/b?c')), undefined);
+  });
+
+  test('a text opens with a fitting name and language, and cannot be changed', async () => {
+    server.say('# Hello\n', 'text/markdown');
+    await documents.open({ server: 'a', uri: 'demo://notes/7' });
+    const editor = vscode.window.activeTextEditor;
+    assert.equal(editor?.document.getText(), '# Hello\n');
+    assert.equal(editor.document.languageId, 'markdown');
+    assert.equal(editor.document.uri.path, '/a/7.md');
+    assert.equal(vscode.workspace.fs.isWritableFileSystem(SCHEME), false);
+    assert.equal(server.fetched, 1, 'What is fetched to be opened is not fetched again.');
+  });
+
+  test('an open document follows its resource, and a closed one does not', async () => {
+    server.say('one');
+    await documents.open({ server: 'a', uri: 'demo://live.txt' });
+    const document = vscode.window.activeTextEditor?.document;
+    assert.ok(document);
+    assert.equal(server.listeners.size, 1);
+    server.say('two');
+    for (const listener of server.listeners) listener();
+    await holds(document, 'two');
+    server.say('three');
+    for (const listener of server.listeners) listener();
+    await holds(document, 'three');
+    await closeAll();
+    assert.equal(server.listeners.size, 0);
+  });
+
+  test('opening a resource again shows what it is now', async () => {
+    server.say('old');
+    await documents.open({ server: 'a', uri: 'demo://again.txt' });
+    const document = vscode.window.activeTextEditor?.document;
+    assert.ok(document);
+    server.say('new');
+    await documents.open({ server: 'a', uri: 'demo://again.txt' });
+    await holds(document, 'new');
+  });
+
+  test('bytes become a file of our own name, the same when they are opened again', async () => {
+    server.say(PNG, 'text/html');
+    await documents.open({ server: 'a', uri: 'demo://../../evil.html' });
+    await documents.open({ server: 'a', uri: 'demo://../../evil.html' });
+    const files = await vscode.workspace.fs.readDirectory(folder);
+    assert.equal(files.length, 1);
+    assert.match(files[0]?.[0] ?? '', /^resource-[0-9a-f]{16}-1\.png$/);
+    const saved = vscode.Uri.joinPath(folder, files[0]?.[0] ?? '');
+    assert.deepEqual(readFileSync(saved.fsPath), PNG);
+    await vscode.workspace.fs.delete(folder, { recursive: true });
+  });
+
+  test('a tab that is brought back asks no server that nobody has started', async () => {
+    server.say('words');
+    const uri = documents.uriFor({ server: 'a', uri: 'demo://restored.txt' });
+    await assert.rejects(async () => vscode.workspace.fs.readFile(uri), /The server a is not running/);
+    assert.equal(server.fetched, 0);
+    server.state = {
+      kind: 'ready',
+      about: {
+        name: 'a',
+        version: '1',
+        protocol: '2025-11-25',
+        offers: {
+          tools: false,
+          resources: true,
+          subscriptions: true,
+          prompts: false,
+          completions: false,
+          logging: false,
+        },
+      },
+    };
+    assert.equal(new TextDecoder().decode(await vscode.workspace.fs.readFile(uri)), 'words');
+  });
+});
+
+suite('resources and prompts of a real server in the chat', () => {
+  const everything = (): string =>
+    join(
+      realpathSync(inWorkspace('..', 'dist').fsPath),
+      '../node_modules/@modelcontextprotocol/server-everything/dist/index.js',
+    );
+  const readResource = (uri: string) =>
+    vscode.commands.executeCommand<RunOutcome>('filechat.readResource', { server: 'everything', uri });
+  const insertPrompt = (prompt: string, args: Record<string, string> = {}) =>
+    vscode.commands.executeCommand<RunOutcome>('filechat.insertPrompt', {
+      server: 'everything',
+      prompt,
+      arguments: args,
+    });
+  const roles = (text: string) => parseChat(text).turns.map((turn) => turn.role);
+
+  suiteSetup(async () => {
+    await vscode.workspace
+      .getConfiguration('filechat')
+      .update(
+        'mcpServers',
+        { everything: { command: 'node', args: [everything(), 'stdio'] } },
+        vscode.ConfigurationTarget.Global,
+      );
+  });
+  teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+  suiteTeardown(useSampleServer);
+
+  test('a text is written below what the user has typed', async () => {
+    const document = await openChat('resource.chat.md', '# %% user\nLook:\n');
+    const outcome = await readResource('demo://resource/dynamic/text/1');
+    assert.deepEqual(outcome, { ok: true, assets: [] });
+    assert.match(
+      document.getText(),
+      /^# %% user\nLook:\n\n> From `demo:\/\/resource\/dynamic\/text\/1` \(`text\/plain`\)\n\n```\nResource 1: .+\n```\n$/,
+    );
+  });
+
+  test('bytes are a file beside the chat', async () => {
+    const document = await openChat('blob.chat.md', '# %% user\n');
+    const { ok, assets } = await readResource('demo://resource/dynamic/blob/2');
+    assert.deepEqual([ok, assets.length], [true, 1]);
+    assert.match(readFileSync(inWorkspace(assets[0] ?? '').fsPath, 'utf8'), /^Resource 2: /);
+    assert.ok(document.getText().includes(`](${assets[0]})`));
+  });
+
+  test('a resource that is not there is an error, and the chat stays as it is', async () => {
+    const document = await openChat('none.chat.md', '# %% user\n');
+    const { ok, error } = await readResource('demo://nowhere');
+    assert.equal(ok, false);
+    assert.notEqual(error, undefined);
+    assert.equal(document.getText(), '# %% user\n');
+  });
+
+  test('a prompt becomes turns', async () => {
+    const document = await openChat('prompt.chat.md', '# %% user\n');
+    assert.equal((await insertPrompt('args-prompt', { city: 'Paris' })).ok, true);
+    assert.equal(document.getText(), "# %% user\nWhat's weather in Paris?\n");
+  });
+
+  test('a prompt with a resource in it', async () => {
+    const document = await openChat('embedded.chat.md', '# %% user\n');
+    const outcome = await insertPrompt('resource-prompt', { resourceType: 'Text', resourceId: '3' });
+    assert.equal(outcome.ok, true);
+    assert.ok(roles(document.getText()).every((role) => role === 'user'));
+    assert.match(document.getText(), /> From `demo:\/\/resource\/dynamic\/text\/3`/);
+  });
+});

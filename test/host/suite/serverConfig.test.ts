@@ -1,0 +1,256 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { suite, suiteSetup, suiteTeardown, test } from 'mocha';
+import * as vscode from 'vscode';
+import type { ServerConfig } from '../../../src/mcp/config.ts';
+import { fingerprintServer } from '../../../src/mcp/consent.ts';
+import { addServer } from '../../../src/vscode/addServer.ts';
+import { ServerInputs } from '../../../src/vscode/inputs.ts';
+import { ServerList } from '../../../src/vscode/servers.ts';
+import { writeUserServer } from '../../../src/vscode/settings.ts';
+import { MemorySecrets, MemoryState } from './stores.ts';
+import { inWorkspace } from './workspace.ts';
+
+const NEVER = new AbortController().signal;
+
+interface Listing {
+  readonly list: ServerList;
+  readonly inputs: ServerInputs;
+  readonly logged: readonly string[];
+  /** As if the user had chosen Allow: a dialog cannot be answered here. */
+  agreeTo(name: string): Promise<void>;
+  get(name: string): Promise<ServerConfig>;
+  [Symbol.dispose](): void;
+}
+
+function openList(secrets = new MemorySecrets()): Listing {
+  const memory = new MemoryState();
+  const inputs = new ServerInputs(secrets);
+  const logged: string[] = [];
+  const log = { info: () => {}, warn: (message: string) => logged.push(message), error: () => {} };
+  const list = new ServerList({ memory, log, samplePath: '/sample.js', inputs });
+  const get = async (name: string) => {
+    const found = (await list.all()).find((server) => server.name === name);
+    assert.ok(found, `${name} is not listed`);
+    return found.config;
+  };
+  return {
+    list,
+    inputs,
+    logged,
+    get,
+    agreeTo: async (name) => {
+      const agreed = memory.get<Record<string, string>>('consent.servers', {});
+      const key = `${inWorkspace().toString()} ${name}`;
+      await memory.update('consent.servers', { ...agreed, [key]: fingerprintServer(await get(name)) });
+    },
+    [Symbol.dispose]: () => list.dispose(),
+  };
+}
+
+suite('configuration of servers', () => {
+  const settings = () => vscode.workspace.getConfiguration('filechat');
+  const file = () => inWorkspace('.vscode', 'mcp.json').fsPath;
+  const envFile = () => inWorkspace('servers.env').fsPath;
+  const writeServers = (servers: unknown, inputs: unknown = []) =>
+    writeFileSync(file(), JSON.stringify({ servers, inputs }));
+  const writeOwn = (servers: unknown) =>
+    settings().update('mcpServers', servers, vscode.ConfigurationTarget.Global);
+  let before: { readonly file: string; readonly setting: unknown };
+
+  suiteSetup(() => {
+    const setting = settings().inspect('mcpServers')?.globalValue;
+    before = { file: readFileSync(file(), 'utf8'), setting };
+  });
+  suiteTeardown(async () => {
+    writeFileSync(file(), before.file);
+    rmSync(envFile(), { force: true });
+    await writeOwn(before.setting);
+  });
+
+  test('the user’s own count at once; those of the workspace wait, and none takes the place of one of the user’s', async () => {
+    await writeOwn({ mine: { command: 'x' }, off: { command: 'x', disabled: true }, bad: {} });
+    writeServers({ mine: { command: 'evil' }, theirs: { url: 'http://127.0.0.1:1/' } });
+    using opened = openList();
+    const { list } = opened;
+    const listed = (await list.all()).map(({ name, source, agreed }) => `${name} ${source} ${agreed}`);
+    assert.deepEqual(listed.sort(), ['mine user true', 'theirs workspace false']);
+    assert.deepEqual(
+      [...(await list.startable())],
+      [['mine', { kind: 'stdio', command: 'x', args: [], env: {} }]],
+    );
+    assert.deepEqual(
+      ['mine', 'theirs'].map((name) => list.source(name)),
+      ['user', 'workspace'],
+    );
+    assert.equal(await list.askForWorkspaceServers('mine'), 'given');
+    assert.equal(await list.agree('mine'), 'given');
+    assert.equal(opened.logged.length, 1);
+    assert.match(opened.logged[0] ?? '', /^MCP server "bad" is left out/);
+  });
+
+  test('without any, there is our own', async () => {
+    await writeOwn({});
+    writeServers({});
+    using opened = openList();
+    const { list } = opened;
+    assert.deepEqual(
+      (await list.all()).map(({ name, source, agreed }) => ({ name, source, agreed })),
+      [{ name: 'sample', source: 'sample', agreed: true }],
+    );
+    assert.equal(list.source('sample'), 'sample');
+    const sample = (await list.startable()).get('sample');
+    assert.ok(sample);
+    assert.equal(await list.resolve('sample', sample, NEVER), sample);
+  });
+
+  test('a change of the setting and of the file is told', async () => {
+    using opened = openList();
+    const { list } = opened;
+    const next = () =>
+      new Promise<void>((resolve) => {
+        const subscription = list.onDidChange(() => {
+          subscription.dispose();
+          resolve();
+        });
+      });
+    const changedSetting = next();
+    await writeOwn({ mine: { command: 'y' } });
+    await changedSetting;
+    assert.deepEqual([...(await list.allowed()).keys()], ['mine']);
+    const changedFile = next();
+    writeServers({ theirs: { command: 'z' } });
+    await changedFile;
+    assert.deepEqual((await list.all()).map(({ name }) => name).sort(), ['mine', 'theirs']);
+  });
+
+  test('agreement ends with any change, also of an env file', async () => {
+    await writeOwn({});
+    using opened = openList();
+    const { list } = opened;
+    const isAllowed = async () => (await list.allowed()).has('theirs');
+    writeFileSync(envFile(), 'KEY=1\n');
+    writeServers({ theirs: { command: 'x', envFile: 'servers.env' } });
+    assert.equal(await isAllowed(), false);
+    await opened.agreeTo('theirs');
+    assert.equal(await isAllowed(), true);
+    assert.deepEqual((await list.allowed()).get('theirs'), {
+      kind: 'stdio',
+      command: 'x',
+      args: [],
+      env: { KEY: '1' },
+      envFile: 'servers.env',
+      cwd: inWorkspace().fsPath,
+    });
+    writeFileSync(envFile(), 'KEY=2\n');
+    assert.equal(await isAllowed(), false);
+    writeFileSync(envFile(), 'KEY=1\n');
+    assert.equal(await isAllowed(), true);
+    writeServers({ theirs: { command: 'x', envFile: 'servers.env', args: ['more'] } });
+    assert.equal(await isAllowed(), false);
+    await opened.agreeTo('theirs');
+    await list.forget();
+    assert.equal(await isAllowed(), false);
+  });
+
+  test('an env file that is not there stops its server alone, and says so', async () => {
+    await writeOwn({ good: { command: 'x' }, bad: { command: 'x', envFile: envFile() } });
+    writeServers({});
+    rmSync(envFile(), { force: true });
+    using opened = openList();
+    const { list } = opened;
+    await list.resolve('good', await opened.get('good'), NEVER);
+    await assert.rejects(list.resolve('bad', await opened.get('bad'), NEVER), /there is no such file/);
+    assert.deepEqual(
+      (await list.all()).map(({ name, problem }) => `${name} ${problem !== undefined}`),
+      ['good false', 'bad true'],
+    );
+  });
+
+  test('an env file that never ends is not read', async () => {
+    if (process.platform === 'win32') return;
+    await writeOwn({ bad: { command: 'x', envFile: '/dev/zero' } });
+    using opened = openList();
+    await assert.rejects(opened.list.resolve('bad', await opened.get('bad'), NEVER), /it is not a file/);
+  });
+
+  test('an input comes from the place that its server is configured in', async () => {
+    const config = { url: 'http://127.0.0.1:1/', headers: { Authorization: '${input:token}' } };
+    await writeOwn({ mine: config });
+    writeServers({ theirs: config });
+    using opened = openList();
+    const { list, inputs } = opened;
+    await opened.agreeTo('theirs');
+    await inputs.set('user', 'token', 'of the user');
+    await inputs.set(inWorkspace().toString(), 'token', 'of the folder');
+    const headers = async (name: string) => {
+      const resolved = await list.resolve(name, await opened.get(name), NEVER);
+      return resolved.kind === 'stdio' ? {} : resolved.headers;
+    };
+    assert.deepEqual(await headers('mine'), { Authorization: 'of the user' });
+    assert.deepEqual(await headers('theirs'), { Authorization: 'of the folder' });
+    const [listed] = await list.all();
+    assert.ok(!JSON.stringify(listed).includes('of the'));
+  });
+
+  test('what has changed since it was asked for is not started', async () => {
+    await writeOwn({ mine: { command: 'x' } });
+    using opened = openList();
+    const config = await opened.get('mine');
+    await writeOwn({ mine: { command: 'y' } });
+    await assert.rejects(opened.list.resolve('mine', config, NEVER), /has changed meanwhile/);
+  });
+
+  test('a box that waits for an input is closed with the run, and keeps nobody waiting who has all', async () => {
+    const secrets = new MemorySecrets();
+    const inputs = new ServerInputs(secrets);
+    const config: ServerConfig = { kind: 'stdio', command: 'x', args: [], env: {} };
+    const request = (id: string) => ({ place: 'user', id, server: 's', config });
+    await inputs.set('user', 'kept', 'k');
+    const run = new AbortController();
+    const missing = inputs.get(request('missing'), run.signal);
+    assert.equal(await inputs.get(request('kept')), 'k');
+    run.abort();
+    assert.equal(await missing, undefined);
+    await secrets.store('other', 'stays');
+    await inputs.forget();
+    assert.deepEqual([...secrets.kept.keys()], ['other']);
+  });
+
+  test('an input that the user would not give is not asked for again in the same run', async () => {
+    await writeOwn({ mine: { command: '${input:program}' }, other: { command: 'x' } });
+    writeServers({});
+    using opened = openList();
+    const { list } = opened;
+    assert.equal(await list.askForWorkspaceServers('other'), 'given');
+    let isOpen = true;
+    const asked = list.askForWorkspaceServers('mine').finally(() => {
+      isOpen = false;
+    });
+    while (isOpen) await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
+    assert.equal(await asked, 'cancelled');
+    await assert.rejects(
+      list.resolve('mine', await opened.get('mine'), NEVER),
+      /^Error: The input "program" was not given/,
+    );
+    await opened.inputs.set('user', 'program', 'node');
+    assert.equal(await list.askForWorkspaceServers('mine'), 'given');
+  });
+
+  test('one of the user’s is written beside the others', async () => {
+    await writeOwn({ mine: { command: 'x' } });
+    await writeUserServer('other', { command: 'y' });
+    const written = settings().inspect('mcpServers')?.globalValue;
+    assert.deepEqual(written, { mine: { command: 'x' }, other: { command: 'y' } });
+  });
+
+  test('what cannot be added is refused before anybody is asked', async () => {
+    const inputs = new ServerInputs(new MemorySecrets());
+    const add = (argument: unknown) => addServer({ inputs }, argument);
+    await assert.rejects(add({ name: 'a b', config: { command: 'x' } }), /letters, digits/);
+    await assert.rejects(add({ name: 'a', config: {} }), /neither "command" nor "url"/);
+    await assert.rejects(add({ name: 'a', config: { command: '${nope}' } }), /\$\{nope\}/);
+    await assert.rejects(add({ name: 'a' }), /belong together/);
+  });
+});

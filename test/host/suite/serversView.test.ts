@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { setup, suite, teardown, test } from 'mocha';
+import * as vscode from 'vscode';
+import type { ServerChange, ServerHost, ServerState, ToolInfo } from '../../../src/ports.ts';
+import type { ServerNode } from '../../../src/vscode/serverItems.ts';
+import { ServerRows } from '../../../src/vscode/serverRows.ts';
+import type { ListedServer } from '../../../src/vscode/servers.ts';
+import { ServersView } from '../../../src/vscode/serversView.ts';
+
+const READY: ServerState = {
+  kind: 'ready',
+  about: {
+    name: 'a',
+    version: '1.0',
+    protocol: '2025-11-25',
+    offers: {
+      tools: true,
+      resources: true,
+      subscriptions: false,
+      prompts: false,
+      completions: false,
+      logging: false,
+    },
+  },
+};
+const tool = (name: string): ToolInfo => ({ server: 'a', tool: name, inputSchema: {} });
+const unused = () => Promise.reject(new Error('Nobody should ask for this.'));
+
+/** Servers as a test wants them; it writes down what was asked of them. */
+class FakeServers implements ServerHost {
+  readonly asked: string[] = [];
+  readonly current = new Map<string, ServerState>([
+    ['a', { kind: 'idle' }],
+    ['b', { kind: 'idle' }],
+  ]);
+  tools = [tool('bars')];
+  readonly #listeners = new Set<(server: string, what: ServerChange) => void>();
+
+  change(server: string, what: ServerChange, state?: ServerState): void {
+    if (state) this.current.set(server, state);
+    for (const listener of this.#listeners) listener(server, what);
+  }
+
+  onDidChange(listener: (server: string, what: ServerChange) => void) {
+    this.#listeners.add(listener);
+    return { dispose: () => this.#listeners.delete(listener) };
+  }
+
+  async states() {
+    return new Map(this.current);
+  }
+
+  async listTools(server?: string) {
+    this.asked.push(`tools of ${server}`);
+    return { tools: this.tools, failures: [] };
+  }
+
+  async listResources(server: string) {
+    this.asked.push(`resources of ${server}`);
+    return {
+      resources: [{ server, uri: 'db://x', name: 'x' }],
+      templates: [],
+    };
+  }
+
+  callTool = unused;
+  start = unused;
+  stop = unused;
+  restart = unused;
+  setLogLevel = unused;
+  listPrompts = unused;
+  readResource = unused;
+  fetchResource = unused;
+  getPrompt = unused;
+  complete = unused;
+  subscribe = () => assert.fail('Nobody should subscribe.');
+  rootsChanged = () => {};
+}
+
+suite('the view of servers', () => {
+  let host = new FakeServers();
+  let listed: ListedServer[] = [];
+  let listChanged = new vscode.EventEmitter<void>();
+  let rows: ServerRows;
+  let view: ServersView;
+
+  setup(() => {
+    host = new FakeServers();
+    const config = { kind: 'stdio' as const, command: 'x', args: [], env: {} };
+    listed = ['a', 'b'].map((name) => ({ name, config, source: 'user' as const, agreed: true }));
+    listChanged = new vscode.EventEmitter<void>();
+    rows = new ServerRows(host, { all: async () => listed, onDidChange: listChanged.event });
+    view = new ServersView({ host, rows });
+  });
+  teardown(() => {
+    view.dispose();
+    rows.dispose();
+  });
+
+  const first = async (node?: ServerNode): Promise<ServerNode> =>
+    (await view.getChildren(node))[0] ?? assert.fail('There is no row.');
+  const labels = async (node?: ServerNode) =>
+    Promise.all(
+      (await view.getChildren(node)).map(async (child) => {
+        const { label, description } = await view.getTreeItem(child);
+        return description === undefined ? String(label) : `${label}: ${description}`;
+      }),
+    );
+  /** Resolves to the next node that is shown anew. */
+  const nextChange = () =>
+    new Promise<ServerNode | undefined>((resolve) => {
+      const subscription = view.onDidChangeTreeData((node) => {
+        subscription.dispose();
+        resolve(node);
+      });
+    });
+
+  test('looking at servers that are not started asks nothing of them', async () => {
+    assert.deepEqual(await labels(), ['a: not started', 'b: not started']);
+    const server = await first();
+    assert.deepEqual(await labels(server), ['Not started. Start it to see its tools.']);
+    const { command } = await view.getTreeItem(await first(server));
+    assert.deepEqual(command?.command, 'filechat.startServer');
+    assert.deepEqual(command?.arguments, [{ server: 'a' }]);
+    assert.deepEqual(host.asked, []);
+  });
+
+  test('a server that nobody agreed to says so', async () => {
+    listed = listed.map((each) => ({ ...each, agreed: each.name !== 'b' }));
+    assert.deepEqual(await labels(), ['a: not started', 'b: not allowed yet']);
+  });
+
+  test('one that becomes ready is shown anew, alone, with groups that get their counts', async () => {
+    const server = await first();
+    const changed = nextChange();
+    host.change('a', 'state', READY);
+    assert.equal(await changed, server);
+    assert.deepEqual(await labels(), ['a: ready · 1.0 · 2025-11-25', 'b: not started']);
+
+    const counted = nextChange();
+    assert.deepEqual(await labels(server), ['Tools', 'Resources', 'Templates']);
+    await counted;
+    const [tools, resources, templates] = await view.getChildren(server);
+    assert.ok(tools && resources && templates);
+    assert.deepEqual(await labels(tools), ['bars']);
+    assert.deepEqual(await labels(resources), ['x: db://x']);
+    assert.deepEqual(await labels(templates), []);
+    assert.deepEqual(await labels(server), ['Tools (1)', 'Resources (1)', 'Templates (0)']);
+    assert.deepEqual(host.asked.toSorted(), ['resources of a', 'tools of a']);
+  });
+
+  test('a list that has changed is asked for again, and no other', async () => {
+    host.current.set('a', READY);
+    const server = await first();
+    const group = await first(server);
+    assert.deepEqual(await labels(group), ['bars']);
+    host.tools = [tool('bars'), tool('lines')];
+    const changed = nextChange();
+    host.change('a', 'tools');
+    assert.equal(await changed, group);
+    assert.deepEqual(await labels(group), ['bars', 'lines']);
+    assert.deepEqual(host.asked, ['tools of a', 'tools of a']);
+  });
+
+  test('the groups of a server that stopped do not start it again', async () => {
+    host.current.set('a', READY);
+    const group = await first(await first());
+    host.change('a', 'state', { kind: 'idle' });
+    host.asked.length = 0;
+    assert.deepEqual(await labels(group), []);
+    assert.deepEqual(host.asked, []);
+  });
+
+  test('a change of the settings shows the servers anew', async () => {
+    assert.equal((await view.getChildren()).length, 2);
+    listed = listed.slice(1);
+    const changed = nextChange();
+    listChanged.fire();
+    assert.equal(await changed, undefined);
+    assert.deepEqual(await labels(), ['b: not started']);
+  });
+
+  test('a tool has a box and an icon of its own, and no server can make a link', async () => {
+    host.current.set('a', READY);
+    host.tools = [{ ...tool('$(zap)'), description: '[x](command:y)', icon: 'data:image/png;base64,AAAA' }];
+    const item = await view.getTreeItem(await first(await first(await first())));
+    assert.equal(item.label, '$ (zap)');
+    assert.equal(item.tooltip, '$(zap)\n[x](command:y)');
+    assert.equal(String(item.iconPath).startsWith('data:image/png'), true);
+    assert.deepEqual(item.checkboxState, {
+      state: vscode.TreeItemCheckboxState.Checked,
+      tooltip: 'Whether chats may use this tool',
+    });
+  });
+});

@@ -1,0 +1,156 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import type { Evaluate } from '../bridge.ts';
+import { answer, button, dialog, pick, quickInput, quickPickRow, runCommand } from '../page.ts';
+import { waitFor } from '../process.ts';
+import { takeScreenshot, uiSession } from './session.ts';
+
+const ui = uiSession();
+
+/** Presses the button once, and waits until the dialog is gone. */
+async function press(page: Page, text: string | RegExp, name: string): Promise<string> {
+  const box = dialog(page, text);
+  const shown = await box.innerText();
+  await button(box, name).click();
+  await box.waitFor({ state: 'detached' });
+  return shown;
+}
+
+/** The setting, once it holds these words; it is written a moment after the dialog is gone. */
+function waitForServers(evaluate: Evaluate, words: string): Promise<unknown> {
+  return evaluate(
+    (vscode, expected) =>
+      new Promise((resolve) => {
+        const look = () => {
+          const { globalValue } = vscode.workspace.getConfiguration('filechat').inspect('mcpServers') ?? {};
+          if (!JSON.stringify(globalValue ?? {}).includes(expected)) return;
+          subscription.dispose();
+          resolve(globalValue);
+        };
+        const subscription = vscode.workspace.onDidChangeConfiguration(look);
+        look();
+      }),
+    words,
+  );
+}
+
+ui.test(
+  'a program is added step by step: the last question shows all of it but its secret',
+  async ({ page, evaluate }) => {
+    await runCommand(page, 'Filechat: Add Server');
+    await pick(page, 'Add an MCP Server', 'A program on this machine');
+    await answer(page, 'A name for the server', 'files');
+    await answer(page, 'files: the program', 'node "my server.js" --flag');
+    await answer(page, 'files: which environment variables', 'API_KEY LEVEL');
+    await answer(page, 'files: API_KEY', 'sesame');
+    await answer(page, 'files: LEVEL', 'debug');
+    const question = 'Add the MCP server “files”?';
+    await dialog(page, question).waitFor();
+    await takeScreenshot(page, 'add-a-server');
+    const shown = await press(page, question, 'Add');
+    assert.match(shown, /node "my server\.js" --flag\s+env: API_KEY, LEVEL/);
+    assert.match(shown, /Kept in the secret store: files\.API_KEY/);
+    assert.doesNotMatch(shown, /sesame/);
+    assert.deepEqual(await waitForServers(evaluate, '"files"'), {
+      files: {
+        command: 'node',
+        args: ['my server.js', '--flag'],
+        env: { API_KEY: '${input:files.API_KEY}', LEVEL: 'debug' },
+      },
+    });
+  },
+);
+
+ui.test('one of the same name is replaced only after a question', async ({ page, evaluate }) => {
+  const config = { url: 'http://127.0.0.1:1/mcp', headers: { Authorization: 'Bearer sesame' } };
+  const added = evaluate(
+    (vscode, argument) => vscode.commands.executeCommand('filechat.addServer', argument),
+    { name: 'files', config },
+  );
+  const shown = await press(page, 'Replace the MCP server “files”?', 'Replace');
+  assert.match(shown, /127\.0\.0\.1:1[\s\S]*In place of:\s+node "my server\.js"/);
+  assert.doesNotMatch(shown, /sesame/);
+  await added;
+  assert.deepEqual(await waitForServers(evaluate, '127.0.0.1:1'), {
+    files: { ...config, headers: { Authorization: '${input:files.Authorization}' } },
+  });
+});
+
+ui.test(
+  'servers of another host are imported: chosen from its file, then each asked about',
+  async ({ page, evaluate, workspace }) => {
+    const home = workspace.path('home');
+    mkdirSync(workspace.path('home', '.cursor'), { recursive: true });
+    const servers = {
+      'first one': { command: 'a', env: { TOKEN: 'sesame' } },
+      second: { command: 'b' },
+      third: { url: 'http://127.0.0.1:2/sse' },
+    };
+    writeFileSync(workspace.path('home', '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: servers }));
+    // The tests must not look into the files of whoever runs them.
+    await evaluate((_vscode, folder) => {
+      process.env['HOME'] = folder;
+      process.env['USERPROFILE'] = folder;
+      process.env['APPDATA'] = folder;
+    }, home);
+    await runCommand(page, 'Filechat: Add Server');
+    await quickPickRow(page, 'Import from Cursor').waitFor();
+    assert.equal(await quickPickRow(page, 'Import from Windsurf').count(), 0);
+    await pick(page, 'Add an MCP Server', 'Import from Cursor');
+    for (const name of ['first-one', 'second', 'third']) await pick(page, 'Import from Cursor', name);
+    await takeScreenshot(page, 'import-servers');
+    await quickInput(page).getByRole('button', { name: 'OK' }).click();
+    await press(page, 'Add the MCP server “first-one” (1 of 3)?', 'Add');
+    await press(page, 'Add the MCP server “second” (2 of 3)?', 'Skip');
+    await press(page, 'Add the MCP server “third” (3 of 3)?', 'Add');
+    const written = (await waitForServers(evaluate, '"third"')) as Record<string, unknown>;
+    const { files: _earlier, ...imported } = written;
+    assert.deepEqual(imported, {
+      'first-one': { command: 'a', env: { TOKEN: '${input:first-one.TOKEN}' } },
+      third: { type: 'sse', url: 'http://127.0.0.1:2/sse' },
+    });
+  },
+);
+
+ui.test(
+  'a server of the workspace that has changed asks again, and says so',
+  async ({ page, evaluate, workspace }) => {
+    await evaluate((vscode) => vscode.workspace.getConfiguration('filechat').update('mcpServers', {}, 1));
+    await runCommand(page, 'Filechat: Call Tool');
+    await press(page, 'This workspace wants to start a program: the MCP server “sample”.', 'Allow');
+    await quickPickRow(page, 'chart').waitFor();
+    await page.keyboard.press('Escape');
+    const args = ['${workspaceFolder}/../dist/sample-server.js', '--new'];
+    const file = workspace.path('.vscode', 'mcp.json');
+    writeFileSync(file, JSON.stringify({ servers: { sample: { command: 'node', args } } }));
+    await runCommand(page, 'Filechat: Call Tool');
+    const question = 'The MCP server “sample” of this workspace has changed since you allowed it.';
+    await dialog(page, question).waitFor();
+    await takeScreenshot(page, 'consent-to-a-changed-server');
+    const shown = await press(page, question, 'Don’t Allow');
+    assert.match(shown, /sample-server\.js --new/);
+    // Without it, there is our own.
+    await quickPickRow(page, 'tour').waitFor();
+    await page.keyboard.press('Escape');
+  },
+);
+
+ui.test('an input is asked for, with who wants it, and reaches the program', async ({ page, workspace }) => {
+  const tell = 'require("node:fs").appendFileSync("told.txt", process.env.KEY + ".")';
+  const servers = { asks: { command: 'node', args: ['-e', tell], env: { KEY: '${input:key}' } } };
+  const inputs = [{ id: 'key', type: 'promptString', description: 'From the door.', password: true }];
+  writeFileSync(workspace.path('.vscode', 'mcp.json'), JSON.stringify({ servers, inputs }));
+  await runCommand(page, 'Filechat: Call Tool');
+  const shown = await press(page, 'the MCP server “asks”', 'Allow');
+  assert.match(shown, /env: KEY\s+inputs: key/);
+  await quickInput(page)
+    .getByText(/given to: node -e .* — The configuration says: From the door\./)
+    .waitFor();
+  await takeScreenshot(page, 'ask-for-an-input');
+  await answer(page, 'The MCP server “asks” needs key', 'sesame');
+  const file = workspace.path('told.txt');
+  const told = async () => (existsSync(file) ? readFileSync(file, 'utf8') || undefined : undefined);
+  assert.match(await waitFor('the program', 30_000, told), /^(sesame\.)+$/);
+});

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { type Evaluate, waitForText } from '../bridge.ts';
+import { answer, button, dialog, pick, quickInput, quickPickRow, toast } from '../page.ts';
+import { checkout } from '../workspace.ts';
+import { heldModel } from './heldModel.ts';
+import { openChat, takeScreenshot, type Ui, uiSession } from './session.ts';
+
+/** Hears of every address that somebody visits. */
+const visited: string[] = [];
+const site = createServer(({ url }, response) => {
+  visited.push(url ?? '');
+  response.end('Thank you.');
+});
+await new Promise<void>((resolve) => void site.listen(0, '127.0.0.1', resolve));
+after(() => {
+  site.closeAllConnections();
+  site.close();
+});
+const address = () => `http://127.0.0.1:${(site.address() as AddressInfo).port}/pay`;
+
+const everything = join(
+  checkout,
+  'node_modules',
+  '@modelcontextprotocol',
+  'server-everything',
+  'dist',
+  'index.js',
+);
+const model = heldModel();
+const ui = uiSession({
+  settings: {
+    'filechat.mcpServers': { everything: { command: process.execPath, args: [everything, 'stdio'] } },
+    'filechat.approve': 'auto',
+  },
+});
+
+/** Calls a tool in a new chat, and agrees to the start of the server if that is asked. What comes is in the chat. */
+async function callTool(session: Ui, tool: string, args: object): Promise<void> {
+  const { page, evaluate } = session;
+  await openChat(session, 'Ask me.');
+  await evaluate(
+    (vscode, call) => {
+      void vscode.commands.executeCommand('filechat.callTool', call);
+    },
+    { server: 'everything', tool, arguments: args },
+  );
+  const start = dialog(page, 'start');
+  const asked = dialog(page, 'The server “everything”');
+  await start.or(asked).first().waitFor();
+  if (await start.count()) await button(start, 'Allow').click();
+}
+
+const TITLE = 'everything asks';
+const step = (number: number) => `${TITLE} (${number}/13)`;
+
+async function acceptAsItIs({ page }: Ui, ...numbers: readonly number[]): Promise<void> {
+  for (const number of numbers) {
+    await quickInput(page).getByText(step(number)).waitFor();
+    await page.keyboard.press('Enter');
+  }
+}
+
+ui.test('a form is asked field by field, and sent after a last look', async (session) => {
+  const { page, evaluate } = session;
+  await callTool(session, 'trigger-elicitation-request', {});
+  const first = dialog(page, 'The server “everything” asks you something.');
+  await first.getByText('Please provide inputs for the following fields').waitFor();
+  await takeScreenshot(page, 'server-asks');
+  await button(first, 'Answer').click();
+  await answer(page, step(1), 'Ada Lovelace');
+  await pick(page, step(2), 'Yes');
+  await acceptAsItIs(session, 3);
+  await answer(page, step(4), 'ada');
+  await quickInput(page).getByText('name@example.com').first().waitFor();
+  await answer(page, step(4), 'ada@example.com');
+  await quickInput(page).getByText(step(5)).waitFor();
+  await quickInput(page).getByRole('button', { name: 'Back' }).click();
+  await acceptAsItIs(session, 4, 5);
+  await answer(page, step(6), '1815-12-10');
+  await acceptAsItIs(session, 7, 8);
+  await pick(page, step(9), 'Phoebe');
+  await quickInput(page).getByText(step(10)).waitFor();
+  await quickPickRow(page, 'Piano').click();
+  await takeScreenshot(page, 'server-asks-for-several');
+  await page.keyboard.press('Enter');
+  await pick(page, step(11), 'Wonder Woman');
+  await acceptAsItIs(session, 12);
+  await pick(page, step(13), 'Birds');
+  await quickInput(page).getByText(`${TITLE}: your answers`).waitFor();
+  await takeScreenshot(page, 'server-asks-last-look');
+  await pick(page, `${TITLE}: your answers`, 'Send to everything');
+  const text = await waitForText(evaluate, 'Raw result');
+  const raw: unknown = JSON.parse(/Raw result: (\{[\s\S]*?\n\})/.exec(text)?.[1] ?? '');
+  assert.deepEqual(raw, {
+    action: 'accept',
+    content: {
+      name: 'Ada Lovelace',
+      check: true,
+      firstLine: 'It was a dark and stormy night.',
+      email: 'ada@example.com',
+      birthdate: '1815-12-10',
+      integer: 42,
+      number: 3.14,
+      untitledSingleSelectEnum: 'Phoebe',
+      untitledMultipleSelectEnum: ['Guitar', 'Piano'],
+      titledSingleSelectEnum: 'hero-3',
+      titledMultipleSelectEnum: ['fish-1'],
+      legacyTitledEnum: 'pet-3',
+    },
+  });
+});
+
+ui.test('a form can be declined, and left', async (session) => {
+  const { page, evaluate } = session;
+  await callTool(session, 'trigger-elicitation-request', {});
+  await button(dialog(page, 'asks you something'), 'Decline').click();
+  await waitForText(evaluate, 'User declined');
+  await callTool(session, 'trigger-elicitation-request', {});
+  await button(dialog(page, 'asks you something'), 'Answer').click();
+  await quickInput(page).getByText(step(1)).waitFor();
+  await page.keyboard.press('Escape');
+  await waitForText(evaluate, 'User cancelled');
+});
+
+ui.test('an address is shown whole before anything is opened', async (session) => {
+  const { page, evaluate } = session;
+  await callTool(session, 'trigger-url-elicitation', {
+    url: address(),
+    message: 'Pay here.',
+    errorPath: false,
+  });
+  const asked = dialog(page, 'wants you to open an address');
+  await asked.getByText(address()).waitFor();
+  await takeScreenshot(page, 'server-asks-to-open');
+  assert.deepEqual(visited, []);
+  const opened = page.context().waitForEvent('page');
+  await button(asked, 'Open').click();
+  await (await opened).close();
+  await waitForText(evaluate, 'User completed the URL elicitation flow');
+});
+
+ui.test('an address that must not be opened is not offered', async (session) => {
+  const { page, evaluate } = session;
+  await openChat(session, 'Ask me.');
+  const outcome = await evaluate(
+    (vscode, call) => vscode.commands.executeCommand<{ readonly ok: boolean }>('filechat.callTool', call),
+    {
+      server: 'everything',
+      tool: 'trigger-url-elicitation',
+      arguments: { url: 'http://169.254.169.254/latest', message: 'Look.', errorPath: false },
+    },
+  );
+  assert.equal(outcome.ok, true, JSON.stringify(outcome));
+  await waitForText(evaluate, 'User declined to open the URL');
+  await toast(page, 'was refused').waitFor();
+});
+
+const sampling = (session: Ui) =>
+  callTool(session, 'trigger-sampling-request', { prompt: 'Which colour?', maxTokens: 20 });
+
+ui.test('a question to the model, and its answer, can be changed before they are sent', async (session) => {
+  const { page, evaluate } = session;
+  await model.use(evaluate);
+  await sampling(session);
+  const asked = dialog(page, 'The server “everything” wants to ask your model held.');
+  await asked.getByText('Which colour?').waitFor();
+  await takeScreenshot(page, 'server-asks-the-model');
+  assert.equal(model.asked, 0);
+  await button(asked, 'Show and Edit').click();
+  await toast(page, 'with your changes').waitFor();
+  await replaceText(evaluate, 'Which colour?', 'Which animal?');
+  await takeScreenshot(page, 'server-asks-the-model-edited');
+  await toast(page, 'with your changes').getByText('Send', { exact: true }).click();
+  const reply = await model.next();
+  const { messages, max_tokens: maxTokens } = JSON.parse(reply.body);
+  assert.match(JSON.stringify(messages), /You are a helpful test server[\s\S]*Which animal\?/);
+  assert.equal(maxTokens, 20);
+  reply.say('A cat.');
+  reply.finish();
+  const answered = dialog(page, 'Send this answer to the server “everything”?');
+  await answered.getByText('A cat.').waitFor();
+  await takeScreenshot(page, 'server-gets-an-answer');
+  await button(answered, 'Edit').click();
+  await toast(page, 'with your changes').waitFor();
+  await replaceText(evaluate, 'A cat.', 'A dog.');
+  await toast(page, 'with your changes').getByText('Send Back', { exact: true }).click();
+  const text = await waitForText(evaluate, 'LLM sampling result');
+  assert.match(text, /"text": "A dog\."/);
+  assert.match(text, /"stopReason": "endTurn"/);
+});
+
+ui.test('a question whose document is closed is not sent', async (session) => {
+  const { page, evaluate } = session;
+  const before = model.asked;
+  await sampling(session);
+  await button(dialog(page, 'wants to ask your model'), 'Show and Edit').click();
+  await toast(page, 'with your changes').waitFor();
+  await evaluate((vscode) => vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor'));
+  await waitForText(evaluate, 'The user declined.');
+  assert.equal(model.asked, before);
+});
+
+ui.test('“always” holds for this server until the editor ends', async (session) => {
+  const { page, evaluate } = session;
+  await sampling(session);
+  await button(dialog(page, 'wants to ask your model'), 'Always for This Server').click();
+  const reply = await model.next();
+  reply.say('Blue.');
+  reply.finish();
+  await waitForText(evaluate, '"text": "Blue."');
+  assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+});
+
+async function replaceText(evaluate: Evaluate, old: string, text: string): Promise<void> {
+  await evaluate(
+    async (vscode, from, to) => {
+      const editor = vscode.window.activeTextEditor;
+      const at = editor?.document.getText().indexOf(from) ?? -1;
+      if (!editor || at < 0) throw new Error(`“${from}” is not in the editor in front.`);
+      const { document } = editor;
+      const range = new vscode.Range(document.positionAt(at), document.positionAt(at + from.length));
+      await editor.edit((edit) => edit.replace(range, to));
+    },
+    old,
+    text,
+  );
+}

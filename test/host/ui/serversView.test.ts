@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import type { Locator, Page } from 'playwright-core';
+import { activeTab, button, dialog, pick, runCommand, toast } from '../page.ts';
+import { takeScreenshot, uiSession } from './session.ts';
+
+const ui = uiSession();
+
+/** A row of the view, by what a screen reader says of it. */
+function row(page: Page, name: RegExp): Locator {
+  return page.locator('.pane-body').getByRole('treeitem', { name });
+}
+
+/** Opens what hangs below a row. */
+async function expand(of: Locator): Promise<void> {
+  await of.waitFor();
+  if ((await of.getAttribute('aria-expanded')) !== 'true') await of.locator('.monaco-tl-twistie').click();
+}
+
+ui.test('looking at the view starts nothing and asks nothing', async ({ page, evaluate }) => {
+  await evaluate((vscode) => vscode.commands.executeCommand('filechat.servers.focus'));
+  const server = row(page, /^sample,/);
+  await server.getByText('not allowed yet').waitFor();
+  await expand(server);
+  await row(page, /^Look at it and decide/).waitFor();
+  await page.locator('.statusbar-item', { hasText: '0/1' }).waitFor();
+  await takeScreenshot(page, 'servers-not-allowed');
+  assert.equal(await dialog(page, 'This workspace wants to start').count(), 0);
+});
+
+ui.test('a server is started with consent, and shows what it offers', async ({ page }) => {
+  await row(page, /^Look at it and decide/).click();
+  const question = dialog(page, 'This workspace wants to start a program: the MCP server “sample”.');
+  await button(question, 'Allow').click();
+  await row(page, /^sample,/)
+    .getByText(/^ready · /)
+    .waitFor();
+  await expand(row(page, /^Tools \(\d+\)/));
+  await row(page, /^chart/).waitFor();
+  await page.locator('.statusbar-item', { hasText: '1/1' }).waitFor();
+  await takeScreenshot(page, 'servers-ready');
+});
+
+ui.test(
+  'a tool that is switched off stands in the settings and is not called',
+  async ({ page, evaluate }) => {
+    await row(page, /^chart/)
+      .getByRole('checkbox')
+      .click();
+    const disabled = await evaluate(
+      (vscode) =>
+        new Promise<unknown>((resolve) => {
+          const look = () => {
+            const value = vscode.workspace.getConfiguration('filechat').get<string[]>('disabledTools');
+            if (!value?.length) return;
+            subscription.dispose();
+            resolve(value);
+          };
+          const subscription = vscode.workspace.onDidChangeConfiguration(look);
+          look();
+        }),
+    );
+    assert.deepEqual(disabled, ['sample.chart']);
+    const outcome = await evaluate((vscode) =>
+      vscode.commands.executeCommand<{ ok: boolean; error?: string }>('filechat.callTool', {
+        server: 'sample',
+        tool: 'chart',
+        arguments: { title: 'x', values: [1] },
+      }),
+    );
+    assert.equal(outcome.ok, false);
+    assert.match(outcome.error ?? '', /sample\.chart is switched off/);
+    await toast(page, /switched off/).waitFor();
+  },
+);
+
+ui.test('a resource opens in an editor', async ({ page }) => {
+  await expand(row(page, /^Resources \(\d+\)/));
+  await row(page, /^Meeting notes/).click();
+  await activeTab(page, 'meeting.md').waitFor();
+});
+
+ui.test('a server is stopped and started from its row', async ({ page }) => {
+  const server = row(page, /^sample,/);
+  await server.hover();
+  await server.getByRole('button', { name: /^Stop Server/ }).click();
+  await server.getByText('not started').waitFor();
+  await row(page, /^Not started\. Start it to see its tools/).waitFor();
+  await server.hover();
+  await server.getByRole('button', { name: /^Start Server/ }).click();
+  await server.getByText(/^ready · /).waitFor();
+});
+
+ui.test('the log of a server is an output channel of its own', async ({ page }) => {
+  await runCommand(page, 'Filechat: Show Log of Server');
+  await pick(page, 'Show the Log of which server?', 'sample');
+  await page.locator('.panel .view-line', { hasText: 'connected' }).first().waitFor();
+  await takeScreenshot(page, 'server-log');
+});

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { checkElicitationUrl } from '../../../src/mcp/requests/urlCheck.ts';
+
+describe('an address that a server wants to be visited', () => {
+  const opened: readonly [string, string][] = [
+    ['https://example.com/a?b=c%26d#e', 'https://example.com/a?b=c%26d#e'],
+    ['http://localhost:8080/x', 'http://localhost:8080/x'],
+    ['http://127.0.0.1/', 'http://127.0.0.1/'],
+    ['http://2130706433/', 'http://127.0.0.1/'],
+    ['http://[::1]:1/', 'http://[::1]:1/'],
+    ['https://10.0.0.1/', 'https://10.0.0.1/'],
+    // A letter that only looks like an a.
+    ['https://p\u0430ypal.com/', 'https://xn--pypal-4ve.com/'],
+    ['https://example.com/\u202egnp', 'https://example.com/%E2%80%AEgnp'],
+  ];
+  for (const [given, expected] of opened) {
+    test(`opened: ${given}`, () => assert.equal(checkElicitationUrl(given).href, expected));
+  }
+
+  const refused: readonly [string, RegExp][] = [
+    ['javascript:alert(1)', /Only http/],
+    ['file:///etc/passwd', /Only http/],
+    ['data:text/html,x', /Only http/],
+    ['vscode://filechat/x', /Only http/],
+    ['command:filechat.run', /Only http/],
+    ['example.com', /not a URL/],
+    ['', /not a URL/],
+    ['https://example.com@evil.test/', /user name/],
+    ['http://example.com/', /not encrypted/],
+    ['http://localhost.example.com/', /not encrypted/],
+    ['http://127.example.com/', /not encrypted/],
+    ['http://10.0.0.1/', /not encrypted/],
+    ['https://169.254.169.254/latest', /never opened/],
+    ['http://0xa9fea9fe/', /never opened/],
+    ['https://[::ffff:169.254.169.254]/', /never opened/],
+    ['https://[fe80::1]/', /never opened/],
+    ['https://[fd00:ec2::254]/', /never opened/],
+    ['https://metadata.google.internal./', /never opened/],
+    ['http://0.0.0.0/', /never opened/],
+    ['http://[::]/', /never opened/],
+    [`https://example.com/${'a'.repeat(5000)}`, /too long/],
+  ];
+  for (const [given, reason] of refused) {
+    test(`refused: ${given.slice(0, 50)}`, () => assert.throws(() => checkElicitationUrl(given), reason));
+  }
+});
