@@ -1,6 +1,8 @@
 import { appendTurns, insertIntoUserTurn, type NewTurn } from '../chat/insertions.ts';
 import type {
   AssetStore,
+  Audit,
+  AuditEntry,
   Log,
   PromptResult,
   ResourceName,
@@ -20,6 +22,7 @@ export interface InsertionParts {
   /** The chat's address. */
   readonly chat?: string | undefined;
   readonly rescue?: ((markdown: string) => void) | undefined;
+  readonly audit?: Audit | undefined;
 }
 
 export interface PromptRequest {
@@ -35,8 +38,8 @@ export async function insertResource(
   signal: AbortSignal,
 ): Promise<RunOutcome> {
   const { servers, assets, chat } = parts;
-  const name = `The resource ${resource.uri}`;
-  return insert(name, parts, signal, async () => {
+  const what: Inserted = { kind: 'resource', server: resource.server, name: resource.uri };
+  return insert(what, parts, signal, async () => {
     const result = await servers.readResource(resource, { assets: assets.beginResult(), signal, chat });
     const markdown = renderForUser(result.parts);
     return {
@@ -54,8 +57,8 @@ export async function insertPrompt(
   signal: AbortSignal,
 ): Promise<RunOutcome> {
   const { servers, assets, chat } = parts;
-  const name = `The prompt ${request.prompt} of ${request.server}`;
-  return insert(name, parts, signal, async () => {
+  const what: Inserted = { kind: 'prompt', server: request.server, name: request.prompt };
+  return insert(what, parts, signal, async () => {
     const result = await servers.getPrompt(request, { assets: assets.beginResult(), signal, chat });
     const turns = renderTurns(result);
     return {
@@ -73,7 +76,29 @@ interface Insertion {
   readonly markdown: string;
 }
 
+type Inserted = Pick<AuditEntry, 'kind' | 'server'> & { readonly name: string };
+
 async function insert(
+  what: Inserted,
+  parts: InsertionParts,
+  signal: AbortSignal,
+  read: () => Promise<Insertion>,
+): Promise<RunOutcome> {
+  const startedAtMs = Date.now();
+  const outcome = await readAndWrite(`The ${what.kind} ${what.name} of ${what.server}`, parts, signal, read);
+  parts.audit?.record({
+    ...what,
+    chat: parts.chat,
+    // Whoever names it in a command has asked for it.
+    consent: 'asked',
+    outcome: outcome.ok ? 'ok' : outcome.cancelled ? 'cancelled' : 'error',
+    ms: Date.now() - startedAtMs,
+    assets: outcome.assets.length,
+  });
+  return outcome;
+}
+
+async function readAndWrite(
   name: string,
   { document, log, rescue }: InsertionParts,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-import type { Audit, AuditEntry, ServerRequests } from '../ports.ts';
+import type { Audit, AuditEntry, Disposable, ServerHost, ServerRequests } from '../ports.ts';
 
 /** The same, with a line in the audit log for everything that a server asks of the user. */
 export function auditedRequests(requests: ServerRequests, audit: Audit): ServerRequests {
@@ -7,15 +7,14 @@ export function auditedRequests(requests: ServerRequests, audit: Audit): ServerR
     ...(roots ? { roots: () => roots.call(requests) } : {}),
     ...(elicit
       ? {
-          elicit: async (request, by, signal) => {
+          elicit: (request, by, signal) => {
             const entry = {
               kind: 'elicitation',
               server: by.server,
               chat: by.chats[0],
               name: request.kind,
             } as const;
-            const answer = await recorded(audit, entry, () => elicit.call(requests, request, by, signal));
-            return answer;
+            return recorded(audit, entry, () => elicit.call(requests, request, by, signal));
           },
         }
       : {}),
@@ -53,3 +52,19 @@ const OUTCOMES: ReadonlyMap<unknown, AuditEntry['outcome']> = new Map([
   ['decline', 'denied'],
   ['cancel', 'cancelled'],
 ]);
+
+/** A line for each server that was started, or that could not be. */
+export function auditStarts(host: Pick<ServerHost, 'onDidChange' | 'states'>, audit: Audit): Disposable {
+  const known = new Map<string, string>();
+  const look = async (server: string) => {
+    const kind = (await host.states()).get(server)?.kind ?? 'idle';
+    if (known.get(server) === kind) return;
+    known.set(server, kind);
+    if (kind === 'ready' || kind === 'failed') {
+      audit.record({ kind: 'start', server, outcome: kind === 'ready' ? 'ok' : 'error' });
+    }
+  };
+  return host.onDidChange((server, what) => {
+    if (what === 'state') void look(server);
+  });
+}

@@ -4,7 +4,7 @@ import type { Connections } from '../mcp/connections.ts';
 import { type AppResult, McpClient } from '../mcpClient.ts';
 import type { ChatModel, Log, ToolCall, ToolHost, ToolInfo } from '../ports.ts';
 import type { AppPanels } from './apps/appPanel.ts';
-import { auditedRequests } from './auditedRequests.ts';
+import { auditedRequests, auditStarts } from './auditedRequests.ts';
 import { AuditLog } from './auditLog.ts';
 import { withEditorTools } from './editorTools.ts';
 import { ServerInputs } from './inputs.ts';
@@ -81,6 +81,7 @@ export class EditorServers implements vscode.Disposable {
       this.#logs,
       this.#signIn,
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.client.rootsChanged()),
+      auditStarts(this.client, this.audit),
     ];
   }
 

@@ -91,7 +91,7 @@ describe('a resource', () => {
 
   it('that is empty is an error', async () => {
     const { document, readResource } = scene(HI, { read: async () => words() });
-    assert.match((await readResource()).error ?? '', /demo:\/\/notes is empty/);
+    assert.match((await readResource()).error ?? '', /demo:\/\/notes of a is empty/);
     assert.equal(document.text(), HI);
   });
 
