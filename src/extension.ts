@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { makeChatsInert } from './preview/inert.ts';
 import type { App } from './vscode/app.ts';
 import type { ServerNode } from './vscode/serverItems.ts';
 
@@ -31,13 +32,14 @@ const COMMANDS: Readonly<Record<string, (app: App, argument: unknown) => unknown
   showServerLog: (app, argument) => app.servers.commands.showLog(argument),
   setServerLogLevel: (app, argument) => app.servers.commands.setLogLevel(argument),
   openResource: (app, argument) => app.servers.commands.openResource(argument),
+  changeInputs: (app, argument) => app.servers.commands.changeInputs(argument),
   signOut: (app, argument) => app.servers.commands.signOut(argument),
   openServerSettings: () =>
     vscode.commands.executeCommand('workbench.action.openSettings', 'filechat.mcpServers'),
 };
 
 /** Registers the commands and the view; all the rest is loaded when one is used or a chat is shown. */
-export function activate(context: vscode.ExtensionContext): void {
+export function activate(context: vscode.ExtensionContext): PreviewPlugin {
   const changed = new vscode.EventEmitter<ServerNode | undefined>();
   const load = () => {
     app ??= import('./vscode/app.ts')
@@ -67,6 +69,12 @@ export function activate(context: vscode.ExtensionContext): void {
   meet(vscode.window.visibleTextEditors);
   // A tab that the editor brings back should say what it shows, and not that nobody knows its address.
   if (openTabs().some((uri) => uri.scheme === 'filechat-resource')) void load();
+  return { extendMarkdownIt: makeChatsInert };
+}
+
+/** What the Markdown preview asks of an extension. */
+interface PreviewPlugin {
+  readonly extendMarkdownIt: typeof makeChatsInert;
 }
 
 function openTabs(): readonly vscode.Uri[] {

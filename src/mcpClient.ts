@@ -1,10 +1,9 @@
 import { open } from 'node:fs/promises';
 import { fileHolds } from './assets/sameBytes.ts';
 import { trimBlankLines } from './chat/lines.ts';
-import { restoreForApp } from './mcp/appResult.ts';
-import { appBlock, MAX_APP_BYTES, readAppResource, withPolicy } from './mcp/apps.ts';
+import { type AppSink, showWithResult } from './mcp/appOfResult.ts';
 import type { Connections } from './mcp/connections.ts';
-import { field, isObject } from './mcp/json.ts';
+import { field } from './mcp/json.ts';
 import { checkStructured } from './mcp/outputCheck.ts';
 import { readContents } from './mcp/resourceContents.ts';
 import { SpillTable } from './mcp/spill/spillTable.ts';
@@ -25,7 +24,6 @@ import type {
   Spills,
   ToolCall,
   ToolCallOptions,
-  ToolInfo,
   ToolList,
   ToolName,
   ToolResult,
@@ -36,7 +34,9 @@ import type { FieldRule } from './result/fields.ts';
 import { type ResultLimits, ResultSaver } from './result/resultSaver.ts';
 import { restoreStrays } from './result/strays.ts';
 import { applyTransform, type Transform } from './result/transformer.ts';
+import { mapStrings } from './result/values.ts';
 
+export type { AppResult, AppSink } from './mcp/appOfResult.ts';
 export type { ResultLimits } from './result/resultSaver.ts';
 
 export const DEFAULT_LIMITS: ResultLimits = { maxInlineChars: 10_000, maxAssetBytes: 50 * 1024 * 1024 };
@@ -90,17 +90,8 @@ export interface ToolSettings {
 export interface ClientOptions {
   readonly limits?: () => ResultLimits;
   readonly settings?: () => Promise<ToolSettings> | ToolSettings;
-  /** Told of what a tool with an app returned, so that the app can be shown. */
-  readonly onAppResult?: (app: AppResult) => void;
-}
-
-/** What an app is shown with. */
-export interface AppResult {
-  readonly chat: string | undefined;
-  readonly call: ToolCall;
-  readonly tool: ToolInfo;
-  /** As it came, with all its bytes, as many as an app can take. */
-  readonly result: unknown;
+  /** Where the apps of tools are shown; asked at each call, so that a change of the setting counts at once. */
+  readonly apps?: () => AppSink | undefined;
 }
 
 /** The servers and all that they offer behind the port. Nothing is opened before it is used. */
@@ -126,10 +117,17 @@ export class McpClient implements ServerHost {
     return this.#withSpills(assets, async (spills) => {
       const raw = await connections.callTool(call, { signal, onProgress, spills, chat });
       const info = connections.toolInfo(call.server, call.tool);
-      const result = await this.#withApp(raw, { call, info, chat, connections, signal, spills });
+      const sink = info?.app === undefined ? undefined : this.#options.apps?.();
+      const result =
+        info && sink
+          ? await showWithResult(raw, sink, { host: this, call, tool: info, chat, signal, spills })
+          : raw;
       const own = { limits: this.#limits(), spills, fields: fields?.(tool), transform, tool };
       const processed = await processMixedToolResult(result, assets, own);
-      const problem = checkStructured(info?.outputSchema, field(raw, 'structuredContent'));
+      const structured = field(raw, 'structuredContent');
+      const problem = hasSpill(structured, spills)
+        ? undefined
+        : checkStructured(info?.outputSchema, structured);
       return problem === undefined || processed.isError ? processed : withProblem(processed, problem);
     });
   }
@@ -201,9 +199,13 @@ export class McpClient implements ServerHost {
   subscribe(resource: ResourceName, onUpdate: () => void): Disposable {
     let disposed = false;
     let watch: Disposable | undefined;
-    void this.#connections().then((connections) => {
-      if (!disposed) watch = connections.watch(resource, onUpdate);
-    });
+    this.#connections().then(
+      (connections) => {
+        if (!disposed) watch = connections.watch(resource, onUpdate);
+      },
+      // Whoever reads the resource hears why.
+      () => undefined,
+    );
     return {
       dispose: () => {
         disposed = true;
@@ -234,6 +236,11 @@ export class McpClient implements ServerHost {
     await (await this.#connections()).restart(server);
   }
 
+  /** Closes what is no longer configured or allowed, or not as it was. */
+  async settle(): Promise<void> {
+    await (await this.#opened)?.settle();
+  }
+
   /** Forgets what the server gave us to prove who the user is. */
   async signOut(server: string): Promise<void> {
     await (await this.#connections()).signOut(server);
@@ -244,7 +251,10 @@ export class McpClient implements ServerHost {
   }
 
   rootsChanged(): void {
-    void this.#opened?.then((connections) => connections.rootsChanged());
+    this.#opened?.then(
+      (connections) => connections.rootsChanged(),
+      () => undefined,
+    );
   }
 
   async dispose(): Promise<void> {
@@ -281,49 +291,16 @@ export class McpClient implements ServerHost {
       await spills.dispose();
     }
   }
-
-  /** The result of a tool that has an app, with the app as one more file. */
-  async #withApp(
-    result: unknown,
-    { call, info, chat, connections, signal, spills }: AppCall,
-  ): Promise<unknown> {
-    const { onAppResult } = this.#options;
-    const content = field(result, 'content');
-    if (info?.app === undefined || !onAppResult || !Array.isArray(content) || !isObject(result))
-      return result;
-    onAppResult({ chat, call, tool: info, result: await restoreForApp(result, spills) });
-    const app = await this.#readApp(info, connections, signal);
-    return { ...result, content: [...content, app] };
-  }
-
-  /** The app as a block, or why there is none as a text. */
-  async #readApp(
-    { server, app = '' }: ToolInfo,
-    connections: Connections,
-    signal?: AbortSignal,
-  ): Promise<unknown> {
-    const request = { method: 'resources/read', params: { uri: app } };
-    try {
-      const read = readAppResource(
-        readContents(await connections.read(server, request, { signal }), MAX_APP_BYTES),
-      );
-      if ('problem' in read) throw new Error(read.problem);
-      return appBlock(withPolicy(read.html, read.csp), app);
-    } catch (error) {
-      signal?.throwIfAborted();
-      const text = `The app of this tool could not be read: ${(error as Error).message}`;
-      return { type: 'text', text, annotations: { audience: ['user'] } };
-    }
-  }
 }
 
-interface AppCall {
-  readonly call: ToolCall;
-  readonly info: ToolInfo | undefined;
-  readonly chat: string | undefined;
-  readonly connections: Connections;
-  readonly signal: AbortSignal | undefined;
-  readonly spills: SpillTable;
+/** What stands for a long string is not what the schema is about. */
+function hasSpill(value: unknown, spills: SpillTable): boolean {
+  let found = false;
+  mapStrings(value, (text) => {
+    found ||= spills.find(text) !== undefined;
+    return text;
+  });
+  return found;
 }
 
 function withProblem(result: ToolResult, message: string): ToolResult {

@@ -157,6 +157,8 @@ export interface ResourceInfo extends ResourceName {
   readonly mimeType?: string;
   readonly size?: number;
   readonly icon?: string;
+  /** How important the server thinks it is, from 0 to 1. */
+  readonly priority?: number;
   /** What its `_meta` says about it as an app. */
   readonly meta?: unknown;
 }
@@ -280,6 +282,8 @@ export interface AskedBy {
 /** What servers may ask of the user. What is left out is not offered to them. */
 export interface ServerRequests {
   elicit?(request: Elicitation, by: AskedBy, signal: AbortSignal): Promise<ElicitationAnswer>;
+  /** Resolves when the user says what became of a visit: to true when it is done. */
+  visited?(request: Elicitation, by: AskedBy, signal: AbortSignal): Promise<boolean>;
   /** Rejects with a message that the server may read when there is no answer. */
   sample?(request: SamplingRequest, by: AskedBy, signal: AbortSignal): Promise<SamplingAnswer>;
   roots?(): Promise<readonly Root[]>;

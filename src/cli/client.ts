@@ -3,13 +3,13 @@ import { basename, dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readSettings } from '../chat/frontMatter.ts';
 import { parseChat } from '../chat/parse.ts';
+import type { Authorize } from '../mcp/authorizations.ts';
 import { readServersFile, type ServerConfig } from '../mcp/config.ts';
 import { Connections } from '../mcp/connections.ts';
 import { withEnvFile } from '../mcp/envFile.ts';
-import { resolveInputs } from '../mcp/inputs.ts';
+import { type ResolvedServer, resolveInputs } from '../mcp/inputs.ts';
 import { RemoteAuthorization } from '../mcp/oauth/authorization.ts';
 import { LoopbackBrowser } from '../mcp/oauth/loopbackBrowser.ts';
-import type { Authorize } from '../mcp/serverPool.ts';
 import { McpClient } from '../mcpClient.ts';
 import type { ChatModel, ServerRequests } from '../ports.ts';
 import type { CliContext, Output, Work } from './commands.ts';
@@ -24,7 +24,7 @@ export function createClient({
   command,
   context,
 }: {
-  readonly servers: ReadonlyMap<string, ServerConfig>;
+  readonly servers: ReadonlyMap<string, ResolvedServer>;
   readonly command: Work;
   readonly context: CliContext;
 }): McpClient {
@@ -46,7 +46,8 @@ export function createClient({
       onAsk,
     });
   const options = {
-    servers: async () => servers,
+    servers: async () => new Map([...servers].map(([name, { config }]) => [name, config])),
+    resolve: async (name: string, config: ServerConfig) => servers.get(name) ?? { config, secrets: [] },
     log: { info: () => {}, warn: context.err, error: () => {} },
     timeoutMs: () => TIMEOUT_MS,
     clientInfo: { name: 'filechat', version: context.version },
@@ -81,12 +82,15 @@ async function modelFor(
 }
 
 /** `${workspaceFolder}` is the folder that the file configures: its own, or the one around `.vscode/`. */
-export async function readServers(path: string, { err }: Output): Promise<ReadonlyMap<string, ServerConfig>> {
+export async function readServers(
+  path: string,
+  { err }: Output,
+): Promise<ReadonlyMap<string, ResolvedServer>> {
   const folder = dirname(resolve(path));
   const workspaceFolder = basename(folder) === '.vscode' ? dirname(folder) : folder;
   const read = readServersFile(await readFile(path, 'utf8'), { workspaceFolder, env: process.env });
   for (const problem of read.problems) err(problem);
-  const servers = new Map<string, ServerConfig>();
+  const servers = new Map<string, ResolvedServer>();
   for (const [name, config] of read.servers) {
     try {
       const whole = await withEnvFile(

@@ -46,7 +46,11 @@ export function terminalRequests(options: TerminalRequestsOptions): ServerReques
   };
   return {
     ...(terminal
-      ? { elicit: (request, { server }, signal) => terminal.elicit(request, server, signal) }
+      ? {
+          elicit: (request, { server }, signal) => terminal.elicit(request, server, signal),
+          // Enter was said when it was done.
+          visited: async () => true,
+        }
       : {}),
     ...(modelFor && (terminal || approve === 'auto') ? { sample } : {}),
     roots: async () => roots,

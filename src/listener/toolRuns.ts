@@ -159,6 +159,9 @@ export class ToolRuns {
       const reason = failures.find((each) => each.server === call.server)?.reason;
       return refuse(reason ?? `The server “${call.server}” has no tool “${call.tool}”. Nothing was called.`);
     }
+    if (tool.forAppsOnly) {
+      return deny(`The tool ${renderToolName(call)} is only for the apps of its server. Nothing was called.`);
+    }
     const prepared = await this.#parts.files?.prepare(call.arguments, tool.inputSchema);
     if (prepared?.ok === false) return refuse(prepared.message);
     const answer = await this.#parts.consent.mayCall(call, tool, {

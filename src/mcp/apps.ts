@@ -4,7 +4,7 @@ import { field, isObject } from './json.ts';
 
 /** The type of a page that a tool shows itself with, and how a server is told that we can show it. */
 export const APP_TYPE = 'text/html;profile=mcp-app';
-export const APPS_EXTENSION = { 'io.modelcontextprotocol/ui': { mimeTypes: [APP_TYPE] } } as const;
+export const APPS_EXTENSION = { 'io.modelcontextprotocol/ui': { mimeTypes: [APP_TYPE] } };
 
 export const MAX_APP_BYTES = 5 * 1024 * 1024;
 const MAX_DOMAINS = 50;

@@ -6,6 +6,8 @@ import {
   ProtocolErrorCode,
 } from '@modelcontextprotocol/client';
 import type { AskedBy, ServerChange, ServerRequests } from '../ports.ts';
+import { APPS_EXTENSION } from './apps.ts';
+import type { Asking } from './asking.ts';
 import { readElicitation, writeElicitationAnswer } from './requests/elicitationWire.ts';
 import { readSampling, writeSamplingAnswer } from './requests/samplingWire.ts';
 
@@ -15,16 +17,12 @@ export interface ClientSetup {
   /** Whether apps of servers can be shown. */
   readonly apps: boolean;
   readonly askedBy: () => AskedBy;
-  /** Waits for a person; meanwhile no time passes for the calls. */
-  readonly whileAsking: <T>(work: Promise<T>) => Promise<T>;
+  readonly asking: Asking;
   readonly onLog: (level: string, message: string) => void;
   readonly onChange: (what: ServerChange) => void;
   readonly onUpdated: (uri: string) => void;
   readonly onElicitationDone: (id: string) => void;
 }
-
-const APPS = 'io.modelcontextprotocol/ui';
-const APP_TYPE = 'text/html;profile=mcp-app';
 
 /** The SDK's client with everything that servers may ask of it or tell it. */
 export function createClient(setup: ClientSetup): Client {
@@ -39,16 +37,17 @@ function capabilitiesOf({ requests, apps }: ClientSetup): ClientCapabilities {
     ...(requests.elicit ? { elicitation: { form: {}, url: {} } } : {}),
     ...(requests.sample ? { sampling: { tools: {} } } : {}),
     ...(requests.roots ? { roots: { listChanged: true } } : {}),
-    ...(apps ? { extensions: { [APPS]: { mimeTypes: [APP_TYPE] } } } : {}),
+    ...(apps ? { extensions: APPS_EXTENSION } : {}),
   };
 }
 
-function answerRequests(client: Client, { requests, askedBy, whileAsking }: ClientSetup): void {
+function answerRequests(client: Client, { requests, askedBy, asking }: ClientSetup): void {
   const { elicit, sample, roots } = requests;
   if (elicit) {
     client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
       const elicitation = read(() => readElicitation(params));
-      const answer = await whileAsking(elicit.call(requests, elicitation, askedBy(), mcpReq.signal));
+      const signal = AbortSignal.any([mcpReq.signal, asking.signal]);
+      const answer = await asking.whileAsking(elicit.call(requests, elicitation, askedBy(), signal));
       return writeElicitationAnswer(answer, elicitation);
     });
   }
@@ -56,7 +55,8 @@ function answerRequests(client: Client, { requests, askedBy, whileAsking }: Clie
     client.setRequestHandler('sampling/createMessage', async ({ params }, { mcpReq }) => {
       const request = read(() => readSampling(params));
       try {
-        const answer = await whileAsking(sample.call(requests, request, askedBy(), mcpReq.signal));
+        const signal = AbortSignal.any([mcpReq.signal, asking.signal]);
+        const answer = await asking.whileAsking(sample.call(requests, request, askedBy(), signal));
         return writeSamplingAnswer(answer);
       } catch (error) {
         throw new ProtocolError(USER_REJECTED, error instanceof Error ? error.message : String(error));

@@ -15,8 +15,10 @@ export interface StdioServer extends AnyServer {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** A file with more variables, which `withEnvFile` puts into `env`. */
+  /** A file with more variables. */
   readonly envFile?: string;
+  /** What `withEnvFile` has found there: never a template, and joined to `env` only when the server starts. */
+  readonly fileVariables?: Readonly<Record<string, string>>;
 }
 
 export interface RemoteServer extends AnyServer {
@@ -39,6 +41,8 @@ export type ServerConfig = StdioServer | RemoteServer;
 
 export interface ServersRead {
   readonly servers: ReadonlyMap<string, ServerConfig>;
+  /** The same ones as they are written, with every variable in place: what a person may see of them. */
+  readonly written: ReadonlyMap<string, ServerConfig>;
   /** One sentence for each entry that was left out: which one, why, and what to do. */
   readonly problems: readonly string[];
 }
@@ -54,23 +58,31 @@ export interface ServersFileRead extends ServersRead {
  */
 export function readServers(json: unknown, expansion: Expansion): ServersRead {
   const servers = new Map<string, ServerConfig>();
+  const written = new Map<string, ServerConfig>();
   const problems: string[] = [];
   if (json === undefined || json === null) {
-    return { servers, problems };
+    return { servers, written, problems };
   }
   if (!isObject(json)) {
-    return { servers, problems: ['The MCP servers must be an object: { "NAME": { "command": … } }.'] };
+    return {
+      servers,
+      written,
+      problems: ['The MCP servers must be an object: { "NAME": { "command": … } }.'],
+    };
   }
   for (const [name, entry] of Object.entries(json)) {
     if (field(entry, 'disabled') === true) continue;
     try {
       checkServerId(name);
-      servers.set(name, readServer(entry, expansion));
+      const config = readServer(entry, expansion);
+      const { fromEnvironment } = config;
+      written.set(name, { ...readServer(entry, 'asWritten'), ...(fromEnvironment && { fromEnvironment }) });
+      servers.set(name, config);
     } catch (error) {
       problems.push(`MCP server ${JSON.stringify(name)} is left out: ${(error as Error).message}.`);
     }
   }
-  return { servers, problems };
+  return { servers, written, problems };
 }
 
 /** Reads a file such as `.vscode/mcp.json`; other hosts call the same thing `mcpServers`. */
@@ -89,7 +101,7 @@ export function readServersFile(text: string, expansion: Expansion): ServersFile
   }
   const read = readServers(servers, expansion);
   const { inputs, problems } = readInputs(field(json, 'inputs'));
-  return { servers: read.servers, inputs, problems: [...read.problems, ...problems] };
+  return { ...read, inputs, problems: [...read.problems, ...problems] };
 }
 
 const KINDS: ReadonlyMap<unknown, ServerConfig['kind']> = new Map([
@@ -238,5 +250,5 @@ function readRecord(
 }
 
 function unreadable(problem: string): ServersFileRead {
-  return { servers: new Map(), inputs: new Map(), problems: [problem] };
+  return { servers: new Map(), written: new Map(), inputs: new Map(), problems: [problem] };
 }

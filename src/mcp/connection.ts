@@ -17,25 +17,30 @@ import type {
   ServerRequests,
   ToolProgress,
 } from '../ports.ts';
+import { Asking } from './asking.ts';
 import { createClient } from './clientSetup.ts';
 import type { ServerConfig } from './config.ts';
 import { explainFailure, explainSilence, isBroken, oneLine } from './failure.ts';
-import { pickIcon } from './icons.ts';
+import { LogLimit } from './logLimit.ts';
 import { rawResult } from './looseResults.ts';
 import { createMask } from './maskSecrets.ts';
 import type { RemoteAuthorization } from './oauth/authorization.ts';
+import type { ProcessGuard } from './processGuard.ts';
+import { aboutServer, offersOf } from './serverAbout.ts';
 import { withSpills } from './spill/pendingCalls.ts';
 import type { SpillTable } from './spill/spillTable.ts';
 import { StderrTail } from './stderrTail.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { type Channel, createChannel } from './transport.ts';
 import type { Verdict } from './verdicts.ts';
-import { atMost, startTimer, type Timer, unlessAborted } from './waiting.ts';
+import { atMost, startTimer, unlessAborted } from './waiting.ts';
 
 export interface ConnectionOptions {
   readonly name: string;
   /** With all inputs filled in. */
   readonly config: ServerConfig;
+  /** What must not be told to anybody. */
+  readonly secrets?: readonly string[] | undefined;
   readonly clientInfo: Implementation;
   readonly log: Log;
   readonly requests?: ServerRequests | undefined;
@@ -44,6 +49,7 @@ export interface ConnectionOptions {
   readonly apps?: boolean | undefined;
   readonly verdict?: Verdict | undefined;
   readonly authorization?: RemoteAuthorization | undefined;
+  readonly guard?: ProcessGuard | undefined;
   readonly onChange?: ((what: ServerChange) => void) | undefined;
   readonly onUpdated?: ((uri: string) => void) | undefined;
 }
@@ -91,28 +97,31 @@ export class Connection {
   readonly #mask: (text: string) => string;
   /** Aborted when the connection is lost, so that no request waits for an answer that cannot come. */
   readonly #lost = new AbortController();
-  /** They stand still while a person is asked something on behalf of the server. */
-  readonly #timers = new Set<Timer>();
+  readonly #asking = new Asking();
+  readonly #logLimit = new LogLimit();
   readonly #elicitationsDone = new Map<string, () => void>();
-  #asking = 0;
   #endedItself = false;
   #logLevel: LogLevel = 'info';
   #state: ConnectionState = { kind: 'opening' };
   #closing: Promise<void> | undefined;
 
   constructor(options: ConnectionOptions) {
-    const { config, authorization } = options;
+    const { config, secrets, authorization, guard } = options;
     this.#options = options;
-    this.#mask = createMask(config);
+    this.#mask = createMask(config, secrets);
     this.#channel = createChannel(config, {
       onLost: (reason) => void this.close(reason),
       auth: authorization?.provider,
+      guard,
     });
     this.#stderr =
       this.#channel.stderr && new StderrTail(this.#channel.stderr, (line) => this.#log('info', line));
     this.#client = this.#createClient();
-    this.subscriptions = new Subscriptions(this.#client, (error) => this.#log('info', String(error)));
-    this.#client.onerror = (error) => this.#log('warn', oneLine(error.message));
+    this.subscriptions = new Subscriptions(this.#client, {
+      onError: (error) => this.#log('info', String(error)),
+      onMissed: (uri) => options.onUpdated?.(uri),
+    });
+    this.#client.onerror = (error) => this.#hear('warn', oneLine(error.message));
     // The SDK itself rejects what is under way, and it may know a better reason than this one.
     this.#client.onclose = () => {
       this.#endedItself = this.#state.kind !== 'closed';
@@ -128,17 +137,8 @@ export class Connection {
     return this.#client.getProtocolEra() ?? 'legacy';
   }
 
-  /** What the server said it has. */
   get offers(): ServerOffers {
-    const { tools, resources, prompts, completions, logging } = this.#client.getServerCapabilities() ?? {};
-    return {
-      tools: tools !== undefined,
-      resources: resources !== undefined,
-      subscriptions: resources?.subscribe === true,
-      prompts: prompts !== undefined,
-      completions: completions !== undefined,
-      logging: logging !== undefined,
-    };
+    return offersOf(this.#client);
   }
 
   /** Whether calls repeat some of their arguments as headers. */
@@ -148,19 +148,21 @@ export class Connection {
 
   /** Starts or reaches the server. Rejects with what failed and what to do; then close() still has to be called. */
   async open({ timeoutMs }: { readonly timeoutMs: number }): Promise<void> {
-    const timer = this.#startTimer(timeoutMs);
+    const timer = startTimer(timeoutMs);
     const signal = AbortSignal.any([timer.signal, this.#lost.signal]);
     this.#client.setVersionNegotiation(this.#negotiation(timeoutMs));
     try {
       // The SDK minds the signal only once its transport has started, which with events can take for ever.
-      await unlessAborted(
-        this.#client.connect(this.#channel.transport, { timeout: MAX_TIMER_MS, signal }),
-        signal,
+      await this.#asking.during([timer], undefined, () =>
+        unlessAborted(
+          this.#client.connect(this.#channel.transport, { timeout: MAX_TIMER_MS, signal }),
+          signal,
+        ),
       );
       if (this.#state.kind === 'closed') {
         throw new Error('It answered and ended in one breath.');
       }
-      const about = this.#about();
+      const about = aboutServer(this.#client);
       this.#state = { kind: 'ready', about };
       this.#log('info', `connected: ${about.name} ${about.version}, protocol ${about.protocol}`);
       this.subscriptions.listen();
@@ -170,9 +172,8 @@ export class Connection {
       const reason = timer.signal.aborted
         ? this.#withLastWords(explainSilence(timeoutMs))
         : await this.#explain(error, timeoutMs);
-      throw new Error(`Server ${name} could not be ${verb}: ${reason.replace(/\.$/, '')}.`, { cause: error });
-    } finally {
-      this.#stopTimer(timer);
+      const message = `Server ${name} could not be ${verb}: ${reason.replace(/\.$/, '')}.`;
+      throw new Error(this.#mask(message), { cause: error });
     }
   }
 
@@ -186,13 +187,13 @@ export class Connection {
     { timeoutMs, signal, onProgress, spills, headers }: RequestOptions,
   ): Promise<unknown> {
     signal?.throwIfAborted();
-    const limit = this.#startTimer(Math.max(MAX_REQUEST_MS, timeoutMs));
-    const silence = this.#startTimer(timeoutMs);
+    const limit = startTimer(Math.max(MAX_REQUEST_MS, timeoutMs), { keepsTime: true });
+    const silence = startTimer(timeoutMs);
     if (spills !== undefined) spills.onArrival = silence.restart;
     const signals = [this.#lost.signal, limit.signal, silence.signal, ...(signal ? [signal] : [])];
     const sent = withSpills(this.#withLogLevel(params), spills);
-    try {
-      const result = await this.#client.request({ method, params: sent }, ANYTHING, {
+    const send = () =>
+      this.#client.request({ method, params: sent }, ANYTHING, {
         // The SDK does not see the pieces of a long answer, so the time is kept here.
         timeout: MAX_TIMER_MS,
         onprogress: ({ message, progress, total }) => {
@@ -206,34 +207,30 @@ export class Connection {
         signal: AbortSignal.any(signals),
         ...(headers === undefined ? {} : { headers: { ...headers } }),
       });
-      return rawResult(result);
+    try {
+      return rawResult(await this.#asking.during([limit, silence], signal, send));
     } catch (error) {
       signal?.throwIfAborted();
       const reason = limit.signal.aborted
         ? 'it ran too long and was cancelled'
         : await this.#explain(error, timeoutMs);
-      throw new Error(reason, { cause: error });
-    } finally {
-      this.#stopTimer(limit);
-      this.#stopTimer(silence);
+      throw new Error(this.#mask(reason), { cause: error });
     }
   }
 
   /** Waits for a person, and lets no time pass for the requests under way. */
-  async whileAsking<T>(work: Promise<T>): Promise<T> {
-    this.#asking += 1;
-    for (const timer of this.#timers) timer.pause();
-    try {
-      return await work;
-    } finally {
-      this.#asking -= 1;
-      if (this.#asking === 0) for (const timer of this.#timers) timer.resume();
-    }
+  whileAsking<T>(work: Promise<T>): Promise<T> {
+    return this.#asking.whileAsking(work);
   }
 
-  /** Resolves when the server says that what the user did elsewhere is done. */
-  elicitationDone(id: string): Promise<void> {
-    return new Promise((resolve) => this.#elicitationsDone.set(id, resolve));
+  /** Resolves when the server says that what the user did elsewhere is done, or will say nothing more. */
+  async elicitationDone(id: string, signal: AbortSignal): Promise<void> {
+    const told = new Promise<void>((resolve) => this.#elicitationsDone.set(id, resolve));
+    try {
+      await unlessAborted(told, AbortSignal.any([signal, this.#lost.signal]));
+    } finally {
+      this.#elicitationsDone.delete(id);
+    }
   }
 
   async setLogLevel(level: LogLevel, options: RequestOptions): Promise<void> {
@@ -250,7 +247,8 @@ export class Connection {
   /** Ends the server. Resolves when its process is gone. */
   close(reason = 'it was closed'): Promise<void> {
     this.#setClosed(reason);
-    this.#lost.abort();
+    this.#lost.abort(new Error(reason));
+    this.#asking.giveUp(new Error(reason));
     this.#closing ??= this.#shutDown();
     return this.#closing;
   }
@@ -262,8 +260,8 @@ export class Connection {
       requests,
       apps,
       askedBy: () => ({ server: name, chats: chats?.() ?? [] }),
-      whileAsking: (work) => this.whileAsking(work),
-      onLog: (level, message) => this.#log(LEVELS.get(level) ?? 'info', oneLine(message)),
+      asking: this.#asking,
+      onLog: (level, message) => this.#hear(LEVELS.get(level) ?? 'info', oneLine(message)),
       onChange: (what) => this.#options.onChange?.(what),
       onUpdated: (uri) => this.#options.onUpdated?.(uri),
       onElicitationDone: (id) => this.#elicitationsDone.get(id)?.(),
@@ -278,37 +276,10 @@ export class Connection {
     return { mode: 'auto', probe: { timeoutMs: probeMs } };
   }
 
-  #about(): ServerAbout {
-    const { name, version, title, icons } = this.#client.getServerVersion() ?? { name: '', version: '' };
-    const instructions = this.#client.getInstructions();
-    const icon = pickIcon(icons);
-    return {
-      name: oneLine(name),
-      version: oneLine(version),
-      protocol: this.#client.getNegotiatedProtocolVersion() ?? '',
-      offers: this.offers,
-      ...(title === undefined ? {} : { title: oneLine(title) }),
-      ...(instructions === undefined ? {} : { instructions }),
-      ...(icon === undefined ? {} : { icon }),
-    };
-  }
-
   #withLogLevel(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
     if (this.era === 'legacy') return params;
     const meta = { [LOG_LEVEL_META_KEY]: this.#logLevel, ...(params['_meta'] as object | undefined) };
     return { ...params, _meta: meta };
-  }
-
-  #startTimer(ms: number): Timer {
-    const timer = startTimer(ms);
-    if (this.#asking > 0) timer.pause();
-    this.#timers.add(timer);
-    return timer;
-  }
-
-  #stopTimer(timer: Timer): void {
-    timer.stop();
-    this.#timers.delete(timer);
   }
 
   #setClosed(reason: string): void {
@@ -366,6 +337,13 @@ export class Connection {
       : oneLine(`${reason}. Its last words: ${this.#mask(lines.join(' | '))}`);
   }
 
+  /** A server that talks without an end must not fill the log. */
+  #hear(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
+    const verdict = this.#logLimit.take(performance.now());
+    if (verdict === 'log') this.#log(level, message);
+    else if (verdict === 'last') this.#log('warn', '… (too much to log; the rest is dropped for a while)');
+  }
+
   #log(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
     this.#options.log[level]?.(this.#mask(message));
   }
@@ -385,6 +363,11 @@ const LEVELS: ReadonlyMap<string, 'debug' | 'info' | 'warn' | 'error'> = new Map
 export function wantsOldGreeting(error: unknown, { kind }: ServerConfig): boolean {
   const isProbe = error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
   return isProbe && (kind === 'stdio' || error instanceof SdkHttpError);
+}
+
+/** Whether a server has said no, or has gone, and has not only been silent. */
+export function hasAnswered(error: unknown): boolean {
+  return !(error instanceof DOMException && error.name === 'AbortError');
 }
 
 /** Whether an address may answer only the older way of HTTP. */

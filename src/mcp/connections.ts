@@ -64,6 +64,11 @@ export class Connections {
     return this.#pool.restart(server);
   }
 
+  /** Closes what is no longer configured, or not as it was. */
+  settle(): Promise<void> {
+    return this.#pool.settle();
+  }
+
   signOut(server: string): Promise<void> {
     return this.#pool.signOut(server);
   }
@@ -88,14 +93,14 @@ export class Connections {
   async callTool(call: ToolCall, { signal, onProgress, spills, chat }: CallOptions = {}): Promise<unknown> {
     signal?.throwIfAborted();
     const { server, tool } = call;
-    const leave = this.#pool.enter(server, chat);
+    const leave = this.#pool.chats.enter(server, chat);
     try {
       const running = await this.#pool.use(server, signal);
       const result = await makeCall(call, {
         running,
         relist: () => this.#listToolsOf(server),
         requests: this.#options.requests ?? {},
-        askedBy: { server, chats: this.#pool.chatsAt(server) },
+        askedBy: { server, chats: this.#pool.chats.at(server) },
         timeoutMs: this.#pool.timeoutMs(),
         signal,
         onProgress,
@@ -151,7 +156,7 @@ export class Connections {
     { signal, spills, chat }: CallOptions = {},
   ): Promise<unknown> {
     signal?.throwIfAborted();
-    const leave = this.#pool.enter(server, chat);
+    const leave = this.#pool.chats.enter(server, chat);
     try {
       const { connection } = await this.#pool.use(server, signal);
       const options = { timeoutMs: this.#pool.timeoutMs(), signal, spills };

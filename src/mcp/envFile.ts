@@ -35,8 +35,9 @@ export function parseEnvFile(text: string): EnvFileRead {
 }
 
 /**
- * Puts the variables of its env file into a configuration; what stands in `env` wins. They are a part of it from
- * then on, so that a file that has changed is a server that has changed. Rejects when the file cannot be read.
+ * Puts the variables of its env file beside those of a configuration. They are a part of it from then on, so that a
+ * file that has changed is a server that has changed. Rejects when the file cannot be read or wants an input: who
+ * writes the file need not be who was given it.
  */
 export async function withEnvFile(
   config: ServerConfig,
@@ -47,7 +48,14 @@ export async function withEnvFile(
   const path = showInvisible(config.envFile);
   const { variables, problems } = parseEnvFile(await readText(config.envFile).catch(explain(path)));
   for (const problem of problems) warn(`${path}: ${problem}`);
-  return { ...config, env: { ...variables, ...config.env } };
+  const names = Object.keys(variables);
+  const asking = names.filter((name) => variables[name]?.includes(`\${input:`));
+  if (asking.length > 0) {
+    throw new Error(
+      `Its env file ${path} uses \${input:…} in ${asking.join(', ')}, and nothing is filled in there. Move that to "env" in the configuration.`,
+    );
+  }
+  return names.length === 0 ? config : { ...config, fileVariables: variables };
 }
 
 function explain(path: string): (error: unknown) => never {

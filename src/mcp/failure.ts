@@ -22,8 +22,8 @@ export function explainSilence(timeoutMs: number): string {
 /** True when the way to the server is broken, and not only this one request. */
 export function isBroken(error: unknown): boolean {
   if (error instanceof SdkHttpError) {
-    // A server that was started anew answers 404 or 400, because it does not know the old session.
-    return error.status >= 400 && error.status < 500 && error.status !== 429;
+    // A server that was started anew does not know the old session. Whatever else it refuses is about one request.
+    return [400, 401, 404, 410].includes(error.status);
   }
   return networkCode(error) !== undefined || withoutProbe(error) instanceof TypeError;
 }

@@ -22,6 +22,15 @@ export interface InputsRead {
   readonly problems: readonly string[];
 }
 
+/** What is started in the end. */
+export interface ResolvedServer {
+  readonly config: ServerConfig;
+  /** What must not be told: inputs that were filled in, and values of the environment. */
+  readonly secrets: readonly string[];
+}
+
+/** Shorter values are too common to be hidden wherever they stand. */
+const MIN_SECRET_CHARS = 4;
 const INPUT = /\$\{input:([^}]+)\}/g;
 
 /** The ids of all inputs that a configuration needs, each once. */
@@ -34,11 +43,15 @@ export function inputsOf(config: ServerConfig): readonly string[] {
   return [...ids];
 }
 
-/** Fills in the inputs. Rejects with a sentence when one is not given, or cannot stand where it belongs. */
+/**
+ * Fills in the inputs, then joins the variables of the env file, in which nothing is filled in; what stands in `env`
+ * wins. Rejects with a sentence when an input is not given, or cannot stand where it belongs.
+ */
 export async function resolveInputs(
   config: ServerConfig,
   ask: (id: string) => Promise<string | undefined>,
-): Promise<ServerConfig> {
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<ResolvedServer> {
   const values = new Map<string, string>();
   for (const id of inputsOf(config)) {
     const value = await ask(id);
@@ -47,17 +60,28 @@ export async function resolveInputs(
     }
     values.set(id, value);
   }
-  if (values.size === 0) return config;
+  const given = (config.fromEnvironment ?? []).map((name) => environment[name] ?? '');
+  const secrets = [...values.values(), ...given].filter((value) => value.length >= MIN_SECRET_CHARS);
+  return { config: joinFileVariables(values.size === 0 ? config : fillIn(config, values)), secrets };
+}
+
+function fillIn(config: ServerConfig, values: ReadonlyMap<string, string>): ServerConfig {
   const fill = (text: string) => text.replace(INPUT, (whole, id: string) => values.get(id) ?? whole);
-  const resolved = mapTexts(config, fill);
+  const filled = mapTexts(config, fill);
   try {
-    checkConfig(resolved);
+    checkConfig(filled);
   } catch (error) {
     throw new Error(
       `An input does not fit into the configuration of the server: ${(error as Error).message}.`,
     );
   }
-  return resolved;
+  return filled;
+}
+
+function joinFileVariables(config: ServerConfig): ServerConfig {
+  if (config.kind !== 'stdio' || config.fileVariables === undefined) return config;
+  const { fileVariables, ...own } = config;
+  return { ...own, env: { ...fileVariables, ...own.env } };
 }
 
 /** Reads the `inputs` of a `mcp.json`. What is not described there can be asked for all the same. */
@@ -112,7 +136,7 @@ function textOf(item: unknown, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The configuration with each of its texts replaced. */
+/** The configuration with each of its own texts replaced; those of its env file are not its own. */
 function mapTexts(config: ServerConfig, map: (text: string) => string): ServerConfig {
   const mapRecord = (record: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(record).map(([name, text]) => [name, map(text)]));

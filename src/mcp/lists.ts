@@ -10,9 +10,9 @@ const MIME_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s*;[\x20-\x7e]{0
 /** What cannot be seen, or ends a line, is in no address that anyone means. */
 const ADDRESS = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
 
-/** Walks all pages of `resources/list`. */
-export function collectResources(server: string, askPage: AskPage): Promise<Collected<ResourceInfo>> {
-  return collectPages<ResourceInfo>(
+/** Walks all pages of `resources/list`. What the server calls important comes first, else its order holds. */
+export async function collectResources(server: string, askPage: AskPage): Promise<Collected<ResourceInfo>> {
+  const collected = await collectPages<ResourceInfo>(
     {
       field: 'resources',
       one: 'resource',
@@ -21,7 +21,12 @@ export function collectResources(server: string, askPage: AskPage): Promise<Coll
     },
     askPage,
   );
+  const items = collected.items.toSorted((a, b) => (b.priority ?? USUAL) - (a.priority ?? USUAL));
+  return { ...collected, items };
 }
+
+/** The importance of what nothing is said about; 1 is needed, 0 is optional. */
+const USUAL = 0.5;
 
 /** Walks all pages of `resources/templates/list`. */
 export function collectTemplates(server: string, askPage: AskPage): Promise<Collected<TemplateInfo>> {
@@ -54,12 +59,14 @@ function readResource(server: string, definition: unknown): ResourceInfo | strin
   if (!isAddress(uri)) return addressProblem(uri);
   const size = field(definition, 'size');
   const ui = field(field(definition, '_meta'), 'ui');
+  const priority = field(field(definition, 'annotations'), 'priority');
   const icon = pickIcon(field(definition, 'icons'));
   return {
     server,
     uri,
     ...readAbout(definition, uri),
     ...(Number.isSafeInteger(size) && Number(size) >= 0 ? { size: Number(size) } : {}),
+    ...(typeof priority === 'number' && priority >= 0 && priority <= 1 ? { priority } : {}),
     ...(ui === undefined ? {} : { meta: { ui } }),
     ...(icon === undefined ? {} : { icon }),
   };

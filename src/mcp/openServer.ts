@@ -1,16 +1,16 @@
-import type { ServerConfig } from './config.ts';
-import { type Connection, mayBeSse, wantsOldGreeting } from './connection.ts';
+import { type Connection, hasAnswered, mayBeSse, wantsOldGreeting } from './connection.ts';
+import type { ResolvedServer } from './inputs.ts';
 import { freshVerdict, type Verdict, type VerdictStore } from './verdicts.ts';
 
 export interface Opening {
-  readonly config: Promise<ServerConfig>;
+  readonly server: Promise<ResolvedServer>;
   readonly verdicts: VerdictStore;
   readonly fingerprint: string;
   readonly nowMs: number;
   readonly timeoutMs: number;
   /** False when nobody wants the server any more. */
   readonly isWanted: () => boolean;
-  readonly connect: (config: ServerConfig, verdict: Verdict | undefined) => Connection;
+  readonly connect: (server: ResolvedServer, verdict: Verdict | undefined) => Connection;
 }
 
 /**
@@ -19,18 +19,22 @@ export interface Opening {
  */
 export async function openServer(opening: Opening): Promise<Connection> {
   const { verdicts, fingerprint, nowMs } = opening;
-  const config = await opening.config;
+  const server = await opening.server;
   const known = freshVerdict(verdicts.read(fingerprint), nowMs);
   try {
-    const connection = await attempt(opening, known?.sse ? asSse(config) : config, known);
+    const connection = await attempt(opening, known?.sse ? asSse(server) : server, known);
     if (connection.era === 'modern') verdicts.write(fingerprint, undefined);
     else if (known === undefined) verdicts.write(fingerprint, verdict(false, nowMs));
     return connection;
   } catch (error) {
     verdicts.write(fingerprint, undefined);
-    const other = known === undefined ? otherWay(config, error, nowMs) : undefined;
-    if (other === undefined || !opening.isWanted()) throw error;
-    const connection = await attempt(opening, other.config, other.verdict).catch((second: unknown) => {
+    if (!opening.isWanted()) throw error;
+    const cause = error instanceof Error ? error.cause : undefined;
+    // What was found out is no longer so: without it everything is tried again, once.
+    if (known !== undefined && hasAnswered(cause)) return openServer(opening);
+    const other = known === undefined ? otherWay(server, cause, nowMs) : undefined;
+    if (other === undefined) throw error;
+    const connection = await attempt(opening, other.server, other.verdict).catch((second: unknown) => {
       // What was configured is what the user can correct.
       throw other.verdict.sse ? error : second;
     });
@@ -41,11 +45,11 @@ export async function openServer(opening: Opening): Promise<Connection> {
 
 async function attempt(
   { connect, timeoutMs, isWanted }: Opening,
-  config: ServerConfig,
+  server: ResolvedServer,
   known: Verdict | undefined,
 ): Promise<Connection> {
   if (!isWanted()) throw new Error('it was stopped');
-  const connection = connect(config, known);
+  const connection = connect(server, known);
   try {
     await connection.open({ timeoutMs });
     return connection;
@@ -56,14 +60,13 @@ async function attempt(
 }
 
 function otherWay(
-  config: ServerConfig,
-  error: unknown,
+  server: ResolvedServer,
+  cause: unknown,
   nowMs: number,
-): { readonly config: ServerConfig; readonly verdict: Verdict } | undefined {
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (wantsOldGreeting(cause, config)) return { config, verdict: verdict(false, nowMs) };
-  if (config.kind === 'http' && mayBeSse(cause)) {
-    return { config: asSse(config), verdict: verdict(true, nowMs) };
+): { readonly server: ResolvedServer; readonly verdict: Verdict } | undefined {
+  if (wantsOldGreeting(cause, server.config)) return { server, verdict: verdict(false, nowMs) };
+  if (server.config.kind === 'http' && mayBeSse(cause)) {
+    return { server: asSse(server), verdict: verdict(true, nowMs) };
   }
   return undefined;
 }
@@ -72,6 +75,6 @@ function verdict(sse: boolean, atMs: number): Verdict {
   return { era: 'legacy', sse, atMs };
 }
 
-function asSse(config: ServerConfig): ServerConfig {
-  return config.kind === 'http' ? { ...config, kind: 'sse' } : config;
+function asSse({ config, secrets }: ResolvedServer): ResolvedServer {
+  return { config: config.kind === 'http' ? { ...config, kind: 'sse' } : config, secrets };
 }

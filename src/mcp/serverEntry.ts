@@ -1,5 +1,6 @@
 import { readServers, type ServerConfig } from './config.ts';
 import { describeServer } from './consent.ts';
+import { looksSecret } from './secretValues.ts';
 
 /** A server in the form of our setting, with its variables in it. */
 export type ServerEntry = Readonly<Record<string, unknown>>;
@@ -18,10 +19,10 @@ export function readEntry({ name, entry }: NewServer): ServerConfig {
   return config;
 }
 
-/** For what another host or an earlier time has left, which may be anything. */
+/** For what another host or an earlier time has left, which may be anything, secrets included. */
 export function describeEntry(server: NewServer): string {
   try {
-    return describeServer(readEntry(server));
+    return describeServer(readEntry(server), looksSecret);
   } catch (error) {
     return (error as Error).message;
   }

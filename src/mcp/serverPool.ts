@@ -8,14 +8,19 @@ import type {
   ServerState,
   ToolInfo,
 } from '../ports.ts';
+import { Authorizations, type Authorize } from './authorizations.ts';
 import { Backoff } from './backoff.ts';
-import type { RemoteServer, ServerConfig } from './config.ts';
+import type { ServerConfig } from './config.ts';
 import { Connection } from './connection.ts';
 import { fingerprintServer } from './consent.ts';
+import type { ResolvedServer } from './inputs.ts';
+import { LiveChats } from './liveChats.ts';
 import type { RemoteAuthorization } from './oauth/authorization.ts';
 import { openServer } from './openServer.ts';
+import { ProcessGuard } from './processGuard.ts';
 import { MemoryVerdicts, type VerdictStore } from './verdicts.ts';
 import { unlessAborted } from './waiting.ts';
+import { Watches } from './watches.ts';
 
 export interface PoolOptions {
   /** Asked at every use, so that a change of the settings counts at once. */
@@ -31,16 +36,9 @@ export interface PoolOptions {
   readonly verdicts?: VerdictStore | undefined;
   readonly authorize?: Authorize | undefined;
   /** Fills in what the user has to be asked for. */
-  readonly resolve?: ((server: string, config: ServerConfig) => Promise<ServerConfig>) | undefined;
+  readonly resolve?: ((server: string, config: ServerConfig) => Promise<ResolvedServer>) | undefined;
   readonly now?: (() => number) | undefined;
 }
-
-/** How to sign in to a server. `onAsk` lets no time pass for the server while the user is asked. */
-export type Authorize = (
-  config: RemoteServer,
-  server: string,
-  onAsk: <T>(work: Promise<T>) => Promise<T>,
-) => RemoteAuthorization | undefined;
 
 /** One configuration of a server in use. */
 interface Slot {
@@ -78,16 +76,19 @@ export class ServerPool {
   /** Connections that are no longer used but whose processes may still live. */
   readonly #closing = new Set<Promise<void>>();
   readonly #listeners = new Set<(server: string, what: ServerChange) => void>();
-  readonly #authorizations = new Map<string, RemoteAuthorization | undefined>();
-  /** Who wants to know of changes, by server and address. */
-  readonly #watched = new Map<string, Map<string, Set<() => void>>>();
-  /** The chats whose calls are under way, by server, the latest first. */
-  readonly #chats = new Map<string, string[]>();
+  readonly #guard = new ProcessGuard();
+  readonly #authorizations: Authorizations;
+  readonly #watches = new Watches();
+  readonly chats = new LiveChats();
   #disposed = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#verdicts = options.verdicts ?? new MemoryVerdicts();
+    this.#authorizations = new Authorizations(options.authorize, (server) => (work) => {
+      const connection = this.#slots.get(server)?.connection;
+      return connection?.whileAsking(work) ?? work;
+    });
   }
 
   onDidChange(listener: (server: string, what: ServerChange) => void): Disposable {
@@ -153,17 +154,26 @@ export class ServerPool {
   /** Starts a server that does not run, whatever has become of it before. */
   async start(server: string): Promise<void> {
     this.#healthOf(server).reset();
-    for (const [key, authorization] of this.#authorizations) {
-      if (key.startsWith(`${server} `)) authorization?.askAgain();
-    }
+    this.#authorizations.askAgain(server);
     await this.use(server);
   }
 
   async stop(server: string): Promise<void> {
     this.#healthOf(server).reset();
-    this.#retire(server, 'it was stopped');
-    await Promise.all(this.#closing);
+    await this.#retire(server, 'it was stopped');
     this.#tell(server, 'state');
+  }
+
+  /** Closes what is no longer configured, or not as it was. */
+  async settle(): Promise<void> {
+    if (this.#slots.size === 0) return;
+    const servers = await this.#options.servers();
+    for (const [name, slot] of this.#slots) {
+      const config = servers.get(name);
+      if (config !== undefined && fingerprintServer(config) === slot.fingerprint) continue;
+      void this.#retire(name, 'its configuration was changed', slot);
+      this.#tell(name, 'state');
+    }
   }
 
   async restart(server: string): Promise<void> {
@@ -173,47 +183,28 @@ export class ServerPool {
 
   async signOut(server: string): Promise<void> {
     const config = (await this.#options.servers()).get(server);
-    if (config !== undefined) await this.#authorizationFor(server, config)?.signOut();
+    const live = this.#slots.get(server)?.authorization;
+    if (live !== undefined) await live.signOut();
+    else if (config !== undefined) {
+      const { resolve = asItIs } = this.#options;
+      await this.#authorizations.of(server, (await resolve(server, config)).config)?.signOut();
+    }
     await this.stop(server);
   }
 
   /** Goes on after the server was started anew. */
-  watch({ server, uri }: ResourceName, onUpdate: () => void): Disposable {
-    const uris = getOrAdd(this.#watched, server, () => new Map<string, Set<() => void>>());
-    const listeners = getOrAdd(uris, uri, () => new Set<() => void>());
-    if (listeners.size === 0) this.#slots.get(server)?.connection?.subscriptions.add(uri);
-    listeners.add(onUpdate);
-    return {
-      dispose: () => {
-        if (!listeners.delete(onUpdate) || listeners.size > 0) return;
-        uris.delete(uri);
-        this.#slots.get(server)?.connection?.subscriptions.remove(uri);
-      },
-    };
-  }
-
-  /** Remembers the chat as long as its call lasts. */
-  enter(server: string, chat: string | undefined): () => void {
-    if (chat === undefined) return () => undefined;
-    const chats = getOrAdd(this.#chats, server, () => []);
-    chats.unshift(chat);
-    return () => void chats.splice(chats.indexOf(chat), 1);
-  }
-
-  /** A copy, because whoever is asked by a server may look at it when the call is over. */
-  chatsAt(server: string): readonly string[] {
-    return [...(this.#chats.get(server) ?? [])];
+  watch(resource: ResourceName, onUpdate: () => void): Disposable {
+    const { server, uri } = resource;
+    const subscriptions = () => this.#slots.get(server)?.connection?.subscriptions;
+    return this.#watches.add(resource, onUpdate, {
+      first: () => subscriptions()?.add(uri),
+      last: () => subscriptions()?.remove(uri),
+    });
   }
 
   logOf(name: string): Log {
     const { log, logFor } = this.#options;
-    if (logFor) return logFor(name);
-    return {
-      debug: (message) => log.debug?.(`[${name}] ${message}`),
-      info: (message) => log.info(`[${name}] ${message}`),
-      warn: (message) => log.warn(`[${name}] ${message}`),
-      error: (message) => log.error(`[${name}] ${message}`),
-    };
+    return logFor ? logFor(name) : withName(log, name);
   }
 
   /** The setting may hold any number, and timers take only some: others they would turn into no time at all. */
@@ -226,9 +217,10 @@ export class ServerPool {
   async dispose(): Promise<void> {
     this.#disposed = true;
     for (const name of [...this.#slots.keys()]) {
-      this.#retire(name, 'Filechat is closing');
+      void this.#retire(name, 'Filechat is closing');
     }
     await Promise.all(this.#closing);
+    this.#guard.dispose();
   }
 
   #slotFor(name: string, config: ServerConfig): Slot {
@@ -239,7 +231,7 @@ export class ServerPool {
     const old = this.#slots.get(name);
     if (old?.fingerprint === fingerprint && !isDead(old)) return old;
     if (old !== undefined && old.fingerprint !== fingerprint) this.#healthOf(name).reset();
-    this.#retire(name, 'its configuration was changed');
+    void this.#retire(name, 'its configuration was changed');
     const refusal = this.#healthOf(name).refusal(this.#now());
     if (refusal !== undefined) throw new Error(`Server ${name} is not started: ${refusal}`);
     const slot = this.#createSlot(name, config, fingerprint);
@@ -262,29 +254,31 @@ export class ServerPool {
       openedAtMs: this.#now(),
       tools: new Map(),
     };
-    const { resolve = async (_server, given) => given, clientInfo, requests, apps } = this.#options;
+    const { resolve = asItIs, clientInfo, requests, apps } = this.#options;
     const opened = openServer({
       // On the next turn, so that who asks for inputs finds the slot in its place.
-      config: Promise.resolve().then(() => resolve(name, config)),
+      server: Promise.resolve().then(() => resolve(name, config)),
       verdicts: this.#verdicts,
       fingerprint,
       nowMs: this.#now(),
       timeoutMs: this.timeoutMs(),
       isWanted: () => !slot.retired,
-      connect: (own, verdict) => {
-        slot.authorization = this.#authorizationFor(name, own);
+      connect: ({ config: own, secrets }, verdict) => {
+        slot.authorization = this.#authorizations.of(name, own);
         slot.connection = new Connection({
           name,
           config: own,
+          secrets,
           clientInfo,
           log: this.logOf(name),
           requests,
           apps,
           verdict,
           authorization: slot.authorization,
-          chats: () => this.chatsAt(name),
+          guard: this.#guard,
+          chats: () => this.chats.at(name),
           onChange: (what) => this.#changed(name, slot as Slot, what),
-          onUpdated: (uri) => this.#updated(name, uri),
+          onUpdated: (uri) => this.#watches.tell(name, uri),
         });
         return slot.connection;
       },
@@ -295,16 +289,22 @@ export class ServerPool {
   #ready(name: string, slot: Slot): void {
     slot.isOpen = true;
     slot.openedAtMs = this.#now();
-    for (const uri of this.#watched.get(name)?.keys() ?? []) slot.connection?.subscriptions.add(uri);
+    for (const uri of this.#watches.of(name)) {
+      slot.connection?.subscriptions.add(uri);
+      // While nobody listened it may have changed.
+      this.#watches.tell(name, uri);
+    }
     this.#tell(name, 'state');
   }
 
   #failed(name: string, slot: Slot, reason: string): void {
     if (this.#slots.get(name) !== slot) return;
     const nowMs = this.#now();
-    this.#healthOf(name).failed(reason, { nowMs, livedMs: nowMs - slot.openedAtMs });
+    // The time that a start took is no time in which it was well.
+    const livedMs = slot.isOpen ? nowMs - slot.openedAtMs : 0;
+    this.#healthOf(name).failed(reason, { nowMs, livedMs });
     this.#options.log.error(reason);
-    this.#retire(name, reason, slot);
+    void this.#retire(name, reason, slot);
     this.#tell(name, 'state');
   }
 
@@ -319,34 +319,19 @@ export class ServerPool {
 
   #died(name: string, slot: Slot, reason: string): void {
     this.#failed(name, slot, `Server ${name}: ${reason}`);
-    if ((this.#watched.get(name)?.size ?? 0) === 0 || this.#disposed) return;
+    if (this.#watches.of(name).length === 0 || this.#disposed) return;
     // Somebody has something of it open, and wants it to go on.
     const waitMs = Math.max(this.#healthOf(name).retryAtMs - this.#now(), REST_MS);
     setTimeout(() => void this.#startAgain(name), waitMs).unref();
   }
 
   async #startAgain(name: string): Promise<void> {
-    if (this.#disposed || (this.#watched.get(name)?.size ?? 0) === 0) return;
+    if (this.#disposed || this.#watches.of(name).length === 0) return;
     try {
       await this.use(name);
     } catch (error) {
       this.logOf(name).warn((error as Error).message);
     }
-  }
-
-  #updated(name: string, uri: string): void {
-    for (const listener of this.#watched.get(name)?.get(uri) ?? []) listener();
-  }
-
-  /** One for each address of a server: who has given up signing in is not asked again by the next start. */
-  #authorizationFor(server: string, config: ServerConfig): RemoteAuthorization | undefined {
-    if (config.kind === 'stdio' || hasOwnCredentials(config)) return undefined;
-    return getOrAdd(this.#authorizations, `${server} ${fingerprintServer({ ...config, kind: 'http' })}`, () =>
-      this.#options.authorize?.(config, server, (work) => {
-        const connection = this.#slots.get(server)?.connection;
-        return connection?.whileAsking(work) ?? work;
-      }),
-    );
   }
 
   #healthOf(name: string): Backoff {
@@ -363,14 +348,14 @@ export class ServerPool {
 
   #retireRemoved(servers: ReadonlyMap<string, ServerConfig>): void {
     for (const name of [...this.#slots.keys()].filter((known) => !servers.has(known))) {
-      this.#retire(name, 'it was removed from the configuration');
+      void this.#retire(name, 'it was removed from the configuration');
     }
   }
 
-  /** Takes a server out of use and closes it, unless another has taken its place already. */
-  #retire(name: string, reason: string, expected = this.#slots.get(name)): void {
+  /** Takes a server out of use and closes it, unless another has taken its place already. Resolves when it is gone. */
+  #retire(name: string, reason: string, expected = this.#slots.get(name)): Promise<void> {
     const slot = this.#slots.get(name);
-    if (slot === undefined || slot !== expected) return;
+    if (slot === undefined || slot !== expected) return Promise.resolve();
     this.#slots.delete(name);
     slot.retired = true;
     slot.authorization?.cancel();
@@ -378,6 +363,7 @@ export class ServerPool {
       this.#closing.delete(closed),
     );
     this.#closing.add(closed);
+    return closed;
   }
 }
 
@@ -386,9 +372,17 @@ function isDead(slot: Slot): boolean {
   return slot.isOpen && slot.connection?.state.kind === 'closed';
 }
 
-/** Who has written down how to prove who they are needs no sign-in. */
-function hasOwnCredentials({ headers }: RemoteServer): boolean {
-  return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+async function asItIs(_server: string, config: ServerConfig): Promise<ResolvedServer> {
+  return { config, secrets: [] };
+}
+
+function withName(log: Log, name: string): Log {
+  return {
+    debug: (message) => log.debug?.(`[${name}] ${message}`),
+    info: (message) => log.info(`[${name}] ${message}`),
+    warn: (message) => log.warn(`[${name}] ${message}`),
+    error: (message) => log.error(`[${name}] ${message}`),
+  };
 }
 
 function getOrAdd<K, V>(map: Map<K, V>, key: K, create: () => V): V {

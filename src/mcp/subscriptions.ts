@@ -1,5 +1,7 @@
 import type { Client, McpSubscription, SubscriptionFilter } from '@modelcontextprotocol/client';
 
+type Opened = Promise<McpSubscription | undefined>;
+
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
 
@@ -10,14 +12,20 @@ const MAX_DELAY_MS = 60_000;
 export class Subscriptions {
   readonly #client: Client;
   readonly #onError: (error: unknown) => void;
+  /** Told of resources that may have changed unnoticed. */
+  readonly #onMissed: (uri: string) => void;
   readonly #uris = new Set<string>();
-  #open: Promise<McpSubscription | undefined> | undefined;
+  #open: Opened | undefined;
   #closed = false;
   #breaks = 0;
 
-  constructor(client: Client, onError: (error: unknown) => void) {
+  constructor(
+    client: Client,
+    { onError, onMissed }: { onError: (error: unknown) => void; onMissed: (uri: string) => void },
+  ) {
     this.#client = client;
     this.#onError = onError;
+    this.#onMissed = onMissed;
   }
 
   /** Called when the connection is ready. */
@@ -50,6 +58,7 @@ export class Subscriptions {
     const next = Object.keys(filter).length === 0 ? undefined : this.#client.listen(filter);
     const opened = Promise.resolve(next).catch((error: unknown) => {
       this.#onError(error);
+      this.#later(opened);
       return undefined;
     });
     this.#open = opened;
@@ -59,15 +68,28 @@ export class Subscriptions {
     }, this.#onError);
   }
 
-  /** A stream that broke off is opened again, unless another has taken its place. */
-  async #follow(subscription: McpSubscription, opened: Promise<McpSubscription | undefined>): Promise<void> {
-    const how = await subscription.closed;
-    if (how !== 'remote' || this.#open !== opened || this.#closed) return;
+  /** A stream that broke off is opened again. */
+  async #follow(subscription: McpSubscription, opened: Opened): Promise<void> {
+    const openedAtMs = performance.now();
+    if ((await subscription.closed) !== 'remote') return;
+    if (performance.now() - openedAtMs > MAX_DELAY_MS) this.#breaks = 0;
+    this.#later(opened);
+  }
+
+  /** Tries again, later each time, unless another has taken its place. */
+  #later(opened: Opened): void {
+    if (this.#open !== opened || this.#closed) return;
     this.#open = undefined;
     const delayMs = Math.min(FIRST_DELAY_MS * 2 ** this.#breaks, MAX_DELAY_MS);
     this.#breaks += 1;
+    const again = () => {
+      if (this.#closed || this.#open !== undefined) return;
+      this.#relisten();
+      // While nobody listened they may have changed.
+      for (const uri of this.#uris) this.#onMissed(uri);
+    };
     // Nothing has to wait for this when the host ends.
-    setTimeout(() => this.#closed || this.#open || this.#relisten(), delayMs).unref();
+    setTimeout(again, delayMs).unref();
   }
 
   #filter(): SubscriptionFilter {

@@ -1,15 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   InsufficientScopeError,
   ProtocolError,
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/client';
-import type { AskedBy, ServerRequests, ToolCall, ToolProgress } from '../ports.ts';
+import type { AskedBy, ServerRequests, ToolCall, ToolInfo, ToolProgress } from '../ports.ts';
 import { paramHeaders, scanParamHeaders } from './paramHeaders.ts';
 import { readElicitation } from './requests/elicitationWire.ts';
 import type { RunningServer } from './serverPool.ts';
 import type { SpillTable } from './spill/spillTable.ts';
 import { callAsTask, type SendRequest } from './tasks.ts';
-import { unlessAborted } from './waiting.ts';
 
 export interface CallParts {
   readonly running: RunningServer;
@@ -25,6 +25,8 @@ export interface CallParts {
 
 /** A task may be silent for as long as a call may last. */
 const MAX_TASK_MS = 60 * 60 * 1000;
+/** For who cannot be asked. */
+const NEVER = new Promise<never>(() => {});
 /** The header of a call says something else than its arguments: our list of tools is old. */
 const HEADER_MISMATCH = -32_020;
 
@@ -36,7 +38,7 @@ export async function makeCall(call: ToolCall, parts: CallParts): Promise<unknow
   try {
     return await send(call, parts);
   } catch (error) {
-    if (!(await prepareAgain((error as Error).cause, parts))) throw error;
+    if (!(await prepareAgain(call, (error as Error).cause, parts))) throw error;
     return send(call, parts);
   }
 }
@@ -64,7 +66,7 @@ async function send(call: ToolCall, parts: CallParts): Promise<unknown> {
 }
 
 /** Whether another try makes sense, after what was needed for it. */
-async function prepareAgain(cause: unknown, parts: CallParts): Promise<boolean> {
+async function prepareAgain(call: ToolCall, cause: unknown, parts: CallParts): Promise<boolean> {
   const { running, signal } = parts;
   const { connection, authorization } = running;
   if (cause instanceof InsufficientScopeError && authorization) {
@@ -72,11 +74,21 @@ async function prepareAgain(cause: unknown, parts: CallParts): Promise<boolean> 
     return connection.whileAsking(asked);
   }
   if (cause instanceof UrlElicitationRequiredError) return connection.whileAsking(visitAll(cause, parts));
-  if (cause instanceof ProtocolError && cause.code === HEADER_MISMATCH) {
-    await parts.relist();
-    return true;
-  }
-  return false;
+  const isMismatch = cause instanceof ProtocolError && cause.code === HEADER_MISMATCH;
+  return connection.mirrorsHeaders && isMismatch ? relistSame(call, parts) : false;
+}
+
+/** The user has agreed to the tool as it was: with other headers it may be called, as another tool it may not. */
+async function relistSame(call: ToolCall, { running, relist }: CallParts): Promise<boolean> {
+  const before = running.tools.get(call.tool);
+  await relist();
+  const after = running.tools.get(call.tool);
+  return isDeepStrictEqual(withoutHeaders(before), withoutHeaders(after));
+}
+
+function withoutHeaders(tool: ToolInfo | undefined): unknown {
+  const drop = (key: string, value: unknown) => (key === 'x-mcp-header' ? undefined : value);
+  return tool && JSON.parse(JSON.stringify(tool, drop));
 }
 
 /** The user goes to each address; the call is made again when the server says that all is done. */
@@ -86,10 +98,23 @@ async function visitAll(error: UrlElicitationRequiredError, parts: CallParts): P
   for (const params of error.elicitations) {
     const elicitation = readElicitation(params);
     if (elicitation.kind !== 'url') return false;
-    const done = running.connection.elicitationDone(params.elicitationId);
-    const answer = await requests.elicit(elicitation, askedBy, signal);
-    if (answer.action !== 'accept') return false;
-    await unlessAborted(done, signal);
+    // Before the user goes there, who may be quick.
+    const ended = new AbortController();
+    const done = running.connection.elicitationDone(
+      params.elicitationId,
+      AbortSignal.any([signal, ended.signal]),
+    );
+    // The server may be lost while the user is asked, when nobody waits for this yet.
+    done.catch(() => {});
+    try {
+      const answer = await requests.elicit(elicitation, askedBy, signal);
+      if (answer.action !== 'accept') return false;
+      // Not every server says when it is done, so the user may say it too.
+      const said = requests.visited?.(elicitation, askedBy, AbortSignal.any([signal, ended.signal]));
+      if ((await Promise.race([done, said ?? NEVER])) === false) return false;
+    } finally {
+      ended.abort();
+    }
   }
   return true;
 }

@@ -12,6 +12,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import type { RemoteServer, ServerConfig, StdioServer } from './config.ts';
+import type { ProcessGuard } from './processGuard.ts';
 import { PendingCalls } from './spill/pendingCalls.ts';
 import { createSpillingFetch } from './spill/spillingFetch.ts';
 import { type Exit, StdioTransport } from './spill/stdioTransport.ts';
@@ -32,6 +33,7 @@ export interface ChannelOptions {
   /** Told of breaks that the transport survives but the calls under way do not. */
   readonly onLost: (reason: string) => void;
   readonly auth?: AuthProvider | undefined;
+  readonly guard?: ProcessGuard | undefined;
 }
 
 export function createChannel(config: ServerConfig, options: ChannelOptions): Channel {
@@ -45,8 +47,8 @@ export function createChannel(config: ServerConfig, options: ChannelOptions): Ch
   }
 }
 
-function stdioChannel(server: StdioServer, { onLost }: ChannelOptions): Channel {
-  const transport = new StdioTransport({ server, onLost });
+function stdioChannel(server: StdioServer, { onLost, guard }: ChannelOptions): Channel {
+  const transport = new StdioTransport({ server, onLost, guard });
   const exit = () => transport.exit;
   return { transport: transport as Transport, stderr: transport.stderr, exit };
 }

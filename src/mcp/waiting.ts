@@ -30,29 +30,34 @@ export interface Timer {
   /** Aborted when the time is over. */
   readonly signal: AbortSignal;
   restart(): void;
-  /** No time passes until `resume`, which starts it anew. */
+  /** No time passes until `resume`. */
   pause(): void;
   resume(): void;
   stop(): void;
 }
 
-export function startTimer(ms: number): Timer {
+/** A timer of silence starts anew after a pause; one that `keepsTime` goes on with what it had left. */
+export function startTimer(ms: number, { keepsTime = false } = {}): Timer {
   const controller = new AbortController();
   let state: 'running' | 'paused' | 'stopped' = 'running';
-  const start = () => setTimeout(() => controller.abort(), ms);
+  let leftMs = ms;
+  let startedAtMs = Date.now();
+  const start = () => setTimeout(() => controller.abort(), leftMs);
   let timer = start();
   const enter = (next: typeof state) => {
-    // What has been stopped stays so.
-    if (state === 'stopped') return;
+    // What has been stopped stays so, and what waits already does not wait twice.
+    if (state === 'stopped' || (state === 'paused' && next === 'paused')) return;
+    if (keepsTime && state === 'running') leftMs = Math.max(0, leftMs - (Date.now() - startedAtMs));
     state = next;
     clearTimeout(timer);
+    startedAtMs = Date.now();
     if (state === 'running') timer = start();
   };
   return {
     signal: controller.signal,
     restart: () => state === 'running' && enter('running'),
     pause: () => enter('paused'),
-    resume: () => enter('running'),
+    resume: () => state === 'paused' && enter('running'),
     stop: () => enter('stopped'),
   };
 }

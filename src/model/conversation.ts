@@ -53,6 +53,11 @@ export class ChatConversation implements Conversation {
     };
   }
 
+  /** The model that the chat or its agent names, for what else it is asked on behalf of the chat. */
+  async model(text: string): Promise<ChatModel> {
+    return this.#options.findModel((await this.#settle(text)).settings.model);
+  }
+
   async prepare(text: string, signal: AbortSignal): Promise<PreparedRequest> {
     const { attachments, isOwnAsset, sendImages } = this.#options;
     const { settings, agentSystem, notes: remarks } = await this.#settle(text);

@@ -40,15 +40,26 @@ export async function addServer(
 async function chooseServers(): Promise<readonly NewServer[]> {
   const imports = await findImports();
   const ways = [
-    { label: 'A program on this machine…', run: askForProgram },
-    { label: 'An address (HTTP)…', run: askForAddress },
+    {
+      label: '$(terminal) A program on this machine…',
+      description: 'Filechat starts it when it is needed',
+      run: askForProgram,
+    },
+    {
+      label: '$(globe) An address (HTTP)…',
+      description: 'It runs already, here or elsewhere',
+      run: askForAddress,
+    },
     ...imports.map((place) => ({
-      label: `Import from ${place.app}…`,
+      label: `$(cloud-download) Import from ${place.app}…`,
       description: place.path,
       run: () => chooseImported(place),
     })),
   ];
-  const chosen = await vscode.window.showQuickPick(ways, { title: 'Add an MCP Server' });
+  const chosen = await vscode.window.showQuickPick(ways, {
+    title: 'Add an MCP Server',
+    placeHolder: 'What is it?',
+  });
   return (await chosen?.run()) ?? [];
 }
 
@@ -57,7 +68,7 @@ async function askForProgram(): Promise<readonly NewServer[] | undefined> {
   if (name === undefined) return undefined;
   const line = await vscode.window.showInputBox({
     title: `${name}: the program and its arguments`,
-    prompt: 'Quote what holds a space. No shell reads it: |, &&, $NAME and the like mean nothing.',
+    prompt: 'Put quotes around what holds a space. No shell reads it, so |, && and $NAME mean nothing',
     placeHolder: 'npx -y @modelcontextprotocol/server-filesystem "/my/folder"',
     ignoreFocusOut: true,
     validateInput: (text) => {
@@ -116,7 +127,7 @@ async function askForValues(server: string, values: Values): Promise<Record<stri
   const split = (text: string) => text.split(/[\s,]+/).filter((each) => each !== '');
   const names = await vscode.window.showInputBox({
     title: `${server}: which ${values.plural} does it need?`,
-    prompt: 'Their names, with spaces between. Enter alone: none',
+    prompt: 'Their names, with spaces between. Leave it empty if there are none',
     placeHolder: values.example,
     ignoreFocusOut: true,
     validateInput: (text) => complaintOf(() => split(text).forEach(values.check)),
@@ -136,7 +147,7 @@ async function askForValue(server: string, name: string): Promise<string | undef
   const value = await vscode.window.showInputBox({
     title: `${server}: ${plainMessage(name)}`,
     prompt: password
-      ? 'It is kept in the secret store of VS Code. Enter alone: you are asked when the server starts'
+      ? 'It is kept in the secret store of VS Code. Leave it empty to be asked when the server starts'
       : 'It is written to your settings, unless it looks like a secret',
     password,
     ignoreFocusOut: true,
@@ -157,7 +168,9 @@ async function confirm(server: NewServer, count: string): Promise<'add' | 'skip'
     describeServer(config),
     ...(old === undefined ? [] : [`In place of:\n${describeEntry({ name: server.name, entry: old })}`]),
     ...(secrets.size === 0 ? [] : [`Kept in the secret store: ${[...secrets.keys()].join(', ')}`]),
-    'It is written to your settings and started when a chat first uses it.',
+    config.kind === 'stdio'
+      ? 'It is written to your settings. The program is started when a chat first uses it.'
+      : 'It is written to your settings. Nothing is sent there before a chat first uses it.',
   ];
   const answer = await vscode.window.showInformationMessage(
     `${question} “${server.name}”${count}?`,

@@ -7,7 +7,7 @@ import { parseChat } from '../chat/parse.ts';
 import type { ChatListener } from '../listener.ts';
 import { ReferencedFiles } from '../mcp/fileArguments.ts';
 import { costOf } from '../model/usage.ts';
-import type { ChatModel, FileArguments, ModelRequest, RunOutcome, Usage } from '../ports.ts';
+import type { ChatModel, ChatRules, FileArguments, ModelRequest, RunOutcome, Usage } from '../ports.ts';
 import { AssetStores } from './assetStores.ts';
 import { AttachmentConsent } from './attachmentConsent.ts';
 import { applyEdit, attachFiles, chooseWhereToRun, forkChat, giveTitle } from './chatCommands.ts';
@@ -42,6 +42,7 @@ export class App {
   readonly #log: vscode.LogOutputChannel;
   readonly #consent: ToolConsent;
   readonly #attachments = new AttachmentConsent();
+  readonly #conversations: Conversations;
   readonly #models: ModelCommands;
   readonly #prices: EditorModels;
   readonly #cost: CostItem;
@@ -56,7 +57,8 @@ export class App {
       context,
       log: this.#log,
       modelFor: (chat) => this.#modelFor(chat),
-      mayCall: async (call, tool) => (await this.#consent.mayCall(call, tool)).kind === 'allow',
+      rulesFor: (chat) => this.#rulesFor(chat),
+      mayCall: (call, tool, about) => this.#consent.mayCall(call, tool, about),
       addToChat,
     });
     const { list, client, tools, audit } = this.servers;
@@ -64,14 +66,14 @@ export class App {
       serverPrint: (server) => list.fingerprint(server),
       listTools: async (server) => (await client.listTools(server)).tools,
     });
-    const conversations = new Conversations({
+    this.#conversations = new Conversations({
       models: this.#prices,
       tools,
       servers: list,
       consent: this.#attachments,
       globalStorage: globalStorageUri,
     });
-    this.#models = new ModelCommands(this.#prices, conversations);
+    this.#models = new ModelCommands(this.#prices, this.#conversations);
     this.modelActions = new ModelActions(this.#models);
     const stores = new AssetStores(globalStorageUri, this.#log);
     this.#cost = new CostItem({
@@ -88,7 +90,7 @@ export class App {
       log: this.#log,
       assetsFor: (uri) => stores.storeFor(uri),
       filesFor: (uri) => this.#filesFor(uri),
-      conversationFor: (uri) => conversations.of(uri),
+      conversationFor: (uri) => this.#conversations.of(uri),
       mayGoOn,
       reviewResults,
       rescue: (markdown) => void keepCopy(markdown, context),
@@ -201,11 +203,12 @@ export class App {
   }
 
   async forgetPermissions(): Promise<void> {
-    await this.servers.list.forget();
-    await this.servers.inputs.forget();
     await this.#consent.forget();
     this.#attachments.forget();
-    void vscode.window.showInformationMessage('Every server of a workspace and every tool will ask again.');
+    await this.servers.forget();
+    void vscode.window.showInformationMessage(
+      'Every server of a workspace and every tool will ask again, and every server that wants a sign-in.',
+    );
   }
 
   showLog(): void {
@@ -236,7 +239,7 @@ export class App {
     if (action.kind === 'reply' || action.kind === 'resume') {
       const named = readSettings(parseChat(text)).settings.servers ?? [undefined];
       for (const server of named) {
-        const ask = this.servers.list.askForWorkspaceServers(server);
+        const ask = this.servers.list.askForWorkspaceServers(server, false);
         await ask.catch((error: unknown) => this.#log.warn(String(error)));
       }
     }
@@ -254,11 +257,16 @@ export class App {
     void this.#cost.addTurn(uri, { model: model.name, usage: used, dollars });
   }
 
-  /** The model that the chat names, or the one of chats that name none. */
+  /** The model that the chat or its agent names, or the one of chats that name none. */
   async #modelFor(chat: string | undefined): Promise<ChatModel> {
-    const document = chat && (await vscode.workspace.openTextDocument(vscode.Uri.parse(chat, true)));
-    const name = document ? readSettings(parseChat(document.getText())).settings.model : undefined;
-    return this.#prices.find(name);
+    if (chat === undefined) return this.#prices.find(undefined);
+    const { uri, text } = await readChat(chat);
+    return this.#conversations.of(uri).model(text);
+  }
+
+  async #rulesFor(chat: string): Promise<ChatRules> {
+    const { uri, text } = await readChat(chat);
+    return this.#conversations.of(uri).rules(text);
   }
 
   #filesFor(uri: vscode.Uri): FileArguments {
@@ -273,6 +281,15 @@ async function mayGoOn(steps: number): Promise<boolean> {
   const goOn = 'Go On';
   const question = `The model has taken ${steps} steps in a row. Let it go on?`;
   return (await vscode.window.showInformationMessage(question, { modal: true }, goOn)) === goOn;
+}
+
+/** A chat as it is now, by its address. One that was never saved is gone when it is closed. */
+async function readChat(chat: string): Promise<{ readonly uri: vscode.Uri; readonly text: string }> {
+  const uri = vscode.Uri.parse(chat, true);
+  const open = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
+  if (!open && uri.scheme === 'untitled') throw new Error('The chat was closed.');
+  const document = open ?? (await vscode.workspace.openTextDocument(uri));
+  return { uri, text: document.getText() };
 }
 
 /** Puts text that is safe as Markdown into the user's turn at the end of a chat. */

@@ -1,14 +1,16 @@
 import * as vscode from 'vscode';
 import type { ServerConfig } from '../mcp/config.ts';
 import type { Connections } from '../mcp/connections.ts';
-import { type AppResult, McpClient } from '../mcpClient.ts';
-import type { ChatModel, Log, ToolCall, ToolHost, ToolInfo } from '../ports.ts';
+import { type AppResult, type AppSink, McpClient } from '../mcpClient.ts';
+import type { ChatModel, ChatRules, Consent, Log, ResourceName, ToolHost } from '../ports.ts';
+import { AlwaysServers } from './alwaysServers.ts';
 import type { AppPanels } from './apps/appPanel.ts';
-import { auditedRequests, auditStarts } from './auditedRequests.ts';
+import { audited, auditStarts } from './audited.ts';
 import { AuditLog } from './auditLog.ts';
 import { withEditorTools } from './editorTools.ts';
 import { ServerInputs } from './inputs.ts';
 import { ResourceDocuments } from './resourceDocuments.ts';
+import { forgetCredentials, secretCredentials } from './secretCredentials.ts';
 import { ServerCommands } from './serverCommands.ts';
 import { ServerLogs } from './serverLogs.ts';
 import { editorRequests } from './serverRequests.ts';
@@ -18,7 +20,7 @@ import { ServerList } from './servers.ts';
 import { ServersView } from './serversView.ts';
 import { clientMetadata, resultLimits, showsApps, timeoutMs, toolSettings } from './settings.ts';
 import { SignInBrowser } from './signInBrowser.ts';
-import { withSwitches } from './toolSwitches.ts';
+import { isEnabled, withSwitches } from './toolSwitches.ts';
 import { VerdictMemory } from './verdictMemory.ts';
 
 export interface EditorServersParts {
@@ -26,7 +28,9 @@ export interface EditorServersParts {
   readonly log: Log;
   /** The model of a chat, by its address; of no chat, the one that new chats have. */
   readonly modelFor: (chat: string | undefined) => Promise<ChatModel>;
-  readonly mayCall: (call: ToolCall, tool: ToolInfo) => Promise<boolean>;
+  /** What a chat says about its calls, for those of the apps beside it. */
+  readonly rulesFor: (chat: string) => Promise<ChatRules>;
+  readonly mayCall: Consent['mayCall'];
   readonly addToChat: (chat: vscode.Uri, text: string) => Promise<void>;
 }
 
@@ -42,6 +46,12 @@ export class EditorServers implements vscode.Disposable {
   readonly audit: AuditLog;
   readonly #parts: EditorServersParts;
   readonly #logs = new ServerLogs();
+  /** Those that may ask a model without a question. */
+  readonly #always = new AlwaysServers();
+  readonly #sink: AppSink = {
+    isLocal: async (server) => isLocal((await this.list.startable()).get(server)),
+    show: (app) => void this.#showApp(app),
+  };
   readonly #signIn: SignInBrowser;
   readonly #disposables: vscode.Disposable[];
   #apps: Promise<AppPanels> | undefined;
@@ -57,7 +67,7 @@ export class EditorServers implements vscode.Disposable {
     this.client = new McpClient(() => this.#openConnections(), {
       limits: resultLimits,
       settings: toolSettings,
-      onAppResult: (app) => void this.#showApp(app),
+      apps: () => (showsApps() ? this.#sink : undefined),
     });
     this.tools = withSwitches(withEditorTools(this.client));
     this.#signIn = new SignInBrowser(context.extension.id);
@@ -69,8 +79,9 @@ export class EditorServers implements vscode.Disposable {
       rows,
       logs: this.#logs,
       agree: (server) => this.list.agree(server),
-      openResource: (resource) => documents.open(resource),
+      openResource: (resource) => this.#openResource(resource, documents),
       signOut: (server) => this.client.signOut(server),
+      forgetInputs: (server) => this.list.forgetInputs(server),
     });
     this.#disposables = [
       this.list,
@@ -82,6 +93,7 @@ export class EditorServers implements vscode.Disposable {
       this.#signIn,
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.client.rootsChanged()),
       auditStarts(this.client, this.audit),
+      this.list.onDidChange(() => void this.#settle()),
     ];
   }
 
@@ -96,22 +108,50 @@ export class EditorServers implements vscode.Disposable {
     await this.audit.flush();
   }
 
+  /** Everything that the user has agreed to or filled in, and every sign-in. What runs without a word is closed. */
+  async forget(): Promise<void> {
+    await forgetCredentials(this.#parts.context.secrets);
+    await this.inputs.forget();
+    this.#always.clear();
+    await this.list.forget();
+    await this.client.settle();
+  }
+
   /** Shows the app of the call at the cursor. */
   async openApp(document: vscode.TextDocument, position: vscode.Position): Promise<void> {
     await (await this.#appPanels()).openFromChat(document, position);
   }
 
-  async #showApp({ chat, call, tool, result }: AppResult): Promise<void> {
-    if (!showsApps() || chat === undefined) return;
+  /** What has changed counts for servers that run as well. */
+  async #settle(): Promise<void> {
     try {
-      await (await this.#appPanels()).show(vscode.Uri.parse(chat, true), call, tool, result);
+      await this.client.settle();
+    } catch (error) {
+      this.#parts.log.warn(`Servers that run were not compared with the settings: ${String(error)}`);
+    }
+  }
+
+  async #openResource(resource: ResourceName, documents: ResourceDocuments): Promise<void> {
+    const entry = { kind: 'resource', server: resource.server, name: resource.uri } as const;
+    await audited(this.audit, entry, (agreed) => {
+      // Whoever names it in a command has asked for it.
+      agreed('asked');
+      return documents.open(resource);
+    });
+  }
+
+  async #showApp({ chat, ...shown }: AppResult): Promise<void> {
+    if (chat === undefined) return;
+    const { tool } = shown;
+    try {
+      (await this.#appPanels()).show(vscode.Uri.parse(chat, true), shown);
     } catch (error) {
       this.#parts.log.warn(`The app of ${tool.server}.${tool.tool} is not shown: ${String(error)}`);
     }
   }
 
   #appPanels(): Promise<AppPanels> {
-    const { context, mayCall, addToChat } = this.#parts;
+    const { context, rulesFor, mayCall, addToChat } = this.#parts;
     this.#apps ??= import('./apps/appPanel.ts').then(
       ({ AppPanels }) =>
         new AppPanels({
@@ -119,10 +159,13 @@ export class EditorServers implements vscode.Disposable {
           globalStorage: context.globalStorageUri,
           version: versionOf(context),
           host: this.client,
-          mayCall,
+          rulesFor,
+          isSwitchedOff: (tool) => !isEnabled(tool),
+          consent: { mayCall },
+          audit: this.audit,
           addToChat,
           log: (server) => this.#logs.logFor(server),
-          isLocal: async (server) => isLocal((await this.list.startable()).get(server)),
+          isLocal: (server) => this.#sink.isLocal(server),
         }),
     );
     return this.#apps;
@@ -142,7 +185,7 @@ export class EditorServers implements vscode.Disposable {
       logFor: (server) => this.#logs.logFor(server),
       timeoutMs,
       clientInfo: { name: 'filechat', title: 'Filechat', version: versionOf(context) },
-      requests: auditedRequests(editorRequests({ modelFor, serverPrint }), this.audit),
+      requests: editorRequests({ modelFor, serverPrint, always: this.#always, audit: this.audit }),
       apps: showsApps(),
       verdicts: new VerdictMemory(context.globalState),
       resolve: (server, config) => this.list.resolve(server, config),
@@ -150,7 +193,7 @@ export class EditorServers implements vscode.Disposable {
         new RemoteAuthorization({
           server,
           serverUrl: config.url,
-          store: secretStore(context.secrets),
+          store: secretCredentials(context.secrets),
           browser: this.#signIn,
           settings: { ...clientMetadata(), ...config.oauth },
           onAsk,
@@ -168,12 +211,4 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 function isLocal(config: ServerConfig | undefined): boolean {
   if (config === undefined) return false;
   return config.kind === 'stdio' || LOOPBACK.test(new URL(config.url).hostname);
-}
-
-function secretStore(secrets: vscode.SecretStorage) {
-  return {
-    get: async (key: string) => secrets.get(key),
-    set: async (key: string, value: string) => secrets.store(key, value),
-    delete: async (key: string) => secrets.delete(key),
-  };
 }

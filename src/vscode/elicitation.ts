@@ -5,6 +5,7 @@ import { checkElicitationUrl } from '../mcp/requests/urlCheck.ts';
 import type { AskedBy, Elicitation, ElicitationAnswer } from '../ports.ts';
 import { type Answers, askQuestions } from './askQuestions.ts';
 import { describeAnswer, describeForm, describeUrl } from './elicitationText.ts';
+import { openInBrowser } from './openInBrowser.ts';
 import { plainMessage } from './plainMessage.ts';
 import { untilAborted } from './untilAborted.ts';
 
@@ -116,9 +117,7 @@ async function askToOpen(
   );
   if (answer === DECLINE) return { action: 'decline' };
   if (answer !== OPEN || signal.aborted) return { action: 'cancel' };
-  // As text: a Uri would be decoded and encoded again, and `%26` in a query would come out as `&`.
-  const isOpen = await vscode.env.openExternal(address.href as unknown as vscode.Uri);
-  return { action: isOpen ? 'accept' : 'cancel' };
+  return { action: (await openInBrowser(address)) ? 'accept' : 'cancel' };
 }
 
 /** An address that may not be opened is not even offered; the user is told, and may want to know such a server. */

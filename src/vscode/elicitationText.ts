@@ -13,7 +13,7 @@ export function describeForm(message: string, questions: readonly ArgumentQuesti
   const more = questions.length > named.length ? `, and ${questions.length - named.length} more` : '';
   const fields =
     questions.length === 0 ? '' : `\n\nIt asks for: ${named.join(', ')}${more}.\n\n${NO_SECRETS}`;
-  return `${quote(message)}${fields}`;
+  return `${inItsWords(message)}${fields}`;
 }
 
 const NO_SECRETS =
@@ -21,7 +21,7 @@ const NO_SECRETS =
 
 /** The host has a line of its own, because the rest of an address can be made to look like one. */
 export function describeUrl(message: string, url: URL): string {
-  return `${quote(message)}\n\nHost:\n${url.host}\n\nWhole address:\n${url.href}\n\nNothing has been opened yet. What you do there is between you and ${url.host}.`;
+  return `${inItsWords(message)}\n\nHost:\n${url.host}\n\nWhole address:\n${url.href}\n\nNothing has been opened yet. What you do there is between you and ${url.host}.`;
 }
 
 /** An answer in a list of answers. */
@@ -39,7 +39,9 @@ export function describeAnswer(question: ArgumentQuestion, value: unknown): stri
   return plainMessage(printAnswer(question, value));
 }
 
-function quote(message: string): string {
+/** What a server says must not be taken for our own words. */
+function inItsWords(message: string): string {
   const text = showInvisible(message).trim();
-  return text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…`;
+  const cut = text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…`;
+  return `It says:\n${cut}`;
 }

@@ -9,6 +9,7 @@ export interface InputRequest {
   readonly place: string;
   readonly id: string;
   readonly server: string;
+  /** Of the server, as it is written. */
   readonly config: ServerConfig;
   readonly definition?: InputDefinition | undefined;
 }
@@ -50,6 +51,14 @@ export class ServerInputs {
 
   async set(place: string, id: string, value: string): Promise<void> {
     await this.#secrets.store(keyOf(place, id), value);
+  }
+
+  /** These will be asked for again, by every server of the place that needs them. */
+  async forgetFor(place: string, ids: readonly string[]): Promise<void> {
+    for (const key of ids.map((id) => keyOf(place, id))) {
+      this.#givenUp.delete(key);
+      await this.#secrets.delete(key);
+    }
   }
 
   /** Every input will be asked for again. */

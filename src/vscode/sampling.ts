@@ -2,6 +2,8 @@ import * as vscode from 'vscode';
 import { answerSampling } from '../model/sampling.ts';
 import { readEditedAnswer, readEditedSampling, renderAnswer, renderSampling } from '../model/samplingText.ts';
 import type { AskedBy, ChatModel, SamplingAnswer, SamplingRequest } from '../ports.ts';
+import type { AlwaysServers } from './alwaysServers.ts';
+import { type Agreed, Declined } from './audited.ts';
 import { plainMessage } from './plainMessage.ts';
 import { editInDocument } from './samplingView.ts';
 import { untilAborted } from './untilAborted.ts';
@@ -11,8 +13,9 @@ export interface SamplingParts {
   readonly modelFor: (chat: string | undefined) => Promise<ChatModel>;
   /** What the server of that name is, so that another one of the same name gets no old consent. */
   readonly serverPrint: (server: string) => Promise<string>;
-  /** The prints of servers that the user need not be asked about, for as long as the editor runs. */
-  readonly always: Set<string>;
+  readonly always: AlwaysServers;
+  /** Told who lets the server ask. */
+  readonly agreed: Agreed;
 }
 
 const SEND = 'Send';
@@ -36,20 +39,18 @@ export async function askSampling(
   const model = await parts.modelFor(by.chats[0]);
   const print = await parts.serverPrint(by.server);
   const sampling = { server: plainMessage(by.server), model, signal };
-  const sent = parts.always.has(print)
-    ? request
-    : await approveRequest(request, sampling, () => parts.always.add(print));
+  const wasAlways = parts.always.has(print);
+  const sent = wasAlways ? request : await approveRequest(request, sampling, () => parts.always.add(print));
   signal.throwIfAborted();
-  if (!sent) throw new Error(DECLINED);
+  if (!sent) throw new Declined('denied');
+  parts.agreed(wasAlways ? 'remembered' : 'asked');
   const answer = await answerWithProgress(sent, sampling);
   signal.throwIfAborted();
   const approved = parts.always.has(print) ? answer : await approveAnswer(answer, sampling);
   signal.throwIfAborted();
-  if (!approved) throw new Error(DECLINED);
+  if (!approved) throw new Declined('denied');
   return approved;
 }
-
-const DECLINED = 'The user declined.';
 
 interface Sampling {
   readonly server: string;
@@ -68,7 +69,7 @@ async function approveRequest(
   if (choice === ALWAYS) remember();
   if (choice !== EDIT_REQUEST) return choice === undefined ? undefined : request;
   return editInDocument(text, {
-    about: `what the server “${server}” wants to ask ${plainMessage(model.name)}, with your changes.`,
+    about: 'to your model, with your changes.',
     accept: SEND,
     read: (edited) => readEditedSampling(edited, request),
     signal,
@@ -84,7 +85,7 @@ async function approveAnswer(
   const choice = await choose(question, text, [SEND_BACK, EDIT_ANSWER], signal);
   if (choice !== EDIT_ANSWER) return choice === undefined ? undefined : answer;
   return editInDocument(text, {
-    about: `the answer to the server “${server}”, with your changes.`,
+    about: 'to the server, with your changes.',
     accept: SEND_BACK,
     read: (edited) => readEditedAnswer(edited, answer),
     signal,
@@ -130,7 +131,7 @@ async function answerWithProgress(
   const location = vscode.ProgressLocation.Notification;
   return vscode.window.withProgress({ location, title, cancellable: true }, async (_, token) => {
     const stop = new AbortController();
-    token.onCancellationRequested(() => stop.abort(new Error(DECLINED)));
+    token.onCancellationRequested(() => stop.abort(new Declined('cancelled')));
     return answerSampling(request, model, AbortSignal.any([signal, stop.signal]));
   });
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { ChatListener, ToolRequest } from '../listener.ts';
-import type { RunOutcome } from '../ports.ts';
+import type { RunOutcome, ToolHost } from '../ports.ts';
 import { createChat, findChat } from './chatFiles.ts';
 import { type Fields, readFields, readObject, readString } from './commandArguments.ts';
 import type { EditorServers } from './editorServers.ts';
@@ -30,7 +30,8 @@ export class ServerActions {
   async callTool(argument: unknown): Promise<RunOutcome> {
     return this.#into<ToolRequest>(argument, {
       chat: 'uri',
-      choose: (fields) => readToolRequest(fields, this.#servers.tools, () => this.#names(hasEditorTools())),
+      choose: (fields) =>
+        readToolRequest(fields, forChats(this.#servers.tools), () => this.#names(hasEditorTools())),
       run: (listener, request) => listener.callTool(request),
     });
   }
@@ -118,6 +119,17 @@ interface Action<T> {
   readonly chat: string;
   readonly choose: (fields: Fields) => Promise<T | undefined>;
   readonly run: (listener: ChatListener, chosen: T) => Promise<RunOutcome>;
+}
+
+/** Tools that are for apps only are not for the user to pick; who names one is told so by the turn loop. */
+function forChats(host: ToolHost): ToolHost {
+  return {
+    callTool: (call, options) => host.callTool(call, options),
+    async listTools(server, signal) {
+      const list = await host.listTools(server, signal);
+      return { ...list, tools: list.tools.filter(({ forAppsOnly }) => !forAppsOnly) };
+    },
+  };
 }
 
 /** Arguments of prompts are texts; what else a caller gives is meant as its text. */

@@ -17,11 +17,21 @@ export interface ServerCommandParts {
   readonly openResource: (resource: ResourceName) => Promise<void>;
   /** Forgets what the server gave us to prove who the user is. */
   readonly signOut: (server: string) => Promise<void>;
+  /** Forgets what the user has filled in for the server, who is asked for it at the next start. False if it has none. */
+  readonly forgetInputs: (server: string) => Promise<boolean>;
 }
 
-type Kind = ServerRow['state']['kind'];
+/** Which servers can be picked, and what for. */
+interface ServerChoice {
+  readonly title: string;
+  /** All states will do without it. */
+  readonly among?: readonly ServerRow['state']['kind'][];
+  /** Only those that are reached over the network. */
+  readonly remote?: boolean;
+}
 
 const SHOW_LOG = 'Show Log';
+const RESTART = 'Restart';
 const UNTRUSTED =
   'This workspace is not trusted, so no server is started. Trust it first: “Workspaces: Manage Workspace Trust”.';
 const LEVELS: readonly LogLevel[] = [
@@ -88,19 +98,31 @@ export class ServerCommands {
   }
 
   signOut(argument: unknown): Promise<void> {
-    return this.#run(argument, { title: 'Sign Out of' }, async (server) => {
+    return this.#run(argument, { title: 'Sign Out of', remote: true }, async (server) => {
       await this.#parts.signOut(server);
       void vscode.window.showInformationMessage(plainMessage(`Signed out of ${server}.`));
+    });
+  }
+
+  changeInputs(argument: unknown): Promise<void> {
+    return this.#run(argument, { title: 'Change the Inputs of' }, async (server) => {
+      const hasInputs = await this.#parts.forgetInputs(server);
+      const words = hasInputs
+        ? `The inputs of ${server} are forgotten. You are asked for them when it is started again.`
+        : `The configuration of ${server} asks for no inputs.`;
+      const buttons = hasInputs ? [RESTART] : [];
+      const answer = await vscode.window.showInformationMessage(plainMessage(words), ...buttons);
+      if (answer === RESTART) await this.#launch(server, () => this.#parts.host.restart(server));
     });
   }
 
   /** What fails is told, with a way to the server's log. */
   async #run(
     argument: unknown,
-    { title, among }: { readonly title: string; readonly among?: readonly Kind[] },
+    choice: ServerChoice,
     work: (server: string) => Promise<void>,
   ): Promise<void> {
-    const server = readString(readFields(argument), 'server') ?? (await this.#pickServer(title, among));
+    const server = readString(readFields(argument), 'server') ?? (await this.#pickServer(choice));
     if (server === undefined) return;
     try {
       await work(server);
@@ -123,8 +145,10 @@ export class ServerCommands {
     if (answer === SHOW_LOG) this.#parts.logs.show(server);
   }
 
-  async #pickServer(title: string, among?: readonly Kind[]): Promise<string | undefined> {
-    const rows = (await this.#parts.rows.all()).filter(({ state }) => among?.includes(state.kind) ?? true);
+  async #pickServer({ title, among, remote }: ServerChoice): Promise<string | undefined> {
+    const rows = (await this.#parts.rows.all()).filter(
+      ({ state, isRemote }) => (among?.includes(state.kind) ?? true) && (isRemote || !remote),
+    );
     const items = rows.map((row) => {
       const { label, description = '' } = serverItem(row);
       return { label, description, server: row.server };

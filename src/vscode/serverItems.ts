@@ -57,7 +57,7 @@ export interface NoteNode {
   readonly server: string;
   readonly text: string;
   readonly icon: string;
-  readonly command?: 'filechat.startServer' | 'filechat.restartServer';
+  readonly command?: 'filechat.startServer' | 'filechat.restartServer' | 'filechat.showServerLog';
 }
 
 /** A row of the tree. All text is plain; `tooltip` may have several lines. */
@@ -94,17 +94,25 @@ export function serverItem({ server, source, state, isRemote }: ServerRow): Item
   const { words, icon, color } = STATES[state.kind];
   return {
     label: plainMessage(server),
-    description: plainMessage([words, ...detailsOf(state)].join(' · ')),
+    description: plainMessage([words, ...detailsOf(server, state)].join(' · ')),
     tooltip: lines(`${server}: ${words}`, ...wholeOf(state), SOURCES[source]),
     icon: { id: icon, ...(color === undefined ? {} : { color }) },
     contextValue: `server.${state.kind}${isRemote ? '.remote' : ''}`,
   };
 }
 
-function detailsOf(state: ServerRow['state']): readonly string[] {
-  if (state.kind === 'ready')
-    return [state.about.version, state.about.protocol].filter((each) => each !== '');
-  return state.kind === 'failed' ? [state.reason] : [];
+/** The row is narrow: which protocol it speaks is in the tooltip. */
+function detailsOf(server: string, state: ServerRow['state']): readonly string[] {
+  if (state.kind === 'ready') return state.about.version === '' ? [] : [state.about.version];
+  return state.kind === 'failed' ? [causeOf(server, state.reason)] : [];
+}
+
+/** Without what stands beside it anyway: which server, and that it failed. */
+function causeOf(server: string, reason: string): string {
+  const start = `Server ${server}`;
+  return reason.startsWith(start)
+    ? reason.slice(start.length).replace(/^( could not be \w+)?: /, '')
+    : reason;
 }
 
 function wholeOf(state: ServerRow['state']): readonly (string | undefined)[] {
@@ -116,6 +124,10 @@ function wholeOf(state: ServerRow['state']): readonly (string | undefined)[] {
     `It speaks MCP of ${protocol}.`,
     instructions === undefined ? undefined : `It says: ${instructions}`,
   ];
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 const GROUPS: Readonly<Record<Group, { readonly label: string; readonly icon: string }>> = {
@@ -139,25 +151,33 @@ export function groupItem({ group }: GroupNode, contents: Contents | undefined):
 
 /** What hangs below a server: nothing of it is asked for unless the server runs already. */
 export function childrenOfServer({ server, state }: ServerRow): readonly (GroupNode | NoteNode)[] {
-  const note = (text: string, icon: string, command?: NoteNode['command']): readonly NoteNode[] => [
-    { kind: 'note', server, text, icon, ...(command === undefined ? {} : { command }) },
-  ];
+  const note = (text: string, icon: string, command?: NoteNode['command']): NoteNode => ({
+    kind: 'note',
+    server,
+    text,
+    icon,
+    ...(command === undefined ? {} : { command }),
+  });
   switch (state.kind) {
     case 'idle':
-      return note('Not started. Start it to see its tools.', 'play', 'filechat.startServer');
+      return [note('Not started. Start it to see its tools.', 'play', 'filechat.startServer')];
     case 'unasked':
-      return note('Look at it and decide.', 'play', 'filechat.startServer');
+      return [note('Look at it and decide…', 'eye', 'filechat.startServer')];
     case 'starting':
-      return note('Starting…', 'loading~spin');
+      return [note('Starting…', 'loading~spin')];
     case 'failed':
-      return note(`Start it again. It failed: ${state.reason}`, 'debug-restart', 'filechat.restartServer');
+      return [
+        note(capitalize(causeOf(server, state.reason)), 'info'),
+        note('Start it again', 'debug-restart', 'filechat.restartServer'),
+        note('Show its log', 'output', 'filechat.showServerLog'),
+      ];
     case 'ready': {
       const { tools, resources, prompts } = state.about.offers;
       const groups: Group[] = [];
       if (tools) groups.push('tools');
       if (resources) groups.push('resources', 'templates');
       if (prompts) groups.push('prompts');
-      if (groups.length === 0) return note('It offers nothing.', 'info');
+      if (groups.length === 0) return [note('It offers nothing.', 'info')];
       return groups.map((group) => ({ kind: 'group', server, group }));
     }
   }
@@ -296,7 +316,7 @@ export function statusText(rows: readonly ServerRow[]): StatusText | undefined {
   if (shown.length === 0) return undefined;
   const ready = shown.filter(({ state }) => state.kind === 'ready').length;
   const about = shown.map(({ server, state }) => {
-    const reason = state.kind === 'failed' ? `: ${plainMessage(state.reason)}` : '';
+    const reason = state.kind === 'failed' ? `: ${plainMessage(causeOf(server, state.reason))}` : '';
     return `${plainMessage(server)}: ${STATES[state.kind].words}${reason}`;
   });
   return {

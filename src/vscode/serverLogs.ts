@@ -18,7 +18,8 @@ export class ServerLogs implements vscode.Disposable {
   logFor(server: string): Log {
     const channel = () => this.#channel(server);
     return {
-      debug: (message) => channel().debug(readable(message)),
+      // A channel hides what is below its own level, and a server sends such messages only to who asked for them.
+      debug: (message) => channel().info(`[debug] ${readable(message)}`),
       info: (message) => channel().info(readable(message)),
       warn: (message) => channel().warn(readable(message)),
       error: (message) => channel().error(readable(message)),

@@ -1,29 +1,62 @@
 import * as vscode from 'vscode';
 import { AskLimit } from '../mcp/requests/askLimit.ts';
-import type { ServerRequests } from '../ports.ts';
+import type { AskedBy, Audit, ServerRequests } from '../ports.ts';
+import { audited } from './audited.ts';
 import { askElicitation } from './elicitation.ts';
+import { plainMessage } from './plainMessage.ts';
 import { askSampling, type SamplingParts } from './sampling.ts';
 
-/** What servers may ask of the person at the editor. */
-export function editorRequests(parts: Omit<SamplingParts, 'always'>): ServerRequests {
-  const always = new Set<string>();
+export interface EditorRequestParts extends Omit<SamplingParts, 'agreed'> {
+  readonly audit: Audit;
+}
+
+const DONE = 'Done';
+const GIVE_UP = 'Give Up';
+
+/** What servers may ask of the person at the editor. Each of it leaves a line in the audit log. */
+export function editorRequests({ audit, ...parts }: EditorRequestParts): ServerRequests {
   const limit = new AskLimit();
   let last: Promise<unknown> = Promise.resolve();
   return {
-    // One form after the other: a second one would close the inputs of the first.
-    elicit: (request, by, signal) =>
-      limit.run(by.server, () => {
+    elicit: (request, by, signal) => {
+      const entry = { kind: 'elicitation', name: request.kind, ...askedBy(by) } as const;
+      // One form after the other: a second one would close the inputs of the first.
+      const ask = () => {
         const asked = last.then(() =>
           signal.aborted ? ({ action: 'cancel' } as const) : askElicitation(request, by, signal),
         );
         last = asked.catch(() => undefined);
         return asked;
-      }),
-    sample: (request, by, signal) =>
-      limit.run(by.server, () => askSampling(request, by, { ...parts, always }, signal)),
+      };
+      return audited(audit, entry, () => limit.run(by.server, ask), signal);
+    },
+    visited: (_request, by, signal) => askWhetherDone(by, signal),
+    sample: (request, by, signal) => {
+      const entry = { kind: 'sampling', ...askedBy(by) } as const;
+      return audited(
+        audit,
+        entry,
+        (agreed) => limit.run(by.server, () => askSampling(request, by, { ...parts, agreed }, signal)),
+        signal,
+      );
+    },
     roots: async () =>
       (vscode.workspace.workspaceFolders ?? [])
         .filter(({ uri }) => uri.scheme === 'file')
         .map(({ uri, name }) => ({ uri: uri.toString(), name })),
   };
+}
+
+function askedBy({ server, chats }: AskedBy): { readonly server: string; readonly chat: string | undefined } {
+  return { server, chat: chats[0] };
+}
+
+/** Who only closes the notification has not said anything; the server may still say it. */
+async function askWhetherDone({ server }: AskedBy, signal: AbortSignal): Promise<boolean> {
+  const words = `Have you done in the browser what the server “${plainMessage(server)}” asked for?`;
+  const answer = await vscode.window.showInformationMessage(words, DONE, GIVE_UP);
+  if (answer === undefined && !signal.aborted) {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  }
+  return answer === DONE;
 }

@@ -1,7 +1,9 @@
 import * as vscode from 'vscode';
+import { showInvisible } from '../chat/escape.ts';
 import type { ServerConfig } from '../mcp/config.ts';
-import { describeServer, fingerprintServer } from '../mcp/consent.ts';
-import { inputsOf, resolveInputs } from '../mcp/inputs.ts';
+import { describeChange, describeServer, fingerprintServer } from '../mcp/consent.ts';
+import { inputsOf, type ResolvedServer, resolveInputs } from '../mcp/inputs.ts';
+import { looksSecret } from '../mcp/secretValues.ts';
 import type { Log } from '../ports.ts';
 import type { ServerInputs } from './inputs.ts';
 import {
@@ -41,9 +43,19 @@ export interface ServerListOptions {
   readonly inputs?: ServerInputs;
 }
 
+/** What the user has agreed to last, of one server. */
+interface Agreement {
+  readonly print: string;
+  /** What was shown of it. */
+  readonly text: string;
+  /** The env file that it reads. */
+  readonly envFile?: string | undefined;
+}
+
 /**
- * The user's own servers, and those of the workspace's `.vscode/mcp.json` that the user has agreed to. Agreement is
- * to one configuration, whole: with any change of it, env file included, the user is asked again.
+ * The user's own servers, and those that the user has agreed to because a workspace decides about them: all of
+ * `.vscode/mcp.json`, and the user's own whose env file lies in the workspace. Agreement is to one configuration,
+ * whole: with any change of it, env file included, the user is asked again.
  */
 export class ServerList implements vscode.Disposable {
   readonly #options: ServerListOptions;
@@ -96,10 +108,10 @@ export class ServerList implements vscode.Disposable {
 
   /**
    * Asks about servers of the workspace that nobody has decided about, then for the inputs that are missing: later,
-   * a list may be open that such a box would close. `name` limits it to the server that is needed. A question that
-   * is only closed is asked again at the next use.
+   * a list may be open that such a box would close. `name` limits it to one server. A question that is only closed is
+   * asked again at the next use; an input that was not given, only when its server is needed.
    */
-  async askForWorkspaceServers(name?: string): Promise<ServerConsent> {
+  async askForWorkspaceServers(name?: string, isNeeded = name !== undefined): Promise<ServerConsent> {
     let consent: ServerConsent = 'given';
     for (const server of (await this.#read()).values()) {
       if (this.#isAgreed(server) || (name !== undefined && server.name !== name)) continue;
@@ -107,7 +119,7 @@ export class ServerList implements vscode.Disposable {
       if (answer === 'cancelled') return answer;
       if (answer === 'declined' && name !== undefined) consent = answer;
     }
-    const areGiven = await this.#askForInputs(name);
+    const areGiven = await this.#askForInputs(name, isNeeded);
     return areGiven || name === undefined ? consent : 'cancelled';
   }
 
@@ -119,14 +131,16 @@ export class ServerList implements vscode.Disposable {
   }
 
   /** What is started in the end: with the inputs in it, for which the user may be asked. Rejects with a sentence. */
-  async resolve(name: string, config: ServerConfig, signal?: AbortSignal): Promise<ServerConfig> {
+  async resolve(name: string, config: ServerConfig, signal?: AbortSignal): Promise<ResolvedServer> {
     const print = fingerprintServer(config);
     if ((await this.fingerprint(name)) !== print) {
       throw new Error('Its configuration has changed meanwhile. Start it again.');
     }
     const server = (await this.#read()).get(name);
     // Ours may have the name of one that the user has not agreed to.
-    if (server === undefined || fingerprintServer(server.config) !== print) return config;
+    if (server === undefined || fingerprintServer(server.config) !== print) {
+      return { config, secrets: [] };
+    }
     if (server.problem !== undefined) throw new Error(server.problem);
     return resolveInputs(config, (id) => this.#input(server, id, signal));
   }
@@ -136,6 +150,14 @@ export class ServerList implements vscode.Disposable {
     return config ? fingerprintServer(config) : '';
   }
 
+  /** What was given to a server will be asked for again. Says whether there is anything that it asks for. */
+  async forgetInputs(name: string): Promise<boolean> {
+    const server = (await this.#read()).get(name);
+    const ids = server ? inputsOf(server.config) : [];
+    if (server) await this.#options.inputs?.forgetFor(server.place, ids);
+    return ids.length > 0;
+  }
+
   async forget(): Promise<void> {
     this.#declined.clear();
     await this.#options.memory.update(REMEMBERED, undefined);
@@ -143,8 +165,9 @@ export class ServerList implements vscode.Disposable {
   }
 
   /** Whether all are there. Who gives up one is not asked for the others of that server. */
-  async #askForInputs(name: string | undefined): Promise<boolean> {
-    this.#options.inputs?.askAgain();
+  async #askForInputs(name: string | undefined, isNeeded: boolean): Promise<boolean> {
+    // Who has given up is asked again by what needs the server, and not by every reply.
+    if (isNeeded) this.#options.inputs?.askAgain();
     let areGiven = true;
     for (const server of (await this.#read()).values()) {
       if (!this.#isAgreed(server) || (name !== undefined && server.name !== name)) continue;
@@ -158,54 +181,61 @@ export class ServerList implements vscode.Disposable {
   }
 
   async #input(server: ConfiguredServer, id: string, signal?: AbortSignal): Promise<string | undefined> {
-    const { place, name, config, inputs } = server;
-    const request = { place, id, server: name, config, definition: inputs.get(id) };
+    const { place, name, written, inputs } = server;
+    const request = { place, id, server: name, config: written, definition: inputs.get(id) };
     return this.#options.inputs?.get(request, signal);
   }
 
   async #ask(server: ConfiguredServer): Promise<ServerConsent> {
-    const detail = [describeServer(server.config), server.problem, 'It is configured in .vscode/mcp.json.'];
+    const was = this.#agreement(server);
     const answer = await vscode.window.showWarningMessage(
-      this.#question(server),
-      { modal: true, detail: detail.filter((each) => each !== undefined).join('\n\n') },
+      questionAbout(server, was),
+      { modal: true, detail: detailOf(server, was, this.#mayRead(server)) },
       ALLOW,
       DECLINE,
     );
-    if (answer === ALLOW) await this.#remember(server);
     if (answer === DECLINE) this.#declined.add(declinedKey(server));
-    return answer === ALLOW ? 'given' : answer === DECLINE ? 'declined' : 'cancelled';
-  }
-
-  #question(server: ConfiguredServer): string {
-    const { name, config } = server;
-    if (Object.hasOwn(this.#agreed(), agreementKey(server))) {
-      return `The MCP server “${name}” of this workspace has changed since you allowed it.`;
-    }
-    const verb = config.kind === 'stdio' ? 'start a program' : 'connect to a server';
-    return `This workspace wants to ${verb}: the MCP server “${name}”.`;
+    if (answer !== ALLOW) return answer === DECLINE ? 'declined' : 'cancelled';
+    await this.#remember(server);
+    // Now its env file may be read, which may lie anywhere; and anything may have changed while the user was reading.
+    const now = (await this.#read()).get(server.name);
+    return now === undefined || this.#isAgreed(now) ? 'given' : this.#ask(now);
   }
 
   async #remember(server: ConfiguredServer): Promise<void> {
-    const agreed = { ...this.#agreed(), [agreementKey(server)]: fingerprintServer(server.config) };
-    await this.#options.memory.update(REMEMBERED, agreed);
+    const agreement: Agreement = {
+      print: fingerprintServer(server.config),
+      text: describe(server),
+      envFile: server.envFile?.path,
+    };
+    const all = this.#options.memory.get<object>(REMEMBERED, {});
+    await this.#options.memory.update(REMEMBERED, { ...all, [agreementKey(server)]: agreement });
     this.#changed.fire();
   }
 
-  /** The user's own settings are the user's own words; a workspace cannot write there. */
+  /** The user's own settings are the user's own words; a workspace cannot write there, but into its own files. */
   #isAgreed(server: ConfiguredServer): boolean {
-    const print = this.#agreed()[agreementKey(server)];
-    return server.source === 'user' || print === fingerprintServer(server.config);
+    const isOwn = server.source === 'user' && server.envFile?.folder === undefined;
+    return isOwn || this.#agreement(server)?.print === fingerprintServer(server.config);
   }
 
-  /** The fingerprint that was agreed to last, for each server by its place and name. */
-  #agreed(): Readonly<Record<string, string>> {
-    return this.#options.memory.get<Readonly<Record<string, string>>>(REMEMBERED, {});
+  #mayRead(server: ConfiguredServer): boolean {
+    const { envFile } = server;
+    return envFile?.folder !== undefined || this.#agreement(server)?.envFile === envFile?.path;
+  }
+
+  /** What an earlier version has kept says too little of what was agreed to. */
+  #agreement(server: ConfiguredServer): Agreement | undefined {
+    const all = this.#options.memory.get<Readonly<Record<string, Agreement | string>>>(REMEMBERED, {});
+    const found = Object.hasOwn(all, agreementKey(server)) ? all[agreementKey(server)] : undefined;
+    return typeof found === 'string' ? undefined : found;
   }
 
   /** The user's own come last, so that a workspace cannot put another in their place. */
   async #read(): Promise<ReadonlyMap<string, ConfiguredServer>> {
     const warn = (problem: string) => this.#warnOnce(problem);
-    const [own, found] = await Promise.all([readUserServers(warn), readWorkspaceServers(warn)]);
+    const mayRead = (server: ConfiguredServer) => this.#mayRead(server);
+    const [own, found] = await Promise.all([readUserServers(warn), readWorkspaceServers(warn, mayRead)]);
     const servers = new Map([...found, ...own].map((server) => [server.name, server]));
     this.#sources = new Map([...servers].map(([name, { source }]) => [name, source]));
     return servers;
@@ -227,10 +257,55 @@ export class ServerList implements vscode.Disposable {
   }
 }
 
-function agreementKey({ place, name }: ConfiguredServer): string {
-  return `${place} ${name}`;
+/** The name of a server holds no space. One of the user's is agreed to for each workspace that decides about it. */
+function agreementKey({ place, name, source, envFile }: ConfiguredServer): string {
+  return source === 'user' ? `${place} ${envFile?.folder} ${name}` : `${place} ${name}`;
 }
 
 function declinedKey(server: ConfiguredServer): string {
   return `${agreementKey(server)} ${fingerprintServer(server.config)}`;
+}
+
+/** What stands in a file of the workspace is no secret of the user's. */
+function describe({ written, source }: ConfiguredServer): string {
+  return source === 'user' ? describeServer(written, looksSecret) : describeServer(written);
+}
+
+function questionAbout({ name, config, source }: ConfiguredServer, was: Agreement | undefined): string {
+  if (was?.print === fingerprintServer(withoutFile(config))) {
+    return `The env file of the MCP server “${name}” sets variables that you have not seen.`;
+  }
+  if (source === 'user') {
+    return was === undefined
+      ? `Your MCP server “${name}” takes its variables from a file of this workspace.`
+      : `Your MCP server “${name}”, which takes variables from this workspace, has changed since you allowed it.`;
+  }
+  if (was !== undefined)
+    return `The MCP server “${name}” of this workspace has changed since you allowed it.`;
+  const verb = config.kind === 'stdio' ? 'start a program' : 'connect to a server';
+  return `This workspace wants to ${verb}: the MCP server “${name}”.`;
+}
+
+function withoutFile(config: ServerConfig): ServerConfig {
+  if (config.kind !== 'stdio') return config;
+  const { fileVariables: _unseen, ...own } = config;
+  return own;
+}
+
+/** What has changed comes first, then the whole. */
+function detailOf(server: ConfiguredServer, was: Agreement | undefined, isRead: boolean): string {
+  const text = describe(server);
+  const path = server.envFile && showInvisible(server.envFile.path);
+  const notes = [
+    was && describeChange(was.text, text),
+    text,
+    server.problem,
+    path !== undefined && !isRead
+      ? `Its env file is outside of this workspace: ${path}\nIt is read if you allow this. Then you are asked again, with what it sets.`
+      : undefined,
+    server.source === 'workspace'
+      ? 'It is configured in .vscode/mcp.json.'
+      : `It is configured in your settings. Whoever writes to this workspace decides what is in ${path}`,
+  ];
+  return notes.filter((each) => each !== undefined).join('\n\n');
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { ResourceList, ServerChange, ServerHost } from '../ports.ts';
+import { Pace } from './pace.ts';
 import {
   type Contents,
   childrenOfGroup,
@@ -34,6 +35,9 @@ const GROUPS_OF: Readonly<Record<ServerChange, readonly GroupNode['group'][]>> =
   prompts: ['prompts'],
 };
 
+/** A server that calls its list another one each time it is asked would be asked without an end. */
+const REFRESH_MS = 1000;
+
 /** Servers, and what those that run offer. Looking at the view starts nothing and asks no server that is not ready. */
 export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.Disposable {
   readonly #host: ServerHost;
@@ -44,6 +48,7 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
   readonly #nodes = new Map<string, ServerNode>();
   readonly #loading = new Map<string, Loading>();
   readonly #resources = new Map<string, Promise<ResourceList>>();
+  readonly #pace = new Pace(REFRESH_MS);
 
   readonly onDidChangeTreeData = this.#changed.event;
 
@@ -51,7 +56,10 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
     this.#host = host;
     this.#rows = rows;
     this.#subscriptions = [
-      host.onDidChange((server, what) => this.#refresh(server, what)),
+      host.onDidChange((server, what) => {
+        if (what === 'state') this.#refresh(server, what);
+        else this.#pace.run(`${server}/${what}`, () => this.#refresh(server, what));
+      }),
       rows.onDidChange((server) => {
         this.#changed.fire(server === undefined ? undefined : this.#nodes.get(server));
       }),
@@ -63,6 +71,7 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
 
   dispose(): void {
     for (const each of this.#subscriptions) each.dispose();
+    this.#pace.dispose();
     this.#changed.dispose();
   }
 

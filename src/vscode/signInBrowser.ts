@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
 import type { Browser } from '../mcp/oauth/authorization.ts';
+import { callbackUrl } from './callbackUrl.ts';
+import { openInBrowser } from './openInBrowser.ts';
 import { plainMessage } from './plainMessage.ts';
 
 const PATH = '/signed-in';
@@ -23,7 +25,7 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
   /** An address that nobody waits for means nothing. */
   handleUri(uri: vscode.Uri): void {
     if (uri.path !== PATH) return;
-    const callback = new URL(`${uri.scheme}://${uri.authority}${uri.path}?${uri.query}`);
+    const callback = callbackUrl(uri, vscode.env.uiKind === vscode.UIKind.Web ? 'web' : 'desktop');
     this.#waiting.get(callback.searchParams.get('state') ?? '')?.(callback);
   }
 
@@ -75,12 +77,4 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
       void vscode.window.withProgress(options, show);
     });
   }
-}
-
-/**
- * As text: the editor would take a `Uri` apart and put it together anew, and an address within the address would not
- * survive that. It takes both, whatever its types say.
- */
-async function openInBrowser(url: URL): Promise<boolean> {
-  return vscode.env.openExternal(url.href as unknown as vscode.Uri);
 }

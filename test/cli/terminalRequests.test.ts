@@ -181,8 +181,8 @@ describe('what is offered', () => {
     );
 
   test('at a terminal, everything; a model only if there is one', () => {
-    assert.deepEqual(offered(person([]).requests), ['elicit', 'roots', 'sample']);
-    assert.deepEqual(offered(person([], { hasModel: false }).requests), ['elicit', 'roots']);
+    assert.deepEqual(offered(person([]).requests), ['elicit', 'roots', 'sample', 'visited']);
+    assert.deepEqual(offered(person([], { hasModel: false }).requests), ['elicit', 'roots', 'visited']);
   });
 
   test('without one, only what needs nobody', { skip: process.stdin.isTTY }, () => {

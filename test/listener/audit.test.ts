@@ -22,18 +22,19 @@ const RESULT: ToolResult = {
 
 interface SceneOptions extends Partial<Pick<ToolRunParts, 'isSwitchedOff'>> {
   readonly text?: string;
+  readonly tool?: ToolInfo;
   readonly answer?: ConsentAnswer;
   readonly callTool?: ToolHost['callTool'];
 }
 
 /** Runs what the chat asks for, and gives what the audit was told. */
-function listen({ text = written('read'), answer, callTool, ...more }: SceneOptions) {
+function listen({ text = written('read'), tool = TOOL, answer, callTool, ...more }: SceneOptions) {
   const entries: AuditEntry[] = [];
   const document = new MemoryDocument(text);
   const listener = new ChatListener({
     document,
     tools: {
-      listTools: async () => ({ tools: [TOOL], failures: [] }),
+      listTools: async () => ({ tools: [tool], failures: [] }),
       callTool: callTool ?? (async () => RESULT),
     },
     consent: { mayCall: async () => answer ?? { kind: 'allow', by: 'asked' } },
@@ -102,6 +103,7 @@ describe('the audit of calls', () => {
     ['a question that is closed is cancelled', { answer: { kind: 'cancel' } }, 'cancelled'],
     ['a call that the user wants to change is cancelled', { answer: { kind: 'edit' } }, 'cancelled'],
     ['a tool that is switched off is denied', { isSwitchedOff: () => true }, 'denied'],
+    ['a tool that is for apps only is denied', { tool: { ...TOOL, forAppsOnly: true } }, 'denied'],
     ['a tool that nobody has is an error', { text: written('nope') }, 'error'],
   ];
   for (const [name, options, outcome] of notMade) {
@@ -137,6 +139,15 @@ describe('beside the audit', () => {
     });
     await listener.run();
     assert.deepEqual(chats, [CHAT]);
+  });
+
+  it('whoever reads why a tool of apps was not called learns who may call it', async () => {
+    const { document, listener } = listen({ tool: { ...TOOL, forAppsOnly: true } });
+    await listener.run();
+    assert.match(
+      document.text(),
+      /The tool a\.read is only for the apps of its server\. Nothing was called\./,
+    );
   });
 
   it('whoever reads why a tool is switched off learns where', async () => {

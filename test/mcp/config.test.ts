@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readServers, readServersFile, type ServerConfig } from '../../src/mcp/config.ts';
-import { describeServer, fingerprintServer } from '../../src/mcp/consent.ts';
+import { describeChange, describeServer, fingerprintServer } from '../../src/mcp/consent.ts';
 
 const CONTEXT = {
   workspaceFolder: '/ws',
@@ -210,11 +210,16 @@ describe('a bad entry becomes a problem that names it and says what to do', () =
   test('one that is disabled is left out without a word', () =>
     assert.deepEqual(readServers({ a: { command: 5, disabled: true } }, CONTEXT), {
       servers: new Map(),
+      written: new Map(),
       problems: [],
     }));
 
   test('no servers at all are no problem', () =>
-    assert.deepEqual(readServers(undefined, CONTEXT), { servers: new Map(), problems: [] }));
+    assert.deepEqual(readServers(undefined, CONTEXT), {
+      servers: new Map(),
+      written: new Map(),
+      problems: [],
+    }));
 });
 
 test('keys from the prototype pollute nothing', () => {
@@ -272,6 +277,14 @@ describe('as written', () => {
     assert.deepEqual(servers.get('a'), { kind: 'stdio', ...entry, env: {} });
   });
 
+  test('it is there beside what it means, with the names of what it takes from the environment', () => {
+    const entry = { url: 'https://h/${env:TOKEN}', headers: { A: '${env:TOKEN} ${input:x}' } };
+    const { servers, written } = readServers({ a: entry }, { env: { TOKEN: 's3cret' } });
+    assert.deepEqual(written.get('a'), { kind: 'http', ...entry, fromEnvironment: ['TOKEN'] });
+    assert.ok(!describeServer(written.get('a') as ServerConfig).includes('s3cret'));
+    assert.ok(JSON.stringify(servers.get('a')).includes('s3cret'));
+  });
+
   test('unknown ones are a problem all the same', () => {
     const { problems } = readServers({ a: { command: '${NOPE:-x}' } }, 'asWritten');
     assert.match(problems[0] ?? '', /\$\{NOPE:-x\}/);
@@ -290,15 +303,15 @@ test('the inputs of a servers file are read with it', () => {
 describe('what a person is asked to agree to', () => {
   const cases: readonly [string, ServerConfig, string][] = [
     [
-      'the whole command line, and the names of variables',
+      'the whole command line, and variables with their values',
       {
         kind: 'stdio',
         command: 'npx',
         args: ['-y', 'a b', '', 'x'.repeat(300)],
-        env: { KEY: 'secret', OTHER: 's' },
+        env: { NODE_OPTIONS: '--import=/tmp/x.mjs', 'A B': 'c\nenv: D=e', EMPTY: '' },
         cwd: '/w',
       },
-      `npx -y "a b" "" ${'x'.repeat(300)}\nin /w\nenv: KEY, OTHER`,
+      `npx -y "a b" "" ${'x'.repeat(300)}\nin /w\nenv: NODE_OPTIONS=--import=/tmp/x.mjs\nenv: "A B"="c\\nenv: D=e"\nenv: EMPTY=""`,
     ],
     [
       'nothing hides: quotes, line ends, bidi and zero-width characters',
@@ -306,35 +319,104 @@ describe('what a person is asked to agree to', () => {
       'sh -c "a\\"\\nb⟦U+202E⟧c⟦U+200B⟧d"',
     ],
     [
-      'the address and the names of headers',
-      { kind: 'http', url: 'https://h/p?q=1', headers: { Authorization: 'secret' } },
-      'https://h/p?q=1\nheaders: Authorization',
+      'the address, and headers with their values',
+      { kind: 'http', url: 'https://h/p?q=${env:Q}', headers: { Authorization: 'Bearer ${input:key}' } },
+      'https://h/p?q=${env:Q}\nheader: Authorization="Bearer ${input:key}"\ninputs: key',
     ],
     [
-      'the env file, the inputs, and what it gets from the environment',
+      'an address of two lines is one line',
+      { kind: 'http', url: 'https://h/\nheader: A=b', headers: {} },
+      '"https://h/\\nheader: A=b"',
+    ],
+    [
+      'the inputs, and what it gets from the environment',
       {
         kind: 'stdio',
         command: 'x',
         args: ['${input:a}'],
         env: { B: '${input:b} ${input:a}' },
-        envFile: '/w/my env',
         fromEnvironment: ['HOME'],
       },
-      'x "${input:a}"\nenv: B\nenv file: "/w/my env"\ninputs: a, b\ngets from your environment: HOME',
+      'x ${input:a}\nenv: B="${input:b} ${input:a}"\ninputs: a, b\ngets from your environment: HOME',
     ],
     [
-      'who we are to a sign-in, without the secret',
+      'the env file: its names, with the values of those that decide what runs or who listens',
+      {
+        kind: 'stdio',
+        command: 'x',
+        args: [],
+        env: { PATH: '/own' },
+        envFile: '/w/my env',
+        fileVariables: {
+          API: 'hidden',
+          NODE_OPTIONS: '--require=./x.cjs',
+          LD_PRELOAD: './x.so',
+          dyld_insert_libraries: './x.dylib',
+          PYTHONSTARTUP: 'x.py',
+          Path: './bin',
+          https_proxy: 'http://h',
+          GIT_SSH_COMMAND: 'sh x',
+          GIT_TOKEN: 'hidden',
+          DATABASE_URL: 'hidden',
+        },
+      },
+      [
+        'x',
+        'env: PATH=/own',
+        'env file: "/w/my env"',
+        'env file sets: NODE_OPTIONS=--require=./x.cjs',
+        'env file sets: LD_PRELOAD=./x.so',
+        'env file sets: dyld_insert_libraries=./x.dylib',
+        'env file sets: PYTHONSTARTUP=x.py',
+        'env file sets: Path=./bin',
+        'env file sets: https_proxy=http://h',
+        'env file sets: GIT_SSH_COMMAND="sh x"',
+        'env file sets: API, GIT_TOKEN, DATABASE_URL',
+      ].join('\n'),
+    ],
+    [
+      'who we are to a sign-in',
       {
         kind: 'http',
         url: 'https://h/',
         headers: {},
-        oauth: { clientId: 'me', clientSecret: 'hidden', scopes: ['read', 'wr\u200Bite'] },
+        oauth: { clientId: 'me', clientSecret: '${input:s}', scopes: ['read', 'wr\u200Bite'] },
       },
-      'https://h/\nsigns in as: me\nwith a client secret\nscopes: read, "wr⟦U+200B⟧ite"',
+      'https://h/\nsigns in as: me\nclient secret: ${input:s}\nscopes: read, "wr⟦U+200B⟧ite"\ninputs: s',
     ],
   ];
   for (const [name, config, expected] of cases) {
     test(name, () => assert.equal(describeServer(config), expected));
+  }
+
+  test('what the user has written is shown without what looks like a secret', () => {
+    const isSecret = (name: string) => /TOKEN|Secret/i.test(name);
+    const env = { TOKEN: 'hidden', TOKEN_2: '${input:t}', LEVEL: 'debug' };
+    assert.equal(
+      describeServer({ kind: 'stdio', command: 'x', args: [], env }, isSecret),
+      'x\nenv: TOKEN=•••\nenv: TOKEN_2=${input:t}\nenv: LEVEL=debug\ninputs: t',
+    );
+    const oauth = { clientSecret: 'hidden' };
+    assert.equal(
+      describeServer({ kind: 'http', url: 'https://h/', headers: { 'X-Token': 'hidden' }, oauth }, isSecret),
+      'https://h/\nheader: X-Token=•••\nclient secret: •••',
+    );
+  });
+
+  const changes: readonly [string, string, string, string][] = [
+    ['a value', 'x\nenv: A=1\nin /w', 'x\nenv: A=2\nin /w', 'was: env: A=1\nis: env: A=2'],
+    ['more', 'x', 'x\nenv: A=2', 'is: env: A=2'],
+    ['less', 'x\nenv: A=2', 'x', 'was: env: A=2'],
+    [
+      'what is not shown',
+      'x',
+      'x',
+      'A value that is not shown has changed: one of its env file, or of your environment.',
+    ],
+  ];
+  for (const [name, was, is, expected] of changes) {
+    test(`after a change, what was and what is: ${name}`, () =>
+      assert.equal(describeChange(was, is), expected));
   }
 });
 
@@ -354,6 +436,7 @@ describe('the fingerprint', () => {
     ['the value of a variable', { ...config, env: { A: '1', B: '3' } }],
     ['the folder', { ...config, cwd: '/' }],
     ['the env file', { ...config, envFile: '/.env' }],
+    ['what the env file says', { ...config, fileVariables: { C: '3' } }],
   ];
   for (const [name, changed] of changes) {
     test(`changes with ${name}`, () =>

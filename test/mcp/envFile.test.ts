@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { ServerConfig } from '../../src/mcp/config.ts';
 import { fingerprintServer } from '../../src/mcp/consent.ts';
 import { parseEnvFile, withEnvFile } from '../../src/mcp/envFile.ts';
+import { inputsOf, resolveInputs } from '../../src/mcp/inputs.ts';
 
 describe('an env file', () => {
   const cases: readonly [string, string, Readonly<Record<string, string>>][] = [
@@ -80,7 +81,28 @@ describe('a server with an env file', () => {
   const reading = (text: string) => withEnvFile(config, async () => text);
 
   test('has its variables, of which its own win', async () => {
-    assert.deepEqual(await reading('A=file\nB=2'), { ...config, env: { A: 'own', B: '2' } });
+    const read = await reading('A=file\nB=2');
+    assert.deepEqual(read, { ...config, fileVariables: { A: 'file', B: '2' } });
+    const { config: started } = await resolveInputs(read, async () => undefined);
+    assert.deepEqual(started, { ...config, env: { A: 'own', B: '2' } });
+    assert.deepEqual(await reading('# nothing'), config);
+  });
+
+  test('nothing is filled in: what looks like a variable stays as it is', async () => {
+    const read = await reading('B=${env:HOME} ${workspaceFolder} ${nope}');
+    const { config: started } = await resolveInputs(read, () => assert.fail('was asked'));
+    assert.deepEqual(started, { ...config, env: { A: 'own', B: '${env:HOME} ${workspaceFolder} ${nope}' } });
+  });
+
+  test('an input in the file is refused, so that no file gets what was given to another', async () => {
+    await assert.rejects(reading('B=1\nKEY=x${input:key}\nTWO="${input:key}"'), {
+      message:
+        'Its env file /f.env uses ${input:…} in KEY, TWO, and nothing is filled in there. Move that to "env" in the configuration.',
+    });
+    const forged = { ...config, fileVariables: { B: '${input:key}' } };
+    assert.deepEqual(inputsOf(forged), []);
+    const { config: started } = await resolveInputs(forged, () => assert.fail('was asked'));
+    assert.deepEqual(started, { ...config, env: { A: 'own', B: '${input:key}' } });
   });
 
   test('is another server when the file changes', async () => {

@@ -197,6 +197,10 @@ describe('secrets', () => {
 
 test('an entry is described as it is written, or by what is wrong with it', () => {
   const describeOne = (entry: Readonly<Record<string, unknown>>) => describeEntry({ name: 'a', entry });
-  assert.equal(describeOne({ command: 'x', args: ['${env:NOPE}'] }), 'x "${env:NOPE}"');
+  assert.equal(describeOne({ command: 'x', args: ['${env:NOPE}'] }), 'x ${env:NOPE}');
+  assert.equal(
+    describeOne({ command: 'x', env: { API_KEY: 'hidden', A: '1' } }),
+    'x\nenv: API_KEY=•••\nenv: A=1',
+  );
   assert.match(describeOne({}), /^MCP server "a" is left out: .*neither/);
 });

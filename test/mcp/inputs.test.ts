@@ -35,14 +35,14 @@ describe('inputs of a configuration', () => {
   });
 
   test('are filled in as they are: what is given is not read again', async () => {
-    assert.deepEqual(await resolveInputs(PROGRAM, answer), {
+    assert.deepEqual((await resolveInputs(PROGRAM, answer)).config, {
       kind: 'stdio',
       command: 'node',
       args: ['--key=$& ${input:host}', '$& ${input:host}node', '${env:HOME}'],
       env: { KEY: '$& ${input:host}', '${input:name}': 'plain' },
       cwd: '/f',
     });
-    assert.deepEqual(await resolveInputs(ADDRESS, answer), {
+    assert.deepEqual((await resolveInputs(ADDRESS, answer)).config, {
       kind: 'http',
       url: 'https://h.example/',
       headers: { Authorization: 'Bearer $& ${input:host}' },
@@ -57,9 +57,21 @@ describe('inputs of a configuration', () => {
       asked.push(id);
       return 'x';
     };
-    assert.equal(await resolveInputs(plain, ask), plain);
+    assert.deepEqual(await resolveInputs(plain, ask), { config: plain, secrets: [] });
     await resolveInputs(PROGRAM, ask);
     assert.deepEqual(asked, ['program', 'key', 'folder']);
+  });
+
+  test('what was given and what comes from the environment must not be told, unless it is too short to hide', async () => {
+    const config: ServerConfig = {
+      kind: 'http',
+      url: 'https://h/path-value/${input:host}/${input:scope}/${input:secret}',
+      headers: {},
+      fromEnvironment: ['PART', 'SHORT', 'GONE'],
+    };
+    const env = { PART: 'path-value', SHORT: 'abc', OTHER: 'other' };
+    const { secrets } = await resolveInputs(config, answer, env);
+    assert.deepEqual(secrets, ['h.example', 'read', 'path-value']);
   });
 
   test('one that is not given is a sentence, and no further one is asked for', async () => {

@@ -20,6 +20,20 @@ describe('resources', () => {
     assert.deepEqual([items, notices], [[{ server: 's', ...said, icon: ICON }], []]);
   });
 
+  it('come in the order of their importance, else in the server’s', async () => {
+    const { items } = await resources(
+      ...[0.1, undefined, 1, undefined].map((priority, at) => ({
+        uri: `demo://${at}`,
+        name: 'a',
+        annotations: { priority },
+      })),
+    );
+    assert.deepEqual(
+      items.map(({ uri }) => uri),
+      ['demo://2', 'demo://1', 'demo://3', 'demo://0'],
+    );
+  });
+
   const dropped: Readonly<Record<string, object>> = {
     'a type that is none': { mimeType: 'text' },
     'a type with a line break': { mimeType: 'text/plain\r\nX: 1' },
@@ -27,6 +41,7 @@ describe('resources', () => {
     'a size that is no whole number': { size: 1.5 },
     'a size that is text': { size: '5' },
     'a title that is none': { title: {} },
+    'an importance that is none': { annotations: { priority: 7 } },
   };
   for (const [what, more] of Object.entries(dropped)) {
     it(`are read without ${what}`, async () => {

@@ -27,7 +27,7 @@ const REFUSED: readonly (readonly [url: string, why: RegExp])[] = [
   ['', /not an address/],
   ['http://auth.example/authorize', /without https/],
   ['http://192.168.1.10/authorize', /without https/],
-  ['http://0.0.0.0/', /without https/],
+  ['http://0.0.0.0/', /credentials of this machine/],
   ['http://localhost.example/', /without https/],
   ['http://127.0.0.1.example/', /without https/],
   ['http://169.254.169.254/latest/meta-data/', /credentials of this machine/],

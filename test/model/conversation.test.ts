@@ -201,6 +201,13 @@ describe('an agent', () => {
     assert.deepEqual(models, ['haiku']);
   });
 
+  it('says which model is the chat’s, unless the chat does', async () => {
+    const { conversation, models } = converse({ readAgent });
+    await conversation.model(chat('agent: drawer'));
+    await conversation.model(chat('agent: drawer', 'model: sonnet'));
+    assert.deepEqual(models, ['haiku', 'sonnet']);
+  });
+
   it('must allow what the chat allows', async () => {
     const text = chat('agent: drawer', 'tools: ["*.read", charts.bar]', 'model: sonnet');
     assert.deepEqual(await toolNames(text, { readAgent }), ['charts__bar']);

@@ -18,7 +18,7 @@ describe('what a person reads before answering a server', () => {
     const text = describeForm('Who\u202e are you?', questions);
     assert.match(
       text,
-      /^Who⟦U\+202E⟧ are you\?\n\nIt asks for: Your \$ \(name\), gift, colour, extras, size\.\n/,
+      /^It says:\nWho⟦U\+202E⟧ are you\?\n\nIt asks for: Your \$ \(name\), gift, colour, extras, size\.\n/,
     );
   });
 
@@ -27,11 +27,11 @@ describe('what a person reads before answering a server', () => {
       properties: Object.fromEntries(Array.from({ length: 25 }, (_, at) => [`f${at}`, { type: 'string' }])),
     });
     const text = describeForm('a'.repeat(100_000), many);
-    assert.match(text, /^a{2000}…\n\nIt asks for: f0, .*, f19, and 5 more\.\n/);
+    assert.match(text, /^It says:\na{2000}…\n\nIt asks for: f0, .*, f19, and 5 more\.\n/);
   });
 
   test('a form without fields is only its words', () => {
-    assert.equal(describeForm('Shall I?', []), 'Shall I?');
+    assert.equal(describeForm('Shall I?', []), 'It says:\nShall I?');
   });
 
   test('the host has a line of its own, as it really is', () => {

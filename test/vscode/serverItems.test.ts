@@ -46,8 +46,14 @@ describe('the row of a server', () => {
   const cases: readonly [row: ServerRow, description: string, icon: string, contextValue: string][] = [
     [row({ kind: 'idle' }), 'not started', 'circle-outline', 'server.idle'],
     [row({ kind: 'starting' }), 'starting…', 'loading~spin', 'server.starting'],
-    [READY, 'ready · 1.2.3 · 2025-11-25', 'pass-filled', 'server.ready'],
+    [READY, 'ready · 1.2.3', 'pass-filled', 'server.ready'],
     [FAILED, 'failed · It died. node: not found', 'error', 'server.failed'],
+    [
+      row({ kind: 'failed', reason: 'Server charts: its process ended.' }),
+      'failed · its process ended.',
+      'error',
+      'server.failed',
+    ],
     [row({ kind: 'unasked' }), 'not allowed yet', 'lock', 'server.unasked'],
     [row({ kind: 'idle' }, { isRemote: true }), 'not started', 'circle-outline', 'server.idle.remote'],
   ];
@@ -79,10 +85,7 @@ describe('the row of a server', () => {
 
   it('makes no icon and no link of a server’s words', () => {
     const about = { ...ABOUT, version: '$(zap) [x](command:y)' };
-    assert.equal(
-      serverItem(row({ kind: 'ready', about })).description,
-      'ready · $ (zap) [x] (command:y) · 2025-11-25',
-    );
+    assert.equal(serverItem(row({ kind: 'ready', about })).description, 'ready · $ (zap) [x] (command:y)');
   });
 });
 
@@ -99,10 +102,15 @@ describe('below a server', () => {
     ]);
   });
 
-  it('that failed is the way to start it again', () => {
+  it('that failed is why, the way to start it again, and its log', () => {
+    const failed = row({ kind: 'failed', reason: 'Server charts could not be started: no such file.' });
     assert.deepEqual(
-      childrenOfServer(FAILED).map((child) => child.kind === 'note' && child.command),
-      ['filechat.restartServer'],
+      childrenOfServer(failed).map((child) => child.kind === 'note' && [child.text, child.command]),
+      [
+        ['No such file.', undefined],
+        ['Start it again', 'filechat.restartServer'],
+        ['Show its log', 'filechat.showServerLog'],
+      ],
     );
   });
 

@@ -255,11 +255,15 @@ async function beginSignIn(signIn: SignIn, options: AuthOptions, mayRefresh: boo
 
 const MAX_QUOTE_CHARS = 300;
 
+const UNUSABLE = 'the authorization server describes itself in a way that cannot be used';
+
 function explain(error: unknown): string {
   if (error instanceof IssuerMismatchError) {
     // What was received may be written by an attacker and is not shown.
     return `the answer does not come from the authorization server that was asked, ${quote(error.expected ?? '')}`;
   }
+  // The SDK tells a wrong answer as pages of JSON.
+  if (error instanceof Error && /ZodError$/.test(error.name)) return UNUSABLE;
   const reason = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
   return quote(reason.replace(/\.$/, '') + cause);

@@ -1,5 +1,5 @@
-import { BlockList, isIP } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
+import { whyRefused } from '../addresses.ts';
 
 /** Thrown for an address that a server sent us to and that we do not go to. The SDK lets errors of this type through. */
 export class RefusedAddressError extends TypeError {
@@ -57,60 +57,6 @@ async function readAnswer(response: Response): Promise<Uint8Array<ArrayBuffer> |
     chunks.push(chunk);
   }
   return new Uint8Array(Buffer.concat(chunks));
-}
-
-const METADATA_NAMES: ReadonlySet<string> = new Set([
-  'metadata',
-  'metadata.google.internal',
-  'metadata.goog',
-  'instance-data',
-  'instance-data.ec2.internal',
-]);
-
-/** Link-local addresses, in every dress that IPv6 has for them, and the other places of credentials. */
-const FORBIDDEN_ADDRESSES = blockList([
-  ['169.254.0.0', 16],
-  ['::a9fe:0', 112],
-  ['64:ff9b::a9fe:0', 112],
-  ['2002:a9fe::', 32],
-  ['fe80::', 10],
-  ['fd00:ec2::254', 128],
-  ['100.100.100.200', 32],
-  ['168.63.129.16', 32],
-  ['192.0.0.192', 32],
-]);
-
-const LOOPBACK_ADDRESSES = blockList([
-  ['127.0.0.0', 8],
-  ['::1', 128],
-]);
-
-function whyRefused(url: URL): string | undefined {
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'only https is opened';
-  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
-  if (METADATA_NAMES.has(host) || contains(FORBIDDEN_ADDRESSES, host)) {
-    return 'it may hold the credentials of this machine';
-  }
-  if (url.username !== '' || url.password !== '') return 'it has a user name in it';
-  if (url.protocol === 'http:' && !isLoopback(host)) return 'without https, others can read along';
-  return undefined;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || contains(LOOPBACK_ADDRESSES, host);
-}
-
-function contains(list: BlockList, host: string): boolean {
-  const version = isIP(host);
-  return version !== 0 && list.check(host, version === 4 ? 'ipv4' : 'ipv6');
-}
-
-function blockList(subnets: readonly (readonly [address: string, bits: number])[]): BlockList {
-  const list = new BlockList();
-  for (const [address, bits] of subnets) {
-    list.addSubnet(address, bits, isIP(address) === 4 ? 'ipv4' : 'ipv6');
-  }
-  return list;
 }
 
 const MAX_SHOWN_CHARS = 200;

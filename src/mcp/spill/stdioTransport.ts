@@ -21,6 +21,8 @@ export interface StdioOptions {
   /** Told why this side had to end the connection. */
   readonly onLost: (reason: string) => void;
   readonly minSpilledChars?: number | undefined;
+  /** Ends the process when we cannot. */
+  readonly guard?: { add(group: number): void; remove(group: number): void } | undefined;
   readonly maxMessageBytes?: number | undefined;
   readonly maxDroppedBytes?: number | undefined;
 }
@@ -92,6 +94,7 @@ export class StdioTransport implements Transport {
     const report = (error: Error) => this.onerror?.(error);
     child.stdin?.on('error', report);
     child.stderr?.on('error', report).pipe(this.#stderr);
+    if (child.pid !== undefined) this.#options.guard?.add(child.pid);
     child.on('exit', () => {
       signalGroup(child, 'SIGTERM');
       void this.#endSilence(child);
@@ -129,6 +132,7 @@ export class StdioTransport implements Transport {
     }
     // Whatever it has started ends with it.
     signalGroup(child, 'SIGKILL');
+    this.#options.guard?.remove(child.pid);
     child.stdout?.destroy();
     child.stderr?.destroy();
     await atMost(PATIENCE_MS, this.#ended);

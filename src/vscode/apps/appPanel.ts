@@ -3,32 +3,23 @@ import { FolderAttachments } from '../../assets/attachments.ts';
 import { renderToolName } from '../../chat/toolCall.ts';
 import { answeredCallAt } from '../../mcp/appInChat.ts';
 import { type ReadAsset, resultForApp } from '../../mcp/appResult.ts';
-import type { AppTool } from '../../mcp/appSession.ts';
 import { fetchApp } from '../../mcp/fetchApp.ts';
-import type { Log, ServerHost, ToolCall, ToolInfo } from '../../ports.ts';
+import type { Log, ServerHost } from '../../ports.ts';
 import { placesOf } from '../places.ts';
 import { plainMessage } from '../plainMessage.ts';
-import { AppView } from './appView.ts';
+import { type AppCallParts, AppCalls } from './appCalls.ts';
+import { AppView, type ShownApp } from './appView.ts';
 
-/** The servers, and a call whose result is not made into files: an app gets it as the server sent it. */
-export interface AppHost extends Pick<ServerHost, 'listTools' | 'fetchResource' | 'listResources'> {
-  callToolRaw(
-    call: ToolCall,
-    options: { readonly signal?: AbortSignal | undefined; readonly chat?: string | undefined },
-  ): Promise<unknown>;
-}
-
-export interface AppPanelsParts {
+export interface AppPanelsParts extends AppCallParts {
   readonly extensionUri: vscode.Uri;
   readonly globalStorage: vscode.Uri;
   readonly version: string;
-  readonly host: AppHost;
-  readonly mayCall: (call: ToolCall, tool: ToolInfo) => Promise<boolean>;
+  readonly host: AppCallParts['host'] & Pick<ServerHost, 'listTools' | 'listResources'>;
   /** Puts text into the turn of the user's at the end of the chat. The text is safe as Markdown. */
   readonly addToChat: (chat: vscode.Uri, markdownSafeText: string) => Promise<void>;
   readonly log: (server: string) => Log;
-  /** Whether a server runs on this machine: its apps may then reach loopback. Nobody's may, unless this says so. */
-  readonly isLocal?: (server: string) => Promise<boolean>;
+  /** Whether a server runs on this machine: its apps may then reach loopback. */
+  readonly isLocal: (server: string) => Promise<boolean>;
 }
 
 /** The apps that are shown beside chats: one panel for each app of a chat. */
@@ -41,36 +32,33 @@ export class AppPanels implements vscode.Disposable {
     this.#parts = parts;
   }
 
-  /** Shows the result of a call in the app of its tool. Whatever goes wrong is told, and the chat has the result. */
-  async show(chat: vscode.Uri, call: ToolCall, tool: AppTool, rawResult: unknown): Promise<void> {
-    if (tool.app === undefined || !vscode.workspace.isTrusted) return;
-    const { host, log, isLocal } = this.#parts;
-    const { signal } = this.#closed;
-    const local = (await isLocal?.(tool.server)) ?? false;
-    const app = await fetchApp(host, { server: tool.server, uri: tool.app }, { local, signal });
-    if (signal.aborted) return;
-    if ('problem' in app) {
-      log(tool.server).warn(`The app of ${tool.tool} is not shown: ${app.problem}`);
-      const words = `The app of ${renderToolName(tool)} is not shown: ${app.problem}`;
-      void vscode.window.showWarningMessage(plainMessage(words));
-      return;
-    }
-    for (const notice of app.notices) log(tool.server).warn(`app of ${tool.tool}: ${notice}`);
-    this.#viewOf(chat, tool, tool.app).run({ app, call, tool, result: rawResult });
+  /** Shows the result of a call in the app of its tool. */
+  show(chat: vscode.Uri, shown: ShownApp): void {
+    const { app, tool } = shown;
+    if (this.#closed.signal.aborted || !vscode.workspace.isTrusted) return;
+    const log = this.#parts.log(tool.server);
+    for (const notice of app.notices) log.warn(`app of ${tool.tool}: ${notice}`);
+    this.#viewOf(chat, shown).run(shown);
   }
 
-  /** Shows an app again, with what the chat says about the call at the cursor. Asks no tool. */
+  /** Shows an app again, with what the chat says about the call at the cursor. Asks no tool, and tells what goes wrong. */
   async openFromChat(document: vscode.TextDocument, position: vscode.Position): Promise<void> {
     if (!vscode.workspace.isTrusted) return tell('This workspace is not trusted, so no app is shown.');
     const found = answeredCallAt(document.getText(), document.offsetAt(position));
     if (!found) return tell('There is no answered tool call here. Put the cursor into one.');
     const { call, result } = found;
-    const { tools, failures } = await this.#parts.host.listTools(call.server);
+    const { host, isLocal } = this.#parts;
+    const { tools, failures } = await host.listTools(call.server);
     const tool = tools.find((each) => each.server === call.server && each.tool === call.tool);
     if (tool?.app === undefined) {
       return tell(failures[0]?.reason ?? `The tool ${renderToolName(call)} has no app.`);
     }
-    await this.show(document.uri, call, tool, await resultForApp(result, this.#assetsOf(document.uri)));
+    const { signal } = this.#closed;
+    const local = await isLocal(tool.server);
+    const app = await fetchApp(host, { server: tool.server, uri: tool.app }, { local, signal });
+    if ('problem' in app) return tell(`The app of ${renderToolName(tool)} is not shown: ${app.problem}`);
+    const kept = await resultForApp(result, this.#assetsOf(document.uri));
+    this.show(document.uri, { app, call, tool, result: kept });
   }
 
   dispose(): void {
@@ -78,12 +66,13 @@ export class AppPanels implements vscode.Disposable {
     for (const view of [...this.#views.values()]) view.dispose();
   }
 
-  #viewOf(chat: vscode.Uri, tool: ToolInfo, uri: string): AppView {
-    const key = JSON.stringify([chat.toString(), tool.server, uri]);
+  #viewOf(chat: vscode.Uri, { tool }: ShownApp): AppView {
+    const key = JSON.stringify([chat.toString(), tool.server, tool.app]);
     const known = this.#views.get(key);
     if (known) return known;
     const onClose = () => this.#views.delete(key);
-    const view = new AppView({ ...this.#parts, chat, server: tool.server, onClose });
+    const calls = new AppCalls(this.#parts, chat.toString());
+    const view = new AppView({ ...this.#parts, calls, chat, server: tool.server, onClose });
     this.#views.set(key, view);
     return view;
   }

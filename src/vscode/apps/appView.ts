@@ -6,11 +6,14 @@ import { type App, withPolicy } from '../../mcp/apps.ts';
 import { quoteForChat } from '../../mcp/appText.ts';
 import { field, isObject } from '../../mcp/json.ts';
 import type { ResourceContents, ToolCall } from '../../ports.ts';
+import { openInBrowser } from '../openInBrowser.ts';
 import { plainMessage } from '../plainMessage.ts';
+import type { AppCalls } from './appCalls.ts';
 import { appPage } from './appPage.ts';
 import type { AppPanelsParts } from './appPanel.ts';
 
 export interface AppViewParts extends AppPanelsParts {
+  readonly calls: AppCalls;
   readonly chat: vscode.Uri;
   readonly server: string;
   readonly onClose: () => void;
@@ -112,7 +115,7 @@ export class AppView implements vscode.Disposable {
   }
 
   #createSession({ app, call, tool, result }: ShownApp): AppSession {
-    const { version, log, server } = this.#parts;
+    const { version, log, server, calls } = this.#parts;
     return new AppSession({
       app,
       call,
@@ -131,7 +134,7 @@ export class AppView implements vscode.Disposable {
         close: () => this.dispose(),
       },
       user: {
-        mayCall: this.#parts.mayCall,
+        mayCall: (each, about) => calls.mayCall(each, about),
         openLink: (url) => this.#openLink(url),
         addToChat: (text) => this.#addToChat(text),
       },
@@ -141,13 +144,13 @@ export class AppView implements vscode.Disposable {
 
   /** The app's own server, and no other. */
   #server(): ConstructorParameters<typeof AppSession>[0]['server'] {
-    const { host, server, chat } = this.#parts;
+    const { host, server, calls } = this.#parts;
     return {
       name: server,
       tools: async (signal) => (await host.listTools(server, signal)).tools,
-      call: (call, signal) => host.callToolRaw(call, { signal, chat: chat.toString() }),
+      call: (call, signal) => calls.call(call, signal),
       read: async (uri, signal) => {
-        const contents = await host.fetchResource({ server, uri }, { maxBytes: MAX_READ_BYTES, signal });
+        const contents = await calls.read({ server, uri }, { maxBytes: MAX_READ_BYTES, signal });
         return { contents: contents.map(asContents) };
       },
       resources: async (signal) => {
@@ -164,7 +167,7 @@ export class AppView implements vscode.Disposable {
       { modal: true, detail: `${showInvisible(url.href)}\n\n${this.#whoAsks()}` },
       open,
     );
-    return answer === open && vscode.env.openExternal(vscode.Uri.parse(url.href, true));
+    return answer === open && openInBrowser(url);
   }
 
   /** Nothing is sent by this: the words stand in the chat, where the user reads them before running it. */

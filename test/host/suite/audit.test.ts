@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, suiteSetup, suiteTeardown, test } from 'mocha';
 import * as vscode from 'vscode';
-import { openChat, useSampleServer } from './workspace.ts';
+import { holds, openChat, useSampleServer } from './workspace.ts';
 
 const SECRET = 'hunter2';
 
@@ -15,12 +15,16 @@ suite('the audit log', () => {
       tool: 'chart',
       arguments: { title, values: [1, 2] },
     });
-  /** What the command shows, a line for each entry. */
-  const readLog = async () => {
+  /** The entries of one kind that the command shows, once there is one. */
+  const readLog = async (kind: string) => {
     await vscode.commands.executeCommand('filechat.showAuditLog');
-    const document = vscode.window.activeTextEditor?.document;
-    assert.match(document?.uri.path ?? '', /audit\.jsonl$/);
-    return document?.getText().trimEnd().split('\n') ?? [];
+    const document = vscode.window.activeTextEditor?.document ?? assert.fail('Nothing is shown.');
+    assert.match(document.uri.path, /audit\.jsonl$/);
+    // One that is open already follows its file a moment later.
+    await holds(document, `"kind":"${kind}"`);
+    assert.equal(document.getText().includes(SECRET), false);
+    const lines = document.getText().trimEnd().split('\n');
+    return lines.map((line) => JSON.parse(line)).filter((entry) => entry.kind === kind);
   };
 
   suiteSetup(useSampleServer);
@@ -33,9 +37,9 @@ suite('the audit log', () => {
     await turn(false);
     await vscode.window.showTextDocument(uri);
     await draw('not recorded');
-    const lines = await readLog();
-    assert.equal(lines.length, 1);
-    const { time, ms, resultBytes, argumentBytes, ...entry } = JSON.parse(lines[0] ?? '');
+    const entries = await readLog('call');
+    assert.equal(entries.length, 1);
+    const { time, ms, resultBytes, argumentBytes, ...entry } = entries[0];
     assert.deepEqual(entry, {
       kind: 'call',
       server: 'mine',
@@ -47,6 +51,17 @@ suite('the audit log', () => {
     });
     for (const size of [ms, resultBytes, argumentBytes]) assert.equal(typeof size, 'number');
     assert.ok(Date.parse(time) > 0);
-    assert.equal(lines.join().includes(SECRET), false);
+  });
+
+  test('has a line for a resource that was opened to be read', async () => {
+    await turn(true);
+    const resource = 'sample://notes/meeting.md';
+    await vscode.commands.executeCommand('filechat.openResource', { server: 'mine', resource });
+    await turn(false);
+    const [entry] = await readLog('resource');
+    assert.deepEqual(
+      [entry?.server, entry?.name, entry?.consent, entry?.outcome],
+      ['mine', resource, 'asked', 'ok'],
+    );
   });
 });

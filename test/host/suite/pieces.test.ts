@@ -8,25 +8,8 @@ import { Keys } from '../../../src/vscode/keys.ts';
 import { lockChat } from '../../../src/vscode/lock.ts';
 import { keepCopy } from '../../../src/vscode/recovery.ts';
 import { RunLens } from '../../../src/vscode/runLens.ts';
+import { MemorySecrets } from './stores.ts';
 import { inWorkspace, openChat } from './workspace.ts';
-
-class MemorySecrets implements vscode.SecretStorage {
-  readonly kept = new Map<string, string>();
-  readonly onDidChange = new vscode.EventEmitter<vscode.SecretStorageChangeEvent>().event;
-
-  async get(name: string) {
-    return this.kept.get(name);
-  }
-  async store(name: string, value: string) {
-    this.kept.set(name, value);
-  }
-  async delete(name: string) {
-    this.kept.delete(name);
-  }
-  async keys() {
-    return [...this.kept.keys()];
-  }
-}
 
 suite('keys', () => {
   const config = (more: Partial<ModelConfig> = {}): ModelConfig => ({

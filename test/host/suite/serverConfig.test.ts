@@ -1,6 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { suite, suiteSetup, suiteTeardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import type { ServerConfig } from '../../../src/mcp/config.ts';
@@ -17,9 +19,10 @@ const NEVER = new AbortController().signal;
 interface Listing {
   readonly list: ServerList;
   readonly inputs: ServerInputs;
+  readonly memory: vscode.Memento;
   readonly logged: readonly string[];
   /** As if the user had chosen Allow: a dialog cannot be answered here. */
-  agreeTo(name: string): Promise<void>;
+  agreeTo(name: string, agreement?: { readonly place?: string; readonly envFile?: string }): Promise<void>;
   get(name: string): Promise<ServerConfig>;
   [Symbol.dispose](): void;
 }
@@ -38,12 +41,13 @@ function openList(secrets = new MemorySecrets()): Listing {
   return {
     list,
     inputs,
+    memory,
     logged,
     get,
-    agreeTo: async (name) => {
-      const agreed = memory.get<Record<string, string>>('consent.servers', {});
-      const key = `${inWorkspace().toString()} ${name}`;
-      await memory.update('consent.servers', { ...agreed, [key]: fingerprintServer(await get(name)) });
+    agreeTo: async (name, { place = inWorkspace().toString(), ...more } = {}) => {
+      const agreed = memory.get<Record<string, unknown>>('consent.servers', {});
+      const agreement = { print: fingerprintServer(await get(name)), text: '', ...more };
+      await memory.update('consent.servers', { ...agreed, [`${place} ${name}`]: agreement });
     },
     [Symbol.dispose]: () => list.dispose(),
   };
@@ -57,15 +61,18 @@ suite('configuration of servers', () => {
     writeFileSync(file(), JSON.stringify({ servers, inputs }));
   const writeOwn = (servers: unknown) =>
     settings().update('mcpServers', servers, vscode.ConfigurationTarget.Global);
+  const link = () => inWorkspace('linked.env').fsPath;
+  let elsewhere = '';
   let before: { readonly file: string; readonly setting: unknown };
 
   suiteSetup(() => {
+    elsewhere = realpathSync(mkdtempSync(join(tmpdir(), 'filechat-env-')));
     const setting = settings().inspect('mcpServers')?.globalValue;
     before = { file: readFileSync(file(), 'utf8'), setting };
   });
   suiteTeardown(async () => {
     writeFileSync(file(), before.file);
-    rmSync(envFile(), { force: true });
+    for (const path of [envFile(), link(), elsewhere]) rmSync(path, { force: true, recursive: true });
     await writeOwn(before.setting);
   });
 
@@ -102,7 +109,7 @@ suite('configuration of servers', () => {
     assert.equal(list.source('sample'), 'sample');
     const sample = (await list.startable()).get('sample');
     assert.ok(sample);
-    assert.equal(await list.resolve('sample', sample, NEVER), sample);
+    assert.deepEqual(await list.resolve('sample', sample, NEVER), { config: sample, secrets: [] });
   });
 
   test('a change of the setting and of the file is told', async () => {
@@ -139,8 +146,9 @@ suite('configuration of servers', () => {
       kind: 'stdio',
       command: 'x',
       args: [],
-      env: { KEY: '1' },
+      env: {},
       envFile: 'servers.env',
+      fileVariables: { KEY: '1' },
       cwd: inWorkspace().fsPath,
     });
     writeFileSync(envFile(), 'KEY=2\n');
@@ -154,10 +162,85 @@ suite('configuration of servers', () => {
     assert.equal(await isAllowed(), false);
   });
 
-  test('an env file that is not there stops its server alone, and says so', async () => {
-    await writeOwn({ good: { command: 'x' }, bad: { command: 'x', envFile: envFile() } });
+  test('what an earlier version has kept of an agreement is asked for again', async () => {
+    await writeOwn({});
+    writeServers({ theirs: { command: 'x' } });
+    using opened = openList();
+    const { list, memory } = opened;
+    const key = `${inWorkspace().toString()} theirs`;
+    await memory.update('consent.servers', { [key]: fingerprintServer(await opened.get('theirs')) });
+    assert.equal((await list.allowed()).size, 0);
+  });
+
+  test('one of the user’s waits for the user’s word when a workspace decides about its env file', async () => {
+    // To make a link takes a right there that few have.
+    if (process.platform === 'win32') return;
     writeServers({});
-    rmSync(envFile(), { force: true });
+    const outside = join(elsewhere, 'own.env');
+    const linked = join(elsewhere, 'linked.env');
+    writeFileSync(outside, 'KEY=1\n');
+    writeFileSync(envFile(), 'NODE_OPTIONS=--require=./evil.cjs\n');
+    rmSync(link(), { force: true });
+    symlinkSync(outside, link());
+    symlinkSync(envFile(), linked);
+    await writeOwn({
+      own: { command: 'x', envFile: outside },
+      inside: { command: 'x', envFile: '${workspaceFolder}/servers.env' },
+      leadsIn: { command: 'x', envFile: linked },
+      leadsOut: { command: 'x', envFile: link() },
+    });
+    using opened = openList();
+    const { list } = opened;
+    const allowed = async () => [...(await list.allowed()).keys()];
+    assert.deepEqual(await allowed(), ['own']);
+    for (const name of ['inside', 'leadsIn', 'leadsOut']) {
+      await opened.agreeTo(name, { place: `user ${inWorkspace().toString()}` });
+    }
+    assert.deepEqual(await allowed(), ['own', 'inside', 'leadsIn', 'leadsOut']);
+    writeFileSync(envFile(), 'NODE_OPTIONS=--require=./worse.cjs\n');
+    assert.deepEqual(await allowed(), ['own', 'leadsOut']);
+  });
+
+  test('outside of the workspace, nothing is read for a workspace before somebody agrees', async () => {
+    // To make a link takes a right there that few have.
+    if (process.platform === 'win32') return;
+    await writeOwn({});
+    const outside = join(elsewhere, 'secrets.env');
+    writeFileSync(outside, 'KEY=1\n');
+    rmSync(link(), { force: true });
+    symlinkSync(outside, link());
+    writeServers({
+      direct: { command: 'x', envFile: outside },
+      linked: { command: 'x', envFile: 'linked.env' },
+      // Not even whether there is such a file is known.
+      missing: { command: 'x', envFile: join(elsewhere, 'missing.env') },
+    });
+    using opened = openList();
+    const { list } = opened;
+    const variables = async (name: string) => {
+      const config = await opened.get(name);
+      return config.kind === 'stdio' ? config.fileVariables : undefined;
+    };
+    for (const name of ['direct', 'linked']) {
+      assert.equal(await variables(name), undefined);
+      await opened.agreeTo(name, { envFile: outside });
+      assert.deepEqual(await variables(name), { KEY: '1' });
+      assert.equal((await list.allowed()).has(name), false, 'nobody has agreed to what it says');
+      await opened.agreeTo(name, { envFile: outside });
+      assert.equal((await list.allowed()).has(name), true);
+    }
+    assert.deepEqual(
+      (await list.all()).filter(({ problem }) => problem !== undefined),
+      [],
+    );
+  });
+
+  test('an env file that is not there stops its server alone, and says so', async () => {
+    await writeOwn({
+      good: { command: 'x' },
+      bad: { command: 'x', envFile: join(elsewhere, 'missing.env') },
+    });
+    writeServers({});
     using opened = openList();
     const { list } = opened;
     await list.resolve('good', await opened.get('good'), NEVER);
@@ -185,8 +268,10 @@ suite('configuration of servers', () => {
     await inputs.set('user', 'token', 'of the user');
     await inputs.set(inWorkspace().toString(), 'token', 'of the folder');
     const headers = async (name: string) => {
-      const resolved = await list.resolve(name, await opened.get(name), NEVER);
-      return resolved.kind === 'stdio' ? {} : resolved.headers;
+      const { config, secrets } = await list.resolve(name, await opened.get(name), NEVER);
+      if (config.kind === 'stdio') assert.fail('is no program');
+      assert.deepEqual(secrets, Object.values(config.headers));
+      return config.headers;
     };
     assert.deepEqual(await headers('mine'), { Authorization: 'of the user' });
     assert.deepEqual(await headers('theirs'), { Authorization: 'of the folder' });
@@ -234,8 +319,23 @@ suite('configuration of servers', () => {
       list.resolve('mine', await opened.get('mine'), NEVER),
       /^Error: The input "program" was not given/,
     );
+    // A reply needs none of them. Without this, a box would wait here for ever.
+    assert.equal(await list.askForWorkspaceServers(), 'given');
     await opened.inputs.set('user', 'program', 'node');
     assert.equal(await list.askForWorkspaceServers('mine'), 'given');
+  });
+
+  test('what was given to one server can be forgotten alone', async () => {
+    await writeOwn({ mine: { command: 'x', args: ['${input:a}', '${input:b}'] }, plain: { command: 'x' } });
+    writeServers({});
+    const secrets = new MemorySecrets();
+    using opened = openList(secrets);
+    for (const id of ['a', 'b', 'other']) await opened.inputs.set('user', id, 'wrong');
+    await opened.inputs.set('elsewhere', 'a', 'right');
+    assert.equal(await opened.list.forgetInputs('plain'), false);
+    assert.equal(await opened.list.forgetInputs('nobody'), false);
+    assert.equal(await opened.list.forgetInputs('mine'), true);
+    assert.deepEqual([...secrets.kept.keys()], ['input ["user","other"]', 'input ["elsewhere","a"]']);
   });
 
   test('one of the user’s is written beside the others', async () => {

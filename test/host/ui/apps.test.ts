@@ -245,3 +245,48 @@ ui.test('an app is shown again with what the chat has kept', async (session) => 
   });
   await shown(session).app.getByText('polite was called').waitFor();
 });
+
+ui.test('an app gets no tool that is switched off or against the rules of its chat', async (session) => {
+  const { page, evaluate } = session;
+  const set = (name: string, value: unknown) =>
+    evaluate((vscode, [key, to]) => vscode.workspace.getConfiguration('filechat').update(key, to, true), [
+      name,
+      value,
+    ] as const);
+  await set('auditLog', true);
+  await showApp(session, 'hostile', 'polite');
+  const { app } = shown(session);
+  await app.getByText('polite was called').waitFor();
+  const ask = () => app.getByRole('button', { name: 'call', exact: true }).click();
+  await set('disabledTools', ['hostile.leave']);
+  await ask();
+  await app.getByText('The tool hostile.leave is switched off.').waitFor();
+  await set('disabledTools', undefined);
+
+  await evaluate(async (vscode) => {
+    const chat = vscode.window.visibleTextEditors[0]?.document.uri;
+    if (!chat) throw new Error('There is no chat.');
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(chat, new vscode.Position(0, 0), '---\ntools: [hostile.polite]\n---\n');
+    await vscode.workspace.applyEdit(edit);
+  });
+  await ask();
+  await app.getByText('This chat does not allow the tool hostile.leave.').waitFor();
+  assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+  await set('auditLog', undefined);
+  const log = await evaluate(async (vscode) => {
+    await vscode.commands.executeCommand('filechat.showAuditLog');
+    return vscode.window.activeTextEditor?.document.getText() ?? '';
+  });
+  const calls = log
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+    .filter(({ kind }) => kind === 'call')
+    .map(({ name, outcome, consent }) => [name, outcome, consent]);
+  assert.deepEqual(calls, [
+    ['polite', 'ok', 'asked'],
+    ['leave', 'denied', undefined],
+    ['leave', 'denied', undefined],
+  ]);
+});

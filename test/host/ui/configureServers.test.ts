@@ -50,7 +50,10 @@ ui.test(
     await dialog(page, question).waitFor();
     await takeScreenshot(page, 'add-a-server');
     const shown = await press(page, question, 'Add');
-    assert.match(shown, /node "my server\.js" --flag\s+env: API_KEY, LEVEL/);
+    assert.match(
+      shown,
+      /node "my server\.js" --flag\s+env: API_KEY=\$\{input:files\.API_KEY\}\s+env: LEVEL=debug/,
+    );
     assert.match(shown, /Kept in the secret store: files\.API_KEY/);
     assert.doesNotMatch(shown, /sesame/);
     assert.deepEqual(await waitForServers(evaluate, '"files"'), {
@@ -130,7 +133,11 @@ ui.test(
     await dialog(page, question).waitFor();
     await takeScreenshot(page, 'consent-to-a-changed-server');
     const shown = await press(page, question, 'Don’t Allow');
-    assert.match(shown, /sample-server\.js --new/);
+    // What has changed comes first, then the whole.
+    assert.match(
+      shown,
+      /was: node \S*sample-server\.js\s+is: node \S*sample-server\.js --new\s+node \S*sample-server\.js --new/,
+    );
     // Without it, there is our own.
     await quickPickRow(page, 'tour').waitFor();
     await page.keyboard.press('Escape');
@@ -144,7 +151,7 @@ ui.test('an input is asked for, with who wants it, and reaches the program', asy
   writeFileSync(workspace.path('.vscode', 'mcp.json'), JSON.stringify({ servers, inputs }));
   await runCommand(page, 'Filechat: Call Tool');
   const shown = await press(page, 'the MCP server “asks”', 'Allow');
-  assert.match(shown, /env: KEY\s+inputs: key/);
+  assert.match(shown, /env: KEY=\$\{input:key\}\s+inputs: key/);
   await quickInput(page)
     .getByText(/given to: node -e .* — The configuration says: From the door\./)
     .waitFor();
@@ -154,3 +161,61 @@ ui.test('an input is asked for, with who wants it, and reaches the program', asy
   const told = async () => (existsSync(file) ? readFileSync(file, 'utf8') || undefined : undefined);
   assert.match(await waitFor('the program', 30_000, told), /^(sesame\.)+$/);
 });
+
+ui.test(
+  'an env file outside of the workspace is read after the first question, and the second tells what it sets',
+  async ({ page, workspace }) => {
+    const outside = workspace.path('..', 'outside.env');
+    writeFileSync(outside, 'API=sesame\nNODE_OPTIONS=--require=./evil.cjs\n');
+    const servers = { reads: { command: 'node', envFile: outside } };
+    writeFileSync(workspace.path('.vscode', 'mcp.json'), JSON.stringify({ servers }));
+    await runCommand(page, 'Filechat: Call Tool');
+    const first = await press(page, 'wants to start a program: the MCP server “reads”', 'Allow');
+    assert.match(first, /Its env file is outside of this workspace: .*outside\.env/);
+    assert.doesNotMatch(first, /NODE_OPTIONS/);
+    const question = 'The env file of the MCP server “reads” sets variables that you have not seen.';
+    await dialog(page, question).waitFor();
+    await takeScreenshot(page, 'consent-to-an-env-file');
+    const second = await press(page, question, 'Don’t Allow');
+    assert.match(
+      second,
+      /is: env file sets: NODE_OPTIONS=--require=\.\/evil\.cjs\s+is: env file sets: API\s/,
+    );
+    assert.doesNotMatch(second, /sesame/);
+    await quickPickRow(page, 'tour').waitFor();
+    await page.keyboard.press('Escape');
+  },
+);
+
+ui.test(
+  'a server of the user’s that takes variables from the workspace is asked about, and again when they change meanwhile',
+  async ({ page, evaluate, workspace }) => {
+    const writeProxy = (address: string) =>
+      writeFileSync(workspace.path('.env'), `API=sesame\nHTTPS_PROXY=${address}\n`);
+    writeFileSync(workspace.path('.vscode', 'mcp.json'), '{"servers":{}}');
+    writeProxy('http://127.0.0.1:1');
+    const env = { TOKEN: 'sesame' };
+    const mine = { command: 'node', args: ['-e', '0'], env, envFile: '${workspaceFolder}/.env' };
+    await evaluate(
+      (vscode, servers) => vscode.workspace.getConfiguration('filechat').update('mcpServers', servers, 1),
+      { mine },
+    );
+    await runCommand(page, 'Filechat: Call Tool');
+    const question = 'Your MCP server “mine” takes its variables from a file of this workspace.';
+    await dialog(page, question).waitFor();
+    writeProxy('http://127.0.0.1:2');
+    const first = await press(page, question, 'Allow');
+    assert.match(
+      first,
+      /env: TOKEN=•••\s+env file: \$\{workspaceFolder\}\/\.env\s+env file sets: HTTPS_PROXY=http:\S+:1\s+env file sets: API\s/,
+    );
+    const changed = 'Your MCP server “mine”, which takes variables from this workspace, has changed';
+    await dialog(page, changed).waitFor();
+    await takeScreenshot(page, 'consent-to-a-file-of-the-workspace');
+    const second = await press(page, changed, 'Don’t Allow');
+    assert.match(second, /was: env file sets: HTTPS_PROXY=\S+:1\s+is: env file sets: HTTPS_PROXY=\S+:2\s/);
+    assert.doesNotMatch(first + second, /sesame/);
+    await quickPickRow(page, 'tour').waitFor();
+    await page.keyboard.press('Escape');
+  },
+);

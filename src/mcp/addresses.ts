@@ -1,0 +1,62 @@
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * Why an address that a server names is neither opened nor fetched, whoever asks for it, as the end of a sentence:
+ * anything but https, plain http to another machine, a user name that pretends to be a host, and the addresses at
+ * which machines of a cloud find their own credentials.
+ */
+export function whyRefused(url: URL): string | undefined {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'only https is opened';
+  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
+  if (METADATA_NAMES.has(host) || contains(FORBIDDEN_ADDRESSES, host)) {
+    return 'it may hold the credentials of this machine';
+  }
+  if (url.username !== '' || url.password !== '') return 'it has a user name in it';
+  if (url.protocol === 'http:' && !isLoopback(host)) return 'without https, others can read along';
+  return undefined;
+}
+
+const METADATA_NAMES: ReadonlySet<string> = new Set([
+  'metadata',
+  'metadata.google.internal',
+  'metadata.goog',
+  'instance-data',
+  'instance-data.ec2.internal',
+]);
+
+/** Link-local addresses, in every dress that IPv6 has for them, and the other places of credentials; and nowhere. */
+const FORBIDDEN_ADDRESSES = blockList([
+  ['169.254.0.0', 16],
+  ['::a9fe:0', 112],
+  ['64:ff9b::a9fe:0', 112],
+  ['2002:a9fe::', 32],
+  ['fe80::', 10],
+  ['fd00:ec2::254', 128],
+  ['100.100.100.200', 32],
+  ['168.63.129.16', 32],
+  ['192.0.0.192', 32],
+  ['0.0.0.0', 8],
+  ['::', 128],
+]);
+
+const LOOPBACK_ADDRESSES = blockList([
+  ['127.0.0.0', 8],
+  ['::1', 128],
+]);
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || contains(LOOPBACK_ADDRESSES, host);
+}
+
+function contains(list: BlockList, host: string): boolean {
+  const version = isIP(host);
+  return version !== 0 && list.check(host, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+function blockList(subnets: readonly (readonly [address: string, bits: number])[]): BlockList {
+  const list = new BlockList();
+  for (const [address, bits] of subnets) {
+    list.addSubnet(address, bits, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+  }
+  return list;
+}

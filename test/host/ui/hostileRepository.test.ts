@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { type Evaluate, waitForText } from '../bridge.ts';
+import { button, dialog, runCommand, toast, waitForWorkbench, webview } from '../page.ts';
+import { waitFor } from '../process.ts';
+import { checkout } from '../workspace.ts';
+import { heldModel } from './heldModel.ts';
+import {
+  type HostileRepository,
+  LINKS,
+  SETTING_NAMES,
+  startCanary,
+  writeHostileRepository,
+} from './hostileRepository.ts';
+import { takeScreenshot, type Ui, uiSession } from './session.ts';
+
+const REFUSED = 'This workspace is not trusted, so nothing is run.';
+const SECRET = 'the-secret-of-the-user';
+const canary = startCanary();
+
+interface Outcome {
+  readonly ok: boolean;
+  readonly error?: string;
+  readonly cancelled?: boolean;
+}
+
+/** Makes the open workspace a hostile one, and comes back to it as somebody does who opens it for the first time. */
+async function openRepository(ui: Ui): Promise<HostileRepository> {
+  const repository = writeHostileRepository(ui.workspace.folder, canary.host);
+  writeFileSync(ui.workspace.path('..', 'secret.txt'), SECRET);
+  await reload(ui);
+  return repository;
+}
+
+async function reload({ page, evaluate }: Ui): Promise<void> {
+  const old = await evaluate(() => process.pid);
+  await page.reload({ waitUntil: 'commit' });
+  await waitForWorkbench(page);
+  await waitFor('the next extension host', 30_000, async () => {
+    const current = await evaluate(() => process.pid).catch(() => old);
+    return current === old ? undefined : true;
+  });
+}
+
+function preview(page: Page): Locator {
+  return webview(page, 'vscode.markdown-language-features').locator('body');
+}
+
+/** Shows a chat of the repository at the left, the preview being at the right. */
+async function show({ evaluate, workspace }: Ui, name: string): Promise<void> {
+  await evaluate(async (vscode, path) => {
+    await vscode.window.showTextDocument(vscode.Uri.file(path), { viewColumn: vscode.ViewColumn.One });
+  }, workspace.path(name));
+}
+
+/** How much of itself the workbench brings back differs. What is missing is opened again. */
+async function lookAgain(session: Ui): Promise<void> {
+  const { page, evaluate } = session;
+  await evaluate(async (vscode) => {
+    const previews = vscode.window.tabGroups.all.filter(({ viewColumn }) => viewColumn > 1);
+    await vscode.window.tabGroups.close(previews);
+  });
+  await show(session, 'welcome.chat.md');
+  await evaluate((vscode) => vscode.commands.executeCommand('markdown.showPreviewToSide'));
+  await preview(page).getByText('Welcome to this project').waitFor();
+  await evaluate((vscode) => vscode.commands.executeCommand('filechat.servers.focus'));
+}
+
+/** All that a curious person does who runs nothing. */
+async function lookAround(session: Ui): Promise<void> {
+  const { page, evaluate } = session;
+  await show(session, 'welcome.chat.md');
+  await runCommand(page, 'Markdown: Open Preview to the Side');
+  await preview(page).getByText('Welcome to this project').waitFor();
+  await preview(page).getByText('Start here').click();
+  await preview(page).getByText('then read this').click();
+  await evaluate(async (vscode, address) => {
+    // As a click on the link in the text does. What cannot be read says so in its editor, or rejects.
+    const place = { viewColumn: vscode.ViewColumn.One };
+    await vscode.commands
+      .executeCommand('vscode.open', vscode.Uri.parse(address), place)
+      .then(undefined, () => {});
+  }, LINKS.resource);
+  for (const chat of ['interrupted.chat.md', 'writing.chat.md', 'question.chat.md', 'welcome.chat.md']) {
+    await show(session, chat);
+  }
+  await evaluate((vscode) => vscode.commands.executeCommand('filechat.servers.focus'));
+}
+
+/** Nothing has been run, and nobody has been asked anything or been sent anything. */
+async function assertNothingHappened({ page, evaluate }: Ui, repository: HostileRepository): Promise<void> {
+  assert.deepEqual(repository.started(), []);
+  assert.deepEqual(canary.heard, []);
+  assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+  assert.equal(await evaluate((vscode) => vscode.window.terminals.length), 0);
+}
+
+function execute(evaluate: Evaluate, command: string, argument: object): Promise<Outcome | null> {
+  return evaluate(
+    async (vscode, name, given) => (await vscode.commands.executeCommand<Outcome>(name, given)) ?? null,
+    `filechat.${command}`,
+    argument,
+  );
+}
+
+void test('the hostile repository sets every setting that there is', () => {
+  const { contributes } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
+  const settings = Object.keys(contributes.configuration.properties);
+  assert.deepEqual(SETTING_NAMES.toSorted(), settings.toSorted());
+});
+
+describe('a hostile repository that is not trusted', () => {
+  const ui = uiSession({ trust: 'restricted' });
+  let repository: HostileRepository;
+
+  ui.test('can be read, previewed and looked at, and nothing happens', async (session) => {
+    const { page } = session;
+    repository = await openRepository(session);
+    await lookAround(session);
+    await page.getByText('This workspace is not trusted, so no server is started.').waitFor();
+    await takeScreenshot(page, 'hostile-untrusted');
+    await assertNothingHappened(session, repository);
+  });
+
+  ui.test('a reload changes nothing', async (session) => {
+    const { page } = session;
+    await reload(session);
+    await lookAgain(session);
+    await page.getByText('This workspace is not trusted, so no server is started.').waitFor();
+    await assertNothingHappened(session, repository);
+  });
+
+  ui.test('there, no command runs anything', async (session) => {
+    const { page, evaluate } = session;
+    await show(session, 'welcome.chat.md');
+    await runCommand(page, 'Filechat: Show Request');
+    await toast(page, REFUSED).first().waitFor();
+    await execute(evaluate, 'startServer', { server: 'program' });
+    await toast(page, 'so no server is started').first().waitFor();
+    await execute(evaluate, 'restartServer', { server: 'remote' });
+    await execute(evaluate, 'openResource', { server: 'remote', resource: 'http://localhost/' });
+    for (const command of ['run', 'resume', 'compact', 'callTool', 'readResource', 'insertPrompt']) {
+      const outcome = await execute(evaluate, command, { server: 'program', tool: 'steal' });
+      assert.equal(outcome?.ok, false, command);
+      assert.match(outcome?.error ?? '', /not trusted/, command);
+    }
+    await assertNothingHappened(session, repository);
+  });
+});
+
+describe('a hostile repository that is trusted', () => {
+  const model = heldModel();
+  const ui = uiSession({
+    settings: {
+      'filechat.mcpServers': {
+        own: { command: process.execPath, args: [join(checkout, 'dist', 'sample-server.js')] },
+      },
+      'filechat.disabledTools': ['own.fail'],
+      'filechat.auditLog': true,
+    },
+  });
+  let repository: HostileRepository;
+
+  ui.test('can be looked at, and nothing happens', async (session) => {
+    const { page } = session;
+    repository = await openRepository(session);
+    await lookAround(session);
+    await waitForServers(page);
+    for (const server of ['program', 'remote', 'own']) {
+      await serverRow(page, server).locator('.monaco-tl-twistie').click();
+    }
+    await page.getByText('Look at it and decide').nth(1).waitFor();
+    assert.equal(await serverRow(page, 'settings').count(), 0);
+    await takeScreenshot(page, 'hostile-trusted');
+    await assertNothingHappened(session, repository);
+  });
+
+  ui.test('a reload changes nothing', async (session) => {
+    const { page } = session;
+    await reload(session);
+    await lookAgain(session);
+    await waitForServers(page);
+    await assertNothingHappened(session, repository);
+  });
+
+  ui.test('a call shows the whole program before it starts, and Escape starts nothing', async (session) => {
+    const { page, evaluate } = session;
+    await show(session, 'welcome.chat.md');
+    const ran = execute(evaluate, 'run', {});
+    const question = dialog(page, 'This workspace wants to start a program: the MCP server “program”.');
+    const shown = await question.innerText();
+    assert.ok(shown.includes(process.execPath), shown);
+    assert.ok(shown.includes('writeFileSync'), shown);
+    assert.match(shown, /env file sets: NODE_OPTIONS=/);
+    assert.match(shown, /env file: .*\.env/);
+    await takeScreenshot(page, 'hostile-consent');
+    await page.keyboard.press('Escape');
+    assert.equal((await ran)?.cancelled, true);
+    await assertNothingHappened(session, repository);
+  });
+
+  ui.test('a file from outside is not sent without the user’s word', async (session) => {
+    const { page, evaluate } = session;
+    await model.use(evaluate);
+    await show(session, 'question.chat.md');
+    const ran = execute(evaluate, 'run', {});
+    await closed(page, 'the MCP server “program”');
+    await closed(page, 'Send the file secret.txt to the model?');
+    assert.match((await ran)?.error ?? '', /secret\.txt” cannot be sent/);
+    assert.equal(model.asked, 0);
+    await assertNothingHappened(session, repository);
+  });
+
+  ui.test('a reply goes to the user’s own model, and without what was not agreed to', async (session) => {
+    const { page, evaluate } = session;
+    await execute(evaluate, 'newChat', { content: '# %% user\nWho are you?\n' });
+    const ran = execute(evaluate, 'run', {});
+    await closed(page, 'the MCP server “program”');
+    const reply = await model.next();
+    assert.doesNotMatch(reply.body, /steal|evil|without asking/);
+    reply.say('Yours.');
+    reply.finish();
+    assert.equal((await ran)?.ok, true);
+    await assertNothingHappened(session, repository);
+  });
+
+  ui.test('the models of the repository are not there', async (session) => {
+    await show(session, 'interrupted.chat.md');
+    const ran = execute(session.evaluate, 'resume', {});
+    await closed(session.page, 'the MCP server “program”');
+    const outcome = await ran;
+    assert.equal(outcome?.ok, false);
+    assert.match(outcome?.error ?? '', /“evil”/);
+    await assertNothingHappened(session, repository);
+  });
+
+  ui.test('the settings of the repository loosen nothing', async (session) => {
+    const { page, evaluate } = session;
+    const content = '---\nagent: evil\napprove: auto\n---\n# %% user\nHello\n';
+    await execute(evaluate, 'newChat', { content });
+    const ran = execute(evaluate, 'callTool', { server: 'own', tool: 'tour', arguments: {} });
+    await button(dialog(page, 'Call the tool own.tour?'), 'Allow').click();
+    assert.equal((await ran)?.ok, true);
+    await waitForText(evaluate, 'Tool generated file 1');
+    const off = await execute(evaluate, 'callTool', { server: 'own', tool: 'fail', arguments: {} });
+    assert.match(off?.error ?? '', /switched off/);
+    const editors = { server: 'vscode', tool: 'filechat_test_draw', arguments: {} };
+    assert.equal((await execute(evaluate, 'callTool', editors))?.ok, false);
+    await execute(evaluate, 'showAuditLog', {});
+    await waitForText(evaluate, '"server":"own","name":"tour"');
+    await assertNothingHappened(session, repository);
+  });
+
+  ui.test('what was agreed to and then changed is asked about again', async (session) => {
+    const { page, evaluate } = session;
+    const call = { server: 'program', tool: 'steal', arguments: {} };
+    const first = execute(evaluate, 'callTool', call);
+    await button(dialog(page, 'the MCP server “program”'), 'Allow').click();
+    assert.equal((await first)?.ok, false);
+    // So that an empty list means something: this is what it looks like when they run.
+    assert.deepEqual(repository.started().toSorted(), ['preloaded', 'program']);
+    repository.changeProgram();
+    const second = execute(evaluate, 'callTool', call);
+    const question = dialog(
+      page,
+      'The MCP server “program” of this workspace has changed since you allowed it.',
+    );
+    await question.getByText('--changed').waitFor();
+    await takeScreenshot(page, 'hostile-changed');
+    await button(question, 'Don’t Allow').click();
+    assert.match((await second)?.error ?? '', /“program” is not allowed/);
+    assert.deepEqual(canary.heard, []);
+  });
+});
+
+/** Waits until the view shows what the repository brings along. */
+async function waitForServers(page: Page): Promise<void> {
+  for (const server of ['program', 'remote']) {
+    await serverRow(page, server).getByText('not allowed yet').waitFor();
+  }
+}
+
+/** The row of a server in the view. */
+function serverRow(page: Page, server: string): Locator {
+  return page.locator('.pane-body').getByRole('treeitem', { name: new RegExp(`^${server},`) });
+}
+
+/** Waits for a dialog and closes it without an answer. */
+async function closed(page: Page, text: string): Promise<void> {
+  const box = dialog(page, text);
+  await box.waitFor();
+  await page.keyboard.press('Escape');
+  await box.waitFor({ state: 'detached' });
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { after } from 'node:test';
+import type { Page } from 'playwright-core';
+import { AuthServer, ProtectedServer, startSite } from '../../integration/helpers/authServer.ts';
+import { waitForText } from '../bridge.ts';
+import { button, dialog, pick, runCommand, toast } from '../page.ts';
+import { openChat, takeScreenshot, type Ui, uiSession } from './session.ts';
+
+const auth = await startSite((origin) => new AuthServer(origin), after);
+const site = await startSite((origin) => new ProtectedServer(`${origin}/mcp`, auth), after);
+/**
+ * This build leads browsers to ports of 127.0.0.1 through a proxy that only code-server itself has. A browser knows
+ * where any other name that ends in localhost is.
+ */
+const authHost = new URL(auth.issuer).host.replace('127.0.0.1', 'auth.localhost');
+const SIGN_IN = { authorization_endpoint: `http://${authHost}/authorize` };
+auth.metadata = SIGN_IN;
+
+const ui = uiSession({
+  settings: {
+    'filechat.mcpServers': { safe: { type: 'http', url: site.url } },
+    'filechat.approve': 'auto',
+  },
+});
+
+const GIVEN_UP = /sign-in to safe was given up; restart the server to be asked again/;
+const QUESTION = `The MCP server “safe” wants you to sign in at ${authHost}.`;
+
+interface Outcome {
+  readonly ok: boolean;
+  readonly error?: string;
+}
+
+/** Calls the tool in a new chat. Resolves when the call is over, so the dialogs are answered before it is awaited. */
+async function call(session: Ui): Promise<{ readonly outcome: Promise<Outcome> }> {
+  await openChat(session, 'Who am I?');
+  const outcome = session.evaluate((vscode) =>
+    vscode.commands.executeCommand<Outcome>('filechat.callTool', {
+      server: 'safe',
+      tool: 'whoami',
+      arguments: {},
+    }),
+  );
+  // Whoever awaits it hears of a failure; a dialog that does not come is told first.
+  outcome.catch(() => {});
+  return { outcome };
+}
+
+/** Agrees to the sign-in. Resolves to the page that the browser shows in the end. */
+async function open(page: Page): Promise<Page> {
+  const opened = page.context().waitForEvent('page');
+  await button(dialog(page, QUESTION), 'Open').click();
+  return opened;
+}
+
+ui.test('a call leads through the browser and back, and then succeeds', async (session) => {
+  const { page, evaluate } = session;
+  const { outcome } = await call(session);
+  const question = dialog(page, QUESTION);
+  await question.waitFor();
+  await takeScreenshot(page, 'sign-in');
+  assert.deepEqual(auth.authorizations, []);
+  const browser = await open(page);
+  await browser.getByText('You can close this page now.').waitFor();
+  assert.equal((await outcome).ok, true);
+  await waitForText(evaluate, '# %% tool safe.whoami');
+  assert.equal(auth.authorizations.length, 1);
+  assert.ok([...auth.tokens.keys()].includes(site.seen.at(-1) ?? ''));
+  await browser.close();
+});
+
+ui.test('who is signed in is not asked again', async (session) => {
+  const { outcome } = await call(session);
+  assert.equal((await outcome).ok, true);
+  assert.equal(auth.authorizations.length, 1);
+});
+
+ui.test(
+  'who signs out is asked again; who closes the question is told so, and not asked at every call',
+  async (session) => {
+    const { page } = session;
+    await runCommand(page, 'Filechat: Sign Out of Server');
+    await pick(page, 'Sign Out of which server?', 'safe');
+    await toast(page, 'Signed out of safe.').waitFor();
+    const { outcome } = await call(session);
+    await dialog(page, QUESTION).waitFor();
+    await page.keyboard.press('Escape');
+    const { ok, error = '' } = await outcome;
+    assert.equal(ok, false);
+    assert.match(error, GIVEN_UP);
+    await toast(page, GIVEN_UP).first().waitFor();
+    await takeScreenshot(page, 'sign-in-given-up');
+    const again = await (await call(session)).outcome;
+    assert.equal(again.ok, false);
+    assert.match(again.error ?? '', GIVEN_UP);
+    assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+    assert.equal(auth.authorizations.length, 1);
+  },
+);
+
+ui.test('a restart asks again, and Cancel gives up while the browser is elsewhere', async (session) => {
+  const { page, evaluate } = session;
+  // Nobody comes back from there.
+  auth.metadata = { authorization_endpoint: `http://${authHost}/nowhere` };
+  await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+  const restarted = restart(session);
+  const browser = await open(page);
+  const waiting = toast(page, 'Waiting for you to sign in to “safe” in the browser');
+  await waiting.waitFor();
+  await takeScreenshot(page, 'sign-in-waits');
+  await button(waiting, 'Cancel').click();
+  await restarted;
+  await toast(page, GIVEN_UP).first().waitFor();
+  await browser.close();
+  auth.metadata = SIGN_IN;
+});
+
+ui.test('who says no in the browser is told so, and a yes after that is a yes', async (session) => {
+  const { page, evaluate } = session;
+  await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+  auth.answer = { error: 'access_denied', code: undefined };
+  const refused = restart(session);
+  await (await open(page)).getByText('You can close this page now.').waitFor();
+  await refused;
+  await toast(page, GIVEN_UP).first().waitFor();
+  auth.answer = {};
+  const allowed = restart(session);
+  await (await open(page)).getByText('You can close this page now.').waitFor();
+  await allowed;
+  assert.equal((await (await call(session)).outcome).ok, true);
+});
+
+function restart({ evaluate }: Ui): Promise<unknown> {
+  const restarted = evaluate((vscode) =>
+    vscode.commands.executeCommand('filechat.restartServer', { server: 'safe' }),
+  );
+  restarted.catch(() => {});
+  return restarted;
+}
