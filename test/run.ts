@@ -26,11 +26,14 @@ const UI = ['test/host/ui/**/*.test.ts'];
 const stages: Readonly<Record<string, () => Promise<Counts>>> = {
   units: () =>
     runNodeTests(allBut(['test/**/*.test.ts'], [...INTEGRATION, 'test/host/**']), { concurrency: 2 }),
-  integration: () => runNodeTests(allBut(INTEGRATION), { concurrency: 2 }),
+  integration: () => runNodeTests(allBut(INTEGRATION), { concurrency: 4 }),
   host: () => runHostSuite({ vsix: join(root, 'dist/filechat.vsix') }),
   // One browser and one editor at a time: two of them on a small machine only wait for each other.
   ui: () => runNodeTests(allBut(UI), { concurrency: 1 }),
 };
+
+/** The host mostly waits for itself, so other tests can run beside it; they wait for processes. */
+const TOGETHER = [['units'], ['integration', 'host'], ['ui']];
 
 function allBut(patterns: readonly string[], excluded: readonly string[] = []): readonly string[] {
   const find = (pattern: string) => globSync(pattern, { cwd: root });
@@ -79,10 +82,16 @@ async function main(): Promise<void> {
   npm('check');
   npm('package');
   const results = new Map<string, Counts>();
-  for (const [name, stage] of Object.entries(stages)) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue;
-    console.log(`\n── ${name} (${relative(process.cwd(), join(root, 'test')) || '.'}) ──`);
-    results.set(name, await stage());
+  for (const names of TOGETHER) {
+    const chosen = names.filter((name) => wanted.length === 0 || wanted.includes(name));
+    if (chosen.length === 0) continue;
+    console.log(`\n── ${chosen.join(' and ')} (${relative(process.cwd(), join(root, 'test')) || '.'}) ──`);
+    await Promise.all(
+      chosen.map(async (name) => {
+        const counts = await stages[name]?.();
+        if (counts) results.set(name, counts);
+      }),
+    );
   }
   report(results);
 }

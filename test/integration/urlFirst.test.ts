@@ -6,14 +6,14 @@ import { eraServer, open } from './helpers/eraServer.ts';
 
 const call = (tool: string) => ({ id: 'c1', server: 's', tool, arguments: {} });
 
-function start(t: TestContext, answer: ElicitationAnswer) {
+function start(t: TestContext, answer: ElicitationAnswer, visited?: () => Promise<boolean>) {
   const { config, heard } = eraServer(t, 'legacy');
   const asked = Promise.withResolvers<Elicitation>();
   const elicit = async (elicitation: Elicitation) => {
     asked.resolve(elicitation);
     return answer;
   };
-  const connections = open(t, config, { requests: { elicit } });
+  const connections = open(t, config, { requests: { elicit, ...(visited ? { visited } : {}) } });
   const calls = () => heard().filter((line) => line === 'tools/call').length;
   return { connections, asked: asked.promise, calls };
 }
@@ -27,6 +27,15 @@ test('the call is made again when the server says that it is done, and not befor
   await connections.callTool(call('signIn'));
   assert.match(JSON.stringify(await visiting), /visited/);
 });
+
+for (const isDone of [true, false]) {
+  test(`a server that does not say it: the user says ${isDone}`, async (t) => {
+    const { connections, calls } = start(t, { action: 'accept' }, async () => isDone);
+    await assert.rejects(connections.callTool(call('visit')), /Sign in first\.$/);
+    // It has not been signed in, so the second try fails as the first.
+    assert.equal(calls(), isDone ? 2 : 1);
+  });
+}
 
 for (const action of ['decline', 'cancel'] as const) {
   test(`a user who says ${action} ends the call, which is not made again`, async (t) => {

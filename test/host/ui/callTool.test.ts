@@ -10,13 +10,24 @@ import {
   imageWidth,
   pick,
   quickInput,
+  quickPickRow,
   runCommand,
+  showCommands,
   webview,
 } from '../page.ts';
 import { takeScreenshot, uiSession } from './session.ts';
 
 const ui = uiSession();
 const PNG_HEAD = '89504e470d0a1a0a';
+
+ui.test('the workbench opens the workspace, and the palette offers a new chat', async (session) => {
+  const { page, evaluate, workspace } = session;
+  const folder = await evaluate((vscode) => vscode.workspace.workspaceFolders?.[0]?.uri.fsPath);
+  assert.equal(folder, workspace.folder);
+  await showCommands(page, 'Filechat: New Chat');
+  await quickPickRow(page, 'Filechat: New Chat').waitFor();
+  await page.keyboard.press('Escape');
+});
 
 ui.test(
   'a tool is called from the palette, and its picture is in the editor, on disk and in the preview',
