@@ -26,7 +26,7 @@ const UI = ['test/host/ui/**/*.test.ts'];
 const stages: Readonly<Record<string, () => Promise<Counts>>> = {
   units: () =>
     runNodeTests(allBut(['test/**/*.test.ts'], [...INTEGRATION, 'test/host/**']), { concurrency: 2 }),
-  integration: () => runNodeTests(allBut(INTEGRATION), { concurrency: 4 }),
+  integration: () => runNodeTests(allBut(INTEGRATION), { concurrency: 3 }),
   host: () => runHostSuite({ vsix: join(root, 'dist/filechat.vsix') }),
   // One browser and one editor at a time: two of them on a small machine only wait for each other.
   ui: () => runNodeTests(allBut(UI), { concurrency: 1 }),

@@ -41,7 +41,7 @@ export async function findFile({ folder, roots, mayRead }: Confinement, written:
 }
 
 const OUTSIDE =
-  'it is outside of the folders that may be read: those of the workspace, or the chat’s own and --root';
+  'it is outside of the folders that may be read: the chat’s own, those of the workspace, and on the command line that of --root';
 
 /** What only another system would understand, or understand in its own way. */
 const FOREIGN_FORMS: readonly { readonly pattern: RegExp; readonly reason: string }[] =

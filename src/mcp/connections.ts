@@ -187,7 +187,7 @@ export class Connections {
       const texts = Array.isArray(values) ? values.filter((each) => typeof each === 'string') : [];
       return texts.slice(0, MAX_COMPLETIONS);
     } catch (error) {
-      this.#pool.logOf(server).info(`no completions: ${(error as Error).message}`);
+      if (!signal?.aborted) this.#pool.logOf(server).info(`no completions: ${(error as Error).message}`);
       return [];
     }
   }

@@ -141,7 +141,8 @@ export class ServerCommands {
   async #tell(server: string | undefined, error: unknown): Promise<void> {
     const reason = error instanceof Error ? error.message : String(error);
     if (server === undefined) return void vscode.window.showErrorMessage(plainMessage(reason));
-    const answer = await vscode.window.showErrorMessage(plainMessage(`${server}: ${reason}`), SHOW_LOG);
+    const words = reason.includes(server) ? reason : `${server}: ${reason}`;
+    const answer = await vscode.window.showErrorMessage(plainMessage(words), SHOW_LOG);
     if (answer === SHOW_LOG) this.#parts.logs.show(server);
   }
 

@@ -20,7 +20,7 @@ export function timeoutMs(): number {
 export function resultLimits(): ResultLimits & FileLimits {
   return {
     maxInlineChars: setting('results.maxInlineChars', DEFAULT_LIMITS.maxInlineChars),
-    maxAssetBytes: setting('results.maxAssetBytes', DEFAULT_LIMITS.maxAssetBytes),
+    maxAssetBytes: lowered('results.maxAssetBytes', DEFAULT_LIMITS.maxAssetBytes),
     allowedMimeTypes: userSetting<readonly string[]>('results.allowedMimeTypes', ['*/*']),
   };
 }
@@ -28,6 +28,11 @@ export function resultLimits(): ResultLimits & FileLimits {
 /** What starts processes or loosens approval is the user's alone: a workspace's value is never looked at. */
 function userSetting<T>(name: string, fallback: T): T {
   return vscode.workspace.getConfiguration('filechat').inspect<T>(name)?.globalValue ?? fallback;
+}
+
+/** A limit that a workspace can make stricter than the user has it, and never looser. */
+function lowered(name: string, fallback: number): number {
+  return Math.min(userSetting(name, fallback), setting(name, fallback));
 }
 
 export function approve(): Approval {

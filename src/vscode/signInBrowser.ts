@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { showInvisible } from '../chat/escape.ts';
 import type { Browser } from '../mcp/oauth/authorization.ts';
 import { callbackUrl } from './callbackUrl.ts';
 import { openInBrowser } from './openInBrowser.ts';
@@ -37,7 +38,7 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
   async visit(url: URL, server: string, signal: AbortSignal): Promise<URL> {
     const answer = await vscode.window.showInformationMessage(
       `The MCP server “${plainMessage(server)}” wants you to sign in at ${url.host}.`,
-      { modal: true, detail: plainMessage(url.href) },
+      { modal: true, detail: showInvisible(url.href) },
       OPEN,
     );
     if (answer !== OPEN || signal.aborted) throw new Error('You did not want to sign in.');
