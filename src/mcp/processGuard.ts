@@ -1,4 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { atMost } from './waiting.ts';
+
+const PATIENCE_MS = 1000;
 
 /**
  * Keeps a list of process groups, in the words of any POSIX shell, until its input ends: then the host is gone,
@@ -34,9 +38,15 @@ export class ProcessGuard {
     this.#tell(`- ${group}`);
   }
 
-  dispose(): void {
-    this.#shell?.stdin?.end();
+  /** Resolves when it is gone; with nothing left on its list it goes at once. */
+  async dispose(): Promise<void> {
+    const shell = this.#shell;
     this.#shell = undefined;
+    if (shell?.pid === undefined || shell.exitCode !== null || shell.signalCode !== null) return;
+    const gone = once(shell, 'exit');
+    shell.ref();
+    shell.stdin?.end();
+    await atMost(PATIENCE_MS, gone);
   }
 
   #tell(line: string): void {

@@ -220,7 +220,7 @@ export class ServerPool {
       void this.#retire(name, 'Filechat is closing');
     }
     await Promise.all(this.#closing);
-    this.#guard.dispose();
+    await this.#guard.dispose();
   }
 
   #slotFor(name: string, config: ServerConfig): Slot {
