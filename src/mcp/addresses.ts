@@ -7,12 +7,12 @@ import { BlockList, isIP } from 'node:net';
  */
 export function whyRefused(url: URL): string | undefined {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'only https is opened';
-  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
+  const host = hostOf(url);
   if (METADATA_NAMES.has(host) || contains(FORBIDDEN_ADDRESSES, host)) {
     return 'it may hold the credentials of this machine';
   }
   if (url.username !== '' || url.password !== '') return 'it has a user name in it';
-  if (url.protocol === 'http:' && !isLoopback(host)) return 'without https, others can read along';
+  if (url.protocol === 'http:' && !isLoopback(url)) return 'without https, others can read along';
   return undefined;
 }
 
@@ -44,8 +44,14 @@ const LOOPBACK_ADDRESSES = blockList([
   ['::1', 128],
 ]);
 
-function isLoopback(host: string): boolean {
+/** Whether an address leads to this machine. */
+export function isLoopback(url: URL): boolean {
+  const host = hostOf(url);
   return host === 'localhost' || host.endsWith('.localhost') || contains(LOOPBACK_ADDRESSES, host);
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
 }
 
 function contains(list: BlockList, host: string): boolean {

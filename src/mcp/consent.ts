@@ -37,7 +37,7 @@ export function describeChange(was: string, is: string): string {
 
 /** Changes with anything in the configuration, values of variables and headers included. */
 export function fingerprintServer(config: ServerConfig): string {
-  return createHash('sha256').update(canonicalJson(config)).digest('hex');
+  return fingerprint(config);
 }
 
 function describeProgram(config: StdioServer, isSecret: IsSecret): string[] {
@@ -102,10 +102,12 @@ function quoted(word: string): string {
   return PLAIN_WORD.test(word) ? word : showInvisible(JSON.stringify(word));
 }
 
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, item: unknown) =>
+/** The same for the same value; the order in which somebody writes keys means nothing. */
+export function fingerprint(value: unknown): string {
+  const json = JSON.stringify(value, (_key, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)
       ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
       : item,
   );
+  return createHash('sha256').update(json).digest('hex');
 }

@@ -3,11 +3,9 @@ import { appOf } from './apps.ts';
 import { pickIcon } from './icons.ts';
 import { field } from './json.ts';
 import { readName, readTexts } from './listedText.ts';
-import { type AskPage, collectPages, MAX_ITEMS } from './paging.ts';
+import { type AskPage, collectPages } from './paging.ts';
 import { scanParamHeaders } from './paramHeaders.ts';
 import { schemaProblem } from './schemaLimits.ts';
-
-export const MAX_TOOLS_PER_SERVER = MAX_ITEMS;
 
 export interface ServerTools {
   readonly tools: readonly ToolInfo[];
@@ -82,5 +80,3 @@ function readHints(definition: unknown): Pick<ToolInfo, 'readOnly' | 'destructiv
     ...(task === 'required' || task === 'optional' ? { task } : {}),
   };
 }
-
-/** What the extension for apps says. The second name is the one that it had first. */

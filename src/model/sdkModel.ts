@@ -45,16 +45,12 @@ class SdkModel implements ChatModel {
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
     const call = await this.#prepare(request, signal, true);
-    let hasBegun = false;
     try {
-      for await (const event of this.#send(call, signal)) {
-        hasBegun = true;
-        yield event;
-      }
+      yield* this.#send(call, signal);
     } catch (error) {
-      const isRefused = error instanceof ModelError && error.status === 400;
-      if (hasBegun || !isRefused || !holdsReasoning(call.prompt)) throw error;
-      yield* this.#sendWithoutReasoning(request, signal, error);
+      if (!(error instanceof Refusal)) throw error;
+      if (!holdsReasoning(call.prompt)) throw error.cause;
+      yield* this.#sendWithoutReasoning(request, signal, error.cause);
     }
   }
 
@@ -84,15 +80,29 @@ class SdkModel implements ChatModel {
     return toCallOptions(this.#config, request, prompt);
   }
 
-  #send(call: LanguageModelV4CallOptions, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
+  /** Ends in a `Refusal` when the provider would not have the request, and has said nothing else. */
+  async *#send(
+    call: LanguageModelV4CallOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<ModelEvent, void, undefined> {
     const { key, fetch = globalThis.fetch } = this.#options;
-    return streamEvents({
-      wire: this.#wire,
-      about: this.#about,
-      signal,
-      createModel: (onBytes) => createLanguageModel(this.#config, key, this.#endpointFetch(fetch, onBytes)),
-      call,
-    });
+    let hasBegun = false;
+    try {
+      const events = streamEvents({
+        wire: this.#wire,
+        about: this.#about,
+        signal,
+        createModel: (onBytes) => createLanguageModel(this.#config, key, this.#endpointFetch(fetch, onBytes)),
+        call,
+      });
+      for await (const event of events) {
+        hasBegun = true;
+        yield event;
+      }
+    } catch (error) {
+      const isRefused = error instanceof ModelError && error.status === 400;
+      throw isRefused && !hasBegun ? new Refusal(error) : error;
+    }
   }
 
   /**
@@ -104,20 +114,24 @@ class SdkModel implements ChatModel {
     signal: AbortSignal,
     refusal: ModelError,
   ): AsyncGenerator<ModelEvent, void, undefined> {
-    const call = await this.#prepare(request, signal, false);
-    let hasBegun = false;
     try {
-      for await (const event of this.#send(call, signal)) {
-        hasBegun = true;
-        yield event;
-      }
+      yield* this.#send(await this.#prepare(request, signal, false), signal);
     } catch (error) {
-      const isRefused = error instanceof ModelError && error.status === 400;
-      throw isRefused && !hasBegun ? refusal : error;
+      throw error instanceof Refusal ? refusal : error;
     }
   }
 
   #endpointFetch(fetch: typeof globalThis.fetch, onBytes: () => void): typeof globalThis.fetch {
     return createEndpointFetch({ config: this.#config, fetch, onBytes });
+  }
+}
+
+/** A request that a provider would not have. Leaves this file only as its cause. */
+class Refusal extends Error {
+  override readonly cause: ModelError;
+
+  constructor(cause: ModelError) {
+    super(cause.message);
+    this.cause = cause;
   }
 }

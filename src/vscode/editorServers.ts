@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { isLoopback } from '../mcp/addresses.ts';
 import type { ServerConfig } from '../mcp/config.ts';
 import type { Connections } from '../mcp/connections.ts';
 import { type AppResult, type AppSink, McpClient } from '../mcpClient.ts';
@@ -206,9 +207,7 @@ function versionOf({ extension }: vscode.ExtensionContext): string {
   return String(extension.packageJSON.version);
 }
 
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
-
 function isLocal(config: ServerConfig | undefined): boolean {
   if (config === undefined) return false;
-  return config.kind === 'stdio' || LOOPBACK.test(new URL(config.url).hostname);
+  return config.kind === 'stdio' || isLoopback(new URL(config.url));
 }

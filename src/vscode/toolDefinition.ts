@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { showInvisible } from '../chat/escape.ts';
+import { fingerprint } from '../mcp/consent.ts';
 import type { ToolInfo } from '../ports.ts';
 
 /** What is kept of a tool that was allowed once, so that a change can be seen and told. */
@@ -23,7 +23,7 @@ export interface ToolSketch {
 
 /** Changes with anything that the server claims about the tool, and with the server. A picture claims nothing. */
 export function printTool({ icon: _, ...claims }: ToolInfo, server: string): string {
-  return hash([server, claims]);
+  return fingerprint([server, claims]);
 }
 
 const MAX_DESCRIPTION_CHARS = 600;
@@ -41,7 +41,7 @@ export function sketchTool({ title, description, inputSchema, readOnly, destruct
     arguments: Object.fromEntries(
       args.map(([name, schema]) => [
         cut(name, MAX_NAME_CHARS),
-        hash([schema, isRequired(name)]).slice(0, SHORT_HASH_CHARS),
+        fingerprint([schema, isRequired(name)]).slice(0, SHORT_HASH_CHARS),
       ]),
     ),
     readOnly,
@@ -102,14 +102,4 @@ function cut(text: string, maxChars: number): string {
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-/** The order in which a server writes its keys means nothing. */
-function hash(value: unknown): string {
-  const json = JSON.stringify(value, (_key, item: unknown) =>
-    typeof item === 'object' && item !== null && !Array.isArray(item)
-      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : item,
-  );
-  return createHash('sha256').update(json).digest('hex');
 }

@@ -4,7 +4,7 @@ import MarkdownIt from 'markdown-it';
 import { makeChatsInert } from '../../src/preview/inert.ts';
 
 const md = makeChatsInert(new MarkdownIt({ html: true, linkify: true }));
-const render = (text: string, path = '/work/a.chat.md') => md.render(text, { currentDocument: { path } });
+const render = (text: string, path = '/notes/a.chat.md') => md.render(text, { currentDocument: { path } });
 
 /** What would make a request, a window or a script. */
 const ACTIVE = /<(?:img|audio|video|source|iframe|script|style|link|base|object|embed|form|meta|svg)\b/i;
@@ -72,5 +72,5 @@ it('the preview keeps the address as it was written', () => {
 
 it('other Markdown files are shown as ever', () => {
   const text = '![x](https://example.test/a.png) <img src="https://example.test/b.png">';
-  assert.equal(render(text, '/work/readme.md'), new MarkdownIt({ html: true }).render(text));
+  assert.equal(render(text, '/notes/readme.md'), new MarkdownIt({ html: true }).render(text));
 });

@@ -145,7 +145,7 @@ Welcome to this project. [Start here](${LINKS.command}), [then read this](${LINK
 ![a](https://${host}/a.png) ![a](http://${host}/a.png) ![b][b] <img src="https://${host}/c.png"> <link rel="stylesheet" href="http://${host}/d.css">
 <script src="http://${host}/e.js"></script><iframe src="https://${host}/f"></iframe><style>@import "http://${host}/g.css";</style>
 
-[keys](~/.ssh/id_rsa) [more keys](file:///root/.ssh/id_rsa) ![keys](../secret.txt)
+[keys](~/.ssh/id_rsa) [more keys](file:///home/somebody/.ssh/id_rsa) ![keys](../secret.txt)
 
 [b]: //${host}/b.png
 
