@@ -1,18 +1,27 @@
 import * as vscode from 'vscode';
 import { makeChatsInert } from './preview/inert.ts';
 import type { App } from './vscode/app.ts';
+import type { ChatNode } from './vscode/chats/chats.ts';
 import type { ServerNode } from './vscode/serverItems.ts';
 
 /** At module level only because `deactivate` is given nothing. */
 let app: Promise<App> | undefined;
 
 const COMMANDS: Readonly<Record<string, (app: App, argument: unknown) => unknown>> = {
-  newChat: (app, argument) => app.newChat(argument),
+  newChat: (app, argument) => app.surface.chats.create(argument),
   run: (app, argument) => app.run(argument),
   stop: (app, argument) => app.stop(argument),
   resume: (app, argument) => app.resume(argument),
+  regenerate: (app, argument) => app.surface.turns.regenerate(argument),
+  editArguments: (app, argument) => app.surface.turns.editArguments(argument),
   fork: (app, argument) => app.fork(argument),
   compact: (app, argument) => app.compact(argument),
+  showAssets: (app, argument) => app.surface.gallery.show(argument),
+  showBreakdown: (app, argument) => app.surface.sending.showBreakdown(argument),
+  openSample: (app, argument) => app.surface.chats.openSample(argument),
+  searchChats: (app, argument) => app.surface.chats.search(argument),
+  refreshChats: (app) => app.surface.chats.refresh(),
+  openWalkthrough: (app) => app.surface.chats.openWalkthrough(),
   attachFile: (app, argument) => app.attachFile(argument),
   cleanUpAssets: (app, argument) => app.cleanUpAssets(argument),
   forgetPermissions: (app) => app.forgetPermissions(),
@@ -40,12 +49,14 @@ const COMMANDS: Readonly<Record<string, (app: App, argument: unknown) => unknown
 
 /** Registers the commands and the view; all the rest is loaded when one is used or a chat is shown. */
 export function activate(context: vscode.ExtensionContext): PreviewPlugin {
-  const changed = new vscode.EventEmitter<ServerNode | undefined>();
+  const serversChanged = new vscode.EventEmitter<ServerNode | undefined>();
+  const chatsChanged = new vscode.EventEmitter<ChatNode | undefined>();
   const load = () => {
     app ??= import('./vscode/app.ts')
       .then(({ App }) => {
         const made = new App(context);
-        made.servers.view.onDidChangeTreeData((node) => changed.fire(node));
+        made.servers.view.onDidChangeTreeData((node) => serversChanged.fire(node));
+        made.surface.chats.onDidChangeTreeData((node) => chatsChanged.fire(node));
         return made;
       })
       .catch((error: unknown) => {
@@ -61,7 +72,12 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
       ),
     );
   }
-  context.subscriptions.push(changed, showServers(load, changed.event));
+  context.subscriptions.push(
+    serversChanged,
+    chatsChanged,
+    showServers(load, serversChanged.event),
+    showChats(load, chatsChanged.event),
+  );
   const meet = (editors: readonly (vscode.TextEditor | undefined)[]) => {
     if (editors.some((editor) => editor?.document.uri.path.endsWith('.chat.md'))) void load();
   };
@@ -82,20 +98,36 @@ function openTabs(): readonly vscode.Uri[] {
   return tabs.flatMap(({ input }) => (input instanceof vscode.TabInputText ? [input.uri] : []));
 }
 
+/** A view whose rows are made by what is loaded when somebody looks at it. */
+function lazyTree<Node>(
+  onDidChangeTreeData: vscode.Event<Node | undefined>,
+  load: () => Promise<Pick<vscode.TreeDataProvider<Node>, 'getChildren' | 'getTreeItem'>>,
+): vscode.TreeDataProvider<Node> {
+  return {
+    onDidChangeTreeData,
+    getChildren: async (node?: Node) => (await load()).getChildren(node),
+    getTreeItem: async (node: Node) => (await load()).getTreeItem(node),
+  };
+}
+
 function showServers(
   load: () => Promise<App>,
-  onDidChangeTreeData: vscode.Event<ServerNode | undefined>,
+  changed: vscode.Event<ServerNode | undefined>,
 ): vscode.Disposable {
+  const view = async () => (await load()).servers.view;
   const tree = vscode.window.createTreeView<ServerNode>('filechat.servers', {
-    treeDataProvider: {
-      onDidChangeTreeData,
-      getChildren: async (node?: ServerNode) => (await load()).servers.view.getChildren(node),
-      getTreeItem: async (node: ServerNode) => (await load()).servers.view.getTreeItem(node),
-    },
+    treeDataProvider: lazyTree(changed, view),
     showCollapseAll: true,
   });
-  const checked = tree.onDidChangeCheckboxState(async (event) => (await load()).servers.view.check(event));
+  const checked = tree.onDidChangeCheckboxState(async (event) => (await view()).check(event));
   return vscode.Disposable.from(tree, checked);
+}
+
+function showChats(load: () => Promise<App>, changed: vscode.Event<ChatNode | undefined>): vscode.Disposable {
+  const view = async () => (await load()).surface.chats;
+  return vscode.window.createTreeView<ChatNode>('filechat.chats', {
+    treeDataProvider: lazyTree(changed, view),
+  });
 }
 
 /** Awaited by the editor, so that no server outlives it. */

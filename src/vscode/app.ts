@@ -12,8 +12,8 @@ import { AssetStores } from './assetStores.ts';
 import { AttachmentConsent } from './attachmentConsent.ts';
 import { applyEdit, attachFiles, chooseWhereToRun, forkChat, giveTitle } from './chatCommands.ts';
 import { watchTyping } from './chatEditors.ts';
-import { createChat, findChat, selectCall } from './chatFiles.ts';
-import { readFields, readString, readUri, readUris } from './commandArguments.ts';
+import { findChat, selectCall } from './chatFiles.ts';
+import { readFields, readUri, readUris } from './commandArguments.ts';
 import { Conversations } from './conversations.ts';
 import { CostItem } from './costItem.ts';
 import { EditorModels } from './editorModels.ts';
@@ -30,6 +30,7 @@ import { CHAT_FILES, RunLens } from './runLens.ts';
 import { Runs } from './runs.ts';
 import { ServerActions } from './serverActions.ts';
 import { autoSave, resultLimits, reviewResults } from './settings.ts';
+import { Surface } from './surface.ts';
 import { ToolConsent } from './toolConsent.ts';
 import { isEnabled } from './toolSwitches.ts';
 
@@ -38,6 +39,7 @@ export class App {
   readonly servers: EditorServers;
   readonly serverActions: ServerActions;
   readonly modelActions: ModelActions;
+  readonly surface: Surface;
   readonly #context: vscode.ExtensionContext;
   readonly #log: vscode.LogOutputChannel;
   readonly #consent: ToolConsent;
@@ -100,6 +102,16 @@ export class App {
     this.serverActions = new ServerActions(this.servers, async (document, work) =>
       this.#conclude(document, await this.#runs.start(document, work)),
     );
+    this.surface = new Surface({
+      context,
+      log: this.#log,
+      servers: client,
+      models: this.#prices,
+      modelCommands: this.#models,
+      conversations: this.#conversations,
+      runs: this.#runs,
+      run: (document) => this.#runNext(document, (listener) => listener.run()),
+    });
     this.#register(stores);
   }
 
@@ -111,6 +123,7 @@ export class App {
       this.#cost,
       this.#models,
       this.servers,
+      this.surface,
       lens,
       new ChatProblems(),
       vscode.languages.registerCodeLensProvider(CHAT_FILES, lens),
@@ -134,11 +147,6 @@ export class App {
   async dispose(): Promise<void> {
     this.#runs.dispose();
     await this.servers.close();
-  }
-
-  async newChat(argument: unknown): Promise<void> {
-    const fields = readFields(argument);
-    await createChat(readUri(fields, 'folder'), readString(fields, 'content'));
   }
 
   async run(argument: unknown): Promise<RunOutcome> {

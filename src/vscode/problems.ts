@@ -1,14 +1,13 @@
 import * as vscode from 'vscode';
-import { ChatReader } from '../chat/chatReader.ts';
 import { readSettings } from '../chat/frontMatter.ts';
 import { isChat } from './chatFiles.ts';
+import { chatOf } from './openChats.ts';
 
 const DEBOUNCE_MS = 300;
 
 /** Underlines what cannot be read in a chat: calls, fences, settings. */
 export class ChatProblems implements vscode.Disposable {
   readonly #shown = vscode.languages.createDiagnosticCollection('filechat');
-  readonly #readers = new WeakMap<vscode.TextDocument, ChatReader>();
   readonly #waiting = new Map<vscode.TextDocument, NodeJS.Timeout>();
   readonly #subscriptions: vscode.Disposable;
 
@@ -39,9 +38,7 @@ export class ChatProblems implements vscode.Disposable {
   #look(document: vscode.TextDocument): void {
     this.#waiting.delete(document);
     if (document.isClosed || !isChat(document.uri)) return;
-    const reader = this.#readers.get(document) ?? new ChatReader();
-    this.#readers.set(document, reader);
-    const chat = reader.read(document.getText());
+    const chat = chatOf(document);
     const problems = [...readSettings(chat).problems, ...chat.problems];
     this.#shown.set(
       document.uri,

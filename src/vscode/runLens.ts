@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { ChatReader } from '../chat/chatReader.ts';
 import { planLenses } from './lensPlan.ts';
+import { chatOf } from './openChats.ts';
 
 export const CHAT_FILES: vscode.DocumentSelector = { pattern: '**/*.chat.md' };
 
@@ -8,8 +8,6 @@ export const CHAT_FILES: vscode.DocumentSelector = { pattern: '**/*.chat.md' };
 export class RunLens implements vscode.CodeLensProvider, vscode.Disposable {
   readonly #isRunning: (chat: vscode.Uri) => boolean;
   readonly #changed = new vscode.EventEmitter<void>();
-  /** Each knows its document's text of a moment ago, so that a keystroke costs one turn and not the whole file. */
-  readonly #readers = new WeakMap<vscode.TextDocument, ChatReader>();
   readonly onDidChangeCodeLenses = this.#changed.event;
 
   constructor(isRunning: (chat: vscode.Uri) => boolean) {
@@ -27,10 +25,8 @@ export class RunLens implements vscode.CodeLensProvider, vscode.Disposable {
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     const text = document.getText();
-    const reader = this.#readers.get(document) ?? new ChatReader();
-    this.#readers.set(document, reader);
     const uri = document.uri;
-    return planLenses(text, reader.read(text), this.#isRunning(uri)).map(({ offset, title, command }) => {
+    return planLenses(text, chatOf(document), this.#isRunning(uri)).map(({ offset, title, command }) => {
       const position = document.positionAt(offset);
       const argument = { uri, line: position.line };
       return new vscode.CodeLens(new vscode.Range(position, position), {

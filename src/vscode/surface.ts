@@ -1,0 +1,60 @@
+import * as vscode from 'vscode';
+import type { RunOutcome, ServerHost } from '../ports.ts';
+import { registerAssetLinks } from './assetLinks.ts';
+import { Chats } from './chats/chats.ts';
+import { registerCompletion } from './completion/completion.ts';
+import type { Conversations } from './conversations.ts';
+import type { EditorModels } from './editorModels.ts';
+import { Gallery } from './gallery/gallery.ts';
+import { registerHovers } from './hovers.ts';
+import { KnownServers } from './knownServers.ts';
+import type { ModelCommands } from './modelCommands.ts';
+import type { Runs } from './runs.ts';
+import { Sending } from './sending/sending.ts';
+import { TurnCommands } from './turnCommands.ts';
+import { Turns } from './turns/turns.ts';
+
+/** What the parts of the surface are made of. */
+export interface SurfaceParts {
+  readonly context: vscode.ExtensionContext;
+  readonly log: vscode.LogOutputChannel;
+  readonly servers: ServerHost;
+  /** What servers offer, without starting any. */
+  readonly known: KnownServers;
+  readonly models: EditorModels;
+  readonly modelCommands: ModelCommands;
+  readonly conversations: Conversations;
+  readonly runs: Runs;
+  /** Runs what the chat asks for next, as the command does. */
+  readonly run: (document: vscode.TextDocument) => Promise<RunOutcome>;
+}
+
+/** Everything that shows a chat, or helps to write one, and changes nothing by itself. */
+export class Surface implements vscode.Disposable {
+  readonly chats: Chats;
+  readonly gallery: Gallery;
+  readonly sending: Sending;
+  readonly turns: TurnCommands;
+  readonly #disposables: vscode.Disposable;
+
+  constructor(given: Omit<SurfaceParts, 'known'>) {
+    const parts: SurfaceParts = { ...given, known: new KnownServers(given.servers) };
+    this.chats = new Chats(parts);
+    this.gallery = new Gallery(parts);
+    this.sending = new Sending(parts);
+    this.turns = new TurnCommands(parts);
+    this.#disposables = vscode.Disposable.from(
+      this.chats,
+      this.gallery,
+      this.sending,
+      new Turns(),
+      registerCompletion(parts),
+      registerHovers(parts),
+      registerAssetLinks(),
+    );
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+}
