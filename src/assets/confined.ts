@@ -34,14 +34,21 @@ export async function findFile({ folder, roots, mayRead }: Confinement, written:
   const path = resolve(await realpath(folder).catch(() => folder), written);
   const isBelow = (folders: readonly string[], each: string) => folders.some((root) => isInside(root, each));
   // Before the disk is asked, so that nobody learns from the answer which files there are elsewhere.
-  if (!mayRead && !isBelow([...roots.map((root) => resolve(root)), ...real], path)) throw new Error(OUTSIDE);
+  if (!mayRead && !isBelow([...roots.map((root) => resolve(root)), ...real], path))
+    throw new OutsideFolders();
   const found = await realpath(path);
-  if (!isBelow(real, found) && !(await mayRead?.(found))) throw new Error(OUTSIDE);
+  if (!isBelow(real, found) && !(await mayRead?.(found))) throw new OutsideFolders();
   return found;
 }
 
-const OUTSIDE =
-  'it is outside of the folders that may be read: the chat’s own, those of the workspace, and on the command line that of --root';
+/** A file that nobody has agreed to. */
+export class OutsideFolders extends Error {
+  constructor() {
+    super(
+      'it is outside of the folders that may be read: the chat’s own, those of the workspace, and on the command line that of --root',
+    );
+  }
+}
 
 /** What only another system would understand, or understand in its own way. */
 const FOREIGN_FORMS: readonly { readonly pattern: RegExp; readonly reason: string }[] =

@@ -17,25 +17,40 @@ export interface LocalLink {
   readonly isImage: boolean;
   /** Where the link begins in the body, and on which of its lines, counted from 0. */
   readonly offset: number;
+  readonly end: number;
   readonly line: number;
 }
 
-/** The local files that a turn links to, in order, each once. Code and comments hold no links. */
-export function localLinks(body: string): readonly LocalLink[] {
+/** A link or an image of a turn, wherever it leads. */
+export interface AnyLink extends Omit<LocalLink, 'target' | 'line'> {
+  /** As it is written, without escapes. */
+  readonly target: string;
+  /** The path of a file of this machine, if it is one. */
+  readonly local: string | undefined;
+}
+
+/** All links of a turn, in order. Code and comments hold none. */
+export function findLinks(body: string): readonly AnyLink[] {
   if (!body.includes(']')) return [];
   const { comments, code } = findHidden(body);
   const hidden = [...comments, ...code].sort((a, b) => a.start - b.start);
   const { blocks, definitions } = splitBlocks(body, hidden);
+  const cursor = new RegionCursor(hidden);
+  return blocks.flatMap((block) =>
+    new LinkScanner(body, block, cursor, definitions)
+      .scan()
+      .sort((a, b) => a.offset - b.offset)
+      .map((link) => ({ ...link, local: localTarget(link.target) })),
+  );
+}
+
+/** The local files that a turn links to, in order, each once. */
+export function localLinks(body: string): readonly LocalLink[] {
   const links = new Map<string, LocalLink>();
   const counter = new LineCounter(body);
-  const cursor = new RegionCursor(hidden);
-  for (const block of blocks) {
-    const found = new LinkScanner(body, block, cursor, definitions).scan();
-    for (const { target, ...link } of found.sort((a, b) => a.offset - b.offset)) {
-      const local = localTarget(target);
-      if (local === undefined || links.has(local)) continue;
-      links.set(local, { target: local, ...link, line: counter.lineAt(link.offset) });
-    }
+  for (const { local, ...link } of findLinks(body)) {
+    if (local === undefined || links.has(local)) continue;
+    links.set(local, { ...link, target: local, line: counter.lineAt(link.offset) });
   }
   return [...links.values()];
 }
@@ -109,6 +124,7 @@ interface FoundLink {
   readonly label: string;
   readonly isImage: boolean;
   readonly offset: number;
+  readonly end: number;
 }
 
 interface Bracket {
@@ -195,7 +211,8 @@ class LinkScanner {
     const destination = this.#inlineDestination(at + 1) ?? this.#reference(at + 1, label);
     if (!destination) return at + 1;
     const offset = bracket.isImage ? bracket.offset - 1 : bracket.offset;
-    this.#found.push({ target: destination.target, label: label.trim(), isImage: bracket.isImage, offset });
+    const { target, end } = destination;
+    this.#found.push({ target, label: label.trim(), isImage: bracket.isImage, offset, end });
     // A link cannot hold a link, so what is open around it is none; around an image it may be one.
     if (!bracket.isImage) this.#holdLink = this.#open.length;
     return destination.end;

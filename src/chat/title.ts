@@ -1,6 +1,6 @@
 import { withoutComments } from './comments.ts';
 import { eachLine } from './lines.ts';
-import { parseChat, turnBody } from './parse.ts';
+import { parseChat, type Turn, turnBody } from './parse.ts';
 
 const MAX_TITLE_CHARS = 60;
 /** More of a line than any title shows. */
@@ -15,11 +15,19 @@ export function titleFor(text: string): string | undefined {
   return undefined;
 }
 
-function firstWords(body: string): string | undefined {
+const MAX_EXCERPT_CHARS = 40;
+
+/** The first words of a turn, as a reader sees them; nothing when it has none. */
+export function excerptOf(text: string, turn: Turn): string | undefined {
+  const head = text.slice(turn.bodyStart, Math.min(turn.end, turn.bodyStart + MAX_LINE_CHARS));
+  return firstWords(withoutComments(head), MAX_EXCERPT_CHARS);
+}
+
+function firstWords(body: string, limit = MAX_TITLE_CHARS): string | undefined {
   for (const line of eachLine(body)) {
     if (/^\s*(?:`{3,}|~{3,})/.test(line.text)) continue;
     const words = plainWords(line.text.slice(0, MAX_LINE_CHARS));
-    if (/[\p{L}\p{N}]/u.test(words)) return cutAtWord(words, MAX_TITLE_CHARS);
+    if (/[\p{L}\p{N}]/u.test(words)) return cutAtWord(words, limit);
   }
   return undefined;
 }

@@ -12,7 +12,16 @@ const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp
 /** A link of a user's turn, and the line of the chat that it stands on. */
 export interface AttachedLink {
   readonly target: string;
+  /** Where it stands in the chat. */
+  readonly start: number;
+  readonly end: number;
   line(): number;
+}
+
+/** What became of a link. */
+export interface Attachment {
+  readonly link: AttachedLink;
+  readonly part: ContentPart;
 }
 
 export interface AttachedPartsOptions {
@@ -34,13 +43,13 @@ export class AttachedParts {
   }
 
   /** A file that cannot be had is an error where the user has just named it; later it is a line for the model. */
-  async read(links: readonly AttachedLink[], isLastTurn: boolean): Promise<readonly ContentPart[]> {
-    const parts: ContentPart[] = [];
+  async read(links: readonly AttachedLink[], isLastTurn: boolean): Promise<readonly Attachment[]> {
+    const parts: Attachment[] = [];
     const targets = new Set<string>();
     for (const link of links) {
       if (targets.has(link.target)) continue;
       targets.add(link.target);
-      parts.push(await this.#readLink(link, isLastTurn));
+      parts.push({ link, part: await this.#readLink(link, isLastTurn) });
     }
     return parts;
   }
@@ -68,7 +77,7 @@ export class AttachedParts {
 
   async #view(target: string, file: AttachedFile): Promise<ContentPart> {
     if (file.isText) return this.#viewText(target, file);
-    const problem = this.#whyNotSent(file);
+    const problem = whyNotSent(file, this.#options.model);
     const { name, mimeType, size } = file;
     if (problem === undefined) return { kind: 'file', name, mimeType, size, read: readOnce(file) };
     this.#options.notes.push(`“${target}” is only named to the model: ${problem}.`);
@@ -86,18 +95,21 @@ export class AttachedParts {
       `${head}${content.slice(0, MAX_ATTACHED_CHARS).toWellFormed()}\n[Cut: these are the first ${shown}.]`,
     );
   }
+}
 
-  #whyNotSent({ mimeType, size }: AttachedFile): string | undefined {
-    const { model } = this.#options;
-    const isImage = IMAGE_TYPES.has(mimeType);
-    const isKnown = isImage || mimeType === 'application/pdf' || mimeType.startsWith('audio/');
-    const maxBytes = isImage ? MAX_IMAGE_BYTES : MAX_DOCUMENT_BYTES;
-    if (!isKnown || !model.accepts(mimeType)) return `${model.name} takes no ${mimeType}`;
-    if (size === 0) return 'it is empty';
-    return size > maxBytes
-      ? `it has ${describeSize(size)}, and at most ${describeSize(maxBytes)} are sent`
-      : undefined;
-  }
+/** Why a file that is no text is only named to a model. */
+export function whyNotSent(
+  { mimeType, size }: Pick<AttachedFile, 'mimeType' | 'size'>,
+  model: Pick<ChatModel, 'name' | 'accepts'>,
+): string | undefined {
+  const isImage = IMAGE_TYPES.has(mimeType);
+  const isKnown = isImage || mimeType === 'application/pdf' || mimeType.startsWith('audio/');
+  const maxBytes = isImage ? MAX_IMAGE_BYTES : MAX_DOCUMENT_BYTES;
+  if (!isKnown || !model.accepts(mimeType)) return `${model.name} takes no ${mimeType}`;
+  if (size === 0) return 'it is empty';
+  return size > maxBytes
+    ? `it has ${describeSize(size)}, and at most ${describeSize(maxBytes)} are sent`
+    : undefined;
 }
 
 /** A file that was read for one try of a request is the same in the next. */

@@ -11,6 +11,7 @@ import type {
   ToolList,
 } from '../ports.ts';
 import { isAgentName, readAgent } from './agents.ts';
+import { type Breakdown, breakDown, type Explained } from './breakdown.ts';
 import { buildRequest } from './request.ts';
 import { modelTools } from './toolNames.ts';
 
@@ -59,12 +60,22 @@ export class ChatConversation implements Conversation {
   }
 
   async prepare(text: string, signal: AbortSignal): Promise<PreparedRequest> {
+    const { model, request, notes } = await this.#build(text, signal);
+    return { model, request, notes };
+  }
+
+  /** What the next request is made of. */
+  async breakDown(text: string, signal: AbortSignal): Promise<Breakdown> {
+    return breakDown(await this.#build(text, signal));
+  }
+
+  async #build(text: string, signal: AbortSignal): Promise<PreparedRequest & Explained> {
     const { attachments, isOwnAsset, sendImages } = this.#options;
     const { settings, agentSystem, notes: remarks } = await this.#settle(text);
     const model = await this.#options.findModel(settings.model);
     const { tools, failures, instructions = [] } = await this.#listTools(settings, signal);
     const usable = tools.filter((tool) => !tool.forAppsOnly && allowsTool(settings, tool));
-    const { request, notes } = await buildRequest(text, {
+    const { notes, ...built } = await buildRequest(text, {
       model,
       tools: modelTools(usable),
       instructions: instructions.filter(({ server }) => usable.some((tool) => tool.server === server)),
@@ -75,7 +86,8 @@ export class ChatConversation implements Conversation {
       isOwnAsset,
       signal,
     });
-    return { model, request, notes: [...remarks, ...failures.map(({ reason }) => reason), ...notes] };
+    const said = [...remarks, ...failures.map(({ reason }) => reason), ...notes];
+    return { text, settings, model, ...built, notes: said };
   }
 
   /** The chat's settings over those of its agent. */

@@ -1,5 +1,12 @@
 import { estimateTokenCount } from 'tokenx';
-import type { ContentPart, FilePart, ModelMessage, ModelRequest, ModelTool } from '../ports.ts';
+import type {
+  AssistantPart,
+  ContentPart,
+  FilePart,
+  ModelMessage,
+  ModelRequest,
+  ModelTool,
+} from '../ports.ts';
 
 /** In tokens, roughly. `attachments` are files; text that was attached is part of the history. */
 export interface RequestEstimate {
@@ -13,12 +20,21 @@ export interface RequestEstimate {
 export function estimateRequest({ system, messages, tools }: ModelRequest): RequestEstimate {
   const files = messages.flatMap(filesOf);
   const parts = {
-    system: estimateTokenCount(system),
+    system: estimateSystem({ system }),
     history: sum(messages.map(estimateMessage)),
     tools: sum(tools.map(estimateTool)),
     attachments: sum(files.map(estimateFile)),
   };
   return { total: parts.system + parts.history + parts.tools + parts.attachments, ...parts };
+}
+
+export function estimateSystem({ system }: Pick<ModelRequest, 'system'>): number {
+  return estimateTokenCount(system);
+}
+
+/** The words of a part, without the bytes of a file. */
+export function estimatePart(part: ContentPart | AssistantPart): number {
+  return estimateTokenCount(wordsOf(part));
 }
 
 const MIN_FACTOR = 0.5;
@@ -40,18 +56,16 @@ function estimateMessage(message: ModelMessage): number {
 function textsOf(message: ModelMessage): readonly string[] {
   switch (message.role) {
     case 'user':
-      return message.parts.map(textOf);
     case 'assistant':
-      return message.parts.map((part) =>
-        part.kind === 'call' ? `${part.name} ${JSON.stringify(part.arguments)}` : part.text,
-      );
+      return message.parts.map(wordsOf);
     case 'tool':
-      return message.results.flatMap((result) => result.parts.map(textOf));
+      return message.results.flatMap((result) => result.parts.map(wordsOf));
   }
 }
 
-function textOf(part: ContentPart): string {
-  return part.kind === 'text' ? part.text : '';
+function wordsOf(part: ContentPart | AssistantPart): string {
+  if (part.kind === 'call') return `${part.name} ${JSON.stringify(part.arguments)}`;
+  return part.kind === 'file' ? '' : part.text;
 }
 
 function filesOf(message: ModelMessage): readonly FilePart[] {
@@ -64,7 +78,7 @@ function filesOf(message: ModelMessage): readonly FilePart[] {
   return parts.filter((part) => part.kind === 'file');
 }
 
-function estimateTool({ name, description, inputSchema }: ModelTool): number {
+export function estimateTool({ name, description, inputSchema }: ModelTool): number {
   return FRAME_TOKENS + estimateTokenCount(`${name} ${description} ${JSON.stringify(inputSchema)}`);
 }
 
@@ -81,7 +95,7 @@ const PDF_PAGE_BYTES = 60_000;
 const PDF_PAGE_TOKENS = 2000;
 const AUDIO_BYTES_PER_TOKEN = 500;
 
-function estimateFile({ mimeType, size }: FilePart): number {
+export function estimateFile({ mimeType, size }: FilePart): number {
   if (mimeType.startsWith('image/')) {
     return IMAGE_TOKENS.find(({ upToBytes }) => size <= upToBytes)?.tokens ?? 0;
   }

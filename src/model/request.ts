@@ -10,6 +10,7 @@ import { unescapeReply } from '../chat/replyText.ts';
 import { isSummary, sinceSummary } from '../chat/summaryTurn.ts';
 import { renderToolName } from '../chat/toolCall.ts';
 import type {
+  AssistantPart,
   AttachmentSource,
   ChatModel,
   ContentPart,
@@ -17,12 +18,12 @@ import type {
   ModelRequest,
   ModelTool,
 } from '../ports.ts';
-import { AttachedParts } from './attachedParts.ts';
+import { AttachedParts, type Attachment } from './attachedParts.ts';
 import { withContinuation } from './continuation.ts';
 import { describeInstructions, type ServerInstructions } from './instructions.ts';
 import { CallIds, matchAnswers, type ReplyContext, replyMessages } from './replyMessages.ts';
 import { viewResults } from './resultParts.ts';
-import { attachedLinks, callParts, textParts } from './userParts.ts';
+import { attachedLinks, calledText, textParts } from './userParts.ts';
 
 export interface RequestSources {
   readonly model: Pick<ChatModel, 'name' | 'accepts'>;
@@ -44,8 +45,18 @@ export interface RequestSources {
 
 export interface BuiltRequest {
   readonly request: ModelRequest;
+  /** What each turn adds to it, in the order of the turns. */
+  readonly shares: readonly TurnShare[];
   /** What the user should know: what is not sent, and why. */
   readonly notes: readonly string[];
+}
+
+/** What one turn adds to a request. A call's result is the share of the tool's turn, not of the one that called. */
+export interface TurnShare {
+  readonly turn: Turn;
+  readonly parts: readonly (ContentPart | AssistantPart)[];
+  /** What became of each file that the turn links to. */
+  readonly attachments: readonly Attachment[];
 }
 
 const MAX_IMAGES = 20;
@@ -57,7 +68,8 @@ export async function buildRequest(text: string, sources: RequestSources): Promi
   const { summary, turns } = sinceSummary(chat);
   const builder = await MessageBuilder.create(text, turns, sources, notes);
   const opening = summary ? [note(`${SUMMARY}\n${summaryText(text, summary)}`)] : [];
-  const messages = startWithUser(mergeMessages([...opening, ...(await builder.build())]));
+  const { messages: said, shares } = await builder.build();
+  const messages = startWithUser(mergeMessages([...opening, ...said]));
   const cut = builder.cutTurn();
   const partial = cut && partialReply(text);
   const { maxTokens, temperature, reasoning } = sources.settings ?? {};
@@ -70,6 +82,7 @@ export async function buildRequest(text: string, sources: RequestSources): Promi
       temperature,
       reasoning,
     },
+    shares: summary ? [shareOf(summary, { parts: opening.flatMap(partsOf) }), ...shares] : shares,
     notes,
   };
 }
@@ -137,14 +150,25 @@ class MessageBuilder {
     return new MessageBuilder(text, turns, { reply: { tools, results, ids: new CallIds() }, attached });
   }
 
-  async build(): Promise<readonly ModelMessage[]> {
+  async build(): Promise<Pick<BuiltRequest, 'shares'> & { readonly messages: readonly ModelMessage[] }> {
     const messages: ModelMessage[] = [];
+    const shares: TurnShare[] = [];
     for (const [at, turn] of this.#turns.entries()) {
-      if (turn.role === 'user') messages.push(await this.#userMessage(turn, at));
-      else if (turn.role === 'assistant') messages.push(...this.#assistantMessages(turn, at));
-      else if (turn.role === 'tool' && this.#isStray(turn, at)) messages.push(this.#strayMessage(turn));
+      if (turn.role === 'user') {
+        const { own, results, attachments } = await this.#userParts(turn, at);
+        const attached = attachments.map(({ part }) => part);
+        messages.push({ role: 'user', parts: [...interleave(own, results), ...attached] });
+        shares.push(shareOf(turn, { parts: own.flat(), attachments }));
+      } else if (turn.role === 'assistant') {
+        const replied = this.#assistantMessages(turn, at);
+        messages.push(...replied);
+        shares.push(shareOf(turn, { parts: replied.flatMap(partsOf) }));
+      } else if (turn.role === 'tool') {
+        if (this.#isStray(turn, at)) messages.push(this.#strayMessage(turn));
+        shares.push(shareOf(turn, { parts: this.#reply.results.get(turn)?.parts ?? [] }));
+      }
     }
-    return messages;
+    return { messages, shares };
   }
 
   /** The reply at the end of the chat, if it was cut. */
@@ -154,19 +178,22 @@ class MessageBuilder {
     return turn?.cut && this.#isLastWord(at) ? turn : undefined;
   }
 
-  async #userMessage(turn: Turn, at: number): Promise<ModelMessage> {
+  /** `own` are the texts around the calls, each but the last with the words of the call that ends it. */
+  async #userParts(turn: Turn, at: number) {
     const answers = matchAnswers(turn.calls, answersTo(this.#turns, at));
-    const parts: ContentPart[] = [];
+    const own: (readonly ContentPart[])[] = [];
+    const results: (readonly ContentPart[])[] = [];
     let from = turn.bodyStart;
     for (const [number, call] of turn.calls.entries()) {
       const answer = answers[number];
-      parts.push(...textParts(this.#text.slice(from, call.start)));
-      parts.push(...callParts(call, answer && this.#reply.results.get(answer)));
+      const result = answer && this.#reply.results.get(answer);
+      own.push([...textParts(this.#text.slice(from, call.start)), calledText(call, result)]);
+      results.push(result?.parts ?? []);
       from = call.end;
     }
-    parts.push(...textParts(this.#text.slice(from, turn.end)));
-    parts.push(...(await this.#attached.read(attachedLinks(this.#text, turn), this.#isLastWord(at))));
-    return { role: 'user', parts };
+    own.push(textParts(this.#text.slice(from, turn.end)));
+    const attachments = await this.#attached.read(attachedLinks(this.#text, turn), this.#isLastWord(at));
+    return { own, results, attachments };
   }
 
   /** A reply that was cut at the end of the chat goes elsewhere: see `continuation.ts`. */
@@ -194,6 +221,19 @@ class MessageBuilder {
     const result = this.#reply.results.get(turn);
     return { role: 'user', parts: [textPart(`${named} returned:`), ...(result?.parts ?? [])] };
   }
+}
+
+function interleave<T>(own: readonly (readonly T[])[], between: readonly (readonly T[])[]): readonly T[] {
+  return own.flatMap((each, at) => [...each, ...(between[at] ?? [])]);
+}
+
+function shareOf(turn: Turn, share: Partial<Omit<TurnShare, 'turn'>>): TurnShare {
+  return { turn, parts: [], attachments: [], ...share };
+}
+
+/** Results are told as the share of their own turns. */
+function partsOf(message: ModelMessage): readonly (ContentPart | AssistantPart)[] {
+  return message.role === 'tool' ? [] : message.parts;
 }
 
 function inAssetFolder(path: string): boolean {

@@ -14,17 +14,19 @@ export function textParts(written: string): readonly ContentPart[] {
   return plain.trim() === '' ? [] : [text(plain)];
 }
 
-/** A call that the user wrote and ran. Providers know no calls of users, so it is told in words. */
-export function callParts(call: WrittenCall, result: ViewedResult | undefined): readonly ContentPart[] {
+/** A call that the user wrote and ran; its result follows. Providers know no calls of users, so it is told in words. */
+export function calledText(call: WrittenCall, result: ViewedResult | undefined): ContentPart {
   const called = `I called the tool ${renderToolName(call)} with these arguments:\n${call.argumentsText.trim() || '{}'}`;
-  if (!result) return [text(`${called}\nThere is no result of it.`)];
-  return [text(`${called}\nIt returned${result.isError ? ' an error' : ''}:`), ...result.parts];
+  if (!result) return text(`${called}\nThere is no result of it.`);
+  return text(`${called}\nIt returned${result.isError ? ' an error' : ''}:`);
 }
 
 /** The local files that a turn links to, outside comments and code. */
 export function attachedLinks(chatText: string, turn: Turn): readonly AttachedLink[] {
-  return localLinks(turnBody(chatText, turn)).map(({ target, offset }) => ({
+  return localLinks(turnBody(chatText, turn)).map(({ target, offset, end }) => ({
     target,
+    start: turn.bodyStart + offset,
+    end: turn.bodyStart + end,
     // Counted when somebody asks: in a long chat it takes time.
     line: () => lineOf(chatText, turn.bodyStart + offset),
   }));

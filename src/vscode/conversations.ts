@@ -44,11 +44,17 @@ export class Conversations {
 
   /** The same chat, but nobody is asked, nothing is started and nothing is sent. */
   guess(chat: vscode.Uri): ChatConversation {
+    const { models } = this.#parts;
     return this.#create(chat, {
-      findModel: async (name) => guessedModel(name ?? ''),
+      findModel: async (name) => guessedModel(name ?? '', (type) => models.takes(name, type)),
       tools: { callTool: never, listTools: async (server = '') => this.#known.get(server) ?? NO_TOOLS },
       servers: async () => [...this.#known.keys()],
     });
+  }
+
+  /** The files that the chat links to, of which those outside of the workspace are not looked at. */
+  attachments(chat: vscode.Uri): AttachmentSource {
+    return new FolderAttachments(placesOf(chat, this.#parts.globalStorage));
   }
 
   #create(
@@ -112,7 +118,6 @@ function never(): never {
   throw new Error('An estimate asks nobody.');
 }
 
-/** For an estimate it is enough to take everything. */
-function guessedModel(name: string): ChatModel {
-  return { name, provider: '', accepts: () => true, stream: never, preview: never };
+function guessedModel(name: string, accepts: ChatModel['accepts']): ChatModel {
+  return { name, provider: '', accepts, stream: never, preview: never };
 }

@@ -48,7 +48,7 @@ export class CostItem implements vscode.Disposable {
       PRIORITY,
     );
     this.#item.name = 'Filechat: Tokens and Cost';
-    this.#item.command = 'filechat.showRequest';
+    this.#item.command = 'filechat.showBreakdown';
     this.#subscriptions = [
       this.#item,
       vscode.window.onDidChangeActiveTextEditor(() => this.#lookAgain()),

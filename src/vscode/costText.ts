@@ -38,7 +38,9 @@ export function costTooltip({ next, total, run }: CostView): string {
   const waiting = run?.state?.kind === 'waiting' ? [`Waiting: ${plain(run.state.reason)}`] : [];
   const asked = next ? [nextSentence(next)] : [];
   const used = total ? [totalSentence(total), turnTable(total)] : ['No model has answered in this chat yet.'];
-  return [...waiting, ...asked, ...used, 'Click to see the next request.'].join('\n\n');
+  return [...waiting, ...asked, ...used, 'Click to see what will be sent, and to leave something out.'].join(
+    '\n\n',
+  );
 }
 
 /** Close enough for a figure that grows while one looks at it. */

@@ -4,6 +4,7 @@ import { envKey, needsKey } from '../model/keys.ts';
 import { findLocalModels } from '../model/localModels.ts';
 import { ModelFinder } from '../model/modelFinder.ts';
 import { priceOf } from '../model/prices.ts';
+import { isSdkProvider, wireOf } from '../model/sdk/wire.ts';
 import type { ChatModel, Log } from '../ports.ts';
 import { EditorModel, editorModelName, findEditorModel, listEditorModels } from './editorModel.ts';
 import type { Keys } from './keys.ts';
@@ -61,6 +62,12 @@ export class EditorModels {
     const wanted = name ?? defaultModel() ?? [...models.keys()][0];
     const found = wanted === undefined ? undefined : findModel(wanted, models);
     return typeof found === 'object' ? found : undefined;
+  }
+
+  /** Whether a model takes files of a type, as far as that is known without asking anybody. */
+  takes(name: string | undefined, mimeType: string): boolean {
+    const config = this.configOf(name);
+    return !config || !isSdkProvider(config.provider) || wireOf(config).files.has(mimeType);
   }
 
   priceOf(name: string | undefined): ModelPrice | undefined {

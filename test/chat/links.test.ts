@@ -51,7 +51,7 @@ describe('links to local files', () => {
 
   it('says where a link is, and how it is called', () => {
     assert.deepEqual(localLinks('a\n\nb ![my image](i.png)'), [
-      { target: 'i.png', label: 'my image', isImage: true, offset: 5, line: 2 },
+      { target: 'i.png', label: 'my image', isImage: true, offset: 5, end: 23, line: 2 },
     ]);
   });
 

@@ -67,7 +67,7 @@ describe('the tooltip', () => {
         '| 1 | m | 1.0k | 200 | $0.10 |',
         '| 2 | m | 1.0k | 200 | ? |',
         '',
-        'Click to see the next request.',
+        'Click to see what will be sent, and to leave something out.',
       ].join('\n'),
     );
   });
@@ -75,7 +75,7 @@ describe('the tooltip', () => {
   it('says so when nothing was asked yet', () => {
     assert.equal(
       costTooltip({}),
-      'No model has answered in this chat yet.\n\nClick to see the next request.',
+      'No model has answered in this chat yet.\n\nClick to see what will be sent, and to leave something out.',
     );
   });
 

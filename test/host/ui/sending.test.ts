@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { waitForText } from '../bridge.ts';
+import { focusEditor, openFile, pick, quickInput, quickPickRow } from '../page.ts';
+import { takeScreenshot, uiSession } from './session.ts';
+
+const ui = uiSession({
+  settings: {
+    'filechat.models': { sonnet: { provider: 'anthropic', model: 'claude-sonnet-4-5' } },
+    'editor.wordWrap': 'on',
+  },
+});
+
+const CHAT = `---
+model: sonnet
+---
+# %% user
+Compare [last year](sales.csv) with [this year](missing.csv), and listen to [the call](call.wav).
+Not [mine](/etc/hostname), and not ![that](https://example.invalid/a.png).
+
+# %% assistant
+${'Last year was the better one. '.repeat(60).trimEnd()}
+
+# %% user
+Why?
+`;
+
+ui.test('behind each link stands whether its file goes along', async ({ page, workspace }) => {
+  writeFileSync(workspace.path('sales.csv'), 'quarter,value\n1,3\n2,5\n');
+  writeFileSync(
+    workspace.path('call.wav'),
+    Buffer.concat([Buffer.from('RIFF\x24\0\0\0WAVEfmt '), Buffer.alloc(20)]),
+  );
+  writeFileSync(workspace.path('asked.chat.md'), CHAT);
+  await openFile(page, 'asked.chat.md');
+  for (const words of ['✓ 22 bytes', '✗ not sent', '✗ only named', '? asks first']) {
+    await waitForMark(page, words);
+  }
+  await page.locator('.view-line', { hasText: 'call.wav' }).getByText('the call').hover();
+  await page.locator('.monaco-hover', { hasText: 'sonnet takes no audio/' }).waitFor();
+  await takeScreenshot(page, 'what-is-attached');
+});
+
+ui.test(
+  'the status bar opens what will be sent, the largest first, and a part can be left out',
+  async ({ page, evaluate }) => {
+    // The request could not be made with a link that leads nowhere.
+    await evaluate(async (vscode) => {
+      const editor = vscode.window.activeTextEditor;
+      const text = editor?.document.getText() ?? '';
+      const at = text.indexOf('with [this year](missing.csv), ');
+      await editor?.edit((edit) =>
+        edit.delete(new vscode.Range(editor.document.positionAt(at), editor.document.positionAt(at + 30))),
+      );
+    });
+    await focusEditor(page);
+    await page.locator('.statusbar-item', { hasText: 'tokens' }).first().click();
+    await quickPickRow(page, 'Assistant: Last year was the better one').waitFor();
+    await quickInput(page)
+      .getByText(/What Will Be Sent to sonnet/)
+      .waitFor();
+    await takeScreenshot(page, 'what-will-be-sent');
+    const labels = await quickInput(page).locator('.monaco-list-row .label-name').allTextContents();
+    assert.match(labels[0] ?? '', /Assistant/, 'the largest turn comes first');
+    await pick(page, 'The largest parts come first', 'Assistant: Last year');
+    await pick(page, 'What is left out stays in the file', 'Leave It Out');
+    const text = await waitForText(evaluate, '<!-- Last year was');
+    assert.ok(text.includes('better one. -->\n\n# %% user\nWhy?'));
+    await quickPickRow(page, 'Show the whole request').waitFor();
+    assert.equal(await quickPickRow(page, 'Assistant: Last year').count(), 0);
+    await page.keyboard.press('Escape');
+  },
+);
+
+/** Decorations are drawn by the style sheet. */
+async function waitForMark(page: Page, words: string): Promise<void> {
+  const isThere = `(wanted) => [...document.querySelectorAll('.view-line span')]
+    .some((span) => getComputedStyle(span, '::after').content.includes(wanted))`;
+  await page.waitForFunction(`(${isThere})(${JSON.stringify(words)})`);
+}
