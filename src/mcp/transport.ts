@@ -92,7 +92,7 @@ class SpillingSseTransport extends SSEClientTransport {
 }
 
 /** Servers answer at once, with a stream or a refusal; one that does neither is not waited for. */
-const LISTEN_MS = 1000;
+const LISTEN_MS = 3000;
 
 type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
 
