@@ -11,9 +11,9 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { createCarefulFetch } from './carefulFetch.ts';
 import type { RemoteServer, ServerConfig, StdioServer } from './config.ts';
 import type { ProcessGuard } from './processGuard.ts';
-import { createRepeatingFetch } from './repeatingFetch.ts';
 import type { LateAnswer } from './revisionQuestion.ts';
 import { PendingCalls } from './spill/pendingCalls.ts';
 import { createSpillingFetch } from './spill/spillingFetch.ts';
@@ -194,7 +194,7 @@ function transportOptions(
 ): { requestInit: RequestInit; fetch: FetchLike; authProvider?: AuthProvider } {
   return {
     requestInit: { headers: { ...config.headers } },
-    fetch: createRepeatingFetch(createSpillingFetch({ calls })),
+    fetch: createCarefulFetch(createSpillingFetch({ calls })),
     ...(auth === undefined ? {} : { authProvider: auth }),
   };
 }

@@ -131,7 +131,7 @@ describe('an aborted call of the sample server', () => {
     const stop = new AbortController();
     const slow = session.call(
       'sample.slow',
-      { seconds: 600, steps: 1000 },
+      { seconds: 60, steps: 100 },
       { signal: stop.signal, onProgress: () => stop.abort() },
     );
     await assert.rejects(slow);
