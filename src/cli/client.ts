@@ -17,6 +17,11 @@ import { createModelFinder } from './models.ts';
 import { terminalRequests } from './terminalRequests.ts';
 
 const TIMEOUT_MS = 60_000;
+/**
+ * Nobody sits before a script, which cannot ask again: a reply waits for the tools of every server, until that has
+ * started and listed them or is known to have failed.
+ */
+export const MAX_LIST_MS = 5 * TIMEOUT_MS;
 
 /** The servers for one command. What they are given to prove who the user is lives as long as the command. */
 export function createClient({

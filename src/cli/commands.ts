@@ -14,7 +14,7 @@ import { DEFAULT_LIMITS, type McpClient } from '../mcpClient.ts';
 import { ChatConversation } from '../model/conversation.ts';
 import { describeUsage } from '../model/usage.ts';
 import type { Audit, RunOutcome, ToolProgress } from '../ports.ts';
-import { createClient, readServers } from './client.ts';
+import { createClient, MAX_LIST_MS, readServers } from './client.ts';
 import { FileDocument } from './fileDocument.ts';
 import { createModelFinder } from './models.ts';
 import { CONSENT_GIVEN, TerminalConsent } from './terminalConsent.ts';
@@ -136,6 +136,7 @@ async function createConversation(
     readAgent: (name) => readAgentFile(name, roots),
     maxSteps: () => command.maxSteps,
     servers: async () => servers,
+    maxListMs: MAX_LIST_MS,
   });
 }
 

@@ -54,6 +54,11 @@ export interface ConnectionOptions {
   readonly onUpdated?: ((uri: string) => void) | undefined;
 }
 
+export interface OpenOptions {
+  readonly timeoutMs: number;
+  readonly isPatient?: boolean;
+}
+
 export interface RequestOptions {
   /** How long the server may be silent; progress, and each piece of a long answer, start the time anew. */
   readonly timeoutMs: number;
@@ -146,11 +151,19 @@ export class Connection {
     return this.era === 'modern' && this.#options.config.kind !== 'stdio';
   }
 
-  /** Starts or reaches the server. Rejects with what failed and what to do; then close() still has to be called. */
-  async open({ timeoutMs }: { readonly timeoutMs: number }): Promise<void> {
+  /** It was slow, was greeted in the old way for that, and said later that it knows the new one. */
+  get isSlowModern(): boolean {
+    return this.#channel.lateAnswer?.() === 'yes';
+  }
+
+  /**
+   * Starts or reaches the server. Rejects with what failed and what to do; then close() still has to be called.
+   * With patience, the question about the revision is waited for as long as the server may take at all.
+   */
+  async open({ timeoutMs, isPatient = false }: OpenOptions): Promise<void> {
     const timer = startTimer(timeoutMs);
     const signal = AbortSignal.any([timer.signal, this.#lost.signal]);
-    this.#client.setVersionNegotiation(this.#negotiation(timeoutMs));
+    this.#client.setVersionNegotiation(this.#negotiation(timeoutMs, isPatient));
     try {
       // The SDK minds the signal only once its transport has started, which with events can take for ever.
       await this.#asking.during([timer], undefined, () =>
@@ -173,7 +186,8 @@ export class Connection {
         ? this.#withLastWords(explainSilence(timeoutMs))
         : await this.#explain(error, timeoutMs);
       const message = `Server ${name} could not be ${verb}: ${reason.replace(/\.$/, '')}.`;
-      throw new Error(this.#mask(message), { cause: error });
+      const cause = timer.signal.aborted ? error : this.#wrongGreeting(error);
+      throw new Error(this.#mask(message), { cause });
     }
   }
 
@@ -269,11 +283,19 @@ export class Connection {
   }
 
   /** The time for an answer over HTTP is kept here, because a sign-in may come before it. */
-  #negotiation(timeoutMs: number): VersionNegotiationOptions {
+  #negotiation(timeoutMs: number, isPatient: boolean): VersionNegotiationOptions {
     const { verdict, config } = this.#options;
     if (verdict !== undefined) return { mode: 'legacy' };
-    const probeMs = config.kind === 'stdio' ? Math.min(MAX_PROBE_MS, timeoutMs / 2) : MAX_TIMER_MS;
+    const isShort = config.kind === 'stdio' && !isPatient;
+    const probeMs = isShort ? Math.min(MAX_PROBE_MS, timeoutMs / 2) : MAX_TIMER_MS;
     return { mode: 'auto', probe: { timeoutMs: probeMs } };
+  }
+
+  /** A process that was too slow for the question about its revision could not say yet how it wants to be greeted. */
+  #wrongGreeting(error: unknown): unknown {
+    const late = this.#channel.lateAnswer?.();
+    if (late === 'yes') return new WrongGreeting('new', { cause: error });
+    return late === 'nothing' && this.#endedItself ? new WrongGreeting('old', { cause: error }) : error;
   }
 
   #withLogLevel(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -359,8 +381,19 @@ const LEVELS: ReadonlyMap<string, 'debug' | 'info' | 'warn' | 'error'> = new Map
   ['emergency', 'error'],
 ]);
 
+/** A server that was slow to start could not be opened because it wants another greeting alone. */
+export class WrongGreeting extends Error {
+  readonly wants: 'new' | 'old';
+
+  constructor(wants: 'new' | 'old', options: ErrorOptions) {
+    super('It was greeted before it could say how.', options);
+    this.wants = wants;
+  }
+}
+
 /** Whether a server gave up because it was asked in a way that it does not know. */
 export function wantsOldGreeting(error: unknown, { kind }: ServerConfig): boolean {
+  if (error instanceof WrongGreeting) return error.wants === 'old';
   const isProbe = error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
   return isProbe && (kind === 'stdio' || error instanceof SdkHttpError);
 }

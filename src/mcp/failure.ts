@@ -116,7 +116,7 @@ function hint(config: ServerConfig & { kind: 'stdio' }): string {
 }
 
 /** `fetch` hides the system's error in the cause of its own; event sources hide it once more. */
-function networkCode(error: unknown): string | undefined {
+export function networkCode(error: unknown): string | undefined {
   for (
     let at: unknown = error, depth = 0;
     at instanceof Error && depth < MAX_CAUSES;

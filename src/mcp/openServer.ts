@@ -1,4 +1,4 @@
-import { type Connection, hasAnswered, mayBeSse, wantsOldGreeting } from './connection.ts';
+import { type Connection, hasAnswered, mayBeSse, WrongGreeting, wantsOldGreeting } from './connection.ts';
 import type { ResolvedServer } from './inputs.ts';
 import { freshVerdict, type Verdict, type VerdictStore } from './verdicts.ts';
 
@@ -22,8 +22,11 @@ export async function openServer(opening: Opening): Promise<Connection> {
   const server = await opening.server;
   const known = freshVerdict(verdicts.read(fingerprint), nowMs);
   try {
-    const connection = await attempt(opening, known?.sse ? asSse(server) : server, known);
-    if (connection.era === 'modern') verdicts.write(fingerprint, undefined);
+    const connection = await attempt(opening, {
+      server: known?.sse ? asSse(server) : server,
+      verdict: known,
+    });
+    if (connection.era === 'modern' || connection.isSlowModern) verdicts.write(fingerprint, undefined);
     else if (known === undefined) verdicts.write(fingerprint, verdict(false, nowMs));
     return connection;
   } catch (error) {
@@ -34,24 +37,30 @@ export async function openServer(opening: Opening): Promise<Connection> {
     if (known !== undefined && hasAnswered(cause)) return openServer(opening);
     const other = known === undefined ? otherWay(server, cause, nowMs) : undefined;
     if (other === undefined) throw error;
-    const connection = await attempt(opening, other.server, other.verdict).catch((second: unknown) => {
+    const connection = await attempt(opening, other).catch((second: unknown) => {
       // What was configured is what the user can correct.
-      throw other.verdict.sse ? error : second;
+      throw other.verdict?.sse ? error : second;
     });
     verdicts.write(fingerprint, other.verdict);
     return connection;
   }
 }
 
+/** How a server is asked: in the way that is known, or else first in the newer one. */
+interface Way {
+  readonly server: ResolvedServer;
+  readonly verdict: Verdict | undefined;
+  readonly isPatient?: boolean;
+}
+
 async function attempt(
   { connect, timeoutMs, isWanted }: Opening,
-  server: ResolvedServer,
-  known: Verdict | undefined,
+  { server, verdict: known, isPatient = false }: Way,
 ): Promise<Connection> {
   if (!isWanted()) throw new Error('it was stopped');
   const connection = connect(server, known);
   try {
-    await connection.open({ timeoutMs });
+    await connection.open({ timeoutMs, isPatient });
     return connection;
   } catch (error) {
     await connection.close();
@@ -59,12 +68,9 @@ async function attempt(
   }
 }
 
-function otherWay(
-  server: ResolvedServer,
-  cause: unknown,
-  nowMs: number,
-): { readonly server: ResolvedServer; readonly verdict: Verdict } | undefined {
+function otherWay(server: ResolvedServer, cause: unknown, nowMs: number): Way | undefined {
   if (wantsOldGreeting(cause, server.config)) return { server, verdict: verdict(false, nowMs) };
+  if (cause instanceof WrongGreeting) return { server, verdict: undefined, isPatient: true };
   if (server.config.kind === 'http' && mayBeSse(cause)) {
     return { server: asSse(server), verdict: verdict(true, nowMs) };
   }

@@ -11,8 +11,10 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { createCarefulFetch } from './carefulFetch.ts';
 import type { RemoteServer, ServerConfig, StdioServer } from './config.ts';
 import type { ProcessGuard } from './processGuard.ts';
+import type { LateAnswer } from './revisionQuestion.ts';
 import { PendingCalls } from './spill/pendingCalls.ts';
 import { createSpillingFetch } from './spill/spillingFetch.ts';
 import { type Exit, StdioTransport } from './spill/stdioTransport.ts';
@@ -25,6 +27,8 @@ export interface Channel {
   readonly stderr?: Readable;
   /** How its process ended; nothing while it lives. */
   exit?(): Exit | undefined;
+  /** What a slow process had to say to the question about its revision; nothing when it was not too slow. */
+  lateAnswer?(): LateAnswer | undefined;
   /** Says goodbye where closing the transport does not. */
   endSession?(): Promise<void>;
 }
@@ -50,7 +54,8 @@ export function createChannel(config: ServerConfig, options: ChannelOptions): Ch
 function stdioChannel(server: StdioServer, { onLost, guard }: ChannelOptions): Channel {
   const transport = new StdioTransport({ server, onLost, guard });
   const exit = () => transport.exit;
-  return { transport: transport as Transport, stderr: transport.stderr, exit };
+  const lateAnswer = () => transport.lateAnswer;
+  return { transport: transport as Transport, stderr: transport.stderr, exit, lateAnswer };
 }
 
 function httpChannel(config: RemoteServer, options: ChannelOptions): Channel {
@@ -87,7 +92,7 @@ class SpillingSseTransport extends SSEClientTransport {
 }
 
 /** Servers answer at once, with a stream or a refusal; one that does neither is not waited for. */
-const LISTEN_MS = 1000;
+const LISTEN_MS = 3000;
 
 type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
 
@@ -189,7 +194,7 @@ function transportOptions(
 ): { requestInit: RequestInit; fetch: FetchLike; authProvider?: AuthProvider } {
   return {
     requestInit: { headers: { ...config.headers } },
-    fetch: createSpillingFetch({ calls }),
+    fetch: createCarefulFetch(createSpillingFetch({ calls })),
     ...(auth === undefined ? {} : { authProvider: auth }),
   };
 }

@@ -29,11 +29,13 @@ export interface ConversationOptions {
   readonly servers?: () => Promise<readonly string[]>;
   /** Whether a link's path leads to this chat's own assets; a chat that is not saved has them elsewhere. */
   readonly isOwnAsset?: (path: string) => boolean;
+  /** How long one server may keep a request waiting; some seconds where nothing is said. */
+  readonly maxListMs?: number;
   /** Resolves after this time; rejects when nobody waits any longer. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** How long one server may keep a request waiting. */
+/** A person who waits for a reply would rather have it without the tools of one server. */
 const MAX_LIST_MS = 10_000;
 
 /** Knows one chat's model, tools and rules, all of which follow from its text and the user's settings. */
@@ -125,10 +127,10 @@ export class ChatConversation implements Conversation {
 
   /** A server that takes its time goes on with what it does, and may be there for the next request. */
   async #listInTime(server: string, signal: AbortSignal): Promise<ToolList> {
-    const { tools, wait = pause } = this.#options;
+    const { tools, wait = pause, maxListMs = MAX_LIST_MS } = this.#options;
     const answered = new AbortController();
-    const reason = `Server ${server} did not answer within ${MAX_LIST_MS / 1000} s: this request goes without its tools.`;
-    const late = wait(MAX_LIST_MS, answered.signal).then(() => ({
+    const reason = `Server ${server} did not answer within ${maxListMs / 1000} s: this request goes without its tools.`;
+    const late = wait(maxListMs, answered.signal).then(() => ({
       tools: [],
       failures: [{ server, reason }],
     }));

@@ -53,12 +53,7 @@ describe('the conformance suite of the protocol finds no fault', () => {
   for (const { name, args, scenarios } of RUNS) {
     test(`at ${name}`, async (t) => {
       using folder = createTemporaryFolder();
-      const command = `${process.execPath} ${CLIENT}`;
-      const timeout = ['--timeout', String(SCENARIO_TIMEOUT_MS)];
-      const { output, errors } = await runRunner(
-        ['client', '--command', command, ...args, ...timeout, '--verbose'],
-        folder.path,
-      );
+      const { output, errors } = await runClient([...args, '--verbose'], folder.path);
       const failures = [...errors.matchAll(/^FAILED (\S+): (.*)$/gm)];
       const summary = [
         output.slice(output.indexOf('=== SUITE SUMMARY ===')),
@@ -72,9 +67,9 @@ describe('the conformance suite of the protocol finds no fault', () => {
       );
       assert.equal(ran.length, scenarios, output + errors);
       // A scenario without a single check has tried nothing.
-      assert.doesNotMatch(summary, /: 0 passed/);
-      assert.equal(failed, '0', summary);
-      assert.equal(warnings, '0', summary);
+      assert.doesNotMatch(summary, /: 0 passed/, `${summary}\n${errors}`);
+      assert.equal(failed, '0', `${summary}\n${output}\n${errors}`);
+      assert.equal(warnings, '0', `${summary}\n${output}`);
       for (const [, scenario = '', reason = ''] of failures) {
         assert.match(reason, FAILURES[scenario] ?? /^$/, `${scenario} failed: ${reason}`);
       }
@@ -88,6 +83,12 @@ describe('the conformance suite of the protocol finds no fault', () => {
     for (const [scenario, reason] of Object.entries(LEFT_OUT)) t.diagnostic(`${scenario}: ${reason}`);
   });
 });
+
+function runClient(args: readonly string[], cwd: string): ReturnType<typeof runRunner> {
+  const command = `${process.execPath} ${CLIENT}`;
+  const timeout = ['--timeout', String(SCENARIO_TIMEOUT_MS)];
+  return runRunner(['client', '--command', command, ...args, ...timeout], cwd);
+}
 
 /** What the runner writes. It exits with a failure when a check has failed, which the output says better. */
 function runRunner(

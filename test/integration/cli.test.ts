@@ -4,7 +4,8 @@ import { describe, it } from 'node:test';
 import { parseChat } from '../../src/chat/parse.ts';
 import { isAlive } from '../mcp/serving.ts';
 import { listAssets } from './helpers/checkBlocks.ts';
-import { createCliFolder, MCP_JSON } from './helpers/runCli.ts';
+import { eraServer } from './helpers/eraServer.ts';
+import { checkEnd, createCliFolder, MCP_JSON } from './helpers/runCli.ts';
 import { repositoryPath } from './helpers/sampleServer.ts';
 
 const SERVERS = ['--servers', MCP_JSON] as const;
@@ -14,8 +15,7 @@ describe('filechat tools', { concurrency: 2 }, () => {
   it('lists SERVER.TOOL with a description, and leaves no process behind', async (t) => {
     const cli = await createCliFolder(t);
     await cli.write('sample.json', JSON.stringify({ servers: { sample: await sampleOf(cli) } }));
-    const { code, stdout, stderr } = await cli.run('tools', '--servers', 'sample.json');
-    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    const { stdout } = checkEnd(await cli.run('tools', '--servers', 'sample.json'), { code: 0, stderr: '' });
     const lines = stdout.trimEnd().split('\n');
     assert.equal(lines.length, 18);
     for (const line of lines) assert.match(line, /^sample\.[a-z]+ {2}\S.*$/);
@@ -26,10 +26,18 @@ describe('filechat tools', { concurrency: 2 }, () => {
     );
   });
 
+  it('says nothing of a server that takes its time to start', async (t) => {
+    const cli = await createCliFolder(t);
+    const { config } = eraServer(t, 'legacy');
+    const slow = { command: config.command, args: config.args, env: { SLOW: '1' } };
+    await cli.write('slow.json', JSON.stringify({ servers: { slow } }));
+    const { stdout } = checkEnd(await cli.run('tools', '--servers', 'slow.json'), { code: 0, stderr: '' });
+    assert.match(stdout, /^slow\.mixed$/m);
+  });
+
   it('lists the tools of the servers that work, says why others do not, and ends with 1', async (t) => {
     const cli = await createCliFolder(t);
-    const { code, stdout, stderr } = await cli.run('tools', ...SERVERS);
-    assert.equal(code, 1);
+    const { stdout, stderr } = checkEnd(await cli.run('tools', ...SERVERS), { code: 1 });
     assert.match(stdout, /^sample\.mixed /m);
     assert.match(stderr, /broken .*The licence has run out\./);
     assert.match(stderr, /absent .*filechat-no-such-program/);
@@ -39,8 +47,10 @@ describe('filechat tools', { concurrency: 2 }, () => {
 describe('filechat call', { concurrency: 2 }, () => {
   it('creates the chat and the files, prints the turn, and leaves no process behind', async (t) => {
     const cli = await createCliFolder(t);
-    const { code, stdout, stderr } = await cli.run('call', 'sample.mixed', ...CHAT, ...SERVERS);
-    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    const { stdout } = checkEnd(await cli.run('call', 'sample.mixed', ...CHAT, ...SERVERS), {
+      code: 0,
+      stderr: '',
+    });
     const chat = await cli.read('a.chat.md');
     const images = await listAssets(cli.path);
     assert.deepEqual(
@@ -66,15 +76,9 @@ describe('filechat call', { concurrency: 2 }, () => {
   it('gives the tool its arguments, and writes them into the call', async (t) => {
     const cli = await createCliFolder(t);
     const args = { city: 'Łódź "````"\n# %% user' };
-    const { code } = await cli.run(
-      'call',
-      'sample.weather',
-      '--args',
-      JSON.stringify(args),
-      ...CHAT,
-      ...SERVERS,
-    );
-    assert.equal(code, 0);
+    checkEnd(await cli.run('call', 'sample.weather', '--args', JSON.stringify(args), ...CHAT, ...SERVERS), {
+      code: 0,
+    });
     const { turns } = parseChat(await cli.read('a.chat.md'));
     assert.deepEqual(
       turns.map(({ role }) => role),
@@ -85,8 +89,7 @@ describe('filechat call', { concurrency: 2 }, () => {
 
   it('creates the folders of a chat that lies deeper', async (t) => {
     const cli = await createCliFolder(t);
-    const { code } = await cli.run('call', 'sample.photo', '--chat', 'x/y/a.chat.md', ...SERVERS);
-    assert.equal(code, 0);
+    checkEnd(await cli.run('call', 'sample.photo', '--chat', 'x/y/a.chat.md', ...SERVERS), { code: 0 });
     const [image = ''] = await listAssets(`${cli.path}/x/y`);
     assert.ok((await cli.read('x/y/a.chat.md')).includes(`![Tool generated image 1](${image})`));
   });
@@ -94,8 +97,10 @@ describe('filechat call', { concurrency: 2 }, () => {
   it('of a tool that reports an error ends with 1, the reason on stderr and the text in the chat', async (t) => {
     const cli = await createCliFolder(t);
     const args = ['--args', '{"reason": "The oven is cold."}'];
-    const { code, stdout, stderr } = await cli.run('call', 'sample.fail', ...args, ...CHAT, ...SERVERS);
-    assert.deepEqual({ code, stderr }, { code: 1, stderr: 'The oven is cold.\n' });
+    const { stdout } = checkEnd(await cli.run('call', 'sample.fail', ...args, ...CHAT, ...SERVERS), {
+      code: 1,
+      stderr: 'The oven is cold.\n',
+    });
     const turn =
       '# %% tool sample.fail c1\n> ⚠ **The tool reported an error.**\n\n```\nThe oven is cold.\n```\n';
     assert.equal(stdout, turn);
@@ -104,8 +109,7 @@ describe('filechat call', { concurrency: 2 }, () => {
 
   it('with arguments that the tool refuses ends with 1, and the refusal is in the chat', async (t) => {
     const cli = await createCliFolder(t);
-    const { code, stderr } = await cli.run('call', 'sample.chart', ...CHAT, ...SERVERS);
-    assert.equal(code, 1);
+    const { stderr } = checkEnd(await cli.run('call', 'sample.chart', ...CHAT, ...SERVERS), { code: 1 });
     assert.match(stderr, /values/);
     assert.match(await cli.read('a.chat.md'), /^# %% tool sample\.chart c1\n> ⚠[\s\S]*values/m);
   });
@@ -128,8 +132,7 @@ describe('filechat call', { concurrency: 2 }, () => {
     it(`of ${what} ends with 1 and says why; nothing is printed and no call is written`, async (t) => {
       const cli = await createCliFolder(t);
       await cli.write('a.chat.md', '# %% user\nHello.\n');
-      const { code, stdout, stderr } = await cli.run('call', tool, ...CHAT, ...SERVERS);
-      assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+      const { stderr } = checkEnd(await cli.run('call', tool, ...CHAT, ...SERVERS), { code: 1, stdout: '' });
       assert.match(stderr, reason);
       assert.equal(await cli.read('a.chat.md'), '# %% user\nHello.\n');
     });
@@ -139,8 +142,9 @@ describe('filechat call', { concurrency: 2 }, () => {
     const cli = await createCliFolder(t);
     await cli.write('bad.json', '{ "servers": ');
     for (const file of ['none.json', 'bad.json']) {
-      const { code, stderr } = await cli.run('call', 'sample.mixed', ...CHAT, '--servers', file);
-      assert.equal(code, 1);
+      const { stderr } = checkEnd(await cli.run('call', 'sample.mixed', ...CHAT, '--servers', file), {
+        code: 1,
+      });
       assert.ok(stderr.includes(file), stderr);
     }
   });
@@ -155,8 +159,7 @@ describe('filechat asked about itself', () => {
       [['help'], /^Usage:\n {2}filechat tools /],
       [['--version'], new RegExp(`^${version}\\n$`)],
     ] as const) {
-      const { code, stdout, stderr } = await cli.run(...args);
-      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+      const { stdout } = checkEnd(await cli.run(...args), { code: 0, stderr: '' });
       assert.match(stdout, answer);
     }
   });
@@ -189,8 +192,7 @@ describe('wrong usage', { concurrency: 2 }, () => {
   for (const [what, args, reason] of wrong) {
     it(`${what} ends with 2, says what is wrong and how it is right, and touches nothing`, async (t) => {
       const cli = await createCliFolder(t);
-      const { code, stdout, stderr } = await cli.run(...args);
-      assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+      const { stderr } = checkEnd(await cli.run(...args), { code: 2, stdout: '' });
       const [said = '', usage] = stderr.split(/^(?=Usage:$)/m);
       assert.match(said, reason);
       assert.match(usage ?? '', /filechat call SERVER\.TOOL/);

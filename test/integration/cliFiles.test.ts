@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, readdir, watch } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { createCliFolder, MCP_JSON } from './helpers/runCli.ts';
+import { checkEnd, createCliFolder, MCP_JSON } from './helpers/runCli.ts';
 
 const SERVERS = ['--servers', MCP_JSON] as const;
 const CALL = '```tool_call sample.weather\n```\n';
@@ -10,20 +10,22 @@ const CALL = '```tool_call sample.weather\n```\n';
 describe('filechat and the files around it', { concurrency: 2 }, () => {
   it('run does not begin a chat that is not there', async (t) => {
     const cli = await createCliFolder(t);
-    const { code, stderr } = await cli.run('run', 'none.chat.md', ...SERVERS);
-    assert.deepEqual([code, stderr], [1, 'There is no file none.chat.md.\n']);
+    checkEnd(await cli.run('run', 'none.chat.md', ...SERVERS), {
+      code: 1,
+      stderr: 'There is no file none.chat.md.\n',
+    });
     assert.deepEqual(await readdir(cli.path), [MCP_JSON]);
   });
 
   it('a call that cannot be made begins no chat', async (t) => {
     const cli = await createCliFolder(t);
-    assert.equal((await cli.run('call', 'nobody.x', '--chat', 'new.chat.md', ...SERVERS)).code, 1);
+    checkEnd(await cli.run('call', 'nobody.x', '--chat', 'new.chat.md', ...SERVERS), { code: 1 });
     assert.deepEqual(await readdir(cli.path), [MCP_JSON]);
   });
 
   it('a call begins a chat in folders that are not there yet', async (t) => {
     const cli = await createCliFolder(t);
-    assert.equal((await cli.run('call', 'sample.photo', '--chat', 'a/b/new.chat.md', ...SERVERS)).code, 0);
+    checkEnd(await cli.run('call', 'sample.photo', '--chat', 'a/b/new.chat.md', ...SERVERS), { code: 0 });
     assert.deepEqual((await readdir(join(cli.path, 'a/b'))).sort(), ['cmdassets', 'new.chat.md']);
   });
 
@@ -39,19 +41,17 @@ describe('filechat and the files around it', { concurrency: 2 }, () => {
     const cli = await createCliFolder(t);
     const before = '# %% user\nlook:\n```js\nfoo\n';
     await cli.write('a.chat.md', before);
-    const { code, stderr } = await cli.run('call', 'sample.weather', '--chat', 'a.chat.md', ...SERVERS);
-    assert.deepEqual(
-      [code, stderr],
-      [1, 'A code fence at the end of the chat is never closed. Close it first.\n'],
-    );
+    checkEnd(await cli.run('call', 'sample.weather', '--chat', 'a.chat.md', ...SERVERS), {
+      code: 1,
+      stderr: 'A code fence at the end of the chat is never closed. Close it first.\n',
+    });
     assert.equal(await cli.read('a.chat.md'), before);
   });
 
   it('a chat that calls tools needs servers, and its calls stay pending', async (t) => {
     const cli = await createCliFolder(t);
     await cli.write('a.chat.md', `# %% user\n${CALL}`);
-    const { code, stderr } = await cli.run('run', 'a.chat.md', '--approve', 'auto');
-    assert.equal(code, 2);
+    const { stderr } = checkEnd(await cli.run('run', 'a.chat.md', '--approve', 'auto'), { code: 2 });
     assert.match(stderr, /^The chat calls tools: --servers mcp\.json is missing\./);
     assert.equal(await cli.read('a.chat.md'), `# %% user\n${CALL}`);
   });
@@ -61,11 +61,11 @@ describe('filechat and the files around it', { concurrency: 2 }, () => {
     await cli.write('a.chat.md', `# %% user\n${CALL}`);
     await chmod(join(cli.path, 'a.chat.md'), 0o444);
     const readOnly = await cli.run('run', 'a.chat.md', ...SERVERS, '--approve', 'auto');
-    assert.equal(readOnly.code, 1);
+    checkEnd(readOnly, { code: 1 });
     assert.match(readOnly.stderr, /a\.chat\.md is read-only\. Nothing was changed\./);
     assert.equal(await cli.read('a.chat.md'), `# %% user\n${CALL}`);
     const folder = await cli.run('call', 'sample.weather', '--chat', '.', ...SERVERS);
-    assert.deepEqual([folder.code, folder.stderr], [1, '. is a folder, not a chat.\n']);
+    checkEnd(folder, { code: 1, stderr: '. is a folder, not a chat.\n' });
   });
 
   it('a reader who leaves early is no failure', async (t) => {
@@ -89,7 +89,7 @@ describe('filechat and the files around it', { concurrency: 2 }, () => {
         for await (const { filename } of changes) if (filename === 'up') break;
         seen.abort();
         running.process.kill('SIGINT');
-        assert.equal((await running.ended).code, 1);
+        checkEnd(await running.ended, { code: 1 });
       }
       assert.equal((await readdir(cli.path)).includes('a.chat.md'), false);
     });

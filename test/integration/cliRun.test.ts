@@ -5,7 +5,7 @@ import { nextAction } from '../../src/chat/nextAction.ts';
 import { parseChat } from '../../src/chat/parse.ts';
 import { isAlive } from '../mcp/serving.ts';
 import { listAssets } from './helpers/checkBlocks.ts';
-import { createCliFolder, MCP_JSON } from './helpers/runCli.ts';
+import { checkEnd, createCliFolder, MCP_JSON } from './helpers/runCli.ts';
 import { repositoryPath } from './helpers/sampleServer.ts';
 
 const SERVERS = ['--servers', MCP_JSON] as const;
@@ -21,8 +21,7 @@ describe('filechat run', { concurrency: 2 }, () => {
     const cli = await createCliFolder(t);
     const before = await readFile(repositoryPath('samples/pictures.chat.md'), 'utf8');
     await cli.write('a.chat.md', before);
-    const { code, stdout, stderr } = await cli.run(...RUN);
-    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    const { stdout } = checkEnd(await cli.run(...RUN), { code: 0, stderr: '' });
     const chat = await cli.read('a.chat.md');
     const link = (extension: string) =>
       String.raw`!\[Tool generated image 1\]\(cmdassets/tool-image-\d{8}-\d{6}-[A-Za-z0-9]{8,}-1\.${extension}\)`;
@@ -56,8 +55,7 @@ describe('filechat run', { concurrency: 2 }, () => {
       'a.chat.md',
       `# %% user\n${calls.map((name) => `\`\`\`tool_call ${name}\n\`\`\`\n`).join('')}`,
     );
-    const { code, stderr } = await cli.run(...RUN);
-    assert.deepEqual({ code, stderr }, { code: 1, stderr: 'The oven is out of order.\n' });
+    checkEnd(await cli.run(...RUN), { code: 1, stderr: 'The oven is out of order.\n' });
     const chat = await cli.read('a.chat.md');
     assert.deepEqual(
       parseChat(chat).turns.map(({ role, words }) => `${role} ${words}`.trim()),
@@ -74,8 +72,10 @@ describe('filechat run', { concurrency: 2 }, () => {
       const before =
         '# %% user\nDraw.\n\n```tool_call sample.photo\n{}\n```\n\n```tool_call sample.mixed\n```\n';
       await cli.write('a.chat.md', before);
-      const { code, stdout, stderr } = await cli.run('run', 'a.chat.md', ...SERVERS, ...approval);
-      assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+      const { stderr } = checkEnd(await cli.run('run', 'a.chat.md', ...SERVERS, ...approval), {
+        code: 1,
+        stdout: '',
+      });
       assert.match(stderr, /consent.*--approve/);
       const chat = await cli.read('a.chat.md');
       assert.equal(withoutIds(chat), before);
@@ -96,8 +96,9 @@ describe('filechat run', { concurrency: 2 }, () => {
       'a.chat.md',
       `# %% user\n\`\`\`tool_call sample.weather\n\`\`\`\n\`\`\`tool_call sample.order\n${order}\n\`\`\`\n`,
     );
-    const { code, stderr } = await cli.run('run', 'a.chat.md', ...SERVERS, '--approve', 'auto-readonly');
-    assert.equal(code, 1);
+    const { stderr } = checkEnd(await cli.run('run', 'a.chat.md', ...SERVERS, '--approve', 'auto-readonly'), {
+      code: 1,
+    });
     assert.match(stderr, /consent/);
     const chat = await cli.read('a.chat.md');
     assert.match(chat, /^# %% tool sample\.weather c1$/m);
@@ -113,7 +114,7 @@ describe('filechat run', { concurrency: 2 }, () => {
       '# %% user\n\ttab, “quotes”, 👩‍💻, e\u0301, \u00a0\n```tool_call sample.weather\n{ "city":  "Rome" }\n```\nafter \\\n\n\n';
     const tail = '# %% user\n   \n';
     await cli.write('a.chat.md', head + asking + tail);
-    assert.equal((await cli.run(...RUN)).code, 0);
+    checkEnd(await cli.run(...RUN), { code: 0 });
     const chat = withoutIds(await cli.read('a.chat.md'));
     const result = '```\n{"city":"Rome","celsius":26.8,"humidityPercent":58,"conditions":"sunny"}\n```\n';
     assert.equal(chat, `${head}${asking}# %% tool sample.weather c1\n${result}\n${tail}`);
@@ -123,7 +124,7 @@ describe('filechat run', { concurrency: 2 }, () => {
     const cli = await createCliFolder(t);
     const before = '# %% user\n```tool_call sample.weather\n```\nno line break here';
     await cli.write('a.chat.md', before);
-    assert.equal((await cli.run(...RUN)).code, 0);
+    checkEnd(await cli.run(...RUN), { code: 0 });
     assert.ok(
       withoutIds(await cli.read('a.chat.md')).startsWith(`${before}\n\n# %% tool sample.weather c1\n`),
     );
@@ -137,11 +138,11 @@ describe('the encoding of a chat', { concurrency: 2 }, () => {
   it('CRLF stays CRLF in every line, through run and through call', async (t) => {
     const cli = await createCliFolder(t);
     await cli.write('a.chat.md', CRLF);
-    assert.equal((await cli.run(...RUN)).code, 0);
+    checkEnd(await cli.run(...RUN), { code: 0 });
     const afterRun = await cli.read('a.chat.md');
     assert.ok(withoutIds(afterRun).startsWith(CRLF));
     assert.doesNotMatch(afterRun, /(?<!\r)\n|\r(?!\n)/);
-    assert.equal((await cli.run('call', 'sample.measure', '--chat', 'a.chat.md', ...SERVERS)).code, 0);
+    checkEnd(await cli.run('call', 'sample.measure', '--chat', 'a.chat.md', ...SERVERS), { code: 0 });
     const afterCall = await cli.read('a.chat.md');
     assert.ok(afterCall.startsWith(afterRun));
     assert.doesNotMatch(afterCall, /(?<!\r)\n|\r(?!\n)/);
@@ -154,8 +155,8 @@ describe('the encoding of a chat', { concurrency: 2 }, () => {
   it('a byte order mark stays, once and at the start, and does not hide the first turn', async (t) => {
     const cli = await createCliFolder(t);
     await cli.write('a.chat.md', '\ufeff# %% user\n```tool_call sample.weather\n```\n');
-    assert.equal((await cli.run(...RUN)).code, 0);
-    assert.equal((await cli.run('call', 'sample.link', '--chat', 'a.chat.md', ...SERVERS)).code, 0);
+    checkEnd(await cli.run(...RUN), { code: 0 });
+    checkEnd(await cli.run('call', 'sample.link', '--chat', 'a.chat.md', ...SERVERS), { code: 0 });
     const chat = await cli.read('a.chat.md');
     assert.equal(chat.lastIndexOf('\ufeff'), 0);
     assert.deepEqual(
@@ -173,8 +174,7 @@ describe('the encoding of a chat', { concurrency: 2 }, () => {
       it(`a chat in ${what} is refused by ${args[0]}, and nothing is changed or called`, async (t) => {
         const cli = await createCliFolder(t);
         await cli.write('a.chat.md', bytes);
-        const { code, stdout, stderr } = await cli.run(...args);
-        assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+        const { stderr } = checkEnd(await cli.run(...args), { code: 1, stdout: '' });
         assert.match(stderr, /a\.chat\.md is not UTF-8/);
         assert.deepEqual(await cli.readBytes('a.chat.md'), Buffer.from(bytes));
         assert.deepEqual((await readdir(cli.path)).toSorted(), ['a.chat.md', MCP_JSON]);

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { nextAction } from '../../src/chat/nextAction.ts';
 import { parseChat } from '../../src/chat/parse.ts';
 import { isAlive } from '../mcp/serving.ts';
-import { createCliFolder, MCP_JSON } from './helpers/runCli.ts';
+import { checkEnd, createCliFolder, MCP_JSON } from './helpers/runCli.ts';
 
 const SLOW = '```tool_call sample.slow\n{ "seconds": 60, "steps": 100 }\n```\n';
 
@@ -27,8 +27,7 @@ if (process.platform !== 'win32') {
         const running = cli.start(args, { detached: true });
         await running.said(/^sample\.slow: Step 1 of 100/m);
         send(running.process as ChildProcess & { readonly pid: number });
-        const { code } = await running.ended;
-        assert.equal(code, 1);
+        checkEnd(await running.ended, { code: 1 });
         const chat = await cli.read('a.chat.md');
         const { turns, problems } = parseChat(chat);
         assert.deepEqual(problems, []);

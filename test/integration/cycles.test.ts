@@ -183,6 +183,6 @@ async function killHost(t: TestContext): Promise<Orphans> {
 
 /** A process that is no child of ours can only be looked after. */
 async function gone(pid: number): Promise<void> {
-  for (let looks = 0; looks < 100 && isAlive(pid); looks += 1) await sleep(50);
+  for (let looks = 0; looks < 1200 && isAlive(pid); looks += 1) await sleep(50);
   assert.ok(!isAlive(pid), `process ${pid} lives on`);
 }

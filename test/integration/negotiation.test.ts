@@ -47,6 +47,28 @@ describe('a server over stdio', () => {
     assert.deepEqual(heard(), [...KNOWN, 'tools/list']);
   });
 
+  describe('that is slow to start', () => {
+    const SLOW: readonly (readonly [mode: string, heard: readonly string[]])[] = [
+      ['legacy', [...GREETING, 'tools/list']],
+      ['mute', [...GREETING, 'tools/list']],
+      ['ends', ['start', 'server/discover', ...KNOWN, 'tools/list']],
+      ['modern', ['start', 'server/discover', 'initialize', 'start', 'server/discover', 'tools/list']],
+    ];
+    for (const [mode, expected] of SLOW) {
+      test(`is greeted as it wants, and nobody is told (${mode})`, async (t) => {
+        const { config, heard } = eraServer(t, mode);
+        const logged: string[] = [];
+        const log = { info: () => {}, warn: (line: string) => logged.push(line), error: () => {} };
+        await list(t, { ...config, env: { SLOW: '1' } }, { log });
+        assert.deepEqual(heard(), expected);
+        assert.deepEqual(
+          logged.filter((line) => !line.includes('has no name')),
+          [],
+        );
+      });
+    }
+  });
+
   test('of the newer revision is ready after one question, and loses nothing of what it sends', async (t) => {
     const { config, heard } = eraServer(t, 'modern');
     const connections = open(t, config);

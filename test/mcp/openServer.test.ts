@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../src/mcp/config.ts';
-import type { Connection } from '../../src/mcp/connection.ts';
+import { type Connection, WrongGreeting } from '../../src/mcp/connection.ts';
 import type { ResolvedServer } from '../../src/mcp/inputs.ts';
 import { openServer } from '../../src/mcp/openServer.ts';
 import { MemoryVerdicts, type Verdict } from '../../src/mcp/verdicts.ts';
@@ -14,14 +14,15 @@ const HTTP: ServerConfig = { kind: 'http', url: 'http://127.0.0.1/mcp', headers:
 const LEGACY: Verdict = { era: 'legacy', sse: false, atMs: NOW_MS };
 const SSE: Verdict = { era: 'legacy', sse: true, atMs: NOW_MS };
 
-type Ending = 'legacy' | 'modern' | Error;
+/** One that is `slow` knows the newer revision, and said so too late. */
+type Ending = 'legacy' | 'modern' | 'slow' | Error;
 
 const because = (cause: unknown) => new Error('it could not be opened', { cause });
 const ENDED_AT_PROBE = because(new SdkError(SdkErrorCode.EraNegotiationFailed, 'closed'));
 const status = (code: number) =>
   because(new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, 'no', { status: code, statusText: '' }));
 
-/** Each attempt ends as it is told; what was tried is told as `kind`, or `kind known` with a verdict. */
+/** Each attempt ends as it is told; what was tried is told as `kind`, `kind known` with a verdict, or `patient`. */
 function world(config: ServerConfig, ...endings: Ending[]) {
   const verdicts = new MemoryVerdicts();
   const tried: string[] = [];
@@ -38,9 +39,11 @@ function world(config: ServerConfig, ...endings: Ending[]) {
       connect: ({ config: { kind } }, verdict) => {
         tried.push(verdict === undefined ? kind : `${kind} known`);
         const ending = endings.shift() ?? assert.fail('nobody expected another try');
-        const connection: Pick<Connection, 'open' | 'close' | 'era'> = {
+        const connection: Pick<Connection, 'open' | 'close' | 'era' | 'isSlowModern'> = {
           era: ending === 'modern' ? 'modern' : 'legacy',
-          open: async () => {
+          isSlowModern: ending === 'slow',
+          open: async ({ isPatient }) => {
+            if (isPatient) tried.push('patient');
             if (ending instanceof Error) throw ending;
           },
           close: async () => {
@@ -98,6 +101,30 @@ describe('what is found out about a server', () => {
       LEGACY,
     ],
     [
+      'a slow one that is greeted in the old way is asked anew the next time',
+      STDIO,
+      undefined,
+      ['slow'],
+      ['stdio'],
+      undefined,
+    ],
+    [
+      'a slow one that wants only the new greeting is given the time for it',
+      STDIO,
+      undefined,
+      [because(new WrongGreeting('new', {})), 'modern'],
+      ['stdio', 'stdio', 'patient'],
+      undefined,
+    ],
+    [
+      'a slow one that ends at the new question is asked the old one',
+      STDIO,
+      undefined,
+      [because(new WrongGreeting('old', {})), 'legacy'],
+      ['stdio', 'stdio known'],
+      LEGACY,
+    ],
+    [
       'an address without the newer way of HTTP is tried in the older one',
       HTTP,
       undefined,
@@ -114,7 +141,7 @@ describe('what is found out about a server', () => {
       await open();
       assert.deepEqual(seen.tried, tried);
       assert.deepEqual(verdicts.read('f'), kept);
-      assert.equal(seen.closed(), tried.length - 1, 'what did not work is closed');
+      assert.equal(seen.closed(), endings.length - 1, 'what did not work is closed');
     });
   }
 });

@@ -50,6 +50,29 @@ describe('a server over Streamable HTTP', () => {
     assert.equal(await text('web.ping'), 'session 2');
   });
 
+  test('hears each message on a connection of its own, which nobody can close between two of them', async (t) => {
+    const site = await startBreaking(t, false);
+    const { text } = serve(t, { web: http(site.url) });
+    await text('web.ping');
+    assert.equal(await text('web.ping'), 'pong');
+    const times = new Map<unknown, number>();
+    for (const socket of site.sockets) times.set(socket, (times.get(socket) ?? 0) + 1);
+    assert.ok(times.size >= 6);
+    assert.deepEqual(new Set(times.values()), new Set([1]));
+  });
+
+  test('that breaks off once is asked again, but no tool is called twice', async (t) => {
+    const site = await startBreaking(t);
+    const { connections, call } = serve(t, { web: http(site.url) });
+    assert.deepEqual((await connections.listTools()).failures, []);
+    await assert.rejects(call('web.ping'), /\/mcp broke off\. See the server's log/);
+    const asked = ['server/discover', 'initialize', 'notifications/initialized', 'tools/list', 'tools/call'];
+    assert.deepEqual(
+      asked.map((method) => site.heard.filter((each) => each === method).length),
+      [2, 2, 2, 2, 1],
+    );
+  });
+
   test('that dies during a call ends the call, and not only after its timeout', async (t) => {
     const { url, process: server } = await startHttp(t);
     const { call } = serve(t, { web: http(url) });
@@ -212,4 +235,40 @@ async function listen(
   });
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+/** A server of the older revisions that breaks off the first time it hears anything, unless it is well. */
+async function startBreaking(
+  t: TestContext,
+  breaks = true,
+): Promise<{ readonly url: string; readonly heard: string[]; readonly sockets: unknown[] }> {
+  const heard: string[] = [];
+  const sockets: unknown[] = [];
+  const results: Readonly<Record<string, unknown>> = {
+    initialize: {
+      protocolVersion: '2025-06-18',
+      capabilities: { tools: {} },
+      serverInfo: { name: 'breaking', version: '1' },
+    },
+    'tools/list': { tools: [{ name: 'ping', inputSchema: { type: 'object' } }] },
+    'tools/call': { content: [{ type: 'text', text: 'pong' }] },
+  };
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    sockets.push(request.socket);
+    if (request.method !== 'POST') return void response.writeHead(405).end();
+    const { id, method } = (await readJson(request)) as { id?: unknown; method: string };
+    heard.push(method);
+    if (breaks && heard.indexOf(method) === heard.length - 1) return void request.socket.destroy();
+    if (id === undefined) return void response.writeHead(202).end();
+    const error = { code: -32601, message: 'Method not found' };
+    const body = { jsonrpc: '2.0', id, ...(results[method] ? { result: results[method] } : { error }) };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, heard, sockets };
 }

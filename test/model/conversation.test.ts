@@ -167,6 +167,13 @@ describe('a server that does not answer', () => {
     assert.ok(stopped.every((signal) => signal.aborted));
   });
 
+  it('is waited for as long as is said', async () => {
+    const { tools, wait, waited } = hang('files');
+    const { notes } = await converse({ tools, wait, maxListMs: 60_000 }).prepare(chat('servers: [files]'));
+    assert.deepEqual(waited, [60_000]);
+    assert.match(notes.join(), /^Server files did not answer within 60 s:/);
+  });
+
   it('does not matter to a chat that does not use it', async () => {
     const { tools, wait } = hang('files');
     const { notes } = await converse({ tools, wait }).prepare(chat('servers: [charts]'));

@@ -12,6 +12,7 @@ import {
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import spawn from 'cross-spawn';
 import type { StdioServer } from '../config.ts';
+import { type LateAnswer, RevisionQuestion } from '../revisionQuestion.ts';
 import { atMost } from '../waiting.ts';
 import { JsonFilter, MAX_MESSAGE_BYTES } from './jsonFilter.ts';
 import { PendingCalls, tooLargeAnswer } from './pendingCalls.ts';
@@ -37,6 +38,8 @@ export interface Exit {
 const MAX_DROPPED_BYTES = 1024 * 1024 * 1024;
 /** How long a process may take to end after its stdin was closed, and again after SIGTERM. */
 const PATIENCE_MS = 2000;
+/** Nothing survives SIGKILL, but a process that waits for a disk is gone only after that. */
+const LAST_PATIENCE_MS = 10_000;
 /** How long the output of a process that has ended may be silent; a grandchild can keep it open for ever. */
 const SILENCE_MS = 1000;
 const MAX_QUOTED_CHARS = 200;
@@ -54,6 +57,7 @@ export class StdioTransport implements Transport {
   readonly stderr: Readable;
   readonly #options: StdioOptions;
   readonly #calls = new PendingCalls();
+  readonly #question = new RevisionQuestion();
   readonly #filter: JsonFilter;
   readonly #stderr = new PassThrough();
   #process: ChildProcess | undefined;
@@ -71,6 +75,10 @@ export class StdioTransport implements Transport {
   get exit(): Exit | undefined {
     const { exitCode: code = null, signalCode: signal = null } = this.#process ?? {};
     return code === null && signal === null ? undefined : { code, signal };
+  }
+
+  get lateAnswer(): LateAnswer | undefined {
+    return this.#question.late;
   }
 
   /** By this and `stderr` the SDK knows that a process is behind it. */
@@ -91,7 +99,10 @@ export class StdioTransport implements Transport {
       ...(cwd === undefined ? {} : { cwd }),
     });
     this.#process = child;
-    const report = (error: Error) => this.onerror?.(error);
+    // While it is being closed, a pipe that breaks is no news.
+    const report = (error: Error) => {
+      if (this.#closing === undefined) this.onerror?.(error);
+    };
     child.stdin?.on('error', report);
     child.stderr?.on('error', report).pipe(this.#stderr);
     if (child.pid !== undefined) this.#options.guard?.add(child.pid);
@@ -109,6 +120,7 @@ export class StdioTransport implements Transport {
     const stdin = this.#process?.stdin;
     if (!stdin || this.#closing !== undefined) throw new SdkError(SdkErrorCode.NotConnected, 'Not connected');
     this.#calls.sent(message);
+    this.#question.sent(message);
     // A failed write is no failed request: the process has ended then, which ends all requests and is explained.
     await new Promise<void>((resolve) => stdin.write(serializeMessage(message), () => resolve()));
   }
@@ -125,10 +137,10 @@ export class StdioTransport implements Transport {
     const gone = this.exit === undefined ? once(child, 'exit') : Promise.resolve();
     child.stdin?.end();
     await atMost(PATIENCE_MS, gone);
-    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    for (const [signal, patienceMs] of ENDINGS) {
       if (this.exit !== undefined) break;
       signalGroup(child, signal);
-      await atMost(PATIENCE_MS, gone);
+      await atMost(patienceMs, gone);
     }
     // Whatever it has started ends with it.
     signalGroup(child, 'SIGKILL');
@@ -178,7 +190,7 @@ export class StdioTransport implements Transport {
   async #endLine(): Promise<void> {
     const filtered = await this.#filter.end();
     const message = filtered.kind === 'message' ? this.#parse(filtered.json) : this.#refuse(filtered.id);
-    if (message === undefined || this.#closing !== undefined) return;
+    if (message === undefined || this.#closing !== undefined || this.#question.takes(message)) return;
     this.#calls.received(message);
     this.onmessage?.(message);
     // The protocol layer handles notifications a moment later, and answers at once: without a break, the last
@@ -217,6 +229,10 @@ export class StdioTransport implements Transport {
 }
 
 const HAS_GROUPS = process.platform !== 'win32';
+const ENDINGS = [
+  ['SIGTERM', PATIENCE_MS],
+  ['SIGKILL', LAST_PATIENCE_MS],
+] as const;
 
 /** To the process and all that it has started, where there are groups. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -10,6 +11,12 @@ export interface CliEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** Compares what is expected; where it is not so, everything that was written is shown. */
+export function checkEnd(end: CliEnd, expected: Partial<CliEnd>): CliEnd {
+  assert.deepEqual(end, { ...end, ...expected });
+  return end;
 }
 
 export interface RunningCli {
