@@ -29,7 +29,7 @@ export interface Ui {
   readonly workspace: Workspace;
 }
 
-interface Session extends Ui, AsyncDisposable {}
+export interface Session extends Ui, AsyncDisposable {}
 
 /** Registers UI tests that share one workbench, started before the first and stopped after the last. */
 export function uiSession(options: UiOptions = {}): {
@@ -53,7 +53,8 @@ export function uiSession(options: UiOptions = {}): {
   };
 }
 
-async function startSession(options: UiOptions): Promise<Session> {
+/** A workbench without a test around it. Disposing it leaves nothing behind. */
+export async function startSession(options: UiOptions = {}): Promise<Session> {
   await using started = new AsyncDisposableStack();
   const workspace = started.adopt(createWorkspace(), (copy) => copy.dispose());
   const socketFolder = started.adopt(createTemporaryFolder('bridge'), (folder) => folder.dispose());
@@ -62,6 +63,7 @@ async function startSession(options: UiOptions): Promise<Session> {
     await startWorkbenchHost({
       vsix: process.env['FILECHAT_VSIX'] || join(checkout, 'dist', 'filechat.vsix'),
       settings: { ...trustSettings[options.trust ?? 'trusted'], ...options.settings },
+      lean: true,
       env: { FILECHAT_BRIDGE: socket },
     }),
   );
