@@ -16,7 +16,8 @@ export interface WorkbenchHost extends AsyncDisposable {
 }
 
 export interface WorkbenchHostOptions {
-  readonly vsix: string;
+  /** What is installed, if anything is. */
+  readonly vsix?: string | undefined;
   readonly settings?: Settings;
   /** Only the built-in extensions that chats need, for a quicker start. */
   readonly lean?: boolean;
@@ -30,7 +31,7 @@ export async function startWorkbenchHost(options: WorkbenchHostOptions): Promise
   const chromium = await installBrowser();
   await using started = new AsyncDisposableStack();
   const data = started.adopt(createTemporaryFolder('data'), (folder) => folder.dispose());
-  await copyInstalled(workbench, data.path, options.vsix);
+  if (options.vsix) await copyInstalled(workbench, data.path, options.vsix);
   const builtins = options.lean ? linkNeededBuiltins(workbench, join(data.path, 'builtins')) : undefined;
   const server = started.use(await startServer({ ...options, builtins, workbench, dataFolder: data.path }));
   const profile = started.adopt(createBrowserProfile(chromium, workbench), (folder) => folder.dispose());

@@ -20,6 +20,8 @@ export interface UiOptions {
   /** How the workspace is trusted: it is, it is not, or the user is asked at start. */
   readonly trust?: 'trusted' | 'restricted' | 'ask';
   readonly settings?: Settings;
+  /** For comparison: the same workbench without the extension. */
+  readonly withoutFilechat?: boolean;
 }
 
 export interface Ui {
@@ -61,7 +63,9 @@ export async function startSession(options: UiOptions = {}): Promise<Session> {
   const socket = bridgeSocket(socketFolder.path);
   const host = started.use(
     await startWorkbenchHost({
-      vsix: process.env['FILECHAT_VSIX'] || join(checkout, 'dist', 'filechat.vsix'),
+      vsix: options.withoutFilechat
+        ? undefined
+        : process.env['FILECHAT_VSIX'] || join(checkout, 'dist', 'filechat.vsix'),
       settings: { ...trustSettings[options.trust ?? 'trusted'], ...options.settings },
       lean: true,
       env: { FILECHAT_BRIDGE: socket },
