@@ -2,8 +2,8 @@
  * How smooth the real editor stays with a chat of 1,000 turns and 300 assets: what the page and the extension host
  * are busy with at a time, with Filechat and in the same workbench without it, so that one sees what Filechat adds.
  */
+import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
 import { waitForText } from '../host/bridge.ts';
 import { activeTab, focusEditor, webview } from '../host/page.ts';
 import { runProcess } from '../host/process.ts';
@@ -84,7 +84,7 @@ async function inSession<T>(
 ): Promise<T> {
   await using session = await startSession(options);
   writeLongChat(session.workspace.folder, NAME);
-  writeLongChat(join(session.workspace.folder, 'plain'), PLAIN);
+  writeFileSync(session.workspace.path(PLAIN), '# A list\n\n- bread\n- cheese\n');
   return await work(session);
 }
 
@@ -102,10 +102,9 @@ async function measure(session: Session, gestures: typeof GESTURES): Promise<Ges
 }
 
 async function show({ page, evaluate, workspace }: Session, name: string): Promise<void> {
-  const path = name === PLAIN ? workspace.path('plain', PLAIN) : workspace.path(name);
   await evaluate(async (vscode, file) => {
     await vscode.window.showTextDocument(vscode.Uri.file(file), { preview: false });
-  }, path);
+  }, workspace.path(name));
   await activeTab(page, name).waitFor();
   await focusEditor(page);
 }
