@@ -1,4 +1,7 @@
-/** The whole test command: checks, packs, and runs every kind of test. `node test/run.ts units host` runs only some. */
+/**
+ * The whole test command: checks, packs, and runs every kind of test. `node test/run.ts units host` runs only
+ * some kinds, and `node test/run.ts ui typing servers` only the files of a kind whose path holds one of these words.
+ */
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -23,24 +26,30 @@ const INTEGRATION = [
 ];
 const UI = ['test/host/ui/**/*.test.ts'];
 
-const stages: Readonly<Record<string, () => Promise<Counts>>> = {
-  units: () =>
-    runNodeTests(allBut(['test/**/*.test.ts'], [...INTEGRATION, 'test/host/**']), { concurrency: 2 }),
-  integration: () => runNodeTests(allBut(INTEGRATION), { concurrency: 3 }),
+const stages: Readonly<Record<string, (words: readonly string[]) => Promise<Counts>>> = {
+  units: (words) =>
+    runNodeTests(chosen(words, ['test/**/*.test.ts'], [...INTEGRATION, 'test/host/**']), { concurrency: 2 }),
+  integration: (words) => runNodeTests(chosen(words, INTEGRATION), { concurrency: 3 }),
   host: () => runHostSuite({ vsix: join(root, 'dist/filechat.vsix') }),
-  // One browser and one editor at a time: two of them on a small machine only wait for each other.
-  ui: () => runNodeTests(allBut(UI), { concurrency: 1 }),
+  // While one workbench waits for a gesture to take effect, another starts; a third would only slow down both.
+  ui: (words) => runNodeTests(chosen(words, UI), { concurrency: 2 }),
 };
 
 /** The host mostly waits for itself, so other tests can run beside it; they wait for processes. */
 const TOGETHER = [['units'], ['integration', 'host'], ['ui']];
 
-function allBut(patterns: readonly string[], excluded: readonly string[] = []): readonly string[] {
+/** The files of these patterns that hold one of the words, or all where there are no words. */
+function chosen(
+  words: readonly string[],
+  patterns: readonly string[],
+  excluded: readonly string[] = [],
+): readonly string[] {
   const find = (pattern: string) => globSync(pattern, { cwd: root });
   const left = new Set(excluded.flatMap(find));
+  const wanted = (file: string) => words.length === 0 || words.some((word) => file.includes(word));
   return patterns
     .flatMap(find)
-    .filter((file) => !left.has(file))
+    .filter((file) => !left.has(file) && wanted(file))
     .sort();
 }
 
@@ -75,20 +84,24 @@ function npm(script: string): void {
 }
 
 async function main(): Promise<void> {
-  const wanted = process.argv.slice(2);
-  const unknown = wanted.find((name) => !Object.hasOwn(stages, name));
-  if (unknown !== undefined)
-    throw new Error(`There are no tests called ${unknown}: ${Object.keys(stages).join(', ')}.`);
+  const given = process.argv.slice(2);
+  const isStage = (word: string) => Object.hasOwn(stages, word);
+  const wanted = given.filter(isStage);
+  const words = given.filter((word) => !isStage(word));
+  if (words.length > 0 && wanted.length === 0)
+    throw new Error(
+      `Say which kind of tests ${words.join(', ')} is about: ${Object.keys(stages).join(', ')}.`,
+    );
   npm('check');
   npm('package');
   const results = new Map<string, Counts>();
   for (const names of TOGETHER) {
-    const chosen = names.filter((name) => wanted.length === 0 || wanted.includes(name));
-    if (chosen.length === 0) continue;
-    console.log(`\n── ${chosen.join(' and ')} (${relative(process.cwd(), join(root, 'test')) || '.'}) ──`);
+    const stagesNow = names.filter((name) => wanted.length === 0 || wanted.includes(name));
+    if (stagesNow.length === 0) continue;
+    console.log(`\n── ${stagesNow.join(' and ')} (${relative(process.cwd(), join(root, 'test')) || '.'}) ──`);
     await Promise.all(
-      chosen.map(async (name) => {
-        const counts = await stages[name]?.();
+      stagesNow.map(async (name) => {
+        const counts = await stages[name]?.(words);
         if (counts) results.set(name, counts);
       }),
     );

@@ -1,7 +1,10 @@
 import { CLIENTS, type ClientName, type Load, WAYS, type Way } from './types.ts';
 
-export const PARTS = ['results', 'chat', 'servers'] as const;
-/** What is measured: large results on their way to files, what is done with the text of chats, or many servers at once. */
+export const PARTS = ['results', 'chat', 'servers', 'editor'] as const;
+/**
+ * What is measured: large results on their way to files, what is done with the text of chats, many servers at once,
+ * or how smooth the editor stays.
+ */
 export type Part = (typeof PARTS)[number];
 
 export interface Options {
@@ -16,10 +19,11 @@ export interface Options {
   readonly from?: string;
 }
 
-const USAGE = `npm run bench -- [results] [chat] [servers] [options]
+const USAGE = `npm run bench -- [results] [chat] [servers] [editor] [options]
   results                     large results, from the request to the files; the options are about these
   chat                        reading chats, writing replies, and the tokens that are sent
   servers                     seventeen servers at once, with and without three that hang
+  editor                      typing, folding, scrolling and previews of a very long chat
   --sizes 1,8,32,64,128,256   MB of base64 in one image block
   --blocks 1000,10000         results of so many small blocks; --blocks 0 leaves them out
   --only stdio,json,sse       ways to the server

@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: large and numerous results, from the request to the files, by four clients side by side;
- * what is done with the text of chats; and many servers at once.
+ * what is done with the text of chats; many servers at once; and how smooth the editor stays.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +10,8 @@ import { dirname, join } from 'node:path';
 import { combine, runTrial } from './cell.ts';
 import { measureChats } from './chat.ts';
 import { renderChatReport } from './chatReport.ts';
+import { measureEditor } from './editor.ts';
+import { renderEditorReport } from './editorReport.ts';
 import { type Options, readOptions } from './options.ts';
 import { prepareLoad } from './payload.ts';
 import { describeOutcome, renderReport } from './report.ts';
@@ -46,6 +48,13 @@ async function main(options: Options): Promise<void> {
   if (options.parts.includes('results')) await benchResults(options);
   if (options.parts.includes('chat') && options.from === undefined) await benchChats(options);
   if (options.parts.includes('servers') && options.from === undefined) await benchServers(options);
+  if (options.parts.includes('editor') && options.from === undefined) await benchEditor(options);
+}
+
+async function benchEditor({ jsonFile }: Options): Promise<void> {
+  const results = await measureEditor();
+  console.log(renderEditorReport(results));
+  await write(join(dirname(jsonFile), 'editor.json'), `${JSON.stringify(results, null, 2)}\n`);
 }
 
 async function benchServers({ jsonFile }: Options): Promise<void> {

@@ -1,5 +1,5 @@
 /** The workbench in a browser, and the gestures of its user. */
-import { type Browser, chromium, type FrameLocator, type Locator, type Page } from 'playwright-core';
+import { type BrowserContext, chromium, type FrameLocator, type Locator, type Page } from 'playwright-core';
 import type { VscodeServer } from './server.ts';
 
 const loadTimeoutMs = 60_000;
@@ -19,10 +19,33 @@ export interface DevelopmentOptions {
   readonly tests?: string;
 }
 
-/** Starts a headless browser. */
-export async function launchBrowser(executablePath: string): Promise<Browser> {
-  return chromium.launch({
+/** One address for every server: compiled scripts are kept by their address. Browsers allow this port. */
+const sharedAuthority = '127.0.0.1:8910';
+
+/** What the browser does without. Naming any replaces the list of Playwright, so that is repeated. */
+const disabledFeatures = [
+  // A script that is streamed is compiled anew, although its compiled form is there.
+  'ScriptStreaming',
+  'PreloadTopChromeWebUI',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  'MediaRouter',
+  'OptimizationHints',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'Translate',
+];
+
+/** A headless browser whose one window shows the workbench of this server. */
+export async function launchBrowser(
+  executablePath: string,
+  profile: string,
+  server: Pick<VscodeServer, 'authority'>,
+): Promise<BrowserContext> {
+  return chromium.launchPersistentContext(profile, {
     executablePath,
+    viewport: { width: 1400, height: 900 },
     args: [
       // Chromium's sandbox does not start for root, nor in most containers.
       '--no-sandbox',
@@ -34,8 +57,15 @@ export async function launchBrowser(executablePath: string): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--autoplay-policy=no-user-gesture-required',
+      `--disable-features=${disabledFeatures.join()}`,
+      `--host-resolver-rules=MAP ${sharedAuthority} ${server.authority}`,
     ],
   });
+}
+
+/** How the browser of launchBrowser calls the server. */
+export function seenByBrowser(server: VscodeServer): VscodeServer {
+  return { ...server, authority: sharedAuthority, url: `http://${sharedAuthority}` };
 }
 
 /** The address of the workbench, with a folder and perhaps a file open in it. */

@@ -17,6 +17,8 @@ export interface ServerOptions {
   readonly settings?: Settings;
   /** Reaches the extension host, which the server starts. */
   readonly env?: Readonly<Record<string, string>>;
+  /** A folder of built-in extensions to use instead of all of them. */
+  readonly builtins?: string | undefined;
   /** Any free one unless it is named. */
   readonly port?: number | undefined;
 }
@@ -78,6 +80,8 @@ export const quietSettings: Settings = {
   'extensions.autoUpdate': false,
   'extensions.autoCheckUpdates': false,
   'extensions.ignoreRecommendations': true,
+  // Every extension here runs in the server's host; a second one in the browser only costs its start.
+  'extensions.webWorker': false,
   'git.enabled': false,
   'files.autoSave': 'off',
   'editor.minimap.enabled': false,
@@ -90,11 +94,12 @@ export const quietSettings: Settings = {
 /** An empty gallery keeps the workbench from asking the marketplace. */
 const serverEnvironment = { EXTENSIONS_GALLERY: '{}' };
 
-function serverArguments({ workbench, dataFolder }: ServerOptions, port: number): string[] {
+function serverArguments({ workbench, dataFolder, builtins }: ServerOptions, port: number): string[] {
   return [
     workbench.serverMain,
     ...['--host', '127.0.0.1', '--port', String(port), '--without-connection-token'],
     ...folderArguments(dataFolder),
+    ...(builtins ? ['--builtin-extensions-dir', builtins] : []),
     ...['--telemetry-level', 'off'],
     // A closed page is not coming back, so its extension host need not wait for it.
     ...['--reconnection-grace-time', '1'],

@@ -1,9 +1,12 @@
 /** The npm-delivered workbench with the packed extension, in a page of its own. */
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { installBrowser } from './browser.ts';
-import { launchBrowser } from './page.ts';
+import { createBrowserProfile } from './browserProfile.ts';
+import { copyInstalled, linkNeededBuiltins } from './installed.ts';
+import { launchBrowser, seenByBrowser } from './page.ts';
 import { createTemporaryFolder } from './process.ts';
-import { installVsix, type Settings, startServer, type VscodeServer } from './server.ts';
+import { type Settings, startServer, type VscodeServer } from './server.ts';
 import { installWorkbench } from './workbench.ts';
 
 export interface WorkbenchHost extends AsyncDisposable {
@@ -13,8 +16,11 @@ export interface WorkbenchHost extends AsyncDisposable {
 }
 
 export interface WorkbenchHostOptions {
-  readonly vsix: string;
+  /** What is installed, if anything is. */
+  readonly vsix?: string | undefined;
   readonly settings?: Settings;
+  /** Only the built-in extensions that chats need, for a quicker start. */
+  readonly lean?: boolean;
   /** For the extension host. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -25,10 +31,14 @@ export async function startWorkbenchHost(options: WorkbenchHostOptions): Promise
   const chromium = await installBrowser();
   await using started = new AsyncDisposableStack();
   const data = started.adopt(createTemporaryFolder('data'), (folder) => folder.dispose());
-  await installVsix(workbench, data.path, options.vsix);
-  const server = started.use(await startServer({ ...options, workbench, dataFolder: data.path }));
-  const browser = started.use(await launchBrowser(chromium));
-  const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+  if (options.vsix) await copyInstalled(workbench, data.path, options.vsix);
+  const builtins = options.lean ? linkNeededBuiltins(workbench, join(data.path, 'builtins')) : undefined;
+  const server = started.use(await startServer({ ...options, builtins, workbench, dataFolder: data.path }));
+  const profile = started.adopt(createBrowserProfile(chromium, workbench), (folder) => folder.dispose());
+  started.defer(() => profile.keepCaches());
+  const browser = await launchBrowser(chromium, profile.path, server);
+  started.defer(() => browser.close());
+  const page = browser.pages()[0] ?? (await browser.newPage());
   const owned = started.move();
-  return { server, page, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { server: seenByBrowser(server), page, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -20,6 +20,8 @@ export interface UiOptions {
   /** How the workspace is trusted: it is, it is not, or the user is asked at start. */
   readonly trust?: 'trusted' | 'restricted' | 'ask';
   readonly settings?: Settings;
+  /** For comparison: the same workbench without the extension. */
+  readonly withoutFilechat?: boolean;
 }
 
 export interface Ui {
@@ -29,7 +31,7 @@ export interface Ui {
   readonly workspace: Workspace;
 }
 
-interface Session extends Ui, AsyncDisposable {}
+export interface Session extends Ui, AsyncDisposable {}
 
 /** Registers UI tests that share one workbench, started before the first and stopped after the last. */
 export function uiSession(options: UiOptions = {}): {
@@ -53,15 +55,19 @@ export function uiSession(options: UiOptions = {}): {
   };
 }
 
-async function startSession(options: UiOptions): Promise<Session> {
+/** A workbench without a test around it. Disposing it leaves nothing behind. */
+export async function startSession(options: UiOptions = {}): Promise<Session> {
   await using started = new AsyncDisposableStack();
   const workspace = started.adopt(createWorkspace(), (copy) => copy.dispose());
   const socketFolder = started.adopt(createTemporaryFolder('bridge'), (folder) => folder.dispose());
   const socket = bridgeSocket(socketFolder.path);
   const host = started.use(
     await startWorkbenchHost({
-      vsix: process.env['FILECHAT_VSIX'] || join(checkout, 'dist', 'filechat.vsix'),
+      vsix: options.withoutFilechat
+        ? undefined
+        : process.env['FILECHAT_VSIX'] || join(checkout, 'dist', 'filechat.vsix'),
       settings: { ...trustSettings[options.trust ?? 'trusted'], ...options.settings },
+      lean: true,
       env: { FILECHAT_BRIDGE: socket },
     }),
   );

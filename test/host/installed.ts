@@ -1,0 +1,62 @@
+/** What a data folder of the server starts with: the packed extension, and the built-in ones that chats need. */
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { installVsix } from './server.ts';
+import type { Workbench } from './workbench.ts';
+
+const prefix = '.installed-';
+
+/** Installs the packed extension once, beside it, and copies that: installing starts a VS Code of its own. */
+export async function copyInstalled(workbench: Workbench, dataFolder: string, vsix: string): Promise<void> {
+  const hash = createHash('sha256').update(readFileSync(vsix)).digest('hex').slice(0, 16);
+  const installed = join(dirname(vsix), `${prefix}${hash}`);
+  if (!existsSync(installed)) await installBeside(workbench, installed, vsix);
+  cpSync(join(installed, 'extensions'), join(dataFolder, 'extensions'), { recursive: true });
+}
+
+async function installBeside(workbench: Workbench, installed: string, vsix: string): Promise<void> {
+  for (const name of readdirSync(dirname(installed)))
+    if (name.startsWith(prefix) && name !== basename(installed))
+      rmSync(join(dirname(installed), name), { recursive: true, force: true });
+  const unfinished = `${installed}.tmp-${process.pid}`;
+  await installVsix(workbench, unfinished, vsix);
+  try {
+    renameSync(unfinished, installed);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    // Another run may have been quicker; its install is as good as ours.
+    if (!existsSync(installed)) throw error;
+  }
+}
+
+/** Languages, notebooks, debuggers and sign-ins of VS Code take a second to read and play no part in a chat. */
+const NEEDED = [
+  'configuration-editing',
+  'json',
+  'json-language-features',
+  'markdown-basics',
+  'markdown-language-features',
+  'markdown-math',
+  'media-preview',
+  'theme-defaults',
+  'theme-modern-icons',
+  'theme-seti',
+];
+
+/** Fills a folder with links to the built-in extensions that chats need, for `--builtin-extensions-dir`. */
+export function linkNeededBuiltins(workbench: Workbench, folder: string): string {
+  const all = join(dirname(workbench.serverMain), '..', 'extensions');
+  mkdirSync(folder, { recursive: true });
+  for (const name of NEEDED) symlinkSync(join(all, name), join(folder, name), 'junction');
+  return folder;
+}

@@ -1,0 +1,99 @@
+/** `npm run screenshots [-- NAME…]`: pictures of the real workbench in dist/screenshots/, in two themes. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { activeTab, focusEditor } from '../host/page.ts';
+import { say, timed } from '../host/progress.ts';
+import type { Settings } from '../host/server.ts';
+import { type Session, startSession, takeScreenshot, type Ui } from '../host/ui/session.ts';
+import { checkout } from '../host/workspace.ts';
+import { SAMPLE_CHAT, writeSampleChat } from './sampleChat.ts';
+import { SCENES, type Scene } from './scenes.ts';
+
+const THEMES = { dark: 'Default Dark Modern', light: 'Default Light Modern' };
+const sceneTimeoutMs = 10_000;
+
+/** A server and a model of the user's own, so that nothing is asked; the model is never reached. */
+const settings: Settings = {
+  'filechat.mcpServers': {
+    sample: { command: process.execPath, args: [join(checkout, 'dist', 'sample-server.js')] },
+  },
+  'filechat.approve': 'auto',
+  'filechat.models': {
+    harbour: {
+      provider: 'openai-compatible',
+      model: 'harbour-1',
+      baseUrl: 'http://127.0.0.1:9/v1',
+      price: { input: 3, output: 15 },
+    },
+  },
+  'editor.wordWrap': 'on',
+};
+
+async function main(words: readonly string[]): Promise<void> {
+  const scenes = SCENES.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+  if (scenes.length === 0) throw new Error(`No scene is called ${words.join(' or ')}.`);
+  const missing: string[] = [];
+  for (const [theme, name] of Object.entries(THEMES)) {
+    await using session = await timed(`The workbench has started, ${theme}`, () =>
+      startSession({ settings: { ...settings, 'workbench.colorTheme': name } }),
+    );
+    missing.push(...(await takeAll(session, scenes, theme)));
+  }
+  if (missing.length === 0) return;
+  say(`These could not be shown:\n${missing.join('\n')}`);
+  process.exitCode = 1;
+}
+
+async function takeAll(session: Session, scenes: readonly Scene[], theme: string): Promise<string[]> {
+  const { page, workspace } = session;
+  const missing: string[] = [];
+  await writeSampleChat(workspace);
+  rmSync(workspace.path('.vscode', 'mcp.json'));
+  const text = readFileSync(workspace.path(SAMPLE_CHAT), 'utf8');
+  page.setDefaultTimeout(sceneTimeoutMs);
+  for (const { name, prepare } of scenes) {
+    const title = `${name}-${theme}`;
+    try {
+      await begin(session, text);
+      await prepare(session);
+    } catch (error) {
+      // The others are worth having all the same, and the picture shows what there was instead.
+      missing.push(`${title}: ${error instanceof Error ? error.message.split('\n')[0] : error}`);
+    }
+    await settle(session);
+    await takeScreenshot(page, title);
+  }
+  return missing;
+}
+
+/** Only the sample chat is open, as it was written, with the cursor at its end. */
+async function begin({ page, evaluate, workspace }: Ui, text: string): Promise<void> {
+  await page.keyboard.press('Escape');
+  await evaluate(async (vscode) => {
+    await vscode.commands.executeCommand('filechat.stop');
+    const open = vscode.window.activeTextEditor?.document.isDirty;
+    if (open) await vscode.commands.executeCommand('workbench.action.files.revert');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await vscode.commands.executeCommand('notifications.clearAll');
+    await vscode.commands.executeCommand('workbench.view.explorer');
+  });
+  writeFileSync(workspace.path(SAMPLE_CHAT), text);
+  await evaluate(async (vscode, path) => {
+    const document = await vscode.workspace.openTextDocument(vscode.Uri.file(path));
+    const end = document.lineAt(document.lineCount - 1).range.end;
+    await vscode.window.showTextDocument(document, {
+      preview: false,
+      selection: new vscode.Range(end, end),
+    });
+  }, workspace.path(SAMPLE_CHAT));
+  await activeTab(page, SAMPLE_CHAT).waitFor();
+  await focusEditor(page);
+}
+
+/** What was asked for is drawn when the extension host has nothing left to say and the page has painted twice. */
+async function settle({ page, evaluate }: Ui): Promise<void> {
+  await evaluate((vscode) => void vscode.window.activeTextEditor);
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+}
+
+await main(process.argv.slice(2));
