@@ -64,7 +64,7 @@ function readLink(open: Token, close: Token, words: readonly Token[], role: Role
   if (!meta || (meta.kind === 'file' && role === 'assistant' && !isAsset)) return;
   open.meta = { ...meta };
   close.meta = { ...meta };
-  open.attrJoin('class', `filechat-chip filechat-${KIND_OF.get(meta.extension) ?? 'file'}`);
+  open.attrJoin('class', `filechat-chip filechat-kind-${KIND_OF.get(meta.extension) ?? 'file'}`);
   const [only] = words;
   // The name says more than that a tool has made it.
   if (only && words.length === 1) only.content = only.content.replace(/^Tool generated file \d+: (?=\S)/, '');

@@ -63,7 +63,7 @@ export class TurnParser {
 
   #parse(turn: Turn, text: string, env: Env | undefined): ParsedText {
     // Each turn has its own references, so that none gives another's links a new target.
-    const tokens = this.#md.parse(text, { ...env });
+    const tokens = this.#md.parse(text, { ...env, references: {} });
     return { ...readTokens(tokens, turn.role), markedFor: 0 };
   }
 }
