@@ -34,4 +34,12 @@ await build({
   outdir: 'dist',
   external: ['vscode'],
 });
+// The preview asks for its plugin and waits for nothing, so this one is loaded at once, by the first who asks.
+await build({
+  ...common,
+  format: 'cjs',
+  banner: {},
+  entryPoints: ['src/preview/chatPreview.ts'],
+  outfile: 'dist/preview.cjs',
+});
 await build({ ...common, entryPoints: ['samples/server/main.ts'], outfile: 'dist/sample-server.js' });

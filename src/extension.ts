@@ -1,7 +1,9 @@
+import { createRequire } from 'node:module';
+import type { MarkdownIt } from 'markdown-it';
 import * as vscode from 'vscode';
-import { makeChatsInert } from './preview/inert.ts';
 import type { App } from './vscode/app.ts';
 import type { ChatNode } from './vscode/chats/chats.ts';
+import { previewOptions } from './vscode/previewWords.ts';
 import type { ServerNode } from './vscode/serverItems.ts';
 
 /** At module level only because `deactivate` is given nothing. */
@@ -85,12 +87,18 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
   meet(vscode.window.visibleTextEditors);
   // A tab that the editor brings back should say what it shows, and not that nobody knows its address.
   if (openTabs().some((uri) => uri.scheme === 'filechat-resource')) void load();
-  return { extendMarkdownIt: makeChatsInert };
+  return { extendMarkdownIt };
 }
 
 /** What the Markdown preview asks of an extension. */
 interface PreviewPlugin {
-  readonly extendMarkdownIt: typeof makeChatsInert;
+  readonly extendMarkdownIt: (md: MarkdownIt) => MarkdownIt;
+}
+
+function extendMarkdownIt(md: MarkdownIt): MarkdownIt {
+  const load = createRequire(import.meta.url);
+  const preview: typeof import('./preview/chatPreview.ts') = load('./preview.cjs');
+  return preview.previewChats(md, previewOptions());
 }
 
 function openTabs(): readonly vscode.Uri[] {

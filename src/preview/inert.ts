@@ -1,60 +1,66 @@
 import type { MarkdownIt, RendererRule } from 'markdown-it';
-
-/** What the preview of VS Code tells its plugins about the document. */
-interface PreviewEnvironment {
-  readonly currentDocument?: { readonly path: string };
-}
+import { toHtml } from './html.ts';
+import type { PreviewedDocument, PreviewWords } from './options.ts';
 
 /**
  * Makes chats inert in the preview: nothing remote is loaded, and of HTML only what cannot load, run or cover
  * anything is HTML. Other Markdown files are shown as ever.
  */
-export function makeChatsInert(md: MarkdownIt): MarkdownIt {
+export function makeChatsInert(
+  md: MarkdownIt,
+  applies: IsChat,
+  words: Pick<PreviewWords, 'notLoaded'>,
+): void {
   replaceRule(md, 'image', (original) => (tokens, index, options, env, self) => {
     const token = tokens[index];
     // The preview keeps the address as it was written when it puts its own in the place of it.
     const address = String(token?.attrGet('data-src') ?? token?.attrGet('src') ?? '');
-    if (!isChat(env) || isLocal(address)) return original(tokens, index, options, env, self);
-    return remoteImage(token?.content ?? '', address, md.utils.escapeHtml);
+    if (!applies(env) || isLocal(address)) return original(tokens, index, options, env, self);
+    const [text, target] = [token?.content || address, address].map(toHtml);
+    return `<a href="${target}" title="${target}">${text} (${toHtml(words.notLoaded)})</a>`;
   });
   for (const name of ['html_block', 'html_inline']) {
     replaceRule(md, name, (original) => (tokens, index, options, env, self) => {
       const html = tokens[index]?.content ?? '';
-      if (!isChat(env) || isHarmless(html)) return original(tokens, index, options, env, self);
-      const text = md.utils.escapeHtml(html);
+      if (!applies(env) || isHarmless(html)) return original(tokens, index, options, env, self);
+      const text = toHtml(html);
       return name === 'html_block' ? `<pre><code>${text}</code></pre>\n` : `<code>${text}</code>`;
     });
   }
-  return md;
 }
 
-function replaceRule(md: MarkdownIt, name: string, wrap: (original: RendererRule) => RendererRule): void {
+/** Whether what is rendered now belongs to a chat. */
+export type IsChat = (env: unknown) => boolean;
+
+export function replaceRule(
+  md: MarkdownIt,
+  name: string,
+  wrap: (original: RendererRule) => RendererRule,
+): void {
   const { rules } = md.renderer;
   rules[name] = wrap(
     rules[name] ?? ((tokens, index, options, _env, self) => self.renderToken(tokens, index, options)),
   );
 }
 
-function isChat(env: unknown): boolean {
-  return (env as PreviewEnvironment | undefined)?.currentDocument?.path.endsWith('.chat.md') === true;
+/** What the preview of VS Code tells its plugins about the document. */
+export function documentOf(env: unknown): PreviewedDocument | undefined {
+  return (env as { readonly currentDocument?: PreviewedDocument } | undefined)?.currentDocument;
 }
 
 /** With no scheme and no host; images may be in the address itself. */
-function isLocal(address: string): boolean {
+export function isLocal(address: string): boolean {
+  // Browsers drop some of these before they read an address, so that they could hide what it is.
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(address)) return false;
   return (
     /^data:image\/(?:png|jpeg|gif|webp);/i.test(address) ||
-    !/^\s*(?:[\\/]\s*[\\/]|[a-z][a-z0-9+.-]*:)/i.test(address)
+    !/^\s*(?:[\\/]{2}|[a-z][a-z0-9+.-]*:)/i.test(address)
   );
 }
 
-function remoteImage(alt: string, address: string, toHtml: (text: string) => string): string {
-  const [words, target] = [alt === '' ? 'image' : alt, address].map(toHtml);
-  return `<a href="${target}" title="${target}">${words} (not loaded: it is on the internet)</a>`;
-}
-
-/** Tags that only set text, with no attributes, and comments. */
+/** Tags that only set text, with no attributes, comments, and the marks that the preview puts into a comparison. */
 const PLAIN =
-  /^(?:[^<]|<!--(?:(?!-->)[\s\S])*-->|<\/?(?:details|summary|br|hr|b|i|em|strong|u|s|del|ins|sub|sup|kbd|mark|p|ul|ol|li|blockquote)\s*\/?>|<details open>)*$/i;
+  /^(?:[^<]|<!--(?:(?!-->)[\s\S])*-->|<\/?(?:details|summary|br|hr|b|i|em|strong|u|s|del|ins|sub|sup|kbd|mark|p|ul|ol|li|blockquote)\s*\/?>|<details open>|<span data-diff-(?:start|end)="\d+">|<\/span>)*$/i;
 /** A picture, sound or film that lies beside the chat. */
 const MEDIA = /<(?:img|audio|video|source)((?:\s+[a-z-]+(?:="[^"<>]*")?)*)\s*\/?>|<\/(?:audio|video)>/gi;
 const ATTRIBUTE = /([a-z-]+)(?:="([^"<>]*)")?/gi;
@@ -73,12 +79,13 @@ const MEDIA_ATTRIBUTES: ReadonlySet<string> = new Set([
 /** Nobody writes longer tags, and longer ones could take long to judge. */
 const MAX_HTML_CHARS = 4000;
 
-function isHarmless(html: string): boolean {
+export function isHarmless(html: string): boolean {
   if (html.length > MAX_HTML_CHARS) return false;
   let isLocalOnly = true;
   const rest = html.replace(MEDIA, (_tag, attributes: string | undefined) => {
     isLocalOnly &&= areLocal(attributes ?? '');
-    return '';
+    // What stood around it must not become a tag by its going.
+    return 'x';
   });
   return isLocalOnly && PLAIN.test(rest);
 }

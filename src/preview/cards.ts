@@ -1,0 +1,62 @@
+import type { Turn } from '../chat/parse.ts';
+import { toHtml } from './html.ts';
+import type { PreviewWords } from './options.ts';
+import type { ReadTurn } from './turnParser.ts';
+import { toolOfMarker } from './turnTokens.ts';
+
+/** A turn with its head: who, and when if that is known. */
+export function renderCard({ turn, line, time }: ReadTurn, body: string, words: PreviewWords): string {
+  const { role } = turn;
+  const name = words[role === 'user' ? 'you' : role];
+  const more = role === 'tool' ? toolOfMarker(turn.words) : turn.words;
+  const detail = more === '' ? '' : `<span class="filechat-detail">${toHtml(more)}</span>`;
+  const clock = time === undefined ? '' : renderTime(time, words.locale);
+  const label = toHtml(more === '' ? name : `${name}: ${more}`);
+  const icon = '<span class="filechat-icon" aria-hidden="true"></span>';
+  const head = `<div class="filechat-head code-line" data-line="${line}" dir="auto">${icon}<span class="filechat-name">${toHtml(name)}</span>${detail}${clock}</div>`;
+  return `<article class="filechat-turn filechat-${role}" aria-label="${label}">
+${head}
+<div class="filechat-body">
+${body}${renderCut(turn.cut, words)}</div>
+</article>
+`;
+}
+
+function renderCut(cut: Turn['cut'], words: PreviewWords): string {
+  if (!cut) return '';
+  const text = cut.kind === 'writing' ? words.writing : words.interrupted(cut.reason);
+  return `<p class="filechat-note filechat-${cut.kind}">${toHtml(text)}</p>\n`;
+}
+
+/** The six numbers in the name of an asset, in the time of whoever ran the tool. */
+function renderTime(numbers: string, locale: string): string {
+  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = numbers.split(' ').map(Number);
+  const time = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
+  const iso = time.toISOString().slice(0, 19);
+  const shown = time.toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+  return `<time class="filechat-time" datetime="${iso}">${toHtml(shown)}</time>`;
+}
+
+const SETTING = /^(title|model|servers):[ \t]*(.*?)[ \t]*$/gm;
+
+/** What a reader may want to know of the settings, on one quiet line. */
+export function renderFront(front: string, words: PreviewWords): string {
+  const found = new Map(
+    [...front.matchAll(SETTING)].map(([, key = '', value = '']) => [key, readScalar(value)]),
+  );
+  const shown = (['title', 'model', 'servers'] as const).flatMap((key) => {
+    const value = found.get(key);
+    if (!value) return [];
+    const name = key === 'title' ? '' : `<span>${toHtml(words[key])}</span> `;
+    return [`<span class="filechat-${key}">${name}${toHtml(value)}</span>`];
+  });
+  return shown.length === 0 ? '' : `<div class="filechat-front">${shown.join(' ')}</div>\n`;
+}
+
+/** Enough of YAML for a line; what is written in another way is not shown. */
+function readScalar(value: string): string {
+  const quoted = /^"((?:[^"\\]|\\.)*)"|^'((?:[^']|'')*)'/.exec(value);
+  if (quoted) return quoted[1]?.replace(/\\(.)/g, '$1') ?? quoted[2]?.replaceAll("''", "'") ?? '';
+  const plain = value.replace(/(?:^|[ \t])#.*$/, '').trim();
+  return plain.replace(/^\[(.*)\]$/, '$1').replace(/["']/g, '');
+}

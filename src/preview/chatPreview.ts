@@ -1,0 +1,74 @@
+import type { Env, MarkdownIt, MarkdownItOptions, Token } from 'markdown-it';
+import { type Chat, parseChat } from '../chat/parse.ts';
+import { renderCard, renderFront } from './cards.ts';
+import { addCodeRules } from './code.ts';
+import { toHtml } from './html.ts';
+import { documentOf, makeChatsInert } from './inert.ts';
+import { addLinkRules } from './links.ts';
+import type { PreviewOptions, PreviewWords } from './options.ts';
+import { type ReadTurn, shiftLines, TurnParser } from './turnParser.ts';
+
+/**
+ * Shows chats as cards in the Markdown preview, one for each turn, and makes them inert. The preview parses a
+ * document before it says which one it is, so everything here happens when it renders: each turn is parsed by
+ * itself, as the chat has it, and none can hide or change another. Other Markdown files are shown as ever.
+ */
+export function previewChats(md: MarkdownIt, options: PreviewOptions): MarkdownIt {
+  const sources = new WeakMap<readonly Token[], string>();
+  const parser = new TurnParser(md);
+  let isRenderingChat = false;
+  const isChat = (env: unknown) => isRenderingChat || isNamedAsChat(env);
+
+  makeChatsInert(md, isChat, options.words);
+  addCodeRules(md, options.words);
+  addLinkRules(md, options);
+  md.core.ruler.push('filechat_source', (state) => {
+    if (!isRenderingChat) sources.set(state.tokens, state.src);
+  });
+
+  const { renderer } = md;
+  const renderAny = renderer.render;
+  const renderTokens: typeof renderAny = Object.getPrototypeOf(renderer).render ?? renderAny;
+  renderer.render = (tokens: Token[], settings: Required<MarkdownItOptions>, env?: Env) => {
+    const source = sources.get(tokens);
+    if (isRenderingChat || source === undefined || !(isNamedAsChat(env) || isNamelessChat(env, source))) {
+      return renderAny.call(renderer, tokens, settings, env);
+    }
+    isRenderingChat = true;
+    try {
+      const chat = parseChat(source);
+      const cards = parser
+        .read(source, chat, settings, env)
+        .map((turn) => renderCard(turn, renderTurn(turn), options.words));
+      // Other extensions put what they need in front of a document; once is enough.
+      const others = renderAny.call(renderer, [], settings, env);
+      return `${others}${renderSettings(chat)}${cards.join('')}`;
+    } finally {
+      isRenderingChat = false;
+    }
+
+    function renderTurn(turn: ReadTurn): string {
+      return turn.parts.map((part) => renderTokens.call(renderer, shiftLines(part), settings, env)).join('');
+    }
+  };
+  return md;
+
+  function renderSettings(chat: Chat): string {
+    const front = (options.showsFrontMatter?.() ?? true) ? chat.frontMatter : undefined;
+    return `${wordsForScript(options.words)}${renderFront(front ?? '', options.words)}`;
+  }
+}
+
+function isNamedAsChat(env: unknown): boolean {
+  return documentOf(env)?.path.endsWith('.chat.md') === true;
+}
+
+/** Two versions of a file that are compared have no name. */
+function isNamelessChat(env: unknown, source: string): boolean {
+  return documentOf(env) === undefined && /^# %%[ \t]+(?:system|user|assistant|tool)/im.test(source);
+}
+
+/** What `media/preview/preview.js` says. */
+function wordsForScript({ copied, close }: PreviewWords): string {
+  return `<div id="filechat-preview" hidden data-copied="${toHtml(copied)}" data-close="${toHtml(close)}"></div>\n`;
+}

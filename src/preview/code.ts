@@ -1,0 +1,102 @@
+import type { MarkdownIt, MarkdownItOptions, Token } from 'markdown-it';
+import { toHtml } from './html.ts';
+import type { PreviewWords } from './options.ts';
+import { type CallMeta, countLines } from './turnTokens.ts';
+
+type Options = Required<MarkdownItOptions>;
+
+/** Renders code that can be copied, calls on one line, and long results folded. */
+export function addCodeRules(md: MarkdownIt, words: PreviewWords): void {
+  const { rules } = md.renderer;
+  const copyButton = `<button type="button" class="filechat-copy" aria-label="${toHtml(words.copy)}" title="${toHtml(words.copy)}"></button>`;
+  const block = (token: Token, language: string, text: string, options: Options) => {
+    const classes = [token.attrGet('class'), language && `${options.langPrefix}${toHtml(language)}`];
+    const line = token.attrGet('data-line');
+    const attributes = [
+      classes.some(Boolean) ? ` class="${classes.filter(Boolean).join(' ')}"` : '',
+      line === null ? '' : ` data-line="${line}"`,
+    ];
+    const code = `<pre><code${attributes.join('')}>${highlight(text, language, options)}</code></pre>`;
+    return `<div class="filechat-code">${code}${copyButton}</div>\n`;
+  };
+
+  rules['filechat_code'] = (tokens, index, options) => {
+    const token = tokens[index];
+    return token ? block(token, languageOf(token, md), token.content, options) : '';
+  };
+  rules['filechat_long'] = (tokens, index, options) => {
+    const token = tokens[index];
+    if (!token) return '';
+    const [first = ''] = token.content.trimStart().split('\n', 1);
+    const summary = `<code>${toHtml(first.slice(0, 200))}</code> <span class="filechat-about">${toHtml(words.lines(countLines(token.content)))}</span>`;
+    const code = block(token, languageOf(token, md), token.content, options);
+    return `<details class="filechat-long"><summary>${summary}</summary>${code}</details>\n`;
+  };
+  rules['filechat_call'] = (tokens, index, options) => {
+    const token = tokens[index];
+    if (!token) return '';
+    const { name, isPartial } = token.meta as unknown as CallMeta;
+    const { line, pretty } = readCallText(token.content);
+    const note = isPartial ? ` <span class="filechat-about">${toHtml(words.unfinishedCall)}</span>` : '';
+    const call = `<code><b>${toHtml(name)}</b>(${toHtml(line)})</code>${note}`;
+    const icon = '<span class="filechat-icon" aria-hidden="true"></span>';
+    return `<details class="filechat-call"><summary>${icon}${call}</summary>${block(token, 'json', pretty, options)}</details>\n`;
+  };
+  rules['filechat_reasoning'] = (tokens, index, _options, _env, self) => {
+    const token = tokens[index];
+    const attributes = token ? self.renderAttrs(token) : '';
+    return `<details class="filechat-reasoning"><summary${attributes}>${toHtml(words.reasoning)}</summary>\n`;
+  };
+  rules['filechat_closing'] = (tokens, index) => tokens[index]?.content ?? '';
+}
+
+function languageOf(token: Token, md: MarkdownIt): string {
+  const [language = ''] = md.utils.unescapeAll(token.info).trim().split(/\s+/, 1);
+  return language;
+}
+
+/** Colours, and nothing else: what an extension draws of foreign text, such as a diagram, could load something. */
+const COLOURED = /^(?:[^<]|<span class="[\w -]*">|<\/span>)*$/;
+
+function highlight(text: string, language: string, options: Options): string {
+  const coloured = options.highlight?.(text, language, '') ?? '';
+  return coloured !== '' && COLOURED.test(coloured) ? coloured : toHtml(text);
+}
+
+const MAX_LINE_CHARS = 100;
+
+function readCallText(text: string): { readonly line: string; readonly pretty: string } {
+  if (text.trim() === '') return { line: '', pretty: '{}' };
+  try {
+    const value: unknown = JSON.parse(text);
+    const line = renderValue(value, MAX_LINE_CHARS);
+    return { line: line === '{}' ? '' : line, pretty: JSON.stringify(value, undefined, 2) };
+  } catch {
+    return { line: shorten(text.trim().replace(/\s+/g, ' '), MAX_LINE_CHARS), pretty: text };
+  }
+}
+
+/** A value as somebody would write it in code, cut where there is no more room. */
+function renderValue(value: unknown, room: number): string {
+  if (typeof value === 'string') return JSON.stringify(shorten(value, Math.max(12, Math.min(room, 40))));
+  if (typeof value !== 'object' || value === null) return String(value);
+  const isList = Array.isArray(value);
+  const shown: string[] = [];
+  let left = room - 2;
+  for (const [key, each] of Object.entries(value)) {
+    const name = /^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(shorten(key, 40));
+    const words = isList ? renderValue(each, left) : `${name}: ${renderValue(each, left - name.length)}`;
+    left -= words.length + 2;
+    if (left < 0 && shown.length > 0) {
+      shown.push('…');
+      break;
+    }
+    shown.push(words);
+    if (left < 0) break;
+  }
+  return isList ? `[${shown.join(', ')}]` : `{${shown.join(', ')}}`;
+}
+
+function shorten(text: string, room: number): string {
+  return text.length <= room ? text : `${text.slice(0, room - 1).toWellFormed()}…`;
+}

@@ -1,0 +1,130 @@
+import type { MarkdownIt, Token } from 'markdown-it';
+import type { Role } from '../chat/marker.ts';
+import { toHtml } from './html.ts';
+import { documentOf, isLocal, replaceRule } from './inert.ts';
+import type { PreviewOptions } from './options.ts';
+
+/** What is beside the chat, as a link's `meta` has it. */
+interface FileMeta {
+  readonly kind: 'audio' | 'video' | 'file';
+  readonly href: string;
+  readonly name: string;
+  readonly extension: string;
+}
+
+/** Where this many are shown, none is asked for how long it is before somebody plays it. */
+const MAX_MEASURED_MEDIA = 20;
+
+const KINDS: Readonly<Record<string, readonly string[]>> = {
+  audio: ['wav', 'mp3', 'ogg', 'oga', 'opus', 'm4a', 'aac', 'flac', 'weba'],
+  video: ['mp4', 'webm', 'mov', 'm4v', 'ogv'],
+  image: ['png', 'jpg', 'jpeg', 'gif', 'webp', 'svg', 'avif', 'bmp', 'ico'],
+  pdf: ['pdf'],
+  table: ['csv', 'tsv', 'xlsx', 'xls', 'ods', 'parquet'],
+  archive: ['zip', 'gz', 'tgz', 'tar', '7z', 'bz2', 'xz'],
+  code: ['json', 'js', 'ts', 'py', 'html', 'css', 'xml', 'yaml', 'yml', 'toml', 'sh', 'sql'],
+};
+const KIND_OF = new Map(
+  Object.entries(KINDS).flatMap(([kind, names]) => names.map((name) => [name, kind] as const)),
+);
+
+const ASSET =
+  /^(?:\.\/)?cmdassets\/tool-(?:image|audio|file)-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-[A-Za-z0-9]{8,}-/;
+
+/** Finds links to files, and says when the first asset among them was saved. */
+export function readLinks(children: readonly Token[], role: Role): string | undefined {
+  let time: string | undefined;
+  let link: { readonly open: Token; readonly words: Token[] } | undefined;
+  for (const token of children) {
+    if (token.type === 'link_open') link = { open: token, words: [] };
+    else if (token.type === 'link_close' && link) {
+      readLink(link.open, token, link.words, role);
+      link = undefined;
+    } else {
+      link?.words.push(token);
+      if (token.type === 'image') readImage(token, link !== undefined);
+    }
+    const address = token.attrGet('src') ?? token.attrGet('href');
+    time ??= ASSET.exec(String(address ?? ''))
+      ?.slice(1)
+      .join(' ');
+  }
+  return time;
+}
+
+function readImage(image: Token, isInLink: boolean): void {
+  image.attrSet('loading', 'lazy');
+  image.meta = { isInLink };
+}
+
+function readLink(open: Token, close: Token, words: readonly Token[], role: Role): void {
+  const meta = readFile(String(open.attrGet('href') ?? ''), words);
+  const isAsset = meta !== undefined && /^(?:\.\/)?cmdassets\//.test(meta.href);
+  // In the middle of a reply a link to a source file is a word among others.
+  if (!meta || (meta.kind === 'file' && role === 'assistant' && !isAsset)) return;
+  open.meta = { ...meta };
+  close.meta = { ...meta };
+  open.attrJoin('class', `filechat-chip filechat-kind-${KIND_OF.get(meta.extension) ?? 'file'}`);
+  const [only] = words;
+  // The name says more than that a tool has made it.
+  if (only && words.length === 1) only.content = only.content.replace(/^Tool generated file \d+: (?=\S)/, '');
+}
+
+function readFile(href: string, words: readonly Token[]): FileMeta | undefined {
+  const [path = ''] = href.split(/[?#]/);
+  const extension = /[^/\\]\.([a-z0-9]{1,8})$/i.exec(path)?.[1]?.toLowerCase();
+  if (extension === undefined || !isLocal(href) || /^[\\/]/.test(path)) return undefined;
+  if (words.some(({ type }) => type === 'image')) return undefined;
+  const kind = KIND_OF.get(extension);
+  const name = words.map(({ content }) => content).join('');
+  return { kind: kind === 'audio' || kind === 'video' ? kind : 'file', href: path, name, extension };
+}
+
+/** Renders pictures that open, players, and chips for files. */
+export function addLinkRules(md: MarkdownIt, { words, sizeOf }: PreviewOptions): void {
+  let media = { env: undefined as unknown, count: 0 };
+
+  replaceRule(md, 'image', (original) => (tokens, index, options, env, self) => {
+    const html = original(tokens, index, options, env, self);
+    const { meta, content } = tokens[index] ?? {};
+    if (meta?.['isInLink'] !== false || !html.startsWith('<img')) return html;
+    const label = content ? '' : ` aria-label="${toHtml(words.image)}"`;
+    return `<button type="button" class="filechat-image" aria-haspopup="dialog" title="${toHtml(words.openImage)}"${label}>${html}</button>`;
+  });
+  replaceRule(md, 'link_open', (original) => (tokens, index, options, env, self) => {
+    const html = original(tokens, index, options, env, self);
+    const file = fileOf(tokens[index]);
+    if (!file) return html;
+    const chip = `${html}<span class="filechat-icon" aria-hidden="true"></span>`;
+    if (file.kind === 'file') return chip;
+    media = media.env === env ? { env, count: media.count + 1 } : { env, count: 1 };
+    const preload = media.count > MAX_MEASURED_MEDIA ? 'none' : 'metadata';
+    const player = `${file.kind} controls preload="${preload}" src="${toHtml(file.href)}" aria-label="${toHtml(file.name)}"`;
+    return `<span class="filechat-media"><${player}></${file.kind}>${chip}`;
+  });
+  replaceRule(md, 'link_close', (original) => (tokens, index, options, env, self) => {
+    const html = original(tokens, index, options, env, self);
+    const file = fileOf(tokens[index]);
+    if (!file) return html;
+    const document = documentOf(env);
+    const size = document && sizeOf?.(document, file.href);
+    const about = [
+      file.extension.toUpperCase(),
+      ...(size === undefined ? [] : [renderSize(size, words.locale)]),
+    ];
+    const end = file.kind === 'file' ? '' : '</span>';
+    return ` <span class="filechat-about">${about.join(' · ')}</span>${html}${end}`;
+  });
+}
+
+function fileOf(token: Token | undefined): FileMeta | undefined {
+  const meta: Partial<FileMeta> | null | undefined = token?.meta;
+  return meta?.extension === undefined ? undefined : (meta as FileMeta);
+}
+
+export function renderSize(bytes: number, locale: string): string {
+  const steps = ['B', 'KB', 'MB', 'GB'];
+  let [size, step] = [bytes, 0];
+  for (; size >= 1000 && step < steps.length - 1; step += 1) size /= 1024;
+  return `${size.toLocaleString(locale, { maximumFractionDigits: size < 10 && step > 0 ? 1 : 0 })} ${steps[step]}`;
+}

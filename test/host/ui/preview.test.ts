@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { FrameLocator, Page } from 'playwright-core';
+import { imageWidth, webview } from '../page.ts';
+import { startCanary } from './hostileRepository.ts';
+import { hostileSvg, hostileText, RICH, writeAssets } from './previewChats.ts';
+import { takeScreenshot, type Ui, uiSession } from './session.ts';
+
+const THEMES = ['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'];
+
+const canary = startCanary();
+const ui = uiSession({ settings: { 'workbench.colorTheme': THEMES[0] ?? '' } });
+
+/** Opens a file of the workspace in the preview alone. */
+async function preview({ page, evaluate, workspace }: Ui, name: string, text: string): Promise<FrameLocator> {
+  writeFileSync(workspace.path(name), text);
+  await evaluate(async (vscode, path) => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await vscode.commands.executeCommand('workbench.action.closeSidebar');
+    await vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');
+    await vscode.commands.executeCommand('markdown.showPreview', vscode.Uri.file(path));
+  }, workspace.path(name));
+  return shown(page);
+}
+
+function shown(page: Page): FrameLocator {
+  return webview(page, 'vscode.markdown-language-features');
+}
+
+ui.test('a chat is a row of cards: who, when, calls on one line, players and chips', async (session) => {
+  const { workspace } = session;
+  writeAssets(workspace);
+  const frame = await preview(session, 'rich.chat.md', RICH);
+  const names = await frame
+    .locator('.filechat-turn')
+    .evaluateAll((cards) => cards.map((card) => card.ariaLabel));
+  assert.deepEqual(names, ['You', 'Assistant', 'Tool: charts.bar', 'Tool: files.read', 'Assistant']);
+  assert.equal(await frame.getByText('%%').count(), 0);
+  assert.equal(await imageWidth(frame.getByAltText('Tool generated image 1')), 640);
+  await frame.getByText('Nov 16, 2026').waitFor();
+  await frame.getByText(/^PDF · [\d.]+ KB$/).waitFor();
+  const seconds = await frame.locator('audio').evaluate(
+    (sound: {
+      duration: number;
+      readyState: number;
+      addEventListener(name: string, then: () => void): void;
+    }) =>
+      new Promise<number>((resolve) => {
+        if (sound.readyState > 0) resolve(sound.duration);
+        sound.addEventListener('loadedmetadata', () => resolve(sound.duration));
+      }),
+  );
+  assert.ok(seconds > 1, String(seconds));
+  const call = frame.getByText('charts.bar({title: "Sales by quarter", values: [3, 5, 4, 8]');
+  assert.equal(await frame.getByText('"labels": [').isVisible(), false);
+  await call.waitFor();
+  await frame.locator('.filechat-call > summary').first().press('Enter');
+  await frame.getByText('"labels": [').waitFor();
+});
+
+ui.test('a picture opens in full size and closes, with the keyboard alone', async ({ page }) => {
+  const frame = shown(page);
+  const picture = frame.locator('.filechat-image');
+  await picture.press('Enter');
+  const dialog = frame.getByRole('dialog', { name: 'Tool generated image 1' });
+  await dialog.waitFor();
+  await frame.getByRole('button', { name: 'Close' }).and(frame.locator(':focus')).waitFor();
+  await takeScreenshot(page, 'preview-picture');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await picture.and(frame.locator(':focus')).waitFor();
+});
+
+ui.test('code is copied with one click, and that is said', async ({ page }) => {
+  const frame = shown(page);
+  const copy = frame.locator('.filechat-code:has(.language-python) > .filechat-copy');
+  await copy.press('Enter');
+  await frame.getByRole('status').getByText('Copied').waitFor();
+  assert.equal(await frame.locator('.code-block-copy-button').filter({ visible: true }).count(), 0);
+});
+
+ui.test('it can be used by everybody, in every theme', async ({ page, evaluate }) => {
+  const frame = shown(page);
+  for (const theme of THEMES) {
+    await evaluate(
+      (vscode, name) => vscode.workspace.getConfiguration().update('workbench.colorTheme', name, true),
+      theme,
+    );
+    const kind = theme.includes('Contrast')
+      ? 'vscode-high-contrast'
+      : `vscode-${theme.split(' ')[1]?.toLowerCase()}`;
+    await frame.locator(`body.${kind}`).waitFor();
+    for (const edge of ['start', 'end'] as const) {
+      await frame
+        .locator('body')
+        .evaluate(
+          (body: { ownerDocument: { defaultView: { scrollTo(x: number, y: number): void } } }, at) =>
+            body.ownerDocument.defaultView.scrollTo(0, at === 'start' ? 0 : 1e6),
+          edge,
+        );
+      await takeScreenshot(page, `preview-${kind}-${edge}`);
+    }
+    assert.deepEqual(await findViolations(page), []);
+  }
+});
+
+async function findViolations(page: Page): Promise<readonly string[]> {
+  const body = await shown(page).locator('body').elementHandle();
+  const frame = await body?.ownerFrame();
+  assert.ok(frame);
+  // In the page itself the preview's own rules would forbid to evaluate it.
+  await frame.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+  return frame.evaluate<string[]>(`axe.run({ include: ['.filechat-turn', '.filechat-front'] })
+    .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join('\\n')))`);
+}
+
+ui.test('what is open stays open when the chat grows', async (session) => {
+  const { page, evaluate, workspace } = session;
+  const frame = shown(page);
+  await frame.locator('.filechat-call[open]').waitFor();
+  await evaluate(async (vscode, path) => {
+    const document = await vscode.workspace.openTextDocument(vscode.Uri.file(path));
+    const edit = new vscode.WorkspaceEdit();
+    const end = document.lineAt(document.lineCount - 1).range.end;
+    edit.insert(document.uri, end, 'Thank you.\n\n# %% assistant\nYou are welcome.\n');
+    await vscode.workspace.applyEdit(edit);
+    await document.save();
+  }, workspace.path('rich.chat.md'));
+  await frame.getByText('You are welcome.').waitFor();
+  assert.equal(await frame.locator('.filechat-turn').count(), 7);
+  await frame.locator('.filechat-call[open]').waitFor();
+  // The preview scrolls with the editor by these.
+  const line = readFileSync(workspace.path('rich.chat.md'), 'utf8').split('\n').indexOf('You are welcome.');
+  await frame.locator(`p.code-line[data-line="${line}"]`, { hasText: 'You are welcome.' }).waitFor();
+});
+
+ui.test('a long chat changes only where it changes', async (session) => {
+  const { evaluate, workspace } = session;
+  const turns = Array.from(
+    { length: 500 },
+    (_, turn) =>
+      `# %% user\nQuestion ${turn}\n\n# %% assistant\nAnswer ${turn}\n\n\`\`\`js\nlet a = ${turn};\n\`\`\`\n`,
+  );
+  const frame = await preview(session, 'long.chat.md', turns.join('\n'));
+  assert.equal(await frame.locator('.filechat-turn').count(), 1000);
+  const first = frame.getByText('Answer 0', { exact: true });
+  await first.evaluate((element: { isKept?: boolean }) => {
+    element.isKept = true;
+  });
+  await evaluate(async (vscode, path) => {
+    const document = await vscode.workspace.openTextDocument(vscode.Uri.file(path));
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(
+      document.uri,
+      document.lineAt(document.lineCount - 1).range.end,
+      '\n# %% user\nThe last one\n',
+    );
+    await vscode.workspace.applyEdit(edit);
+  }, workspace.path('long.chat.md'));
+  await frame.getByText('The last one').waitFor();
+  assert.equal(await first.evaluate((element: { isKept?: boolean }) => element.isKept), true);
+});
+
+ui.test('nothing remote is loaded, whoever says it', async (session) => {
+  const { page, workspace } = session;
+  writeFileSync(workspace.path('evil.svg'), hostileSvg(canary.host));
+  const text = hostileText(canary.host);
+  const turns = ['user', 'assistant', 'tool a.b c1', 'system'].map((role) => `# %% ${role}\n${text}\n`);
+  const frame = await preview(
+    session,
+    'hostile.chat.md',
+    `${text}\n${turns.join('\n')}\n# %% user\nThe end\n`,
+  );
+  await frame.getByText('The end').waitFor();
+  await frame
+    .locator('body')
+    .evaluate(
+      async (body: {
+        querySelectorAll(name: string): Iterable<{ loading: string; decode(): Promise<void> }>;
+      }) => {
+        for (const image of body.querySelectorAll('img')) {
+          image.loading = 'eager';
+          await image.decode().catch(() => {});
+        }
+      },
+    );
+  assert.equal(
+    await frame.locator('.mermaid, svg[id^=mermaid], iframe, video, script[src*="127.0.0.1"]').count(),
+    0,
+  );
+  await takeScreenshot(page, 'preview-hostile');
+  assert.deepEqual(canary.heard, []);
+});
+
+ui.test(
+  'other Markdown files are as they were; they load what they name, and that would be heard',
+  async (session) => {
+    const frame = await preview(
+      session,
+      'plain.md',
+      `# %% user\n\n${hostileText(canary.host)}\n\n\`\`\`js\nlet a;\n\`\`\`\n`,
+    );
+    await frame.getByRole('heading', { name: '%% user' }).waitFor();
+    assert.equal(await frame.locator('[class*=filechat], [id*=filechat]').count(), 0);
+    await frame
+      .locator('img')
+      .first()
+      .evaluate((image: { decode(): Promise<void> }) => image.decode().catch(() => {}));
+    assert.notDeepEqual(canary.heard, []);
+  },
+);
