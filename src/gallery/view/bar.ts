@@ -181,5 +181,6 @@ function optionsOf(options: readonly (readonly [string, string])[]): HTMLOptionE
 export function textButton(text: string, name: Action | 'clear'): HTMLButtonElement {
   const made = element('button', { class: `action ${name}`, attributes: { type: 'button' } }, [icon(name)]);
   made.append(element('span', { text }));
+  made.title = text;
   return made;
 }

@@ -38,6 +38,8 @@ export class Foot {
     ];
     for (const action of actions) {
       const made = textButton(action === 'export' ? words.exportAll : words[action], action);
+      // Where there is little room its words are not shown.
+      if (action !== 'export') made.setAttribute('aria-label', words[action]);
       made.addEventListener('click', () => onAction(action));
       this.#buttons.set(action, made);
     }
@@ -60,9 +62,10 @@ export class Foot {
     }
     const reveal = this.#buttons.get('reveal');
     if (reveal) reveal.disabled = chosen.length !== 1 || chosen[0]?.uses.length === 0;
-    const label = this.#buttons.get('export')?.lastElementChild;
-    if (label)
-      label.textContent = chosen.length > 0 ? fillIn(words.exportChosen, chosen.length) : words.exportAll;
+    const button = this.#buttons.get('export');
+    const text = chosen.length > 0 ? fillIn(words.exportChosen, chosen.length) : words.exportAll;
+    if (button?.lastElementChild) button.lastElementChild.textContent = text;
+    if (button) button.title = text;
   }
 }
 

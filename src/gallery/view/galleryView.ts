@@ -64,7 +64,8 @@ export class GalleryView {
       this.#notice,
       this.#grid.scroller,
     ]);
-    this.element = element('div', { class: 'gallery' }, [this.#bar.element, main, this.#foot.element]);
+    const title = element('h1', { class: 'unseen', text: words.assets });
+    this.element = element('div', { class: 'gallery' }, [title, this.#bar.element, main, this.#foot.element]);
     this.#listen();
   }
 

@@ -43,7 +43,7 @@ export class Sounds {
   preview(item: GalleryItem): HTMLElement {
     const canvas = element('canvas', { class: 'wave', attributes: { 'aria-hidden': 'true' } });
     const button = element('button', { class: 'play', attributes: { type: 'button', tabindex: '-1' } });
-    const clock = element('span', { class: 'clock' });
+    const clock = element('span', { class: 'clock', attributes: { 'aria-hidden': 'true' } });
     const shown = { item, canvas, button, clock };
     button.addEventListener('click', (event) => {
       event.stopPropagation();

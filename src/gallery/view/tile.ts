@@ -13,10 +13,12 @@ export interface TileParts {
 /** So much of the end of a name is always shown: there our names differ. */
 const NAME_END_CHARS = 9;
 
+const HIDDEN = { 'aria-hidden': 'true' } as const;
+
 /** One asset in the grid. */
 export function makeTile(item: GalleryItem, parts: TileParts): HTMLElement {
   const { words } = parts;
-  const check = element('span', { class: 'check', attributes: { 'aria-hidden': 'true' } }, [icon('check')]);
+  const check = element('span', { class: 'check', attributes: HIDDEN }, [icon('check')]);
   const preview = element('div', { class: `preview ${item.kind}` }, previewOf(item, parts));
   const cut = Math.max(0, item.name.length - NAME_END_CHARS);
   const name = element('span', { class: 'name' }, [
@@ -27,21 +29,18 @@ export function makeTile(item: GalleryItem, parts: TileParts): HTMLElement {
     originOf(item, words),
     element('span', { class: 'bytes', text: describeBytes(item.bytes) }),
   ]);
-  const tile = element(
-    'div',
-    {
-      class: 'tile',
-      attributes: { role: 'gridcell', tabindex: '-1', 'aria-label': describeItem(item, words) },
-    },
-    [preview, check, element('div', { class: 'caption' }, [name, facts])],
-  );
+  // Said in one sentence, instead of in the pieces that are seen.
+  const label = element('span', { class: 'unseen', text: describeItem(item, words) });
+  const caption = element('div', { class: 'caption', attributes: HIDDEN }, [name, facts]);
+  const attributes = { role: 'gridcell', tabindex: '-1' };
+  const tile = element('div', { class: 'tile', attributes }, [label, preview, check, caption]);
   tile.dataset['id'] = item.id;
   tile.title = tooltipOf(item, words);
   return tile;
 }
 
 /** `chart.png, image, 12 kB, from charts.bar` */
-export function describeItem(item: GalleryItem, words: Words): string {
+function describeItem(item: GalleryItem, words: Words): string {
   return fillIn(
     words.label,
     item.name,
@@ -82,13 +81,14 @@ function tooltipOf(item: GalleryItem, words: Words): string {
 function previewOf(item: GalleryItem, parts: TileParts): readonly Node[] {
   const badge = element('span', {
     class: 'badge',
+    attributes: HIDDEN,
     text: extensionOf(item.name).toUpperCase().slice(0, 8) || '?',
   });
   if (item.source === undefined) return plain(item, badge);
   if (item.kind === 'image') return [picture(item, item.source, badge)];
   if (item.kind === 'audio') return [parts.sounds.preview(item), badge];
   if (item.kind === 'video') return [...film(item, item.source, parts.words), badge];
-  const peek = element('span', { class: `peek ${item.kind}`, attributes: { 'aria-hidden': 'true' } });
+  const peek = element('span', { class: `peek ${item.kind}`, attributes: HIDDEN });
   parts.peeks.show(item, peek);
   return item.kind === 'pdf' ? [icon('pdf'), peek, badge] : [peek, badge];
 }
@@ -119,6 +119,10 @@ function film(item: GalleryItem, source: string, words: Words): readonly Node[] 
     button.setAttribute('aria-label', fillIn(video.paused ? words.play : words.pause, item.name));
   };
   for (const event of ['play', 'pause', 'ended']) video.addEventListener(event, paint);
+  video.addEventListener('error', () => {
+    button.remove();
+    video.replaceWith(icon('video'));
+  });
   button.addEventListener('click', (event) => {
     event.stopPropagation();
     if (video.paused) video.play().catch(paint);
