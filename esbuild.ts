@@ -43,3 +43,16 @@ await build({
   outfile: 'dist/preview.cjs',
 });
 await build({ ...common, entryPoints: ['samples/server/main.ts'], outfile: 'dist/sample-server.js' });
+/** The page of the gallery: in a browser, where nothing runs at import and the last line starts it. */
+await build({
+  bundle: true,
+  minify: true,
+  logLevel: 'warning',
+  platform: 'browser',
+  target: 'es2022',
+  format: 'iife',
+  globalName: 'gallery',
+  entryPoints: ['src/gallery/view/gallery.ts'],
+  outfile: 'dist/gallery/gallery.js',
+  footer: { js: 'gallery.startGallery(acquireVsCodeApi());' },
+});

@@ -79,6 +79,9 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
     chatsChanged,
     showServers(load, serversChanged.event),
     showChats(load, chatsChanged.event),
+    vscode.window.registerWebviewPanelSerializer('filechat.gallery', {
+      deserializeWebviewPanel: async (panel, state) => (await load()).surface.gallery.restore(panel, state),
+    }),
   );
   const meet = (editors: readonly (vscode.TextEditor | undefined)[]) => {
     if (editors.some((editor) => editor?.document.uri.path.endsWith('.chat.md'))) void load();

@@ -20,5 +20,9 @@ it('activation loads next to nothing', () => {
   const size = readFileSync(join(root, 'dist/extension.js')).length;
   assert.ok(size < 60_000, `dist/extension.js has ${size} bytes`);
   const { activationEvents } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  assert.deepEqual(activationEvents, ['onLanguage:markdown', 'onFileSystem:filechat-resource']);
+  assert.deepEqual(activationEvents, [
+    'onLanguage:markdown',
+    'onFileSystem:filechat-resource',
+    'onWebviewPanel:filechat.gallery',
+  ]);
 });

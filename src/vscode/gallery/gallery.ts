@@ -1,11 +1,102 @@
-import type * as vscode from 'vscode';
+import * as vscode from 'vscode';
+import { findAssetUses, resolvePath, useAt } from '../../gallery/uses.ts';
+import { activeChat, isChat } from '../chatFiles.ts';
+import { readFields, readString, readUri } from '../commandArguments.ts';
+import { chatOf } from '../openChats.ts';
 import type { SurfaceParts } from '../surface.ts';
+import { GalleryPanel } from './galleryPanel.ts';
+import { assetsIn, type GalleryScope, readScope, scopeKey } from './galleryScope.ts';
+
+/** As package.json and extension.ts name it. */
+const VIEW_TYPE = 'filechat.gallery';
 
 /** All assets of a chat, or of the workspace, in a panel. */
 export class Gallery implements vscode.Disposable {
-  constructor(_parts: Pick<SurfaceParts, 'context' | 'log'>) {}
+  readonly #context: vscode.ExtensionContext;
+  readonly #panels = new Map<string, GalleryPanel>();
 
-  async show(_argument: unknown): Promise<void> {}
+  constructor({ context }: Pick<SurfaceParts, 'context' | 'log'>) {
+    this.#context = context;
+  }
 
-  dispose(): void {}
+  /** Shows the assets of the chat that is named, or in front, at the asset that is named or under the cursor. */
+  async show(argument: unknown): Promise<void> {
+    const fields = readFields(argument);
+    const named = readUri(fields, 'uri');
+    const chat = named && isChat(named) ? named : activeChat()?.uri;
+    const asset = readString(fields, 'asset');
+    const at = chat && (asset === undefined ? assetAtCursor(chat) : assetNamed(chat, asset));
+    const scope = chat ? { chat } : {};
+    const known = this.#panels.get(scopeKey(scope));
+    if (known) return known.show(at);
+    const column = chat ? vscode.ViewColumn.Beside : vscode.ViewColumn.Active;
+    this.#open(vscode.window.createWebviewPanel(VIEW_TYPE, '', column), { scope, at });
+  }
+
+  /** Fills a panel that the editor brought back. */
+  async restore(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
+    const scope = readScope(state);
+    if (this.#panels.has(scopeKey(scope))) panel.dispose();
+    else this.#open(panel, { scope });
+  }
+
+  dispose(): void {
+    for (const panel of this.#panels.values()) panel.dispose();
+    this.#panels.clear();
+  }
+
+  #open(panel: vscode.WebviewPanel, { scope, at, before }: Opening): void {
+    const { extensionUri, globalStorageUri } = this.#context;
+    const key = scopeKey(scope);
+    const onScope = (wanted: GalleryScope) => this.#change(panel, shown, wanted);
+    const parts = { panel, scope, extensionUri, globalStorage: globalStorageUri, at, before, onScope };
+    const shown = new GalleryPanel(parts);
+    this.#panels.set(key, shown);
+    panel.onDidDispose(() => {
+      if (this.#panels.get(key) === shown) this.#panels.delete(key);
+      shown.dispose();
+    });
+  }
+
+  /** Shows another scope in the same panel, unless there is one for it. */
+  #change(panel: vscode.WebviewPanel, shown: GalleryPanel, wanted: GalleryScope): void {
+    const known = this.#panels.get(scopeKey(wanted));
+    if (known === shown) return;
+    if (known) {
+      known.show(undefined);
+      return;
+    }
+    for (const [key, each] of this.#panels) if (each === shown) this.#panels.delete(key);
+    shown.dispose();
+    this.#open(panel, { scope: wanted, before: shown.chat });
+  }
+}
+
+interface Opening {
+  readonly scope: GalleryScope;
+  readonly at?: string | undefined;
+  readonly before?: vscode.Uri | undefined;
+}
+
+/** What the line of the cursor links to. */
+function assetAtCursor(chat: vscode.Uri): string | undefined {
+  const key = chat.toString();
+  const editor = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === key);
+  if (!editor) return undefined;
+  const { document, selection } = editor;
+  const text = document.getText();
+  const use = useAt(text, findAssetUses(text, chatOf(document)), document.offsetAt(selection.active));
+  return use && addressOf(chat, resolvePath(vscode.Uri.joinPath(chat, '..').path, use.path));
+}
+
+/** A name within the assets folder, a path from the chat, or a whole address. */
+function assetNamed(chat: vscode.Uri, asset: string): string {
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(asset)) return vscode.Uri.parse(asset, true).toString();
+  const folder = vscode.Uri.joinPath(chat, '..');
+  const name = asset.replace(/^asset:/, '');
+  return addressOf(chat, resolvePath((name.includes('/') ? folder : assetsIn(folder)).path, name));
+}
+
+function addressOf(chat: vscode.Uri, path: string): string {
+  return (chat.scheme === 'untitled' ? vscode.Uri.file(path) : chat.with({ path })).toString();
 }

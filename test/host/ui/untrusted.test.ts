@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { activeTab, focusEditor, runCommand, toast } from '../page.ts';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { activeTab, focusEditor, runCommand, toast, webview } from '../page.ts';
 import { uiSession } from './session.ts';
 
 const ui = uiSession({ file: 'tour.chat.md', trust: 'restricted' });
@@ -42,3 +42,16 @@ ui.test(
     assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
   },
 );
+
+ui.test('there, assets can be looked at, and none is deleted', async ({ page, evaluate, workspace }) => {
+  mkdirSync(workspace.path('cmdassets'));
+  const asset = workspace.path('cmdassets', 'tool-file-20261116-093012-V1StGXR8a0-1.txt');
+  writeFileSync(asset, 'kept');
+  await evaluate((vscode) => vscode.commands.executeCommand('filechat.showAssets'));
+  const gallery = webview(page, 'filechat.filechat');
+  await gallery.getByRole('gridcell').click();
+  assert.equal(await gallery.getByRole('button', { name: 'Delete' }).isDisabled(), true);
+  await gallery.locator('[role=gridcell]:focus').press('Delete');
+  assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+  assert.equal(existsSync(asset), true);
+});

@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { finished } from 'node:stream/promises';
+import { Zip, ZipDeflate, ZipPassThrough } from 'fflate';
+
+export interface ZipEntry {
+  readonly name: string;
+  readonly time: Date;
+  readonly bytes: number;
+  /** Piece by piece, so that no file is in memory as a whole. */
+  readonly read: () => AsyncIterable<Uint8Array>;
+}
+
+export interface ZipOptions {
+  readonly signal: AbortSignal;
+  /** How many bytes were read more. */
+  readonly onProgress?: (bytes: number) => void;
+}
+
+/** Without the extension of the format for more, which is all that can be written here. */
+const MAX_ZIP_BYTES = 4_000_000_000;
+const MAX_ENTRIES = 65_000;
+
+/**
+ * Writes files into a zip, with little memory however many there are. The zip appears when it is whole; one that fails
+ * or is called off leaves nothing.
+ */
+export async function zipFiles(
+  target: string,
+  entries: readonly ZipEntry[],
+  options: ZipOptions,
+): Promise<void> {
+  const total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (total > MAX_ZIP_BYTES || entries.length > MAX_ENTRIES) {
+    throw new Error('A zip holds 4 GB and 65,000 files at most. Select fewer.');
+  }
+  const partial = `${target}.${process.pid}.partial`;
+  try {
+    await writeZip(partial, entries, options);
+    options.signal.throwIfAborted();
+    await rename(partial, target);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+async function writeZip(path: string, entries: readonly ZipEntry[], options: ZipOptions): Promise<void> {
+  const { signal, onProgress } = options;
+  const file = createWriteStream(path);
+  const written = finished(file);
+  // Whoever waits for the file below hears of it; nobody else has to.
+  written.catch(() => undefined);
+  const zip = new Zip((error, chunk, final) => {
+    if (error) return void file.destroy(error);
+    file.write(chunk);
+    if (final) file.end();
+  });
+  const used = new Set<string>();
+  try {
+    for (const entry of entries) {
+      signal.throwIfAborted();
+      const part = openEntry(freeName(zipName(entry.name), used), entry.time);
+      zip.add(part);
+      for await (const bytes of entry.read()) {
+        signal.throwIfAborted();
+        part.push(bytes);
+        onProgress?.(bytes.length);
+        if (file.errored) throw file.errored;
+        if (file.writableNeedDrain) await once(file, 'drain', { signal });
+      }
+      part.push(new Uint8Array(), true);
+    }
+    zip.end();
+    await written;
+  } catch (error) {
+    zip.terminate();
+    file.destroy();
+    await written.catch(() => undefined);
+    throw error;
+  }
+}
+
+/** To press these again costs time and saves nothing. */
+const PACKED =
+  /\.(?:png|jpe?g|gif|webp|avif|apng|mp3|ogg|oga|opus|flac|m4a|aac|weba|mp4|webm|mov|mkv|avi|ogv|mpg|3gp|docx|xlsx|pptx|odt|ods|odp|epub|zip|gz|7z|bz2|xz|zst|rar|woff2?|parquet|heic|jxl)$/i;
+
+function openEntry(name: string, time: Date): ZipDeflate | ZipPassThrough {
+  const part = PACKED.test(name) ? new ZipPassThrough(name) : new ZipDeflate(name, { level: 6 });
+  // The format knows the years from 1980 to 2099.
+  const year = time.getFullYear();
+  if (year >= 1980 && year <= 2099) part.mtime = time;
+  return part;
+}
+
+/** A name that leads nowhere but into the folder that a zip is unpacked to, on any system. */
+export function zipName(name: string): string {
+  const segments = name
+    .replace(/[\\:*?"<>|\u0000-\u001f\u007f]/g, '_')
+    .split('/')
+    .filter((segment) => segment !== '' && !/^\.+$/.test(segment));
+  return segments.join('/') || 'file';
+}
+
+function freeName(name: string, used: Set<string>): string {
+  let free = name;
+  for (let number = 2; used.has(free.toLowerCase()); number += 1) {
+    free = name.replace(/(\.[^./]*)?$/, (extension) => ` (${number})${extension}`);
+  }
+  used.add(free.toLowerCase());
+  return free;
+}

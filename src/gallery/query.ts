@@ -1,0 +1,125 @@
+import { type GalleryItem, ITEM_KINDS, type ItemKind, toolsOf } from './item.ts';
+
+/** What a person wants to see, and in which order. */
+export interface Query {
+  readonly search: string;
+  readonly kind: ItemKind | 'all';
+  /** A tool by its name, `UNLINKED`, or empty for all. */
+  readonly tool: string;
+  readonly date: DateRange;
+  readonly size: SizeRange;
+  readonly sort: SortOrder;
+}
+
+export const DATE_RANGES = ['any', 'day', 'week', 'month', 'older'] as const;
+export type DateRange = (typeof DATE_RANGES)[number];
+export const SIZE_RANGES = ['any', 'small', 'medium', 'large', 'huge'] as const;
+export type SizeRange = (typeof SIZE_RANGES)[number];
+export const SORT_ORDERS = ['newest', 'oldest', 'largest', 'name'] as const;
+export type SortOrder = (typeof SORT_ORDERS)[number];
+
+/** No tool has such a name: the id of a server comes first in all of them. */
+export const UNLINKED = '-';
+
+export const EVERYTHING: Query = {
+  search: '',
+  kind: 'all',
+  tool: '',
+  date: 'any',
+  size: 'any',
+  sort: 'newest',
+};
+
+/** Whether something is left out. */
+export function isFiltered({ search, kind, tool, date, size }: Query): boolean {
+  return search.trim() !== '' || kind !== 'all' || tool !== '' || date !== 'any' || size !== 'any';
+}
+
+/** What fits, in the order that is asked for. */
+export function applyQuery(items: Iterable<GalleryItem>, query: Query, now: number): GalleryItem[] {
+  const words = query.search.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = (item: GalleryItem) =>
+    (query.kind === 'all' || item.kind === query.kind) &&
+    fitsTool(item, query.tool) &&
+    fitsDate(now - item.time, query.date) &&
+    fitsSize(item.bytes, query.size) &&
+    fitsWords(item, words);
+  return [...items].filter(fits).sort(ORDERS[query.sort]);
+}
+
+function fitsTool(item: GalleryItem, tool: string): boolean {
+  if (tool === '') return true;
+  return tool === UNLINKED ? item.uses.length === 0 : toolsOf(item).includes(tool);
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const AGES: Readonly<Record<DateRange, readonly [number, number]>> = {
+  any: [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
+  day: [Number.NEGATIVE_INFINITY, DAY_MS],
+  week: [Number.NEGATIVE_INFINITY, 7 * DAY_MS],
+  month: [Number.NEGATIVE_INFINITY, 30 * DAY_MS],
+  older: [30 * DAY_MS, Number.POSITIVE_INFINITY],
+};
+
+function fitsDate(age: number, range: DateRange): boolean {
+  const [from, to] = AGES[range];
+  return from <= age && age < to;
+}
+
+const SIZES: Readonly<Record<SizeRange, readonly [number, number]>> = {
+  any: [0, Number.POSITIVE_INFINITY],
+  small: [0, 100_000],
+  medium: [100_000, 1_000_000],
+  large: [1_000_000, 10_000_000],
+  huge: [10_000_000, Number.POSITIVE_INFINITY],
+};
+
+function fitsSize(bytes: number, range: SizeRange): boolean {
+  const [from, to] = SIZES[range];
+  return from <= bytes && bytes < to;
+}
+
+/** Every word must stand somewhere in what a tile says. */
+function fitsWords(item: GalleryItem, words: readonly string[]): boolean {
+  if (words.length === 0) return true;
+  const chats = item.uses.map(({ chat }) => chat);
+  const said = [item.name, item.kind, item.folder, ...toolsOf(item), ...chats].join('\n').toLowerCase();
+  return words.every((word) => said.includes(word));
+}
+
+type Compare = (a: GalleryItem, b: GalleryItem) => number;
+
+/** Numbers within names count as numbers: `-2` comes before `-10`. */
+const byName: Compare = (a, b) => COLLATOR.compare(a.name, b.name) || (a.id < b.id ? -1 : 1);
+const COLLATOR = new Intl.Collator(undefined, { numeric: true });
+
+const ORDERS: Readonly<Record<SortOrder, Compare>> = {
+  newest: (a, b) => b.time - a.time || byName(a, b),
+  oldest: (a, b) => a.time - b.time || byName(a, b),
+  largest: (a, b) => b.bytes - a.bytes || byName(a, b),
+  name: byName,
+};
+
+/** The tools that the assets come from, by name. */
+export function toolNames(items: Iterable<GalleryItem>): readonly string[] {
+  const names = new Set<string>();
+  for (const item of items) for (const tool of toolsOf(item)) names.add(tool);
+  return [...names].sort(COLLATOR.compare);
+}
+
+/** What was kept may be of another version, or anything at all. */
+export function readQuery(value: unknown): Query {
+  const fields: Readonly<Record<string, unknown>> =
+    typeof value === 'object' && value !== null ? { ...value } : {};
+  const oneOf = <T extends string>(known: readonly T[], name: string, fallback: T): T =>
+    known.find((each) => each === fields[name]) ?? fallback;
+  const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : '');
+  return {
+    search: text('search'),
+    kind: oneOf(['all', ...ITEM_KINDS], 'kind', EVERYTHING.kind),
+    tool: text('tool'),
+    date: oneOf(DATE_RANGES, 'date', EVERYTHING.date),
+    size: oneOf(SIZE_RANGES, 'size', EVERYTHING.size),
+    sort: oneOf(SORT_ORDERS, 'sort', EVERYTHING.sort),
+  };
+}

@@ -1,0 +1,45 @@
+/** What is chosen, and where the keyboard is. All by id, so that a list that changes keeps them. */
+export interface Selection {
+  readonly active: string | undefined;
+  /** From which a range counts. */
+  readonly anchor: string | undefined;
+  readonly chosen: ReadonlySet<string>;
+}
+
+export const NOTHING: Selection = { active: undefined, anchor: undefined, chosen: new Set() };
+
+/** This one, and no other. */
+export function choose(id: string): Selection {
+  return { active: id, anchor: id, chosen: new Set([id]) };
+}
+
+export function toggle({ chosen }: Selection, id: string): Selection {
+  const next = new Set(chosen);
+  if (!next.delete(id)) next.add(id);
+  return { active: id, anchor: id, chosen: next };
+}
+
+/** Everything from the anchor to here, in the order that is shown. */
+export function extend(selection: Selection, id: string, shown: readonly string[]): Selection {
+  const from = shown.indexOf(selection.anchor ?? selection.active ?? id);
+  const to = shown.indexOf(id);
+  if (from < 0 || to < 0) return choose(id);
+  const range = shown.slice(Math.min(from, to), Math.max(from, to) + 1);
+  return { active: id, anchor: shown[from], chosen: new Set(range) };
+}
+
+export function chooseAll({ active, anchor }: Selection, shown: readonly string[]): Selection {
+  return { active: active ?? shown[0], anchor, chosen: new Set(shown) };
+}
+
+/** What is not shown is not chosen: nobody should delete what they do not see. The place is kept if it can be. */
+export function keepShown(selection: Selection, shown: readonly string[], activeIndex: number): Selection {
+  const known = new Set(shown);
+  const { active, anchor, chosen } = selection;
+  const stays = active !== undefined && known.has(active);
+  return {
+    active: stays ? active : shown[Math.min(Math.max(0, activeIndex), shown.length - 1)],
+    anchor: anchor !== undefined && known.has(anchor) ? anchor : undefined,
+    chosen: new Set([...chosen].filter((id) => known.has(id))),
+  };
+}

@@ -1,0 +1,186 @@
+import { type GalleryItem, ITEM_KINDS } from '../item.ts';
+import type { Action, ScopeView } from '../messages.ts';
+import {
+  DATE_RANGES,
+  EVERYTHING,
+  isFiltered,
+  type Query,
+  SIZE_RANGES,
+  SORT_ORDERS,
+  toolNames,
+  UNLINKED,
+} from '../query.ts';
+import type { WordName, Words } from '../words.ts';
+import { element, icon } from './dom.ts';
+
+export interface BarParts {
+  readonly words: Words;
+  readonly scope: ScopeView;
+  readonly query: Query;
+  readonly onQuery: (query: Query) => void;
+  readonly onScope: (scope: 'chat' | 'workspace') => void;
+}
+
+const DATES: Readonly<Record<string, WordName>> = {
+  any: 'anyTime',
+  day: 'lastDay',
+  week: 'lastWeek',
+  month: 'lastMonth',
+  older: 'older',
+};
+const SIZES: Readonly<Record<string, WordName>> = {
+  any: 'anySize',
+  small: 'small',
+  medium: 'medium',
+  large: 'large',
+  huge: 'huge',
+};
+const SORTS: Readonly<Record<string, WordName>> = {
+  newest: 'newest',
+  oldest: 'oldest',
+  largest: 'largest',
+  name: 'byName',
+};
+
+/** Search, filters and order above the grid. */
+export class FilterBar {
+  readonly element: HTMLElement;
+  readonly search: HTMLInputElement;
+  readonly #parts: BarParts;
+  readonly #selects: Readonly<Record<'kind' | 'tool' | 'date' | 'size' | 'sort', HTMLSelectElement>>;
+  readonly #clear: HTMLButtonElement;
+  #query: Query;
+  #tools = '';
+
+  constructor(parts: BarParts) {
+    this.#parts = parts;
+    this.#query = parts.query;
+    const { words } = parts;
+    this.search = element('input', {
+      attributes: {
+        type: 'search',
+        placeholder: words.search,
+        'aria-label': words.search,
+        spellcheck: 'false',
+      },
+    });
+    this.search.addEventListener('input', () => this.#change({ search: this.search.value }));
+    this.#selects = {
+      kind: this.#select('kind', [
+        ['all', words.allKinds],
+        ...ITEM_KINDS.map((kind) => [kind, words[kind]] as const),
+      ]),
+      tool: this.#select('tool', [['', words.allTools]]),
+      date: this.#select('date', named(DATE_RANGES, DATES, words)),
+      size: this.#select('size', named(SIZE_RANGES, SIZES, words)),
+      sort: this.#select('sort', named(SORT_ORDERS, SORTS, words)),
+    };
+    this.#clear = textButton(words.clearFilters, 'clear');
+    this.#clear.addEventListener('click', () => this.set({ ...EVERYTHING, sort: this.#query.sort }));
+    const { kind, tool, date, size, sort } = this.#selects;
+    this.element = element('header', {}, [
+      element('div', { class: 'line' }, [
+        element('div', { class: 'search', attributes: { role: 'search' } }, [icon('search'), this.search]),
+        this.#scopes(),
+      ]),
+      element('div', { class: 'line filters', attributes: { role: 'group', 'aria-label': words.filters } }, [
+        kind,
+        tool,
+        date,
+        size,
+        this.#clear,
+        element('span', { class: 'space' }),
+        sort,
+      ]),
+    ]);
+    this.#paint();
+  }
+
+  /** The tools that can be chosen. */
+  offerTools(items: Iterable<GalleryItem>): void {
+    const all = [...items];
+    const names = toolNames(all);
+    const unlinked = all.some(({ uses }) => uses.length === 0);
+    const key = JSON.stringify([names, unlinked, this.#query.tool]);
+    if (key === this.#tools) return;
+    this.#tools = key;
+    const { words } = this.#parts;
+    const known = names.includes(this.#query.tool) || ['', UNLINKED].includes(this.#query.tool);
+    const options = [
+      ['', words.allTools] as const,
+      ...(unlinked || this.#query.tool === UNLINKED ? [[UNLINKED, words.notLinked] as const] : []),
+      ...(known ? names : [...names, this.#query.tool]).map((name) => [name, name] as const),
+    ];
+    this.#selects.tool.replaceChildren(...optionsOf(options));
+    this.#selects.tool.value = this.#query.tool;
+  }
+
+  set(query: Query): void {
+    this.#query = query;
+    this.#paint();
+    this.#parts.onQuery(query);
+  }
+
+  #change(change: Partial<Query>): void {
+    this.set({ ...this.#query, ...change });
+  }
+
+  #paint(): void {
+    const { search, ...chosen } = this.#query;
+    if (this.search.value !== search) this.search.value = search;
+    for (const name of ['kind', 'tool', 'date', 'size', 'sort'] as const) {
+      const select = this.#selects[name];
+      select.value = chosen[name];
+      select.classList.toggle('active', name !== 'sort' && chosen[name] !== EVERYTHING[name]);
+    }
+    this.#clear.hidden = !isFiltered(this.#query);
+  }
+
+  #select(
+    name: 'kind' | 'tool' | 'date' | 'size' | 'sort',
+    options: readonly (readonly [string, string])[],
+  ): HTMLSelectElement {
+    const attributes = { 'aria-label': this.#parts.words[name], name };
+    const select = element('select', { attributes }, optionsOf(options));
+    select.addEventListener('change', () => this.#change({ [name]: select.value }));
+    return select;
+  }
+
+  /** One of two; without a chat there is nothing to choose. */
+  #scopes(): HTMLElement {
+    const { words, scope, onScope } = this.#parts;
+    const group = element('div', {
+      class: 'scopes',
+      attributes: { role: 'group', 'aria-label': words.scope },
+    });
+    if (scope.chatName === undefined) return group;
+    for (const each of ['chat', 'workspace'] as const) {
+      const pressed = (each === 'chat') === (scope.chat !== undefined);
+      const text = each === 'chat' ? words.thisChat : words.workspace;
+      const attributes = {
+        type: 'button',
+        'aria-pressed': String(pressed),
+        ...(each === 'chat' ? { title: scope.chatName } : {}),
+      };
+      const choice = element('button', { text, attributes });
+      choice.addEventListener('click', () => onScope(each));
+      group.append(choice);
+    }
+    return group;
+  }
+}
+
+function named(values: readonly string[], names: Readonly<Record<string, WordName>>, words: Words) {
+  return values.map((value) => [value, words[names[value] ?? 'other']] as const);
+}
+
+function optionsOf(options: readonly (readonly [string, string])[]): HTMLOptionElement[] {
+  return options.map(([value, text]) => element('option', { text, attributes: { value } }));
+}
+
+export function textButton(text: string, name: Action | 'clear'): HTMLButtonElement {
+  const made = element('button', { class: `action ${name}`, attributes: { type: 'button' } }, [icon(name)]);
+  made.append(element('span', { text }));
+  made.title = text;
+  return made;
+}

@@ -1,0 +1,55 @@
+import type { GalleryItem } from '../item.ts';
+import type { FromPage, ToPage } from '../messages.ts';
+import { readQuery } from '../query.ts';
+import { GalleryView } from './galleryView.ts';
+
+/** What the editor gives to a page. */
+export interface EditorApi {
+  postMessage(message: FromPage): void;
+  getState(): unknown;
+  setState(state: unknown): void;
+}
+
+/** Begins when the editor says so; until then there is nothing to show. */
+export function startGallery(api: EditorApi): void {
+  let view: GalleryView | undefined;
+  const items = new Map<string, GalleryItem>();
+  window.addEventListener('message', ({ data, origin }: MessageEvent<ToPage>) => {
+    // There is no frame in this page, and none around it but the editor's.
+    if (origin !== window.origin) return;
+    if (data.kind === 'start') {
+      const kept = readKept(api.getState(), data.scope.chat);
+      view = new GalleryView({ ...data, api, items, kept });
+      document.body.replaceChildren(view.element);
+      view.started();
+    } else if (data.kind === 'assets') {
+      if (data.reset) items.clear();
+      for (const item of data.put) items.set(item.id, item);
+      for (const id of data.gone) items.delete(id);
+      view?.itemsChanged(data.whole);
+    } else view?.goTo(data.id);
+  });
+  api.postMessage({ kind: 'ready' });
+}
+
+/** What a page keeps for the time when it is shown again. */
+export interface Kept {
+  readonly query: ReturnType<typeof readQuery>;
+  readonly active?: string;
+  readonly chosen: readonly string[];
+  readonly top: number;
+}
+
+/** What was looked for in one scope may not be in another. */
+function readKept(state: unknown, chat: string | undefined): Kept {
+  const fields: Readonly<Record<string, unknown>> =
+    typeof state === 'object' && state !== null ? { ...state } : {};
+  if (fields['chat'] !== chat) return { query: readQuery(undefined), chosen: [], top: 0 };
+  const { active, chosen, top } = fields;
+  return {
+    query: readQuery(fields['query']),
+    chosen: Array.isArray(chosen) ? chosen.filter((id) => typeof id === 'string') : [],
+    top: typeof top === 'number' ? top : 0,
+    ...(typeof active === 'string' ? { active } : {}),
+  };
+}

@@ -1,0 +1,133 @@
+import { describeBytes, extensionOf, type GalleryItem, toolsOf } from '../item.ts';
+import { fillIn, type Words } from '../words.ts';
+import { element, icon, setIcon } from './dom.ts';
+import type { Peeks } from './peeks.ts';
+import type { Sounds } from './sounds.ts';
+
+export interface TileParts {
+  readonly words: Words;
+  readonly sounds: Sounds;
+  readonly peeks: Peeks;
+}
+
+/** So much of the end of a name is always shown: there our names differ. */
+const NAME_END_CHARS = 9;
+
+const HIDDEN = { 'aria-hidden': 'true' } as const;
+
+/** One asset in the grid. */
+export function makeTile(item: GalleryItem, parts: TileParts): HTMLElement {
+  const { words } = parts;
+  const check = element('span', { class: 'check', attributes: HIDDEN }, [icon('check')]);
+  const preview = element('div', { class: `preview ${item.kind}` }, previewOf(item, parts));
+  const cut = Math.max(0, item.name.length - NAME_END_CHARS);
+  const name = element('span', { class: 'name' }, [
+    element('span', { class: 'name-start', text: item.name.slice(0, cut) }),
+    element('span', { class: 'name-end', text: item.name.slice(cut) }),
+  ]);
+  const facts = element('span', { class: 'facts' }, [
+    originOf(item, words),
+    element('span', { class: 'bytes', text: describeBytes(item.bytes) }),
+  ]);
+  // Said in one sentence, instead of in the pieces that are seen.
+  const label = element('span', { class: 'unseen', text: describeItem(item, words) });
+  const caption = element('div', { class: 'caption', attributes: HIDDEN }, [name, facts]);
+  const attributes = { role: 'gridcell', tabindex: '-1' };
+  const tile = element('div', { class: 'tile', attributes }, [label, preview, check, caption]);
+  tile.dataset['id'] = item.id;
+  tile.title = tooltipOf(item, words);
+  return tile;
+}
+
+/** `chart.png, image, 12 kB, from charts.bar` */
+function describeItem(item: GalleryItem, words: Words): string {
+  return fillIn(
+    words.label,
+    item.name,
+    words[item.kind],
+    describeBytes(item.bytes),
+    describeOrigin(item, words),
+  );
+}
+
+function describeOrigin(item: GalleryItem, words: Words): string {
+  const [tool] = toolsOf(item);
+  const [use] = item.uses;
+  if (!use) return words.notLinked;
+  return fillIn(words.labelFrom, tool ?? use.chat);
+}
+
+function originOf(item: GalleryItem, words: Words): HTMLElement {
+  const [tool] = toolsOf(item);
+  const [use] = item.uses;
+  if (!use) return element('span', { class: 'origin unlinked', text: words.notLinked });
+  return element('span', { class: 'origin', text: tool ?? use.chat });
+}
+
+function tooltipOf(item: GalleryItem, words: Words): string {
+  const time = new Date(item.time).toLocaleString(document.documentElement.lang || undefined);
+  const uses = item.uses.slice(0, 5).map(({ chat, tool, turn }) => {
+    const place = fillIn(words.turn, turn, chat);
+    return tool === undefined ? place : `${tool}, ${place}`;
+  });
+  const lines = [
+    item.name,
+    `${describeBytes(item.bytes)}, ${time}`,
+    ...(uses.length > 0 ? uses : [words.notLinked]),
+  ];
+  return (item.folder === '' ? lines : [...lines, item.folder]).join('\n');
+}
+
+function previewOf(item: GalleryItem, parts: TileParts): readonly Node[] {
+  const badge = element('span', {
+    class: 'badge',
+    attributes: HIDDEN,
+    text: extensionOf(item.name).toUpperCase().slice(0, 8) || '?',
+  });
+  if (item.source === undefined) return plain(item, badge);
+  if (item.kind === 'image') return [picture(item, item.source, badge)];
+  if (item.kind === 'audio') return [parts.sounds.preview(item), badge];
+  if (item.kind === 'video') return [...film(item, item.source, parts.words), badge];
+  const peek = element('span', { class: `peek ${item.kind}`, attributes: HIDDEN });
+  parts.peeks.show(item, peek);
+  return item.kind === 'pdf' ? [icon('pdf'), peek, badge] : [peek, badge];
+}
+
+function plain(item: GalleryItem, badge: HTMLElement): readonly Node[] {
+  return [icon(item.kind), badge];
+}
+
+/** A picture that cannot be decoded is a file like any other. */
+function picture(item: GalleryItem, source: string, badge: HTMLElement): HTMLImageElement {
+  const image = element('img', {
+    attributes: { alt: '', loading: 'lazy', decoding: 'async', draggable: 'false' },
+  });
+  image.addEventListener('error', () => image.replaceWith(...plain(item, badge)));
+  image.src = source;
+  return image;
+}
+
+function film(item: GalleryItem, source: string, words: Words): readonly Node[] {
+  const video = element('video', {
+    attributes: { preload: 'metadata', tabindex: '-1', 'aria-hidden': 'true' },
+  });
+  // The first picture is often black.
+  video.src = `${source}#t=0.1`;
+  const button = element('button', { class: 'play over', attributes: { type: 'button', tabindex: '-1' } });
+  const paint = () => {
+    setIcon(button, video.paused ? 'play' : 'pause');
+    button.setAttribute('aria-label', fillIn(video.paused ? words.play : words.pause, item.name));
+  };
+  for (const event of ['play', 'pause', 'ended']) video.addEventListener(event, paint);
+  video.addEventListener('error', () => {
+    button.remove();
+    video.replaceWith(icon('video'));
+  });
+  button.addEventListener('click', (event) => {
+    event.stopPropagation();
+    if (video.paused) video.play().catch(paint);
+    else video.pause();
+  });
+  paint();
+  return [video, button];
+}

@@ -1,0 +1,384 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { unzipSync } from 'fflate';
+import type { Frame, FrameLocator, Locator } from 'playwright-core';
+import { drawChart } from '../../../samples/server/chart.ts';
+import { encodePng } from '../../../samples/server/encode/png.ts';
+import { encodeWav } from '../../../samples/server/encode/wav.ts';
+import { renderMelody } from '../../../samples/server/melody.ts';
+import { writeReport } from '../../../samples/server/report.ts';
+import { drawLandscape } from '../../../samples/server/scenes.ts';
+import { button, dialog, imageWidth, quickInput, waitForWorkbench, webview } from '../page.ts';
+import { waitFor } from '../process.ts';
+import { checkout } from '../workspace.ts';
+import { startCanary } from './hostileRepository.ts';
+import { takeScreenshot, type Ui, uiSession } from './session.ts';
+
+const canary = startCanary();
+const ui = uiSession({ settings: { 'files.autoSave': 'off', 'workbench.editor.enablePreview': false } });
+
+const name = (kind: string, number: number, extension: string) =>
+  `tool-${kind}-20261116-093012-V1StGXR8a0-${number}.${extension}`;
+const CHART = name('image', 1, 'png');
+const LINE = name('image', 2, 'png');
+const PHOTO = name('image', 3, 'png');
+const SPEECH = name('audio', 1, 'wav');
+const REPORT = name('file', 1, 'pdf');
+const TABLE = name('file', 2, 'csv');
+const ARCHIVE = name('file', 3, 'zip');
+const LEFT_OVER = name('file', 4, 'json');
+
+function fill(workspace: Ui['workspace']): void {
+  const folder = workspace.path('sales', 'cmdassets');
+  mkdirSync(folder, { recursive: true });
+  const chart = (style: 'bars' | 'line') =>
+    encodePng(drawChart({ title: 'Sales by month', values: [3, 8, 5, 9, 12, 7], style }));
+  const notes = [440, 494, 523, 587, 659].map((hertz) => ({ hertz, seconds: 0.5 }));
+  const files: Readonly<Record<string, Uint8Array | string>> = {
+    [CHART]: chart('bars'),
+    [LINE]: chart('line'),
+    [PHOTO]: encodePng(drawLandscape()),
+    [SPEECH]: encodeWav(renderMelody(notes, 16_000)),
+    [REPORT]: writeReport(),
+    [TABLE]: `month,sales,returns\n${Array.from({ length: 40 }, (_, at) => `2026-${at + 1},${at * 37},${at % 5}`).join('\n')}\n`,
+    [ARCHIVE]: new Uint8Array(5_000),
+    [LEFT_OVER]: '{\n  "nobody": "links to this"\n}\n',
+  };
+  for (const [file, bytes] of Object.entries(files)) writeFileSync(join(folder, file), bytes);
+  writeFileSync(workspace.path('sales', 'sales.chat.md'), CHAT);
+  writeFileSync(workspace.path('sales', 'other.chat.md'), '# %% user\nNothing here.\n');
+}
+
+const CHAT = `# %% user
+Show me the sales.
+
+# %% assistant
+\`\`\`tool_call charts.bar a1
+{"title": "Sales"}
+\`\`\`
+
+# %% tool charts.bar a1
+![Tool generated image 1](cmdassets/${CHART})
+
+![Tool generated image 2](cmdassets/${LINE})
+
+# %% assistant
+\`\`\`tool_call studio.make a2
+{"from": "asset:${CHART}"}
+\`\`\`
+
+# %% tool studio.make a2
+![Tool generated image 3](cmdassets/${PHOTO})
+
+[Tool generated audio 1](cmdassets/${SPEECH})
+
+[Tool generated file 1: report.pdf](cmdassets/${REPORT})
+
+[Tool generated file 2](cmdassets/${TABLE})
+
+[Tool generated file 3](cmdassets/${ARCHIVE})
+`;
+
+function gallery({ page }: Ui): FrameLocator {
+  return webview(page, 'filechat.filechat');
+}
+
+/** Tiles by what a screen reader says of them. */
+function tile(session: Ui, label: string): Locator {
+  return gallery(session).locator('[role=gridcell]', { hasText: label });
+}
+
+/** Opens a chat in the first group, with the cursor where the words begin. */
+async function openAt({ evaluate, workspace }: Ui, path: string, words: string): Promise<void> {
+  await evaluate(
+    async (vscode, file, at) => {
+      const document = await vscode.workspace.openTextDocument(vscode.Uri.file(file));
+      const editor = await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
+      const place = document.positionAt(document.getText().indexOf(at));
+      editor.selection = new vscode.Selection(place, place);
+    },
+    workspace.path(path),
+    words,
+  );
+}
+
+async function show({ evaluate }: Ui): Promise<void> {
+  await evaluate((vscode) => vscode.commands.executeCommand('filechat.showAssets'));
+}
+
+async function closeAll({ evaluate }: Ui): Promise<void> {
+  await evaluate((vscode) => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+}
+
+/** The page itself, for what a locator cannot do. */
+async function frameOf({ page }: Ui): Promise<Frame> {
+  return waitFor('the page of the gallery', 10_000, async () => {
+    for (const frame of page.frames()) {
+      if (await frame.$('.gallery').catch(() => null)) return frame;
+    }
+    return undefined;
+  });
+}
+
+async function assertAccessible(session: Ui): Promise<void> {
+  const frame = await frameOf(session);
+  await frame.evaluate(readFileSync(join(checkout, 'node_modules', 'axe-core', 'axe.min.js'), 'utf8'));
+  const found = await frame.evaluate<string[]>(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join('\\n')))`,
+  );
+  assert.deepEqual(found, []);
+}
+
+async function useTheme({ evaluate }: Ui, theme: string): Promise<void> {
+  await evaluate(
+    (vscode, value) => vscode.workspace.getConfiguration('workbench').update('colorTheme', value, true),
+    theme,
+  );
+}
+
+/** What is shown, from left to right and from top to bottom. */
+async function names(session: Ui): Promise<string[]> {
+  return gallery(session)
+    .locator('[role=gridcell] .name')
+    .evaluateAll((found) => found.map((each) => each.textContent ?? ''));
+}
+
+ui.test('it opens at the asset under the cursor, and can be used by everybody', async (session) => {
+  const { page, workspace } = session;
+  fill(workspace);
+  await openAt(session, 'sales/sales.chat.md', `[Tool generated audio 1]`);
+  await show(session);
+  const speech = tile(session, `${SPEECH}, Audio, 80 kB, from studio.make`);
+  await speech.and(gallery(session).locator('[aria-selected=true]:focus')).waitFor();
+  assert.equal(await gallery(session).locator('[aria-selected=true]').count(), 1);
+  await gallery(session).getByText('1 selected, 80 kB').waitFor();
+  assert.ok((await imageWidth(tile(session, CHART).locator('img'))) > 100);
+  await gallery(session).getByText('1 page', { exact: true }).waitFor();
+  await gallery(session).getByText('month,sales,returns').waitFor();
+  await speech.getByText('0:03').waitFor();
+  await gallery(session).locator('.origin.unlinked').waitFor();
+  for (const theme of ['Default Dark Modern', 'Default Light Modern']) {
+    await useTheme(session, theme);
+    await gallery(session)
+      .locator(`body.vscode-${theme.includes('Dark') ? 'dark' : 'light'}`)
+      .waitFor();
+    await takeScreenshot(page, `gallery ${theme}`);
+    await assertAccessible(session);
+  }
+  await useTheme(session, 'Default Dark Modern');
+});
+
+ui.test('what is searched, filtered and sorted is what is shown', async (session) => {
+  const search = gallery(session).getByRole('searchbox');
+  await gallery(session).locator('[role=gridcell]:focus').press('/');
+  await search.fill('charts png');
+  await gallery(session).getByText('2 of 8 assets').waitFor();
+  assert.deepEqual((await names(session)).toSorted(), [CHART, LINE]);
+  await gallery(session).getByRole('button', { name: 'Clear Filters' }).click();
+  await gallery(session).getByLabel('Kind', { exact: true }).selectOption('audio');
+  await gallery(session).getByText('1 of 8 assets').waitFor();
+  await gallery(session).getByLabel('Kind', { exact: true }).selectOption('all');
+  await gallery(session).getByLabel('Tool', { exact: true }).selectOption({ label: 'Not linked' });
+  await gallery(session).getByText('1 of 8 assets').waitFor();
+  assert.deepEqual(await names(session), [LEFT_OVER]);
+  await search.fill('no such thing');
+  await gallery(session).getByText('Nothing fits').waitFor();
+  await assertAccessible(session);
+  await gallery(session).getByRole('button', { name: 'Clear Filters' }).click();
+  await gallery(session).getByLabel('Sort', { exact: true }).selectOption('name');
+  await gallery(session).getByText('8 assets').waitFor();
+  assert.deepEqual(await names(session), [SPEECH, REPORT, TABLE, ARCHIVE, LEFT_OVER, CHART, LINE, PHOTO]);
+});
+
+ui.test('the keyboard moves, selects, plays and opens', async (session) => {
+  const { page, evaluate } = session;
+  await gallery(session).getByRole('searchbox').press('ArrowDown');
+  const focused = gallery(session).locator('[role=gridcell]:focus');
+  await focused.waitFor();
+  await focused.press('Home');
+  await focused.press('Space');
+  await tile(session, SPEECH)
+    .getByRole('button', { name: `Pause ${SPEECH}` })
+    .waitFor();
+  await focused.press('Space');
+  await tile(session, SPEECH)
+    .getByRole('button', { name: `Play ${SPEECH}` })
+    .waitFor();
+  await focused.press('ArrowRight');
+  await focused.press('Shift+ArrowRight');
+  await gallery(session).getByText('2 selected').waitFor();
+  await focused.press('ControlOrMeta+a');
+  await gallery(session).getByText('8 selected').waitFor();
+  await focused.press('Escape');
+  await focused.press('End');
+  await focused.and(tile(session, PHOTO)).waitFor();
+  await focused.press('Enter');
+  await page.locator(`.tab.active[data-resource-name="${PHOTO}"]`).waitFor();
+  await evaluate((vscode) => vscode.commands.executeCommand('workbench.action.closeActiveEditor'));
+});
+
+ui.test('an asset is found in its chat again, and referred to from elsewhere', async (session) => {
+  const { evaluate } = session;
+  const copied = (expected: string) =>
+    waitFor(`“${expected}” on the clipboard`, 5_000, async () => {
+      const text = await evaluate((vscode) => vscode.env.clipboard.readText());
+      return text === expected || undefined;
+    });
+  await tile(session, REPORT).click();
+  await gallery(session).getByRole('button', { name: 'Copy asset: Reference' }).click();
+  await copied(`asset:${REPORT}`);
+  await tile(session, CHART).click();
+  await gallery(session).getByRole('button', { name: 'Copy Link' }).click();
+  await copied(`![${CHART}](cmdassets/${CHART})`);
+  await tile(session, REPORT).click();
+  await gallery(session).getByRole('button', { name: 'Reveal in Chat' }).click();
+  const line = await waitFor('the chat at the link', 5_000, () =>
+    evaluate((vscode) => {
+      const editor = vscode.window.activeTextEditor;
+      const text = editor?.document.lineAt(editor.selection.active.line).text ?? '';
+      return text.includes('report.pdf') ? text : undefined;
+    }),
+  );
+  assert.equal(line, `[Tool generated file 1: report.pdf](cmdassets/${REPORT})`);
+});
+
+ui.test('what a run adds comes by itself; what is deleted goes after a question', async (session) => {
+  const { page, workspace } = session;
+  const folder = workspace.path('sales', 'cmdassets');
+  const added = name('file', 5, 'txt');
+  writeFileSync(join(folder, added), 'new');
+  await tile(session, added).waitFor();
+  await tile(session, ARCHIVE).click();
+  await tile(session, added).click({ modifiers: ['ControlOrMeta'] });
+  await gallery(session).locator('[role=gridcell]:focus').press('Delete');
+  const question = dialog(page, 'Move 2 assets to the trash?');
+  await question.getByText('A chat still links to 1 of them.').waitFor();
+  await takeScreenshot(page, 'gallery-delete');
+  await button(question, 'Cancel').click();
+  assert.ok(existsSync(join(folder, ARCHIVE)));
+  await gallery(session).getByRole('button', { name: 'Delete' }).click();
+  await button(dialog(page, 'Move 2 assets to the trash?'), 'Move to Trash').click();
+  // This editor's files are on a server, where there is no trash.
+  await button(dialog(page, '2 assets could not be moved to the trash.'), 'Delete for Good').click();
+  await tile(session, added).waitFor({ state: 'detached' });
+  await tile(session, ARCHIVE).waitFor({ state: 'detached' });
+  assert.ok(!existsSync(join(folder, ARCHIVE)) && !existsSync(join(folder, added)));
+  assert.equal(readdirSync(folder).length, 7);
+});
+
+ui.test('everything that is shown goes into a zip', async (session) => {
+  const { page, workspace } = session;
+  await gallery(session).locator('[role=gridcell]').first().press('Escape');
+  await gallery(session).getByRole('button', { name: 'Export All as Zip…' }).click();
+  const box = quickInput(page).locator('.quick-input-box input');
+  await box.waitFor();
+  const target = workspace.path('sales', 'all.zip');
+  await box.fill(target);
+  await page.keyboard.press('Enter');
+  await page.getByText('Exported 7 assets to all.zip.').first().waitFor();
+  const unpacked = unzipSync(readFileSync(target));
+  assert.equal(Object.keys(unpacked).length, 7);
+  assert.deepEqual(
+    Buffer.from(unpacked[CHART] ?? []),
+    readFileSync(workspace.path('sales', 'cmdassets', CHART)),
+  );
+});
+
+ui.test('it comes back as it was', async (session) => {
+  const { page, evaluate } = session;
+  await gallery(session).getByRole('searchbox').fill('studio');
+  await gallery(session).getByText('4 of 7 assets').waitFor();
+  const old = await evaluate(() => process.pid);
+  await page.reload({ waitUntil: 'commit' });
+  await waitForWorkbench(page);
+  await waitFor('the next extension host', 30_000, async () => {
+    const current = await evaluate(() => process.pid).catch(() => old);
+    return current === old ? undefined : true;
+  });
+  await page.locator('.tab', { hasText: 'Assets of sales' }).click();
+  await gallery(session).getByText('4 of 7 assets').waitFor();
+  assert.equal(await gallery(session).getByRole('searchbox').inputValue(), 'studio');
+});
+
+ui.test(
+  'the assets of all chats are a click away, and thousands of them are few elements',
+  async (session) => {
+    const { page, workspace } = session;
+    const folder = workspace.path('many', 'cmdassets');
+    mkdirSync(folder, { recursive: true });
+    const picture = encodePng(drawChart({ title: 'Many', values: [1, 2, 3], style: 'bars' }));
+    const many = Array.from({ length: 2_000 }, (_, at) =>
+      name('image', at + 1, 'png').replace('V1St', 'MANY'),
+    );
+    for (const each of many) writeFileSync(join(folder, each), picture);
+    const links = many.map((each) => `![Tool generated image](cmdassets/${each})`).join('\n\n');
+    writeFileSync(workspace.path('many', 'many.chat.md'), `# %% tool charts.bar\n${links}\n`);
+    await gallery(session).getByRole('button', { name: 'Workspace' }).click();
+    await gallery(session).getByText('2,007 assets').waitFor();
+    const elements = () => gallery(session).locator('*').count();
+    const atTop = await elements();
+    await gallery(session).locator('[role=gridcell]').first().press('End');
+    await gallery(session)
+      .locator('[role=gridcell]:focus')
+      .and(gallery(session).locator('[tabindex="0"]'))
+      .waitFor();
+    await takeScreenshot(page, 'gallery-workspace');
+    const most = Math.max(atTop, await elements());
+    assert.ok(most < 1_500, `${most} elements`);
+    await gallery(session).getByRole('button', { name: 'This chat' }).click();
+    await gallery(session).getByText('7 assets').waitFor();
+  },
+);
+
+ui.test('hostile names and files load and run nothing', async (session) => {
+  const { workspace, page } = session;
+  await closeAll(session);
+  const folder = workspace.path('hostile', 'cmdassets');
+  mkdirSync(folder, { recursive: true });
+  const host = canary.host;
+  const evil = `<img src=x onerror=fetch("http:&sol;&sol;${host}")>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg"><image href="http://${host}/a.png"/><script>fetch("http://${host}/b")</script></svg>`;
+  const html = `<script src="http://${host}/c.js"></script><img src="http://${host}/d.png">`;
+  const files: Readonly<Record<string, string>> = {
+    [`${evil}.png`]: svg,
+    'drawing.svg': svg,
+    'picture.png': svg,
+    'page.html': html,
+    'notes.md': `![x](http://${host}/e.png)\n${html}`,
+    'sound.mp3': svg,
+    'film.mp4': html,
+    'list.m3u8.mp3': `#EXTM3U\nhttp://${host}/f.ts\n`,
+    '"><script>fetch(1)</script>.txt': html.replaceAll('/', '&sol;'),
+  };
+  for (const [file, text] of Object.entries(files))
+    writeFileSync(join(folder, file.replaceAll('/', '')), text);
+  writeFileSync(workspace.path('hostile', 'hostile.chat.md'), `# %% user\n[a](cmdassets/drawing.svg)\n`);
+  await openAt(session, 'hostile/hostile.chat.md', '[a]');
+  await show(session);
+  await tile(session, 'drawing.svg').and(gallery(session).locator('[aria-selected=true]')).waitFor();
+  await tile(session, 'picture.png').locator('.icon-image').waitFor();
+  await tile(session, 'film.mp4').locator('.icon-video').waitFor();
+  await tile(session, 'notes.md').getByText(`![x](http://${host}/e.png)`).waitFor();
+  assert.equal(await tile(session, 'drawing.svg').locator('img').count(), 0);
+  await takeScreenshot(page, 'gallery-hostile');
+  await assertAccessible(session);
+  const frame = await frameOf(session);
+  // What the page tries by itself is stopped as well, so a hole elsewhere would not be enough.
+  const tried = await frame.evaluate<string>(
+    `fetch('http://${host}/g').then(() => 'loaded', () => 'stopped')`,
+  );
+  assert.equal(tried, 'stopped');
+  assert.deepEqual(canary.heard, []);
+});
+
+ui.test('without assets it says where they come from', async (session) => {
+  const { page } = session;
+  await closeAll(session);
+  await openAt(session, 'hello.chat.md', '# %%');
+  await show(session);
+  await gallery(session).getByText('No assets yet').waitFor();
+  await takeScreenshot(page, 'gallery-empty');
+  await assertAccessible(session);
+});
