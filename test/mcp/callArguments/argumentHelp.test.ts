@@ -54,12 +54,12 @@ describe('arguments are checked', () => {
     '{"title": "a", "values": ["x"]}': ['type number@"x"'],
     '{"title": "a", "values": [], "colour": 1}': ['unknown colour@"colour"'],
     '{"title": "a", "values": [], "style": "pie"}': ['choice@"pie"'],
-    '{"title": "a", "values": [], "place": {}}': ['missing city@{'],
+    '{"title": "a", "values": [], "place": {}}': ['missing city@"place"'],
     '{"title": "a", "values": [], "place": {"city": "b", "kind": "x"}}': ['choice@"x"'],
     '{"title": "a", "values": [], "image": "abc"}': ['other@"abc"'],
     '{"title": "a", "values": [], "image": "asset:tool-image-20261116-093012-V1StGXR8-1.png"}': [],
     '{"title": "a", "values": "file:data.csv"}': [],
-    '{"title": "a", "values": [1,]}': ['syntax@]'],
+    '{"title": "a", "values": [1,]}': ['syntax@,'],
     '[1]': ['type object@[1]'],
     '{"$schema": "https://example.com/s", "title": "a", "values": []}': [],
   };
@@ -99,8 +99,8 @@ describe('arguments are completed', () => {
       type: 'object',
       defaultSnippets: [{ label: 'own', bodyText: '$CLIPBOARD' }],
       properties: {
-        '${CLIPBOARD}': { type: 'string', default: '$CLIPBOARD', markdownDescription: '[x](command:y)' },
-        a: { defaultSnippets: [{ label: 'evil', bodyText: '${CLIPBOARD}' }], enum: ['$TM_FILENAME'] },
+        [`\${CLIPBOARD}`]: { type: 'string', default: '$CLIPBOARD', markdownDescription: '[x](command:y)' },
+        a: { defaultSnippets: [{ label: 'evil', bodyText: `\${CLIPBOARD}` }], enum: ['$TM_FILENAME'] },
       },
     };
     const help = await helpFor(hostile);
@@ -167,7 +167,7 @@ describe('schemas that mean harm', () => {
     const branches = Array.from({ length: 20 }, () => ({ $ref: '#/$defs/node' }));
     const node = { type: 'object', properties: { a: { anyOf: branches } } };
     const help = await helpFor({ $ref: '#/$defs/node', $defs: { node } });
-    const deep = `${'{"a": '.repeat(40)}1${'}'.repeat(40)}`;
+    const deep = `${'{"a": `.repeat(40)}1${`}'.repeat(40)}`;
     assert.deepEqual(await help.check(deep), []);
     assert.deepEqual(await help.complete(deep.replace('1', '{""}'), deep.indexOf('1') + 2), []);
     const itself = await helpFor({ anyOf: [{ $ref: '#' }, { $ref: '#' }] });
@@ -191,9 +191,6 @@ describe('schemas that mean harm', () => {
     await help.check('['.repeat(100_000));
     await help.check(`{"title": "${'x'.repeat(1_000_000)}"}`);
     await help.complete('{"a":'.repeat(20_000), 5);
-    assert.equal(
-      help.at('['.repeat(100_000), 5) === undefined,
-      help.at('['.repeat(100_000), 5) === undefined,
-    );
+    assert.doesNotThrow(() => help.at('['.repeat(100_000), 5));
   });
 });

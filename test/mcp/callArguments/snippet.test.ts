@@ -8,7 +8,7 @@ describe('the arguments of a new call', () => {
     'nothing is required': [{ properties: { a: { type: 'string' } } }, '{$1}'],
     'texts keep their quotes': [
       { properties: { a: { type: 'string' } }, required: ['a'] },
-      '{"a": "${1:text}"}',
+      `{"a": "\${1:text}"}`,
     ],
     'examples by type': [
       {
@@ -19,19 +19,19 @@ describe('the arguments of a new call', () => {
         },
         required: ['a', 'b', 'c'],
       },
-      '{\n  "a": ${1:0},\n  "b": ${2:[0]},\n  "c": ${3:false}\n}',
+      `{\n  "a": \${1:0},\n  "b": \${2:[0]},\n  "c": \${3:false}\n}`,
     ],
-    'a choice': [{ properties: { a: { enum: ['x', 'y'] } }, required: ['a'] }, '{"a": "${1|x,y|}"}'],
+    'a choice': [{ properties: { a: { enum: ['x', 'y'] } }, required: ['a'] }, `{"a": "\${1|x,y|}"}`],
     'an object': [
       { properties: { a: { type: 'object', properties: { b: { type: 'string' } } } }, required: ['a'] },
-      '{"a": ${1:{"b":"text"\\}}}',
+      `{"a": \${1:{"b":"text"\\}}}`,
     ],
     'nothing of a server’s is a variable': [
       {
-        properties: { $HOME: { default: '${CLIPBOARD}' }, b: { enum: ['${X}', '|,'] } },
+        properties: { $HOME: { default: `\${CLIPBOARD}` }, b: { enum: [`\${X}`, '|,'] } },
         required: ['$HOME', 'b'],
       },
-      '{"\\$HOME": "${1:\\${CLIPBOARD\\}}", "b": "${2:\\${X\\}}"}',
+      `{"\\$HOME": "\${1:\\\${CLIPBOARD\\}}", "b": "\${2:\\\${X\\}}"}`,
     ],
   };
   for (const [name, [schema, expected]] of Object.entries(cases)) {
