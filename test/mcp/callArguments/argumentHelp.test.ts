@@ -167,7 +167,7 @@ describe('schemas that mean harm', () => {
     const branches = Array.from({ length: 20 }, () => ({ $ref: '#/$defs/node' }));
     const node = { type: 'object', properties: { a: { anyOf: branches } } };
     const help = await helpFor({ $ref: '#/$defs/node', $defs: { node } });
-    const deep = `${'{"a": `.repeat(40)}1${`}'.repeat(40)}`;
+    const deep = `${'{"a": '.repeat(40)}1${'}'.repeat(40)}`;
     assert.deepEqual(await help.check(deep), []);
     assert.deepEqual(await help.complete(deep.replace('1', '{""}'), deep.indexOf('1') + 2), []);
     const itself = await helpFor({ anyOf: [{ $ref: '#' }, { $ref: '#' }] });
