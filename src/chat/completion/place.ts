@@ -7,14 +7,24 @@ import { type SettingPlace, settingPlace } from './settingPlace.ts';
 
 /** What is being written where the cursor stands. Offsets count in the file. */
 export type Place =
-  /** Behind `#`, `@` or, at the start of a line, `/`: the sign is where it starts, `typed` is what follows it. */
-  | { readonly kind: 'file' | 'mention' | 'command'; readonly start: number; readonly typed: string }
-  /** A line that is about to become a marker. */
-  | { readonly kind: 'role'; readonly start: number; readonly typed: string }
-  /** The name of a tool, on the first line of a call. */
-  | { readonly kind: 'tool'; readonly start: number; readonly typed: string }
+  // Behind `#`, `@` or, at the start of a line, `/`.
+  | TypedPlace<'file'>
+  | TypedPlace<'mention'>
+  | TypedPlace<'command'>
+  // A line that is about to become a marker.
+  | TypedPlace<'role'>
+  // The name of a tool, on the first line of a call.
+  | TypedPlace<'tool'>
   | ArgumentPlace
   | SettingPlace;
+
+interface TypedPlace<Kind> {
+  readonly kind: Kind;
+  /** Where the sign is, or where what was typed begins if there is none. */
+  readonly start: number;
+  /** Without the sign. */
+  readonly typed: string;
+}
 
 export interface ArgumentPlace {
   readonly kind: 'arguments';
