@@ -18,6 +18,8 @@ const common: BuildOptions = {
   format: 'esm',
   platform: 'node',
   target: 'node20',
+  // The other form of some packages asks for its parts in a way that cannot be bundled.
+  mainFields: ['module', 'main'],
   minify: true,
   logLevel: 'warning',
   plugins: [withoutLocales],

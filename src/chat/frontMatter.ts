@@ -3,6 +3,7 @@ import type { Approval, Reasoning, TextEdit, ToolName } from '../ports.ts';
 import { strictest } from './approval.ts';
 import { type Chat, type Problem, parseChat } from './parse.ts';
 import { readPreamble } from './preamble.ts';
+import { settingRule } from './settingKeys.ts';
 
 /** What a chat or an agent says about its own run. */
 export interface ChatSettings {
@@ -47,63 +48,12 @@ export function readSettings(
 
 const NONE: ReadSettings = { settings: {}, problems: [] };
 
-/** An empty value is as good as none; for `approve` it is a wrong one. */
-type ReadValue = (value: unknown) => Partial<ChatSettings> | string;
-
-const text =
-  (key: 'model' | 'agent' | 'system' | 'title'): ReadValue =>
-  (value) =>
-    typeof value === 'string' && value.trim() !== '' ? { [key]: value } : 'is a text';
-
-const count =
-  (key: 'maxSteps' | 'maxTokens'): ReadValue =>
-  (value) =>
-    Number.isSafeInteger(value) && Number(value) > 0 ? { [key]: Number(value) } : 'is a number from 1 on';
-
-const list =
-  (key: 'servers' | 'tools'): ReadValue =>
-  (value) => {
-    const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-    return items.every((item) => typeof item === 'string') ? { [key]: items } : 'is a list of names';
-  };
-
-const APPROVALS: readonly string[] = ['ask', 'auto-readonly', 'auto'] satisfies Approval[];
-const REASONINGS: readonly string[] = ['off', 'low', 'medium', 'high'] satisfies Reasoning[];
-const MAX_TEMPERATURE = 2;
-
-const READERS: ReadonlyMap<string, ReadValue> = new Map<string, ReadValue>([
-  ['model', text('model')],
-  ['agent', text('agent')],
-  ['system', text('system')],
-  ['title', text('title')],
-  ['servers', list('servers')],
-  ['tools', list('tools')],
-  ['maxSteps', count('maxSteps')],
-  ['maxTokens', count('maxTokens')],
-  ['temperature', readTemperature],
-  ['approve', (value) => (isApproval(value) ? { approve: value } : 'is ask, auto-readonly or auto')],
-  ['reasoning', (value) => (isReasoning(value) ? { reasoning: value } : 'is off, low, medium or high')],
-]);
-
 /** What a setting counts as when its value is wrong: whoever wrote it wanted limits, so it limits most. */
 const WHEN_WRONG: ReadonlyMap<string, Partial<ChatSettings>> = new Map<string, Partial<ChatSettings>>([
   ['approve', { approve: 'ask' }],
   ['servers', { servers: [] }],
   ['tools', { tools: [] }],
 ]);
-
-function readTemperature(value: unknown): Partial<ChatSettings> | string {
-  const fits = typeof value === 'number' && value >= 0 && value <= MAX_TEMPERATURE;
-  return fits ? { temperature: value } : `is a number from 0 to ${MAX_TEMPERATURE}`;
-}
-
-function isApproval(value: unknown): value is Approval {
-  return typeof value === 'string' && APPROVALS.includes(value);
-}
-
-function isReasoning(value: unknown): value is Reasoning {
-  return typeof value === 'string' && REASONINGS.includes(value);
-}
 
 function readFrontMatter(yaml: string, start: number): ReadSettings {
   const { pairs, errors } = readPairs(yaml);
@@ -133,10 +83,10 @@ function readFrontMatter(yaml: string, start: number): ReadSettings {
 const DECISIVE: ReadonlySet<string> = new Set(['model', 'agent', 'servers', 'tools', 'approve']);
 
 function readSetting(key: string, value: unknown): { settings: Partial<ChatSettings>; problem?: string } {
-  const reader = READERS.get(key);
-  if (!reader) return { settings: {}, problem: `There is no setting “${shorten(key)}”: it is ignored.` };
+  const rule = settingRule(key);
+  if (!rule) return { settings: {}, problem: `There is no setting “${shorten(key)}”: it is ignored.` };
   if (value === null && key !== 'approve') return { settings: {} };
-  const read = reader(value);
+  const read = rule.read(value);
   if (typeof read !== 'string') return { settings: read };
   const instead = WHEN_WRONG.get(key);
   const effect = instead ? `it counts as ${key === 'approve' ? 'ask' : 'an empty list'}` : 'it is ignored';
@@ -297,7 +247,7 @@ function rangeOfPair(yaml: string, { key, value }: Pair): Pick<TextEdit, 'start'
 }
 
 /** Quoted unless it is plainly a word: quotes are never wrong. */
-function renderValue(value: SettingValue): string {
+export function renderValue(value: SettingValue): string {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return `[${value.map(renderValue).join(', ')}]`;
   const isWord = /^[A-Za-z][\w./@-]*$/.test(value) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(value);

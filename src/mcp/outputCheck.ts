@@ -3,12 +3,11 @@ import { showInvisible } from '../chat/escape.ts';
 import { isObject } from './json.ts';
 import { placeUnder, type SchemaPlace } from './schemaKeywords.ts';
 import { schemaProblem } from './schemaLimits.ts';
+import { meter } from './schemaMeter.ts';
 
 const MAX_VALUE_CHARS = 1_000_000;
 /** About forty thousand values with a schema each. */
 const MAX_STEPS = 2_000_000;
-/** The length of a text is counted sign by sign. */
-const STEPS_FOR_LENGTH = 1000;
 const MAX_PLACE_CHARS = 60;
 const MAX_REASON_CHARS = 140;
 /** What would take too long on a value that is meant to take long; nothing depends on these. */
@@ -23,7 +22,7 @@ export function checkStructured(schema: unknown, value: unknown): string | undef
   if (schemaProblem(schema) !== undefined || isLarge(value)) return undefined;
   try {
     // A copy, also because the validator writes its notes into the schema.
-    const quick = meter(copyQuick(schema, 'schema') as object, MAX_STEPS);
+    const quick = meter(copyQuick(schema, 'schema') as object, { left: MAX_STEPS });
     const { errorMessage } = new CfWorkerJsonSchemaValidator().getValidator(quick)(value);
     return errorMessage === undefined ? undefined : describe(errorMessage);
   } catch {
@@ -40,29 +39,6 @@ function copyQuick(value: unknown, place: SchemaPlace): unknown {
   if (isSchema && Object.hasOwn(value, 'patternProperties')) throw new Error('Patterns are not tried.');
   const kept = Object.entries(value).filter(([key]) => !(isSchema && UNCHECKED.has(key)));
   return Object.fromEntries(kept.map(([key, each]) => [key, copyQuick(each, placeUnder(place, key))]));
-}
-
-/**
- * The same schema, which can be read only so often: references can make of a few lines more steps than anyone
- * can wait for, and the validator knows no limit.
- */
-function meter(schema: object, steps: number): Record<string, unknown> {
-  const wrapped = new WeakMap<object, object>();
-  let left = steps;
-  const wrap = (value: unknown): unknown => {
-    if (typeof value !== 'object' || value === null) return value;
-    const known = wrapped.get(value) ?? new Proxy(value, { get });
-    wrapped.set(value, known);
-    return known;
-  };
-  const get = (target: object, key: PropertyKey): unknown => {
-    const value: unknown = Reflect.get(target, key);
-    const isLength = (key === 'minLength' || key === 'maxLength') && value !== undefined;
-    left -= isLength ? STEPS_FOR_LENGTH : 1;
-    if (left < 0) throw new Error('The schema takes too many steps.');
-    return wrap(value);
-  };
-  return wrap(schema) as Record<string, unknown>;
 }
 
 /** Whether a value would be larger as JSON than is checked; counts no further than that. */

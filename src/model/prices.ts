@@ -10,6 +10,12 @@ export function priceOf({ provider, model, baseUrl, price }: ModelConfig): Model
   return FAMILIES[provider]?.get(family);
 }
 
+/** Names of models that are known without asking anybody, as a chat can write them. */
+export function wellKnownModels(): readonly string[] {
+  const providers = ['anthropic', 'openai', 'google'] as const;
+  return providers.flatMap((each) => [...(FAMILIES[each]?.keys() ?? [])].map((model) => `${each}/${model}`));
+}
+
 /** What may follow a family's name without making another model of it: a date, or a word for the newest one. */
 const VERSION = /(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2}|-\d{4}|-latest|-preview(?:-\d{2}-\d{2,4})?)$/;
 

@@ -106,6 +106,7 @@ export class App {
       context,
       log: this.#log,
       servers: client,
+      rows: this.servers.rows,
       models: this.#prices,
       modelCommands: this.#models,
       conversations: this.#conversations,

@@ -42,6 +42,8 @@ export class EditorServers implements vscode.Disposable {
   readonly client: McpClient;
   /** What chats may call. */
   readonly tools: ToolHost;
+  /** What is configured and how it does. */
+  readonly rows: ServerRows;
   readonly view: ServersView;
   readonly commands: ServerCommands;
   readonly audit: AuditLog;
@@ -73,6 +75,7 @@ export class EditorServers implements vscode.Disposable {
     this.tools = withSwitches(withEditorTools(this.client));
     this.#signIn = new SignInBrowser(context.extension.id);
     const rows = new ServerRows(this.client, this.list);
+    this.rows = rows;
     this.view = new ServersView({ host: this.client, rows });
     const documents = new ResourceDocuments(this.client, vscode.Uri.joinPath(globalStorageUri, 'resources'));
     this.commands = new ServerCommands({

@@ -11,6 +11,7 @@ import { KnownServers } from './knownServers.ts';
 import type { ModelCommands } from './modelCommands.ts';
 import type { Runs } from './runs.ts';
 import { Sending } from './sending/sending.ts';
+import type { ServerRows } from './serverRows.ts';
 import { TurnCommands } from './turnCommands.ts';
 import { Turns } from './turns/turns.ts';
 
@@ -21,6 +22,8 @@ export interface SurfaceParts {
   readonly servers: ServerHost;
   /** What servers offer, without starting any. */
   readonly known: KnownServers;
+  /** What is configured, also what nobody has started yet. */
+  readonly rows: ServerRows;
   readonly models: EditorModels;
   readonly modelCommands: ModelCommands;
   readonly conversations: Conversations;

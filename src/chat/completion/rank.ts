@@ -1,0 +1,36 @@
+/** Which of many paths somebody means who has typed a part of one. */
+
+const MAX_PATH_CHARS = 400;
+
+/** The best first, and no more than `limit`. All of the typed letters occur in a path in their order. */
+export function rankPaths(paths: readonly string[], typed: string, limit: number): readonly string[] {
+  const wanted = typed.toLowerCase();
+  const rated = paths.flatMap((path) => {
+    const rate = ratePath(path.slice(-MAX_PATH_CHARS).toLowerCase(), wanted);
+    return rate === undefined ? [] : [{ path, rate }];
+  });
+  return rated
+    .sort((a, b) => a.rate - b.rate || a.path.length - b.path.length || (a.path < b.path ? -1 : 1))
+    .slice(0, limit)
+    .map(({ path }) => path);
+}
+
+/** The smaller, the better. */
+function ratePath(path: string, wanted: string): number | undefined {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (name.startsWith(wanted)) return 0;
+  if (name.includes(wanted)) return 1;
+  if (path.startsWith(wanted)) return 2;
+  if (path.includes(wanted)) return 3;
+  if (isScattered(name, wanted)) return 4;
+  return isScattered(path, wanted) ? 5 : undefined;
+}
+
+function isScattered(text: string, wanted: string): boolean {
+  let at = 0;
+  for (const letter of wanted) {
+    at = text.indexOf(letter, at) + 1;
+    if (at === 0) return false;
+  }
+  return true;
+}
