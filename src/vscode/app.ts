@@ -33,6 +33,7 @@ import { autoSave, resultLimits, reviewResults } from './settings.ts';
 import { Surface } from './surface.ts';
 import { ToolConsent } from './toolConsent.ts';
 import { isEnabled } from './toolSwitches.ts';
+import { useTranslation } from './words.ts';
 
 /** All parts of Filechat in the editor, and what its commands do. Made when a chat is first seen or a command used. */
 export class App {
@@ -51,6 +52,7 @@ export class App {
   readonly #runs: Runs;
 
   constructor(context: vscode.ExtensionContext) {
+    useTranslation(vscode.l10n.t);
     this.#context = context;
     this.#log = vscode.window.createOutputChannel('Filechat', { log: true });
     const { globalState, globalStorageUri, secrets } = context;
