@@ -24,31 +24,25 @@ const BROKEN_OFF: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ER
 const MAX_BODY_CHARS = 64 * 1024;
 
 /**
- * A `fetch` for servers that are busy. They may close an idle connection at the very moment at which it is used again,
- * and a call that breaks off so is lost, because nobody knows whether it was made. So no connection is used twice; and
- * what breaks off all the same before anything of an answer came is said once again, where that can do no harm.
+ * A `fetch` that says once again what broke off before anything of an answer came, where that can do no harm: a
+ * server that is busy may close an idle connection at the very moment at which it is used again.
  */
 export function createCarefulFetch(send: FetchLike): FetchLike {
-  return async (url, given) => {
-    const init = withoutReuse(given);
+  return async (url, init) => {
     try {
       return await send(url, init);
     } catch (error) {
       if (!BROKEN_OFF.has(networkCode(error)) || !isRepeatable(init)) throw error;
+      // Other idle connections may have been closed with this one, which shows by then.
+      await new Promise(setImmediate);
       return await send(url, init).catch((second: unknown) => {
-        throw init.signal?.aborted ? second : error;
+        throw init?.signal?.aborted ? second : error;
       });
     }
   };
 }
 
-function withoutReuse(init: RequestInit = {}): RequestInit {
-  const headers = new Headers(init.headers);
-  headers.set('connection', 'close');
-  return { ...init, headers };
-}
-
-function isRepeatable({ method = 'GET', body }: RequestInit): boolean {
+function isRepeatable({ method = 'GET', body }: RequestInit = {}): boolean {
   if (method === 'GET') return true;
   if (method !== 'POST' || typeof body !== 'string' || body.length > MAX_BODY_CHARS) return false;
   try {

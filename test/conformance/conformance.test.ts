@@ -47,6 +47,7 @@ const FAILURES: Readonly<Record<string, RegExp>> = {
 const SCENARIO_TIMEOUT_MS = 120_000;
 
 const CLIENT = join(import.meta.dirname, 'client.ts');
+const PATIENCE = new URL('patientServers.mjs', import.meta.url).href;
 const RUNNER = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 
 describe('the conformance suite of the protocol finds no fault', () => {
@@ -97,7 +98,7 @@ function runRunner(
 ): Promise<{ readonly output: string; readonly errors: string }> {
   return new Promise((resolve) => {
     const options = { cwd, maxBuffer: 64 * 1024 * 1024 };
-    execFile(process.execPath, [RUNNER, ...args], options, (_error, output, errors) =>
+    execFile(process.execPath, ['--import', PATIENCE, RUNNER, ...args], options, (_error, output, errors) =>
       resolve({ output, errors }),
     );
   });

@@ -50,17 +50,6 @@ describe('a server over Streamable HTTP', () => {
     assert.equal(await text('web.ping'), 'session 2');
   });
 
-  test('hears each message on a connection of its own, which nobody can close between two of them', async (t) => {
-    const site = await startBreaking(t, false);
-    const { text } = serve(t, { web: http(site.url) });
-    await text('web.ping');
-    assert.equal(await text('web.ping'), 'pong');
-    const times = new Map<unknown, number>();
-    for (const socket of site.sockets) times.set(socket, (times.get(socket) ?? 0) + 1);
-    assert.ok(times.size >= 6);
-    assert.deepEqual(new Set(times.values()), new Set([1]));
-  });
-
   test('that breaks off once is asked again, but no tool is called twice', async (t) => {
     const site = await startBreaking(t);
     const { connections, call } = serve(t, { web: http(site.url) });
@@ -237,13 +226,9 @@ async function listen(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** A server of the older revisions that breaks off the first time it hears anything, unless it is well. */
-async function startBreaking(
-  t: TestContext,
-  breaks = true,
-): Promise<{ readonly url: string; readonly heard: string[]; readonly sockets: unknown[] }> {
+/** A server of the older revisions that breaks off the first time it hears anything. */
+async function startBreaking(t: TestContext): Promise<{ readonly url: string; readonly heard: string[] }> {
   const heard: string[] = [];
-  const sockets: unknown[] = [];
   const results: Readonly<Record<string, unknown>> = {
     initialize: {
       protocolVersion: '2025-06-18',
@@ -251,14 +236,12 @@ async function startBreaking(
       serverInfo: { name: 'breaking', version: '1' },
     },
     'tools/list': { tools: [{ name: 'ping', inputSchema: { type: 'object' } }] },
-    'tools/call': { content: [{ type: 'text', text: 'pong' }] },
   };
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    sockets.push(request.socket);
     if (request.method !== 'POST') return void response.writeHead(405).end();
     const { id, method } = (await readJson(request)) as { id?: unknown; method: string };
     heard.push(method);
-    if (breaks && heard.indexOf(method) === heard.length - 1) return void request.socket.destroy();
+    if (heard.indexOf(method) === heard.length - 1) return void request.socket.destroy();
     if (id === undefined) return void response.writeHead(202).end();
     const error = { code: -32601, message: 'Method not found' };
     const body = { jsonrpc: '2.0', id, ...(results[method] ? { result: results[method] } : { error }) };
@@ -270,5 +253,5 @@ async function startBreaking(
     server.close();
   });
   await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, heard, sockets };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, heard };
 }
