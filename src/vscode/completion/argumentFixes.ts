@@ -25,7 +25,10 @@ export class ArgumentFixes implements vscode.CodeActionProvider {
     if (!help) return [];
     const text = waiting.call.argumentsText;
     const problems = await help.check(text);
-    const here = problems.filter((each) => rangeOf(document, waiting, each).intersection(range));
+    // What is missing is not there to be pointed at: it can be added from anywhere in the call.
+    const here = problems.filter(
+      (each) => each.kind === 'missing' || rangeOf(document, waiting, each).intersection(range),
+    );
     const fixes = here.flatMap((each) => {
       const where = rangeOf(document, waiting, each);
       const about = diagnostics.filter((diagnostic) => diagnostic.range.isEqual(where));

@@ -88,9 +88,8 @@ function resourceItems(lists: readonly ResourceList[], where: Mention): vscode.C
 }
 
 function agentItem(name: string, where: Mention): vscode.CompletionItem {
-  const label = { label: name, description: vscode.l10n.t('agent') };
+  const label = { label: name, description: vscode.l10n.t('Make it the agent of this chat') };
   const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.User);
-  item.detail = vscode.l10n.t('Makes it the agent of this chat');
   item.insertText = '';
   item.additionalTextEdits = [
     toEdit(where.document, setFrontMatter(where.document.getText(), 'agent', name)),
@@ -104,24 +103,22 @@ function serverItems({ server, state }: ServerRow, where: Mention): vscode.Compl
   const named = readSettings(chatOf(where.document)).settings.servers;
   const items: vscode.CompletionItem[] = [];
   if (!named?.includes(server)) {
-    const item = new vscode.CompletionItem(
-      { label: plainMessage(server), description: vscode.l10n.t('server') },
-      vscode.CompletionItemKind.Module,
-    );
-    item.detail = named
-      ? vscode.l10n.t('Adds it to the servers of this chat')
-      : vscode.l10n.t('Limits this chat to this server');
+    const description = named
+      ? vscode.l10n.t('Add it to the servers of this chat')
+      : vscode.l10n.t('Limit this chat to this server');
+    const label = { label: plainMessage(server), description };
+    const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Module);
     item.insertText = '';
     const edit = setFrontMatter(text, 'servers', [...(named ?? []), server]);
     item.additionalTextEdits = [toEdit(where.document, edit)];
-    items.push(place(item, '5', server, where));
+    items.push(place(item, '6', server, where));
   }
   if (state.kind !== 'ready' && state.kind !== 'starting') {
     const words = vscode.l10n.t('Start server {0} to see its tools', plainMessage(server));
     const item = new vscode.CompletionItem(words, vscode.CompletionItemKind.Event);
     item.insertText = '';
     item.command = { command: 'filechat.startServer', title: words, arguments: [{ server }] };
-    items.push(place(item, '6', `${server} ${words}`, where));
+    items.push(place(item, '5', `${server} ${words}`, where));
   }
   return items;
 }

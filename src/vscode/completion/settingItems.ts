@@ -23,15 +23,22 @@ function aboutSettings(): Readonly<Record<SettingKey, string>> {
   };
 }
 
-/** What each kind of value looks like. */
-function typeNames(): Readonly<Record<NonNullable<ReturnType<typeof settingRule>>['takes'], string>> {
+/** The same in a few words, or the values where there are only a few. */
+function briefSettings(): Readonly<Record<SettingKey, string>> {
   const { t } = vscode.l10n;
+  const choices = (key: SettingKey) => settingRule(key)?.choices?.join(' | ') ?? '';
   return {
-    text: t('text'),
-    list: t('list of names'),
-    count: t('number from 1 on'),
-    number: t('number'),
-    choice: t('one of a few words'),
+    model: t('who answers'),
+    agent: t('a file .filechat/NAME.md'),
+    system: t('what the model is told'),
+    title: t('what the chat is called'),
+    servers: t('list of servers that may be used'),
+    tools: t('list of tools that may be used'),
+    maxSteps: t('steps before you are asked'),
+    maxTokens: t('tokens of a reply'),
+    temperature: t('number from 0 to 2'),
+    approve: choices('approve'),
+    reasoning: choices('reasoning'),
   };
 }
 
@@ -47,12 +54,11 @@ const OFFERED: ReadonlySet<SettingKey> = new Set([
 
 export function settingKeyItems({ document, place }: Offer<PlaceOf<'key'>>): vscode.CompletionItem[] {
   const abouts = aboutSettings();
-  const types = typeNames();
+  const briefs = briefSettings();
   const range = new vscode.Range(document.positionAt(place.start), document.positionAt(place.end));
   return SETTING_KEYS.filter((key) => !place.present.has(key)).map((key, at) => {
     const rule = settingRule(key);
-    const choices = rule?.choices?.join(' | ');
-    const label = { label: key, description: choices ?? types[rule?.takes ?? 'text'] };
+    const label = { label: key, description: briefs[key] };
     const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Property);
     const value = rule?.takes === 'list' ? '[$0]' : '$0';
     item.insertText = place.hasColon ? key : new vscode.SnippetString(`${key}: ${value}`);

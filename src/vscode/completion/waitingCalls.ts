@@ -27,14 +27,14 @@ export function waitingCalls(document: vscode.TextDocument): readonly WaitingCal
     });
 }
 
-/** Where a problem shows: of arguments that are empty, the line that names the tool. */
+/** Where a problem shows: what is missing as a whole, at the line that names the tool. */
 export function rangeOf(
   document: vscode.TextDocument,
   { call, start }: WaitingCall,
   problem: ArgumentProblem,
 ): vscode.Range {
   const [from, to] =
-    call.argumentsText.trim() === ''
+    call.argumentsText.slice(0, problem.start).trim() === '' && problem.kind === 'missing'
       ? [call.start, call.infoEnd]
       : [start + problem.start, start + problem.end];
   return new vscode.Range(document.positionAt(from), document.positionAt(to));

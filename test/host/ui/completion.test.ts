@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { type Evaluate, waitForText } from '../bridge.ts';
+import { codeLens, focusEditor, quickInput } from '../page.ts';
+import { waitFor } from '../process.ts';
+import { checkout } from '../workspace.ts';
+import { takeScreenshot, type Ui, uiSession } from './session.ts';
+
+const ui = uiSession({
+  settings: {
+    'editor.suggestOnTriggerCharacters': true,
+    'workbench.colorTheme': 'Default Dark Modern',
+    'filechat.models': { sonnet: { provider: 'anthropic', model: 'claude-sonnet-4-5' } },
+    'filechat.mcpServers': {
+      charts: { command: 'node', args: [join(checkout, 'dist', 'sample-server.js')] },
+    },
+  },
+});
+
+/** A row of the list at the cursor. */
+function suggestion(page: Page, label: string): Locator {
+  const named = page.locator('.label-name', { hasText: label });
+  return page.locator('.suggest-widget.visible .monaco-list-row').filter({ has: named }).first();
+}
+
+async function accept(page: Page, label: string): Promise<void> {
+  await suggestion(page, label).click();
+  await page.locator('.suggest-widget.visible').waitFor({ state: 'hidden' });
+}
+
+/** Opens a chat of this text with the cursor at the sign ‸. */
+async function openAt({ page, evaluate, workspace }: Ui, name: string, marked: string): Promise<void> {
+  const path = workspace.path(`${name}.chat.md`);
+  writeFileSync(path, marked.replace('‸', ''));
+  await evaluate(
+    async (vscode, file, offset) => {
+      const document = await vscode.workspace.openTextDocument(vscode.Uri.file(file));
+      const at = document.positionAt(offset);
+      await vscode.window.showTextDocument(document, { selection: new vscode.Range(at, at) });
+    },
+    path,
+    marked.indexOf('‸'),
+  );
+  await focusEditor(page);
+}
+
+/** Filechat is loaded when the first chat is shown; a lens shows that it is. */
+async function waitForFilechat(page: Page): Promise<void> {
+  await codeLens(page, 'Run').waitFor();
+}
+
+async function inBothThemes({ page, evaluate }: Ui, name: string): Promise<void> {
+  await takeScreenshot(page, `completion-${name}-dark`);
+  await useTheme(page, evaluate, 'Default Light Modern', 'vs');
+  await takeScreenshot(page, `completion-${name}-light`);
+  await useTheme(page, evaluate, 'Default Dark Modern', 'vs-dark');
+}
+
+async function useTheme(page: Page, evaluate: Evaluate, theme: string, mark: string): Promise<void> {
+  await evaluate(
+    (vscode, value) =>
+      vscode.workspace
+        .getConfiguration('workbench')
+        .update('colorTheme', value, vscode.ConfigurationTarget.Global),
+    theme,
+  );
+  await page.locator(`.monaco-workbench.${mark}`).waitFor();
+}
+
+ui.test('# offers files, which become links', async (session) => {
+  const { page, evaluate, workspace } = session;
+  mkdirSync(workspace.path('data'), { recursive: true });
+  writeFileSync(workspace.path('data', 'sales 2026.csv'), 'q,v\n');
+  await openAt(session, 'files', '# %% user\nPlot ‸');
+  await waitForFilechat(page);
+  await page.keyboard.type('#sal');
+  await suggestion(page, 'sales 2026.csv').waitFor();
+  await inBothThemes(session, 'file');
+  await accept(page, 'sales 2026.csv');
+  await waitForText(evaluate, 'Plot [sales 2026.csv](data/sales%202026.csv)');
+});
+
+ui.test('headings, numbers, addresses and markers are typed without being disturbed', async (session) => {
+  const { page, evaluate } = session;
+  await openAt(session, 'prose', '# %% user\n‸');
+  await page.keyboard.type(
+    '# Title\nSee #12 and ada@example.com, a/b. Yes: "so" it is.\n# %% system\nBe kind.',
+  );
+  const text = await waitForText(evaluate, 'Be kind.');
+  assert.equal(
+    text,
+    '# %% user\n# Title\nSee #12 and ada@example.com, a/b. Yes: "so" it is.\n# %% system\nBe kind.',
+  );
+  assert.equal(await page.locator('.suggest-widget.visible').count(), 0);
+});
+
+ui.test(
+  '@ offers a server to start, and then its tools, with the arguments that they need',
+  async (session) => {
+    const { page, evaluate } = session;
+    await openAt(session, 'tools', '# %% user\nDraw it.\n‸\n');
+    await page.keyboard.type('@');
+    await suggestion(page, 'Start server charts to see its tools').waitFor();
+    await takeScreenshot(page, 'completion-servers');
+    await accept(page, 'Start server charts to see its tools');
+    await waitFor('the server', 30_000, async () => {
+      await page.keyboard.type('@charts.ch');
+      const found = await suggestion(page, 'charts.chart')
+        .waitFor({ timeout: 2_000 })
+        .then(
+          () => true,
+          () => undefined,
+        );
+      if (!found) for (let at = 0; at < '@charts.ch'.length; at += 1) await page.keyboard.press('Backspace');
+      return found;
+    });
+    await inBothThemes(session, 'tool');
+    await accept(page, 'charts.chart');
+    await waitForText(evaluate, 'Draw it.\n```tool_call charts.chart\n{"title": "text", "values": [');
+  },
+);
+
+ui.test('/ offers commands, which run', async (session) => {
+  const { page, evaluate } = session;
+  await openAt(session, 'commands', '# %% user\nHello.\n‸');
+  await page.keyboard.type('/');
+  await suggestion(page, '/run').waitFor();
+  await inBothThemes(session, 'command');
+  await page.keyboard.type('mod');
+  await accept(page, '/model');
+  await quickInput(page).getByText('sonnet', { exact: true }).waitFor();
+  assert.equal(await waitForText(evaluate, 'Hello.'), '# %% user\nHello.\n');
+  await page.keyboard.press('Escape');
+});
+
+ui.test('settings are offered by name, then by value', async (session) => {
+  const { page, evaluate } = session;
+  await openAt(session, 'settings', '---\ntitle: Sales\n‸\n---\n# %% user\n');
+  await page.keyboard.type('m');
+  await suggestion(page, 'model').waitFor();
+  assert.equal(await suggestion(page, 'title').count(), 0);
+  await inBothThemes(session, 'setting');
+  await suggestion(page, 'model').click();
+  await suggestion(page, 'sonnet').waitFor();
+  await inBothThemes(session, 'model');
+  await accept(page, 'sonnet');
+  await waitForText(evaluate, '---\ntitle: Sales\nmodel: sonnet\n---\n');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('approve: ');
+  await accept(page, 'auto-readonly');
+  await waitForText(evaluate, 'model: sonnet\napprove: auto-readonly\n---\n');
+});
+
+ui.test('arguments are offered by the schema, checked by it and put right', async (session) => {
+  const { page, evaluate } = session;
+  await openAt(
+    session,
+    'arguments',
+    '# %% user\n```tool_call charts.chart\n{"title": "Sales", ‸"colour": 1}\n```\n',
+  );
+  await page.keyboard.type('"');
+  await suggestion(page, 'style').waitFor();
+  await inBothThemes(session, 'argument');
+  await accept(page, 'style');
+  await page.keyboard.press('Escape');
+  await waitForText(evaluate, '"style": ');
+  await openAt(
+    session,
+    'problems',
+    '# %% user\n```tool_call charts.chart\n{"title": "Sales", "style": ‸"pie"}\n```\n',
+  );
+  const messages = await waitFor('the problems', 15_000, async () => {
+    const found = await evaluate((vscode) =>
+      vscode.languages
+        .getDiagnostics(vscode.window.activeTextEditor?.document.uri ?? vscode.Uri.file('/'))
+        .map(({ message }) => message),
+    );
+    return found.length >= 2 ? found : undefined;
+  });
+  assert.ok(messages.includes('The argument “values” is missing.'), messages.join('\n'));
+  await page.keyboard.press('ControlOrMeta+.');
+  const fix = page.locator('.action-widget .monaco-list-row', { hasText: 'Add missing arguments: values' });
+  await fix.waitFor();
+  await inBothThemes(session, 'fix');
+  await page.locator('.action-widget .monaco-list-row', { hasText: 'Replace with "bars"' }).waitFor();
+  await fix.click();
+  await waitForText(evaluate, '"style": "pie", "values": [');
+});
