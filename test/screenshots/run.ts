@@ -27,6 +27,8 @@ const settings: Settings = {
     },
   },
   'editor.wordWrap': 'on',
+  // Only what Filechat suggests.
+  'editor.wordBasedSuggestions': 'off',
 };
 
 async function main(words: readonly string[]): Promise<void> {
