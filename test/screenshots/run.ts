@@ -27,6 +27,8 @@ const settings: Settings = {
     },
   },
   'editor.wordWrap': 'on',
+  // Only what Filechat suggests.
+  'editor.wordBasedSuggestions': 'off',
 };
 
 async function main(words: readonly string[]): Promise<void> {
@@ -85,6 +87,9 @@ async function begin({ page, evaluate, workspace }: Ui, text: string): Promise<v
       preview: false,
       selection: new vscode.Range(end, end),
     });
+    // An editor remembers what was folded in its file.
+    await vscode.commands.executeCommand('editor.unfoldAll');
+    await vscode.commands.executeCommand('cursorBottom');
   }, workspace.path(SAMPLE_CHAT));
   await activeTab(page, SAMPLE_CHAT).waitFor();
   await focusEditor(page);

@@ -83,12 +83,18 @@ export const SCENES: readonly Scene[] = [
     },
   },
   { name: 'gallery', prepare: (ui) => opens(ui, 'filechat.showAssets') },
-  { name: 'walkthrough', prepare: (ui) => opens(ui, 'filechat.openWalkthrough') },
+  {
+    name: 'walkthrough',
+    async prepare(ui) {
+      await opens(ui, 'filechat.openWalkthrough');
+      await ui.page.locator('.gettingStartedContainer .getting-started-step').first().waitFor();
+    },
+  },
   {
     name: 'chats',
     async prepare(ui) {
       await command(ui, 'filechat.chats.focus');
-      await ui.page.locator('.pane-body .monaco-list-row').first().waitFor();
+      await ui.page.locator('.pane-body .monaco-list-row', { hasText: 'harbour' }).first().waitFor();
     },
   },
   {
