@@ -16,9 +16,10 @@ export function planFolds(text: string, chat: Chat, shapes: TurnShapes): readonl
   const settings = settingsRegion(text, chat);
   const folds: Fold[] = settings ? [{ kind: 'settings', ...settings }] : [];
   for (const turn of chat.turns) {
-    const region = { start: turn.start, end: lastLine(text, turn) };
-    folds.push({ kind: turn.role === 'tool' ? 'result' : 'turn', ...region });
-    folds.push(...innerFolds(text, turn, shapes));
+    const end = lastLine(text, turn);
+    folds.push({ kind: turn.role === 'tool' ? 'result' : 'turn', start: turn.start, end });
+    // A call that was never closed has the turn's blank line too.
+    for (const fold of innerFolds(text, turn, shapes)) folds.push({ ...fold, end: Math.min(fold.end, end) });
   }
   return folds;
 }
