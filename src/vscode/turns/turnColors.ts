@@ -3,13 +3,15 @@ import type { Role } from '../../chat/marker.ts';
 import { chatOf } from '../openChats.ts';
 import { Pace } from '../pace.ts';
 import { MarkerLines } from './markerLines.ts';
+import { ruleColor, ruleImage } from './ruleImage.ts';
 
 const PACE_MS = 100;
+const CUSTOMIZED = 'colorCustomizations';
 const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system'];
 
 /** How the turns of one role look. */
 interface RoleLook {
-  /** Beside all lines of a turn. */
+  /** The rule beside all lines of a turn. */
   readonly turn: vscode.TextEditorDecorationType;
   /** The line that begins it. */
   readonly marker: vscode.TextEditorDecorationType;
@@ -17,10 +19,10 @@ interface RoleLook {
   readonly role: vscode.TextEditorDecorationType;
 }
 
-/** Sets turns apart: a coloured rule for each role, and a line above each turn. */
+/** Sets turns apart: a rule in the gutter in the colour of the role, and a line above each turn. */
 export class TurnColors implements vscode.Disposable {
-  readonly #looks = new Map(ROLES.map((role) => [role, lookOf(role)]));
-  readonly #shown = new WeakMap<vscode.TextEditor, MarkerLines>();
+  #looks = looksOfRoles();
+  #shown = new WeakMap<vscode.TextEditor, MarkerLines>();
   readonly #pace = new Pace(PACE_MS);
   readonly #subscriptions: vscode.Disposable;
 
@@ -28,6 +30,9 @@ export class TurnColors implements vscode.Disposable {
     this.#subscriptions = vscode.Disposable.from(
       vscode.window.onDidChangeVisibleTextEditors((editors) => this.#showAll(editors)),
       vscode.workspace.onDidChangeTextDocument((event) => this.#changed(event)),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration(`workbench.${CUSTOMIZED}`)) this.#colorAnew();
+      }),
     );
     this.#showAll(vscode.window.visibleTextEditors);
   }
@@ -35,7 +40,18 @@ export class TurnColors implements vscode.Disposable {
   dispose(): void {
     this.#subscriptions.dispose();
     this.#pace.dispose();
+    this.#disposeLooks();
+  }
+
+  #disposeLooks(): void {
     for (const look of this.#looks.values()) for (const type of Object.values(look)) type.dispose();
+  }
+
+  #colorAnew(): void {
+    this.#disposeLooks();
+    this.#looks = looksOfRoles();
+    this.#shown = new WeakMap();
+    this.#showAll(vscode.window.visibleTextEditors);
   }
 
   #showAll(editors: readonly vscode.TextEditor[]): void {
@@ -90,23 +106,30 @@ function roleRange(document: vscode.TextDocument, line: number): vscode.Range {
   return new vscode.Range(line, 0, line, length);
 }
 
+function looksOfRoles(): ReadonlyMap<Role, RoleLook> {
+  return new Map(ROLES.map((role) => [role, lookOf(role)]));
+}
+
 function lookOf(role: Role): RoleLook {
   const color = new vscode.ThemeColor(`filechat.${role}`);
+  const customized = vscode.workspace.getConfiguration('workbench').get(CUSTOMIZED);
+  const rule = (theme: 'dark' | 'light') => ({
+    gutterIconPath: vscode.Uri.parse(ruleImage(ruleColor(role, theme, customized))),
+    gutterIconSize: '100% 100%',
+  });
   return {
     turn: vscode.window.createTextEditorDecorationType({
-      isWholeLine: true,
-      borderWidth: '0 0 0 2px',
-      borderStyle: 'solid',
-      borderColor: color,
+      dark: rule('dark'),
+      light: rule('light'),
       overviewRulerColor: color,
       overviewRulerLane: vscode.OverviewRulerLane.Left,
     }),
     marker: vscode.window.createTextEditorDecorationType({
       isWholeLine: true,
-      backgroundColor: new vscode.ThemeColor('filechat.markerBackground'),
+      backgroundColor: new vscode.ThemeColor('filechat.turnBackground'),
       borderWidth: '1px 0 0 0',
       borderStyle: 'solid',
-      borderColor: color,
+      borderColor: new vscode.ThemeColor('filechat.turnBorder'),
     }),
     role: vscode.window.createTextEditorDecorationType({
       color,

@@ -73,17 +73,31 @@ ui.test('screens', async ({ page, evaluate, workspace }) => {
   writeFileSync(workspace.path('sales.chat.md'), CHAT);
   await openFile(page, 'sales.chat.md');
   await focusEditor(page);
-  await evaluate((vscode) => vscode.commands.executeCommand('outline.focus'));
-  await page.waitForTimeout(3000);
+  await evaluate(async (vscode) => {
+    await vscode.commands.executeCommand('outline.focus');
+    const editor = vscode.window.activeTextEditor;
+    if (editor) editor.selection = new vscode.Selection(46, 0, 46, 0);
+  });
+  await page.locator('.pane-header', { hasText: 'samples' }).click();
+  await page.waitForTimeout(2000);
   for (const theme of ['Default Dark Modern', 'Default Light Modern', 'Default High Contrast']) {
     await evaluate(
       (vscode, name) =>
-        vscode.workspace.getConfiguration('workbench').update('colorTheme', name, vscode.ConfigurationTarget.Global),
+        vscode.workspace
+          .getConfiguration('workbench')
+          .update('colorTheme', name, vscode.ConfigurationTarget.Global),
       theme,
     );
     await page.waitForTimeout(1500);
     await takeScreenshot(page, `turns ${theme}`);
   }
+  await evaluate((vscode) =>
+    vscode.commands.executeCommand('editorScroll', { to: 'down', by: 'line', value: 30 }),
+  );
+  await page.waitForTimeout(1500);
+  await takeScreenshot(page, `turns sticky`);
+  console.log(await page.locator('.outline-pane').innerText());
+  console.log(await evaluate((vscode) => JSON.stringify(vscode.window.activeTextEditor?.visibleRanges)));
   void ({} as Page | Evaluate);
   assert.ok(true);
 });
