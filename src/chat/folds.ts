@@ -65,31 +65,42 @@ export interface TextChange {
   readonly text: string;
 }
 
+/** An editor that is about to look for folds again forgets what it was just told: it is told again for so long. */
+const REPEAT_MS = 1500;
+
 /** Which folds of one chat were seen already. It follows them when the text around them changes. */
 export class SeenFolds {
-  #starts: ReadonlySet<number> = new Set();
+  /** Where they begin, and until when they are new. */
+  #newUntil: ReadonlyMap<number, number> = new Map();
 
-  /** Folds that are new here are given back, and known from now on. */
-  meet<F extends Fold>(folds: readonly F[]): readonly F[] {
-    const fresh = folds.filter(({ start }) => !this.#starts.has(start));
-    if (fresh.length > 0) this.#starts = new Set([...this.#starts, ...fresh.map(({ start }) => start)]);
-    return fresh;
+  /** Gives back the folds that are new. One that somebody is in is known at once. */
+  meet<F extends Fold>(folds: readonly F[], nowMs: number, isBusy: (fold: F) => boolean): readonly F[] {
+    const newUntil = new Map(this.#newUntil);
+    for (const fold of folds) {
+      if (isBusy(fold)) newUntil.set(fold.start, nowMs);
+      else if (!newUntil.has(fold.start)) newUntil.set(fold.start, nowMs + REPEAT_MS);
+    }
+    this.#newUntil = newUntil;
+    return folds.filter(({ start }) => (newUntil.get(start) ?? 0) > nowMs);
   }
 
   /** The changes are about the same text, from its end to its beginning. */
   move(changes: readonly TextChange[]): void {
-    let starts = [...this.#starts];
-    for (const { rangeOffset, rangeLength, text } of changes) {
-      const end = rangeOffset + rangeLength;
-      const by = text.length - rangeLength;
-      starts = starts.flatMap((start) => {
-        if (start >= end && start !== rangeOffset) return [start + by];
-        if (start > rangeOffset) return [];
-        // What is put before the first sign of a fold moves it, if it is lines.
-        const isMoved = start === rangeOffset && rangeLength === 0 && text.endsWith('\n');
-        return [isMoved ? start + by : start];
+    for (const change of changes) {
+      const moved = [...this.#newUntil].flatMap(([start, until]): [number, number][] => {
+        const now = moveStart(start, change);
+        return now === undefined ? [] : [[now, until]];
       });
+      this.#newUntil = new Map(moved);
     }
-    this.#starts = new Set(starts);
   }
+}
+
+/** Where a fold begins after a change; nothing when its beginning was replaced. */
+function moveStart(start: number, { rangeOffset, rangeLength, text }: TextChange): number | undefined {
+  const by = text.length - rangeLength;
+  if (start > rangeOffset) return start >= rangeOffset + rangeLength ? start + by : undefined;
+  // What is put before the first sign of a fold moves it, if it is lines.
+  const isMoved = start === rangeOffset && rangeLength === 0 && text.endsWith('\n');
+  return isMoved ? start + by : start;
 }

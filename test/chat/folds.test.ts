@@ -74,11 +74,23 @@ describe('what is closed when it is first seen', () => {
     text,
   });
 
-  it('is new once', () => {
+  const nobody = () => false;
+
+  it('is new for a moment, and never again', () => {
     const seen = new SeenFolds();
-    assert.deepEqual(seen.meet([fold(5)]), [fold(5)]);
-    assert.deepEqual(seen.meet([fold(5), fold(30)]), [fold(30)]);
-    assert.deepEqual(seen.meet([fold(5), fold(30)]), []);
+    assert.deepEqual(seen.meet([fold(5)], 0, nobody), [fold(5)]);
+    assert.deepEqual(seen.meet([fold(5), fold(30)], 1000, nobody), [fold(5), fold(30)]);
+    assert.deepEqual(seen.meet([fold(5), fold(30)], 2000, nobody), [fold(30)]);
+    assert.deepEqual(seen.meet([fold(5), fold(30)], 3000, nobody), []);
+  });
+
+  it('is not what the cursor is in, nor when the cursor has left it', () => {
+    const seen = new SeenFolds();
+    assert.deepEqual(
+      seen.meet([fold(5), fold(30)], 0, ({ start }) => start === 5),
+      [fold(30)],
+    );
+    assert.deepEqual(seen.meet([fold(5), fold(30)], 1, nobody), [fold(30)]);
   });
 
   const moves: Record<string, [changes: ReturnType<typeof change>[], start: number]> = {
@@ -95,17 +107,17 @@ describe('what is closed when it is first seen', () => {
   for (const [name, [changes, start]] of Object.entries(moves)) {
     it(name, () => {
       const seen = new SeenFolds();
-      seen.meet([fold(10)]);
+      seen.meet([fold(10)], 0, nobody);
       seen.move(changes);
-      assert.deepEqual(seen.meet([fold(start)]), []);
+      assert.deepEqual(seen.meet([fold(start)], 5000, nobody), []);
     });
   }
 
   it('is new when it was replaced', () => {
     const seen = new SeenFolds();
-    seen.meet([fold(10)]);
+    seen.meet([fold(10)], 0, nobody);
     seen.move([change(5, 20, 'x'.repeat(20))]);
-    assert.deepEqual(seen.meet([fold(10)]), [fold(10)]);
+    assert.deepEqual(seen.meet([fold(10)], 5000, nobody), [fold(10)]);
   });
 });
 

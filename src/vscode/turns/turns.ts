@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { TurnShapes } from '../../chat/turnShape.ts';
+import type { SurfaceParts } from '../surface.ts';
 import { TurnColors } from './turnColors.ts';
 import { TurnFolds } from './turnFolds.ts';
 import { TurnSymbols } from './turnSymbols.ts';
@@ -10,9 +11,9 @@ const CHATS: vscode.DocumentSelector = { language: 'markdown', pattern: '**/*.ch
 export class Turns implements vscode.Disposable {
   readonly #disposables: vscode.Disposable;
 
-  constructor() {
+  constructor({ runs }: Pick<SurfaceParts, 'runs'>) {
     const shapes = new TurnShapes();
-    const folds = new TurnFolds(shapes);
+    const folds = new TurnFolds(shapes, runs);
     this.#disposables = vscode.Disposable.from(
       new TurnColors(),
       folds,
@@ -21,7 +22,6 @@ export class Turns implements vscode.Disposable {
         label: vscode.l10n.t('Chat turns'),
       }),
     );
-    folds.begin();
   }
 
   dispose(): void {
