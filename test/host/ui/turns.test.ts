@@ -141,7 +141,7 @@ ui.test('what the user opens stays open, and only a new long result is folded', 
     const last = editor?.document.lineCount ?? 0;
     await editor?.edit((edit) => edit.insert(new vscode.Position(last, 0), text));
     return last;
-  }, `\n# %% tool files.read c3\n${added}\n`);
+  }, `\n# %% tool files.read c3\n${added}\n\n# %% user\nThanks.\n`);
   await waitForClosed(evaluate, [RESULT, [line, line + 30]]);
   await useSetting(evaluate, 'editor.lineHeight', null);
 });
