@@ -21,6 +21,12 @@ export function* eachLine(text: string, from = 0, skips?: (firstCode: number) =>
   }
 }
 
+/** Where a region ends that is not to have the line break at its end. */
+export function beforeLineBreak(text: string, end: number): number {
+  if (text[end - 1] !== '\n') return end;
+  return text[end - 2] === '\r' ? end - 2 : end - 1;
+}
+
 /** Takes away blank lines at both ends; in time that grows with the text, which a regular expression's does not. */
 export function trimBlankLines(text: string): string {
   let start = 0;

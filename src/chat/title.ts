@@ -26,10 +26,16 @@ export function excerptOf(text: string, turn: Turn): string | undefined {
 function firstWords(body: string, limit = MAX_TITLE_CHARS): string | undefined {
   for (const line of eachLine(body)) {
     if (/^\s*(?:`{3,}|~{3,})/.test(line.text)) continue;
-    const words = plainWords(line.text.slice(0, MAX_LINE_CHARS));
-    if (/[\p{L}\p{N}]/u.test(words)) return cutAtWord(words, limit);
+    const words = wordsOf(line.text, limit);
+    if (words !== undefined) return words;
   }
   return undefined;
+}
+
+/** The words of a line as a title has them; nothing when it has none. */
+export function wordsOf(line: string, maxChars = MAX_TITLE_CHARS): string | undefined {
+  const words = plainWords(line.slice(0, MAX_LINE_CHARS));
+  return /[\p{L}\p{N}]/u.test(words) ? cutAtWord(words, maxChars) : undefined;
 }
 
 /** What a reader of the rendered line sees. */

@@ -50,7 +50,7 @@ export class Surface implements vscode.Disposable {
       this.chats,
       this.gallery,
       this.sending,
-      new Turns(),
+      new Turns(parts),
       registerCompletion(parts),
       registerHovers(parts),
       registerAssetLinks(),
