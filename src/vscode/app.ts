@@ -26,6 +26,7 @@ import { registerPaste } from './pasteImages.ts';
 import { placesOf } from './places.ts';
 import { ChatProblems } from './problems.ts';
 import { keepCopy } from './recovery.ts';
+import { RunFigures } from './runFigures.ts';
 import { CHAT_FILES, RunLens } from './runLens.ts';
 import { Runs } from './runs.ts';
 import { ServerActions } from './serverActions.ts';
@@ -48,6 +49,7 @@ export class App {
   readonly #models: ModelCommands;
   readonly #prices: EditorModels;
   readonly #cost: CostItem;
+  readonly #figures = new RunFigures();
   readonly #runs: Runs;
 
   constructor(context: vscode.ExtensionContext) {
@@ -96,7 +98,10 @@ export class App {
       mayGoOn,
       reviewResults,
       rescue: (markdown) => void keepCopy(markdown, context),
-      onReply: (uri, progress) => this.#cost.runChanged(uri, progress),
+      onReply: (uri, progress) => {
+        this.#cost.runChanged(uri, progress);
+        this.#figures.changed(uri, progress);
+      },
       onUsage: (uri, model, used, request) => this.#count(uri, model, { used, request }),
     });
     this.serverActions = new ServerActions(this.servers, async (document, work) =>
@@ -121,6 +126,7 @@ export class App {
       this.#log,
       this.#runs,
       this.#cost,
+      this.#figures,
       this.#models,
       this.servers,
       this.surface,
@@ -137,8 +143,13 @@ export class App {
       }),
       this.#runs.onDidChange((uri) => {
         lens.refresh();
-        if (this.#runs.isRunning(uri)) this.#cost.runStarted(uri);
-        else this.#cost.runEnded(uri);
+        if (this.#runs.isRunning(uri)) {
+          this.#cost.runStarted(uri);
+          this.#figures.started(uri);
+        } else {
+          this.#cost.runEnded(uri);
+          this.#figures.ended(uri);
+        }
       }),
       vscode.window.onDidChangeActiveTextEditor(() => this.#runs.showState()),
     );
