@@ -22,22 +22,43 @@ export interface LocalLink {
 
 /** The local files that a turn links to, in order, each once. Code and comments hold no links. */
 export function localLinks(body: string): readonly LocalLink[] {
-  if (!body.includes(']')) return [];
+  const links = new Map<string, LocalLink>();
+  const counter = new LineCounter(body);
+  for (const { target, end: _, ...link } of scanLinks(body)) {
+    const local = localTarget(target);
+    if (local === undefined || links.has(local)) continue;
+    links.set(local, { target: local, ...link, line: counter.lineAt(link.offset) });
+  }
+  return [...links.values()];
+}
+
+/** The link to a local file that an offset is in: its path, and from where to where it is written. */
+export function localLinkAt(
+  body: string,
+  offset: number,
+): (Region & { readonly target: string }) | undefined {
+  let innermost: FoundLink | undefined;
+  for (const link of scanLinks(body)) {
+    if (link.offset > offset) break;
+    // A picture may stand in a link; the later one is the one within.
+    if (offset < link.end) innermost = link;
+  }
+  const target = innermost && localTarget(innermost.target);
+  return target === undefined || !innermost
+    ? undefined
+    : { target, start: innermost.offset, end: innermost.end };
+}
+
+function* scanLinks(body: string): Generator<FoundLink> {
+  if (!body.includes(']')) return;
   const { comments, code } = findHidden(body);
   const hidden = [...comments, ...code].sort((a, b) => a.start - b.start);
   const { blocks, definitions } = splitBlocks(body, hidden);
-  const links = new Map<string, LocalLink>();
-  const counter = new LineCounter(body);
   const cursor = new RegionCursor(hidden);
   for (const block of blocks) {
     const found = new LinkScanner(body, block, cursor, definitions).scan();
-    for (const { target, ...link } of found.sort((a, b) => a.offset - b.offset)) {
-      const local = localTarget(target);
-      if (local === undefined || links.has(local)) continue;
-      links.set(local, { target: local, ...link, line: counter.lineAt(link.offset) });
-    }
+    yield* found.sort((a, b) => a.offset - b.offset);
   }
-  return [...links.values()];
 }
 
 /** Counts lines on the way, so that many links do not count the same lines again. */
@@ -109,6 +130,7 @@ interface FoundLink {
   readonly label: string;
   readonly isImage: boolean;
   readonly offset: number;
+  readonly end: number;
 }
 
 interface Bracket {
@@ -195,10 +217,11 @@ class LinkScanner {
     const destination = this.#inlineDestination(at + 1) ?? this.#reference(at + 1, label);
     if (!destination) return at + 1;
     const offset = bracket.isImage ? bracket.offset - 1 : bracket.offset;
-    this.#found.push({ target: destination.target, label: label.trim(), isImage: bracket.isImage, offset });
+    const { target, end } = destination;
+    this.#found.push({ target, label: label.trim(), isImage: bracket.isImage, offset, end });
     // A link cannot hold a link, so what is open around it is none; around an image it may be one.
     if (!bracket.isImage) this.#holdLink = this.#open.length;
-    return destination.end;
+    return end;
   }
 
   /** `(target "title")` */

@@ -50,7 +50,7 @@ export class Surface implements vscode.Disposable {
       new Turns(),
       registerCompletion(parts),
       registerHovers(parts),
-      registerAssetLinks(),
+      registerAssetLinks(parts),
     );
   }
 
