@@ -25,6 +25,7 @@ import { CANCELLED, failed, NO_CHAT, tell, UNTRUSTED } from './outcomes.ts';
 import { registerPaste } from './pasteImages.ts';
 import { placesOf } from './places.ts';
 import { ChatProblems } from './problems.ts';
+import { withNotice } from './progress.ts';
 import { keepCopy } from './recovery.ts';
 import { RunFigures } from './runFigures.ts';
 import { CHAT_FILES, RunLens } from './runLens.ts';
@@ -178,7 +179,12 @@ export class App {
   async compact(argument: unknown): Promise<RunOutcome> {
     const document = await findChat(readFields(argument));
     if (!document) return tell(failed(NO_CHAT));
-    return this.#runNext(document, (listener) => listener.compact());
+    // Nothing of a summary can be read before it is whole.
+    const outcome = await withNotice(vscode.l10n.t('Summing the chat up'), (signal) => {
+      signal.addEventListener('abort', () => this.#runs.stop(document.uri), { once: true });
+      return this.#runNext(document, (listener) => listener.compact());
+    });
+    return outcome ?? CANCELLED;
   }
 
   async stop(argument: unknown): Promise<void> {

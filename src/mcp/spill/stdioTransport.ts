@@ -13,6 +13,7 @@ import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import spawn from 'cross-spawn';
 import type { StdioServer } from '../config.ts';
 import { atMost } from '../waiting.ts';
+import { Arrival } from './arrival.ts';
 import { JsonFilter, MAX_MESSAGE_BYTES } from './jsonFilter.ts';
 import { PendingCalls, tooLargeAnswer } from './pendingCalls.ts';
 
@@ -55,6 +56,7 @@ export class StdioTransport implements Transport {
   readonly #options: StdioOptions;
   readonly #calls = new PendingCalls();
   readonly #filter: JsonFilter;
+  readonly #arrival = new Arrival(this.#calls, () => this.#filter.id);
   readonly #stderr = new PassThrough();
   #process: ChildProcess | undefined;
   #ended: Promise<void> | undefined;
@@ -168,6 +170,7 @@ export class StdioTransport implements Transport {
       from = at + 1;
     }
     await this.#filter.push(chunk.subarray(from));
+    this.#arrival.add(chunk.length - from);
     if (this.#filter.dropped > (this.#options.maxDroppedBytes ?? MAX_DROPPED_BYTES)) {
       await this.#filter.abort();
       this.#options.onLost('it sent a line without an end');
@@ -177,6 +180,7 @@ export class StdioTransport implements Transport {
 
   async #endLine(): Promise<void> {
     const filtered = await this.#filter.end();
+    this.#arrival.end();
     const message = filtered.kind === 'message' ? this.#parse(filtered.json) : this.#refuse(filtered.id);
     if (message === undefined || this.#closing !== undefined) return;
     this.#calls.received(message);
