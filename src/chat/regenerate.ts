@@ -27,7 +27,7 @@ export function planRegeneration(
   if (!reply) return undefined;
   const next = turns.findIndex((turn, at) => at > first && !isReply(turn));
   const rest = next < 0 ? [] : turns.slice(next);
-  const hasLater = rest.some((turn) => turn.role !== 'user' || turnBody(text, turn).trim() !== '');
+  const hasLater = rest.some((turn) => turnBody(text, turn).trim() !== '');
   const end = hasLater ? text.length : (rest[0]?.start ?? text.length);
   const edit = removal(text, { turns, first, reply, end });
   return nextAction(applied(text, edit)).kind === 'reply' ? { edit, hasLater } : undefined;
