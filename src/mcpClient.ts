@@ -150,12 +150,13 @@ export class McpClient implements ServerHost {
 
   async readResource(
     { server, uri }: ResourceName,
-    { assets, signal, chat }: Omit<ToolCallOptions, 'onProgress'>,
+    { assets, signal, onProgress, chat }: ToolCallOptions,
   ): Promise<ToolResult> {
     const connections = await this.#connections();
     return this.#withSpills(assets, async (spills) => {
       const request = { method: 'resources/read', params: { uri } };
-      const contents = field(await connections.read(server, request, { signal, spills, chat }), 'contents');
+      const answer = await connections.read(server, request, { signal, onProgress, spills, chat });
+      const contents = field(answer, 'contents');
       if (!Array.isArray(contents)) throw new Error(`Server ${server} answered without contents.`);
       const content = contents.map((resource: unknown) => ({ type: 'resource', resource }));
       return processMixedToolResult({ content }, assets, { limits: this.#limits(), spills });

@@ -96,6 +96,8 @@ export interface ToolProgress {
   readonly message?: string;
   readonly done?: number;
   readonly total?: number;
+  /** How much of a long answer has come. It comes alone, a few times a second. */
+  readonly bytes?: number;
 }
 
 export interface ToolCallOptions {
@@ -249,7 +251,7 @@ export interface ServerHost extends ToolHost {
   listResources(server: string, signal?: AbortSignal): Promise<ResourceList>;
   listPrompts(server: string, signal?: AbortSignal): Promise<PromptList>;
   /** As parts, with bytes as files. Rejects when nothing came. */
-  readResource(resource: ResourceName, options: Omit<ToolCallOptions, 'onProgress'>): Promise<ToolResult>;
+  readResource(resource: ResourceName, options: ToolCallOptions): Promise<ToolResult>;
   /** As it is, in memory. Rejects when it is larger than `maxBytes`. */
   fetchResource(
     resource: ResourceName,

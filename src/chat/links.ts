@@ -55,6 +55,17 @@ export function localLinks(body: string): readonly LocalLink[] {
   return [...links.values()];
 }
 
+/** The link to a local file that an offset is in: its path, and from where to where it is written. */
+export function localLinkAt(
+  body: string,
+  offset: number,
+): (Region & { readonly target: string }) | undefined {
+  // A picture may stand in a link; the later one is the one within.
+  const innermost = findLinks(body).findLast((link) => link.offset <= offset && offset < link.end);
+  if (innermost?.local === undefined) return undefined;
+  return { target: innermost.local, start: innermost.offset, end: innermost.end };
+}
+
 /** Counts lines on the way, so that many links do not count the same lines again. */
 class LineCounter {
   readonly #text: string;
@@ -215,7 +226,7 @@ class LinkScanner {
     this.#found.push({ target, label: label.trim(), isImage: bracket.isImage, offset, end });
     // A link cannot hold a link, so what is open around it is none; around an image it may be one.
     if (!bracket.isImage) this.#holdLink = this.#open.length;
-    return destination.end;
+    return end;
   }
 
   /** `(target "title")` */

@@ -117,7 +117,10 @@ async function createListener(
     log: { info: () => {}, warn: () => {}, error: context.err },
     rescue: context.out,
     batchMs: BATCH_MS,
-    onProgress: (call, progress) => context.err(`${renderToolName(call)}: ${describeProgress(progress)}`),
+    onProgress: (call, progress) => {
+      // Lines of a log that come several times a second help nobody.
+      if (progress.bytes === undefined) context.err(`${renderToolName(call)}: ${describeProgress(progress)}`);
+    },
     onReply: (progress) => tellReply(progress, context),
     onUsage: (model, usage) => context.err(`${model.name}: ${describeUsage(usage)}`),
   });

@@ -11,6 +11,12 @@ const BATCH_MS = 150;
 /** A document that takes long to change is changed less often: so many times as long it is left alone. */
 const RESTS = 4;
 
+/**
+ * After its first words a reply waits for so many batches. An editor does not look at a text that keeps changing
+ * before it has rested, and what can be clicked above the reply is to be there while it comes.
+ */
+const FIRST_REST_BATCHES = 3;
+
 export interface ReplyEnding {
   /** Why the reply ends early; nothing when it is whole. */
   readonly interrupted?: string | undefined;
@@ -38,6 +44,7 @@ export class ReplyWriter {
   #queue: Promise<void> = Promise.resolve();
   /** How long the last edit took. */
   #editMs = 0;
+  #restMs: number;
   readonly #reader = new ChatReader();
   /** At every batch only the reply itself is read again, however long the chat is. */
   readonly #read = (text: string) => this.#reader.read(text);
@@ -56,6 +63,7 @@ export class ReplyWriter {
     this.#turns = countSpoken(options.document.text());
     this.#onGone = options.onGone;
     this.#batchMs = options.batchMs ?? BATCH_MS;
+    this.#restMs = this.#batchMs;
   }
 
   get isOpen(): boolean {
@@ -83,7 +91,7 @@ export class ReplyWriter {
     if (addition === '') return;
     this.#everything += addition;
     this.#pending += addition;
-    this.#timer ??= setTimeout(() => void this.flush(), Math.max(this.#batchMs, RESTS * this.#editMs));
+    this.#timer ??= setTimeout(() => void this.flush(), Math.max(this.#restMs, RESTS * this.#editMs));
   }
 
   /** Resolves when everything that was added is in the document, or cannot be. Never rejects. */
@@ -137,6 +145,7 @@ export class ReplyWriter {
     const addition = this.#pending;
     if (addition === '' || this.#isGone) return;
     this.#pending = '';
+    this.#restMs = this.#isOpen ? this.#batchMs : FIRST_REST_BATCHES * this.#batchMs;
     if (!this.#isOpen) {
       this.#isOpen = await this.#document.edit((text) =>
         this.resumes ? reopenReply(text, this.#id) : this.#open(text),

@@ -203,7 +203,13 @@ export class Connection {
     signal?.throwIfAborted();
     const limit = startTimer(Math.max(MAX_REQUEST_MS, timeoutMs), { keepsTime: true });
     const silence = startTimer(timeoutMs);
-    if (spills !== undefined) spills.onArrival = silence.restart;
+    if (spills !== undefined) {
+      spills.onArrival = silence.restart;
+      spills.onBytes = (bytes) => {
+        silence.restart();
+        onProgress?.({ bytes });
+      };
+    }
     const signals = [this.#lost.signal, limit.signal, silence.signal, ...(signal ? [signal] : [])];
     const sent = withSpills(this.#withLogLevel(params), spills);
     const send = () =>

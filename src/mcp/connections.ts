@@ -153,13 +153,13 @@ export class Connections {
   async read(
     server: string,
     request: { readonly method: string; readonly params: Readonly<Record<string, unknown>> },
-    { signal, spills, chat }: CallOptions = {},
+    { signal, onProgress, spills, chat }: CallOptions = {},
   ): Promise<unknown> {
     signal?.throwIfAborted();
     const leave = this.#pool.chats.enter(server, chat);
     try {
       const { connection } = await this.#pool.use(server, signal);
-      const options = { timeoutMs: this.#pool.timeoutMs(), signal, spills };
+      const options = { timeoutMs: this.#pool.timeoutMs(), signal, onProgress, spills };
       return await connection.request(request.method, request.params, options);
     } catch (error) {
       signal?.throwIfAborted();

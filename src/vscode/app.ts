@@ -25,7 +25,9 @@ import { CANCELLED, failed, NO_CHAT, tell, UNTRUSTED } from './outcomes.ts';
 import { registerPaste } from './pasteImages.ts';
 import { placesOf } from './places.ts';
 import { ChatProblems } from './problems.ts';
+import { withNotice } from './progress.ts';
 import { keepCopy } from './recovery.ts';
+import { RunFigures } from './runFigures.ts';
 import { CHAT_FILES, RunLens } from './runLens.ts';
 import { Runs } from './runs.ts';
 import { ServerActions } from './serverActions.ts';
@@ -49,6 +51,7 @@ export class App {
   readonly #models: ModelCommands;
   readonly #prices: EditorModels;
   readonly #cost: CostItem;
+  readonly #figures = new RunFigures();
   readonly #runs: Runs;
 
   constructor(context: vscode.ExtensionContext) {
@@ -98,7 +101,10 @@ export class App {
       mayGoOn,
       reviewResults,
       rescue: (markdown) => void keepCopy(markdown, context),
-      onReply: (uri, progress) => this.#cost.runChanged(uri, progress),
+      onReply: (uri, progress) => {
+        this.#cost.runChanged(uri, progress);
+        this.#figures.changed(uri, progress);
+      },
       onUsage: (uri, model, used, request) => this.#count(uri, model, { used, request }),
     });
     this.serverActions = new ServerActions(this.servers, async (document, work) =>
@@ -124,6 +130,7 @@ export class App {
       this.#log,
       this.#runs,
       this.#cost,
+      this.#figures,
       this.#models,
       this.servers,
       this.surface,
@@ -140,8 +147,13 @@ export class App {
       }),
       this.#runs.onDidChange((uri) => {
         lens.refresh();
-        if (this.#runs.isRunning(uri)) this.#cost.runStarted(uri);
-        else this.#cost.runEnded(uri);
+        if (this.#runs.isRunning(uri)) {
+          this.#cost.runStarted(uri);
+          this.#figures.started(uri);
+        } else {
+          this.#cost.runEnded(uri);
+          this.#figures.ended(uri);
+        }
       }),
       vscode.window.onDidChangeActiveTextEditor(() => this.#runs.showState()),
     );
@@ -170,7 +182,12 @@ export class App {
   async compact(argument: unknown): Promise<RunOutcome> {
     const document = await findChat(readFields(argument));
     if (!document) return tell(failed(NO_CHAT));
-    return this.#runNext(document, (listener) => listener.compact());
+    // Nothing of a summary can be read before it is whole.
+    const outcome = await withNotice(vscode.l10n.t('Summing the chat up'), (signal) => {
+      signal.addEventListener('abort', () => this.#runs.stop(document.uri), { once: true });
+      return this.#runNext(document, (listener) => listener.compact());
+    });
+    return outcome ?? CANCELLED;
   }
 
   async stop(argument: unknown): Promise<void> {

@@ -42,12 +42,13 @@ export async function chooseWhereToRun(
 
 /** A new chat beside this one, with everything up to the turn. */
 export async function forkChat(document: vscode.TextDocument, offset: number): Promise<vscode.TextDocument> {
+  return writeFork(document, forkAt(document.getText(), offset));
+}
+
+/** A new chat beside this one, with this text. */
+export async function writeFork(document: vscode.TextDocument, text: string): Promise<vscode.TextDocument> {
   const stem = document.uri.path.replace(/^.*\//, '').replace(/(?:-fork(?:-\d+)?)?\.chat\.md$/, '');
-  return writeNewChat({
-    folder: folderFor(document),
-    stem: `${stem}-fork`,
-    text: forkAt(document.getText(), offset),
-  });
+  return writeNewChat({ folder: folderFor(document), stem: `${stem}-fork`, text });
 }
 
 function folderFor(document: vscode.TextDocument): vscode.Uri {

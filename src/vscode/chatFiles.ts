@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { newChat } from '../chat/edits.ts';
 import { parseChat } from '../chat/parse.ts';
+import type { WrittenCall } from '../chat/toolCall.ts';
 import { type Fields, readUri } from './commandArguments.ts';
 
 const MAX_NAME_TRIES = 1000;
@@ -71,11 +72,18 @@ function endOf(document: vscode.TextDocument): vscode.Selection {
   return new vscode.Selection(end, end);
 }
 
-/** Shows the arguments of a call, ready to be changed. */
+/** Shows the arguments of the call of this id, ready to be changed. */
 export async function selectCall(document: vscode.TextDocument, id: string): Promise<void> {
   const { turns } = parseChat(document.getText());
   const call = turns.flatMap((turn) => turn.calls).findLast((each) => each.id === id);
-  if (!call) return;
+  if (call) await selectArguments(document, call);
+}
+
+/** Puts the cursor behind the first line of a call's arguments. */
+export async function selectArguments(
+  document: vscode.TextDocument,
+  call: Pick<WrittenCall, 'infoEnd'>,
+): Promise<void> {
   const editor = await vscode.window.showTextDocument(document);
   const start = document.positionAt(call.infoEnd).line + 1;
   const range = document.validateRange(new vscode.Range(start, 0, start, Number.MAX_SAFE_INTEGER));

@@ -3,6 +3,7 @@ import { ASSET_FOLDER, readAssetName } from '../assets/names.ts';
 import { findUnlinked } from '../assets/unlinked.ts';
 import type { RunOutcome } from '../ports.ts';
 import { isChat } from './chatFiles.ts';
+import { withNotice } from './progress.ts';
 
 const MOVE = 'Move to Trash';
 const DELETE = 'Delete for Good';
@@ -16,7 +17,10 @@ export interface CleanUpOptions {
 /** Offers the assets of a folder that no chat in it links to, and moves those that the user agrees to away. */
 export async function cleanUpAssets({ folder, isRunning }: CleanUpOptions): Promise<RunOutcome> {
   if (isRunning()) throw new Error(RUNNING);
-  const unlinked = await readUnlinked(folder);
+  const unlinked = await withNotice(vscode.l10n.t('Looking for assets without a link'), () =>
+    readUnlinked(folder),
+  );
+  if (!unlinked) return NOTHING_MOVED;
   if (unlinked.length === 0) {
     const place = vscode.workspace.asRelativePath(vscode.Uri.joinPath(folder, ASSET_FOLDER));
     void vscode.window.showInformationMessage(
@@ -71,7 +75,8 @@ async function deleteEach(
   const done: string[] = [];
   const failed: string[] = [];
   let reason = '';
-  for (const name of names) {
+  const message = vscode.l10n.t('Removing {0} files', names.length);
+  const remove = async (name: string) => {
     try {
       await vscode.workspace.fs.delete(vscode.Uri.joinPath(folder, ASSET_FOLDER, name), options);
       done.push(name);
@@ -79,8 +84,15 @@ async function deleteEach(
       failed.push(name);
       reason ||= error instanceof Error ? error.message : String(error);
     }
-  }
-  return { done, failed, reason };
+  };
+  await withNotice(message, async (signal, notice) => {
+    for (const [at, name] of names.entries()) {
+      if (signal.aborted) return;
+      notice.report({ percent: (at / names.length) * 100 });
+      await remove(name);
+    }
+  });
+  return { done: [...done], failed: [...failed], reason };
 }
 
 async function readUnlinked(folder: vscode.Uri): Promise<readonly string[]> {

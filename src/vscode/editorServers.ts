@@ -83,7 +83,7 @@ export class EditorServers implements vscode.Disposable {
       rows,
       logs: this.#logs,
       agree: (server) => this.list.agree(server),
-      openResource: (resource) => this.#openResource(resource, documents),
+      openResource: (resource, signal) => this.#openResource(resource, documents, signal),
       signOut: (server) => this.client.signOut(server),
       forgetInputs: (server) => this.list.forgetInputs(server),
     });
@@ -122,8 +122,12 @@ export class EditorServers implements vscode.Disposable {
   }
 
   /** Shows the app of the call at the cursor. */
-  async openApp(document: vscode.TextDocument, position: vscode.Position): Promise<void> {
-    await (await this.#appPanels()).openFromChat(document, position);
+  async openApp(
+    document: vscode.TextDocument,
+    position: vscode.Position,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await (await this.#appPanels()).openFromChat(document, position, signal);
   }
 
   /** What has changed counts for servers that run as well. */
@@ -135,12 +139,16 @@ export class EditorServers implements vscode.Disposable {
     }
   }
 
-  async #openResource(resource: ResourceName, documents: ResourceDocuments): Promise<void> {
+  async #openResource(
+    resource: ResourceName,
+    documents: ResourceDocuments,
+    signal: AbortSignal,
+  ): Promise<void> {
     const entry = { kind: 'resource', server: resource.server, name: resource.uri } as const;
     await audited(this.audit, entry, (agreed) => {
       // Whoever names it in a command has asked for it.
       agreed('asked');
-      return documents.open(resource);
+      return documents.open(resource, signal);
     });
   }
 

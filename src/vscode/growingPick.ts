@@ -1,4 +1,6 @@
 import * as vscode from 'vscode';
+import { describeSeconds } from './elapsed.ts';
+import { countSeconds } from './progress.ts';
 
 /** A row of a list; one without a value is there to be read. */
 export interface Row<T> extends vscode.QuickPickItem {
@@ -30,12 +32,16 @@ export async function pickGrowing<T>(
   pick.busy = true;
   const chosen = acceptedValue(pick);
   pick.show();
+  const clock = countSeconds((seconds) => {
+    if (seconds > 0) pick.title = pick.busy ? `${words.title} · ${describeSeconds(seconds)}` : words.title;
+  });
   try {
     const filled = fill(pick, words, ask(asking.signal));
     await Promise.race([filled, chosen]);
     return await chosen;
   } finally {
     asking.abort();
+    clock.dispose();
     pick.dispose();
   }
 }
@@ -57,6 +63,7 @@ async function fill<T>(
     }),
   );
   pick.busy = false;
+  pick.title = words.title;
   if (pick.items.length === 0) pick.placeholder = words.nothing;
 }
 

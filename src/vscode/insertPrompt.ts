@@ -4,6 +4,7 @@ import type { PromptInfo, PromptList, ServerHost } from '../ports.ts';
 import { type Answers, askCompleted } from './completionInput.ts';
 import { type PickWords, pickGrowing, type Row } from './growingPick.ts';
 import { plainMessage } from './plainMessage.ts';
+import { withNotice } from './progress.ts';
 
 const WORDS: PickWords = {
   title: 'Filechat: Insert Prompt',
@@ -27,13 +28,21 @@ export async function pickPrompt(
   const { server, prompt, arguments: values = {} } = given;
   const named =
     server !== undefined && prompt !== undefined ? { server, prompt, arguments: values } : undefined;
-  const info = named
-    ? (await host.listPrompts(named.server)).prompts.find((each) => each.prompt === prompt)
+  const list = named && (await askFor(host, named.server));
+  if (named && !list) return undefined;
+  const info = list
+    ? list.prompts.find((each) => each.prompt === prompt)
     : await pickAny(host, server === undefined ? await servers() : [server], prompt);
   // A prompt that nobody knows is told where all such things are told: by the server.
   if (!info || (named && missing(info, values).length === 0)) return named;
   const answers = await askArguments(host, info, values);
   return answers && { server: info.server, prompt: info.prompt, arguments: answers };
+}
+
+/** Resolves to nothing when the user calls it off. */
+function askFor(host: ServerHost, server: string): Promise<PromptList | undefined> {
+  const message = plainMessage(vscode.l10n.t('Asking {0} for its prompts', server));
+  return withNotice(message, (signal) => host.listPrompts(server, signal));
 }
 
 /** Asks for each argument that is not given yet. Resolves to nothing when the user gives up. */

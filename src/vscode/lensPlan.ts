@@ -1,40 +1,61 @@
 import { type NextAction, nextAction } from '../chat/nextAction.ts';
 import { type Chat, type Turn, turnBody } from '../chat/parse.ts';
+import { replyStarts } from '../chat/regenerate.ts';
+
+export type LensKind = 'run' | 'runTools' | 'editArguments' | 'resume' | 'stop' | 'regenerate' | 'fork';
 
 /** One thing to click above a turn. */
 export interface PlannedLens {
   /** Where the turn begins. */
   readonly offset: number;
-  readonly title: string;
-  readonly command: string;
+  readonly kind: LensKind;
+  /** How many calls would be made. */
+  readonly count?: number;
 }
 
-/** What the chat asks for next stands at the last turn that says something; an earlier question can be forked. */
+/**
+ * What the chat asks for next stands at the last turn that says something; a reply can be had again, and an earlier
+ * question forked. While it runs, the rows above the older turns stay: a text that jumps cannot be read.
+ */
 export function planLenses(text: string, chat: Chat, running: boolean): readonly PlannedLens[] {
-  const speaker = chat.turns.findLastIndex((turn) => speaks(text, turn));
-  const next = running ? STOP : nextLens(text, chat);
-  const forks = chat.turns.filter((_, at) => isAnswered(chat.turns, at));
+  const { turns } = chat;
+  const speaker = turns.findLast((turn) => speaks(text, turn))?.start ?? 0;
+  const next: readonly Face[] = running ? [{ kind: 'stop' }] : nextLenses(text, chat);
   return [
-    ...forks.map(({ start }) => ({ offset: start, ...FORK })),
-    ...(next ? [{ offset: chat.turns[speaker]?.start ?? 0, ...next }] : []),
+    ...turns.flatMap(({ start }, at) => (isAnswered(turns, at) ? [{ offset: start, kind: FORK }] : [])),
+    ...next.map((face) => ({ offset: speaker, ...face })),
+    ...repliesToOffer(text, chat, running).map(({ start }) => ({ offset: start, kind: REGENERATE })),
   ];
 }
 
-type LensFace = Omit<PlannedLens, 'offset'>;
+type Face = Omit<PlannedLens, 'offset'>;
 
-const FORK: LensFace = { title: '$(repo-forked) Fork', command: 'filechat.fork' };
-const STOP: LensFace = { title: '$(debug-stop) Stop', command: 'filechat.stop' };
-const NEXT: Readonly<Record<Exclude<NextAction['kind'], 'runTools'>, LensFace | undefined>> = {
+const FORK: LensKind = 'fork';
+const REGENERATE: LensKind = 'regenerate';
+const NEXT: Readonly<Record<NextAction['kind'], LensKind | undefined>> = {
   wait: undefined,
-  reply: { title: '$(play) Run', command: 'filechat.run' },
-  resume: { title: '$(debug-continue) Resume', command: 'filechat.resume' },
+  reply: 'run',
+  resume: 'resume',
+  runTools: 'runTools',
 };
 
-function nextLens(text: string, chat: Chat): LensFace | undefined {
+function nextLenses(text: string, chat: Chat): readonly Face[] {
   const action = nextAction(text, chat);
-  if (action.kind !== 'runTools') return NEXT[action.kind];
-  const count = action.calls.length;
-  return { title: `$(play) Run ${count} tool ${count === 1 ? 'call' : 'calls'}`, command: 'filechat.run' };
+  if (action.kind === 'runTools') {
+    return [{ kind: 'runTools', count: action.calls.length }, { kind: 'editArguments' }];
+  }
+  const kind = NEXT[action.kind];
+  return kind ? [{ kind }] : [];
+}
+
+/** The reply that is being written cannot be had again yet, and one without words only waits for them. */
+function repliesToOffer(text: string, chat: Chat, running: boolean): readonly Turn[] {
+  const isQuestion = (turn: Turn) => turn.role === 'user' && speaks(text, turn);
+  const asked = running ? (chat.turns.findLast(isQuestion)?.start ?? 0) : Number.POSITIVE_INFINITY;
+  const from = chat.turns.find(isQuestion)?.start ?? Number.POSITIVE_INFINITY;
+  return replyStarts(chat).filter(
+    (turn) => turn.start > from && turn.start < asked && turnBody(text, turn).trim() !== '',
+  );
 }
 
 /** An empty user turn only waits for text. */

@@ -3,6 +3,7 @@ import { createChat, findChat } from './chatFiles.ts';
 import { readFields, readString } from './commandArguments.ts';
 import type { ModelCommands } from './modelCommands.ts';
 import { failed, NO_CHAT, tell, UNTRUSTED } from './outcomes.ts';
+import { withNotice } from './progress.ts';
 
 /** The commands about a chat's model, as the palette calls them. */
 export class ModelActions {
@@ -28,14 +29,12 @@ export class ModelActions {
     const document = await findChat(readFields(argument));
     if (!document) return void tell(failed(NO_CHAT));
     if (!vscode.workspace.isTrusted) return void tell(failed(UNTRUSTED));
-    const work = new AbortController();
-    const options = { location: vscode.ProgressLocation.Window, title: 'Filechat: making the request' };
-    await vscode.window.withProgress(options, async () => {
-      try {
-        await this.#models.showRequest(document, work.signal);
-      } catch (error) {
-        tell(failed(error instanceof Error ? error.message : String(error)));
-      }
-    });
+    try {
+      await withNotice(vscode.l10n.t('Preparing the request'), (signal) =>
+        this.#models.showRequest(document, signal),
+      );
+    } catch (error) {
+      tell(failed(error instanceof Error ? error.message : String(error)));
+    }
   }
 }

@@ -84,6 +84,7 @@ export class ModelCommands implements vscode.Disposable {
       ...notes.map((note) => `> ${note}`),
     ];
     const preview = (await model.preview(request)).trimEnd();
+    signal.throwIfAborted();
     const body = fence(preview, preview.startsWith('{') ? 'json' : 'http');
     await this.#view.show(document.uri, `${head.join('\n\n')}\n\n${body}\n`);
   }

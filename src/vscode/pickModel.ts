@@ -3,7 +3,9 @@ import type { ModelConfig, ModelPrice } from '../model/config.ts';
 import { priceOf } from '../model/prices.ts';
 import { describeCount } from '../model/usage.ts';
 import { editorModelName } from './editorModel.ts';
+import { describeSeconds } from './elapsed.ts';
 import { plainMessage } from './plainMessage.ts';
+import { countSeconds } from './progress.ts';
 
 /** A model that a provider says it offers. */
 export interface OfferedModel {
@@ -34,7 +36,7 @@ export interface PickModelOptions {
 export async function pickModel(options: PickModelOptions): Promise<string | undefined> {
   const pick = vscode.window.createQuickPick<ModelItem>();
   const list = new ModelPick(pick, options);
-  pick.title = 'Filechat: Select Model';
+  pick.title = TITLE;
   pick.placeholder = 'Which model should answer in this chat?';
   pick.matchOnDescription = true;
   pick.matchOnDetail = true;
@@ -47,6 +49,8 @@ export async function pickModel(options: PickModelOptions): Promise<string | und
     list.dispose();
   }
 }
+
+const TITLE = 'Filechat: Select Model';
 
 interface ModelItem extends vscode.QuickPickItem {
   readonly model?: string;
@@ -67,6 +71,8 @@ class ModelPick {
   readonly #options: PickModelOptions;
   readonly #sections: Section[];
   readonly #closed = new AbortController();
+  /** Says for how long providers have been asked. */
+  #clock: vscode.Disposable | undefined;
   #waiting = 0;
 
   constructor(pick: vscode.QuickPick<ModelItem>, options: PickModelOptions) {
@@ -84,6 +90,7 @@ class ModelPick {
 
   dispose(): void {
     this.#closed.abort();
+    this.#clock?.dispose();
     this.#pick.dispose();
   }
 
@@ -126,16 +133,26 @@ class ModelPick {
   async #fillSection(at: number, load: () => Promise<readonly ModelItem[]>): Promise<readonly ModelItem[]> {
     this.#waiting += 1;
     this.#pick.busy = true;
+    this.#clock ??= countSeconds((seconds) => {
+      if (seconds > 0) this.#pick.title = `${TITLE} · ${describeSeconds(seconds)}`;
+    });
     const items = await load().catch((error: unknown) => [
       noteItem(error instanceof Error ? error.message : String(error)),
     ]);
     this.#waiting -= 1;
+    if (this.#waiting === 0) this.#stopClock();
     const section = this.#sections[at];
     if (this.#closed.signal.aborted || !section) return items;
     this.#sections[at] = { title: section.title, items };
     this.#pick.busy = this.#waiting > 0;
     this.#show();
     return items;
+  }
+
+  #stopClock(): void {
+    this.#clock?.dispose();
+    this.#clock = undefined;
+    if (!this.#closed.signal.aborted) this.#pick.title = TITLE;
   }
 
   /** What the user has typed, and the row that is lit, stay. */

@@ -64,10 +64,10 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
   }
 
   /** Fetches a resource and shows it: text in an editor, bytes as a file. Rejects with a message fit for the user. */
-  async open(resource: ResourceName): Promise<void> {
+  async open(resource: ResourceName, signal?: AbortSignal): Promise<void> {
     if (!vscode.workspace.isTrusted) throw new Error(UNTRUSTED);
     this.#asked.add(resource.server);
-    const contents = await this.#host.fetchResource(resource, { maxBytes: MAX_RESOURCE_BYTES });
+    const contents = await this.#host.fetchResource(resource, { maxBytes: MAX_RESOURCE_BYTES, signal });
     if (contents.length === 0) throw new Error(`The resource ${resource.uri} is empty.`);
     const texts = contents.flatMap(({ data }) => (typeof data === 'string' ? [data] : []));
     if (texts.length < contents.length) return this.#openSaved(resource, contents);

@@ -120,15 +120,16 @@ export class Runs implements vscode.Disposable {
   }
 
   async #listen({ document }: Run, progress: RunProgress): Promise<ChatListener> {
-    const { assetsFor, filesFor, conversationFor, onReply, onUsage, tools, ...parts } = this.#parts;
+    const { assetsFor, filesFor, conversationFor, onReply, onUsage, tools, servers, ...parts } = this.#parts;
     return new ChatListener({
       ...parts,
       document,
       chat: document.uri.toString(),
       tools: progress.watch(tools),
+      servers: progress.watchServers(servers),
       assets: await assetsFor(document.uri),
       files: filesFor(document.uri),
-      conversation: conversationFor(document.uri),
+      conversation: progress.watchPreparation(conversationFor(document.uri)),
       onProgress: (call, told) => progress.tool(call, told),
       onReply: (told) => {
         progress.reply(told);

@@ -5,6 +5,7 @@ import type { AskedBy, ChatModel, SamplingAnswer, SamplingRequest } from '../por
 import type { AlwaysServers } from './alwaysServers.ts';
 import { type Agreed, Declined } from './audited.ts';
 import { plainMessage } from './plainMessage.ts';
+import { withNotice } from './progress.ts';
 import { editInDocument } from './samplingView.ts';
 import { untilAborted } from './untilAborted.ts';
 
@@ -128,10 +129,9 @@ async function answerWithProgress(
   { server, model, signal }: Sampling,
 ): Promise<SamplingAnswer> {
   const title = `${plainMessage(model.name)} answers the server “${server}”…`;
-  const location = vscode.ProgressLocation.Notification;
-  return vscode.window.withProgress({ location, title, cancellable: true }, async (_, token) => {
-    const stop = new AbortController();
-    token.onCancellationRequested(() => stop.abort(new Declined('cancelled')));
-    return answerSampling(request, model, AbortSignal.any([signal, stop.signal]));
-  });
+  const answer = await withNotice(title, (stop) =>
+    answerSampling(request, model, AbortSignal.any([signal, stop])),
+  );
+  if (!answer) throw new Declined('cancelled');
+  return answer;
 }

@@ -7,6 +7,8 @@ import type { EditorServers } from './editorServers.ts';
 import { EDITOR_SERVER, hasEditorTools } from './editorTools.ts';
 import { pickPrompt } from './insertPrompt.ts';
 import { CANCELLED, failed, NO_CHAT, tell, UNTRUSTED } from './outcomes.ts';
+import { plainMessage } from './plainMessage.ts';
+import { withNotice } from './progress.ts';
 import { fillTemplate, pickResource } from './readResource.ts';
 import { readToolRequest } from './toolRequest.ts';
 
@@ -45,8 +47,10 @@ export class ServerActions {
         const server = readString(fields, 'server');
         const template = readString(fields, 'template');
         if (server !== undefined && template !== undefined) {
-          const { templates } = await client.listResources(server);
-          const found = templates.find((each) => each.uriTemplate === template);
+          const message = plainMessage(vscode.l10n.t('Asking {0} for its resources', server));
+          const list = await withNotice(message, (signal) => client.listResources(server, signal));
+          if (!list) return undefined;
+          const found = list.templates.find((each) => each.uriTemplate === template);
           return fillTemplate(client, found ?? { server, uriTemplate: template, name: template });
         }
         const uri = readString(fields, 'resource') ?? readString(fields, 'uri');
@@ -74,7 +78,10 @@ export class ServerActions {
     const editor = vscode.window.activeTextEditor;
     if (!editor) return void tell(failed(NO_CHAT));
     if (!vscode.workspace.isTrusted) return void tell(failed(UNTRUSTED));
-    await this.#servers.openApp(editor.document, editor.selection.active);
+    const { document, selection } = editor;
+    await withNotice(vscode.l10n.t('Opening the app'), (signal) =>
+      this.#servers.openApp(document, selection.active, signal),
+    );
   }
 
   async addServer(argument: unknown): Promise<void> {

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { LogLevel, ResourceName, ServerHost } from '../ports.ts';
 import { readFields, readString } from './commandArguments.ts';
 import { plainMessage } from './plainMessage.ts';
+import { withNotice } from './progress.ts';
 import { fillTemplate, pickResource } from './readResource.ts';
 import { type ServerRow, serverItem } from './serverItems.ts';
 import type { ServerLogs } from './serverLogs.ts';
@@ -14,7 +15,7 @@ export interface ServerCommandParts {
   readonly logs: Pick<ServerLogs, 'show'>;
   /** Asks about a server of the workspace that nobody agreed to. */
   readonly agree: (server: string) => Promise<ServerConsent>;
-  readonly openResource: (resource: ResourceName) => Promise<void>;
+  readonly openResource: (resource: ResourceName, signal: AbortSignal) => Promise<void>;
   /** Forgets what the server gave us to prove who the user is. */
   readonly signOut: (server: string) => Promise<void>;
   /** Forgets what the user has filled in for the server, who is asked for it at the next start. False if it has none. */
@@ -30,6 +31,8 @@ interface ServerChoice {
   readonly remote?: boolean;
 }
 
+/** What ends something is not called off half-way. */
+const FINAL = { cancellable: false };
 const SHOW_LOG = 'Show Log';
 const RESTART = 'Restart';
 const UNTRUSTED =
@@ -55,19 +58,23 @@ export class ServerCommands {
 
   start(argument: unknown): Promise<void> {
     return this.#run(argument, { title: 'Start', among: ['idle', 'failed', 'unasked'] }, (server) =>
-      this.#launch(server, () => this.#parts.host.start(server)),
+      this.#launch(server, vscode.l10n.t('Starting {0}', server), () => this.#parts.host.start(server)),
     );
   }
 
   stop(argument: unknown): Promise<void> {
     return this.#run(argument, { title: 'Stop', among: ['ready', 'starting'] }, (server) =>
-      this.#parts.host.stop(server),
+      withNotice(
+        plainMessage(vscode.l10n.t('Stopping {0}', server)),
+        () => this.#parts.host.stop(server),
+        FINAL,
+      ),
     );
   }
 
   restart(argument: unknown): Promise<void> {
     return this.#run(argument, { title: 'Restart', among: ['ready', 'failed', 'starting'] }, (server) =>
-      this.#launch(server, () => this.#parts.host.restart(server)),
+      this.#restart(server),
     );
   }
 
@@ -80,7 +87,9 @@ export class ServerCommands {
     return this.#run(argument, { title: 'Set the Log Level of', among: ['ready'] }, async (server) => {
       const given = readString(readFields(argument), 'level');
       const level = LEVELS.find((each) => each === given) ?? (await pickLevel(server));
-      if (level) await this.#parts.host.setLogLevel(server, level);
+      if (!level) return;
+      const message = plainMessage(vscode.l10n.t('Setting the log level of {0}', server));
+      await withNotice(message, () => this.#parts.host.setLogLevel(server, level));
     });
   }
 
@@ -91,7 +100,9 @@ export class ServerCommands {
       if (!vscode.workspace.isTrusted) throw new Error(UNTRUSTED);
       if (server !== undefined && (await this.#parts.agree(server)) !== 'given') return;
       const resource = await this.#chooseResource(argument);
-      if (resource) await this.#parts.openResource(resource);
+      if (!resource) return;
+      const message = plainMessage(vscode.l10n.t('Reading {0}', resource.uri));
+      await withNotice(message, (signal) => this.#parts.openResource(resource, signal));
     } catch (error) {
       void this.#tell(server, error);
     }
@@ -99,7 +110,8 @@ export class ServerCommands {
 
   signOut(argument: unknown): Promise<void> {
     return this.#run(argument, { title: 'Sign Out of', remote: true }, async (server) => {
-      await this.#parts.signOut(server);
+      const message = plainMessage(vscode.l10n.t('Signing out of {0}', server));
+      await withNotice(message, () => this.#parts.signOut(server), FINAL);
       void vscode.window.showInformationMessage(plainMessage(`Signed out of ${server}.`));
     });
   }
@@ -112,7 +124,7 @@ export class ServerCommands {
         : `The configuration of ${server} asks for no inputs.`;
       const buttons = hasInputs ? [RESTART] : [];
       const answer = await vscode.window.showInformationMessage(plainMessage(words), ...buttons);
-      if (answer === RESTART) await this.#launch(server, () => this.#parts.host.restart(server));
+      if (answer === RESTART) await this.#restart(server);
     });
   }
 
@@ -131,11 +143,20 @@ export class ServerCommands {
     }
   }
 
-  /** Nothing of a workspace starts without the user's word. */
-  async #launch(server: string, work: () => Promise<void>): Promise<void> {
+  #restart(server: string): Promise<void> {
+    const { host } = this.#parts;
+    return this.#launch(server, vscode.l10n.t('Restarting {0}', server), () => host.restart(server));
+  }
+
+  /** Nothing of a workspace starts without the user's word. Who calls it off ends what has been started. */
+  async #launch(server: string, message: string, work: () => Promise<void>): Promise<void> {
     if (!vscode.workspace.isTrusted) throw new Error(UNTRUSTED);
     if ((await this.#parts.agree(server)) !== 'given') return;
-    await vscode.window.withProgress({ location: { viewId: 'filechat.servers' } }, work);
+    await withNotice(plainMessage(message), async (signal) => {
+      const stop = () => void this.#parts.host.stop(server).catch(() => undefined);
+      signal.addEventListener('abort', stop, { once: true });
+      await work();
+    });
   }
 
   async #tell(server: string | undefined, error: unknown): Promise<void> {
@@ -168,7 +189,12 @@ export class ServerCommands {
     const server = readString(fields, 'server');
     const template = readString(fields, 'template');
     if (server !== undefined && template !== undefined) {
-      const { templates } = await host.listResources(server);
+      const list = await withNotice(
+        plainMessage(vscode.l10n.t('Asking {0} for its resources', server)),
+        (signal) => host.listResources(server, signal),
+      );
+      if (!list) return undefined;
+      const { templates } = list;
       const found = templates.find(({ uriTemplate }) => uriTemplate === template);
       if (!found) throw new Error(`It has no template ${template} any more.`);
       return fillTemplate(host, found);

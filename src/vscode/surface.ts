@@ -53,7 +53,7 @@ export class Surface implements vscode.Disposable {
       new Turns(parts),
       registerCompletion(parts),
       registerHovers(parts),
-      registerAssetLinks(),
+      registerAssetLinks(parts),
     );
   }
 

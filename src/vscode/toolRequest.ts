@@ -1,9 +1,12 @@
+import * as vscode from 'vscode';
 import type { ToolRequest } from '../listener.ts';
 import { missingArguments } from '../mcp/arguments.ts';
-import type { ToolHost, ToolInfo } from '../ports.ts';
+import type { ToolHost } from '../ports.ts';
 import { askArguments } from './askArguments.ts';
 import { type Fields, readObject, readString } from './commandArguments.ts';
 import { pickTool } from './pickTool.ts';
+import { plainMessage } from './plainMessage.ts';
+import { withNotice } from './progress.ts';
 
 /** What to call: as the caller says, and the rest as the user picks it. */
 export async function readToolRequest(
@@ -15,17 +18,18 @@ export async function readToolRequest(
   const tool = readString(fields, 'tool');
   const given = readObject(fields, 'arguments') ?? {};
   const named = server !== undefined && tool !== undefined ? { server, tool, arguments: given } : undefined;
-  const among = async () => (server === undefined ? await servers() : [server]);
-  const info = named
-    ? await findTool(named, tools)
-    : await pickTool((await among()).map((each) => tools.listTools(each)));
+  if (!named) {
+    const among = server === undefined ? await servers() : [server];
+    const picked = await pickTool((signal) => among.map((each) => tools.listTools(each, signal)));
+    const args = picked && (await askArguments(picked, given));
+    return args && { server: picked.server, tool: picked.tool, arguments: args };
+  }
+  const message = plainMessage(vscode.l10n.t('Asking {0} for its tools', named.server));
+  const list = await withNotice(message, (signal) => tools.listTools(named.server, signal));
+  if (!list) return undefined;
+  const info = list.tools.find((each) => each.tool === tool);
   // A tool that nobody knows is told where all such things are told: by the turn loop.
-  if (!info || (named && missingArguments(info.inputSchema, given).length === 0)) return named;
+  if (!info || missingArguments(info.inputSchema, given).length === 0) return named;
   const args = await askArguments(info, given);
   return args && { server: info.server, tool: info.tool, arguments: args };
-}
-
-async function findTool({ server, tool }: ToolRequest, tools: ToolHost): Promise<ToolInfo | undefined> {
-  const list = await tools.listTools(server);
-  return list.tools.find((each) => each.tool === tool);
 }

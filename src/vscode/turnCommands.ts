@@ -1,14 +1,116 @@
+import * as vscode from 'vscode';
+import { turnAt } from '../chat/fork.ts';
+import { nextAction, pendingCalls } from '../chat/nextAction.ts';
+import { applied, planRegeneration } from '../chat/regenerate.ts';
+import type { WrittenCall } from '../chat/toolCall.ts';
 import type { RunOutcome } from '../ports.ts';
-import { CANCELLED } from './outcomes.ts';
+import { applyEdit, writeFork } from './chatCommands.ts';
+import { findChat, selectArguments } from './chatFiles.ts';
+import { type Fields, readFields } from './commandArguments.ts';
+import { chatOf } from './openChats.ts';
+import { CANCELLED, failed, NO_CHAT, tell, UNTRUSTED } from './outcomes.ts';
 import type { SurfaceParts } from './surface.ts';
 
 /** What can be done with one turn: ask again, or change a call before it is made. */
 export class TurnCommands {
-  constructor(_parts: Pick<SurfaceParts, 'run' | 'runs'>) {}
+  readonly #parts: Pick<SurfaceParts, 'run' | 'runs'>;
 
-  async regenerate(_argument: unknown): Promise<RunOutcome> {
-    return CANCELLED;
+  constructor(parts: Pick<SurfaceParts, 'run' | 'runs'>) {
+    this.#parts = parts;
   }
 
-  async editArguments(_argument: unknown): Promise<void> {}
+  /** Asks for another reply in the place of the one at the line, or at the cursor. */
+  async regenerate(argument: unknown): Promise<RunOutcome> {
+    const fields = readFields(argument);
+    const document = await findChat(fields);
+    if (!document) return tell(failed(NO_CHAT));
+    // Before anything is taken away: who may not run gets nothing in its place.
+    if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
+    if (this.#parts.runs.isRunning(document.uri)) return tell(failed(running()));
+    const offset = offsetFor(document, fields);
+    const plan = planRegeneration(document.getText(), offset, chatOf(document));
+    if (!plan) return tell(failed(vscode.l10n.t('There is no reply here that could be asked for again.')));
+    const place = plan.hasLater ? await askWhere() : 'here';
+    if (place === undefined) return CANCELLED;
+    // While the question stood there, the text may have changed.
+    const now = planRegeneration(document.getText(), offset, chatOf(document));
+    if (!now || now.hasLater !== plan.hasLater) return tell(failed(changed()));
+    if (place === 'fork') {
+      const fork = await writeFork(document, applied(document.getText(), now.edit));
+      return this.#parts.run(fork);
+    }
+    return this.#replace(document, now.edit);
+  }
+
+  /** Puts the cursor into the arguments of the call at the line, or at the cursor. */
+  async editArguments(argument: unknown): Promise<void> {
+    const fields = readFields(argument);
+    const document = await findChat(fields);
+    if (!document) return void tell(failed(NO_CHAT));
+    const call = pendingCallAt(document, offsetFor(document, fields));
+    if (!call) {
+      void vscode.window.showInformationMessage(vscode.l10n.t('No call in this chat waits to be made.'));
+      return;
+    }
+    await selectArguments(document, call);
+  }
+
+  /** A run that brings nothing at all leaves the reply that was there. */
+  async #replace(document: vscode.TextDocument, edit: Parameters<typeof applied>[1]): Promise<RunOutcome> {
+    const removed = document.getText().slice(edit.start, edit.end);
+    if (!(await applyEdit(document, edit))) return tell(failed(changed()));
+    const left = document.getText();
+    const outcome = await this.#parts.run(document);
+    if (!outcome.ok && document.getText() === left) {
+      const end = edit.start + edit.text.length;
+      await applyEdit(document, { start: edit.start, end, text: removed });
+    }
+    return outcome;
+  }
+}
+
+function running(): string {
+  return vscode.l10n.t('This chat is running already. Stop it first, or wait.');
+}
+
+function changed(): string {
+  return vscode.l10n.t('The chat has changed meanwhile. Nothing was removed; try again.');
+}
+
+async function askWhere(): Promise<'fork' | 'here' | undefined> {
+  const fork = vscode.l10n.t('Fork to a New Chat');
+  const replace = vscode.l10n.t('Replace What Follows');
+  const answer = await vscode.window.showInformationMessage(
+    vscode.l10n.t('More was said below this reply. Ask for it again?'),
+    {
+      modal: true,
+      detail: vscode.l10n.t(
+        'A fork keeps this chat as it is and goes on in a new file. Replacing deletes the reply and all turns below it; Undo brings them back.',
+      ),
+    },
+    fork,
+    replace,
+  );
+  return answer === fork ? 'fork' : answer === replace ? 'here' : undefined;
+}
+
+/** The line that a lens or a script names, or the one of the cursor. */
+function offsetFor(document: vscode.TextDocument, fields: Fields): number {
+  const line = fields['line'];
+  if (typeof line === 'number') return document.offsetAt(new vscode.Position(line, 0));
+  const editor =
+    vscode.window.activeTextEditor?.document === document
+      ? vscode.window.activeTextEditor
+      : vscode.window.visibleTextEditors.find((each) => each.document === document);
+  return editor ? document.offsetAt(editor.selection.active) : document.getText().length;
+}
+
+/** The call that the offset is in, else the first of its turn, else the one that would be made next. */
+function pendingCallAt(document: vscode.TextDocument, offset: number): WrittenCall | undefined {
+  const chat = chatOf(document);
+  const turn = turnAt(chat, offset);
+  const own = turn ? pendingCalls(chat.turns, chat.turns.indexOf(turn)) : [];
+  const action = nextAction(document.getText(), chat);
+  const next = action.kind === 'runTools' ? action.calls : [];
+  return own.find((call) => call.start <= offset && offset <= call.end) ?? own[0] ?? next[0];
 }

@@ -8,6 +8,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { EventLines } from '../../src/mcp/spill/eventLines.ts';
+import type { ToolProgress } from '../../src/ports.ts';
 import { serve } from './serving.ts';
 import { bytesOf, cut, makeFolder } from './spilling.ts';
 
@@ -35,6 +36,17 @@ describe('a large result over HTTP', () => {
       assert.equal(createHash('sha256').update(bytes).digest('hex'), content[0].text);
       await table.dispose();
       assert.deepEqual(folder.files(), []);
+    });
+
+    test(`tells how much of it has come, as ${framing}`, async (t) => {
+      const serving = await start(t, framing);
+      const spills = serving.folder.table();
+      const told: (number | undefined)[] = [];
+      const onProgress = ({ bytes }: ToolProgress) => told.push(bytes);
+      await serving.callTool('web.image', { size: 10 * MB }, { spills, onProgress });
+      await spills.dispose();
+      const [first = 0, last = 0] = [told[0], told.at(-1)];
+      assert.ok(MB <= first && first <= last && last < 14 * MB, String(told));
     });
 
     test(`over the limit is refused with its size, and the next call works, as ${framing}`, async (t) => {
@@ -150,7 +162,7 @@ async function start(t: TestContext, framing: Framing) {
   const serving = serve(t, { web: { kind: 'http', url, headers: {} } });
   const call = (tool: string, spills: ReturnType<typeof folder.table>, size = 0, signal?: AbortSignal) =>
     serving.call(`web.${tool}`, { size }, { spills, signal });
-  return { ...serving, folder, call, closed: closed.promise };
+  return { ...serving, folder, call, callTool: serving.call, closed: closed.promise };
 }
 
 async function answer(message: Message, response: ServerResponse, framing: Framing, onClosed: () => void) {

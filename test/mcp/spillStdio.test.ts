@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { StdioServer } from '../../src/mcp/config.ts';
 import { SpillTable } from '../../src/mcp/spill/spillTable.ts';
 import { StdioTransport } from '../../src/mcp/spill/stdioTransport.ts';
+import type { ToolProgress } from '../../src/ports.ts';
 import { serve } from './serving.ts';
 import { bytesOf, makeFolder } from './spilling.ts';
 
@@ -51,6 +52,25 @@ describe('a large result over stdio', () => {
     await check('idLast', { size: 2 * MB, seed: 1 });
     assert.deepEqual(folder.files(), []);
   });
+
+  for (const tool of ['image', 'idLast']) {
+    test(`tells how much of it has come, as ${tool}; a small one tells nothing`, async (t) => {
+      const folder = makeFolder(t);
+      const { call } = serve(t, { a: server });
+      const told: (number | undefined)[] = [];
+      const onProgress = ({ bytes }: ToolProgress) => told.push(bytes);
+      const ask = async (size: number) => {
+        const spills = folder.table();
+        await call(`a.${tool}`, { size, seed: 1 }, { spills, onProgress });
+        await spills.dispose();
+      };
+      await ask(100_000);
+      assert.deepEqual(told, []);
+      await ask(20 * MB);
+      const [first = 0, last = 0] = [told[0], told.at(-1)];
+      assert.ok(MB <= first && first <= last && last < 28 * MB, String(told));
+    });
+  }
 
   test('without a table stays in the message', async (t) => {
     const { call } = serve(t, { a: server });

@@ -68,6 +68,11 @@ export class JsonFilter {
     return this.#dropped;
   }
 
+  /** Of the message under way, once it has come. */
+  get id(): number | undefined {
+    return this.#place.id;
+  }
+
   async push(chunk: Buffer): Promise<void> {
     for (let at = 0; at < chunk.length; ) {
       if (this.#string === undefined) {

@@ -50,6 +50,12 @@ export class PendingCalls implements SpillTables {
     return this.#methods.size === 1 ? [...this.#methods.keys()][0] : undefined;
   }
 
+  /** So much of the answer to a request has come; of one without an id yet, if it can be for one request only. */
+  arrived(id: number | undefined, bytes: number): void {
+    const of = id ?? this.only;
+    if (of !== undefined) this.#tables.get(of)?.onBytes?.(bytes);
+  }
+
   tableFor(id: number | undefined): SpillTable | undefined {
     if (id !== undefined) return this.#tables.get(id);
     const live = [...this.#tables.values()].find((table) => !table.disposed);

@@ -15,6 +15,8 @@ export interface SpillTableOptions {
 export class SpillTable implements Spills {
   /** Called whenever more of a long string has come: the server works, though nothing can be told yet. */
   onArrival: (() => void) | undefined;
+  /** Told a few times a second how much of a long answer has come. */
+  onBytes: ((bytes: number) => void) | undefined;
   readonly #options: SpillTableOptions;
   /** Never sent anywhere, so no server can write a string that is taken for a placeholder. */
   readonly #secret = randomBytes(16).toString('hex');

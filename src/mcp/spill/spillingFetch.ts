@@ -1,4 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
+import { Arrival } from './arrival.ts';
 import { EventLines } from './eventLines.ts';
 import { type FilteredMessage, JsonFilter, MAX_MESSAGE_BYTES } from './jsonFilter.ts';
 import { type PendingCalls, tooLargeAnswer } from './pendingCalls.ts';
@@ -65,9 +66,11 @@ function filterBody(
 
 async function* filterJson(body: Body, options: SpillingFetchOptions): AsyncGenerator<Buffer> {
   const filter = new JsonFilter({ ...options, tables: options.calls });
+  const arrival = new Arrival(options.calls, () => filter.id);
   try {
     for await (const chunk of chunksOf(body)) {
       await filter.push(chunk);
+      arrival.add(chunk.length);
       mindEnd(filter, options);
     }
     yield textOf(await filter.end(), options);
@@ -78,6 +81,7 @@ async function* filterJson(body: Body, options: SpillingFetchOptions): AsyncGene
 
 async function* filterEvents(body: Body, options: SpillingFetchOptions): AsyncGenerator<Buffer> {
   const filter = new JsonFilter({ ...options, tables: options.calls });
+  const arrival = new Arrival(options.calls, () => filter.id);
   const lines = new EventLines();
   let hasData = false;
   try {
@@ -85,6 +89,7 @@ async function* filterEvents(body: Body, options: SpillingFetchOptions): AsyncGe
       for (const part of lines.split(chunk)) {
         if (part.kind === 'data') {
           await filter.push(part.bytes);
+          arrival.add(part.bytes.length);
           mindEnd(filter, options);
         } else if (part.kind === 'endOfData') {
           hasData = true;
@@ -94,6 +99,7 @@ async function* filterEvents(body: Body, options: SpillingFetchOptions): AsyncGe
         } else {
           yield hasData ? eventOf(textOf(await filter.end(), options)) : NEWLINE;
           hasData = false;
+          arrival.end();
           // The protocol layer handles notifications a moment later, and answers at once: without a break, the
           // last progress of a call would be told after its end.
           await new Promise(setImmediate);

@@ -14,6 +14,7 @@ import spawn from 'cross-spawn';
 import type { StdioServer } from '../config.ts';
 import { type LateAnswer, RevisionQuestion } from '../revisionQuestion.ts';
 import { atMost } from '../waiting.ts';
+import { Arrival } from './arrival.ts';
 import { JsonFilter, MAX_MESSAGE_BYTES } from './jsonFilter.ts';
 import { PendingCalls, tooLargeAnswer } from './pendingCalls.ts';
 
@@ -59,6 +60,7 @@ export class StdioTransport implements Transport {
   readonly #calls = new PendingCalls();
   readonly #question = new RevisionQuestion();
   readonly #filter: JsonFilter;
+  readonly #arrival = new Arrival(this.#calls, () => this.#filter.id);
   readonly #stderr = new PassThrough();
   #process: ChildProcess | undefined;
   #ended: Promise<void> | undefined;
@@ -180,6 +182,7 @@ export class StdioTransport implements Transport {
       from = at + 1;
     }
     await this.#filter.push(chunk.subarray(from));
+    this.#arrival.add(chunk.length - from);
     if (this.#filter.dropped > (this.#options.maxDroppedBytes ?? MAX_DROPPED_BYTES)) {
       await this.#filter.abort();
       this.#options.onLost('it sent a line without an end');
@@ -189,6 +192,7 @@ export class StdioTransport implements Transport {
 
   async #endLine(): Promise<void> {
     const filtered = await this.#filter.end();
+    this.#arrival.end();
     const message = filtered.kind === 'message' ? this.#parse(filtered.json) : this.#refuse(filtered.id);
     if (message === undefined || this.#closing !== undefined || this.#question.takes(message)) return;
     this.#calls.received(message);

@@ -42,22 +42,27 @@ export class AppPanels implements vscode.Disposable {
   }
 
   /** Shows an app again, with what the chat says about the call at the cursor. Asks no tool, and tells what goes wrong. */
-  async openFromChat(document: vscode.TextDocument, position: vscode.Position): Promise<void> {
+  async openFromChat(
+    document: vscode.TextDocument,
+    position: vscode.Position,
+    stop: AbortSignal,
+  ): Promise<void> {
     if (!vscode.workspace.isTrusted) return tell('This workspace is not trusted, so no app is shown.');
     const found = answeredCallAt(document.getText(), document.offsetAt(position));
     if (!found) return tell('There is no answered tool call here. Put the cursor into one.');
     const { call, result } = found;
     const { host, isLocal } = this.#parts;
-    const { tools, failures } = await host.listTools(call.server);
+    const { tools, failures } = await host.listTools(call.server, stop);
     const tool = tools.find((each) => each.server === call.server && each.tool === call.tool);
     if (tool?.app === undefined) {
       return tell(failures[0]?.reason ?? `The tool ${renderToolName(call)} has no app.`);
     }
-    const { signal } = this.#closed;
+    const signal = AbortSignal.any([this.#closed.signal, stop]);
     const local = await isLocal(tool.server);
     const app = await fetchApp(host, { server: tool.server, uri: tool.app }, { local, signal });
     if ('problem' in app) return tell(`The app of ${renderToolName(tool)} is not shown: ${app.problem}`);
     const kept = await resultForApp(result, this.#assetsOf(document.uri));
+    stop.throwIfAborted();
     this.show(document.uri, { app, call, tool, result: kept });
   }
 

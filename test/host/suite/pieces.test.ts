@@ -46,7 +46,12 @@ suite('lenses of a chat', () => {
     const call = '```tool_call a.b\n{}\n```\n';
     change.insert(document.uri, new vscode.Position(2, 0), `\n# %% assistant\n${call}\n${call}`);
     await vscode.workspace.applyEdit(change);
-    assert.deepEqual(shown(), ['0 $(repo-forked) Fork', '3 $(play) Run 2 tool calls']);
+    assert.deepEqual(shown(), [
+      '0 $(repo-forked) Fork',
+      '3 $(play) Run 2 tool calls',
+      '3 $(edit) Edit arguments',
+      '3 $(refresh) Regenerate',
+    ]);
     running = true;
     assert.deepEqual(shown(), ['0 $(repo-forked) Fork', '3 $(debug-stop) Stop']);
   });

@@ -1,0 +1,134 @@
+/** How long a sound lasts, in seconds, from its first and last bytes alone. */
+
+export interface SoundBytes {
+  readonly head: Uint8Array;
+  /** The last bytes of the file; of a short one they may be the same as the first. */
+  readonly tail: Uint8Array;
+  /** Of the whole file. */
+  readonly size: number;
+}
+
+/** Of WAV, FLAC, OGG, MP3 and M4A or MP4; nothing for other formats, or when the bytes do not say it. */
+export function soundSeconds(sound: SoundBytes): number | undefined {
+  for (const read of [wavSeconds, flacSeconds, oggSeconds, mp4Seconds, mp3Seconds]) {
+    try {
+      const seconds = read(sound);
+      if (seconds !== undefined) return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+    } catch (error) {
+      // A DataView throws where the bytes end.
+      if (!(error instanceof RangeError)) throw error;
+    }
+  }
+  return undefined;
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function isAscii(view: DataView, at: number, text: string): boolean {
+  for (let each = 0; each < text.length; each += 1) {
+    if (view.getUint8(at + each) !== text.charCodeAt(each)) return false;
+  }
+  return true;
+}
+
+const RIFF_HEADER_BYTES = 12;
+const CHUNK_HEADER_BYTES = 8;
+
+/** A writer that did not know the length in advance wrote none that fits: then it is the rest of the file. */
+function wavSeconds({ head, size }: SoundBytes): number | undefined {
+  const view = viewOf(head);
+  if (!isAscii(view, 0, 'RIFF') || !isAscii(view, 8, 'WAVE')) return undefined;
+  let bytesPerSecond = 0;
+  for (let at = RIFF_HEADER_BYTES; ; ) {
+    const length = view.getUint32(at + 4, true);
+    const body = at + CHUNK_HEADER_BYTES;
+    if (isAscii(view, at, 'fmt ')) bytesPerSecond = view.getUint32(body + 8, true);
+    if (isAscii(view, at, 'data')) return Math.min(length, size - body) / bytesPerSecond;
+    at = body + length + (length % 2);
+  }
+}
+
+function flacSeconds({ head }: SoundBytes): number | undefined {
+  const view = viewOf(head);
+  if (!isAscii(view, 0, 'fLaC')) return undefined;
+  // 20 bits of rate, 3 of channels, 5 of depth, 36 of samples.
+  const rate = view.getUint32(18) >>> 12;
+  const samples = (view.getUint8(21) & 0x0f) * 2 ** 32 + view.getUint32(22);
+  return rate > 0 && samples > 0 ? samples / rate : undefined;
+}
+
+const OPUS_RATE = 48_000;
+
+/** The last page says how many samples there were; the first says how many make a second. */
+function oggSeconds({ head, tail }: SoundBytes): number | undefined {
+  const view = viewOf(head);
+  if (!isAscii(view, 0, 'OggS')) return undefined;
+  const packet = 27 + view.getUint8(26);
+  const end = lastGranule(tail);
+  if (end === undefined) return undefined;
+  if (isAscii(view, packet, 'OpusHead')) return (end - view.getUint16(packet + 10, true)) / OPUS_RATE;
+  return isAscii(view, packet + 1, 'vorbis') ? end / view.getUint32(packet + 12, true) : undefined;
+}
+
+function lastGranule(tail: Uint8Array): number | undefined {
+  const at = Buffer.from(tail.buffer, tail.byteOffset, tail.byteLength).lastIndexOf('OggS');
+  if (at < 0) return undefined;
+  const view = viewOf(tail);
+  const high = view.getUint32(at + 10, true);
+  // All bits set: on this page no packet ends.
+  return high === 0xffffffff ? undefined : high * 2 ** 32 + view.getUint32(at + 6, true);
+}
+
+/** The box with the time stands at the beginning or at the end; what is between is not read. */
+function mp4Seconds({ head, tail }: SoundBytes): number | undefined {
+  if (!isAscii(viewOf(head), 4, 'ftyp')) return undefined;
+  return movieSeconds(head) ?? movieSeconds(tail);
+}
+
+function movieSeconds(bytes: Uint8Array): number | undefined {
+  const at = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf('mvhd');
+  if (at < 0) return undefined;
+  const view = viewOf(bytes);
+  const isLong = view.getUint8(at + 4) === 1;
+  const scale = view.getUint32(at + (isLong ? 24 : 16));
+  const units = isLong
+    ? view.getUint32(at + 28) * 2 ** 32 + view.getUint32(at + 32)
+    : view.getUint32(at + 20);
+  return scale > 0 ? units / scale : undefined;
+}
+
+const MPEG1_KBITS = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
+const MPEG2_KBITS = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
+const MPEG1_RATES = [44_100, 48_000, 32_000];
+
+/** Layer III. The first frame may say how many there are; else all are taken to be like the first. */
+function mp3Seconds({ head, size }: SoundBytes): number | undefined {
+  const view = viewOf(head);
+  const start = isAscii(view, 0, 'ID3') ? 10 + syncSafe(view, 6) : 0;
+  const header = view.getUint32(start);
+  if (header >>> 21 !== 0x7ff || ((header >>> 17) & 3) !== 1) return undefined;
+  const version = (header >>> 19) & 3;
+  const isMpeg1 = version === 3;
+  const kbits = (isMpeg1 ? MPEG1_KBITS : MPEG2_KBITS)[(header >>> 12) & 15];
+  const rate = MPEG1_RATES[(header >>> 10) & 3];
+  if (!kbits || !rate || version === 1) return undefined;
+  const samplesPerFrame = isMpeg1 ? 1152 : 576;
+  const isMono = ((header >>> 6) & 3) === 3;
+  const side = isMpeg1 ? (isMono ? 17 : 32) : isMono ? 9 : 17;
+  const tag = start + 4 + side;
+  if (isAscii(view, tag, 'Xing') || isAscii(view, tag, 'Info')) {
+    const hasFrames = (view.getUint32(tag + 4) & 1) === 1;
+    const slower = isMpeg1 ? 1 : version === 2 ? 2 : 4;
+    if (hasFrames) return (view.getUint32(tag + 8) * samplesPerFrame * slower) / rate;
+  }
+  return ((size - start) * 8) / (kbits * 1000);
+}
+
+/** Seven bits of each byte. */
+function syncSafe(view: DataView, at: number): number {
+  let value = 0;
+  for (let each = 0; each < 4; each += 1) value = value * 128 + (view.getUint8(at + each) & 0x7f);
+  return value;
+}

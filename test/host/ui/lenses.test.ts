@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { encodePng } from '../../../samples/server/encode/png.ts';
+import { encodeWav } from '../../../samples/server/encode/wav.ts';
+import { type Evaluate, waitForText } from '../bridge.ts';
+import { activeTab, button, codeLens, dialog, focusEditor, imageWidth, toast } from '../page.ts';
+import { waitFor } from '../process.ts';
+import { heldModel } from './heldModel.ts';
+import { takeScreenshot, type Ui, uiSession } from './session.ts';
+
+const program = fileURLToPath(new URL('slow-server.mjs', import.meta.url));
+const pidFile = join(tmpdir(), `filechat-ui-never-${process.pid}`);
+const servers = {
+  slow: { command: process.execPath, args: [program] },
+  never: { command: process.execPath, args: [program, pidFile] },
+};
+const ui = uiSession({ settings: { 'filechat.mcpServers': servers } });
+const model = heldModel();
+
+const ALONE = '---\nservers: []\n---\n';
+
+/** Opens a chat with this text, the cursor at its end. */
+async function openText({ page, evaluate, workspace }: Ui, name: string, text: string): Promise<void> {
+  writeFileSync(workspace.path(name), text);
+  await evaluate(async (vscode, path) => {
+    const document = await vscode.workspace.openTextDocument(path);
+    const end = document.positionAt(document.getText().length);
+    await vscode.window.showTextDocument(document, { preview: false, selection: new vscode.Range(end, end) });
+  }, workspace.path(name));
+  await activeTab(page, name).waitFor();
+  await focusEditor(page);
+}
+
+/** Puts the cursor behind the first occurrence of some words, and asks for the hover there. */
+async function hoverAt({ page, evaluate }: Ui, words: string): Promise<ReturnType<Page['locator']>> {
+  await evaluate(async (vscode, wanted) => {
+    const editor = vscode.window.activeTextEditor;
+    if (!editor) throw new Error('No editor.');
+    const at = editor.document.positionAt(editor.document.getText().indexOf(wanted) + wanted.length);
+    editor.selection = new vscode.Selection(at, at);
+    editor.revealRange(editor.selection);
+    await vscode.commands.executeCommand('editor.action.showHover', { focus: 'noAutoFocus' });
+  }, words);
+  const hover = page.locator('.monaco-editor .monaco-hover:not(.hidden)').filter({ visible: true });
+  await hover.first().waitFor();
+  return hover.first();
+}
+
+async function useTheme(evaluate: Evaluate, theme: string): Promise<void> {
+  await evaluate(
+    (vscode, name) => vscode.workspace.getConfiguration('workbench').update('colorTheme', name, true),
+    theme,
+  );
+}
+
+async function inBothThemes({ page, evaluate }: Ui, name: string): Promise<void> {
+  for (const [theme, word] of THEMES) {
+    await useTheme(evaluate, theme);
+    await page.locator(`.monaco-workbench.${word === 'dark' ? 'vs-dark' : 'vs'}`).waitFor();
+    await takeScreenshot(page, `${name}-${word}`);
+  }
+  await useTheme(evaluate, THEMES[0][0]);
+  await page.locator('.monaco-workbench.vs-dark').waitFor();
+}
+
+const THEMES = [
+  ['Default Dark Modern', 'dark'],
+  ['Default Light Modern', 'light'],
+] as const;
+
+const textOf = (evaluate: Evaluate) =>
+  evaluate((vscode) => vscode.window.activeTextEditor?.document.getText() ?? '');
+
+ui.test('a reply is had again by a click above it, and what runs says how long', async (session) => {
+  const { page, evaluate } = session;
+  await model.use(evaluate);
+  await openText(session, 'again.chat.md', `${ALONE}# %% user\nHow many?`);
+  await codeLens(page, 'Run').click();
+  const first = await model.next();
+  first.say('Four, as far as anybody knows.');
+  await waitForText(evaluate, 'Four, as');
+  await codeLens(page, 'Stop').waitFor();
+  // The figures are drawn behind the line, where only the style sheet knows them.
+  await page.waitForFunction(FIGURES, '[1-9]\\d* s · ≈8 tokens');
+  await inBothThemes(session, 'running-turn');
+  first.finish();
+  await waitForText(evaluate, 'knows.\n\n# %% user\n');
+  await codeLens(page, 'Stop').waitFor({ state: 'detached' });
+  await page.waitForFunction(NO_FIGURES, '\\d s');
+
+  await codeLens(page, 'Regenerate').click();
+  const second = await model.next();
+  assert.doesNotMatch(second.body, /Four/);
+  second.say('Five.');
+  second.finish();
+  const text = await waitForText(evaluate, '# %% assistant\nFive.\n\n# %% user\n');
+  assert.equal(text, `${ALONE}# %% user\nHow many?\n\n# %% assistant\nFive.\n\n# %% user\n`);
+});
+
+ui.test('a reply that cannot be had again stays', async (session) => {
+  const { page, evaluate } = session;
+  const before = await textOf(evaluate);
+  await codeLens(page, 'Regenerate').click();
+  (await model.next()).refuse(400);
+  await toast(page, /400|Too many/).waitFor();
+  await waitForText(evaluate, 'Five.\n\n# %% user\n');
+  assert.equal(await textOf(evaluate), before);
+  await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+});
+
+ui.test('what was said below an earlier reply goes only when the user says so', async (session) => {
+  const { page, evaluate } = session;
+  const chat = `${ALONE}# %% user\nOne?\n\n# %% assistant\nEins.\n\n# %% user\nTwo?\n\n# %% assistant\nZwei.\n\n# %% user\nThree?\n`;
+  await openText(session, 'earlier.chat.md', chat);
+  const again = () => page.locator('.codelens-decoration a', { hasText: 'Regenerate' }).first();
+  const question = dialog(page, 'More was said below this reply.');
+  await again().click();
+  await takeScreenshot(page, 'regenerate-earlier-reply');
+  await button(question, 'Cancel').click();
+  await question.waitFor({ state: 'detached' });
+  assert.equal(await textOf(evaluate), chat);
+
+  await again().click();
+  await button(question, 'Fork to a New Chat').click();
+  const forked = await model.next();
+  forked.say('Uno.');
+  forked.finish();
+  await activeTab(page, 'earlier-fork.chat.md').waitFor();
+  const fork = await waitForText(evaluate, 'Uno.\n\n# %% user\n');
+  assert.equal(fork, `${ALONE}# %% user\nOne?\n\n# %% assistant\nUno.\n\n# %% user\n`);
+
+  await openText(session, 'earlier.chat.md', chat);
+  await again().click();
+  await button(question, 'Replace What Follows').click();
+  const replaced = await model.next();
+  replaced.say('Un.');
+  replaced.finish();
+  await waitForText(evaluate, 'Un.\n\n# %% user\n');
+  assert.doesNotMatch(await textOf(evaluate), /Two\?|Three\?/);
+  await focusEditor(page);
+  await waitFor('undo to bring everything back', 15_000, async () => {
+    await evaluate((vscode) => vscode.commands.executeCommand('undo'));
+    return (await textOf(evaluate)) === chat ? true : undefined;
+  });
+});
+
+ui.test('the arguments of a call that waits are a click away', async (session) => {
+  const { page, evaluate } = session;
+  const call = '```tool_call slow.large c1\n{"megabytes": 3}\n```\n';
+  await openText(session, 'call.chat.md', `${ALONE}# %% user\nDraw.\n\n# %% assistant\n${call}\n# %% user\n`);
+  await codeLens(page, 'Run 1 tool call').waitFor();
+  await inBothThemes(session, 'lenses-of-a-call');
+  await codeLens(page, 'Edit arguments').click();
+  const line = () =>
+    evaluate((vscode) => {
+      const { document, selection } = vscode.window.activeTextEditor ?? {};
+      return document?.lineAt(selection?.active.line ?? 0).text;
+    });
+  await waitFor('the cursor', 10_000, async () => ((await line()) === '{"megabytes": 3}' ? true : undefined));
+  await openText(session, 'nothing.chat.md', `${ALONE}# %% user\nHello.\n`);
+  await evaluate((vscode) => vscode.commands.executeCommand('filechat.editArguments'));
+  await toast(page, 'No call in this chat waits to be made.').waitFor();
+  await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+});
+
+const PICTURE = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
+const SOUND = 'tool-audio-20261116-093012-V1StGXR8a0-1.wav';
+
+ui.test('a link shows its picture, a sound its length, and a reference opens its file', async (session) => {
+  const { page, evaluate, workspace } = session;
+  mkdirSync(workspace.path('cmdassets'), { recursive: true });
+  writeFileSync(workspace.path('cmdassets', PICTURE), encodePng(gradient(640, 360)));
+  const samples = new Float64Array(8000 * 2.5);
+  writeFileSync(workspace.path('cmdassets', SOUND), encodeWav({ samples, sampleRate: 8000 }));
+  const links = `![A gradient](cmdassets/${PICTURE})\n\n[Silence](cmdassets/${SOUND})\n\n[Gone](cmdassets/gone.png)`;
+  const argument = `{"image": "asset:${PICTURE}"}`;
+  await openText(
+    session,
+    'links.chat.md',
+    `${ALONE}# %% user\n${links}\n\n\`\`\`tool_call slow.large\n${argument}\n\`\`\`\n`,
+  );
+  const hover = await hoverAt(session, '![A grad');
+  assert.equal(await imageWidth(hover.locator('img')), 640);
+  await hover.getByText('640 × 360 pixels').waitFor();
+  await hover.getByRole('link', { name: 'Show in gallery' }).waitFor();
+  await inBothThemes(session, 'hover-of-a-picture');
+  await page.keyboard.press('Escape');
+  const sound = await hoverAt(session, '[Sile');
+  await sound.getByText(/Sound \(audio\/wav\) · 2\.5 s · /).waitFor();
+  await takeScreenshot(page, 'hover-of-a-sound');
+  await page.keyboard.press('Escape');
+  await (await hoverAt(session, '[Go')).getByText('There is no file').waitFor();
+  await page.keyboard.press('Escape');
+
+  await hoverAt(session, 'asset:tool-im').then((reference) =>
+    reference.getByText('640 × 360 pixels').waitFor(),
+  );
+  await page.keyboard.press('Escape');
+  await waitFor('the link', 10_000, async () => {
+    await evaluate((vscode) => vscode.commands.executeCommand('editor.action.openLink'));
+    return (await activeTab(page, PICTURE).isVisible()) || undefined;
+  });
+});
+
+ui.test('the name of a tool shows what its server says, as text', async (session) => {
+  const { page, evaluate } = session;
+  await openText(
+    session,
+    'tools.chat.md',
+    `---\nservers: [slow]\ntools: [slow.large, "slow.*"]\n---\n# %% user\nHi\n`,
+  );
+  const unknown = await hoverAt(session, 'slow.la');
+  await unknown.getByText('Nothing is known about').waitFor();
+  await takeScreenshot(page, 'hover-of-an-unknown-tool');
+  await unknown.getByRole('link', { name: 'Start it' }).click();
+  await waitFor('the server', 20_000, async () => {
+    await page.keyboard.press('Escape');
+    const hover = await hoverAt(session, 'slow.la');
+    return (await hover.getByText('A large picture').isVisible()) || undefined;
+  });
+  const known = page.locator('.monaco-editor .monaco-hover:not(.hidden)').filter({ visible: true }).first();
+  await known.getByRole('cell', { name: 'megabytes' }).waitFor();
+  await known.getByText('plain | fancy | a|b').waitFor();
+  assert.equal(await known.locator('a, b:text-is("now")').count(), 0);
+  await inBothThemes(session, 'hover-of-a-tool');
+  await page.keyboard.press('Escape');
+  await (await hoverAt(session, '"slow.')).getByText('fits these tools').waitFor();
+  await page.keyboard.press('Escape');
+  await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+});
+
+ui.test('a large result says how much has come, and Cancel ends the call', async (session) => {
+  const { page, evaluate } = session;
+  const call = '```tool_call slow.large c1\n{"megabytes": 3}\n```\n';
+  await openText(session, 'large.chat.md', `---\nservers: [slow]\n---\n# %% user\n${call}`);
+  await codeLens(page, 'Run 1 tool call').click();
+  await button(dialog(page, 'Call the tool slow.large?'), 'Allow').click();
+  const notice = toast(
+    page,
+    /slow\.large · [1-9]\d* s · 3\.0 MB received|slow\.large · [1-9]\d* s · 2\.\d MB received/,
+  );
+  await notice.waitFor();
+  await inBothThemes(session, 'progress-with-bytes');
+  await button(notice, 'Cancel').click();
+  await waitForText(evaluate, 'The call was stopped before it answered.');
+  await notice.waitFor({ state: 'detached' });
+});
+
+ui.test('a server that does not answer is ended by Cancel', async ({ page, evaluate }) => {
+  const started = evaluate((vscode) =>
+    vscode.commands.executeCommand('filechat.startServer', { server: 'never' }),
+  );
+  const notice = toast(page, /Starting never · [1-9]\d* s/);
+  await notice.waitFor();
+  const pid = Number(readFileSync(pidFile, 'utf8'));
+  await button(notice, 'Cancel').click();
+  await started;
+  await waitFor('its process to end', 15_000, async () => (isAlive(pid) ? undefined : true));
+  assert.equal(await toast(page, 'could not be started').count(), 0);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function gradient(width: number, height: number) {
+  const pixels = new Uint8ClampedArray(width * height * 4);
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      pixels.set([(x / width) * 255, (y / height) * 255, 160, 255], (y * width + x) * 4);
+    }
+  }
+  return { width, height, pixels };
+}
+
+const FIGURE_SOURCE = `[...document.querySelectorAll('.view-line span')].some((each) =>
+  new RegExp(words).test(getComputedStyle(each, '::after').content))`;
+const FIGURES = `(words) => ${FIGURE_SOURCE}`;
+const NO_FIGURES = `(words) => !${FIGURE_SOURCE}`;
