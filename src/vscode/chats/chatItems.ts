@@ -49,10 +49,7 @@ export function chatItem(
   item.command = { command: 'vscode.open', title: vscode.l10n.t('Open Chat'), arguments: [uri] };
   const state = isRunning ? vscode.l10n.t('running') : age;
   item.accessibilityInformation = {
-    label:
-      folder === ''
-        ? vscode.l10n.t('Chat {0}, {1}', title, state)
-        : vscode.l10n.t('Chat {0}, {1}, in {2}', title, state, folder),
+    label: folder === '' ? `${title}, ${state}` : vscode.l10n.t('{0}, {1}, in {2}', title, state, folder),
   };
   return item;
 }

@@ -58,10 +58,18 @@ export class ChatList implements vscode.Disposable {
       watcher.onDidDelete(touch),
       // Not every file system tells of its changes; the editor knows of its own.
       vscode.workspace.onDidSaveTextDocument(({ uri }) => touch(uri)),
-      vscode.workspace.onDidRenameFiles(() => this.refresh()),
-      vscode.workspace.onDidDeleteFiles(() => this.refresh()),
+      vscode.workspace.onDidRenameFiles(({ files }) =>
+        this.#moved(files.flatMap(({ oldUri, newUri }) => [oldUri, newUri])),
+      ),
+      vscode.workspace.onDidDeleteFiles(({ files }) => this.#moved(files)),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
     );
+  }
+
+  /** What is not a chat may be a folder that has some. */
+  #moved(uris: readonly vscode.Uri[]): void {
+    if (uris.every(({ path }) => path.endsWith('.chat.md'))) for (const uri of uris) this.#touch(uri);
+    else this.refresh();
   }
 
   #touch(uri: vscode.Uri): void {
