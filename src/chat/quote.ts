@@ -21,6 +21,17 @@ export function quoteLines({ file, firstLine, lastLine, language, text }: Quote)
   return `${inlineCode(file)}, ${lines}:\n\n${fence}${infoFor(language)}\n${code}${fence}\n\n`;
 }
 
+const QUOTE = /^\s*`[^\n]*`, lines? \d+(?:–\d+)?:\n\n(`{3,})[^\n]*\n/;
+
+/** What is said behind the lines that a turn begins with, if it begins with some. */
+export function behindQuote(body: string): string {
+  const head = QUOTE.exec(body);
+  if (!head) return body;
+  // The last line of the head, so that code without lines has an end too.
+  const end = body.indexOf(`\n${head[1]}\n`, head[0].length - 1);
+  return end < 0 ? body : body.slice(end + 1 + (head[1]?.length ?? 0));
+}
+
 /** A word that means something in a chat is not the name of a language. */
 function infoFor(language: string): string {
   return /^(?!tool_call|reasoning)[\w+#.-]+$/.test(language) ? language : 'text';

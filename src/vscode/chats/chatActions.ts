@@ -22,15 +22,27 @@ export async function deleteChat(uri: vscode.Uri): Promise<void> {
   try {
     await vscode.workspace.fs.delete(uri, { useTrash: true });
   } catch {
-    await deleteForGood(uri);
+    if (!(await deleteForGood(uri))) return;
   }
+  await closeTabs(uri);
 }
 
-async function deleteForGood(uri: vscode.Uri): Promise<void> {
+async function deleteForGood(uri: vscode.Uri): Promise<boolean> {
   const question = vscode.l10n.t('“{0}” could not be moved to the trash. Delete it for good?', stemOf(uri));
   const remove = vscode.l10n.t('Delete');
-  if ((await vscode.window.showWarningMessage(question, { modal: true }, remove)) !== remove) return;
+  if ((await vscode.window.showWarningMessage(question, { modal: true }, remove)) !== remove) return false;
   await vscode.workspace.fs.delete(uri);
+  return true;
+}
+
+/** Those that have something to save stay, so that nothing is lost. */
+async function closeTabs(uri: vscode.Uri): Promise<void> {
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  const shown = tabs.filter(
+    ({ input, isDirty }) =>
+      !isDirty && input instanceof vscode.TabInputText && input.uri.toString() === uri.toString(),
+  );
+  await vscode.window.tabGroups.close(shown, true);
 }
 
 /** As the editor does it, so that open tabs, and whatever else knows the chat, follow. */

@@ -80,6 +80,7 @@ ui.test(
     await step.click();
     await step.getByRole('button', { name: 'Open the Sample' }).click();
     await activeTab(page, 'tour-2.chat.md').waitFor();
+    await waitForText(evaluate, 'sample.tour');
     assert.equal(
       readFileSync(workspace.path('tour-2.chat.md'), 'utf8'),
       readFileSync(`${checkout}/samples/tour.chat.md`, 'utf8'),
@@ -197,7 +198,10 @@ ui.test('a new chat about a file links to it', async ({ page, evaluate }) => {
 });
 
 ui.test('where there are no chats, the view says how to begin', async ({ page, evaluate, workspace }) => {
-  await evaluate((vscode) => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+  await evaluate(async (vscode) => {
+    await vscode.workspace.saveAll();
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
   for (const name of readdirSync(workspace.folder)) {
     if (name.endsWith('.chat.md')) rmSync(workspace.path(name));
   }
