@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { type SearchHit, searchChat, searchWords } from '../../chat/search.ts';
 import { ageText } from './ages.ts';
@@ -67,6 +68,8 @@ export class SearchPick {
       const found = await Promise.all(
         chats.slice(at, at + CHATS_AT_ONCE).map((chat) => this.#rowsOf(chat, words)),
       );
+      // Texts that are kept need no waiting; the next key would wait for all of them.
+      await setImmediate();
       if (signal.aborted) return;
       rows.push(...found.flat());
       if (found.some(({ length }) => length > 0)) showRows(pick, rows);
