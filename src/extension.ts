@@ -2,15 +2,19 @@ import { createRequire } from 'node:module';
 import type { MarkdownIt } from 'markdown-it';
 import * as vscode from 'vscode';
 import type { App } from './vscode/app.ts';
-import type { ChatNode } from './vscode/chats/chats.ts';
+import type { ChatNode } from './vscode/chats/chatItems.ts';
+import type { ChatAction } from './vscode/chats/chats.ts';
 import { previewOptions } from './vscode/previewWords.ts';
 import type { ServerNode } from './vscode/serverItems.ts';
 
 /** At module level only because `deactivate` is given nothing. */
 let app: Promise<App> | undefined;
 
-const COMMANDS: Readonly<Record<string, (app: App, argument: unknown) => unknown>> = {
+/** `more` is what menus add: all that is selected. */
+const COMMANDS: Readonly<Record<string, (app: App, argument: unknown, more: unknown) => unknown>> = {
   newChat: (app, argument) => app.surface.chats.create(argument),
+  newChatWithSelection: (app) => app.surface.chats.createWithSelection(),
+  newChatAboutFile: (app, argument, more) => app.surface.chats.createAbout(argument, more),
   run: (app, argument) => app.run(argument),
   stop: (app, argument) => app.stop(argument),
   resume: (app, argument) => app.resume(argument),
@@ -49,7 +53,14 @@ const COMMANDS: Readonly<Record<string, (app: App, argument: unknown) => unknown
     vscode.commands.executeCommand('workbench.action.openSettings', 'filechat.mcpServers'),
 };
 
-/** Registers the commands and the view; all the rest is loaded when one is used or a chat is shown. */
+const CHAT_ACTIONS: Readonly<Record<string, ChatAction>> = {
+  openPreview: 'preview',
+  revealChat: 'reveal',
+  renameChat: 'rename',
+  deleteChat: 'delete',
+};
+
+/** Registers the commands and the views; all the rest is loaded when one is used or a chat is shown. */
 export function activate(context: vscode.ExtensionContext): PreviewPlugin {
   const serversChanged = new vscode.EventEmitter<ServerNode | undefined>();
   const chatsChanged = new vscode.EventEmitter<ChatNode | undefined>();
@@ -58,7 +69,7 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
       .then(({ App }) => {
         const made = new App(context);
         made.servers.view.onDidChangeTreeData((node) => serversChanged.fire(node));
-        made.surface.chats.onDidChangeTreeData((node) => chatsChanged.fire(node));
+        made.surface.chats.tree.onDidChangeTreeData((node) => chatsChanged.fire(node));
         return made;
       })
       .catch((error: unknown) => {
@@ -69,8 +80,16 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
   };
   for (const [name, run] of Object.entries(COMMANDS)) {
     context.subscriptions.push(
+      vscode.commands.registerCommand(`filechat.${name}`, async (argument: unknown, more: unknown) =>
+        run(await load(), argument, more),
+      ),
+    );
+  }
+  const chats = showChats(load, chatsChanged.event);
+  for (const [name, action] of Object.entries(CHAT_ACTIONS)) {
+    context.subscriptions.push(
       vscode.commands.registerCommand(`filechat.${name}`, async (argument: unknown) =>
-        run(await load(), argument),
+        (await load()).surface.chats.act(action, argument, chats.selection),
       ),
     );
   }
@@ -78,7 +97,7 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
     serversChanged,
     chatsChanged,
     showServers(load, serversChanged.event),
-    showChats(load, chatsChanged.event),
+    chats,
     vscode.window.registerWebviewPanelSerializer('filechat.gallery', {
       deserializeWebviewPanel: async (panel, state) => (await load()).surface.gallery.restore(panel, state),
     }),
@@ -112,12 +131,14 @@ function openTabs(): readonly vscode.Uri[] {
 /** A view whose rows are made by what is loaded when somebody looks at it. */
 function lazyTree<Node>(
   onDidChangeTreeData: vscode.Event<Node | undefined>,
-  load: () => Promise<Pick<vscode.TreeDataProvider<Node>, 'getChildren' | 'getTreeItem'>>,
+  load: () => Promise<Omit<vscode.TreeDataProvider<Node>, 'getParent'>>,
 ): vscode.TreeDataProvider<Node> {
   return {
     onDidChangeTreeData,
     getChildren: async (node?: Node) => (await load()).getChildren(node),
     getTreeItem: async (node: Node) => (await load()).getTreeItem(node),
+    resolveTreeItem: async (item: vscode.TreeItem, node: Node, token: vscode.CancellationToken) =>
+      (await load()).resolveTreeItem?.(item, node, token) ?? item,
   };
 }
 
@@ -134,8 +155,11 @@ function showServers(
   return vscode.Disposable.from(tree, checked);
 }
 
-function showChats(load: () => Promise<App>, changed: vscode.Event<ChatNode | undefined>): vscode.Disposable {
-  const view = async () => (await load()).surface.chats;
+function showChats(
+  load: () => Promise<App>,
+  changed: vscode.Event<ChatNode | undefined>,
+): vscode.TreeView<ChatNode> {
+  const view = async () => (await load()).surface.chats.tree;
   return vscode.window.createTreeView<ChatNode>('filechat.chats', {
     treeDataProvider: lazyTree(changed, view),
   });

@@ -1,6 +1,7 @@
 import { withoutComments } from './comments.ts';
 import { eachLine } from './lines.ts';
 import { parseChat, type Turn, turnBody } from './parse.ts';
+import { behindQuote } from './quote.ts';
 
 const MAX_TITLE_CHARS = 60;
 /** More of a line than any title shows. */
@@ -9,7 +10,9 @@ const MAX_LINE_CHARS = 1000;
 /** A title from what the user asked first; nothing when no words were said. */
 export function titleFor(text: string): string | undefined {
   for (const turn of parseChat(text).turns) {
-    const title = turn.role === 'user' ? firstWords(withoutComments(turnBody(text, turn))) : undefined;
+    if (turn.role !== 'user') continue;
+    const body = withoutComments(turnBody(text, turn));
+    const title = firstWords(behindQuote(body)) ?? firstWords(body);
     if (title !== undefined) return title;
   }
   return undefined;

@@ -120,6 +120,7 @@ export class App {
       conversations: this.#conversations,
       runs: this.#runs,
       run: (document) => this.#runNext(document, (listener) => listener.run()),
+      offerSample: () => list.offerSample(),
     });
     this.#register(stores);
   }

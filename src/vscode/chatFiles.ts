@@ -33,10 +33,19 @@ export async function createChat(
   folder?: vscode.Uri,
   content?: string,
 ): Promise<vscode.TextDocument | undefined> {
-  const place = folder ?? defaultFolder();
-  if (place) return writeNewChat({ folder: place, stem: 'new', text: newChat(content) });
-  const uri = await askForPlace();
-  return uri && writeChat(uri, newChat(content));
+  return placeChat({ folder, stem: 'new', text: newChat(content) });
+}
+
+/** Writes a chat to where chats go, under a free name; where there is no such place, the user is asked. */
+export async function placeChat(chat: {
+  readonly folder?: vscode.Uri | undefined;
+  readonly stem: string;
+  readonly text: string;
+}): Promise<vscode.TextDocument | undefined> {
+  const folder = chat.folder ?? defaultFolder();
+  if (folder) return writeNewChat({ ...chat, folder });
+  const uri = await askForPlace(chat.stem);
+  return uri && writeChat(uri, chat.text);
 }
 
 /** Writes a chat under the first name that is free, and shows it. */
@@ -97,8 +106,8 @@ function defaultFolder(): vscode.Uri | undefined {
   return vscode.workspace.workspaceFolders?.[0]?.uri;
 }
 
-async function askForPlace(): Promise<vscode.Uri | undefined> {
-  const defaultUri = vscode.Uri.joinPath(vscode.Uri.file(homedir()), 'new.chat.md');
+async function askForPlace(stem: string): Promise<vscode.Uri | undefined> {
+  const defaultUri = vscode.Uri.joinPath(vscode.Uri.file(homedir()), `${stem}.chat.md`);
   const uri = await vscode.window.showSaveDialog({
     title: 'New Chat',
     defaultUri,

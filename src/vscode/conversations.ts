@@ -86,8 +86,10 @@ export class Conversations {
 
   /** The tour has something to show even where no server is configured. */
   async #serversFor(model: ChatModel | undefined): Promise<readonly string[]> {
-    const allowed = [...(await this.#parts.servers.allowed()).keys()];
-    return allowed.length === 0 && model?.provider === 'tour' ? [SAMPLE_SERVER] : allowed;
+    const { servers } = this.#parts;
+    const allowed = [...(await servers.allowed()).keys()];
+    if (model?.provider !== 'tour') return allowed;
+    return allowed.length === 0 ? [SAMPLE_SERVER] : [...(await servers.startable()).keys()];
   }
 
   #remember(tools: ToolHost): ToolHost {

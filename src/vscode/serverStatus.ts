@@ -33,6 +33,7 @@ export class ServerStatus implements vscode.Disposable {
     if (!status) return this.#item.hide();
     this.#item.text = status.text;
     this.#item.tooltip = status.tooltip;
+    this.#item.accessibilityInformation = { label: status.tooltip.replaceAll('\n', ', ') };
     this.#item.backgroundColor = status.isWarning
       ? new vscode.ThemeColor('statusBarItem.warningBackground')
       : undefined;

@@ -66,6 +66,7 @@ export class ServerList implements vscode.Disposable {
   /** Settings are read at every use, and a problem in them is told once. */
   readonly #told = new Set<string>();
   #sources: ReadonlyMap<string, ServerSource> = new Map();
+  #isSampleOffered = false;
 
   /** The servers, or what the user has agreed to, may be others now. */
   readonly onDidChange = this.#changed.event;
@@ -79,11 +80,21 @@ export class ServerList implements vscode.Disposable {
     this.#changed.dispose();
   }
 
-  /** What may be started: all that is allowed, or, where nothing is, our own server. */
+  /** What may be started: all that is allowed, and where nothing is, or a sample was opened, our own server. */
   async startable(): Promise<Servers> {
     if (!vscode.workspace.isTrusted) return new Map();
     const allowed = await this.allowed();
-    return allowed.size > 0 ? allowed : new Map([[SAMPLE_SERVER, this.#sample()]]);
+    if (allowed.size > 0 && !this.#isSampleOffered) return allowed;
+    // One that is configured under its name comes first, also while it waits for the user's word.
+    const isTaken = allowed.size > 0 && (await this.#read()).has(SAMPLE_SERVER);
+    return isTaken ? allowed : new Map([...allowed, [SAMPLE_SERVER, this.#sample()]]);
+  }
+
+  /** From now on our own server is there beside others. Chats that do not name it get nothing of it. */
+  offerSample(): void {
+    if (this.#isSampleOffered) return;
+    this.#isSampleOffered = true;
+    this.#changed.fire();
   }
 
   async allowed(): Promise<Servers> {
@@ -97,7 +108,8 @@ export class ServerList implements vscode.Disposable {
       const { name, config, source, problem } = server;
       return { name, config, source, agreed: this.#isAgreed(server), ...(problem && { problem }) };
     });
-    if (listed.some(({ name, agreed }) => agreed || name === SAMPLE_SERVER)) return listed;
+    const isHidden = !this.#isSampleOffered && listed.some(({ agreed }) => agreed);
+    if (isHidden || listed.some(({ name }) => name === SAMPLE_SERVER)) return listed;
     return [...listed, { name: SAMPLE_SERVER, config: this.#sample(), source: 'sample', agreed: true }];
   }
 

@@ -30,6 +30,8 @@ export interface SurfaceParts {
   readonly runs: Runs;
   /** Runs what the chat asks for next, as the command does. */
   readonly run: (document: vscode.TextDocument) => Promise<RunOutcome>;
+  /** Makes the server that comes along usable beside the user's own. */
+  readonly offerSample: () => void;
 }
 
 /** Everything that shows a chat, or helps to write one, and changes nothing by itself. */

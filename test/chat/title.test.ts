@@ -22,6 +22,11 @@ describe('a title', () => {
     ],
     'is cut in a word that is too long': ['x'.repeat(80), `${'x'.repeat(59)}…`],
     'is in any language': ['グラフを描いて', 'グラフを描いて'],
+    'is the question behind quoted lines': ['`a.ts`, lines 3–4:\n\n```ts\nlet a;\n```\n\nWhy?\n', 'Why?'],
+    'is the name of quoted lines while nothing is asked': [
+      '`a.ts`, line 3:\n\n```ts\nlet a;\n```\n\n',
+      'a.ts, line 3:',
+    ],
     'is nothing without words': ['!!! ---\n', undefined],
   };
   for (const [name, [body, expected]] of Object.entries(cases)) {

@@ -1,50 +1,87 @@
 import * as vscode from 'vscode';
-import { createChat } from '../chatFiles.ts';
+import { activeChat, createChat } from '../chatFiles.ts';
 import { readFields, readString, readUri } from '../commandArguments.ts';
 import type { SurfaceParts } from '../surface.ts';
+import { deleteChat, openPreview, renameChat, revealChat } from './chatActions.ts';
+import type { ChatNode } from './chatItems.ts';
+import { ChatList } from './chatList.ts';
+import { ChatTexts } from './chatTexts.ts';
+import { ChatTree } from './chatTree.ts';
+import { createChatAbout, quoteSelection } from './newChat.ts';
+import { openSample } from './samples.ts';
+import { SearchPick } from './searchPick.ts';
 
-/** A row of the view of chats. */
-export interface ChatNode {
-  readonly uri: vscode.Uri;
-}
+const WALKTHROUGH = 'filechat.filechat#start';
+
+export type ChatAction = 'preview' | 'reveal' | 'rename' | 'delete';
+
+const ACTIONS: Readonly<Record<ChatAction, (uri: vscode.Uri) => Promise<void>>> = {
+  preview: openPreview,
+  reveal: revealChat,
+  rename: renameChat,
+  delete: deleteChat,
+};
 
 /** The chats of the workspace: a view, a search, new ones and samples. */
-export class Chats implements vscode.Disposable, vscode.TreeDataProvider<ChatNode> {
-  readonly #changed = new vscode.EventEmitter<ChatNode | undefined>();
-  readonly onDidChangeTreeData = this.#changed.event;
+export class Chats implements vscode.Disposable {
+  readonly tree: ChatTree;
+  readonly #parts: Pick<SurfaceParts, 'context' | 'offerSample'>;
+  readonly #list = new ChatList();
+  readonly #search: SearchPick;
 
-  constructor(_parts: Pick<SurfaceParts, 'context'>) {}
+  constructor(parts: Pick<SurfaceParts, 'context' | 'runs' | 'offerSample'>) {
+    this.#parts = parts;
+    const texts = new ChatTexts();
+    this.tree = new ChatTree(this.#list, texts, parts.runs);
+    this.#search = new SearchPick(this.#list, texts);
+  }
 
   dispose(): void {
-    this.#changed.dispose();
+    this.tree.dispose();
+    this.#list.dispose();
   }
 
-  getChildren(): ChatNode[] {
-    return [];
-  }
-
-  getTreeItem({ uri }: ChatNode): vscode.TreeItem {
-    return new vscode.TreeItem(uri);
-  }
-
+  /** Who names nothing and has selected something, begins with that. */
   async create(argument: unknown): Promise<void> {
     const fields = readFields(argument);
-    await createChat(readUri(fields, 'folder'), readString(fields, 'content'));
+    const content = readString(fields, 'content');
+    await createChat(readUri(fields, 'folder'), argument === undefined ? quoteSelection() : content);
   }
 
-  async openSample(_argument: unknown): Promise<void> {}
+  async createWithSelection(): Promise<void> {
+    await createChat(undefined, quoteSelection());
+  }
 
-  async search(_argument: unknown): Promise<void> {}
+  /** A menu gives the file that was clicked, and all that are selected with it. */
+  async createAbout(argument: unknown, selected: unknown): Promise<void> {
+    const clicked = argument instanceof vscode.Uri ? argument : readUri(readFields(argument), 'uri');
+    const all = Array.isArray(selected) ? selected.filter((each) => each instanceof vscode.Uri) : [];
+    const file = clicked ?? vscode.window.activeTextEditor?.document.uri;
+    await createChatAbout(all.length > 0 ? all : file ? [file] : []);
+  }
+
+  async openSample(argument: unknown): Promise<void> {
+    const { context, offerSample } = this.#parts;
+    if (await openSample(context.extensionUri, readString(readFields(argument), 'name'))) offerSample();
+  }
+
+  async search(argument: unknown): Promise<void> {
+    await this.#search.show(readString(readFields(argument), 'query') ?? '');
+  }
 
   refresh(): void {
-    this.#changed.fire(undefined);
+    this.#list.refresh();
+  }
+
+  /** With a row of the view, a chat by its address, or the one in front. */
+  async act(action: ChatAction, argument: unknown, selected: readonly ChatNode[]): Promise<void> {
+    const fields = readFields(argument);
+    const [row] = fields['selected'] === true ? selected : [];
+    const uri = row?.kind === 'chat' ? row.uri : (readUri(fields, 'uri') ?? activeChat()?.uri);
+    if (uri && uri.scheme !== 'untitled') await ACTIONS[action](uri);
   }
 
   async openWalkthrough(): Promise<void> {
-    await vscode.commands.executeCommand(
-      'workbench.action.openWalkthrough',
-      'filechat.filechat#start',
-      false,
-    );
+    await vscode.commands.executeCommand('workbench.action.openWalkthrough', WALKTHROUGH, false);
   }
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { suite, test } from 'mocha';
 import * as vscode from 'vscode';
+import { loadedScripts } from './loaded.ts';
 import { inWorkspace } from './workspace.ts';
 
 // Mocha runs the files by name, so these are the first tests: nothing has been used yet.
@@ -11,6 +13,32 @@ suite('activation', () => {
   test('the packed extension is installed and sleeps until it is needed', () => {
     assert.ok(extension, 'filechat.filechat is not installed');
     assert.equal(extension.isActive, false);
+  });
+
+  test('who opens a Markdown file that is no chat loads the entry and nothing else', async () => {
+    const uri = inWorkspace('notes.md');
+    await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode('# Notes\n'));
+    await vscode.window.showTextDocument(uri);
+    await extension?.activate();
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    const ours = loadedScripts().filter((url) => url.includes('/filechat.filechat-'));
+    assert.ok(
+      ours.some((url) => url.endsWith('/dist/extension.js')),
+      'the entry is not among the scripts',
+    );
+    assert.deepEqual(
+      ours.filter((url) => /\/(?:app|connections|sdkModel)-[^/]*$/.test(url)),
+      [],
+    );
+    const bytes = ours.reduce((sum, url) => sum + statSync(fileURLToPath(url)).size, 0);
+    assert.ok(bytes < 12_000, `${bytes} bytes were loaded: ${ours.join(', ')}`);
+  });
+
+  test('a chat in front loads the rest', async () => {
+    await vscode.window.showTextDocument(inWorkspace('tour.chat.md'));
+    await vscode.commands.executeCommand('filechat.refreshChats');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    assert.ok(loadedScripts().some((url) => /\/filechat\.filechat-.*\/app-[^/]*$/.test(url)));
   });
 
   test('opening, previewing, editing and undoing a chat with pending calls runs nothing', async () => {

@@ -1,0 +1,91 @@
+import { findComments, findReplyComments, isWithin, type Region } from './comments.ts';
+import type { Role } from './marker.ts';
+import { parseChat, type Turn } from './parse.ts';
+
+/** A place in a chat where all the words are. */
+export interface SearchHit {
+  /** Whose turn; nothing when the title has all the words. */
+  readonly role?: Role;
+  readonly offset: number;
+  /** The match and the words around it, in one line. */
+  readonly snippet: string;
+}
+
+const MAX_WORDS = 16;
+const CHARS_BEFORE = 32;
+const CHARS_AFTER = 110;
+
+/** What is looked for, whatever its case: each word once. */
+export function searchWords(query: string): readonly string[] {
+  const words = foldCase(query).split(/\s+/).filter(Boolean);
+  return [...new Set(words)].slice(0, MAX_WORDS);
+}
+
+/** The turns that have all the words, some of them perhaps in the title; the latest first. Comments are not searched. */
+export function searchChat(
+  text: string,
+  title: string,
+  words: readonly string[],
+  maxHits: number,
+): readonly SearchHit[] {
+  if (words.length === 0) return [];
+  const foldedTitle = foldCase(title);
+  const missing = words.filter((word) => !foldedTitle.includes(word));
+  const folded = foldCase(text);
+  // Reading a chat costs more than looking into it, and most have not all the words.
+  if (!missing.every((word) => folded.includes(word))) return [];
+  const hits: SearchHit[] = missing.length === 0 ? [{ offset: 0, snippet: '' }] : [];
+  const wanted = missing.length === 0 ? words : missing;
+  for (const turn of parseChat(text).turns.toReversed()) {
+    if (hits.length >= maxHits) break;
+    const offset = firstMatch(folded, turn, wanted);
+    if (offset !== undefined) hits.push({ role: turn.role, offset, snippet: snippetAt(text, offset) });
+  }
+  return hits;
+}
+
+/** In small letters, each in the place that it had: some letters grow when their case changes. */
+export function foldCase(text: string): string {
+  const lower = text.toLowerCase();
+  if (lower.length === text.length) return lower;
+  return Array.from(text, (letter) => {
+    const small = letter.toLowerCase();
+    return small.length === letter.length ? small : letter;
+  }).join('');
+}
+
+/** Where the first of the words is, if the turn has them all. */
+function firstMatch(folded: string, turn: Turn, words: readonly string[]): number | undefined {
+  const body = folded.slice(turn.bodyStart, turn.end);
+  if (!words.every((word) => body.includes(word))) return undefined;
+  const comments = commentsOf(body, turn.role);
+  const places = words.map((word) => visibleMatch(body, word, comments));
+  const found = places.filter((place) => place !== undefined);
+  return found.length === words.length ? turn.bodyStart + Math.min(...found) : undefined;
+}
+
+function commentsOf(body: string, role: Role): readonly Region[] {
+  if (!body.includes('<!--')) return [];
+  return role === 'assistant' ? findReplyComments(body) : findComments(body);
+}
+
+function visibleMatch(body: string, word: string, comments: readonly Region[]): number | undefined {
+  for (let at = body.indexOf(word); at >= 0; at = body.indexOf(word, at + word.length)) {
+    if (!isWithin(comments, at)) return at;
+  }
+  return undefined;
+}
+
+function snippetAt(text: string, offset: number): string {
+  const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
+  const newline = text.indexOf('\n', offset);
+  const lineEnd = newline < 0 ? text.length : newline;
+  const start = Math.max(lineStart, offset - CHARS_BEFORE);
+  const end = Math.min(lineEnd, offset + CHARS_AFTER);
+  const words = text
+    .slice(start, end)
+    .replace(/[\p{Cs}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+  return `${start > lineStart ? '…' : ''}${words}${end < lineEnd ? '…' : ''}`;
+}

@@ -1,0 +1,30 @@
+import { readSettings } from './frontMatter.ts';
+import { parseChat } from './parse.ts';
+import { titleFor } from './title.ts';
+
+const MAX_TITLE_CHARS = 100;
+const ASSET_LINK = /\]\((cmdassets\/[^()\s]+)\)/g;
+
+/** What a list says of a chat. */
+export interface ChatSummary {
+  readonly model?: string;
+  readonly turns: number;
+  readonly assets: number;
+}
+
+/** The title that the chat gives itself, else its first words. The beginning of a chat is enough. */
+export function chatTitle(text: string): string | undefined {
+  const { title } = readSettings(parseChat(text)).settings;
+  const line = title
+    ?.replace(/[\p{Cs}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+  return line ? [...line].slice(0, MAX_TITLE_CHARS).join('') : titleFor(text);
+}
+
+export function summarizeChat(text: string): ChatSummary {
+  const chat = parseChat(text);
+  const { model } = readSettings(chat).settings;
+  const links = Array.from(text.matchAll(ASSET_LINK), ([, target]) => target);
+  return { ...(model && { model }), turns: chat.turns.length, assets: new Set(links).size };
+}

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import axe from 'axe-core';
+import type { Locator, Page } from 'playwright-core';
+import { type Evaluate, waitForText } from '../bridge.ts';
+import { activeTab, button, dialog, fillQuickInput, pick, quickInput, quickPickRow } from '../page.ts';
+import { checkout } from '../workspace.ts';
+import { takeScreenshot, uiSession } from './session.ts';
+
+/** A server of the user's own, so that the samples must find theirs beside it. */
+const ui = uiSession({
+  settings: {
+    'filechat.approve': 'auto',
+    'filechat.mcpServers': { mine: { command: 'node', args: [`${checkout}/dist/sample-server.js`] } },
+  },
+});
+
+const THEMES = { dark: 'Default Dark Modern', light: 'Default Light Modern' };
+
+/** Pictures of what is in front in both themes. */
+async function takeInBothThemes(page: Page, evaluate: Evaluate, name: string): Promise<void> {
+  for (const [kind, theme] of Object.entries(THEMES)) {
+    await evaluate(
+      (vscode, value) =>
+        vscode.workspace
+          .getConfiguration('workbench')
+          .update('colorTheme', value, vscode.ConfigurationTarget.Global),
+      theme,
+    );
+    await page.locator(`.monaco-workbench.vs${kind === 'dark' ? '-dark' : ':not(.vs-dark)'}`).waitFor();
+    await takeScreenshot(page, `start-${name}-${kind}`);
+  }
+}
+
+/** What a screen reader, or its user, would stumble over. */
+async function findBarriers(page: Page, within: string): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(async (selector) => {
+    const { axe: loaded } = globalThis as unknown as { axe: typeof axe };
+    // The words of a row stand side by side without a sign between them, which no label can repeat.
+    const rules = { 'label-content-name-mismatch': { enabled: false } };
+    const { violations } = await loaded.run(selector, { rules });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  }, within);
+}
+
+/** A row of the view of chats, by what a screen reader says of it. */
+function row(page: Page, name: RegExp): Locator {
+  return page.locator('.pane-body').getByRole('treeitem', { name });
+}
+
+ui.test('the walkthrough leads through five steps', async ({ page, evaluate, workspace }) => {
+  rmSync(workspace.path('.vscode'), { recursive: true });
+  await evaluate((vscode) => vscode.commands.executeCommand('filechat.openWalkthrough'));
+  const steps = page.locator('.gettingStartedContainer .step-list-container .getting-started-step');
+  await steps.filter({ hasText: 'Choose a Model' }).waitFor();
+  assert.equal(await steps.count(), 5);
+  for (const [at, title] of [
+    'Write Your First Chat',
+    'Call Your First Tool',
+    'Look at What Came Back',
+    'Add a Server',
+    'Choose a Model',
+  ].entries()) {
+    await steps.filter({ hasText: title }).click();
+    await page.locator('.getting-started-step.expanded', { hasText: title }).waitFor();
+    await takeInBothThemes(page, evaluate, `walkthrough-${at}`);
+  }
+  // The buttons around it are the editor's own.
+  assert.deepEqual(
+    await findBarriers(page, '.getting-started-step.expanded .step-description-container'),
+    [],
+  );
+});
+
+ui.test(
+  'a step opens the sample, whose call works beside other servers',
+  async ({ page, evaluate, workspace }) => {
+    const step = page.locator('.getting-started-step', { hasText: 'Call Your First Tool' });
+    await step.click();
+    await step.getByRole('button', { name: 'Open the Sample' }).click();
+    await activeTab(page, 'tour-2.chat.md').waitFor();
+    await waitForText(evaluate, 'sample.tour');
+    assert.equal(
+      readFileSync(workspace.path('tour-2.chat.md'), 'utf8'),
+      readFileSync(`${checkout}/samples/tour.chat.md`, 'utf8'),
+    );
+    const outcome = await evaluate((vscode) =>
+      vscode.commands.executeCommand<{ ok: boolean; error?: string; assets: unknown[] }>('filechat.run'),
+    );
+    assert.equal(outcome.error, undefined);
+    assert.equal(outcome.assets.length, 3);
+  },
+);
+
+ui.test('samples are one list away', async ({ page, evaluate }) => {
+  await page.keyboard.press('Control+Alt+M');
+  await page.keyboard.press('h');
+  await quickPickRow(page, 'A First Conversation').waitFor();
+  await takeInBothThemes(page, evaluate, 'samples');
+  await pick(page, 'Open Sample Chat', 'A First Conversation');
+  await activeTab(page, 'hello-2.chat.md').waitFor();
+});
+
+ui.test(
+  'the view shows all chats by their age, and follows the files',
+  async ({ page, evaluate, workspace }) => {
+    await evaluate((vscode) => vscode.commands.executeCommand('filechat.chats.focus'));
+    await row(page, /^Today, 10 chats/).waitFor();
+    await row(page, /^Hello! Show me how this works/)
+      .first()
+      .waitFor();
+    writeFileSync(
+      workspace.path('plan.chat.md'),
+      '---\ntitle: The plan\nmodel: tour\n---\n# %% user\nGo on\n',
+    );
+    await row(page, /^The plan, now/).waitFor();
+    writeFileSync(workspace.path('plan.chat.md'), '---\ntitle: Another plan\n---\n# %% user\nGo on\n');
+    const plan = row(page, /^Another plan/);
+    await plan.click();
+    await activeTab(page, 'plan.chat.md').waitFor();
+    await plan.hover();
+    await plan.getByRole('button', { name: /^Open Preview/ }).waitFor();
+    await plan.getByRole('button', { name: /^Show Assets/ }).waitFor();
+    await takeInBothThemes(page, evaluate, 'chats');
+    assert.deepEqual(await findBarriers(page, '.pane-body .monaco-list'), []);
+  },
+);
+
+ui.test('a chat is renamed and deleted by key, with a question', async ({ page, workspace }) => {
+  await row(page, /^Another plan/).click();
+  await page.keyboard.press('F2');
+  await fillQuickInput(page, 'Rename Chat', 'idea');
+  await page.keyboard.press('Enter');
+  await activeTab(page, 'idea.chat.md').waitFor();
+  await row(page, /^Two sounds/).click();
+  await activeTab(page, 'sounds.chat.md').waitFor();
+  await page.keyboard.press('Delete');
+  const question = dialog(page, 'Move “sounds” to the trash?');
+  await button(question, 'Move to Trash').click();
+  // A server has no trash.
+  await button(dialog(page, 'Delete it for good?'), 'Delete').click();
+  await row(page, /^Two sounds/).waitFor({ state: 'detached' });
+  assert.equal(existsSync(workspace.path('sounds.chat.md')), false);
+});
+
+ui.test(
+  'the search finds a turn by its words as they are typed, and goes there',
+  async ({ page, evaluate }) => {
+    await page.keyboard.press('Control+Alt+M');
+    await page.keyboard.press('s');
+    await fillQuickInput(page, 'Words that are in a title or in a turn', 'TEMPERATURE weather lisbon');
+    await fillQuickInput(page, 'Words that are in a title or in a turn', 'oven order');
+    const found = quickInput(page).locator('.monaco-list-row', { hasText: 'The oven is out of order' });
+    await found.first().waitFor();
+    await takeInBothThemes(page, evaluate, 'search');
+    await found.first().click();
+    await activeTab(page, 'trouble.chat.md').waitFor();
+    const line = await evaluate((vscode) => {
+      const editor = vscode.window.activeTextEditor;
+      return editor?.document.lineAt(editor.selection.active.line).text;
+    });
+    assert.match(line ?? '', /oven/);
+  },
+);
+
+ui.test('a new chat begins with what is selected', async ({ page, evaluate, workspace }) => {
+  writeFileSync(workspace.path('code.js'), 'let a;\nlet fence = "```";\n# %% assistant\nlet b;\n');
+  await evaluate(async (vscode) => {
+    const [folder] = vscode.workspace.workspaceFolders ?? [];
+    if (!folder) throw new Error('No workspace.');
+    const editor = await vscode.window.showTextDocument(vscode.Uri.joinPath(folder.uri, 'code.js'));
+    editor.selection = new vscode.Selection(1, 0, 3, 0);
+  });
+  await page.locator('.editor-group-container.active .monaco-editor.focused').first().waitFor();
+  await page.keyboard.press('Control+Alt+M');
+  await page.keyboard.press('n');
+  await activeTab(page, 'new.chat.md').waitFor();
+  await page.locator('.editor-group-container.active .monaco-editor.focused').first().waitFor();
+  await page.keyboard.type('What is it?');
+  const text = await waitForText(evaluate, 'What is it?');
+  assert.equal(
+    text,
+    '# %% user\n`code.js`, lines 2–3:\n\n````javascript\nlet fence = "```";\n# %% assistant\n````\n\nWhat is it?',
+  );
+  await takeInBothThemes(page, evaluate, 'selection');
+});
+
+ui.test('a new chat about a file links to it', async ({ page, evaluate }) => {
+  await evaluate(async (vscode) => {
+    const [folder] = vscode.workspace.workspaceFolders ?? [];
+    if (!folder) throw new Error('No workspace.');
+    const uri = vscode.Uri.joinPath(folder.uri, 'code.js');
+    await vscode.commands.executeCommand('filechat.newChatAboutFile', uri, [uri]);
+  });
+  await activeTab(page, 'new-2.chat.md').waitFor();
+  assert.equal(await waitForText(evaluate, '\n\n'), '# %% user\n[code.js](code.js)\n\n');
+});
+
+ui.test('where there are no chats, the view says how to begin', async ({ page, evaluate, workspace }) => {
+  await evaluate(async (vscode) => {
+    await vscode.workspace.saveAll();
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+  for (const name of readdirSync(workspace.folder)) {
+    if (name.endsWith('.chat.md')) rmSync(workspace.path(name));
+  }
+  await evaluate((vscode) => vscode.commands.executeCommand('filechat.chats.focus'));
+  await page.locator('.pane-body').getByRole('button', { name: 'Open Sample Chat' }).waitFor();
+  await takeInBothThemes(page, evaluate, 'welcome');
+  await page.locator('.pane-body').getByRole('button', { name: 'New Chat' }).click();
+  await activeTab(page, 'new.chat.md').waitFor();
+});
