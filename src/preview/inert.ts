@@ -58,9 +58,12 @@ export function isLocal(address: string): boolean {
   );
 }
 
-/** Tags that only set text, with no attributes, comments, and the marks that the preview puts into a comparison. */
+/**
+ * Tags that only set text, with no attributes, comments as browsers have them (`<!-->` is a whole one, and `--!>` ends
+ * one too), and the marks that the preview puts into a comparison.
+ */
 const PLAIN =
-  /^(?:[^<]|<!--(?:(?!-->)[\s\S])*-->|<\/?(?:details|summary|br|hr|b|i|em|strong|u|s|del|ins|sub|sup|kbd|mark|p|ul|ol|li|blockquote)\s*\/?>|<details open>|<span data-diff-(?:start|end)="\d+">|<\/span>)*$/i;
+  /^(?:[^<]|<!--(?!-?>)(?:(?!--!?>)[\s\S])*-->|<\/?(?:details|summary|br|hr|b|i|em|strong|u|s|del|ins|sub|sup|kbd|mark|p|ul|ol|li|blockquote)\s*\/?>|<details open>|<span data-diff-(?:start|end)="\d+">|<\/span>)*$/i;
 /** A picture, sound or film that lies beside the chat. */
 const MEDIA = /<(?:img|audio|video|source)((?:\s+[a-z-]+(?:="[^"<>]*")?)*)\s*\/?>|<\/(?:audio|video)>/gi;
 const ATTRIBUTE = /([a-z-]+)(?:="([^"<>]*)")?/gi;

@@ -109,11 +109,12 @@ export function addLinkRules(md: MarkdownIt, { words, sizeOf }: PreviewOptions):
     const document = documentOf(env);
     const size = document && sizeOf?.(document, file.href);
     const about = [
-      file.extension.toUpperCase(),
+      ...(file.name.toLowerCase().endsWith(`.${file.extension}`) ? [] : [file.extension.toUpperCase()]),
       ...(size === undefined ? [] : [renderSize(size, words.locale)]),
     ];
+    const shown = about.length === 0 ? '' : ` <span class="filechat-about">${about.join(' · ')}</span>`;
     const end = file.kind === 'file' ? '' : '</span>';
-    return ` <span class="filechat-about">${about.join(' · ')}</span>${html}${end}`;
+    return `${shown}${html}${end}`;
   });
 }
 

@@ -152,7 +152,11 @@ describe('files', () => {
     'a film has a player': ['[a](clip.webm)', /<video controls [^>]*src="clip\.webm"/],
     'a PDF is a chip with its own name': [
       '[Tool generated file 1: q.pdf](cmdassets/x.pdf)',
-      /<a href="cmdassets\/x\.pdf" class="filechat-chip filechat-kind-pdf">.*>q\.pdf <span class="filechat-about">PDF · 1\.2 KB<\/span><\/a>/,
+      /<a href="cmdassets\/x\.pdf" class="filechat-chip filechat-kind-pdf">.*>q\.pdf <span class="filechat-about">1\.2 KB<\/span><\/a>/,
+    ],
+    'every file of a result is a chip': [
+      `[Tool generated audio 1](${ASSET})\n\n[Tool generated file 1](cmdassets/x.zip)`,
+      /filechat-kind-audio[\s\S]*filechat-kind-archive.*<span class="filechat-about">ZIP · 1\.2 KB</,
     ],
     'a picture opens by its button': [
       '![x](a.png)',
