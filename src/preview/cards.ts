@@ -1,16 +1,22 @@
 import type { Turn } from '../chat/parse.ts';
+import type { Formats } from './formats.ts';
 import { toHtml } from './html.ts';
 import type { PreviewWords } from './options.ts';
 import type { ReadTurn } from './turnParser.ts';
 import { toolOfMarker } from './turnTokens.ts';
 
 /** A turn with its head: who, and when if that is known. */
-export function renderCard({ turn, line, time }: ReadTurn, body: string, words: PreviewWords): string {
+export function renderCard(
+  { turn, line, time }: ReadTurn,
+  body: string,
+  words: PreviewWords,
+  formats: Formats,
+): string {
   const { role } = turn;
   const name = words[role === 'user' ? 'you' : role];
   const more = role === 'tool' ? toolOfMarker(turn.words) : turn.words;
   const detail = more === '' ? '' : `<span class="filechat-detail">${toHtml(more)}</span>`;
-  const clock = time === undefined ? '' : renderTime(time, words.locale);
+  const clock = time === undefined ? '' : formats.time(time);
   const label = toHtml(more === '' ? name : `${name}: ${more}`);
   const icon = '<span class="filechat-icon" aria-hidden="true"></span>';
   const head = `<div class="filechat-head code-line" data-line="${line}" dir="auto">${icon}<span class="filechat-name">${toHtml(name)}</span>${detail}${clock}</div>`;
@@ -26,15 +32,6 @@ function renderCut(cut: Turn['cut'], words: PreviewWords): string {
   if (!cut) return '';
   const text = cut.kind === 'writing' ? words.writing : words.interrupted(cut.reason);
   return `<p class="filechat-note filechat-${cut.kind}">${toHtml(text)}</p>\n`;
-}
-
-/** The six numbers in the name of an asset, in the time of whoever ran the tool. */
-function renderTime(numbers: string, locale: string): string {
-  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = numbers.split(' ').map(Number);
-  const time = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
-  const iso = time.toISOString().slice(0, 19);
-  const shown = time.toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
-  return `<time class="filechat-time" datetime="${iso}">${toHtml(shown)}</time>`;
 }
 
 const SETTING = /^(title|model|servers):[ \t]*(.*?)[ \t]*$/gm;

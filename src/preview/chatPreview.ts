@@ -2,6 +2,7 @@ import type { Env, MarkdownIt, MarkdownItOptions, Token } from 'markdown-it';
 import { type Chat, parseChat } from '../chat/parse.ts';
 import { renderCard, renderFront } from './cards.ts';
 import { addCodeRules } from './code.ts';
+import { Formats } from './formats.ts';
 import { toHtml } from './html.ts';
 import { documentOf, makeChatsInert } from './inert.ts';
 import { addLinkRules } from './links.ts';
@@ -16,12 +17,13 @@ import { type ReadTurn, shiftLines, TurnParser } from './turnParser.ts';
 export function previewChats(md: MarkdownIt, options: PreviewOptions): MarkdownIt {
   const sources = new WeakMap<readonly Token[], string>();
   const parser = new TurnParser(md);
+  const formats = new Formats(options.words.locale);
   let isRenderingChat = false;
   const isChat = (env: unknown) => isRenderingChat || isNamedAsChat(env);
 
   makeChatsInert(md, isChat, options.words);
   addCodeRules(md, options.words);
-  addLinkRules(md, options);
+  addLinkRules(md, options, formats);
   md.core.ruler.push('filechat_source', (state) => {
     if (!isRenderingChat) sources.set(state.tokens, state.src);
   });
@@ -39,7 +41,7 @@ export function previewChats(md: MarkdownIt, options: PreviewOptions): MarkdownI
       const chat = parseChat(source);
       const cards = parser
         .read(source, chat, settings, env)
-        .map((turn) => renderCard(turn, renderTurn(turn), options.words));
+        .map((turn) => renderCard(turn, renderTurn(turn), options.words, formats));
       // Other extensions put what they need in front of a document; once is enough.
       const others = renderAny.call(renderer, [], settings, env);
       return `${others}${renderSettings(chat)}${cards.join('')}`;

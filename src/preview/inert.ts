@@ -21,9 +21,14 @@ export function makeChatsInert(
   });
   for (const name of ['html_block', 'html_inline']) {
     replaceRule(md, name, (original) => (tokens, index, options, env, self) => {
-      const html = tokens[index]?.content ?? '';
-      if (!applies(env) || isHarmless(html)) return original(tokens, index, options, env, self);
-      const text = toHtml(html);
+      const token = tokens[index];
+      if (!token || !applies(env)) return original(tokens, index, options, env, self);
+      const html = token.content.replace(COMMENT, '');
+      if (isHarmless(html)) {
+        token.content = html;
+        return original(tokens, index, options, env, self);
+      }
+      const text = toHtml(token.content);
       return name === 'html_block' ? `<pre><code>${text}</code></pre>\n` : `<code>${text}</code>`;
     });
   }
@@ -58,9 +63,12 @@ export function isLocal(address: string): boolean {
   );
 }
 
-/** Tags that only set text, with no attributes, comments, and the marks that the preview puts into a comparison. */
+/** As browsers read them: `<!-->` is a whole one, `--!>` ends one too, and one that nothing ends goes on to the end. */
+const COMMENT = /<!--(?:-?>|[\s\S]*?(?:--!?>|$))/g;
+
+/** Tags that only set text, with no attributes, and the marks that the preview puts into a comparison. */
 const PLAIN =
-  /^(?:[^<]|<!--(?:(?!-->)[\s\S])*-->|<\/?(?:details|summary|br|hr|b|i|em|strong|u|s|del|ins|sub|sup|kbd|mark|p|ul|ol|li|blockquote)\s*\/?>|<details open>|<span data-diff-(?:start|end)="\d+">|<\/span>)*$/i;
+  /^(?:[^<]|<\/?(?:details|summary|br|hr|b|i|em|strong|u|s|del|ins|sub|sup|kbd|mark|p|ul|ol|li|blockquote)\s*\/?>|<details open>|<span data-diff-(?:start|end)="\d+">|<\/span>)*$/i;
 /** A picture, sound or film that lies beside the chat. */
 const MEDIA = /<(?:img|audio|video|source)((?:\s+[a-z-]+(?:="[^"<>]*")?)*)\s*\/?>|<\/(?:audio|video)>/gi;
 const ATTRIBUTE = /([a-z-]+)(?:="([^"<>]*)")?/gi;
@@ -79,7 +87,8 @@ const MEDIA_ATTRIBUTES: ReadonlySet<string> = new Set([
 /** Nobody writes longer tags, and longer ones could take long to judge. */
 const MAX_HTML_CHARS = 4000;
 
-export function isHarmless(html: string): boolean {
+export function isHarmless(written: string): boolean {
+  const html = written.replace(COMMENT, '');
   if (html.length > MAX_HTML_CHARS) return false;
   let isLocalOnly = true;
   const rest = html.replace(MEDIA, (_tag, attributes: string | undefined) => {

@@ -1,5 +1,6 @@
 import type { MarkdownIt, Token } from 'markdown-it';
 import type { Role } from '../chat/marker.ts';
+import type { Formats } from './formats.ts';
 import { toHtml } from './html.ts';
 import { documentOf, isLocal, replaceRule } from './inert.ts';
 import type { PreviewOptions } from './options.ts';
@@ -81,7 +82,7 @@ function readFile(href: string, words: readonly Token[]): FileMeta | undefined {
 }
 
 /** Renders pictures that open, players, and chips for files. */
-export function addLinkRules(md: MarkdownIt, { words, sizeOf }: PreviewOptions): void {
+export function addLinkRules(md: MarkdownIt, { words, sizeOf }: PreviewOptions, formats: Formats): void {
   let media = { env: undefined as unknown, count: 0 };
 
   replaceRule(md, 'image', (original) => (tokens, index, options, env, self) => {
@@ -109,22 +110,16 @@ export function addLinkRules(md: MarkdownIt, { words, sizeOf }: PreviewOptions):
     const document = documentOf(env);
     const size = document && sizeOf?.(document, file.href);
     const about = [
-      file.extension.toUpperCase(),
-      ...(size === undefined ? [] : [renderSize(size, words.locale)]),
+      ...(file.name.toLowerCase().endsWith(`.${file.extension}`) ? [] : [file.extension.toUpperCase()]),
+      ...(size === undefined ? [] : [formats.size(size)]),
     ];
+    const shown = about.length === 0 ? '' : ` <span class="filechat-about">${about.join(' · ')}</span>`;
     const end = file.kind === 'file' ? '' : '</span>';
-    return ` <span class="filechat-about">${about.join(' · ')}</span>${html}${end}`;
+    return `${shown}${html}${end}`;
   });
 }
 
 function fileOf(token: Token | undefined): FileMeta | undefined {
   const meta: Partial<FileMeta> | null | undefined = token?.meta;
   return meta?.extension === undefined ? undefined : (meta as FileMeta);
-}
-
-export function renderSize(bytes: number, locale: string): string {
-  const steps = ['B', 'KB', 'MB', 'GB'];
-  let [size, step] = [bytes, 0];
-  for (; size >= 1000 && step < steps.length - 1; step += 1) size /= 1024;
-  return `${size.toLocaleString(locale, { maximumFractionDigits: size < 10 && step > 0 ? 1 : 0 })} ${steps[step]}`;
 }

@@ -18,7 +18,10 @@ const MAX_SHOWN_CHARS = 1500;
 export function readTokens(tokens: Token[], role: Role): { tokens: Token[]; time?: string } {
   let time: string | undefined;
   const read = tokens.filter((token, index) => {
-    if (token.type === 'inline') time ??= readLinks(token.children ?? [], role);
+    if (token.type === 'inline') {
+      const saved = readLinks(token.children ?? [], role);
+      time ??= saved;
+    }
     if (token.type === 'blockquote_open') readQuote(token, tokens[index + 2]);
     if (token.type === 'html_block' && token.content.trim() === REASONING_HEAD)
       token.type = 'filechat_reasoning';

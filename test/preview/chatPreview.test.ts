@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { REASONING_HEAD } from '../../src/chat/reasoning.ts';
-import { renderSize } from '../../src/preview/links.ts';
+import { Formats } from '../../src/preview/formats.ts';
 import { createPreview, render } from './helpers.ts';
 
 const ASSET = 'cmdassets/tool-audio-20261116-093012-V1StGXR8a0-1.wav';
@@ -152,7 +152,11 @@ describe('files', () => {
     'a film has a player': ['[a](clip.webm)', /<video controls [^>]*src="clip\.webm"/],
     'a PDF is a chip with its own name': [
       '[Tool generated file 1: q.pdf](cmdassets/x.pdf)',
-      /<a href="cmdassets\/x\.pdf" class="filechat-chip filechat-kind-pdf">.*>q\.pdf <span class="filechat-about">PDF · 1\.2 KB<\/span><\/a>/,
+      /<a href="cmdassets\/x\.pdf" class="filechat-chip filechat-kind-pdf">.*>q\.pdf <span class="filechat-about">1\.2 KB<\/span><\/a>/,
+    ],
+    'every file of a result is a chip': [
+      `[Tool generated audio 1](${ASSET})\n\n[Tool generated file 1](cmdassets/x.zip)`,
+      /filechat-kind-audio[\s\S]*filechat-kind-archive.*<span class="filechat-about">ZIP · 1\.2 KB</,
     ],
     'a picture opens by its button': [
       '![x](a.png)',
@@ -188,7 +192,7 @@ describe('files', () => {
   it('sizes are short', () => {
     const sizes = [0, 999, 1024, 1536, 10_240, 1_048_576, 5e9];
     assert.deepEqual(
-      sizes.map((size) => renderSize(size, 'en')),
+      sizes.map((size) => new Formats('en').size(size)),
       ['0 B', '999 B', '1 KB', '1.5 KB', '10 KB', '1 MB', '4.7 GB'],
     );
   });

@@ -41,6 +41,10 @@ describe('in the preview of a chat, nothing is active', () => {
     'a table with a background': '<table background="https://evil.test/a.png"><tr><td>x</table>',
     'an object': '<object data="https://evil.test/a.svg"></object>',
     'a link that is drawn': '<a href="https://evil.test"><img src="https://evil.test/a.png"></a>',
+    'a comment that has ended before it began':
+      '<!--><link rel=stylesheet href="https://evil.test/a.css"> -->',
+    'a comment that has ended with a dash': '<!---><style>@import "https://evil.test/a.css"</style> -->',
+    'a comment that ends in another way': '<!-- --!><base href="https://evil.test/"> -->',
     'a comment that is no comment': '<!--><img src="https://evil.test/a.png"> -->',
   };
   for (const [name, text] of Object.entries(hostile)) {
@@ -60,7 +64,8 @@ const LOADING =
 const LOADING_TAG =
   /<(?:iframe|script|style|link|base|object|embed|form|input|meta|svg|math|template|frame)[\s/>]/i;
 
-function loadsRemote(html: string): boolean {
+function loadsRemote(page: string): boolean {
+  const html = page.replace(/<!--(?:-?>|[\s\S]*?(?:--!?>|$))/g, '');
   const values = [...html.matchAll(LOADING)].map(([, value = '']) => value.replaceAll('"', ''));
   // A browser reads an address without its tabs and line breaks, and without what stands before it.
   return LOADING_TAG.test(html) || values.some((value) => isRemote(value.replaceAll('&amp;', '&')));
@@ -111,6 +116,7 @@ it('whatever a text is made of, nothing remote is loaded', () => {
     ],
     ...[
       '<!--',
+      '--!',
       '-->',
       '<b',
       '<style>',
@@ -230,7 +236,8 @@ describe('in the preview of a chat, what lies beside it is shown', () => {
     'an image tag': ['a <img src="my picture.png" alt="x">', /<img src="my picture.png" alt="x">/],
     'a sound': ['<audio controls src="cmdassets/a.mp3"></audio>', /<audio controls src="cmdassets\/a\.mp3">/],
     'a detail': ['<details>\n<summary>More</summary>\n\nx\n\n</details>', /<details>\n<summary>/],
-    'a comment': ['a <!-- next block --> b', /a <!-- next block --> b/],
+    'nothing of a comment': ['a <!-- next block --> b', /a {2}b/],
+    'nothing of a long comment': [`a <!-- ${'x'.repeat(5000)} --> b`, /a {2}b/],
     'an image that says it was not loaded': ['![a <b>](https://e.test/"x)', /not loaded/],
     'a comparison': ['a <span data-diff-start="0"></span>b', /<span data-diff-start="0"><\/span>b/],
   };

@@ -113,6 +113,10 @@ export function hostileText(host: string): string {
 
 <link rel="stylesheet" href="${url}.css">
 
+<!--><link rel="stylesheet" href="${url}.css"> -->
+
+<!-- --!><img src="${url}.png"> -->
+
 <link rel="preconnect" href="https://${host}">
 
 <base href="https://${host}/">

@@ -1,0 +1,40 @@
+import { toHtml } from './html.ts';
+
+/** Times and sizes as people of a language write them. What writes them is slow to make, so it is kept. */
+export class Formats {
+  readonly #locale: string;
+  #time: Intl.DateTimeFormat | undefined;
+  #numbers = new Map<number, Intl.NumberFormat>();
+
+  constructor(locale: string) {
+    this.#locale = locale;
+  }
+
+  /** The six numbers in the name of an asset, in the time of whoever ran the tool. */
+  time(numbers: string): string {
+    const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = numbers.split(' ').map(Number);
+    const time = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
+    this.#time ??= new Intl.DateTimeFormat(this.#locale, {
+      dateStyle: 'medium',
+      timeStyle: 'short',
+      timeZone: 'UTC',
+    });
+    const iso = time.toISOString().slice(0, 19);
+    return `<time class="filechat-time" datetime="${iso}">${toHtml(this.#time.format(time))}</time>`;
+  }
+
+  size(bytes: number): string {
+    const steps = ['B', 'KB', 'MB', 'GB'];
+    let [size, step] = [bytes, 0];
+    for (; size >= 1000 && step < steps.length - 1; step += 1) size /= 1024;
+    return `${this.#number(size < 10 && step > 0 ? 1 : 0).format(size)} ${steps[step]}`;
+  }
+
+  #number(maximumFractionDigits: number): Intl.NumberFormat {
+    const known =
+      this.#numbers.get(maximumFractionDigits) ??
+      new Intl.NumberFormat(this.#locale, { maximumFractionDigits });
+    this.#numbers.set(maximumFractionDigits, known);
+    return known;
+  }
+}
