@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { longChat } from '../../chat/longChat.ts';
-import type { Evaluate } from '../bridge.ts';
+import { type Evaluate, waitForText } from '../bridge.ts';
 import { focusEditor, openFile } from '../page.ts';
 import { waitFor } from '../process.ts';
 import { takeScreenshot, uiSession } from './session.ts';
@@ -161,7 +161,7 @@ ui.test('the turn that is read stays in sight, and so does the call in it', asyn
 ui.test('a chat of a thousand turns has them all', async ({ page, evaluate, workspace }) => {
   writeFileSync(workspace.path('long.chat.md'), longChat(1000));
   await openFile(page, 'long.chat.md');
-  await focusEditor(page);
+  await waitForText(evaluate, 'of month 250 ');
   const [symbols, folds] = await evaluate(async (vscode) => {
     const uri = vscode.window.activeTextEditor?.document.uri;
     const count = async (command: string) =>
