@@ -15,8 +15,8 @@ export type HoveredFile =
 
 const SHOW_ASSETS = 'filechat.showAssets';
 const MAX_NAME_CHARS = 120;
-/** The picture in the hover, which itself is decoded whole. */
-const MAX_SHOWN = { width: 360, height: 240, bytes: 20_000_000, pixels: 40_000_000 };
+/** The picture in the hover, of which the editor shows 250 pixels; the picture itself is decoded whole. */
+const MAX_SHOWN = { width: 360, height: 150, bytes: 20_000_000, pixels: 40_000_000 };
 const SHOWN_TYPES = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
 
 /** The picture itself or, of what cannot be shown, what it is. Nothing for files outside of what may be read. */
@@ -49,8 +49,7 @@ function describe(path: string, facts: FileFacts, chat: vscode.Uri | undefined):
   const gallery = chat && `[${vscode.l10n.t('Show in gallery')}](${galleryLink(chat, basename(path))})`;
   const lines = [
     ...picture(uri, facts),
-    `${name}  \n${factsLine(facts)}`,
-    [open, ...(gallery ? [gallery] : [])].join(' · '),
+    [name, factsLine(facts), [open, ...(gallery ? [gallery] : [])].join(' · ')].join('  \n'),
   ];
   const markdown = new vscode.MarkdownString(lines.join('\n\n'));
   markdown.isTrusted = { enabledCommands: [SHOW_ASSETS] };

@@ -75,14 +75,7 @@ async function describeUnknown(
 ): Promise<vscode.MarkdownString> {
   const state = (await known.states()).get(server);
   const [serverName, toolName] = [server, tool].map((each) => `**${plainMarkdown(each, MAX_NAME_CHARS)}**`);
-  if (!state) {
-    const text = vscode.l10n.t(
-      'There is no server {0} that could be asked about its tools.',
-      serverName ?? '',
-    );
-    return new vscode.MarkdownString(text);
-  }
-  if (state.kind === 'ready') {
+  if (state?.kind === 'ready') {
     const text = vscode.l10n.t('The server {0} has no tool {1}.', serverName ?? '', toolName ?? '');
     return new vscode.MarkdownString(text);
   }

@@ -9,7 +9,9 @@ export class Arrival {
   readonly #calls: Pick<PendingCalls, 'arrived'>;
   readonly #id: () => number | undefined;
   #bytes = 0;
-  #toldAtMs = Number.NEGATIVE_INFINITY;
+  /** There while nothing more is told; at its end the last count is. */
+  #rest: NodeJS.Timeout | undefined;
+  #told = 0;
 
   /** `id` is asked for the request that the message under way answers, as far as it is known. */
   constructor(calls: Pick<PendingCalls, 'arrived'>, id: () => number | undefined) {
@@ -19,16 +21,24 @@ export class Arrival {
 
   add(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes < MIN_TOLD_BYTES) return;
-    const nowMs = performance.now();
-    if (nowMs - this.#toldAtMs < TELL_EVERY_MS) return;
-    this.#toldAtMs = nowMs;
-    this.#calls.arrived(this.#id(), this.#bytes);
+    if (this.#bytes >= MIN_TOLD_BYTES && this.#rest === undefined) this.#tell();
   }
 
-  /** The message has ended. */
+  /** The message has ended, or will not end. */
   end(): void {
+    clearTimeout(this.#rest);
+    this.#rest = undefined;
     this.#bytes = 0;
-    this.#toldAtMs = Number.NEGATIVE_INFINITY;
+    this.#told = 0;
+  }
+
+  #tell(): void {
+    this.#told = this.#bytes;
+    this.#rest = setTimeout(() => {
+      this.#rest = undefined;
+      // Whoever sends nothing more for a while has still sent all this.
+      if (this.#bytes > this.#told) this.#tell();
+    }, TELL_EVERY_MS).unref();
+    this.#calls.arrived(this.#id(), this.#bytes);
   }
 }

@@ -75,6 +75,7 @@ async function* filterJson(body: Body, options: SpillingFetchOptions): AsyncGene
     }
     yield textOf(await filter.end(), options);
   } finally {
+    arrival.end();
     await filter.abort();
   }
 }
@@ -107,6 +108,7 @@ async function* filterEvents(body: Body, options: SpillingFetchOptions): AsyncGe
       }
     }
   } finally {
+    arrival.end();
     await filter.abort();
   }
 }

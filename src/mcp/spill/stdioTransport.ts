@@ -167,6 +167,7 @@ export class StdioTransport implements Transport {
     } catch (error) {
       if (this.#closing === undefined) this.onerror?.(error as Error);
     } finally {
+      this.#arrival.end();
       await this.#filter.abort();
     }
   }
