@@ -196,7 +196,9 @@ ui.test('what is searched, filtered and sorted is what is shown', async (session
   await assertAccessible(session);
   await gallery(session).getByRole('button', { name: 'Clear Filters' }).click();
   await gallery(session).getByLabel('Sort', { exact: true }).selectOption('name');
-  await gallery(session).getByText('8 assets').waitFor();
+  await gallery(session)
+    .getByText(/^8 assets/)
+    .waitFor();
   assert.deepEqual(await names(session), [SPEECH, REPORT, TABLE, ARCHIVE, LEFT_OVER, CHART, LINE, PHOTO]);
 });
 
@@ -302,12 +304,13 @@ ui.test('it comes back as it was', async (session) => {
   await gallery(session).getByRole('searchbox').fill('studio');
   await gallery(session).getByText('5 of 8 assets').waitFor();
   const old = await evaluate(() => process.pid);
-  await page.reload({ waitUntil: 'commit' });
-  await waitForWorkbench(page);
+  // As a person does it, so that the editor keeps what is open.
+  await evaluate((vscode) => void vscode.commands.executeCommand('workbench.action.reloadWindow'));
   await waitFor('the next extension host', 30_000, async () => {
     const current = await evaluate(() => process.pid).catch(() => old);
     return current === old ? undefined : true;
   });
+  await waitForWorkbench(page);
   await page.locator('.tab', { hasText: 'Assets of sales' }).click();
   await gallery(session).getByText('5 of 8 assets').waitFor();
   assert.equal(await gallery(session).getByRole('searchbox').inputValue(), 'studio');
@@ -340,7 +343,9 @@ ui.test(
     const most = Math.max(atTop, await elements());
     assert.ok(most < 1_500, `${most} elements`);
     await gallery(session).getByRole('button', { name: 'This chat' }).click();
-    await gallery(session).getByText('8 assets').waitFor();
+    await gallery(session)
+      .getByText(/^8 assets/)
+      .waitFor();
   },
 );
 
