@@ -284,11 +284,14 @@ ui.test('everything that is shown goes into a zip', async (session) => {
   await tile(session, SPEECH).press('Escape');
   await gallery(session).getByRole('button', { name: 'Export All as Zip…' }).click();
   const box = quickInput(page).locator('.quick-input-box input');
-  await box.waitFor();
-  const target = workspace.path('sales', 'all.zip');
-  await box.fill(target);
-  await page.keyboard.press('Enter');
-  await page.getByText('Exported 8 assets to all.zip.').first().waitFor();
+  const target = workspace.path('sales', 'sales-assets.zip');
+  await waitFor(
+    'the name that is offered',
+    15_000,
+    async () => (await box.inputValue()) === target || undefined,
+  );
+  await box.press('Enter');
+  await page.getByText('Exported 8 assets to sales-assets.zip.').first().waitFor();
   const unpacked = unzipSync(readFileSync(target));
   assert.equal(Object.keys(unpacked).length, 8);
   assert.deepEqual(
