@@ -60,7 +60,6 @@ export const WORD_NAMES = [
   'page',
   'play',
   'pause',
-  'noPreview',
   'turn',
 ] as const;
 export type WordName = (typeof WORD_NAMES)[number];

@@ -79,6 +79,7 @@ export class FilterBar {
     this.#clear.addEventListener('click', () => this.set({ ...EVERYTHING, sort: this.#query.sort }));
     const { kind, tool, date, size, sort } = this.#selects;
     this.element = element('header', {}, [
+      element('h1', { class: 'unseen', text: words.assets }),
       element('div', { class: 'line' }, [
         element('div', { class: 'search', attributes: { role: 'search' } }, [icon('search'), this.search]),
         this.#scopes(),

@@ -64,8 +64,7 @@ export class GalleryView {
       this.#notice,
       this.#grid.scroller,
     ]);
-    const title = element('h1', { class: 'unseen', text: words.assets });
-    this.element = element('div', { class: 'gallery' }, [title, this.#bar.element, main, this.#foot.element]);
+    this.element = element('div', { class: 'gallery' }, [this.#bar.element, main, this.#foot.element]);
     this.#listen();
   }
 

@@ -34,7 +34,12 @@ async function isAgreed(question: string, detail: string, yes: string): Promise<
 /** A link whose file is gone shows nothing, so it is said before. */
 function describeLinks(assets: readonly ListedAsset[]): string {
   const linked = assets.filter(({ uses }) => uses.length > 0).length;
-  if (linked === 0) return vscode.l10n.t('No chat links to this.');
+  if (linked === 0) {
+    return assets.length === 1
+      ? vscode.l10n.t('No chat links to it.')
+      : vscode.l10n.t('No chat links to them.');
+  }
+  if (assets.length === 1) return vscode.l10n.t('A chat still links to it. The link will lead nowhere.');
   return linked === 1
     ? vscode.l10n.t('A chat still links to 1 of them. Its link will lead nowhere.')
     : vscode.l10n.t('Chats still link to {0} of them. Their links will lead nowhere.', linked);

@@ -91,7 +91,7 @@ async function copy(lines: readonly string[]): Promise<void> {
     lines.length === 1
       ? vscode.l10n.t('Copied: {0}', lines[0] ?? '')
       : vscode.l10n.t('Copied {0} lines.', lines.length);
-  vscode.window.setStatusBarMessage(plainMessage(words), 4000);
+  vscode.window.setStatusBarMessage(words, 5000);
 }
 
 async function attach(assets: readonly ListedAsset[], { scope }: ActionParts): Promise<void> {

@@ -54,7 +54,7 @@ export class GalleryPanel implements vscode.Disposable {
       panel.webview.onDidReceiveMessage((message: unknown) => this.#hear(message)),
       panel.onDidChangeViewState(() => this.#viewChanged()),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.#textChanged(document)),
-      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#start()),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#ready && this.#start()),
     );
     this.#watch();
     void this.#queue(() => this.#open());

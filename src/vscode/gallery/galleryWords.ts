@@ -66,7 +66,6 @@ export function galleryWords(): Words {
     page: vscode.l10n.t('1 page'),
     play: vscode.l10n.t('Play {0}'),
     pause: vscode.l10n.t('Pause {0}'),
-    noPreview: vscode.l10n.t('Too large to preview'),
     turn: vscode.l10n.t('turn {0} of {1}'),
   };
 }
