@@ -28,15 +28,16 @@ export interface EditorResults {
 
 const NAME = 'long.chat.md';
 const PLAIN = 'plain.md';
-const TYPED = 'What of the northern region in the months to come? ';
+const TYPED = 'what of the northern region in the months to come?';
+const TYPING_TIMEOUT_MS = 60_000;
 const PACKAGE_TIMEOUT_MS = 120_000;
 const PREVIEW_TIMEOUT_MS = 60_000;
 
 /** Each does what a user does, and resolves when that has taken effect. */
 const GESTURES: Readonly<Record<string, (session: Session) => Promise<void>>> = {
   'opening the chat': (session) => show(session, NAME),
-  'typing 50 characters at the end': (session) => typeAt(session, 1),
-  'typing 50 characters in the middle': (session) => typeAt(session, 0.5),
+  'typing 50 characters at the end': (session) => typeAt(session, 1, 'First:'),
+  'typing 50 characters in the middle': (session) => typeAt(session, 0.5, 'Second:'),
   'folding all and unfolding': async ({ evaluate }) => {
     await evaluate(async (vscode) => {
       await vscode.commands.executeCommand('editor.foldAll');
@@ -52,7 +53,7 @@ const GESTURES: Readonly<Record<string, (session: Session) => Promise<void>>> = 
     const last = webview(session.page, 'vscode.markdown-language-features').locator('img').last();
     await last.waitFor({ state: 'attached', timeout: PREVIEW_TIMEOUT_MS });
   },
-  'typing beside the preview': (session) => typeAt(session, 1),
+  'typing 50 characters beside the preview': (session) => typeAt(session, 1, 'Third:'),
 };
 
 /** What there is only with Filechat. */
@@ -110,18 +111,19 @@ async function show({ page, evaluate, workspace }: Session, name: string): Promi
 }
 
 /** Keys one by one at a share of the document, each press as the page takes it. */
-async function typeAt({ page, evaluate }: Session, share: number): Promise<void> {
+async function typeAt({ page, evaluate }: Session, share: number, first: string): Promise<void> {
   await focusEditor(page);
-  await evaluate((vscode, part) => {
-    const editor = vscode.window.activeTextEditor;
-    if (!editor) throw new Error('There is no editor.');
-    const line = Math.floor((editor.document.lineCount - 1) * part);
-    const at = editor.document.lineAt(line).range.end;
-    editor.selection = new vscode.Selection(at, at);
-    editor.revealRange(editor.selection);
+  await evaluate(async (vscode, part) => {
+    const document = vscode.window.activeTextEditor?.document;
+    if (!document) throw new Error('There is no editor.');
+    const { end } = document.lineAt(Math.floor((document.lineCount - 1) * part)).range;
+    // Unlike a selection that is set, this is there when it resolves.
+    await vscode.window.showTextDocument(document, { selection: new vscode.Range(end, end) });
   }, share);
-  await page.keyboard.type(TYPED.slice(0, 50));
-  await waitForText(evaluate, TYPED.slice(0, 50));
+  await focusEditor(page);
+  const text = `${first} ${TYPED}`.slice(0, 50);
+  await page.keyboard.type(text);
+  await waitForText(evaluate, text, TYPING_TIMEOUT_MS);
 }
 
 async function command({ evaluate }: Session, name: string): Promise<void> {

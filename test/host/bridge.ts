@@ -51,7 +51,8 @@ export async function waitForText(evaluate: Evaluate, expected: string, timeoutM
           for (const subscription of subscriptions) subscription.dispose();
           settle();
         };
-        const giveUp = () => end(() => reject(new Error(`“${words}” did not come. There is:\n${text()}`)));
+        const giveUp = () =>
+          end(() => reject(new Error(`“${words}” did not come. There is:\n${text().slice(-5_000)}`)));
         const timer = setTimeout(giveUp, limitMs);
         const subscriptions = [
           api.workspace.onDidChangeTextDocument(look),
