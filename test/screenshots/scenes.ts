@@ -47,15 +47,31 @@ export const SCENES: readonly Scene[] = [
   },
   { name: 'hover-of-a-picture', prepare: (ui) => hover(ui, 'cmdassets/tool-image') },
   { name: 'hover-of-a-call', prepare: (ui) => hover(ui, 'sample.tour') },
-  { name: 'completion-of-a-file', prepare: (ui) => complete(ui, ' @') },
-  { name: 'completion-of-a-tool', prepare: (ui) => complete(ui, ' #') },
-  { name: 'completion-of-a-prompt', prepare: (ui) => complete(ui, '\n/') },
+  { name: 'completion-of-a-file', prepare: (ui) => complete(ui, ' #') },
+  {
+    name: 'completion-of-a-tool',
+    async prepare(ui) {
+      await startSampleServer(ui);
+      await complete(ui, ' @');
+    },
+  },
+  { name: 'completion-of-a-command', prepare: (ui) => complete(ui, '\n/') },
   {
     name: 'completion-of-arguments',
     async prepare(ui) {
       // Suggestions come from what servers said; none is started for them.
       await startSampleServer(ui);
       await complete(ui, '\n\n```tool_call sample.chart\n{"');
+    },
+  },
+  {
+    name: 'links-that-are-sent',
+    async prepare(ui) {
+      await write(ui, '\nLook at [the tour](tour.chat.md) and [the tide](tide.csv) first.');
+      await ui.page.waitForFunction(
+        `[...document.querySelectorAll('.view-line span')]
+          .some((span) => getComputedStyle(span, '::after').content.includes('not sent'))`,
+      );
     },
   },
   {
