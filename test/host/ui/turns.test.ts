@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { longChat } from '../../chat/longChat.ts';
 import { type Evaluate, waitForText } from '../bridge.ts';
-import { focusEditor, openFile } from '../page.ts';
+import { focusEditor } from '../page.ts';
 import { waitFor } from '../process.ts';
 import { takeScreenshot, uiSession } from './session.ts';
 
@@ -80,8 +80,7 @@ const RESULT: Fold = [lineOf('# %% tool files.read'), lineOf('# %% assistant\n``
 ui.test(
   'a chat opens with its turns set apart, in dark and in light',
   async ({ page, evaluate, workspace }) => {
-    writeFileSync(workspace.path('sales.chat.md'), CHAT);
-    await openFile(page, 'sales.chat.md');
+    await openText(evaluate, workspace.path('sales.chat.md'), CHAT);
     await focusEditor(page);
     await waitForClosed(evaluate, [REASONING, RESULT]);
     await page.locator('.pane-header', { hasText: 'samples' }).click();
@@ -159,8 +158,7 @@ ui.test('the turn that is read stays in sight, and so does the call in it', asyn
 });
 
 ui.test('a chat of a thousand turns has them all', async ({ page, evaluate, workspace }) => {
-  writeFileSync(workspace.path('long.chat.md'), longChat(1000));
-  await openFile(page, 'long.chat.md');
+  await openText(evaluate, workspace.path('long.chat.md'), longChat(1000));
   await waitForText(evaluate, 'of month 250 ');
   const [symbols, folds] = await evaluate(async (vscode) => {
     const uri = vscode.window.activeTextEditor?.document.uri;
@@ -180,6 +178,14 @@ ui.test('a chat of a thousand turns has them all', async ({ page, evaluate, work
 
 function lineOf(words: string): number {
   return CHAT.slice(0, CHAT.indexOf(words)).split('\n').length - 1;
+}
+
+/** Opens a new file. Looking for it by its name would be too early. */
+async function openText(evaluate: Evaluate, path: string, text: string): Promise<void> {
+  writeFileSync(path, text);
+  await evaluate(async (vscode, file) => {
+    await vscode.window.showTextDocument(vscode.Uri.file(file));
+  }, path);
 }
 
 function outlineRow(page: Page, name: string): Locator {
