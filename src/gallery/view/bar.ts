@@ -76,12 +76,14 @@ export class FilterBar {
       sort: this.#select('sort', named(SORT_ORDERS, SORTS, words)),
     };
     this.#clear = textButton(words.clearFilters, 'clear');
+    this.#clear.setAttribute('aria-label', words.clearFilters);
     this.#clear.addEventListener('click', () => this.set({ ...EVERYTHING, sort: this.#query.sort }));
     const { kind, tool, date, size, sort } = this.#selects;
     this.element = element('header', {}, [
       element('h1', { class: 'unseen', text: words.assets }),
       element('div', { class: 'line' }, [
         element('div', { class: 'search', attributes: { role: 'search' } }, [icon('search'), this.search]),
+        sort,
         this.#scopes(),
       ]),
       element('div', { class: 'line filters', attributes: { role: 'group', 'aria-label': words.filters } }, [
@@ -90,8 +92,6 @@ export class FilterBar {
         date,
         size,
         this.#clear,
-        element('span', { class: 'space' }),
-        sort,
       ]),
     ]);
     this.#paint();

@@ -7,6 +7,8 @@ import { makeTile, type TileParts } from './tile.ts';
 const MIN_TILE_WIDTH = 168;
 const TILE_HEIGHT = 196;
 const GAP = 12;
+/** Above the first row. */
+const PADDING = 14;
 
 interface Row {
   readonly element: HTMLElement;
@@ -65,8 +67,10 @@ export class Grid {
   goTo(id: string, { focus }: { readonly focus: boolean }): void {
     const index = this.#items.findIndex((item) => item.id === id);
     if (index < 0) return;
-    const { clientHeight: height, scrollTop: top } = this.scroller;
-    this.scroller.scrollTop = scrollToRow(this.#layout, { top, height }, Math.floor(index / this.columns));
+    const { clientHeight: height, scrollTop } = this.scroller;
+    const top = scrollTop - PADDING;
+    const to = scrollToRow(this.#layout, { top, height }, Math.floor(index / this.columns));
+    if (to !== top) this.scroller.scrollTop = to < top ? to : to + PADDING;
     this.#render();
     if (focus) this.#tile(id)?.focus({ preventScroll: true });
   }
