@@ -39,24 +39,20 @@ async function installBeside(workbench: Workbench, installed: string, vsix: stri
   }
 }
 
-/** Languages, notebooks, debuggers and sign-ins of VS Code take a second to read and play no part in a chat. */
-const NEEDED = [
-  'configuration-editing',
-  'json',
-  'json-language-features',
-  'markdown-basics',
-  'markdown-language-features',
-  'markdown-math',
-  'media-preview',
-  'theme-defaults',
-  'theme-modern-icons',
-  'theme-seti',
-];
+/** Languages and debuggers of VS Code take a second to read and play no part in a chat. */
+const NEEDED = ['json', 'markdown-basics', 'theme-defaults', 'theme-modern-icons', 'theme-seti', 'yaml'];
 
 /** Fills a folder with links to the built-in extensions that chats need, for `--builtin-extensions-dir`. */
 export function linkNeededBuiltins(workbench: Workbench, folder: string): string {
   const all = join(dirname(workbench.serverMain), '..', 'extensions');
   mkdirSync(folder, { recursive: true });
-  for (const name of NEEDED) symlinkSync(join(all, name), join(folder, name), 'junction');
+  for (const name of readdirSync(all).filter((each) => NEEDED.includes(each) || runsInBrowser(all, each)))
+    symlinkSync(join(all, name), join(folder, name), 'junction');
   return folder;
+}
+
+/** Those the page starts by itself, and says so in everybody's way when it does not find them. */
+function runsInBrowser(all: string, name: string): boolean {
+  const manifest = join(all, name, 'package.json');
+  return existsSync(manifest) && 'browser' in JSON.parse(readFileSync(manifest, 'utf8'));
 }
