@@ -7,7 +7,7 @@ let translate: Translate = (message, ...told) =>
 let language = 'en';
 
 /** Called once, by the editor. In plain Node, where texts are tested, messages stay as they are written. */
-export function useTranslation(given: Translate, givenLanguage: string): void {
+export function useTranslation(given: Translate, givenLanguage = 'en'): void {
   translate = given;
   language = givenLanguage;
 }
