@@ -23,12 +23,15 @@ export async function addServer(
   const name = readString(fields, 'name');
   const entry = readObject(fields, 'config');
   if ((name === undefined) !== (entry === undefined)) {
-    throw new TypeError('“name” and “config” belong together: give both, or none of them.');
+    throw new TypeError(vscode.l10n.t('“name” and “config” belong together: give both, or none of them.'));
   }
   const wanted = name !== undefined && entry ? [{ name, entry }] : await chooseServers();
   const added: string[] = [];
   for (const [at, server] of wanted.entries()) {
-    const answer = await confirm(server, wanted.length > 1 ? ` (${at + 1} of ${wanted.length})` : '');
+    const answer = await confirm(
+      server,
+      wanted.length > 1 ? ` ${vscode.l10n.t('({0} of {1})', at + 1, wanted.length)}` : '',
+    );
     if (answer === undefined) break;
     if (answer === 'skip') continue;
     await write(server, inputs);
@@ -41,24 +44,24 @@ async function chooseServers(): Promise<readonly NewServer[]> {
   const imports = await findImports();
   const ways = [
     {
-      label: '$(terminal) A program on this machine…',
-      description: 'Filechat starts it when it is needed',
+      label: `$(terminal) ${vscode.l10n.t('A program on this machine…')}`,
+      description: vscode.l10n.t('Filechat starts it when it is needed'),
       run: askForProgram,
     },
     {
-      label: '$(globe) An address (HTTP)…',
-      description: 'It runs already, here or elsewhere',
+      label: `$(globe) ${vscode.l10n.t('An address (HTTP)…')}`,
+      description: vscode.l10n.t('It runs already, here or elsewhere'),
       run: askForAddress,
     },
     ...imports.map((place) => ({
-      label: `$(cloud-download) Import from ${place.app}…`,
+      label: `$(cloud-download) ${vscode.l10n.t('Import from {0}…', place.app)}`,
       description: place.path,
       run: () => chooseImported(place),
     })),
   ];
   const chosen = await vscode.window.showQuickPick(ways, {
-    title: 'Add an MCP Server',
-    placeHolder: 'What is it?',
+    title: vscode.l10n.t('Add an MCP Server'),
+    placeHolder: vscode.l10n.t('What is it?'),
   });
   return (await chosen?.run()) ?? [];
 }
@@ -67,8 +70,10 @@ async function askForProgram(): Promise<readonly NewServer[] | undefined> {
   const name = await askForName();
   if (name === undefined) return undefined;
   const line = await vscode.window.showInputBox({
-    title: `${name}: the program and its arguments`,
-    prompt: 'Put quotes around what holds a space. No shell reads it, so |, && and $NAME mean nothing',
+    title: vscode.l10n.t('{0}: the program and its arguments', name),
+    prompt: vscode.l10n.t(
+      'Put quotes around what holds a space. No shell reads it, so |, && and $NAME mean nothing',
+    ),
     placeHolder: 'npx -y @modelcontextprotocol/server-filesystem "/my/folder"',
     ignoreFocusOut: true,
     validateInput: (text) => {
@@ -88,7 +93,7 @@ async function askForAddress(): Promise<readonly NewServer[] | undefined> {
   const name = await askForName();
   if (name === undefined) return undefined;
   const url = await vscode.window.showInputBox({
-    title: `${name}: its address`,
+    title: vscode.l10n.t('{0}: its address', name),
     placeHolder: 'https://example.com/mcp',
     ignoreFocusOut: true,
     validateInput: (text) => complaintOf(() => checkUrl(text.trim())),
@@ -102,22 +107,26 @@ async function askForAddress(): Promise<readonly NewServer[] | undefined> {
 
 function askForName(): Thenable<string | undefined> {
   return vscode.window.showInputBox({
-    title: 'A name for the server',
-    prompt: 'Letters, digits, _ and -. Chats call its tools by this name: NAME.TOOL',
+    title: vscode.l10n.t('A name for the server'),
+    prompt: vscode.l10n.t('Letters, digits, _ and -. Chats call its tools by this name: NAME.TOOL'),
     ignoreFocusOut: true,
     validateInput: (text) => complaintOf(() => checkServerId(text)),
   });
 }
 
 interface Values {
-  readonly plural: string;
+  readonly question: (server: string) => string;
   readonly example: string;
   readonly check: (name: string) => void;
 }
 
-const VARIABLES: Values = { plural: 'environment variables', example: 'GITHUB_TOKEN', check: checkVariable };
+const VARIABLES: Values = {
+  question: (server) => vscode.l10n.t('{0}: which environment variables does it need?', server),
+  example: 'GITHUB_TOKEN',
+  check: checkVariable,
+};
 const HEADERS: Values = {
-  plural: 'headers',
+  question: (server) => vscode.l10n.t('{0}: which headers does it need?', server),
   example: 'Authorization',
   check: (name) => checkHeader(name, ''),
 };
@@ -126,8 +135,8 @@ const HEADERS: Values = {
 async function askForValues(server: string, values: Values): Promise<Record<string, string> | undefined> {
   const split = (text: string) => text.split(/[\s,]+/).filter((each) => each !== '');
   const names = await vscode.window.showInputBox({
-    title: `${server}: which ${values.plural} does it need?`,
-    prompt: 'Their names, with spaces between. Leave it empty if there are none',
+    title: values.question(server),
+    prompt: vscode.l10n.t('Their names, with spaces between. Leave it empty if there are none'),
     placeHolder: values.example,
     ignoreFocusOut: true,
     validateInput: (text) => complaintOf(() => split(text).forEach(values.check)),
@@ -147,8 +156,10 @@ async function askForValue(server: string, name: string): Promise<string | undef
   const value = await vscode.window.showInputBox({
     title: `${server}: ${plainMessage(name)}`,
     prompt: password
-      ? 'It is kept in the secret store of VS Code. Leave it empty to be asked when the server starts'
-      : 'It is written to your settings, unless it looks like a secret',
+      ? vscode.l10n.t(
+          'It is kept in the secret store of VS Code. Leave it empty to be asked when the server starts',
+        )
+      : vscode.l10n.t('It is written to your settings, unless it looks like a secret'),
     password,
     ignoreFocusOut: true,
   });
@@ -162,23 +173,31 @@ async function confirm(server: NewServer, count: string): Promise<'add' | 'skip'
   const old = currentEntry(server.name);
   const [verb, question] =
     old === undefined
-      ? ['Add', 'Add the MCP server']
-      : ['Replace', 'There is one already. Replace the MCP server'];
+      ? [vscode.l10n.t('Add'), vscode.l10n.t('Add the MCP server “{0}”{1}?', server.name, count)]
+      : [
+          vscode.l10n.t('Replace'),
+          vscode.l10n.t('There is one already. Replace the MCP server “{0}”{1}?', server.name, count),
+        ];
+  const skip = vscode.l10n.t('Skip');
   const notes = [
     describeServer(config),
-    ...(old === undefined ? [] : [`In place of:\n${describeEntry({ name: server.name, entry: old })}`]),
-    ...(secrets.size === 0 ? [] : [`Kept in the secret store: ${[...secrets.keys()].join(', ')}`]),
+    ...(old === undefined
+      ? []
+      : [`${vscode.l10n.t('In place of:')}\n${describeEntry({ name: server.name, entry: old })}`]),
+    ...(secrets.size === 0
+      ? []
+      : [vscode.l10n.t('Kept in the secret store: {0}', [...secrets.keys()].join(', '))]),
     config.kind === 'stdio'
-      ? 'It is written to your settings. The program is started when a chat first uses it.'
-      : 'It is written to your settings. Nothing is sent there before a chat first uses it.',
+      ? vscode.l10n.t('It is written to your settings. The program is started when a chat first uses it.')
+      : vscode.l10n.t('It is written to your settings. Nothing is sent there before a chat first uses it.'),
   ];
   const answer = await vscode.window.showInformationMessage(
-    `${question} “${server.name}”${count}?`,
+    question,
     { modal: true, detail: notes.join('\n\n') },
     verb,
-    ...(count === '' ? [] : ['Skip']),
+    ...(count === '' ? [] : [skip]),
   );
-  return answer === verb ? 'add' : answer === 'Skip' ? 'skip' : undefined;
+  return answer === verb ? 'add' : answer === skip ? 'skip' : undefined;
 }
 
 /** The secrets first, so that no server starts without them. */

@@ -55,7 +55,7 @@ export class App {
   readonly #runs: Runs;
 
   constructor(context: vscode.ExtensionContext) {
-    useTranslation(vscode.l10n.t);
+    useTranslation(vscode.l10n.t, vscode.env.language);
     this.#context = context;
     this.#log = vscode.window.createOutputChannel('Filechat', { log: true });
     const { globalState, globalStorageUri, secrets } = context;
@@ -213,21 +213,25 @@ export class App {
     if (!document) return tell(failed(NO_CHAT));
     const files =
       readUris(fields, 'files') ??
-      (await vscode.window.showOpenDialog({ canSelectMany: true, title: 'Attach to the Chat' }));
+      (await vscode.window.showOpenDialog({
+        canSelectMany: true,
+        title: vscode.l10n.t('Attach to the Chat'),
+      }));
     return files ? tell(await attachFiles(document, files)) : CANCELLED;
   }
 
   async cleanUpAssets(argument: unknown): Promise<RunOutcome> {
     const fields = readFields(argument);
     const folder = readUri(fields, 'folder') ?? folderOf((await findChat(fields))?.uri);
-    if (!folder) return tell(failed('Open a saved chat first: its folder is the one to clean up.'));
+    if (!folder)
+      return tell(failed(vscode.l10n.t('Open a saved chat first: its folder is the one to clean up.')));
     if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED_FILES));
     const { cleanUpAssets } = await import('./cleanUpAssets.ts');
     try {
       return await cleanUpAssets({ folder, isRunning: () => this.#runs.isRunningIn(folder) });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      return tell(failed(`No asset was touched. ${reason}`));
+      return tell(failed(vscode.l10n.t('No asset was touched. {0}', reason)));
     }
   }
 
@@ -236,7 +240,9 @@ export class App {
     this.#attachments.forget();
     await this.servers.forget();
     void vscode.window.showInformationMessage(
-      'Every server of a workspace and every tool will ask again, and every server that wants a sign-in.',
+      vscode.l10n.t(
+        'Every server of a workspace and every tool will ask again, and every server that wants a sign-in.',
+      ),
     );
   }
 
@@ -304,11 +310,11 @@ export class App {
   }
 }
 
-const RUNNING = 'This chat is running already. Stop it first, or wait.';
-const UNTRUSTED_FILES = 'This workspace is not trusted, so its files are left alone.';
+const RUNNING = vscode.l10n.t('This chat is running already. Stop it first, or wait.');
+const UNTRUSTED_FILES = vscode.l10n.t('This workspace is not trusted, so its files are left alone.');
 async function mayGoOn(steps: number): Promise<boolean> {
-  const goOn = 'Go On';
-  const question = `The model has taken ${steps} steps in a row. Let it go on?`;
+  const goOn = vscode.l10n.t('Go On');
+  const question = vscode.l10n.t('The model has taken {0} steps in a row. Let it go on?', steps);
   return (await vscode.window.showInformationMessage(question, { modal: true }, goOn)) === goOn;
 }
 

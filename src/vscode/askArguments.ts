@@ -52,7 +52,7 @@ async function chooseFiles({ title, files, folder }: Choosing): Promise<string |
   const chosen = await vscode.window.showOpenDialog({
     title,
     canSelectMany: files === 'many',
-    openLabel: 'Choose',
+    openLabel: vscode.l10n.t('Choose'),
     ...(folder ? { defaultUri: folder } : {}),
   });
   const references = chosen?.map((uri) => referTo(uri, folder)) ?? [];

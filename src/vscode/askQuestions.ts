@@ -109,7 +109,7 @@ async function ask(question: ArgumentQuestion, asking: Asking): Promise<Reply> {
   });
 }
 
-const CHOOSE_FILE = 'Choose a file…';
+const CHOOSE_FILE = vscode.l10n.t('Choose a file…');
 
 /** What a list and an input box have in common, and the answer once it is a good one. */
 type Input = (vscode.QuickPick<ChoiceItem> | vscode.InputBox) & { accepted(): string | undefined };
@@ -126,7 +126,7 @@ function inputFor(question: ArgumentQuestion, asking: Asking): Input {
     : textInput(question, asking);
 }
 
-const LEFT_OUT = '$(circle-slash) Leave out';
+const LEFT_OUT = `$(circle-slash) ${vscode.l10n.t('Leave out')}`;
 
 function choiceInput(question: ArgumentQuestion, { text }: Asking): Input {
   const pick = vscode.window.createQuickPick<ChoiceItem>();
@@ -134,8 +134,8 @@ function choiceInput(question: ArgumentQuestion, { text }: Asking): Input {
     question.kind === 'choice'
       ? question.choices.map((choice) => ({ label: plainMessage(choice.label), text: choice.text }))
       : [
-          { label: 'Yes', text: printAnswer(question, true) },
-          { label: 'No', text: printAnswer(question, false) },
+          { label: vscode.l10n.t('Yes'), text: printAnswer(question, true) },
+          { label: vscode.l10n.t('No'), text: printAnswer(question, false) },
         ];
   pick.items = question.required ? choices : [...choices, { label: LEFT_OUT, text: '' }];
   const preselected = pick.items.find((item) => item.text === text);
@@ -182,7 +182,11 @@ function textInput(question: ArgumentQuestion, { text, check = checkAnswer }: As
   box.value = text;
   box.prompt = describe(question);
   box.placeholder =
-    question.kind === 'json' ? question.example : question.required ? '' : 'Leave empty to leave it out';
+    question.kind === 'json'
+      ? question.example
+      : question.required
+        ? ''
+        : vscode.l10n.t('Leave empty to leave it out');
   const isGood = () => {
     const answer = check(question, box.value);
     box.validationMessage = answer.ok ? undefined : plainMessage(answer.message);
@@ -201,5 +205,6 @@ function presetOf(question: ArgumentQuestion): string {
 function describe(question: ArgumentQuestion): string {
   const name = question.title === question.name ? question.name : `${question.title} (${question.name})`;
   const about = question.description ? `: ${question.description.replaceAll('\n', ' ')}` : '';
-  return plainMessage(`${name}${question.required ? '' : ', optional'}${about}`);
+  const called = question.required ? name : vscode.l10n.t('{0}, optional', name);
+  return plainMessage(`${called}${about}`);
 }

@@ -43,7 +43,7 @@ export class AssetStores {
     if (!this.#toldWhere) {
       this.#toldWhere = true;
       void vscode.window.showInformationMessage(
-        `This chat is not a saved file. What its tools return is kept in ${place.fsPath}.`,
+        vscode.l10n.t('This chat is not a saved file. What its tools return is kept in {0}.', place.fsPath),
       );
     }
     return this.#keep(this.#globalStorage, () => new FolderAssets({ folder, linkPrefix: place.path }));

@@ -3,8 +3,8 @@ import * as vscode from 'vscode';
 import { showInvisible } from '../chat/escape.ts';
 import { plainMessage } from './plainMessage.ts';
 
-const SEND = 'Send It';
-const DECLINE = 'Don’t Send';
+const SEND = vscode.l10n.t('Send It');
+const DECLINE = vscode.l10n.t('Don’t Send');
 
 /** Asks before a file from outside of the workspace is sent to a model. An answer holds until the window is closed. */
 export class AttachmentConsent {
@@ -28,10 +28,10 @@ export class AttachmentConsent {
   /** A question that is only closed is a no that is asked again. */
   async #ask(path: string): Promise<boolean> {
     const answer = await vscode.window.showWarningMessage(
-      `Send the file ${plainMessage(basename(path))} to the model?`,
+      vscode.l10n.t('Send the file {0} to the model?', plainMessage(basename(path))),
       {
         modal: true,
-        detail: `${showInvisible(path)}\n\nThe chat links to it, and it is outside of this workspace.`,
+        detail: `${showInvisible(path)}\n\n${vscode.l10n.t('The chat links to it, and it is outside of this workspace.')}`,
       },
       SEND,
       DECLINE,

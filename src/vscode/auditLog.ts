@@ -4,7 +4,7 @@ import type { Audit, AuditEntry, Log } from '../ports.ts';
 import { plainMessage } from './plainMessage.ts';
 import { isAudited } from './settings.ts';
 
-const TURN_ON = 'Open the Setting';
+const TURN_ON = vscode.l10n.t('Open the Setting');
 
 /** Keeps what was called, if the user wants it kept, in a file that belongs to the extension. */
 export class AuditLog implements Audit {
@@ -43,8 +43,8 @@ export class AuditLog implements Audit {
 
 async function tellEmpty(): Promise<void> {
   const words = isAudited()
-    ? 'The audit log is empty: nothing was called since it was turned on.'
-    : 'There is no audit log: the setting filechat.auditLog is off.';
+    ? vscode.l10n.t('The audit log is empty: nothing was called since it was turned on.')
+    : vscode.l10n.t('There is no audit log: the setting filechat.auditLog is off.');
   const answer = await vscode.window.showInformationMessage(words, ...(isAudited() ? [] : [TURN_ON]));
   if (answer === TURN_ON) {
     await vscode.commands.executeCommand('workbench.action.openSettings', 'filechat.auditLog');

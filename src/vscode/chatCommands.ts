@@ -7,9 +7,9 @@ import type { RunOutcome, TextEdit } from '../ports.ts';
 import { moveToEnd, writeNewChat } from './chatFiles.ts';
 import { relativeTarget, renderFileLink } from './fileLink.ts';
 
-const FORK = 'Fork to a New Chat';
-const REPLACE = 'Replace What Follows';
-const AT_END = 'Run at the End';
+const FORK = vscode.l10n.t('Fork to a New Chat');
+const REPLACE = vscode.l10n.t('Replace What Follows');
+const AT_END = vscode.l10n.t('Run at the End');
 
 /**
  * Who runs with the cursor in an earlier question may want that question answered again. Resolves to the chat to run,
@@ -23,11 +23,12 @@ export async function chooseWhereToRun(
   const offset = document.offsetAt(editor.selection.active);
   if (!hasLaterTurns(document.getText(), offset)) return document;
   const answer = await vscode.window.showInformationMessage(
-    'The cursor is in an earlier question. Run from there?',
+    vscode.l10n.t('The cursor is in an earlier question. Run from there?'),
     {
       modal: true,
-      detail:
+      detail: vscode.l10n.t(
         'A fork keeps this chat as it is and goes on in a new file. Replacing deletes all turns below the question; Undo brings them back.',
+      ),
     },
     FORK,
     REPLACE,
@@ -54,7 +55,7 @@ export async function writeFork(document: vscode.TextDocument, text: string): Pr
 function folderFor(document: vscode.TextDocument): vscode.Uri {
   if (!document.isUntitled) return vscode.Uri.joinPath(document.uri, '..');
   const [folder] = vscode.workspace.workspaceFolders ?? [];
-  if (!folder) throw new Error('Save the chat first: a fork goes beside it.');
+  if (!folder) throw new Error(vscode.l10n.t('Save the chat first: a fork goes beside it.'));
   return folder.uri;
 }
 
@@ -77,7 +78,7 @@ export async function attachFiles(
   const done = await editor.edit((builder) => builder.insert(at, `${gap}${links.join(' ')}`));
   return done
     ? { ok: true, assets: [] }
-    : { ok: false, error: 'The chat did not take the links.', assets: [] };
+    : { ok: false, error: vscode.l10n.t('The chat did not take the links.'), assets: [] };
 }
 
 const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;

@@ -24,7 +24,8 @@ export function activeChat(): vscode.TextDocument | undefined {
 export async function findChat(fields: Fields, name = 'uri'): Promise<vscode.TextDocument | undefined> {
   const uri = readUri(fields, name);
   if (!uri) return activeChat();
-  if (!isChat(uri)) throw new TypeError(`${uri.path} is not a chat: its name must end in .chat.md.`);
+  if (!isChat(uri))
+    throw new TypeError(vscode.l10n.t('{0} is not a chat: its name must end in .chat.md.', uri.path));
   return vscode.workspace.openTextDocument(uri);
 }
 
@@ -60,7 +61,9 @@ export async function writeNewChat(chat: {
     const uri = vscode.Uri.joinPath(folder, name);
     if (!(await exists(uri))) return writeChat(uri, text);
   }
-  throw new Error(`There are too many chats called ${stem} in ${folder.fsPath}. Rename some.`);
+  throw new Error(
+    vscode.l10n.t('There are too many chats called {0} in {1}. Rename some.', stem, folder.fsPath),
+  );
 }
 
 async function writeChat(uri: vscode.Uri, text: string): Promise<vscode.TextDocument> {
@@ -109,9 +112,9 @@ function defaultFolder(): vscode.Uri | undefined {
 async function askForPlace(stem: string): Promise<vscode.Uri | undefined> {
   const defaultUri = vscode.Uri.joinPath(vscode.Uri.file(homedir()), `${stem}.chat.md`);
   const uri = await vscode.window.showSaveDialog({
-    title: 'New Chat',
+    title: vscode.l10n.t('New Chat'),
     defaultUri,
-    filters: { Chat: ['chat.md'] },
+    filters: { [vscode.l10n.t('Chat')]: ['chat.md'] },
   });
   return uri && !isChat(uri) ? uri.with({ path: `${uri.path}.chat.md` }) : uri;
 }

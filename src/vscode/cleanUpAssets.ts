@@ -1,12 +1,12 @@
 import * as vscode from 'vscode';
 import { ASSET_FOLDER, readAssetName } from '../assets/names.ts';
 import { findUnlinked } from '../assets/unlinked.ts';
-import type { RunOutcome } from '../ports.ts';
+import type { AssetKind, RunOutcome } from '../ports.ts';
 import { isChat } from './chatFiles.ts';
 import { withNotice } from './progress.ts';
 
-const MOVE = 'Move to Trash';
-const DELETE = 'Delete for Good';
+const MOVE = vscode.l10n.t('Move to Trash');
+const DELETE = vscode.l10n.t('Delete for Good');
 
 export interface CleanUpOptions {
   readonly folder: vscode.Uri;
@@ -24,22 +24,27 @@ export async function cleanUpAssets({ folder, isRunning }: CleanUpOptions): Prom
   if (unlinked.length === 0) {
     const place = vscode.workspace.asRelativePath(vscode.Uri.joinPath(folder, ASSET_FOLDER));
     void vscode.window.showInformationMessage(
-      `There is nothing to clean up: a chat links to all in ${place}.`,
+      vscode.l10n.t('There is nothing to clean up: a chat links to all in {0}.', place),
     );
     return { ok: true, assets: [] };
   }
   const chosen = await pickFiles(await describeFiles(folder, unlinked));
   if (!chosen || chosen.length === 0) return NOTHING_MOVED;
-  const question = `Move ${count(chosen)} to the trash?`;
-  if (!(await isAgreed(question, `No chat in this folder links to:\n${list(chosen)}`, MOVE))) {
+  const question = vscode.l10n.t('Move {0} to the trash?', count(chosen));
+  const detail = `${vscode.l10n.t('No chat in this folder links to:')}\n${list(chosen)}`;
+  if (!(await isAgreed(question, detail, MOVE))) {
     return NOTHING_MOVED;
   }
   if (isRunning()) throw new Error(RUNNING);
   return removeFiles(folder, chosen);
 }
 
-const RUNNING = 'A chat in this folder is running. Stop it first, or wait.';
-const NOTHING_MOVED: RunOutcome = { ok: false, error: 'Nothing was moved to the trash.', assets: [] };
+const RUNNING = vscode.l10n.t('A chat in this folder is running. Stop it first, or wait.');
+const NOTHING_MOVED: RunOutcome = {
+  ok: false,
+  error: vscode.l10n.t('Nothing was moved to the trash.'),
+  assets: [],
+};
 
 async function removeFiles(folder: vscode.Uri, chosen: readonly string[]): Promise<RunOutcome> {
   // A chat may have come to link to one of them while the question stood there.
@@ -47,7 +52,10 @@ async function removeFiles(folder: vscode.Uri, chosen: readonly string[]): Promi
   const names = chosen.filter((name) => still.has(name));
   const trashed = await deleteEach(folder, names, { useTrash: true });
   if (trashed.failed.length === 0) return { ok: true, assets: links(trashed.done) };
-  const question = `${count(trashed.failed)} could not be moved to the trash. Delete for good?`;
+  const question = vscode.l10n.t(
+    '{0} could not be moved to the trash. Delete for good?',
+    count(trashed.failed),
+  );
   const detail = `${trashed.reason}\n\n${list(trashed.failed)}`;
   if (!(await isAgreed(question, detail, DELETE))) {
     return { ok: false, error: trashed.reason, assets: links(trashed.done) };
@@ -55,7 +63,7 @@ async function removeFiles(folder: vscode.Uri, chosen: readonly string[]): Promi
   const deleted = await deleteEach(folder, trashed.failed, { useTrash: false });
   const assets = links([...trashed.done, ...deleted.done]);
   if (deleted.failed.length === 0) return { ok: true, assets };
-  const error = `${count(deleted.failed)} could not be deleted: ${deleted.reason}`;
+  const error = vscode.l10n.t('{0} could not be deleted: {1}', count(deleted.failed), deleted.reason);
   void vscode.window.showWarningMessage(error);
   return { ok: false, error, assets };
 }
@@ -132,7 +140,7 @@ async function describeFiles(folder: vscode.Uri, names: readonly string[]): Prom
     const uri = vscode.Uri.joinPath(folder, ASSET_FOLDER, name);
     const found = await vscode.workspace.fs.stat(uri).then(undefined, () => undefined);
     if (!found) return [];
-    const description = `${readAssetName(name)?.kind}, ${describeSize(found.size)}`;
+    const description = `${describeKind(readAssetName(name)?.kind)}, ${describeSize(found.size)}`;
     return [{ name, label: name, description, picked: true }];
   });
   return (await Promise.all(items)).flat();
@@ -142,8 +150,8 @@ async function pickFiles(items: readonly FileItem[]): Promise<readonly string[] 
   const picked = await vscode.window.showQuickPick(items, {
     canPickMany: true,
     ignoreFocusOut: true,
-    title: 'Clean Up Assets',
-    placeHolder: 'No chat in this folder links to these. Which ones should go?',
+    title: vscode.l10n.t('Clean Up Assets'),
+    placeHolder: vscode.l10n.t('No chat in this folder links to these. Which ones should go?'),
   });
   return picked?.map(({ name }) => name);
 }
@@ -156,19 +164,32 @@ const MAX_LISTED = 10;
 
 function list(names: readonly string[]): string {
   const more = names.length - MAX_LISTED;
-  return [...names.slice(0, MAX_LISTED), ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
+  return [...names.slice(0, MAX_LISTED), ...(more > 0 ? [vscode.l10n.t('and {0} more', more)] : [])].join(
+    '\n',
+  );
 }
 
 function count(names: readonly string[]): string {
-  return names.length === 1 ? '1 file' : `${names.length} files`;
+  return names.length === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', names.length);
 }
 
 function links(names: readonly string[]): readonly string[] {
   return names.map((name) => `${ASSET_FOLDER}/${name}`);
 }
 
+function describeKind(kind: AssetKind | undefined): string {
+  switch (kind) {
+    case 'image':
+      return vscode.l10n.t('image');
+    case 'audio':
+      return vscode.l10n.t('audio');
+    default:
+      return vscode.l10n.t('file');
+  }
+}
+
 function describeSize(bytes: number): string {
-  if (bytes < 1024) return `${bytes} bytes`;
+  if (bytes < 1024) return vscode.l10n.t('{0} bytes', bytes);
   const kib = bytes / 1024;
   return kib < 1024 ? `${kib.toFixed(1)} KiB` : `${(kib / 1024).toFixed(1)} MiB`;
 }

@@ -150,11 +150,16 @@ class Offers implements vscode.Disposable {
 
 function typedRow(value: string, required: boolean): readonly Choice[] {
   if (value !== '')
-    return [{ label: plainMessage(value), description: 'as typed', text: value, alwaysShow: true }];
-  return required ? [] : [{ label: '$(circle-slash) Leave out', text: '', alwaysShow: true }];
+    return [
+      { label: plainMessage(value), description: vscode.l10n.t('as typed'), text: value, alwaysShow: true },
+    ];
+  return required
+    ? []
+    : [{ label: `$(circle-slash) ${vscode.l10n.t('Leave out')}`, text: '', alwaysShow: true }];
 }
 
 function describe({ name, title, description, required }: CompletedQuestion): string {
   const called = title === undefined || title === name ? name : `${title} (${name})`;
-  return plainMessage(`${called}${required ? '' : ', optional'}${description ? `: ${description}` : ''}`);
+  const asked = required ? called : vscode.l10n.t('{0}, optional', called);
+  return plainMessage(`${asked}${description ? `: ${description}` : ''}`);
 }

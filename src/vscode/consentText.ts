@@ -1,6 +1,7 @@
 import { showInvisible } from '../chat/escape.ts';
 import type { Approval, ToolCall, ToolInfo } from '../ports.ts';
 import { type AllowedTool, describeChange, sketchTool } from './toolDefinition.ts';
+import { figure, t } from './words.ts';
 
 export function needsQuestion(approval: Approval, tool: ToolInfo): boolean {
   return approval === 'ask' || (approval === 'auto-readonly' && tool.readOnly !== true);
@@ -51,12 +52,13 @@ export function describeCall(call: ToolCall, tool: ToolInfo, about: AboutQuestio
   const { notes = [], before } = about;
   const said = cut(showInvisible(tool.description ?? tool.title ?? '').trim(), MAX_ABOUT_CHARS);
   const sections = [
-    before && `⚠ This tool has changed since it was last allowed, on ${before.at.slice(0, 10)}. See below.`,
-    tool.destructive && '⚠ The server says that this tool may delete or overwrite.',
-    `Arguments:\n${describeArguments(call)}`,
-    notes.length > 0 && `It gets these files:\n${notes.join('\n')}`,
-    before && `What has changed:\n${describeChange(before, sketchTool(tool)).join('\n')}`,
-    said && `The server says of it: ${said}`,
+    before &&
+      t('⚠ This tool has changed since it was last allowed, on {0}. See below.', before.at.slice(0, 10)),
+    tool.destructive && t('⚠ The server says that this tool may delete or overwrite.'),
+    `${t('Arguments:')}\n${describeArguments(call)}`,
+    notes.length > 0 && `${t('It gets these files:')}\n${notes.join('\n')}`,
+    before && `${t('What has changed:')}\n${describeChange(before, sketchTool(tool)).join('\n')}`,
+    said && t('The server says of it: {0}', said),
   ];
   return sections.filter((section) => section).join('\n\n');
 }
@@ -69,7 +71,11 @@ function describeArguments({ arguments: args, id }: ToolCall): string {
   const json = showInvisible(layOut(args));
   if (json.length <= MAX_SHOWN_CHARS || id === '') return json;
   const left = json.length - HEAD_CHARS - TAIL_CHARS;
-  const gap = `⚠ ${left.toLocaleString('en')} characters are not shown here. All of them are in the chat, in the call ${id}: choose Edit to read them there.`;
+  const gap = t(
+    '⚠ {0} characters are not shown here. All of them are in the chat, in the call {1}: choose Edit to read them there.',
+    figure(left),
+    id,
+  );
   return `${json.slice(0, HEAD_CHARS).toWellFormed()}\n\n${gap}\n\n${json.slice(-TAIL_CHARS).toWellFormed()}\n\n${gap}`;
 }
 

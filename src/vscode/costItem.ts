@@ -47,7 +47,7 @@ export class CostItem implements vscode.Disposable {
       vscode.StatusBarAlignment.Right,
       PRIORITY,
     );
-    this.#item.name = 'Filechat: Tokens and Cost';
+    this.#item.name = vscode.l10n.t('Filechat: Tokens and Cost');
     this.#item.command = 'filechat.showBreakdown';
     this.#subscriptions = [
       this.#item,

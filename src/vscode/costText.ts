@@ -1,5 +1,6 @@
 import { describeCost, describeCount } from '../model/usage.ts';
 import type { ChatTotal, SpentTurn } from './chatTotals.ts';
+import { t } from './words.ts';
 
 /** What the next request would be. */
 export interface NextRequest {
@@ -35,78 +36,92 @@ export function costLine(view: CostView): string {
 
 /** Markdown in which no name can be more than text. */
 export function costTooltip({ next, total, run }: CostView): string {
-  const waiting = run?.state?.kind === 'waiting' ? [`Waiting: ${plain(run.state.reason)}`] : [];
+  const waiting = run?.state?.kind === 'waiting' ? [t('Waiting: {0}', plain(run.state.reason))] : [];
   const asked = next ? [nextSentence(next)] : [];
-  const used = total ? [totalSentence(total), turnTable(total)] : ['No model has answered in this chat yet.'];
-  return [...waiting, ...asked, ...used, 'Click to see what will be sent, and to leave something out.'].join(
-    '\n\n',
-  );
+  const used = total
+    ? [totalSentence(total), turnTable(total)]
+    : [t('No model has answered in this chat yet.')];
+  return [
+    ...waiting,
+    ...asked,
+    ...used,
+    t('Click to see what will be sent, and to leave something out.'),
+  ].join('\n\n');
 }
 
 /** Close enough for a figure that grows while one looks at it. */
 const CHARS_PER_TOKEN = 4;
 
 function runLine({ elapsedMs, model, state }: RunView): string {
-  if (state?.kind === 'waiting')
-    return `$(watch) trying again in ${Math.max(0, Math.ceil(state.ms / 1000))} s`;
-  const parts = [icons(model ?? 'running'), describeElapsed(elapsedMs), ...describeState(state)];
+  if (state?.kind === 'waiting') {
+    return `$(watch) ${t('trying again in {0} s', Math.max(0, Math.ceil(state.ms / 1000)))}`;
+  }
+  const parts = [icons(model ?? t('running')), describeElapsed(elapsedMs), ...describeState(state)];
   return `$(sync~spin) ${parts.join(' · ')}`;
 }
 
 function describeState(state: RunState | undefined): readonly string[] {
-  if (state?.kind === 'asking') return ['waiting for the first words'];
-  if (state?.kind === 'calling') return [`writes a call of ${icons(state.name)}`];
+  if (state?.kind === 'asking') return [t('waiting for the first words')];
+  if (state?.kind === 'calling') return [t('writes a call of {0}', icons(state.name))];
   if (state?.kind !== 'writing') return [];
-  return [`≈${describeCount(Math.ceil(state.chars / CHARS_PER_TOKEN))} tokens`];
+  return [t('≈{0} tokens', describeCount(Math.ceil(state.chars / CHARS_PER_TOKEN)))];
 }
 
 function describeElapsed(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
+  if (seconds < 60) return t('{0} s', seconds);
+  return t('{0} min {1} s', Math.floor(seconds / 60), String(seconds % 60).padStart(2, '0'));
 }
 
 function idleLine({ next, total }: CostView): string {
   const parts = [
     ...(next && next.tokens > 0 ? [describeNext(next)] : []),
-    ...(total ? [`so far ${describeSpent(total)}`] : []),
+    ...(total ? [t('so far {0}', describeSpent(total))] : []),
   ];
   return `$(comment-discussion) ${parts.length === 0 ? 'Filechat' : parts.join(' · ')}`;
 }
 
 function describeNext({ tokens, dollars }: NextRequest): string {
-  const price = dollars === undefined ? '' : `, ${describeCost(dollars)}`;
-  return `next ≈${describeCount(tokens)} tokens${price}`;
+  return dollars === undefined
+    ? t('next ≈{0} tokens', describeCount(tokens))
+    : t('next ≈{0} tokens, {1}', describeCount(tokens), describeCost(dollars));
 }
 
 /** Money where it is known; where it is known for some turns only, at least that. */
 function describeSpent({ dollars, unpriced, count, tokens }: ChatTotal): string {
-  if (unpriced === count) return `${describeCount(tokens)} tokens`;
+  if (unpriced === count) return t('{0} tokens', describeCount(tokens));
   return `${unpriced > 0 ? '≥ ' : ''}${describeCost(dollars)}`;
 }
 
 function nextSentence({ model, tokens, dollars }: NextRequest): string {
-  const price = dollars === undefined ? '' : `, about ${describeCost(dollars)} without the answer`;
-  const to = model === undefined ? '' : ` to ${plain(model)}`;
-  return `The next request${to} has about ${describeCount(tokens)} tokens${price}.`;
+  const size =
+    dollars === undefined
+      ? t('{0} tokens', describeCount(tokens))
+      : t('{0} tokens, about {1} without the answer', describeCount(tokens), describeCost(dollars));
+  return model === undefined
+    ? t('The next request has about {0}.', size)
+    : t('The next request to {0} has about {1}.', plain(model), size);
 }
 
 function totalSentence(total: ChatTotal): string {
   const { count, tokens, unpriced, dollars } = total;
-  const answers = count === 1 ? '1 answer' : `${count} answers`;
-  if (unpriced === count) return `So far: ${answers}, ${describeCount(tokens)} tokens.`;
-  const missing = unpriced > 0 ? ` and ${unpriced} of unknown price` : '';
-  return `So far: ${answers}, ${describeCount(tokens)} tokens, ${describeCost(dollars)}${missing}.`;
+  const answers = count === 1 ? t('1 answer') : t('{0} answers', count);
+  const size = describeCount(tokens);
+  if (unpriced === count) return t('So far: {0}, {1} tokens.', answers, size);
+  const cost = describeCost(dollars);
+  return unpriced === 0
+    ? t('So far: {0}, {1} tokens, {2}.', answers, size, cost)
+    : t('So far: {0}, {1} tokens, {2} and {3} of unknown price.', answers, size, cost, unpriced);
 }
 
 function turnTable({ turns, count }: ChatTotal): string {
   const rows = turns.map((turn, at) => turnRow(turn, count - turns.length + at + 1));
-  return ['| # | model | in | out | cost |', '|-:|:-|-:|-:|-:|', ...rows].join('\n');
+  return [t('| # | model | in | out | cost |'), '|-:|:-|-:|-:|-:|', ...rows].join('\n');
 }
 
 function turnRow({ model, usage, dollars }: SpentTurn, number: number): string {
   const { input, output, cachedInput = 0 } = usage;
-  const cached = cachedInput > 0 ? ` (${describeCount(cachedInput)} cached)` : '';
+  const cached = cachedInput > 0 ? ` ${t('({0} cached)', describeCount(cachedInput))}` : '';
   const cells = [
     String(number),
     plain(model),

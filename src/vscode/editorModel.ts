@@ -15,7 +15,7 @@ import {
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 /** A provider that does not come to an end with its counting must not keep a finished reply waiting. */
 const COUNT_TIMEOUT_MS = 2_000;
-const JUSTIFICATION = 'The chat that you run names this model.';
+const JUSTIFICATION = vscode.l10n.t('The chat that you run names this model.');
 
 /** One of the editor's own language models, such as Copilot's. */
 export class EditorModel implements ChatModel {

@@ -9,10 +9,10 @@ import { openInBrowser } from './openInBrowser.ts';
 import { plainMessage } from './plainMessage.ts';
 import { untilAborted } from './untilAborted.ts';
 
-const ANSWER = 'Answer';
-const AGREE = 'Agree';
-const OPEN = 'Open';
-const DECLINE = 'Decline';
+const ANSWER = vscode.l10n.t('Answer');
+const AGREE = vscode.l10n.t('Agree');
+const OPEN = vscode.l10n.t('Open');
+const DECLINE = vscode.l10n.t('Decline');
 
 /** Asks the user what a server wants to know, with the server's name over everything. Sends nothing by itself. */
 export async function askElicitation(
@@ -33,7 +33,7 @@ async function askForm(
   const go = questions.length === 0 ? AGREE : ANSWER;
   const first = await untilAborted(
     vscode.window.showInformationMessage(
-      `The server “${server}” asks you something.`,
+      vscode.l10n.t('The server “{0}” asks you something.', server),
       { modal: true, detail: describeForm(message, questions) },
       go,
       DECLINE,
@@ -44,7 +44,7 @@ async function askForm(
   if (first !== go || signal.aborted) return { action: 'cancel' };
   let declined = false;
   const answers = await askQuestions(questions, {
-    title: `${server} asks`,
+    title: vscode.l10n.t('{0} asks', server),
     signal,
     review: async (given) => {
       if (questions.length === 0) return 'accept';
@@ -68,14 +68,14 @@ async function review(
   { server, signal }: { readonly server: string; readonly signal: AbortSignal },
 ): Promise<ReviewItem['next'] | 'cancel'> {
   const pick = vscode.window.createQuickPick<ReviewItem | vscode.QuickPickItem>();
-  pick.title = `${server} asks: your answers`;
-  pick.placeholder = 'Send these answers, or choose one to change it';
+  pick.title = vscode.l10n.t('{0} asks: your answers', server);
+  pick.placeholder = vscode.l10n.t('Send these answers, or choose one to change it');
   pick.ignoreFocusOut = true;
   pick.buttons = [vscode.QuickInputButtons.Back];
   pick.items = [
-    { label: `$(check) Send to ${server}`, next: 'accept' },
-    { label: '$(circle-slash) Decline to answer', next: 'decline' },
-    { label: 'Your answers', kind: vscode.QuickPickItemKind.Separator },
+    { label: `$(check) ${vscode.l10n.t('Send to {0}', server)}`, next: 'accept' },
+    { label: `$(circle-slash) ${vscode.l10n.t('Decline to answer')}`, next: 'decline' },
+    { label: vscode.l10n.t('Your answers'), kind: vscode.QuickPickItemKind.Separator },
     ...questions.map((question, next) => ({
       label: plainMessage(question.title),
       description: describeAnswer(question, answers[question.name]),
@@ -108,7 +108,7 @@ async function askToOpen(
   if (!address) return { action: 'decline' };
   const answer = await untilAborted(
     vscode.window.showInformationMessage(
-      `The server “${server}” wants you to open an address in your browser.`,
+      vscode.l10n.t('The server “{0}” wants you to open an address in your browser.', server),
       { modal: true, detail: describeUrl(message, address) },
       OPEN,
       DECLINE,
@@ -127,7 +127,7 @@ function readAddress(url: string, server: string): URL | undefined {
   } catch (error) {
     const reason = plainMessage((error as Error).message);
     void vscode.window.showWarningMessage(
-      `The server “${server}” wanted you to open an address, and was refused. ${reason}`,
+      vscode.l10n.t('The server “{0}” wanted you to open an address, and was refused. {1}', server, reason),
     );
     return undefined;
   }

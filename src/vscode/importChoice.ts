@@ -18,8 +18,10 @@ export async function chooseImported({ app, path }: ImportPlace): Promise<readon
   const { servers, problems } = readImport(text);
   const found = Object.entries(servers).map(([name, entry]) => ({ name, entry }));
   if (found.length === 0) {
-    const reason = problems[0] ?? 'There is no MCP server in it.';
-    void vscode.window.showWarningMessage(plainMessage(`Nothing to import from ${path}. ${reason}`));
+    const reason = problems[0] ?? vscode.l10n.t('There is no MCP server in it.');
+    void vscode.window.showWarningMessage(
+      plainMessage(vscode.l10n.t('Nothing to import from {0}. {1}', path, reason)),
+    );
     return [];
   }
   const items = found.map((server) => ({
@@ -29,8 +31,11 @@ export async function chooseImported({ app, path }: ImportPlace): Promise<readon
     server,
   }));
   const chosen = await vscode.window.showQuickPick(items, {
-    title: `Import from ${app}`,
-    placeHolder: problems.length === 0 ? 'Which servers?' : plainMessage(`Which? ${problems.join(' ')}`),
+    title: vscode.l10n.t('Import from {0}', app),
+    placeHolder:
+      problems.length === 0
+        ? vscode.l10n.t('Which servers?')
+        : plainMessage(vscode.l10n.t('Which? {0}', problems.join(' '))),
     canPickMany: true,
     ignoreFocusOut: true,
   });

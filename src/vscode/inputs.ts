@@ -95,7 +95,7 @@ async function showQuestion(
   { id, server, config, definition = UNDECLARED }: InputRequest,
   token: vscode.CancellationToken,
 ): Promise<string | undefined> {
-  const title = `The MCP server “${plainMessage(server)}” needs ${plainMessage(id)}`;
+  const title = vscode.l10n.t('The MCP server “{0}” needs {1}', plainMessage(server), plainMessage(id));
   const prompt = describeInput(config, definition.description);
   if (definition.kind === 'choice') {
     const items = definition.options.map(({ label, value }) => ({ label: plainMessage(label), value }));
@@ -104,7 +104,7 @@ async function showQuestion(
   }
   const { password, default: value = '' } = definition;
   const validateInput = (text: string) =>
-    password && text === '' ? 'Paste the value, or press Escape.' : undefined;
+    password && text === '' ? vscode.l10n.t('Paste the value, or press Escape.') : undefined;
   const options = { title, prompt, password, value, ignoreFocusOut: true, validateInput };
   return vscode.window.showInputBox(options, token);
 }
@@ -112,6 +112,11 @@ async function showQuestion(
 /** Our own words first: those of the configuration may be long, and may be made to look like ours. */
 function describeInput(config: ServerConfig, description: string | undefined): string {
   const [receiver = ''] = describeServer(config).split('\n');
-  const purpose = `Kept in the secret store of VS Code, and given to: ${plainMessage(receiver)}`;
-  return description ? `${purpose} — The configuration says: ${plainMessage(description)}` : purpose;
+  const purpose = vscode.l10n.t(
+    'Kept in the secret store of VS Code, and given to: {0}',
+    plainMessage(receiver),
+  );
+  return description
+    ? vscode.l10n.t('{0} — The configuration says: {1}', purpose, plainMessage(description))
+    : purpose;
 }

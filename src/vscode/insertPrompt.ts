@@ -7,10 +7,10 @@ import { plainMessage } from './plainMessage.ts';
 import { withNotice } from './progress.ts';
 
 const WORDS: PickWords = {
-  title: 'Filechat: Insert Prompt',
-  waiting: 'Asking the servers for their prompts…',
-  question: 'Which prompt?',
-  nothing: 'No server has prompts.',
+  title: vscode.l10n.t('Filechat: Insert Prompt'),
+  waiting: vscode.l10n.t('Asking the servers for their prompts…'),
+  question: vscode.l10n.t('Which prompt?'),
+  nothing: vscode.l10n.t('No server has prompts.'),
 };
 
 export interface GivenPrompt {
@@ -100,7 +100,10 @@ function rowsOf(
     value: info,
   }));
   if (failure !== undefined) {
-    rows.push({ label: '$(warning) This list is not whole', detail: plainMessage(failure) });
+    rows.push({
+      label: `$(warning) ${vscode.l10n.t('This list is not whole')}`,
+      detail: plainMessage(failure),
+    });
   }
   if (rows.length === 0) return [];
   return [{ label: server, kind: vscode.QuickPickItemKind.Separator }, ...rows];

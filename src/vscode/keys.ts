@@ -33,9 +33,12 @@ export class Keys {
   async ask(config: ModelConfig): Promise<string | undefined> {
     const place = keyPlace(config);
     const answer = await vscode.window.showInputBox({
-      title: `API key for ${plainMessage(config.name)}`,
-      prompt: `It is kept in the secret store of VS Code and sent only to ${showInvisible(address(place))}`,
-      placeHolder: 'Paste the key',
+      title: vscode.l10n.t('API key for {0}', plainMessage(config.name)),
+      prompt: vscode.l10n.t(
+        'It is kept in the secret store of VS Code and sent only to {0}',
+        showInvisible(address(place)),
+      ),
+      placeHolder: vscode.l10n.t('Paste the key'),
       password: true,
       ignoreFocusOut: true,
       validateInput: checkKey,
@@ -54,10 +57,10 @@ function address(place: string): string {
 
 function checkKey(text: string): string | undefined {
   const key = text.trim();
-  if (key === '') return 'Paste the key, or press Escape.';
-  if (/\s/.test(key)) return 'A key has no white space in it. Paste only the key.';
+  if (key === '') return vscode.l10n.t('Paste the key, or press Escape.');
+  if (/\s/.test(key)) return vscode.l10n.t('A key has no white space in it. Paste only the key.');
   // It becomes an HTTP header.
   return /[^\x21-\x7e]/.test(key)
-    ? 'A key has only plain letters, digits and signs. Copy it again.'
+    ? vscode.l10n.t('A key has only plain letters, digits and signs. Copy it again.')
     : undefined;
 }

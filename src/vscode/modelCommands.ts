@@ -48,7 +48,7 @@ export class ModelCommands implements vscode.Disposable {
     const name = wanted ?? (takesKey ? used : await this.#pickKeyPlace());
     if (name === undefined) return undefined;
     const config = this.#models.configOf(name);
-    if (!config) return `There is no model “${name}” that takes a key.`;
+    if (!config) return vscode.l10n.t('There is no model “{0}” that takes a key.', name);
     await this.#models.askKey({ ...config, name: config.name.replace(ANY_MODEL, '') });
     return undefined;
   }
@@ -60,13 +60,13 @@ export class ModelCommands implements vscode.Disposable {
       ...configured.map((name) => ({ label: name, name })),
       ...usual.map((provider) => ({
         label: provider,
-        description: 'all of its models',
+        description: vscode.l10n.t('all of its models'),
         name: `${provider}${ANY_MODEL}`,
       })),
     ];
     const picked = await vscode.window.showQuickPick(items, {
-      title: 'Filechat: Set API Key',
-      placeHolder: 'Whose key is it?',
+      title: vscode.l10n.t('Filechat: Set API Key'),
+      placeHolder: vscode.l10n.t('Whose key is it?'),
     });
     return picked?.name;
   }
@@ -76,11 +76,17 @@ export class ModelCommands implements vscode.Disposable {
     const { model, request, notes } = await this.#conversations
       .of(document.uri)
       .prepare(document.getText(), signal);
-    const { total, ...parts } = estimateRequest(request);
-    const counts = Object.entries(parts).map(([name, tokens]) => `${name} ${tokens}`);
+    const { total, system, history, tools, attachments } = estimateRequest(request);
     const head = [
-      `# What would be sent to ${model.name}`,
-      `About ${Math.round(total * this.#factor)} tokens: ${counts.join(', ')}. Keys and binary data are left out.`,
+      `# ${vscode.l10n.t('What would be sent to {0}', model.name)}`,
+      vscode.l10n.t(
+        'About {0} tokens: system {1}, history {2}, tools {3}, attachments {4}. Keys and binary data are left out.',
+        Math.round(total * this.#factor),
+        system,
+        history,
+        tools,
+        attachments,
+      ),
       ...notes.map((note) => `> ${note}`),
     ];
     const preview = (await model.preview(request)).trimEnd();

@@ -2,12 +2,18 @@ import * as vscode from 'vscode';
 import type { RunOutcome } from '../ports.ts';
 import { plainMessage } from './plainMessage.ts';
 
-export const CANCELLED: RunOutcome = { ok: false, error: 'Nothing was chosen.', cancelled: true, assets: [] };
-export const NO_CHAT = 'Open a chat first: a file whose name ends in .chat.md.';
-export const UNTRUSTED =
-  'This workspace is not trusted, so nothing is run. Trust it first: “Workspaces: Manage Workspace Trust”.';
+export const CANCELLED: RunOutcome = {
+  ok: false,
+  error: vscode.l10n.t('Nothing was chosen.'),
+  cancelled: true,
+  assets: [],
+};
+export const NO_CHAT = vscode.l10n.t('Open a chat first: a file whose name ends in .chat.md.');
+export const UNTRUSTED = vscode.l10n.t(
+  'This workspace is not trusted, so nothing is run. Trust it first: “Workspaces: Manage Workspace Trust”.',
+);
 
-const RESUME = 'Resume';
+const RESUME = vscode.l10n.t('Resume');
 
 export function failed(error: string): RunOutcome {
   return { ok: false, error, assets: [] };
@@ -24,7 +30,10 @@ async function warn(
   document: vscode.TextDocument | undefined,
 ): Promise<void> {
   const buttons = resumable && document ? [RESUME] : [];
-  const answer = await vscode.window.showWarningMessage(plainMessage(error ?? 'It failed.'), ...buttons);
+  const answer = await vscode.window.showWarningMessage(
+    plainMessage(error ?? vscode.l10n.t('It failed.')),
+    ...buttons,
+  );
   if (answer === RESUME && document) {
     await vscode.commands.executeCommand('filechat.resume', { uri: document.uri });
   }

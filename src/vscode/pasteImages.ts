@@ -30,7 +30,7 @@ export function registerPaste(parts: PasteParts): vscode.Disposable {
 }
 
 const URI_LIST = 'text/uri-list';
-const TITLE = 'Attach to Chat';
+const TITLE = vscode.l10n.t('Attach to Chat');
 
 function attachmentKind(): vscode.DocumentDropOrPasteEditKind {
   return vscode.DocumentDropOrPasteEditKind.Empty.append('filechat', 'attachment');
@@ -146,7 +146,9 @@ export class FileInserter
         links.push(await render(each));
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        void vscode.window.showWarningMessage(plainMessage(`${each.name} was not attached. ${reason}`));
+        void vscode.window.showWarningMessage(
+          plainMessage(vscode.l10n.t('{0} was not attached. {1}', each.name, reason)),
+        );
       }
     }
     return links.join('\n');
@@ -155,9 +157,15 @@ export class FileInserter
   async #save(incoming: Incoming & { kind: 'bytes' }, assets: ResultAssets): Promise<string> {
     const { name, mimeType, bytes } = incoming;
     const maxBytes = this.#parts.maxBytes();
-    if (bytes.length === 0) throw new Error('It is empty.');
+    if (bytes.length === 0) throw new Error(vscode.l10n.t('It is empty.'));
     if (bytes.length > maxBytes) {
-      throw new Error(`It has ${bytes.length} bytes, and filechat.results.maxAssetBytes allows ${maxBytes}.`);
+      throw new Error(
+        vscode.l10n.t(
+          'It has {0} bytes, and filechat.results.maxAssetBytes allows {1}.',
+          bytes.length,
+          maxBytes,
+        ),
+      );
     }
     const { kind, extension } = await judgeMediaType({ bytes, declared: mimeType, uri: name, block: 'file' });
     const { path } = await assets.save({ kind, extension, bytes });

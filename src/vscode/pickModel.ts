@@ -37,7 +37,7 @@ export async function pickModel(options: PickModelOptions): Promise<string | und
   const pick = vscode.window.createQuickPick<ModelItem>();
   const list = new ModelPick(pick, options);
   pick.title = TITLE;
-  pick.placeholder = 'Which model should answer in this chat?';
+  pick.placeholder = vscode.l10n.t('Which model should answer in this chat?');
   pick.matchOnDescription = true;
   pick.matchOnDetail = true;
   try {
@@ -50,7 +50,7 @@ export async function pickModel(options: PickModelOptions): Promise<string | und
   }
 }
 
-const TITLE = 'Filechat: Select Model';
+const TITLE = vscode.l10n.t('Filechat: Select Model');
 
 interface ModelItem extends vscode.QuickPickItem {
   readonly model?: string;
@@ -79,12 +79,12 @@ class ModelPick {
     this.#pick = pick;
     this.#options = options;
     this.#sections = [
-      { title: 'configured', items: options.configured.map(configItem) },
+      { title: vscode.l10n.t('configured'), items: options.configured.map(configItem) },
       { title: 'VS Code', items: [] },
-      { title: 'on this machine', items: [] },
+      { title: vscode.l10n.t('on this machine'), items: [] },
       ...options.listOffered.map((offer) => ({ title: offer.provider, items: [offerItem(offer)], offer })),
-      { title: 'to try things out', items: [TOUR] },
-      { title: 'more models', items: MORE },
+      { title: vscode.l10n.t('to try things out'), items: [TOUR] },
+      { title: vscode.l10n.t('more models'), items: MORE },
     ];
   }
 
@@ -124,7 +124,7 @@ class ModelPick {
       const offered = await offer.list(this.#closed.signal);
       return offered.length > 0
         ? offered.map(offeredItem)
-        : [noteItem(`${offer.provider} offers no models.`)];
+        : [noteItem(vscode.l10n.t('{0} offers no models.', offer.provider))];
     });
     if (!this.#closed.signal.aborted) this.#pick.activeItems = items.slice(0, 1);
   }
@@ -170,19 +170,19 @@ class ModelPick {
 
 const TOUR: ModelItem = {
   label: '$(play-circle) tour',
-  description: 'A script, no AI: no key, no network. It shows what Filechat can do.',
+  description: vscode.l10n.t('A script, no AI: no key, no network. It shows what Filechat can do.'),
   model: 'tour',
 };
 
 const MORE: readonly ModelItem[] = [
   {
-    label: '$(key) Set an API key…',
-    description: 'for Anthropic, OpenAI or Google; then select again',
+    label: `$(key) ${vscode.l10n.t('Set an API key…')}`,
+    description: vscode.l10n.t('for Anthropic, OpenAI or Google; then select again'),
     command: { title: '', command: 'filechat.setApiKey' },
   },
   {
-    label: '$(gear) Configure a model…',
-    description: 'any address that speaks one of their languages',
+    label: `$(gear) ${vscode.l10n.t('Configure a model…')}`,
+    description: vscode.l10n.t('any address that speaks one of their languages'),
     command: { title: '', command: 'workbench.action.openSettings', arguments: ['filechat.models'] },
   },
 ];
@@ -194,12 +194,14 @@ function configItem(config: ModelConfig): ModelItem {
 }
 
 function editorItem(model: vscode.LanguageModelChat, among: readonly vscode.LanguageModelChat[]): ModelItem {
-  const context = model.maxInputTokens > 0 ? [`${describeCount(model.maxInputTokens)} tokens`] : [];
+  const context =
+    model.maxInputTokens > 0 ? [vscode.l10n.t('{0} tokens', describeCount(model.maxInputTokens))] : [];
   return item(editorModelName(model, among), [model.name, model.vendor, ...context]);
 }
 
 function offeredItem({ name, title, contextTokens, price }: OfferedModel): ModelItem {
-  const context = contextTokens === undefined ? [] : [`${describeCount(contextTokens)} tokens`];
+  const context =
+    contextTokens === undefined ? [] : [vscode.l10n.t('{0} tokens', describeCount(contextTokens))];
   return item(name, [...(title === undefined ? [] : [title]), ...context, ...describePrice(price)]);
 }
 
@@ -213,7 +215,10 @@ function item(name: string, about: readonly string[], detail?: string): ModelIte
 }
 
 function offerItem(offer: ModelOffer): ModelItem {
-  return { label: `$(cloud-download) Show what ${plainMessage(offer.provider)} offers…`, offer };
+  return {
+    label: `$(cloud-download) ${vscode.l10n.t('Show what {0} offers…', plainMessage(offer.provider))}`,
+    offer,
+  };
 }
 
 /** Always shown, whatever is typed: it is why there is nothing else. */
@@ -222,5 +227,6 @@ function noteItem(message: string): ModelItem {
 }
 
 function describePrice(price: ModelPrice | undefined): readonly string[] {
-  return price ? [`$${price.input} in, $${price.output} out per million tokens`] : [];
+  if (!price) return [];
+  return [vscode.l10n.t('{0} in, {1} out per million tokens', `$${price.input}`, `$${price.output}`)];
 }

@@ -11,10 +11,10 @@ type Choice =
   | { readonly kind: 'template'; readonly template: TemplateInfo };
 
 const WORDS: PickWords = {
-  title: 'Filechat: Read Resource',
-  waiting: 'Asking the servers for their resources…',
-  question: 'Which resource?',
-  nothing: 'No server has resources.',
+  title: vscode.l10n.t('Filechat: Read Resource'),
+  waiting: vscode.l10n.t('Asking the servers for their resources…'),
+  question: vscode.l10n.t('Which resource?'),
+  nothing: vscode.l10n.t('No server has resources.'),
 };
 
 /** Which resource to read: as the caller says, and the rest as the user picks it. */
@@ -56,13 +56,19 @@ export async function fillTemplate(
 }
 
 async function pickServer(servers: readonly string[]): Promise<string | undefined> {
-  return vscode.window.showQuickPick([...servers], { title: WORDS.title, placeHolder: 'Of which server?' });
+  return vscode.window.showQuickPick([...servers], {
+    title: WORDS.title,
+    placeHolder: vscode.l10n.t('Of which server?'),
+  });
 }
 
 function rowsOf(server: string, { resources, templates, failure }: ResourceList): readonly Row<Choice>[] {
   const rows = [...resources.map(resourceRow), ...templates.map(templateRow)];
   if (failure !== undefined) {
-    rows.push({ label: '$(warning) This list is not whole', detail: plainMessage(failure) });
+    rows.push({
+      label: `$(warning) ${vscode.l10n.t('This list is not whole')}`,
+      detail: plainMessage(failure),
+    });
   }
   if (rows.length === 0) return [];
   return [{ label: server, kind: vscode.QuickPickItemKind.Separator }, ...rows];

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { newResultId } from '../assets/names.ts';
 
-const OPEN = 'Open';
+const OPEN = vscode.l10n.t('Open');
 
 /**
  * Keeps what a model or a tool has said when its chat did not take it: it may have cost something. Resolves when the
@@ -25,7 +25,7 @@ export async function keepCopy(
 
 async function offerToOpen(file: vscode.Uri): Promise<void> {
   const answer = await vscode.window.showWarningMessage(
-    'What came is no longer in the chat. A copy is kept.',
+    vscode.l10n.t('What came is no longer in the chat. A copy is kept.'),
     OPEN,
   );
   if (answer === OPEN) await show(await vscode.workspace.openTextDocument(file));

@@ -28,7 +28,8 @@ export class RequestView implements vscode.TextDocumentContentProvider, vscode.D
   /** Asked again for the same chat, it shows the new request in the same place. */
   async show(chat: vscode.Uri, markdown: string): Promise<void> {
     const name = chat.path.replace(/^.*\//, '').replace(/\.chat\.md$/, '');
-    const uri = vscode.Uri.from({ scheme: SCHEME, path: `/Request of ${name}.md`, query: chat.toString() });
+    const path = `/${vscode.l10n.t('Request of {0}', name)}.md`;
+    const uri = vscode.Uri.from({ scheme: SCHEME, path, query: chat.toString() });
     this.#contents.set(uri.toString(), markdown);
     this.#changed.fire(uri);
     const document = await vscode.workspace.openTextDocument(uri);

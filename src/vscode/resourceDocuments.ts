@@ -68,7 +68,7 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
     if (!vscode.workspace.isTrusted) throw new Error(UNTRUSTED);
     this.#asked.add(resource.server);
     const contents = await this.#host.fetchResource(resource, { maxBytes: MAX_RESOURCE_BYTES, signal });
-    if (contents.length === 0) throw new Error(`The resource ${resource.uri} is empty.`);
+    if (contents.length === 0) throw new Error(vscode.l10n.t('The resource {0} is empty.', resource.uri));
     const texts = contents.flatMap(({ data }) => (typeof data === 'string' ? [data] : []));
     if (texts.length < contents.length) return this.#openSaved(resource, contents);
     const uri = this.uriFor(resource, textName(resource, texts.join('\n'), contents[0]?.mimeType));
@@ -220,16 +220,23 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
     if (first) await vscode.commands.executeCommand('vscode.open', first, { preview: true });
     if (saved.length > 1) {
       void vscode.window.showInformationMessage(
-        `The resource has ${saved.length} parts. The first is open; all are in ${this.#folder.fsPath}.`,
+        vscode.l10n.t(
+          'The resource has {0} parts. The first is open; all are in {1}.',
+          saved.length,
+          this.#folder.fsPath,
+        ),
       );
     }
   }
 }
 
-const UNTRUSTED = 'Resources are read only in a workspace that you trust.';
+const UNTRUSTED = vscode.l10n.t('Resources are read only in a workspace that you trust.');
 
 function notStarted({ server }: ResourceName): string {
-  return `The server ${server} is not running. Start it, or open the resource again, and then try again.`;
+  return vscode.l10n.t(
+    'The server {0} is not running. Start it, or open the resource again, and then try again.',
+    server,
+  );
 }
 
 /** A name with an ending that says what the text is, where the resource's own does not. */

@@ -66,13 +66,15 @@ export class Runs implements vscode.Disposable {
     document: vscode.TextDocument,
     work: (listener: ChatListener) => Promise<RunOutcome>,
   ): Promise<RunOutcome> {
-    if (this.#find(document.uri)) return refused('This chat is running already. Stop it first, or wait.');
+    if (this.#find(document.uri))
+      return refused(vscode.l10n.t('This chat is running already. Stop it first, or wait.'));
     const run: Run = { document: new EditorDocument(document), isStopped: false };
     this.#running.add(run);
     this.#tellChange(document.uri);
     try {
       const lock = await lockChat(document.uri);
-      if ('holder' in lock) return refused(`This chat is running in another place: ${lock.holder}.`);
+      if ('holder' in lock)
+        return refused(vscode.l10n.t('This chat is running in another place: {0}.', lock.holder));
       return await this.#work(run, work).finally(() => lock.release());
     } finally {
       this.#running.delete(run);
@@ -111,7 +113,9 @@ export class Runs implements vscode.Disposable {
     try {
       const listener = await this.#listen(run, progress);
       run.listener = listener;
-      return run.isStopped ? { ...refused('Stopped.'), cancelled: true } : await work(listener);
+      return run.isStopped
+        ? { ...refused(vscode.l10n.t('Stopped.')), cancelled: true }
+        : await work(listener);
     } finally {
       progress.dispose();
       follower.finish();

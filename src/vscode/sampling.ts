@@ -19,13 +19,13 @@ export interface SamplingParts {
   readonly agreed: Agreed;
 }
 
-const SEND = 'Send';
-const EDIT_REQUEST = 'Show and Edit';
-const ALWAYS = 'Always for This Server';
-const SEND_BACK = 'Send Back';
-const EDIT_ANSWER = 'Edit';
+const SEND = vscode.l10n.t('Send');
+const EDIT_REQUEST = vscode.l10n.t('Show and Edit');
+const ALWAYS = vscode.l10n.t('Always for This Server');
+const SEND_BACK = vscode.l10n.t('Send Back');
+const EDIT_ANSWER = vscode.l10n.t('Edit');
 /** The button that Escape stands for. */
-const DONT_SEND: vscode.MessageItem = { title: 'Don’t Send', isCloseAffordance: true };
+const DONT_SEND: vscode.MessageItem = { title: vscode.l10n.t('Don’t Send'), isCloseAffordance: true };
 
 /**
  * Lets a server ask the chat's model, if the user wants that, who sees and may change what is asked and answered.
@@ -65,12 +65,16 @@ async function approveRequest(
   remember: () => void,
 ): Promise<SamplingRequest | undefined> {
   const text = renderSampling(request);
-  const question = `The server “${server}” wants to ask your model ${plainMessage(model.name)}.`;
+  const question = vscode.l10n.t(
+    'The server “{0}” wants to ask your model {1}.',
+    server,
+    plainMessage(model.name),
+  );
   const choice = await choose(question, text, [SEND, EDIT_REQUEST, ALWAYS], signal);
   if (choice === ALWAYS) remember();
   if (choice !== EDIT_REQUEST) return choice === undefined ? undefined : request;
   return editInDocument(text, {
-    about: 'to your model, with your changes.',
+    about: (accept, refuse) => vscode.l10n.t('{0} or {1} to your model, with your changes.', accept, refuse),
     accept: SEND,
     read: (edited) => readEditedSampling(edited, request),
     signal,
@@ -82,11 +86,11 @@ async function approveAnswer(
   { server, signal }: Sampling,
 ): Promise<SamplingAnswer | undefined> {
   const text = renderAnswer(answer);
-  const question = `Send this answer to the server “${server}”?`;
+  const question = vscode.l10n.t('Send this answer to the server “{0}”?', server);
   const choice = await choose(question, text, [SEND_BACK, EDIT_ANSWER], signal);
   if (choice !== EDIT_ANSWER) return choice === undefined ? undefined : answer;
   return editInDocument(text, {
-    about: 'to the server, with your changes.',
+    about: (accept, refuse) => vscode.l10n.t('{0} or {1} to the server, with your changes.', accept, refuse),
     accept: SEND_BACK,
     read: (edited) => readEditedAnswer(edited, answer),
     signal,
@@ -119,8 +123,8 @@ const TAIL_CHARS = 800;
 /** The beginning and the end are where a request says what it is about. */
 function cutMiddle(text: string): string {
   if (text.length <= MAX_SHOWN_CHARS) return text;
-  const left = (text.length - HEAD_CHARS - TAIL_CHARS).toLocaleString('en');
-  const gap = `⚠ ${left} characters are not shown here. Edit shows all of them.`;
+  const left = (text.length - HEAD_CHARS - TAIL_CHARS).toLocaleString(vscode.env.language);
+  const gap = vscode.l10n.t('⚠ {0} characters are not shown here. Edit shows all of them.', left);
   return `${text.slice(0, HEAD_CHARS).toWellFormed()}\n\n${gap}\n\n${text.slice(-TAIL_CHARS).toWellFormed()}`;
 }
 
@@ -128,7 +132,7 @@ async function answerWithProgress(
   request: SamplingRequest,
   { server, model, signal }: Sampling,
 ): Promise<SamplingAnswer> {
-  const title = `${plainMessage(model.name)} answers the server “${server}”…`;
+  const title = vscode.l10n.t('{0} answers the server “{1}”…', plainMessage(model.name), server);
   const answer = await withNotice(title, (stop) =>
     answerSampling(request, model, AbortSignal.any([signal, stop])),
   );

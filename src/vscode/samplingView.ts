@@ -3,8 +3,8 @@ import * as vscode from 'vscode';
 import { plainMessage } from './plainMessage.ts';
 
 export interface Editing<T> {
-  /** What is sent or not, as the rest of a sentence. */
-  readonly about: string;
+  /** A sentence about what is sent or not, around the links that decide it. */
+  readonly about: (accept: string, refuse: string) => string;
   /** The word for “yes, as it is now”. */
   readonly accept: string;
   readonly read: (text: string) => T | { readonly problem: string };
@@ -64,7 +64,7 @@ async function decide(
     vscode.workspace.onDidCloseTextDocument((closed) => closed === document && stop()),
   );
   // The links first: of a long line, the end is out of sight.
-  const title = `[${accept}](command:${yes}) or [Don’t Send](command:${no}) ${about}`;
+  const title = about(`[${accept}](command:${yes})`, `[${vscode.l10n.t('Don’t Send')}](command:${no})`);
   try {
     if (document.isClosed || signal.aborted) return false;
     const location = vscode.ProgressLocation.Notification;

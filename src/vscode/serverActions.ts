@@ -101,7 +101,7 @@ export class ServerActions {
     if (consent === 'cancelled') return CANCELLED;
     return consent === 'given'
       ? undefined
-      : failed(`The server “${server}” is not allowed in this workspace.`);
+      : failed(vscode.l10n.t('The server “{0}” is not allowed in this workspace.', server ?? ''));
   }
 
   async #into<T>(argument: unknown, action: Action<T>): Promise<RunOutcome> {

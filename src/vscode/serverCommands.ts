@@ -24,7 +24,7 @@ export interface ServerCommandParts {
 
 /** Which servers can be picked, and what for. */
 interface ServerChoice {
-  readonly title: string;
+  readonly question: string;
   /** All states will do without it. */
   readonly among?: readonly ServerRow['state']['kind'][];
   /** Only those that are reached over the network. */
@@ -33,10 +33,11 @@ interface ServerChoice {
 
 /** What ends something is not called off half-way. */
 const FINAL = { cancellable: false };
-const SHOW_LOG = 'Show Log';
-const RESTART = 'Restart';
-const UNTRUSTED =
-  'This workspace is not trusted, so no server is started. Trust it first: “Workspaces: Manage Workspace Trust”.';
+const SHOW_LOG = vscode.l10n.t('Show Log');
+const RESTART = vscode.l10n.t('Restart');
+const UNTRUSTED = vscode.l10n.t(
+  'This workspace is not trusted, so no server is started. Trust it first: “Workspaces: Manage Workspace Trust”.',
+);
 const LEVELS: readonly LogLevel[] = [
   'debug',
   'info',
@@ -57,40 +58,54 @@ export class ServerCommands {
   }
 
   start(argument: unknown): Promise<void> {
-    return this.#run(argument, { title: 'Start', among: ['idle', 'failed', 'unasked'] }, (server) =>
-      this.#launch(server, vscode.l10n.t('Starting {0}', server), () => this.#parts.host.start(server)),
+    return this.#run(
+      argument,
+      { question: vscode.l10n.t('Start which server?'), among: ['idle', 'failed', 'unasked'] },
+      (server) =>
+        this.#launch(server, vscode.l10n.t('Starting {0}', server), () => this.#parts.host.start(server)),
     );
   }
 
   stop(argument: unknown): Promise<void> {
-    return this.#run(argument, { title: 'Stop', among: ['ready', 'starting'] }, (server) =>
-      withNotice(
-        plainMessage(vscode.l10n.t('Stopping {0}', server)),
-        () => this.#parts.host.stop(server),
-        FINAL,
-      ),
+    return this.#run(
+      argument,
+      { question: vscode.l10n.t('Stop which server?'), among: ['ready', 'starting'] },
+      (server) =>
+        withNotice(
+          plainMessage(vscode.l10n.t('Stopping {0}', server)),
+          () => this.#parts.host.stop(server),
+          FINAL,
+        ),
     );
   }
 
   restart(argument: unknown): Promise<void> {
-    return this.#run(argument, { title: 'Restart', among: ['ready', 'failed', 'starting'] }, (server) =>
-      this.#restart(server),
+    return this.#run(
+      argument,
+      { question: vscode.l10n.t('Restart which server?'), among: ['ready', 'failed', 'starting'] },
+      (server) => this.#restart(server),
     );
   }
 
   showLog(argument: unknown): Promise<void> {
-    return this.#run(argument, { title: 'Show the Log of' }, async (server) => this.#parts.logs.show(server));
+    return this.#run(argument, { question: vscode.l10n.t('Show the Log of which server?') }, async (server) =>
+      this.#parts.logs.show(server),
+    );
   }
 
   /** `level` may be given too. */
   setLogLevel(argument: unknown): Promise<void> {
-    return this.#run(argument, { title: 'Set the Log Level of', among: ['ready'] }, async (server) => {
-      const given = readString(readFields(argument), 'level');
-      const level = LEVELS.find((each) => each === given) ?? (await pickLevel(server));
-      if (!level) return;
-      const message = plainMessage(vscode.l10n.t('Setting the log level of {0}', server));
-      await withNotice(message, () => this.#parts.host.setLogLevel(server, level));
-    });
+    return this.#run(
+      argument,
+      { question: vscode.l10n.t('Set the Log Level of which server?'), among: ['ready'] },
+      async (server) => {
+        const given = readString(readFields(argument), 'level');
+        const level = LEVELS.find((each) => each === given) ?? (await pickLevel(server));
+        if (!level) return;
+        const message = plainMessage(vscode.l10n.t('Setting the log level of {0}', server));
+        await withNotice(message, () => this.#parts.host.setLogLevel(server, level));
+      },
+    );
   }
 
   /** `resource` is the address of one, `template` that of many; without them the user picks one. */
@@ -109,23 +124,34 @@ export class ServerCommands {
   }
 
   signOut(argument: unknown): Promise<void> {
-    return this.#run(argument, { title: 'Sign Out of', remote: true }, async (server) => {
-      const message = plainMessage(vscode.l10n.t('Signing out of {0}', server));
-      await withNotice(message, () => this.#parts.signOut(server), FINAL);
-      void vscode.window.showInformationMessage(plainMessage(`Signed out of ${server}.`));
-    });
+    return this.#run(
+      argument,
+      { question: vscode.l10n.t('Sign Out of which server?'), remote: true },
+      async (server) => {
+        const message = plainMessage(vscode.l10n.t('Signing out of {0}', server));
+        await withNotice(message, () => this.#parts.signOut(server), FINAL);
+        void vscode.window.showInformationMessage(plainMessage(vscode.l10n.t('Signed out of {0}.', server)));
+      },
+    );
   }
 
   changeInputs(argument: unknown): Promise<void> {
-    return this.#run(argument, { title: 'Change the Inputs of' }, async (server) => {
-      const hasInputs = await this.#parts.forgetInputs(server);
-      const words = hasInputs
-        ? `The inputs of ${server} are forgotten. You are asked for them when it is started again.`
-        : `The configuration of ${server} asks for no inputs.`;
-      const buttons = hasInputs ? [RESTART] : [];
-      const answer = await vscode.window.showInformationMessage(plainMessage(words), ...buttons);
-      if (answer === RESTART) await this.#restart(server);
-    });
+    return this.#run(
+      argument,
+      { question: vscode.l10n.t('Change the Inputs of which server?') },
+      async (server) => {
+        const hasInputs = await this.#parts.forgetInputs(server);
+        const words = hasInputs
+          ? vscode.l10n.t(
+              'The inputs of {0} are forgotten. You are asked for them when it is started again.',
+              server,
+            )
+          : vscode.l10n.t('The configuration of {0} asks for no inputs.', server);
+        const buttons = hasInputs ? [RESTART] : [];
+        const answer = await vscode.window.showInformationMessage(plainMessage(words), ...buttons);
+        if (answer === RESTART) await this.#restart(server);
+      },
+    );
   }
 
   /** What fails is told, with a way to the server's log. */
@@ -167,7 +193,7 @@ export class ServerCommands {
     if (answer === SHOW_LOG) this.#parts.logs.show(server);
   }
 
-  async #pickServer({ title, among, remote }: ServerChoice): Promise<string | undefined> {
+  async #pickServer({ question, among, remote }: ServerChoice): Promise<string | undefined> {
     const rows = (await this.#parts.rows.all()).filter(
       ({ state, isRemote }) => (among?.includes(state.kind) ?? true) && (isRemote || !remote),
     );
@@ -176,11 +202,13 @@ export class ServerCommands {
       return { label, description, server: row.server };
     });
     if (items.length === 0) {
-      void vscode.window.showInformationMessage('There is no server for which that can be done.');
+      void vscode.window.showInformationMessage(
+        vscode.l10n.t('There is no server for which that can be done.'),
+      );
       return undefined;
     }
-    const placeHolder = `${title} which server?`;
-    return (await vscode.window.showQuickPick(items, { title: 'Filechat', placeHolder }))?.server;
+    const options = { title: 'Filechat', placeHolder: question };
+    return (await vscode.window.showQuickPick(items, options))?.server;
   }
 
   async #chooseResource(argument: unknown): Promise<ResourceName | undefined> {
@@ -196,7 +224,7 @@ export class ServerCommands {
       if (!list) return undefined;
       const { templates } = list;
       const found = templates.find(({ uriTemplate }) => uriTemplate === template);
-      if (!found) throw new Error(`It has no template ${template} any more.`);
+      if (!found) throw new Error(vscode.l10n.t('It has no template {0} any more.', template));
       return fillTemplate(host, found);
     }
     const allowed = async () =>
@@ -206,7 +234,10 @@ export class ServerCommands {
 }
 
 async function pickLevel(server: string): Promise<LogLevel | undefined> {
-  const placeHolder = `What should ${plainMessage(server)} log? This and everything below it in the list.`;
+  const placeHolder = vscode.l10n.t(
+    'What should {0} log? This and everything below it in the list.',
+    plainMessage(server),
+  );
   const level = await vscode.window.showQuickPick([...LEVELS], { title: 'Filechat', placeHolder });
   return LEVELS.find((each) => each === level);
 }

@@ -10,6 +10,7 @@ import type {
   ToolList,
 } from '../ports.ts';
 import { plainMessage } from './plainMessage.ts';
+import { figure, t } from './words.ts';
 
 /** A server as a person sees it. One of a workspace that nobody agreed to has no state yet. */
 export interface ServerRow {
@@ -71,32 +72,49 @@ export interface Item {
   readonly contextValue: string;
 }
 
-const STATES: Readonly<
-  Record<
-    ServerRow['state']['kind'],
-    { readonly words: string; readonly icon: string; readonly color?: string }
-  >
-> = {
-  idle: { words: 'not started', icon: 'circle-outline' },
-  starting: { words: 'starting…', icon: 'loading~spin' },
-  ready: { words: 'ready', icon: 'pass-filled', color: 'testing.iconPassed' },
-  failed: { words: 'failed', icon: 'error', color: 'problemsErrorIcon.foreground' },
-  unasked: { words: 'not allowed yet', icon: 'lock' },
+type StateKind = ServerRow['state']['kind'];
+
+const STATE_ICONS: Readonly<Record<StateKind, { readonly id: string; readonly color?: string }>> = {
+  idle: { id: 'circle-outline' },
+  starting: { id: 'loading~spin' },
+  ready: { id: 'pass-filled', color: 'testing.iconPassed' },
+  failed: { id: 'error', color: 'problemsErrorIcon.foreground' },
+  unasked: { id: 'lock' },
 };
 
-const SOURCES: Readonly<Record<ServerRow['source'], string>> = {
-  user: 'From your settings.',
-  workspace: 'From .vscode/mcp.json of this workspace.',
-  sample: 'Comes with Filechat, for the tour. Servers of your own take its place.',
-};
+function stateWords(kind: StateKind): string {
+  switch (kind) {
+    case 'idle':
+      return t('not started');
+    case 'starting':
+      return t('starting…');
+    case 'ready':
+      return t('ready');
+    case 'failed':
+      return t('failed');
+    case 'unasked':
+      return t('not allowed yet');
+  }
+}
+
+function sourceWords(source: ServerRow['source']): string {
+  switch (source) {
+    case 'user':
+      return t('From your settings.');
+    case 'workspace':
+      return t('From .vscode/mcp.json of this workspace.');
+    case 'sample':
+      return t('Comes with Filechat, for the tour. Servers of your own take its place.');
+  }
+}
 
 export function serverItem({ server, source, state, isRemote }: ServerRow): Item {
-  const { words, icon, color } = STATES[state.kind];
+  const words = stateWords(state.kind);
   return {
     label: plainMessage(server),
     description: plainMessage([words, ...detailsOf(server, state)].join(' · ')),
-    tooltip: lines(`${server}: ${words}`, ...wholeOf(state), SOURCES[source]),
-    icon: { id: icon, ...(color === undefined ? {} : { color }) },
+    tooltip: lines(`${server}: ${words}`, ...wholeOf(state), sourceWords(source)),
+    icon: STATE_ICONS[state.kind],
     contextValue: `server.${state.kind}${isRemote ? '.remote' : ''}`,
   };
 }
@@ -120,9 +138,9 @@ function wholeOf(state: ServerRow['state']): readonly (string | undefined)[] {
   if (state.kind !== 'ready') return [];
   const { name, title, version, protocol, instructions } = state.about;
   return [
-    `It calls itself ${title ?? name}, version ${version}.`,
-    `It speaks MCP of ${protocol}.`,
-    instructions === undefined ? undefined : `It says: ${instructions}`,
+    t('It calls itself {0}, version {1}.', title ?? name, version),
+    t('It speaks MCP of {0}.', protocol),
+    instructions === undefined ? undefined : t('It says: {0}', instructions),
   ];
 }
 
@@ -130,21 +148,33 @@ function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-const GROUPS: Readonly<Record<Group, { readonly label: string; readonly icon: string }>> = {
-  tools: { label: 'Tools', icon: 'tools' },
-  resources: { label: 'Resources', icon: 'files' },
-  templates: { label: 'Templates', icon: 'symbol-parameter' },
-  prompts: { label: 'Prompts', icon: 'comment' },
+const GROUP_ICONS: Readonly<Record<Group, string>> = {
+  tools: 'tools',
+  resources: 'files',
+  templates: 'symbol-parameter',
+  prompts: 'comment',
 };
+
+function groupWords(group: Group): string {
+  switch (group) {
+    case 'tools':
+      return t('Tools');
+    case 'resources':
+      return t('Resources');
+    case 'templates':
+      return t('Templates');
+    case 'prompts':
+      return t('Prompts');
+  }
+}
 
 /** The count is left out as long as nobody knows it. */
 export function groupItem({ group }: GroupNode, contents: Contents | undefined): Item {
-  const { label, icon } = GROUPS[group];
   const count = contents === undefined ? '' : ` (${contents.nodes.length})`;
   return {
-    label: `${label}${count}`,
+    label: `${groupWords(group)}${count}`,
     ...(contents?.failure === undefined ? {} : { description: '⚠', tooltip: lines(contents.failure) }),
-    icon: { id: icon },
+    icon: { id: GROUP_ICONS[group] },
     contextValue: `group.${group}`,
   };
 }
@@ -160,16 +190,16 @@ export function childrenOfServer({ server, state }: ServerRow): readonly (GroupN
   });
   switch (state.kind) {
     case 'idle':
-      return [note('Not started. Start it to see its tools.', 'play', 'filechat.startServer')];
+      return [note(t('Not started. Start it to see its tools.'), 'play', 'filechat.startServer')];
     case 'unasked':
-      return [note('Look at it and decide…', 'eye', 'filechat.startServer')];
+      return [note(t('Look at it and decide…'), 'eye', 'filechat.startServer')];
     case 'starting':
-      return [note('Starting…', 'loading~spin')];
+      return [note(t('Starting…'), 'loading~spin')];
     case 'failed':
       return [
         note(capitalize(causeOf(server, state.reason)), 'info'),
-        note('Start it again', 'debug-restart', 'filechat.restartServer'),
-        note('Show its log', 'output', 'filechat.showServerLog'),
+        note(t('Start it again'), 'debug-restart', 'filechat.restartServer'),
+        note(t('Show its log'), 'output', 'filechat.showServerLog'),
       ];
     case 'ready': {
       const { tools, resources, prompts } = state.about.offers;
@@ -177,7 +207,7 @@ export function childrenOfServer({ server, state }: ServerRow): readonly (GroupN
       if (tools) groups.push('tools');
       if (resources) groups.push('resources', 'templates');
       if (prompts) groups.push('prompts');
-      if (groups.length === 0) return [note('It offers nothing.', 'info')];
+      if (groups.length === 0) return [note(t('It offers nothing.'), 'info')];
       return groups.map((group) => ({ kind: 'group', server, group }));
     }
   }
@@ -195,7 +225,8 @@ const MAX_ROWS = 1_000;
 export function childrenOfGroup({ server }: GroupNode, { nodes, failure }: Contents): readonly ServerNode[] {
   const left = nodes.length - MAX_ROWS;
   const notes: NoteNode[] = [];
-  if (left > 0) notes.push({ kind: 'note', server, text: `${left} more are not shown.`, icon: 'ellipsis' });
+  if (left > 0)
+    notes.push({ kind: 'note', server, text: t('{0} more are not shown.', left), icon: 'ellipsis' });
   if (failure !== undefined) notes.push({ kind: 'note', server, text: failure, icon: 'warning' });
   return [...nodes.slice(0, MAX_ROWS), ...notes];
 }
@@ -246,9 +277,9 @@ export function offerItem(node: Exclude<ServerNode, { readonly kind: 'server' | 
 
 function toolItem({ tool, title, description, readOnly, destructive, forAppsOnly, icon }: ToolInfo): Item {
   const claims = [
-    readOnly && 'It says that it only reads.',
-    destructive && 'It says that it may delete or overwrite.',
-    forAppsOnly && 'It is for apps; models do not see it.',
+    readOnly && t('It says that it only reads.'),
+    destructive && t('It says that it may delete or overwrite.'),
+    forAppsOnly && t('It is for apps; models do not see it.'),
   ].filter((claim) => typeof claim === 'string');
   return {
     label: plainMessage(tool),
@@ -265,8 +296,7 @@ function resourceItem(
   icon: 'file' | 'symbol-parameter',
 ): Item {
   const { name, title, description, mimeType } = info;
-  const size =
-    'size' in info && info.size !== undefined ? `${info.size.toLocaleString('en')} bytes` : undefined;
+  const size = 'size' in info && info.size !== undefined ? t('{0} bytes', figure(info.size)) : undefined;
   return {
     label: plainMessage(title ?? name),
     ...described(address),
@@ -277,11 +307,11 @@ function resourceItem(
 }
 
 function promptItem({ prompt, title, description, arguments: args, icon }: PromptInfo): Item {
-  const asked = args.map(({ name, required }) => (required ? name : `${name} (optional)`)).join(', ');
+  const asked = args.map(({ name, required }) => (required ? name : t('{0} (optional)', name))).join(', ');
   return {
     label: plainMessage(prompt),
     ...described(title),
-    tooltip: lines(prompt, title, description, asked && `It asks for: ${asked}`),
+    tooltip: lines(prompt, title, description, asked && t('It asks for: {0}', asked)),
     icon: iconOf(icon, 'comment'),
     contextValue: 'prompt',
   };
@@ -317,11 +347,11 @@ export function statusText(rows: readonly ServerRow[]): StatusText | undefined {
   const ready = shown.filter(({ state }) => state.kind === 'ready').length;
   const about = shown.map(({ server, state }) => {
     const reason = state.kind === 'failed' ? `: ${plainMessage(causeOf(server, state.reason))}` : '';
-    return `${plainMessage(server)}: ${STATES[state.kind].words}${reason}`;
+    return `${plainMessage(server)}: ${stateWords(state.kind)}${reason}`;
   });
   return {
     text: `$(plug) ${ready}/${shown.length}`,
-    tooltip: ['MCP servers of Filechat', ...about].join('\n'),
+    tooltip: [t('MCP servers of Filechat'), ...about].join('\n'),
     isWarning: shown.some(({ state }) => state.kind === 'failed'),
   };
 }

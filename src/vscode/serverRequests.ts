@@ -10,8 +10,8 @@ export interface EditorRequestParts extends Omit<SamplingParts, 'agreed'> {
   readonly audit: Audit;
 }
 
-const DONE = 'Done';
-const GIVE_UP = 'Give Up';
+const DONE = vscode.l10n.t('Done');
+const GIVE_UP = vscode.l10n.t('Give Up');
 
 /** What servers may ask of the person at the editor. Each of it leaves a line in the audit log. */
 export function editorRequests({ audit, ...parts }: EditorRequestParts): ServerRequests {
@@ -53,7 +53,10 @@ function askedBy({ server, chats }: AskedBy): { readonly server: string; readonl
 
 /** Who only closes the notification has not said anything; the server may still say it. */
 async function askWhetherDone({ server }: AskedBy, signal: AbortSignal): Promise<boolean> {
-  const words = `Have you done in the browser what the server “${plainMessage(server)}” asked for?`;
+  const words = vscode.l10n.t(
+    'Have you done in the browser what the server “{0}” asked for?',
+    plainMessage(server),
+  );
   const answer = await vscode.window.showInformationMessage(words, DONE, GIVE_UP);
   if (answer === undefined && !signal.aborted) {
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));

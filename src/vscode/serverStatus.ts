@@ -17,7 +17,7 @@ export class ServerStatus implements vscode.Disposable {
       vscode.StatusBarAlignment.Right,
       PRIORITY,
     );
-    this.#item.name = 'Filechat: Servers';
+    this.#item.name = vscode.l10n.t('Filechat: Servers');
     this.#item.command = 'filechat.servers.focus';
     this.#subscription = rows.onDidChange(() => void this.#show());
     void this.#show();

@@ -14,8 +14,8 @@ import {
 } from './serverSettings.ts';
 
 const REMEMBERED = 'consent.servers';
-const ALLOW = 'Allow';
-const DECLINE = 'Don’t Allow';
+const ALLOW = vscode.l10n.t('Allow');
+const DECLINE = vscode.l10n.t('Don’t Allow');
 
 type Servers = ReadonlyMap<string, ServerConfig>;
 
@@ -285,17 +285,21 @@ function describe({ written, source }: ConfiguredServer): string {
 
 function questionAbout({ name, config, source }: ConfiguredServer, was: Agreement | undefined): string {
   if (was?.print === fingerprintServer(withoutFile(config))) {
-    return `The env file of the MCP server “${name}” sets variables that you have not seen.`;
+    return vscode.l10n.t('The env file of the MCP server “{0}” sets variables that you have not seen.', name);
   }
   if (source === 'user') {
     return was === undefined
-      ? `Your MCP server “${name}” takes its variables from a file of this workspace.`
-      : `Your MCP server “${name}”, which takes variables from this workspace, has changed since you allowed it.`;
+      ? vscode.l10n.t('Your MCP server “{0}” takes its variables from a file of this workspace.', name)
+      : vscode.l10n.t(
+          'Your MCP server “{0}”, which takes variables from this workspace, has changed since you allowed it.',
+          name,
+        );
   }
   if (was !== undefined)
-    return `The MCP server “${name}” of this workspace has changed since you allowed it.`;
-  const verb = config.kind === 'stdio' ? 'start a program' : 'connect to a server';
-  return `This workspace wants to ${verb}: the MCP server “${name}”.`;
+    return vscode.l10n.t('The MCP server “{0}” of this workspace has changed since you allowed it.', name);
+  return config.kind === 'stdio'
+    ? vscode.l10n.t('This workspace wants to start a program: the MCP server “{0}”.', name)
+    : vscode.l10n.t('This workspace wants to connect to a server: the MCP server “{0}”.', name);
 }
 
 function withoutFile(config: ServerConfig): ServerConfig {
@@ -313,11 +317,17 @@ function detailOf(server: ConfiguredServer, was: Agreement | undefined, isRead: 
     text,
     server.problem,
     path !== undefined && !isRead
-      ? `Its env file is outside of this workspace: ${path}\nIt is read if you allow this. Then you are asked again, with what it sets.`
+      ? [
+          vscode.l10n.t('Its env file is outside of this workspace: {0}', path),
+          vscode.l10n.t('It is read if you allow this. Then you are asked again, with what it sets.'),
+        ].join('\n')
       : undefined,
     server.source === 'workspace'
-      ? 'It is configured in .vscode/mcp.json.'
-      : `It is configured in your settings. Whoever writes to this workspace decides what is in ${path}`,
+      ? vscode.l10n.t('It is configured in .vscode/mcp.json.')
+      : vscode.l10n.t(
+          'It is configured in your settings. Whoever writes to this workspace decides what is in {0}',
+          String(path),
+        ),
   ];
   return notes.filter((each) => each !== undefined).join('\n\n');
 }

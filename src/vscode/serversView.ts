@@ -213,13 +213,17 @@ function offerTreeItem(node: OfferNode): vscode.TreeItem {
   }
   if (node.kind === 'resource') {
     const { server, resource } = node;
-    item.command = { command: 'filechat.openResource', title: 'Open', arguments: [{ server, resource }] };
+    item.command = {
+      command: 'filechat.openResource',
+      title: vscode.l10n.t('Open'),
+      arguments: [{ server, resource }],
+    };
   }
   if (node.kind === 'tool') {
     const { Checked, Unchecked } = vscode.TreeItemCheckboxState;
     item.checkboxState = {
       state: isEnabled(node) ? Checked : Unchecked,
-      tooltip: 'Whether chats may use this tool',
+      tooltip: vscode.l10n.t('Whether chats may use this tool'),
     };
   }
   return item;

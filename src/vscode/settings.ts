@@ -103,7 +103,9 @@ export async function writeUserServer(name: string, entry: unknown): Promise<voi
   const servers = userServers();
   if (typeof servers !== 'object' || servers === null || Array.isArray(servers)) {
     throw new Error(
-      'The setting filechat.mcpServers is not an object. Put it right first, then add the server.',
+      vscode.l10n.t(
+        'The setting filechat.mcpServers is not an object. Put it right first, then add the server.',
+      ),
     );
   }
   const settings = vscode.workspace.getConfiguration('filechat');

@@ -6,7 +6,7 @@ import { openInBrowser } from './openInBrowser.ts';
 import { plainMessage } from './plainMessage.ts';
 
 const PATH = '/signed-in';
-const OPEN = 'Open';
+const OPEN = vscode.l10n.t('Open');
 
 /** Leads the user through the pages of an authorization server, and back through an address of the editor. */
 export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposable {
@@ -37,7 +37,7 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
 
   async visit(url: URL, server: string, signal: AbortSignal): Promise<URL> {
     const answer = await vscode.window.showInformationMessage(
-      `The MCP server “${plainMessage(server)}” wants you to sign in at ${url.host}.`,
+      vscode.l10n.t('The MCP server “{0}” wants you to sign in at {1}.', plainMessage(server), url.host),
       { modal: true, detail: showInvisible(url.href) },
       OPEN,
     );
@@ -61,7 +61,7 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
   ): Promise<URL> {
     const options = {
       location: vscode.ProgressLocation.Notification,
-      title: `Waiting for you to sign in to “${plainMessage(server)}” in the browser…`,
+      title: vscode.l10n.t('Waiting for you to sign in to “{0}” in the browser…', plainMessage(server)),
       cancellable: true,
     };
     return new Promise((resolve, reject) => {

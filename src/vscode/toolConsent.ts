@@ -10,11 +10,11 @@ import { type AllowedTool, printTool, sketchTool } from './toolDefinition.ts';
 const REMEMBERED = 'consent.allowedTools';
 /** More would make every start of the editor slower. The oldest are forgotten, and ask again. */
 const MAX_REMEMBERED = 500;
-const ALLOW = 'Allow';
-const ALWAYS_TOOL = 'Always Allow This Tool';
-const ALWAYS_SERVER = 'Always Allow This Server';
-const EDIT = 'Edit';
-const DECLINE = 'Don’t Allow…';
+const ALLOW = vscode.l10n.t('Allow');
+const ALWAYS_TOOL = vscode.l10n.t('Always Allow This Tool');
+const ALWAYS_SERVER = vscode.l10n.t('Always Allow This Server');
+const EDIT = vscode.l10n.t('Edit');
+const DECLINE = vscode.l10n.t('Don’t Allow…');
 
 export interface ToolConsentParts {
   /** What the server of that name is: its command or address, so that another one gets no old consent. */
@@ -58,7 +58,7 @@ export class ToolConsent implements Consent {
     const show = about.before ? showWarningMessage : showInformationMessage;
     for (;;) {
       const answer = await show(
-        `Call the tool ${plainMessage(renderToolName(call))}?`,
+        vscode.l10n.t('Call the tool {0}?', plainMessage(renderToolName(call))),
         { modal: true, detail: describeCall(call, tool, about) },
         ALLOW,
         ALWAYS_TOOL,
@@ -121,9 +121,9 @@ export class ToolConsent implements Consent {
 /** Resolves to nothing on Escape, which leads back to the question. */
 async function askReason(call: ToolCall): Promise<string | undefined> {
   const reason = await vscode.window.showInputBox({
-    title: `Don’t allow ${plainMessage(renderToolName(call))}`,
-    prompt: 'Why not? The model will read it. No reason is needed.',
-    placeHolder: 'Use the file in data/ instead',
+    title: vscode.l10n.t('Don’t allow {0}', plainMessage(renderToolName(call))),
+    prompt: vscode.l10n.t('Why not? The model will read it. No reason is needed.'),
+    placeHolder: vscode.l10n.t('Use the file in data/ instead'),
     ignoreFocusOut: true,
   });
   return reason?.trim();

@@ -1,6 +1,7 @@
 import { showInvisible } from '../chat/escape.ts';
 import { fingerprint } from '../mcp/consent.ts';
 import type { ToolInfo } from '../ports.ts';
+import { t } from './words.ts';
 
 /** What is kept of a tool that was allowed once, so that a change can be seen and told. */
 export interface AllowedTool extends ToolSketch {
@@ -52,19 +53,24 @@ export function sketchTool({ title, description, inputSchema, readOnly, destruct
 /** What is not as it was, a line for each. At least one: whoever asks knows that something has changed. */
 export function describeChange(before: ToolSketch, now: ToolSketch): readonly string[] {
   const lines = [
-    before.title !== now.title && `Its title was ${said(before.title)} and is ${said(now.title)}.`,
-    before.readOnly === true && now.readOnly !== true && 'It no longer says that it only reads.',
-    before.readOnly !== true && now.readOnly === true && 'It says now that it only reads.',
-    before.destructive !== true && now.destructive === true && 'It says now that it may delete or overwrite.',
-    before.destructive === true && now.destructive !== true && 'It no longer says that it may overwrite.',
+    before.title !== now.title && t('Its title was {0} and is {1}.', said(before.title), said(now.title)),
+    before.readOnly === true && now.readOnly !== true && t('It no longer says that it only reads.'),
+    before.readOnly !== true && now.readOnly === true && t('It says now that it only reads.'),
+    before.destructive !== true &&
+      now.destructive === true &&
+      t('It says now that it may delete or overwrite.'),
+    before.destructive === true && now.destructive !== true && t('It no longer says that it may overwrite.'),
     ...describeArguments(before.arguments, now.arguments),
-    before.description !== now.description && `Its description was ${said(before.description)}.`,
+    before.description !== now.description && t('Its description was {0}.', said(before.description)),
   ].filter((line) => line !== false);
-  return lines.length > 0 ? lines : [SOMETHING];
+  return lines.length > 0 ? lines : [somethingElse()];
 }
 
-const SOMETHING =
-  'Something else: the command or address of its server, the schema of its arguments or results, or the end of a long description.';
+function somethingElse(): string {
+  return t(
+    'Something else: the command or address of its server, the schema of its arguments or results, or the end of a long description.',
+  );
+}
 
 type Arguments = ToolSketch['arguments'];
 
@@ -73,27 +79,27 @@ function describeArguments(before: Arguments, now: Arguments): string[] {
   const isOther = (name: string) => isIn(before)(name) && before[name] !== now[name];
   const names = Object.keys(now);
   const wasNot = (name: string) => !isIn(before)(name);
+  const added = listNames(names.filter(wasNot));
+  const gone = listNames(Object.keys(before).filter((name) => !isIn(now)(name)));
+  const other = listNames(names.filter(isOther));
   return [
-    ...listNames('New arguments', names.filter(wasNot)),
-    ...listNames(
-      'Arguments that are gone',
-      Object.keys(before).filter((name) => !isIn(now)(name)),
-    ),
-    ...listNames('Arguments that are other ones now', names.filter(isOther)),
+    ...(added === '' ? [] : [t('New arguments: {0}.', added)]),
+    ...(gone === '' ? [] : [t('Arguments that are gone: {0}.', gone)]),
+    ...(other === '' ? [] : [t('Arguments that are other ones now: {0}.', other)]),
   ];
 }
 
 const MAX_LISTED = 10;
 
-function listNames(words: string, names: readonly string[]): string[] {
-  if (names.length === 0) return [];
-  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : '';
-  return [`${words}: ${names.slice(0, MAX_LISTED).map(said).join(', ')}${more}.`];
+function listNames(names: readonly string[]): string {
+  const listed = names.slice(0, MAX_LISTED).map(said).join(', ');
+  const more = names.length - MAX_LISTED;
+  return more > 0 ? t('{0} and {1} more', listed, more) : listed;
 }
 
 /** As the editor's dialog may show it: on one line, and in quotation marks that the text itself has not. */
 function said(text: string | undefined): string {
-  return text === undefined ? 'none' : `“${showInvisible(text.replace(/\s+/g, ' ').trim())}”`;
+  return text === undefined ? t('none') : t('“{0}”', showInvisible(text.replace(/\s+/g, ' ').trim()));
 }
 
 function cut(text: string, maxChars: number): string {

@@ -5,7 +5,7 @@ import { plainMessage } from './plainMessage.ts';
 import { disabledTools } from './settings.ts';
 import { isSwitchedOff, leaveOut, switchTool } from './switchedTools.ts';
 
-const CHANGE = 'Open the Setting';
+const CHANGE = vscode.l10n.t('Open the Setting');
 
 /** The tools without those that the user has switched off: nobody is told of them, and nobody can call them. */
 export function withSwitches(host: ToolHost, disabled: () => readonly string[] = disabledTools): ToolHost {
@@ -48,7 +48,11 @@ export async function setEnabled(tool: ToolName, on: boolean): Promise<boolean> 
 async function tellPattern(tool: ToolName, pattern: string): Promise<void> {
   const answer = await vscode.window.showWarningMessage(
     plainMessage(
-      `${renderToolName(tool)} stays switched off because of “${pattern}” in the setting filechat.disabledTools.`,
+      vscode.l10n.t(
+        '{0} stays switched off because of “{1}” in the setting filechat.disabledTools.',
+        renderToolName(tool),
+        pattern,
+      ),
     ),
     CHANGE,
   );

@@ -4,12 +4,20 @@ export type Translate = (message: string, ...told: (string | number | boolean)[]
 let translate: Translate = (message, ...told) =>
   message.replace(/\{(\d+)\}/g, (whole, number: string) => String(told[Number(number)] ?? whole));
 
+let language = 'en';
+
 /** Called once, by the editor. In plain Node, where texts are tested, messages stay as they are written. */
-export function useTranslation(given: Translate): void {
+export function useTranslation(given: Translate, givenLanguage = 'en'): void {
   translate = given;
+  language = givenLanguage;
 }
 
 /** For modules that make texts and do not know the editor; the others say `vscode.l10n.t`. */
 export function t(message: string, ...told: (string | number | boolean)[]): string {
   return translate(message, ...told);
+}
+
+/** A large number as the user writes it. */
+export function figure(value: number): string {
+  return value.toLocaleString(language);
 }
