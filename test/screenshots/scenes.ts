@@ -98,7 +98,14 @@ export const SCENES: readonly Scene[] = [
       await webview(ui.page, 'vscode.markdown-language-features').locator('img').first().waitFor();
     },
   },
-  { name: 'gallery', prepare: (ui) => opens(ui, 'filechat.showAssets') },
+  {
+    name: 'gallery',
+    async prepare(ui) {
+      await reveal(ui, 'cmdassets/tool-audio');
+      await opens(ui, 'filechat.showAssets');
+      await webview(ui.page, 'filechat.filechat').locator('img').first().waitFor();
+    },
+  },
   {
     name: 'walkthrough',
     async prepare(ui) {
