@@ -80,8 +80,12 @@ export function findMessages(
 const SHOWN =
   /(?:\bshow(?:Information|Warning|Error)Message\(|\bsetStatusBarMessage\(|\b(?:title|placeHolder|placeholder|prompt|tooltip|description|detail|label|openLabel|saveLabel|validationMessage)(?::| =|\s*\?\?=?)|\bnew vscode\.(?:TreeItem|MarkdownString|CodeAction)\()\s*(?=['"`])/g;
 
-/** Names of products and of formats, which are the same in every language. */
-const SAME_EVERYWHERE = new Set(['Filechat', 'JSON', 'Zip', 'OpenAI', 'Anthropic', 'Google', 'Ollama']);
+/** Names of products, and what is typed into a terminal, are the same in every language. */
+const SAME_EVERYWHERE = new Set([
+  'Filechat',
+  'VS Code',
+  'npx -y @modelcontextprotocol/server-filesystem "/my/folder"',
+]);
 
 /** Words for users that no translation is asked for. */
 export function findUntranslated(code: string): readonly string[] {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { activeTab, pick, quickInput, quickPickRow, runCommand, showCommands } from '../page.ts';
+import { activeTab, pick, quickInput, quickPickRow, runCommand, showCommands, toast } from '../page.ts';
 import { openChat, takeScreenshot, uiSession } from './session.ts';
 
 const ui = uiSession({ language: 'de' });
@@ -28,7 +28,10 @@ ui.test('an editor in German has German commands, views, lists and messages', as
 
   await runCommand(page, 'Filechat: Beispielchat öffnen…');
   await pick(page, 'Eine Kopie davon wird Ihr eigener Chat', 'Ein erstes Tool');
-  await activeTab(page, 'tour.chat.md').waitFor();
+  await activeTab(page, 'tour-2.chat.md').waitFor();
+
+  await runCommand(page, 'Filechat: App öffnen');
+  await toast(page, 'Hier ist kein beantworteter Toolaufruf.').waitFor();
 
   await evaluate((vscode) => vscode.commands.executeCommand('filechat.servers.focus'));
   await page
