@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parseChat } from '../src/chat/parse.ts';
+import { readManifest } from './manifest.ts';
 
 interface MenuItem {
   readonly command: string;
@@ -26,7 +27,7 @@ interface Step {
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
-const { contributes, ...manifest } = JSON.parse(read('package.json'));
+const { contributes, ...manifest } = readManifest();
 const commands: readonly { command: string; title: string; category: string; icon?: string }[] =
   contributes.commands;
 const ids = commands.map(({ command }) => command);
@@ -154,6 +155,9 @@ describe('what is shipped', () => {
 
   it('has every picture and every sample, and the icon has its size', () => {
     for (const path of [
+      'package.nls.json',
+      'package.nls.de.json',
+      'l10n/**',
       'media/icon.png',
       'media/snippets.json',
       'media/walkthrough/**',

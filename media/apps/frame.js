@@ -82,7 +82,7 @@
     frame.addEventListener('load', () => {
       loads += 1;
       // Another page in this frame would be an app that nobody has looked at.
-      if (loads > 1) stop('left', 'The app tried to go to another page, so it was closed.');
+      if (loads > 1) stop('left', notice.dataset.left);
     });
     app = frame;
     stage.replaceChildren(frame);
@@ -94,11 +94,10 @@
     budget = Math.min(MESSAGES_AT_ONCE, budget + ((now - countedAt) / 1000) * MESSAGES_A_SECOND);
     countedAt = now;
     budget -= 1;
-    if (budget < 0) return stop('flood', 'The app sent too many messages, so it was closed.');
+    if (budget < 0) return stop('flood', notice.dataset.flood);
     const text = asJson(message);
     if (text === undefined) return;
-    if (text.length > MAX_MESSAGE_CHARS)
-      return stop('flood', 'The app sent too long a message, so it was closed.');
+    if (text.length > MAX_MESSAGE_CHARS) return stop('flood', notice.dataset.tooLong);
     host.postMessage({ kind: 'message', text });
   }
 
@@ -111,14 +110,14 @@
     }
   }
 
-  /** @param {string} why @param {string} reason */
+  /** @param {string} why @param {string | undefined} reason */
   function stop(why, reason) {
     end(reason);
     host.postMessage({ kind: 'stopped', why });
   }
 
-  /** @param {string} reason */
-  function end(reason) {
+  /** @param {string | undefined} reason */
+  function end(reason = '') {
     app = undefined;
     bar.hidden = true;
     stage.replaceChildren();

@@ -17,6 +17,8 @@ export interface DevelopmentOptions {
   readonly extensions: readonly string[];
   /** A module whose `run` the extension host calls. */
   readonly tests?: string;
+  /** The language that the workbench takes itself to speak; English unless it is named. */
+  readonly language?: string | undefined;
 }
 
 /** One address for every server: compiled scripts are kept by their address. Browsers allow this port. */
@@ -87,6 +89,7 @@ export async function openWorkbench(
   development: DevelopmentOptions,
 ): Promise<void> {
   await page.addInitScript({ content: patchOptionsScript(server, development) });
+  if (development.language) await page.addInitScript({ content: languageScript(development.language) });
   await page.goto(workbenchUrl(server, view), { waitUntil: 'commit' });
 }
 
@@ -236,6 +239,11 @@ function patchOptionsScript(server: VscodeServer, { extensions, tests }: Develop
       return JSON.stringify({ ...JSON.parse(value), developmentOptions: ${JSON.stringify(developmentOptions)} });
     };
   }`;
+}
+
+/** What the script of a language pack does, without its texts: those of the workbench itself stay English. */
+function languageScript(language: string): string {
+  return `globalThis._VSCODE_NLS_LANGUAGE = ${JSON.stringify(language)};`;
 }
 
 /** Windows paths become /c:/… as they do in file URIs. */

@@ -10,16 +10,30 @@ export interface AppPage {
   readonly border: boolean;
   /** Another one each time, so that the editor loads the page anew. */
   readonly run: number;
+  readonly language: string;
+  readonly words: AppWords;
+}
+
+/** What the page says, in the user's language. */
+export interface AppWords {
+  readonly offer: string;
+  readonly add: string;
+  readonly dismiss: string;
+  readonly left: string;
+  readonly flood: string;
+  readonly tooLong: string;
 }
 
 /**
  * The page around an app. It holds nothing of the app's: that comes later, as a message, into a frame of its own.
  * So its policy can be the app's, which the frame inherits, although that allows inline scripts: there are none.
  */
-export function appPage({ csp, script, scriptSource, title, border, run }: AppPage): string {
+export function appPage(page: AppPage): string {
+  const { csp, script, scriptSource, title, border, run, language, words } = page;
   const policy = escapeHtml(policyOf(csp, [scriptSource]));
+  const why = `data-left="${escapeHtml(words.left)}" data-flood="${escapeHtml(words.flood)}" data-too-long="${escapeHtml(words.tooLong)}"`;
   return `<!DOCTYPE html>
-<html lang="en">
+<html lang="${escapeHtml(language)}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
@@ -27,9 +41,9 @@ export function appPage({ csp, script, scriptSource, title, border, run }: AppPa
 <style>${STYLE}</style>
 </head>
 <body data-run="${run}">
-<div id="bar" role="status" hidden>The app has something for the model.
-<button id="add">Add to the Chat…</button> <button id="dismiss">Dismiss</button></div>
-<p id="notice" role="alert" hidden></p>
+<div id="bar" role="status" hidden>${escapeHtml(words.offer)}
+<button id="add">${escapeHtml(words.add)}</button> <button id="dismiss">${escapeHtml(words.dismiss)}</button></div>
+<p id="notice" role="alert" ${why} hidden></p>
 <main id="stage" data-mode="inline"${border ? ' class="border"' : ''}></main>
 <script src="${escapeHtml(script)}"></script>
 </body>

@@ -47,20 +47,24 @@ export class AppPanels implements vscode.Disposable {
     position: vscode.Position,
     stop: AbortSignal,
   ): Promise<void> {
-    if (!vscode.workspace.isTrusted) return tell('This workspace is not trusted, so no app is shown.');
+    if (!vscode.workspace.isTrusted) {
+      return tell(vscode.l10n.t('This workspace is not trusted, so no app is shown.'));
+    }
     const found = answeredCallAt(document.getText(), document.offsetAt(position));
-    if (!found) return tell('There is no answered tool call here. Put the cursor into one.');
+    if (!found) return tell(vscode.l10n.t('There is no answered tool call here. Put the cursor into one.'));
     const { call, result } = found;
     const { host, isLocal } = this.#parts;
     const { tools, failures } = await host.listTools(call.server, stop);
     const tool = tools.find((each) => each.server === call.server && each.tool === call.tool);
     if (tool?.app === undefined) {
-      return tell(failures[0]?.reason ?? `The tool ${renderToolName(call)} has no app.`);
+      return tell(failures[0]?.reason ?? vscode.l10n.t('The tool {0} has no app.', renderToolName(call)));
     }
     const signal = AbortSignal.any([this.#closed.signal, stop]);
     const local = await isLocal(tool.server);
     const app = await fetchApp(host, { server: tool.server, uri: tool.app }, { local, signal });
-    if ('problem' in app) return tell(`The app of ${renderToolName(tool)} is not shown: ${app.problem}`);
+    if ('problem' in app) {
+      return tell(vscode.l10n.t('The app of {0} is not shown: {1}', renderToolName(tool), app.problem));
+    }
     const kept = await resultForApp(result, this.#assetsOf(document.uri));
     stop.throwIfAborted();
     this.show(document.uri, { app, call, tool, result: kept });

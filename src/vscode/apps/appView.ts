@@ -9,7 +9,7 @@ import type { ResourceContents, ToolCall } from '../../ports.ts';
 import { openInBrowser } from '../openInBrowser.ts';
 import { plainMessage } from '../plainMessage.ts';
 import type { AppCalls } from './appCalls.ts';
-import { appPage } from './appPage.ts';
+import { type AppWords, appPage } from './appPage.ts';
 import type { AppPanelsParts } from './appPanel.ts';
 
 export interface AppViewParts extends AppPanelsParts {
@@ -48,7 +48,7 @@ export class AppView implements vscode.Disposable {
     const media = vscode.Uri.joinPath(parts.extensionUri, 'media', 'apps');
     this.#panel = vscode.window.createWebviewPanel(
       'filechat.app',
-      'App',
+      vscode.l10n.t('App'),
       { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
       // Without it, an app would begin anew whenever its tab has been behind another.
       { enableScripts: true, retainContextWhenHidden: true, localResourceRoots: [media] },
@@ -79,6 +79,8 @@ export class AppView implements vscode.Disposable {
       title,
       border: app.prefersBorder === true,
       run: this.#runs,
+      language: vscode.env.language,
+      words: appWords(),
     });
     this.#panel.reveal(undefined, true);
   }
@@ -161,9 +163,9 @@ export class AppView implements vscode.Disposable {
   }
 
   async #openLink(url: URL): Promise<boolean> {
-    const open = 'Open';
+    const open = vscode.l10n.t('Open');
     const answer = await vscode.window.showInformationMessage(
-      'Open this address in your browser?',
+      vscode.l10n.t('Open this address in your browser?'),
       { modal: true, detail: `${showInvisible(url.href)}\n\n${this.#whoAsks()}` },
       open,
     );
@@ -174,13 +176,12 @@ export class AppView implements vscode.Disposable {
   async #addToChat(text: string): Promise<boolean> {
     const shown = this.#shown;
     if (!shown || text === '') return false;
-    const add = 'Add to the Chat';
+    const add = vscode.l10n.t('Add to the Chat');
     const all = showInvisible(text);
     const left = all.length - MAX_SHOWN_CHARS;
-    const rest =
-      left > 0 ? `…\n\n⚠ ${left} more characters are not shown here; they will be in the chat.` : '';
+    const rest = left > 0 ? `…\n\n⚠ ${notShown(left)}` : '';
     const detail = `${all.slice(0, MAX_SHOWN_CHARS).toWellFormed()}${rest}\n\n${this.#whoAsks()}`;
-    const question = 'Put these words of an app into your turn of the chat?';
+    const question = vscode.l10n.t('Put these words of an app into your turn of the chat?');
     const answer = await vscode.window.showInformationMessage(question, { modal: true, detail }, add);
     if (answer !== add) return false;
     try {
@@ -188,14 +189,15 @@ export class AppView implements vscode.Disposable {
       return true;
     } catch (error) {
       void vscode.window.showWarningMessage(
-        plainMessage(`The chat did not take the words: ${String(error)}`),
+        plainMessage(vscode.l10n.t('The chat did not take the words: {0}', String(error))),
       );
       return false;
     }
   }
 
   #whoAsks(): string {
-    return `The app of ${this.#shown ? renderToolName(this.#shown.tool) : this.#parts.server} asks for it.`;
+    const name = this.#shown ? renderToolName(this.#shown.tool) : this.#parts.server;
+    return vscode.l10n.t('The app of {0} asks for it.', name);
   }
 
   #stopped(why: string): void {
@@ -240,6 +242,21 @@ export class AppView implements vscode.Disposable {
 }
 
 /** Apps read a definition with the schemas of MCP, so one that does not fit them is left out. */
+function notShown(count: number): string {
+  return vscode.l10n.t('{0} more characters are not shown here; they will be in the chat.', count);
+}
+
+function appWords(): AppWords {
+  return {
+    offer: vscode.l10n.t('The app has something for the model.'),
+    add: vscode.l10n.t('Add to the Chat…'),
+    dismiss: vscode.l10n.t('Dismiss'),
+    left: vscode.l10n.t('The app tried to go to another page, so it was closed.'),
+    flood: vscode.l10n.t('The app sent too many messages, so it was closed.'),
+    tooLong: vscode.l10n.t('The app sent too long a message, so it was closed.'),
+  };
+}
+
 function toolInfo({ tool, title, description, inputSchema }: AppTool): Readonly<Record<string, unknown>> {
   if (field(inputSchema, 'type') !== 'object') return {};
   return { toolInfo: { tool: { name: tool, title, description, inputSchema } } };

@@ -65,7 +65,8 @@ export async function openSample(extension: vscode.Uri, name: string | undefined
   const sample = name === undefined ? await pickSample(samples) : samples.find((each) => each.name === name);
   if (!sample) {
     if (name === undefined) return false;
-    throw new TypeError(`There is no sample “${name}”: ${samples.map((each) => each.name).join(', ')}.`);
+    const names = samples.map((each) => each.name).join(', ');
+    throw new TypeError(vscode.l10n.t('There is no sample “{0}”: {1}.', name, names));
   }
   const file = vscode.Uri.joinPath(extension, 'samples', `${sample.name}.chat.md`);
   const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(file));

@@ -20,6 +20,8 @@ export interface UiOptions {
   /** How the workspace is trusted: it is, it is not, or the user is asked at start. */
   readonly trust?: 'trusted' | 'restricted' | 'ask';
   readonly settings?: Settings;
+  /** Of the editor, such as `de`; English unless it is named. */
+  readonly language?: string;
   /** For comparison: the same workbench without the extension. */
   readonly withoutFilechat?: boolean;
 }
@@ -72,7 +74,7 @@ export async function startSession(options: UiOptions = {}): Promise<Session> {
     }),
   );
   const { page } = host;
-  const evaluate = await withScreenshotOnFailure(page, 'start', open(host, workspace, options.file, socket));
+  const evaluate = await withScreenshotOnFailure(page, 'start', open(host, workspace, options, socket));
   const owned = started.move();
   return { page, evaluate, workspace, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
@@ -80,11 +82,11 @@ export async function startSession(options: UiOptions = {}): Promise<Session> {
 async function open(
   { page, server }: Awaited<ReturnType<typeof startWorkbenchHost>>,
   workspace: Workspace,
-  file: string | undefined,
+  { file, language }: UiOptions,
   socket: string,
 ): Promise<Evaluate> {
   const view = { folder: workspace.folder, file: file && workspace.path(file) };
-  await openWorkbench(page, server, view, { extensions: [bridgeExtension] });
+  await openWorkbench(page, server, view, { extensions: [bridgeExtension], language });
   await waitForWorkbench(page);
   return connectBridge(socket);
 }
