@@ -157,6 +157,8 @@ export class CostItem implements vscode.Disposable {
       run: startedAt === undefined ? undefined : { elapsedMs: Date.now() - startedAt, model, state },
     };
     this.#item.text = costLine(view);
+    // A screen reader would read the names of the icons.
+    this.#item.accessibilityInformation = { label: `Filechat: ${this.#item.text.replace(/\$\([^)]*\) ?/g, '')}` };
     this.#item.tooltip = new vscode.MarkdownString(costTooltip(view));
     this.#item.show();
   }
