@@ -95,15 +95,29 @@ ui.test('it can be used by everybody, in every theme', async ({ page, evaluate }
     const kind = theme.includes('Contrast')
       ? 'vscode-high-contrast'
       : `vscode-${theme.split(' ')[1]?.toLowerCase()}`;
-    await frame.locator(`body.${kind}`).waitFor();
-    for (const turn of [0, 2, 4]) {
-      const card = frame.locator('.filechat-turn').nth(turn);
-      await card.evaluate((element: { scrollIntoView(): void }) => element.scrollIntoView());
-      await takeScreenshot(page, `preview-${kind}-${turn}`);
-    }
-    assert.deepEqual(await findViolations(page), []);
+    // The workbench may draw the preview anew for another theme.
+    await whileDrawn(async () => {
+      await frame.locator(`body.${kind}`).waitFor();
+      for (const turn of [0, 2, 4]) {
+        const card = frame.locator('.filechat-turn').nth(turn);
+        await card.evaluate((element: { scrollIntoView(): void }) => element.scrollIntoView());
+        await takeScreenshot(page, `preview-${kind}-${turn}`);
+      }
+      assert.deepEqual(await findViolations(page), []);
+    });
   }
 });
+
+/** Looks again when the page was exchanged during a look. */
+async function whileDrawn(look: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await look();
+    } catch (error) {
+      if (tries === 3 || !/detached|destroyed/.test(String(error))) throw error;
+    }
+  }
+}
 
 async function findViolations(page: Page): Promise<readonly string[]> {
   const body = await shown(page).locator('body').elementHandle();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { activeTab, focusEditor, runCommand, toast, webview } from '../page.ts';
+import { activeTab, focusEditor, quickInput, quickPickRow, showCommands, toast, webview } from '../page.ts';
 import { uiSession } from './session.ts';
 
 const ui = uiSession({ file: 'tour.chat.md', trust: 'restricted' });
@@ -12,7 +12,15 @@ ui.test(
     const before = readFileSync(workspace.path('tour.chat.md'), 'utf8');
     await activeTab(page, 'tour.chat.md').waitFor();
     await focusEditor(page);
-    await runCommand(page, 'Filechat: Call Tool');
+    await showCommands(page, 'Filechat: Show Log');
+    await quickPickRow(page, 'Filechat: Show Log').waitFor();
+    await showCommands(page, 'Filechat: Call Tool');
+    await quickInput(page).getByText('No matching').waitFor();
+    await page.keyboard.press('Escape');
+    const called = await evaluate(async (vscode) =>
+      vscode.commands.executeCommand<{ ok: boolean }>('filechat.callTool'),
+    );
+    assert.equal(called.ok, false);
     await toast(page, REFUSED).first().waitFor();
     const outcome = await evaluate(async (vscode) =>
       vscode.commands.executeCommand<{ ok: boolean; error: string }>('filechat.run'),
