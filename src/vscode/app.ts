@@ -21,7 +21,7 @@ import { EditorServers } from './editorServers.ts';
 import { Keys } from './keys.ts';
 import { ModelActions } from './modelActions.ts';
 import { ModelCommands } from './modelCommands.ts';
-import { CANCELLED, failed, NO_CHAT, tell, UNTRUSTED } from './outcomes.ts';
+import { CANCELLED, failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from './outcomes.ts';
 import { registerPaste } from './pasteImages.ts';
 import { placesOf } from './places.ts';
 import { ChatProblems } from './problems.ts';
@@ -310,8 +310,8 @@ export class App {
   }
 }
 
-const RUNNING = vscode.l10n.t('This chat is running already. Stop it first, or wait.');
 const UNTRUSTED_FILES = vscode.l10n.t('This workspace is not trusted, so its files are left alone.');
+
 async function mayGoOn(steps: number): Promise<boolean> {
   const goOn = vscode.l10n.t('Go On');
   const question = vscode.l10n.t('The model has taken {0} steps in a row. Let it go on?', steps);

@@ -6,6 +6,7 @@ import { titleFor } from '../chat/title.ts';
 import type { RunOutcome, TextEdit } from '../ports.ts';
 import { moveToEnd, writeNewChat } from './chatFiles.ts';
 import { relativeTarget, renderFileLink } from './fileLink.ts';
+import { CHANGED, failed, tell } from './outcomes.ts';
 
 const FORK = vscode.l10n.t('Fork to a New Chat');
 const REPLACE = vscode.l10n.t('Replace What Follows');
@@ -20,6 +21,7 @@ export async function chooseWhereToRun(
 ): Promise<vscode.TextDocument | undefined> {
   const editor = vscode.window.activeTextEditor;
   if (editor?.document !== document) return document;
+  const { version } = document;
   const offset = document.offsetAt(editor.selection.active);
   if (!hasLaterTurns(document.getText(), offset)) return document;
   const answer = await vscode.window.showInformationMessage(
@@ -34,6 +36,11 @@ export async function chooseWhereToRun(
     REPLACE,
     AT_END,
   );
+  // The place of the cursor is one in the text as it was when the question was asked.
+  if (answer !== undefined && (document.isClosed || document.version !== version)) {
+    tell(failed(CHANGED));
+    return undefined;
+  }
   if (answer === FORK) return forkChat(document, offset);
   if (answer === REPLACE) {
     return (await applyEdit(document, cutAfter(document.getText(), offset))) ? document : undefined;

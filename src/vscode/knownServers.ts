@@ -93,7 +93,7 @@ class Answers<T> {
 
   of(server: string): Promise<T> {
     const known = this.#asked.get(server);
-    if (known) return known;
+    if (known !== undefined) return known;
     const asked: Promise<T> = this.#ask(server).then(({ value, failed }) => {
       if (!failed) this.#last.set(server, value);
       // Who has not answered is asked again the next time.
