@@ -4,8 +4,8 @@ import { readSettings, setFrontMatter } from '../chat/frontMatter.ts';
 import { parseChat } from '../chat/parse.ts';
 import { titleFor } from '../chat/title.ts';
 import type { RunOutcome, TextEdit } from '../ports.ts';
-import { moveToEnd, writeNewChat } from './chatFiles.ts';
-import { relativeTarget, renderFileLink } from './fileLink.ts';
+import { chatName, moveToEnd, writeNewChat } from './chatFiles.ts';
+import { linkToFile } from './fileLink.ts';
 import { CHANGED, failed, tell } from './outcomes.ts';
 
 const FORK = vscode.l10n.t('Fork to a New Chat');
@@ -55,7 +55,7 @@ export async function forkChat(document: vscode.TextDocument, offset: number): P
 
 /** A new chat beside this one, with this text. */
 export async function writeFork(document: vscode.TextDocument, text: string): Promise<vscode.TextDocument> {
-  const stem = document.uri.path.replace(/^.*\//, '').replace(/(?:-fork(?:-\d+)?)?\.chat\.md$/, '');
+  const stem = chatName(document.uri).replace(/-fork(?:-\d+)?$/, '');
   return writeNewChat({ folder: folderFor(document), stem: `${stem}-fork`, text });
 }
 
@@ -71,7 +71,7 @@ export async function attachFiles(
   document: vscode.TextDocument,
   files: readonly vscode.Uri[],
 ): Promise<RunOutcome> {
-  const links = files.map((file) => linkTo(document.uri, file));
+  const links = files.map((file) => linkToFile(document.uri, file));
   const editor = await vscode.window.showTextDocument(document);
   const { turns } = parseChat(document.getText());
   const offset = document.offsetAt(editor.selection.active);
@@ -86,15 +86,6 @@ export async function attachFiles(
   return done
     ? { ok: true, assets: [] }
     : { ok: false, error: vscode.l10n.t('The chat did not take the links.'), assets: [] };
-}
-
-const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
-
-function linkTo(chat: vscode.Uri, file: vscode.Uri): string {
-  const near = chat.scheme === file.scheme && chat.authority === file.authority && chat.scheme !== 'untitled';
-  const name = file.path.replace(/^.*\//, '');
-  const target = near ? relativeTarget(chat.path, file.path) : file.toString();
-  return renderFileLink({ label: name, target, isImage: IMAGE.test(name) });
 }
 
 const NEW_NAME = /\/new(?:-\d+)?\.chat\.md$/;

@@ -13,6 +13,11 @@ export function isChat({ path, scheme }: vscode.Uri): boolean {
   return path.endsWith('.chat.md') && writable;
 }
 
+/** The name of a chat's file, without the ending that all have. */
+export function chatName({ path }: Pick<vscode.Uri, 'path'>): string {
+  return path.slice(path.lastIndexOf('/') + 1).replace(/\.chat\.md$/, '');
+}
+
 /** The chat in front of the user, if there is one. */
 export function activeChat(): vscode.TextDocument | undefined {
   const active = vscode.window.activeTextEditor?.document;

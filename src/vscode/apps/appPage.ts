@@ -1,4 +1,5 @@
 import { type AppCsp, policyOf } from '../../mcp/apps.ts';
+import { toHtml } from '../../preview/html.ts';
 
 export interface AppPage {
   readonly csp: AppCsp;
@@ -17,13 +18,13 @@ export interface AppPage {
  * So its policy can be the app's, which the frame inherits, although that allows inline scripts: there are none.
  */
 export function appPage({ csp, script, scriptSource, title, border, run }: AppPage): string {
-  const policy = escapeHtml(policyOf(csp, [scriptSource]));
+  const policy = toHtml(policyOf(csp, [scriptSource]));
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
-<title>${escapeHtml(title)}</title>
+<title>${toHtml(title)}</title>
 <style>${STYLE}</style>
 </head>
 <body data-run="${run}">
@@ -31,7 +32,7 @@ export function appPage({ csp, script, scriptSource, title, border, run }: AppPa
 <button id="add">Add to the Chat…</button> <button id="dismiss">Dismiss</button></div>
 <p id="notice" role="alert" hidden></p>
 <main id="stage" data-mode="inline"${border ? ' class="border"' : ''}></main>
-<script src="${escapeHtml(script)}"></script>
+<script src="${toHtml(script)}"></script>
 </body>
 </html>`;
 }
@@ -48,11 +49,3 @@ button { color: var(--vscode-button-foreground); background: var(--vscode-button
 iframe { display: block; border: 0; width: 100%; height: var(--app-height, 100%); }
 [data-mode="fullscreen"] iframe { height: 100%; }
 `;
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('"', '&quot;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;');
-}

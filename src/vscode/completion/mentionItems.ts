@@ -88,7 +88,7 @@ function resourceItems(lists: readonly ResourceList[], where: Mention): vscode.C
 }
 
 function agentItem(name: string, where: Mention): vscode.CompletionItem {
-  const label = { label: name, description: vscode.l10n.t('Make it the agent of this chat') };
+  const label = { label: plainMessage(name), description: vscode.l10n.t('Make it the agent of this chat') };
   const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.User);
   item.insertText = '';
   item.additionalTextEdits = [setting('agent', name, where)];

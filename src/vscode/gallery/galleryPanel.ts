@@ -2,11 +2,11 @@ import * as vscode from 'vscode';
 import { changesBetween } from '../../gallery/changes.ts';
 import { type GalleryItem, isShown, kindOf } from '../../gallery/item.ts';
 import { readFromPage, type ToPage } from '../../gallery/messages.ts';
-import { activeChat, isChat } from '../chatFiles.ts';
+import { activeChat, chatName, isChat } from '../chatFiles.ts';
 import { AssetList, type ListedAsset } from './assetList.ts';
 import { act } from './galleryActions.ts';
 import { galleryPage, pageIcon, pageRoots } from './galleryPage.ts';
-import { assetsIn, chatName, type GalleryScope, scopeKey } from './galleryScope.ts';
+import { assetsIn, type GalleryScope, scopeKey } from './galleryScope.ts';
 import { galleryWords } from './galleryWords.ts';
 
 export interface GalleryPanelParts {

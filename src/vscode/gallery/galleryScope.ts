@@ -24,15 +24,6 @@ export function readScope(state: unknown): GalleryScope {
   }
 }
 
-/** Without the ending that all chats have. */
-export function chatName({ path }: vscode.Uri): string {
-  return baseName(path).replace(/\.chat\.md$/, '');
-}
-
-export function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
-}
-
 export function assetsIn(folder: vscode.Uri): vscode.Uri {
   return vscode.Uri.joinPath(folder, ASSET_FOLDER);
 }
