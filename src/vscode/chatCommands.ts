@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { cutAfter, forkAt, hasLaterTurns } from '../chat/fork.ts';
 import { readSettings, setFrontMatter } from '../chat/frontMatter.ts';
+import { insertIntoUserTurn } from '../chat/insertions.ts';
 import { parseChat } from '../chat/parse.ts';
 import { titleFor } from '../chat/title.ts';
 import type { RunOutcome, TextEdit } from '../ports.ts';
@@ -118,4 +119,11 @@ export async function applyEdit(document: vscode.TextDocument, edit: TextEdit | 
   const range = new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end));
   change.replace(document.uri, range, edit.text);
   return vscode.workspace.applyEdit(change);
+}
+
+/** Puts text that is safe as Markdown into the user's turn at the end of a chat. */
+export async function addToChat(chat: vscode.Uri, text: string): Promise<void> {
+  const document = await vscode.workspace.openTextDocument(chat);
+  const edit = insertIntoUserTurn(document.getText(), text);
+  if (edit) await applyEdit(document, edit);
 }

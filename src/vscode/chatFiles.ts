@@ -34,6 +34,15 @@ export async function findChat(fields: Fields, name = 'uri'): Promise<vscode.Tex
   return vscode.workspace.openTextDocument(uri);
 }
 
+/** A chat as it is now, by its address. One that was never saved is gone when it is closed. */
+export async function readChat(chat: string): Promise<{ readonly uri: vscode.Uri; readonly text: string }> {
+  const uri = vscode.Uri.parse(chat, true);
+  const open = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
+  if (!open && uri.scheme === 'untitled') throw new Error('The chat was closed.');
+  const document = open ?? (await vscode.workspace.openTextDocument(uri));
+  return { uri, text: document.getText() };
+}
+
 /** Creates a chat and shows it. Resolves to nothing when the user does not say where it should go. */
 export async function createChat(
   folder?: vscode.Uri,

@@ -51,7 +51,7 @@ export function costTooltip({ next, total, run }: CostView): string {
 }
 
 /** Close enough for a figure that grows while one looks at it. */
-const CHARS_PER_TOKEN = 4;
+export const CHARS_PER_TOKEN = 4;
 
 function runLine({ elapsedMs, model, state }: RunView): string {
   if (state?.kind === 'waiting') {
