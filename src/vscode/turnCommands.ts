@@ -9,6 +9,7 @@ import { findChat, selectArguments } from './chatFiles.ts';
 import { type Fields, readFields } from './commandArguments.ts';
 import { chatOf } from './openChats.ts';
 import { CANCELLED, CHANGED, failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from './outcomes.ts';
+import { autoSave } from './settings.ts';
 import type { SurfaceParts } from './surface.ts';
 
 /** What can be done with one turn: ask again, or change a call before it is made. */
@@ -57,14 +58,22 @@ export class TurnCommands {
   /** A run that brings nothing at all leaves the reply that was there. */
   async #replace(document: vscode.TextDocument, edit: TextEdit): Promise<RunOutcome> {
     const removed = document.getText().slice(edit.start, edit.end);
+    const wasSaved = !document.isDirty && !document.isUntitled;
     if (!(await applyEdit(document, edit))) return tell(failed(CHANGED));
     const left = document.getText();
-    const outcome = await this.#parts.run(document);
-    if (!outcome.ok && document.getText() === left) {
-      const end = edit.start + edit.text.length;
-      await applyEdit(document, { start: edit.start, end, text: removed });
+    let isAnswered = false;
+    try {
+      const outcome = await this.#parts.run(document);
+      isAnswered = outcome.ok;
+      return outcome;
+    } finally {
+      if (!isAnswered && !document.isClosed && document.getText() === left) {
+        const end = edit.start + edit.text.length;
+        await applyEdit(document, { start: edit.start, end, text: removed });
+        // The end of a run saves the chat, then without its reply.
+        if (wasSaved && autoSave()) await document.save();
+      }
     }
-    return outcome;
   }
 }
 
