@@ -1,6 +1,7 @@
 import { describeCost, describeCount } from '../model/usage.ts';
 import type { ChatTotal, SpentTurn } from './chatTotals.ts';
 import { describeSeconds } from './elapsed.ts';
+import { plainMarkdown } from './toolHoverText.ts';
 import { t } from './words.ts';
 
 /** What the next request would be. */
@@ -131,9 +132,7 @@ function turnRow({ model, usage, dollars }: SpentTurn, number: number): string {
 const MAX_NAME_CHARS = 80;
 
 function plain(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  const cut = line.length > MAX_NAME_CHARS ? `${line.slice(0, MAX_NAME_CHARS).toWellFormed()}…` : line;
-  return cut.replace(/[\\`*_{}[\]()<>#+!|~&$:]/g, '\\$&');
+  return plainMarkdown(text, MAX_NAME_CHARS);
 }
 
 /** In the status bar only `$(…)` means something. */

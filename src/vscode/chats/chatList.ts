@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { readFolder } from '../readFolder.ts';
 
 /** A chat of the workspace. */
 export interface FoundChat {
@@ -149,13 +150,4 @@ async function walk(folder: vscode.Uri): Promise<readonly vscode.Uri[]> {
     folders = left > 0 ? deeper : [];
   }
   return chats;
-}
-
-async function readFolder(folder: vscode.Uri): Promise<readonly [string, vscode.FileType][]> {
-  try {
-    return await vscode.workspace.fs.readDirectory(folder);
-  } catch {
-    // A folder that cannot be read has no chats for us.
-    return [];
-  }
 }

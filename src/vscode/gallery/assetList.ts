@@ -2,7 +2,8 @@ import * as vscode from 'vscode';
 import { parseChat } from '../../chat/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../../gallery/uses.ts';
 import { chatOf } from '../openChats.ts';
-import { assetsIn, findPlaces, type GalleryScope, readFolder, scopeKey } from './galleryScope.ts';
+import { readFolder } from '../readFolder.ts';
+import { assetsIn, findPlaces, type GalleryScope, scopeKey } from './galleryScope.ts';
 
 export interface ListedAsset {
   readonly uri: vscode.Uri;
