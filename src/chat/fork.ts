@@ -3,11 +3,16 @@ import { endWithUserTurn } from './edits.ts';
 import { answersTo } from './nextAction.ts';
 import { type Chat, parseChat, type Turn, turnBody } from './parse.ts';
 
-/** The turn that an offset is in; at the very end of the file, the last one. */
-export function turnAt(chat: Chat, offset: number): Turn | undefined {
-  const found = chat.turns.find((turn) => turn.start <= offset && offset < turn.end);
-  const last = chat.turns.at(-1);
-  return found ?? (last && offset >= last.end ? last : undefined);
+/** The turn that an offset is in, found by halving; at the very end of the file, the last one. */
+export function turnAt({ turns }: Pick<Chat, 'turns'>, offset: number): Turn | undefined {
+  let low = 0;
+  let high = turns.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((turns[middle]?.start ?? 0) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return turns[low - 1];
 }
 
 /**

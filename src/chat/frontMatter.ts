@@ -218,8 +218,13 @@ function matchesGlob(pattern: string, name: string): boolean {
 export type SettingValue = string | number | readonly string[];
 
 /** Sets one setting and leaves all else as it stands; a chat without front matter gets one. */
-export function setFrontMatter(chatText: string, key: keyof ChatSettings, value: SettingValue): TextEdit {
-  const { frontMatter, frontMatterStart = 0 } = parseChat(chatText);
+export function setFrontMatter(
+  chatText: string,
+  key: keyof ChatSettings,
+  value: SettingValue,
+  chat: Pick<Chat, 'frontMatter' | 'frontMatterStart'> = parseChat(chatText),
+): TextEdit {
+  const { frontMatter, frontMatterStart = 0 } = chat;
   const eol = chatText.includes('\r\n') ? '\r\n' : '\n';
   const line = `${key}: ${renderValue(value)}`;
   if (frontMatter === undefined) return insert(0, `---${eol}${line}${eol}---${eol}`);

@@ -42,3 +42,31 @@ export function trimBlankLines(text: string): string {
   }
   return text.slice(start, end);
 }
+
+/** Words for a list: on one line, and without what nobody sees. */
+export function visibleLine(text: string): string {
+  return text
+    .replace(/[\p{Cs}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+}
+
+/** Says on which line an offset is, counted from 0. Offsets come in order, so that no line is counted twice. */
+export class LineCounter {
+  readonly #text: string;
+  #offset = 0;
+  #line = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  lineAt(offset: number): number {
+    for (let at = this.#text.indexOf('\n', this.#offset); at >= 0 && at < offset; ) {
+      this.#line += 1;
+      this.#offset = at + 1;
+      at = this.#text.indexOf('\n', this.#offset);
+    }
+    return this.#line;
+  }
+}

@@ -1,5 +1,5 @@
 import { findHidden, type Region } from './comments.ts';
-import { eachLine } from './lines.ts';
+import { eachLine, LineCounter } from './lines.ts';
 import {
   type Destination,
   localTarget,
@@ -64,26 +64,6 @@ export function localLinkAt(
   const innermost = findLinks(body).findLast((link) => link.offset <= offset && offset < link.end);
   if (innermost?.local === undefined) return undefined;
   return { target: innermost.local, start: innermost.offset, end: innermost.end };
-}
-
-/** Counts lines on the way, so that many links do not count the same lines again. */
-class LineCounter {
-  readonly #text: string;
-  #offset = 0;
-  #line = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  lineAt(offset: number): number {
-    for (let at = this.#text.indexOf('\n', this.#offset); at >= 0 && at < offset; ) {
-      this.#line += 1;
-      this.#offset = at + 1;
-      at = this.#text.indexOf('\n', this.#offset);
-    }
-    return this.#line;
-  }
 }
 
 /** A link ends with its paragraph. Definitions stand at the beginning of one, and may be used anywhere. */

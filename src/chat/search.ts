@@ -1,4 +1,5 @@
 import { findComments, findReplyComments, isWithin, type Region } from './comments.ts';
+import { visibleLine } from './lines.ts';
 import type { Role } from './marker.ts';
 import { parseChat, type Turn } from './parse.ts';
 
@@ -82,10 +83,6 @@ function snippetAt(text: string, offset: number): string {
   const lineEnd = newline < 0 ? text.length : newline;
   const start = Math.max(lineStart, offset - CHARS_BEFORE);
   const end = Math.min(lineEnd, offset + CHARS_AFTER);
-  const words = text
-    .slice(start, end)
-    .replace(/[\p{Cs}\p{Default_Ignorable_Code_Point}]/gu, '')
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .trim();
+  const words = visibleLine(text.slice(start, end));
   return `${start > lineStart ? '…' : ''}${words}${end < lineEnd ? '…' : ''}`;
 }

@@ -1,4 +1,5 @@
 import { readSettings } from './frontMatter.ts';
+import { visibleLine } from './lines.ts';
 import { parseChat } from './parse.ts';
 import { titleFor } from './title.ts';
 
@@ -15,10 +16,7 @@ export interface ChatSummary {
 /** The title that the chat gives itself, else its first words. The beginning of a chat is enough. */
 export function chatTitle(text: string): string | undefined {
   const { title } = readSettings(parseChat(text)).settings;
-  const line = title
-    ?.replace(/[\p{Cs}\p{Default_Ignorable_Code_Point}]/gu, '')
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .trim();
+  const line = title && visibleLine(title);
   return line ? [...line].slice(0, MAX_TITLE_CHARS).join('') : titleFor(text);
 }
 

@@ -1,11 +1,22 @@
+/** So far from its type a dictionary may say how many pages it has. */
+const NEAR_CHARS = 2000;
+const MAX_BRANCHES = 5000;
+
 /** How many pages a PDF says it has, as far as its plain parts tell; many keep that packed. */
 export function countPdfPages(text: string): number | undefined {
   const linear = /\/Linearized\b[^>]{0,200}?\/N (\d{1,6})\b/.exec(text.slice(0, 2048));
   if (linear) return positive(linear[1]);
   // The root of the tree of pages counts all of them, its branches fewer.
-  const counts = [...text.matchAll(/\/Type\s*\/Pages\b[^>]{0,2000}?\/Count (\d{1,6})\b/g)];
-  const reversed = [...text.matchAll(/\/Count (\d{1,6})\b[^>]{0,2000}?\/Type\s*\/Pages\b/g)];
-  return positive([...counts, ...reversed].reduce((most, [, count]) => Math.max(most, Number(count)), 0));
+  let [most, left] = [0, MAX_BRANCHES];
+  for (const { index } of text.matchAll(/\/Type\s*\/Pages\b/g)) {
+    if (left === 0) break;
+    left -= 1;
+    const before = text.slice(Math.max(0, index - NEAR_CHARS), index);
+    const behind = text.slice(index, index + NEAR_CHARS);
+    const dictionary = `${before.slice(before.lastIndexOf('>') + 1)}${behind.split('>', 1)[0]}`;
+    most = Math.max(most, Number(/\/Count (\d{1,6})\b/.exec(dictionary)?.[1] ?? 0));
+  }
+  return positive(most);
 }
 
 function positive(value: number | string | undefined): number | undefined {

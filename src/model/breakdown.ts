@@ -1,6 +1,6 @@
 import { allowsTool, type ChatSettings, setFrontMatter } from '../chat/frontMatter.ts';
 import { leaveOutRegion, leaveOutTurn } from '../chat/leaveOut.ts';
-import type { Turn } from '../chat/parse.ts';
+import { type Chat, parseChat, type Turn } from '../chat/parse.ts';
 import type { ContentPart, ModelRequest, ModelTool, TextEdit, ToolName } from '../ports.ts';
 import { leaveOutResult } from '../result/leaveOut.ts';
 import {
@@ -116,20 +116,23 @@ function withLeftOutAsset(text: string, turn: Turn, item: BreakdownItem): Breakd
 
 function serverItems(explained: Explained): readonly BreakdownItem[] {
   const { text, request, settings } = explained;
+  const chat = parseChat(text);
   const servers = Map.groupBy(request.tools, ({ tool }) => tool.server);
   return [...servers].map(([server, tools]) => {
-    const shares = tools.map((tool) => toolShare(explained, tool)).toSorted((a, b) => b.tokens - a.tokens);
+    const shares = tools
+      .map((tool) => toolShare(explained, chat, tool))
+      .toSorted((a, b) => b.tokens - a.tokens);
     const others = [...servers.keys()].filter((each) => each !== server);
     const named = settings.servers?.filter((each) => each !== server) ?? others;
     return {
       what: { kind: 'server', server, tools: shares },
       tokens: shares.reduce((sum, { tokens }) => sum + tokens, 0),
-      leaveOut: setFrontMatter(text, 'servers', named),
+      leaveOut: setFrontMatter(text, 'servers', named, chat),
     };
   });
 }
 
-function toolShare({ text, request, settings }: Explained, tool: ModelTool): ToolShare {
+function toolShare({ text, request, settings }: Explained, chat: Chat, tool: ModelTool): ToolShare {
   const { server } = tool.tool;
   const rest = request.tools.map((each) => each.tool).filter((each) => each !== tool.tool);
   const patterns = rest.flatMap((each) => {
@@ -138,5 +141,5 @@ function toolShare({ text, request, settings }: Explained, tool: ModelTool): Too
     return isWhole ? [`${each.server}.*`] : [`${each.server}.${each.tool}`];
   });
   const kept = [...new Set(patterns)].filter((pattern) => !allowsTool({ tools: [pattern] }, tool.tool));
-  return { ...tool.tool, tokens: estimateTool(tool), leaveOut: setFrontMatter(text, 'tools', kept) };
+  return { ...tool.tool, tokens: estimateTool(tool), leaveOut: setFrontMatter(text, 'tools', kept, chat) };
 }

@@ -56,11 +56,11 @@ function languageOf(token: Token, md: MarkdownIt): string {
 }
 
 /** Colours, and nothing else: what an extension draws of foreign text, such as a diagram, could load something. */
-const COLOURED = /^(?:[^<]|<span class="[\w -]*">|<\/span>)*$/;
+const OTHER_TAG = /<(?!span class="[\w -]*">|\/span>)/;
 
 function highlight(text: string, language: string, options: Options): string {
   const coloured = options.highlight?.(text, language, '') ?? '';
-  return coloured !== '' && COLOURED.test(coloured) ? coloured : toHtml(text);
+  return coloured !== '' && !OTHER_TAG.test(coloured) ? coloured : toHtml(text);
 }
 
 const MAX_LINE_CHARS = 100;

@@ -26,7 +26,7 @@ export class Formats {
   size(bytes: number): string {
     const steps = ['B', 'KB', 'MB', 'GB'];
     let [size, step] = [bytes, 0];
-    for (; size >= 1000 && step < steps.length - 1; step += 1) size /= 1024;
+    for (; size >= 999.5 && step < steps.length - 1; step += 1) size /= 1000;
     return `${this.#number(size < 10 && step > 0 ? 1 : 0).format(size)} ${steps[step]}`;
   }
 

@@ -1,5 +1,5 @@
 import type { Env, MarkdownIt, MarkdownItOptions, Token } from 'markdown-it';
-import { eachLine } from '../chat/lines.ts';
+import { eachLine, LineCounter } from '../chat/lines.ts';
 import type { Chat, Turn } from '../chat/parse.ts';
 import { readCut } from '../chat/replyNotes.ts';
 import { readTokens } from './turnTokens.ts';
@@ -78,9 +78,9 @@ function readTurn(
   lines: LineCounter,
   parse: (turn: Turn, text: string) => ParsedText,
 ): ReadTurn {
-  const line = lines.at(turn.start);
+  const line = lines.lineAt(turn.start);
   const parts = divide(source, turn).map(([start, end]) => ({
-    line: lines.at(start),
+    line: lines.lineAt(start),
     parsed: parse(turn, source.slice(start, end)),
   }));
   const time = parts.find(({ parsed }) => parsed.time)?.parsed.time;
@@ -97,29 +97,6 @@ function divide(source: string, { bodyStart, end, cut }: Turn): readonly (readon
     }
   }
   return [[bodyStart, end]];
-}
-
-/** Says on which line an offset is; offsets must come in order. */
-class LineCounter {
-  readonly #text: string;
-  #offset = 0;
-  #line = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  at(offset: number): number {
-    for (let next = this.#next(); next > 0 && next <= offset; next = this.#next()) {
-      this.#offset = next;
-      this.#line += 1;
-    }
-    return this.#line;
-  }
-
-  #next(): number {
-    return this.#text.indexOf('\n', this.#offset) + 1;
-  }
 }
 
 /** The preview scrolls with the editor by the lines that stand in its elements. */

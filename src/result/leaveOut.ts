@@ -1,21 +1,22 @@
+import { trimBlankLines } from '../chat/lines.ts';
 import { type Turn, turnBody } from '../chat/parse.ts';
 import type { ResultPart, TextEdit } from '../ports.ts';
 import { renderToolResult } from './markdown.ts';
 import { readToolResult } from './readMarkdown.ts';
 
-/** Keeps a tool's result, or only the file at `path`, for the user's eyes: it stays in the chat and is not sent. */
+/**
+ * Keeps a tool's result, or only the file at `path`, for the user's eyes: it stays in the chat and is not sent. Nothing
+ * for a result that somebody has changed in a way that would not come back as it was written.
+ */
 export function leaveOutResult(text: string, turn: Turn, path?: string): TextEdit | undefined {
   const body = turnBody(text, turn);
+  const written = trimBlankLines(body);
   const result = readToolResult(body);
+  if (renderToolResult(result) !== written.replaceAll('\r\n', '\n')) return undefined;
   const isMeant = (part: ResultPart) =>
     part.audience !== 'user' && (path === undefined || (part.kind === 'asset' && part.asset.path === path));
   if (!result.parts.some(isMeant)) return undefined;
   const parts = result.parts.map((part) => (isMeant(part) ? { ...part, audience: 'user' as const } : part));
-  const before = body.slice(0, body.length - body.trimStart().length);
-  const after = body.slice(body.trimEnd().length);
-  return {
-    start: turn.bodyStart,
-    end: turn.end,
-    text: `${before}${renderToolResult({ ...result, parts }).trim()}${after}`,
-  };
+  const start = turn.bodyStart + body.indexOf(written);
+  return { start, end: start + written.length, text: renderToolResult({ ...result, parts }) };
 }

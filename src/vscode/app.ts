@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { FolderFiles } from '../assets/readFile.ts';
 import { readSettings } from '../chat/frontMatter.ts';
-import { insertIntoUserTurn } from '../chat/insertions.ts';
 import { nextAction } from '../chat/nextAction.ts';
 import { parseChat } from '../chat/parse.ts';
 import type { ChatListener } from '../listener.ts';
@@ -10,9 +9,9 @@ import { costOf } from '../model/usage.ts';
 import type { ChatModel, ChatRules, FileArguments, ModelRequest, RunOutcome, Usage } from '../ports.ts';
 import { AssetStores } from './assetStores.ts';
 import { AttachmentConsent } from './attachmentConsent.ts';
-import { applyEdit, attachFiles, chooseWhereToRun, forkChat, giveTitle } from './chatCommands.ts';
+import { addToChat, attachFiles, chooseWhereToRun, forkChat, giveTitle } from './chatCommands.ts';
 import { watchTyping } from './chatEditors.ts';
-import { findChat, selectCall } from './chatFiles.ts';
+import { findChat, readChat, selectCall } from './chatFiles.ts';
 import { readFields, readUri, readUris } from './commandArguments.ts';
 import { Conversations } from './conversations.ts';
 import { CostItem } from './costItem.ts';
@@ -21,7 +20,7 @@ import { EditorServers } from './editorServers.ts';
 import { Keys } from './keys.ts';
 import { ModelActions } from './modelActions.ts';
 import { ModelCommands } from './modelCommands.ts';
-import { CANCELLED, failed, NO_CHAT, tell, UNTRUSTED } from './outcomes.ts';
+import { CANCELLED, failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from './outcomes.ts';
 import { registerPaste } from './pasteImages.ts';
 import { placesOf } from './places.ts';
 import { ChatProblems } from './problems.ts';
@@ -310,28 +309,12 @@ export class App {
   }
 }
 
-const RUNNING = vscode.l10n.t('This chat is running already. Stop it first, or wait.');
 const UNTRUSTED_FILES = vscode.l10n.t('This workspace is not trusted, so its files are left alone.');
+
 async function mayGoOn(steps: number): Promise<boolean> {
   const goOn = vscode.l10n.t('Go On');
   const question = vscode.l10n.t('The model has taken {0} steps in a row. Let it go on?', steps);
   return (await vscode.window.showInformationMessage(question, { modal: true }, goOn)) === goOn;
-}
-
-/** A chat as it is now, by its address. One that was never saved is gone when it is closed. */
-async function readChat(chat: string): Promise<{ readonly uri: vscode.Uri; readonly text: string }> {
-  const uri = vscode.Uri.parse(chat, true);
-  const open = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
-  if (!open && uri.scheme === 'untitled') throw new Error('The chat was closed.');
-  const document = open ?? (await vscode.workspace.openTextDocument(uri));
-  return { uri, text: document.getText() };
-}
-
-/** Puts text that is safe as Markdown into the user's turn at the end of a chat. */
-async function addToChat(chat: vscode.Uri, text: string): Promise<void> {
-  const document = await vscode.workspace.openTextDocument(chat);
-  const edit = insertIntoUserTurn(document.getText(), text);
-  if (edit) await applyEdit(document, edit);
 }
 
 /** The folder that a chat lies in, if it is saved. */

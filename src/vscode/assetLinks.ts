@@ -19,7 +19,7 @@ export function registerAssetLinks({ context }: Pick<SurfaceParts, 'context'>): 
 }
 
 /** `name` is one of our own, in which there is no slash: it leads out of the folder nowhere. */
-export function assetUri(chat: vscode.Uri, name: string, globalStorage: vscode.Uri): vscode.Uri {
+function assetUri(chat: vscode.Uri, name: string, globalStorage: vscode.Uri): vscode.Uri {
   const folder =
     chat.scheme === 'untitled'
       ? vscode.Uri.file(placesOf(chat, globalStorage).assetsIn)

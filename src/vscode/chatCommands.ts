@@ -1,11 +1,13 @@
 import * as vscode from 'vscode';
 import { cutAfter, forkAt, hasLaterTurns } from '../chat/fork.ts';
 import { readSettings, setFrontMatter } from '../chat/frontMatter.ts';
+import { insertIntoUserTurn } from '../chat/insertions.ts';
 import { parseChat } from '../chat/parse.ts';
 import { titleFor } from '../chat/title.ts';
 import type { RunOutcome, TextEdit } from '../ports.ts';
-import { moveToEnd, writeNewChat } from './chatFiles.ts';
-import { relativeTarget, renderFileLink } from './fileLink.ts';
+import { chatName, moveToEnd, writeNewChat } from './chatFiles.ts';
+import { linkToFile } from './fileLink.ts';
+import { CHANGED, failed, tell } from './outcomes.ts';
 
 const FORK = vscode.l10n.t('Fork to a New Chat');
 const REPLACE = vscode.l10n.t('Replace What Follows');
@@ -20,6 +22,7 @@ export async function chooseWhereToRun(
 ): Promise<vscode.TextDocument | undefined> {
   const editor = vscode.window.activeTextEditor;
   if (editor?.document !== document) return document;
+  const { version } = document;
   const offset = document.offsetAt(editor.selection.active);
   if (!hasLaterTurns(document.getText(), offset)) return document;
   const answer = await vscode.window.showInformationMessage(
@@ -34,6 +37,11 @@ export async function chooseWhereToRun(
     REPLACE,
     AT_END,
   );
+  // The place of the cursor is one in the text as it was when the question was asked.
+  if (answer !== undefined && (document.isClosed || document.version !== version)) {
+    tell(failed(CHANGED));
+    return undefined;
+  }
   if (answer === FORK) return forkChat(document, offset);
   if (answer === REPLACE) {
     return (await applyEdit(document, cutAfter(document.getText(), offset))) ? document : undefined;
@@ -48,7 +56,7 @@ export async function forkChat(document: vscode.TextDocument, offset: number): P
 
 /** A new chat beside this one, with this text. */
 export async function writeFork(document: vscode.TextDocument, text: string): Promise<vscode.TextDocument> {
-  const stem = document.uri.path.replace(/^.*\//, '').replace(/(?:-fork(?:-\d+)?)?\.chat\.md$/, '');
+  const stem = chatName(document.uri).replace(/-fork(?:-\d+)?$/, '');
   return writeNewChat({ folder: folderFor(document), stem: `${stem}-fork`, text });
 }
 
@@ -64,7 +72,7 @@ export async function attachFiles(
   document: vscode.TextDocument,
   files: readonly vscode.Uri[],
 ): Promise<RunOutcome> {
-  const links = files.map((file) => linkTo(document.uri, file));
+  const links = files.map((file) => linkToFile(document.uri, file));
   const editor = await vscode.window.showTextDocument(document);
   const { turns } = parseChat(document.getText());
   const offset = document.offsetAt(editor.selection.active);
@@ -79,15 +87,6 @@ export async function attachFiles(
   return done
     ? { ok: true, assets: [] }
     : { ok: false, error: vscode.l10n.t('The chat did not take the links.'), assets: [] };
-}
-
-const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
-
-function linkTo(chat: vscode.Uri, file: vscode.Uri): string {
-  const near = chat.scheme === file.scheme && chat.authority === file.authority && chat.scheme !== 'untitled';
-  const name = file.path.replace(/^.*\//, '');
-  const target = near ? relativeTarget(chat.path, file.path) : file.toString();
-  return renderFileLink({ label: name, target, isImage: IMAGE.test(name) });
 }
 
 const NEW_NAME = /\/new(?:-\d+)?\.chat\.md$/;
@@ -120,4 +119,11 @@ export async function applyEdit(document: vscode.TextDocument, edit: TextEdit | 
   const range = new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end));
   change.replace(document.uri, range, edit.text);
   return vscode.workspace.applyEdit(change);
+}
+
+/** Puts text that is safe as Markdown into the user's turn at the end of a chat. */
+export async function addToChat(chat: vscode.Uri, text: string): Promise<void> {
+  const document = await vscode.workspace.openTextDocument(chat);
+  const edit = insertIntoUserTurn(document.getText(), text);
+  if (edit) await applyEdit(document, edit);
 }

@@ -13,6 +13,11 @@ export function isChat({ path, scheme }: vscode.Uri): boolean {
   return path.endsWith('.chat.md') && writable;
 }
 
+/** The name of a chat's file, without the ending that all have. */
+export function chatName({ path }: Pick<vscode.Uri, 'path'>): string {
+  return path.slice(path.lastIndexOf('/') + 1).replace(/\.chat\.md$/, '');
+}
+
 /** The chat in front of the user, if there is one. */
 export function activeChat(): vscode.TextDocument | undefined {
   const active = vscode.window.activeTextEditor?.document;
@@ -27,6 +32,15 @@ export async function findChat(fields: Fields, name = 'uri'): Promise<vscode.Tex
   if (!isChat(uri))
     throw new TypeError(vscode.l10n.t('{0} is not a chat: its name must end in .chat.md.', uri.path));
   return vscode.workspace.openTextDocument(uri);
+}
+
+/** A chat as it is now, by its address. One that was never saved is gone when it is closed. */
+export async function readChat(chat: string): Promise<{ readonly uri: vscode.Uri; readonly text: string }> {
+  const uri = vscode.Uri.parse(chat, true);
+  const open = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
+  if (!open && uri.scheme === 'untitled') throw new Error('The chat was closed.');
+  const document = open ?? (await vscode.workspace.openTextDocument(uri));
+  return { uri, text: document.getText() };
 }
 
 /** Creates a chat and shows it. Resolves to nothing when the user does not say where it should go. */

@@ -159,7 +159,7 @@ export class CostItem implements vscode.Disposable {
     this.#item.text = costLine(view);
     // A screen reader would read the names of the icons.
     this.#item.accessibilityInformation = {
-      label: `Filechat: ${this.#item.text.replace(/\$\([^)]*\) ?/g, '')}`,
+      label: ['Filechat', this.#item.text.replace(/\$\([^)]*\) ?/g, '')].join(': '),
     };
     this.#item.tooltip = new vscode.MarkdownString(costTooltip(view));
     this.#item.show();

@@ -1,5 +1,7 @@
 import { describeCost, describeCount } from '../model/usage.ts';
 import type { ChatTotal, SpentTurn } from './chatTotals.ts';
+import { describeSeconds } from './elapsed.ts';
+import { plainMarkdown } from './toolHoverText.ts';
 import { t } from './words.ts';
 
 /** What the next request would be. */
@@ -50,13 +52,14 @@ export function costTooltip({ next, total, run }: CostView): string {
 }
 
 /** Close enough for a figure that grows while one looks at it. */
-const CHARS_PER_TOKEN = 4;
+export const CHARS_PER_TOKEN = 4;
 
 function runLine({ elapsedMs, model, state }: RunView): string {
   if (state?.kind === 'waiting') {
     return `$(watch) ${t('trying again in {0} s', Math.max(0, Math.ceil(state.ms / 1000)))}`;
   }
-  const parts = [icons(model ?? t('running')), describeElapsed(elapsedMs), ...describeState(state)];
+  const time = describeSeconds(Math.max(0, Math.floor(elapsedMs / 1000)));
+  const parts = [icons(model ?? t('running')), time, ...describeState(state)];
   return `$(sync~spin) ${parts.join(' · ')}`;
 }
 
@@ -65,12 +68,6 @@ function describeState(state: RunState | undefined): readonly string[] {
   if (state?.kind === 'calling') return [t('writes a call of {0}', icons(state.name))];
   if (state?.kind !== 'writing') return [];
   return [t('≈{0} tokens', describeCount(Math.ceil(state.chars / CHARS_PER_TOKEN)))];
-}
-
-function describeElapsed(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  if (seconds < 60) return t('{0} s', seconds);
-  return t('{0} min {1} s', Math.floor(seconds / 60), String(seconds % 60).padStart(2, '0'));
 }
 
 function idleLine({ next, total }: CostView): string {
@@ -135,9 +132,7 @@ function turnRow({ model, usage, dollars }: SpentTurn, number: number): string {
 const MAX_NAME_CHARS = 80;
 
 function plain(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  const cut = line.length > MAX_NAME_CHARS ? `${line.slice(0, MAX_NAME_CHARS).toWellFormed()}…` : line;
-  return cut.replace(/[\\`*_{}[\]()<>#+!|~&$:]/g, '\\$&');
+  return plainMarkdown(text, MAX_NAME_CHARS);
 }
 
 /** In the status bar only `$(…)` means something. */

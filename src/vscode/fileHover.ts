@@ -5,6 +5,7 @@ import { type FileFacts, readFacts } from '../assets/fileFacts.ts';
 import { ASSET_FOLDER } from '../assets/names.ts';
 import { hasCode } from '../assets/writeFile.ts';
 import { describeSize } from '../result/summary.ts';
+import { commandLink } from './commandLink.ts';
 import { placesOf } from './places.ts';
 import { plainMarkdown } from './toolHoverText.ts';
 
@@ -46,7 +47,8 @@ function describe(path: string, facts: FileFacts, chat: vscode.Uri | undefined):
   const uri = vscode.Uri.file(path).toString();
   const name = `**${plainMarkdown(basename(path), MAX_NAME_CHARS)}**`;
   const open = `[${vscode.l10n.t('Open')}](${uri})`;
-  const gallery = chat && `[${vscode.l10n.t('Show in gallery')}](${galleryLink(chat, basename(path))})`;
+  const shown = chat && { uri: chat.toString(), asset: basename(path) };
+  const gallery = shown && commandLink(vscode.l10n.t('Show in gallery'), SHOW_ASSETS, shown);
   const lines = [
     ...picture(uri, facts),
     [name, factsLine(facts), [open, ...(gallery ? [gallery] : [])].join(' · ')].join('  \n'),
@@ -90,8 +92,4 @@ function describeLength(seconds: number): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
   return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
-}
-
-function galleryLink(chat: vscode.Uri, asset: string): string {
-  return `command:${SHOW_ASSETS}?${encodeURIComponent(JSON.stringify([{ uri: chat.toString(), asset }]))}`;
 }

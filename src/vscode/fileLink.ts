@@ -12,6 +12,28 @@ export function renderFileLink({ label, target, isImage }: FileLink): string {
   return `${isImage ? '!' : ''}[${renderLabel(label)}](${target})`;
 }
 
+/** As far as an address tells where a file is. */
+interface Address {
+  readonly scheme: string;
+  readonly authority: string;
+  readonly path: string;
+  toString(): string;
+}
+
+const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
+
+/** From a chat to a file, or to some of its lines. Pictures are shown, unless a part of one is meant. */
+export function linkToFile(
+  chat: Address,
+  file: Address,
+  { label = file.path.replace(/^.*\//, ''), fragment = '' } = {},
+): string {
+  const near = chat.scheme === file.scheme && chat.authority === file.authority && chat.scheme !== 'untitled';
+  const target = near ? relativeTarget(chat.path, file.path) : file.toString();
+  const isImage = fragment === '' && IMAGE.test(file.path);
+  return renderFileLink({ label, target: `${target}${fragment}`, isImage });
+}
+
 const MAX_LABEL_CHARS = 100;
 
 function renderLabel(label: string): string {

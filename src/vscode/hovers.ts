@@ -3,6 +3,7 @@ import { allowsTool } from '../chat/frontMatter.ts';
 import { type PointedAt, pointedAt } from '../chat/pointedAt.ts';
 import { findAssetReferences } from '../mcp/fileArguments/findReferences.ts';
 import type { ToolName } from '../ports.ts';
+import { commandLink } from './commandLink.ts';
 import { EDITOR_SERVER } from './editorTools.ts';
 import { fileHover } from './fileHover.ts';
 import type { KnownServers } from './knownServers.ts';
@@ -84,9 +85,7 @@ async function describeUnknown(
     toolName ?? '',
     serverName ?? '',
   );
-  // The id of a server is letters, digits, _ and -; it is encoded all the same.
-  const argument = encodeURIComponent(JSON.stringify([{ server }]));
-  const start = `[${vscode.l10n.t('Start it')}](command:${START_SERVER}?${argument})`;
+  const start = commandLink(vscode.l10n.t('Start it'), START_SERVER, { server });
   const markdown = new vscode.MarkdownString(`${text}\n\n${start}`);
   markdown.isTrusted = { enabledCommands: [START_SERVER] };
   return markdown;

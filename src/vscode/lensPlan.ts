@@ -19,13 +19,18 @@ export interface PlannedLens {
  */
 export function planLenses(text: string, chat: Chat, running: boolean): readonly PlannedLens[] {
   const { turns } = chat;
-  const speaker = turns.findLast((turn) => speaks(text, turn))?.start ?? 0;
+  const speaker = speakerStart(text, chat);
   const next: readonly Face[] = running ? [{ kind: 'stop' }] : nextLenses(text, chat);
   return [
     ...turns.flatMap(({ start }, at) => (isAnswered(turns, at) ? [{ offset: start, kind: FORK }] : [])),
     ...next.map((face) => ({ offset: speaker, ...face })),
     ...repliesToOffer(text, chat, running).map(({ start }) => ({ offset: start, kind: REGENERATE })),
   ];
+}
+
+/** Where the last turn begins that says something. */
+export function speakerStart(text: string, { turns }: Chat): number {
+  return turns.findLast((turn) => speaks(text, turn))?.start ?? 0;
 }
 
 type Face = Omit<PlannedLens, 'offset'>;

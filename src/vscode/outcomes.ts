@@ -12,6 +12,8 @@ export const NO_CHAT = vscode.l10n.t('Open a chat first: a file whose name ends 
 export const UNTRUSTED = vscode.l10n.t(
   'This workspace is not trusted, so nothing is run. Trust it first: “Workspaces: Manage Workspace Trust”.',
 );
+export const RUNNING = vscode.l10n.t('This chat is running already. Stop it first, or wait.');
+export const CHANGED = vscode.l10n.t('The chat has changed meanwhile. Nothing was removed; try again.');
 
 const RESUME = vscode.l10n.t('Resume');
 

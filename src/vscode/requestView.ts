@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { chatName } from './chatFiles.ts';
 
 const SCHEME = 'filechat-request';
 
@@ -27,8 +28,7 @@ export class RequestView implements vscode.TextDocumentContentProvider, vscode.D
 
   /** Asked again for the same chat, it shows the new request in the same place. */
   async show(chat: vscode.Uri, markdown: string): Promise<void> {
-    const name = chat.path.replace(/^.*\//, '').replace(/\.chat\.md$/, '');
-    const path = `/${vscode.l10n.t('Request of {0}', name)}.md`;
+    const path = `/${vscode.l10n.t('Request of {0}', chatName(chat))}.md`;
     const uri = vscode.Uri.from({ scheme: SCHEME, path, query: chat.toString() });
     this.#contents.set(uri.toString(), markdown);
     this.#changed.fire(uri);

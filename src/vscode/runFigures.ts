@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
-import { turnBody } from '../chat/parse.ts';
 import { describeCount } from '../model/usage.ts';
 import type { RunState } from './costText.ts';
 import { describeSeconds } from './elapsed.ts';
+import { speakerStart } from './lensPlan.ts';
 import { chatOf } from './openChats.ts';
 import { RunTally } from './runTally.ts';
 
@@ -65,12 +65,7 @@ function describe(tally: RunTally): string {
 
 /** Where the lens that stops the run is, too. */
 function lineOfSpeaker(document: vscode.TextDocument): number {
-  const text = document.getText();
-  const { turns } = chatOf(document);
-  const speaker = turns.findLast(
-    (turn) => turn.role === 'assistant' || (turn.role === 'user' && turnBody(text, turn).trim() !== ''),
-  );
-  return document.positionAt(speaker?.start ?? 0).line;
+  return document.positionAt(speakerStart(document.getText(), chatOf(document))).line;
 }
 
 function editorsOf(chat: string): readonly vscode.TextEditor[] {

@@ -1,7 +1,4 @@
-import type { RunState } from './costText.ts';
-
-/** Close enough for a figure that grows while one looks at it. */
-const CHARS_PER_TOKEN = 4;
+import { CHARS_PER_TOKEN, type RunState } from './costText.ts';
 
 /** How long a run lasts and how much has come, over all its replies. */
 export class RunTally {

@@ -18,6 +18,7 @@ import type {
 import { EditorDocument } from './editorDocument.ts';
 import { EndFollower } from './endFollower.ts';
 import { lockChat } from './lock.ts';
+import { failed, RUNNING } from './outcomes.ts';
 import { RunProgress } from './runProgress.ts';
 
 export interface RunParts {
@@ -66,15 +67,14 @@ export class Runs implements vscode.Disposable {
     document: vscode.TextDocument,
     work: (listener: ChatListener) => Promise<RunOutcome>,
   ): Promise<RunOutcome> {
-    if (this.#find(document.uri))
-      return refused(vscode.l10n.t('This chat is running already. Stop it first, or wait.'));
+    if (this.#find(document.uri)) return failed(RUNNING);
     const run: Run = { document: new EditorDocument(document), isStopped: false };
     this.#running.add(run);
     this.#tellChange(document.uri);
     try {
       const lock = await lockChat(document.uri);
       if ('holder' in lock)
-        return refused(vscode.l10n.t('This chat is running in another place: {0}.', lock.holder));
+        return failed(vscode.l10n.t('This chat is running in another place: {0}.', lock.holder));
       return await this.#work(run, work).finally(() => lock.release());
     } finally {
       this.#running.delete(run);
@@ -113,9 +113,7 @@ export class Runs implements vscode.Disposable {
     try {
       const listener = await this.#listen(run, progress);
       run.listener = listener;
-      return run.isStopped
-        ? { ...refused(vscode.l10n.t('Stopped.')), cancelled: true }
-        : await work(listener);
+      return run.isStopped ? { ...failed(vscode.l10n.t('Stopped.')), cancelled: true } : await work(listener);
     } finally {
       progress.dispose();
       follower.finish();
@@ -151,8 +149,4 @@ export class Runs implements vscode.Disposable {
     this.showState();
     this.#changed.fire(uri);
   }
-}
-
-function refused(error: string): RunOutcome {
-  return { ok: false, error, assets: [] };
 }

@@ -43,12 +43,14 @@ export class Surface implements vscode.Disposable {
   readonly #disposables: vscode.Disposable;
 
   constructor(given: Omit<SurfaceParts, 'known'>) {
-    const parts: SurfaceParts = { ...given, known: new KnownServers(given.servers) };
+    const known = new KnownServers(given.servers);
+    const parts: SurfaceParts = { ...given, known };
     this.chats = new Chats(parts);
     this.gallery = new Gallery(parts);
     this.sending = new Sending(parts);
     this.turns = new TurnCommands(parts);
     this.#disposables = vscode.Disposable.from(
+      known,
       this.chats,
       this.gallery,
       this.sending,

@@ -3,12 +3,13 @@ import { turnAt } from '../chat/fork.ts';
 import { nextAction, pendingCalls } from '../chat/nextAction.ts';
 import { applied, planRegeneration } from '../chat/regenerate.ts';
 import type { WrittenCall } from '../chat/toolCall.ts';
-import type { RunOutcome } from '../ports.ts';
+import type { RunOutcome, TextEdit } from '../ports.ts';
 import { applyEdit, writeFork } from './chatCommands.ts';
 import { findChat, selectArguments } from './chatFiles.ts';
 import { type Fields, readFields } from './commandArguments.ts';
 import { chatOf } from './openChats.ts';
-import { CANCELLED, failed, NO_CHAT, tell, UNTRUSTED } from './outcomes.ts';
+import { CANCELLED, CHANGED, failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from './outcomes.ts';
+import { autoSave } from './settings.ts';
 import type { SurfaceParts } from './surface.ts';
 
 /** What can be done with one turn: ask again, or change a call before it is made. */
@@ -26,20 +27,19 @@ export class TurnCommands {
     if (!document) return tell(failed(NO_CHAT));
     // Before anything is taken away: who may not run gets nothing in its place.
     if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
-    if (this.#parts.runs.isRunning(document.uri)) return tell(failed(running()));
-    const offset = offsetFor(document, fields);
-    const plan = planRegeneration(document.getText(), offset, chatOf(document));
+    if (this.#parts.runs.isRunning(document.uri)) return tell(failed(RUNNING));
+    const { version } = document;
+    const plan = planRegeneration(document.getText(), offsetFor(document, fields), chatOf(document));
     if (!plan) return tell(failed(vscode.l10n.t('There is no reply here that could be asked for again.')));
     const place = plan.hasLater ? await askWhere() : 'here';
     if (place === undefined) return CANCELLED;
-    // While the question stood there, the text may have changed.
-    const now = planRegeneration(document.getText(), offset, chatOf(document));
-    if (!now || now.hasLater !== plan.hasLater) return tell(failed(changed()));
+    // What was planned is an edit of the text as it was when the question was asked.
+    if (document.isClosed || document.version !== version) return tell(failed(CHANGED));
     if (place === 'fork') {
-      const fork = await writeFork(document, applied(document.getText(), now.edit));
+      const fork = await writeFork(document, applied(document.getText(), plan.edit));
       return this.#parts.run(fork);
     }
-    return this.#replace(document, now.edit);
+    return this.#replace(document, plan.edit);
   }
 
   /** Puts the cursor into the arguments of the call at the line, or at the cursor. */
@@ -56,25 +56,25 @@ export class TurnCommands {
   }
 
   /** A run that brings nothing at all leaves the reply that was there. */
-  async #replace(document: vscode.TextDocument, edit: Parameters<typeof applied>[1]): Promise<RunOutcome> {
+  async #replace(document: vscode.TextDocument, edit: TextEdit): Promise<RunOutcome> {
     const removed = document.getText().slice(edit.start, edit.end);
-    if (!(await applyEdit(document, edit))) return tell(failed(changed()));
+    const wasSaved = !document.isDirty && !document.isUntitled;
+    if (!(await applyEdit(document, edit))) return tell(failed(CHANGED));
     const left = document.getText();
-    const outcome = await this.#parts.run(document);
-    if (!outcome.ok && document.getText() === left) {
-      const end = edit.start + edit.text.length;
-      await applyEdit(document, { start: edit.start, end, text: removed });
+    let isAnswered = false;
+    try {
+      const outcome = await this.#parts.run(document);
+      isAnswered = outcome.ok;
+      return outcome;
+    } finally {
+      if (!isAnswered && !document.isClosed && document.getText() === left) {
+        const end = edit.start + edit.text.length;
+        await applyEdit(document, { start: edit.start, end, text: removed });
+        // The end of a run saves the chat, then without its reply.
+        if (wasSaved && autoSave()) await document.save();
+      }
     }
-    return outcome;
   }
-}
-
-function running(): string {
-  return vscode.l10n.t('This chat is running already. Stop it first, or wait.');
-}
-
-function changed(): string {
-  return vscode.l10n.t('The chat has changed meanwhile. Nothing was removed; try again.');
 }
 
 async function askWhere(): Promise<'fork' | 'here' | undefined> {

@@ -190,10 +190,10 @@ describe('files', () => {
   });
 
   it('sizes are short', () => {
-    const sizes = [0, 999, 1024, 1536, 10_240, 1_048_576, 5e9];
+    const sizes = [0, 999, 1000, 1500, 10_240, 999_600, 5e9];
     assert.deepEqual(
       sizes.map((size) => new Formats('en').size(size)),
-      ['0 B', '999 B', '1 KB', '1.5 KB', '10 KB', '1 MB', '4.7 GB'],
+      ['0 B', '999 B', '1 KB', '1.5 KB', '10 KB', '1 MB', '5 GB'],
     );
   });
 });

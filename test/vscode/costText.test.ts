@@ -81,7 +81,7 @@ describe('the tooltip', () => {
 
   it('says what a retry waits for', () => {
     const state = { kind: 'waiting', ms: 1, reason: 'Overloaded.' } as const;
-    assert.match(costTooltip({ run: { elapsedMs: 1, state } }), /^Waiting: Overloaded\.\n\n/);
+    assert.match(costTooltip({ run: { elapsedMs: 1, state } }), /^Waiting: Overloaded\\\.\n\n/);
   });
 
   it('a model’s name is only text', () => {

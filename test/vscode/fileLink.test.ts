@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { posix } from 'node:path';
 import { describe, it } from 'node:test';
 import { localTarget, readDestination } from '../../src/chat/linkTarget.ts';
-import { readUriList, relativeTarget, renderFileLink } from '../../src/vscode/fileLink.ts';
+import { linkToFile, readUriList, relativeTarget, renderFileLink } from '../../src/vscode/fileLink.ts';
 
 describe('a link to a file', () => {
   const cases: readonly [chat: string, file: string, target: string][] = [
@@ -25,6 +25,22 @@ describe('a link to a file', () => {
     const link = { label: 'a]b[c\n`d` \u202e_e_.png', target: 'x.png', isImage: true };
     assert.equal(renderFileLink(link), '![a\\]b\\[c \\`d\\` \\_e\\_.png](x.png)');
     assert.equal(renderFileLink({ ...link, label: ' \n', isImage: false }), '[file](x.png)');
+  });
+
+  it('leads from the chat to the file, or names its whole address', () => {
+    const at = (path: string, scheme = 'file') => ({
+      scheme,
+      authority: '',
+      path,
+      toString: () => `${scheme}://${path}`,
+    });
+    const chat = at('/w/a.chat.md');
+    assert.equal(linkToFile(chat, at('/w/b/c.png')), '![c.png](b/c.png)');
+    assert.equal(
+      linkToFile(chat, at('/w/b/c.ts'), { label: 'draw()', fragment: '#L1-L3' }),
+      '[draw()](b/c.ts#L1-L3)',
+    );
+    assert.equal(linkToFile(at('/new.chat.md', 'untitled'), at('/w/c.ts')), '[c.ts](file:///w/c.ts)');
   });
 
   it('a list of addresses has comments and any line ends', () => {

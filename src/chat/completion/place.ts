@@ -1,4 +1,5 @@
 import { FenceReader } from '../fence.ts';
+import { turnAt } from '../fork.ts';
 import { eachLine } from '../lines.ts';
 import type { Chat, Turn } from '../parse.ts';
 import { stepReplyLine } from '../replyNotes.ts';
@@ -40,7 +41,7 @@ export function placeAt(text: string, chat: Chat, offset: number): Place | undef
   const line = lineAround(text, offset);
   const setting = settingPlace(text, chat, offset);
   if (setting !== 'elsewhere') return setting;
-  const turn = turnAt(chat.turns, offset);
+  const turn = turnAt(chat, offset);
   if (turn && line.start === turn.start && turn.start < turn.bodyStart) return undefined;
   const within = argumentPlace(text, turn, offset);
   if (within) return within;
@@ -55,18 +56,6 @@ export function placeAt(text: string, chat: Chat, offset: number): Place | undef
 export function argumentsStart(text: string, call: WrittenCall): number | undefined {
   const start = text.indexOf('\n', call.infoEnd) + 1;
   return start > 0 && text.startsWith(call.argumentsText, start) ? start : undefined;
-}
-
-/** The turn that an offset is in, found by halving. */
-export function turnAt(turns: readonly Turn[], offset: number): Turn | undefined {
-  let low = 0;
-  let high = turns.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((turns[middle]?.start ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return turns[low - 1];
 }
 
 interface AroundLine {

@@ -1,4 +1,5 @@
 import { type AppCsp, policyOf } from '../../mcp/apps.ts';
+import { toHtml } from '../../preview/html.ts';
 
 export interface AppPage {
   readonly csp: AppCsp;
@@ -30,22 +31,22 @@ export interface AppWords {
  */
 export function appPage(page: AppPage): string {
   const { csp, script, scriptSource, title, border, run, language, words } = page;
-  const policy = escapeHtml(policyOf(csp, [scriptSource]));
-  const why = `data-left="${escapeHtml(words.left)}" data-flood="${escapeHtml(words.flood)}" data-too-long="${escapeHtml(words.tooLong)}"`;
+  const policy = toHtml(policyOf(csp, [scriptSource]));
+  const why = `data-left="${toHtml(words.left)}" data-flood="${toHtml(words.flood)}" data-too-long="${toHtml(words.tooLong)}"`;
   return `<!DOCTYPE html>
-<html lang="${escapeHtml(language)}">
+<html lang="${toHtml(language)}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
-<title>${escapeHtml(title)}</title>
+<title>${toHtml(title)}</title>
 <style>${STYLE}</style>
 </head>
 <body data-run="${run}">
-<div id="bar" role="status" hidden>${escapeHtml(words.offer)}
-<button id="add">${escapeHtml(words.add)}</button> <button id="dismiss">${escapeHtml(words.dismiss)}</button></div>
+<div id="bar" role="status" hidden>${toHtml(words.offer)}
+<button id="add">${toHtml(words.add)}</button> <button id="dismiss">${toHtml(words.dismiss)}</button></div>
 <p id="notice" role="alert" ${why} hidden></p>
 <main id="stage" data-mode="inline"${border ? ' class="border"' : ''}></main>
-<script src="${escapeHtml(script)}"></script>
+<script src="${toHtml(script)}"></script>
 </body>
 </html>`;
 }
@@ -62,11 +63,3 @@ button { color: var(--vscode-button-foreground); background: var(--vscode-button
 iframe { display: block; border: 0; width: 100%; height: var(--app-height, 100%); }
 [data-mode="fullscreen"] iframe { height: 100%; }
 `;
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('"', '&quot;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;');
-}

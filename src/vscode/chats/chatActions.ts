@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { stemOf } from './chatTexts.ts';
+import { chatName } from '../chatFiles.ts';
 
 /** What can be done with the file of a chat. */
 
@@ -13,7 +13,7 @@ export async function revealChat(uri: vscode.Uri): Promise<void> {
 
 /** Asks first. What its tools have returned stays: other chats may link to it. */
 export async function deleteChat(uri: vscode.Uri): Promise<void> {
-  const question = vscode.l10n.t('Move “{0}” to the trash?', stemOf(uri));
+  const question = vscode.l10n.t('Move “{0}” to the trash?', chatName(uri));
   const detail = vscode.l10n.t(
     'Its assets in cmdassets/ stay. “Clean Up Assets” finds those that no chat uses.',
   );
@@ -28,7 +28,7 @@ export async function deleteChat(uri: vscode.Uri): Promise<void> {
 }
 
 async function deleteForGood(uri: vscode.Uri): Promise<boolean> {
-  const question = vscode.l10n.t('“{0}” could not be moved to the trash. Delete it for good?', stemOf(uri));
+  const question = vscode.l10n.t('“{0}” could not be moved to the trash. Delete it for good?', chatName(uri));
   const remove = vscode.l10n.t('Delete');
   if ((await vscode.window.showWarningMessage(question, { modal: true }, remove)) !== remove) return false;
   await vscode.workspace.fs.delete(uri);
@@ -50,14 +50,14 @@ export async function renameChat(uri: vscode.Uri): Promise<void> {
   const stem = await vscode.window.showInputBox({
     title: vscode.l10n.t('Rename Chat'),
     prompt: vscode.l10n.t('The name of its file, without .chat.md'),
-    value: stemOf(uri),
+    value: chatName(uri),
     validateInput: (value) =>
       /^[^\\/:*?"<>|\p{Cc}]+$/u.test(value.trim()) && !/^\.+$/.test(value.trim())
         ? undefined
         : vscode.l10n.t('A file cannot have this name.'),
   });
   const name = stem?.trim().replace(/\.chat\.md$/, '');
-  if (!name || name === stemOf(uri)) return;
+  if (!name || name === chatName(uri)) return;
   const target = vscode.Uri.joinPath(uri, '..', `${name}.chat.md`);
   const edit = new vscode.WorkspaceEdit();
   edit.renameFile(uri, target, { overwrite: false });

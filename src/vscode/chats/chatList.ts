@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { readFolder } from '../readFolder.ts';
 
 /** A chat of the workspace. */
 export interface FoundChat {
@@ -35,11 +36,18 @@ export class ChatList implements vscode.Disposable {
   /** The last changed first. */
   async all(): Promise<readonly FoundChat[]> {
     this.#subscriptions ??= this.#watch();
-    this.#found ??= findChats();
-    const found = await this.#found;
+    const found = await this.#read();
     return [...found.values()].sort(
       (a, b) => b.changedAt - a.changedAt || (a.uri.path < b.uri.path ? -1 : 1),
     );
+  }
+
+  #read(): Promise<Map<string, FoundChat>> {
+    this.#found ??= findChats().catch((error: unknown) => {
+      this.#found = undefined;
+      throw error;
+    });
+    return this.#found;
   }
 
   /** Forgets what it knows. */
@@ -82,7 +90,8 @@ export class ChatList implements vscode.Disposable {
     this.#settle = undefined;
     const stale = this.#stale;
     this.#stale = new Map();
-    const found = await this.#found;
+    // Who could not search says so to whoever asks, and has nothing to correct.
+    const found = await this.#found?.catch(() => undefined);
     for (const [key, uri] of stale) {
       const chat = await statChat(uri);
       if (chat) found?.set(key, chat);
@@ -141,13 +150,4 @@ async function walk(folder: vscode.Uri): Promise<readonly vscode.Uri[]> {
     folders = left > 0 ? deeper : [];
   }
   return chats;
-}
-
-async function readFolder(folder: vscode.Uri): Promise<readonly [string, vscode.FileType][]> {
-  try {
-    return await vscode.workspace.fs.readDirectory(folder);
-  } catch {
-    // A folder that cannot be read has no chats for us.
-    return [];
-  }
 }

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { chatTitle } from '../../chat/summary.ts';
+import { chatName } from '../chatFiles.ts';
 import type { FoundChat } from './chatList.ts';
 
 /** Enough for the front matter and the first question. */
@@ -28,7 +29,7 @@ export class ChatTexts {
     const title = readHead(chat)
       .then(chatTitle)
       .catch(() => undefined)
-      .then((found) => found ?? stemOf(chat.uri));
+      .then((found) => found ?? chatName(chat.uri));
     this.#titles.set(key, { stamp, title });
     return title;
   }
@@ -60,11 +61,6 @@ export class ChatTexts {
     this.#keptChars -= this.#texts.get(key)?.text.length ?? 0;
     this.#texts.delete(key);
   }
-}
-
-/** The name of a chat without what all names of chats end with. */
-export function stemOf({ path }: vscode.Uri): string {
-  return path.slice(path.lastIndexOf('/') + 1).replace(/\.chat\.md$/, '');
 }
 
 function stampOf({ changedAt, bytes }: FoundChat): string {

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { activeChat, createChat } from '../chatFiles.ts';
 import { readFields, readString, readUri } from '../commandArguments.ts';
+import { failed, RUNNING, tell } from '../outcomes.ts';
 import type { SurfaceParts } from '../surface.ts';
 import { deleteChat, openPreview, renameChat, revealChat } from './chatActions.ts';
 import type { ChatNode } from './chatItems.ts';
@@ -25,7 +26,7 @@ const ACTIONS: Readonly<Record<ChatAction, (uri: vscode.Uri) => Promise<void>>> 
 /** The chats of the workspace: a view, a search, new ones and samples. */
 export class Chats implements vscode.Disposable {
   readonly tree: ChatTree;
-  readonly #parts: Pick<SurfaceParts, 'context' | 'offerSample'>;
+  readonly #parts: Pick<SurfaceParts, 'context' | 'runs' | 'offerSample'>;
   readonly #list = new ChatList();
   readonly #search: SearchPick;
 
@@ -78,7 +79,10 @@ export class Chats implements vscode.Disposable {
     const fields = readFields(argument);
     const [row] = fields['selected'] === true ? selected : [];
     const uri = row?.kind === 'chat' ? row.uri : (readUri(fields, 'uri') ?? activeChat()?.uri);
-    if (uri && uri.scheme !== 'untitled') await ACTIONS[action](uri);
+    if (!uri || uri.scheme === 'untitled') return;
+    // What a run still writes would have nowhere to go.
+    if (action === 'delete' && this.#parts.runs.isRunning(uri)) return void tell(failed(RUNNING));
+    await ACTIONS[action](uri);
   }
 
   async openWalkthrough(): Promise<void> {

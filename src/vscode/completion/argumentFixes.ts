@@ -19,12 +19,15 @@ export class ArgumentFixes implements vscode.CodeActionProvider {
     { diagnostics }: vscode.CodeActionContext,
   ): Promise<vscode.CodeAction[]> {
     if (!isChat(document.uri)) return [];
+    const { version } = document;
     const offset = document.offsetAt(range.start);
     const waiting = waitingCalls(document).find(({ call }) => call.start <= offset && offset <= call.end);
     const help = waiting && (await this.#help.of(waiting.call));
     if (!help) return [];
     const text = waiting.call.argumentsText;
     const problems = await help.check(text);
+    // Of a text that is gone by now every place is wrong; the editor asks again for the new one.
+    if (document.version !== version) return [];
     // What is missing is not there to be pointed at: it can be added from anywhere in the call.
     const here = problems.filter(
       (each) => each.kind === 'missing' || rangeOf(document, waiting, each).intersection(range),

@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import { rankPaths } from '../../chat/completion/rank.ts';
-import { relativeTarget, renderFileLink } from '../fileLink.ts';
+import { linkToFile } from '../fileLink.ts';
+import { plainMessage } from '../plainMessage.ts';
 import type { Offer, PlaceOf } from './chatCompletion.ts';
 
 const MAX_FILES = 100;
@@ -10,7 +11,6 @@ const MAX_SYMBOLS = 20;
 const MIN_SYMBOL_CHARS = 2;
 /** Languages answer when they can; files do not wait for them. */
 const SYMBOL_TIMEOUT_MS = 400;
-const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
 
 /** Files and symbols of the workspace as links, which are sent with the turn. */
 export async function fileItems(where: Offer<PlaceOf<'file'>>): Promise<vscode.CompletionItem[]> {
@@ -22,10 +22,10 @@ export async function fileItems(where: Offer<PlaceOf<'file'>>): Promise<vscode.C
     const file = byPath.get(path);
     if (!file || file.uri.toString() === document.uri.toString()) return [];
     const folder = posix.dirname(path);
-    const name = posix.basename(path);
-    const label = folder === '.' ? { label: name } : { label: name, description: folder };
-    const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.File);
-    item.insertText = linkTo(document.uri, file.uri, name);
+    const label = plainMessage(posix.basename(path));
+    const description = folder === '.' ? {} : { description: plainMessage(folder) };
+    const item = new vscode.CompletionItem({ label, ...description }, vscode.CompletionItemKind.File);
+    item.insertText = linkToFile(document.uri, file.uri);
     item.detail = vscode.l10n.t('Attach this file');
     return [fill(item, { range, filterText: `#${path}`, sortText: `1${String(at).padStart(4, '0')}` })];
   });
@@ -38,12 +38,15 @@ function symbolItem(
   { document, range }: Offer,
 ): vscode.CompletionItem {
   const { uri, range: lines } = symbol.location;
-  const label = { label: symbol.name, description: vscode.workspace.asRelativePath(uri) };
+  const label = {
+    label: plainMessage(symbol.name),
+    description: plainMessage(vscode.workspace.asRelativePath(uri)),
+  };
   const item = new vscode.CompletionItem(label, kindOf(symbol.kind));
   const first = lines.start.line + 1;
   const last = lines.end.line + 1;
   const fragment = last > first ? `#L${first}-L${last}` : `#L${first}`;
-  item.insertText = linkTo(document.uri, uri, symbol.name, fragment);
+  item.insertText = linkToFile(document.uri, uri, { label: symbol.name, fragment });
   item.detail = vscode.l10n.t('Attach the whole file of this symbol');
   return fill(item, { range, filterText: `#${symbol.name}`, sortText: `2${String(at).padStart(4, '0')}` });
 }
@@ -73,16 +76,6 @@ async function findSymbols(typed: string): Promise<readonly vscode.SymbolInforma
 function kindOf(kind: vscode.SymbolKind): vscode.CompletionItemKind {
   const name = vscode.SymbolKind[kind] as keyof typeof vscode.CompletionItemKind;
   return vscode.CompletionItemKind[name] ?? vscode.CompletionItemKind.Reference;
-}
-
-function linkTo(chat: vscode.Uri, file: vscode.Uri, label: string, fragment = ''): string {
-  const near = chat.scheme === file.scheme && chat.authority === file.authority;
-  const target = near ? relativeTarget(chat.path, file.path) : file.toString();
-  return renderFileLink({
-    label,
-    target: `${target}${fragment}`,
-    isImage: fragment === '' && IMAGE.test(file.path),
-  });
 }
 
 function fill(

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { readFolder } from '../readFolder.ts';
 
 /** Folders of more chats than anybody has open. */
 const MAX_FOLDERS = 50;
@@ -47,12 +48,6 @@ export class FolderNames implements vscode.Disposable {
   }
 }
 
-/** A folder that is not there has no names. */
 async function readNames(folder: vscode.Uri): Promise<readonly string[]> {
-  try {
-    const entries = await vscode.workspace.fs.readDirectory(folder);
-    return entries.flatMap(([name, type]) => (type === vscode.FileType.File ? [name] : []));
-  } catch {
-    return [];
-  }
+  return (await readFolder(folder)).flatMap(([name, type]) => (type === vscode.FileType.File ? [name] : []));
 }

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { readSettings, setFrontMatter } from '../../chat/frontMatter.ts';
 import { renderToolName } from '../../chat/toolCall.ts';
 import { argumentsSnippet, escapeText } from '../../mcp/callArguments/snippet.ts';
-import type { PromptInfo, ResourceList, TextEdit, ToolInfo } from '../../ports.ts';
+import type { PromptInfo, ResourceList, ToolInfo } from '../../ports.ts';
 import { chatOf } from '../openChats.ts';
 import { plainMessage } from '../plainMessage.ts';
 import type { ServerRow } from '../serverItems.ts';
@@ -88,18 +88,15 @@ function resourceItems(lists: readonly ResourceList[], where: Mention): vscode.C
 }
 
 function agentItem(name: string, where: Mention): vscode.CompletionItem {
-  const label = { label: name, description: vscode.l10n.t('Make it the agent of this chat') };
+  const label = { label: plainMessage(name), description: vscode.l10n.t('Make it the agent of this chat') };
   const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.User);
   item.insertText = '';
-  item.additionalTextEdits = [
-    toEdit(where.document, setFrontMatter(where.document.getText(), 'agent', name)),
-  ];
+  item.additionalTextEdits = [setting('agent', name, where)];
   return place(item, '2', name, where);
 }
 
 /** A server can be named in the settings; one that does not run can be started, to see what it offers. */
 function serverItems({ server, state }: ServerRow, where: Mention): vscode.CompletionItem[] {
-  const text = where.document.getText();
   const named = readSettings(chatOf(where.document)).settings.servers;
   const items: vscode.CompletionItem[] = [];
   if (!named?.includes(server)) {
@@ -109,8 +106,7 @@ function serverItems({ server, state }: ServerRow, where: Mention): vscode.Compl
     const label = { label: plainMessage(server), description };
     const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Module);
     item.insertText = '';
-    const edit = setFrontMatter(text, 'servers', [...(named ?? []), server]);
-    item.additionalTextEdits = [toEdit(where.document, edit)];
+    item.additionalTextEdits = [setting('servers', [...(named ?? []), server], where)];
     items.push(place(item, '6', server, where));
   }
   if (state.kind !== 'ready' && state.kind !== 'starting') {
@@ -160,6 +156,11 @@ function aroundRange({ document, range }: Mention): { readonly before: string; r
   };
 }
 
-function toEdit(document: vscode.TextDocument, { start, end, text }: TextEdit): vscode.TextEdit {
+function setting(
+  key: 'agent' | 'servers',
+  value: string | readonly string[],
+  { document }: Mention,
+): vscode.TextEdit {
+  const { start, end, text } = setFrontMatter(document.getText(), key, value, chatOf(document));
   return new vscode.TextEdit(new vscode.Range(document.positionAt(start), document.positionAt(end)), text);
 }

@@ -2,7 +2,8 @@ import * as vscode from 'vscode';
 import { parseChat } from '../../chat/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../../gallery/uses.ts';
 import { chatOf } from '../openChats.ts';
-import { assetsIn, findPlaces, type GalleryScope, readFolder, scopeKey } from './galleryScope.ts';
+import { readFolder } from '../readFolder.ts';
+import { assetsIn, findPlaces, type GalleryScope, scopeKey } from './galleryScope.ts';
 
 export interface ListedAsset {
   readonly uri: vscode.Uri;
@@ -38,6 +39,8 @@ export class AssetList {
   #folders: readonly vscode.Uri[] = [];
   #files = new Map<string, AssetFile>();
   #chats = new Map<string, ReadChat>();
+  /** Files that were written to since the last look, perhaps while it went on. */
+  #stale = new Set<string>();
 
   constructor(scope: GalleryScope, globalStorage: vscode.Uri) {
     this.#scope = scope;
@@ -51,13 +54,15 @@ export class AssetList {
 
   /** Forgets what is known of a file that was written to. */
   changed(uri: vscode.Uri): void {
-    this.#files.delete(uri.toString());
+    this.#stale.add(uri.toString());
   }
 
   /** Looks at the disk. */
   async readFiles(): Promise<void> {
     const { chats, folders } = await findPlaces(this.#scope, this.#globalStorage);
     this.#folders = folders;
+    for (const key of this.#stale) this.#files.delete(key);
+    this.#stale.clear();
     const files = await Promise.all(folders.map((folder) => this.#readAssets(folder)));
     this.#files = new Map(files.flat().map((file) => [file.uri.toString(), file]));
     const read = new Map<string, ReadChat>();

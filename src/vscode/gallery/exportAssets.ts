@@ -5,9 +5,9 @@ import * as vscode from 'vscode';
 import { temporaryName } from '../../assets/leftovers.ts';
 import { type ZipEntry, zipFiles } from '../../assets/zipFiles.ts';
 import { describeBytes } from '../../gallery/item.ts';
+import { chatName } from '../chatFiles.ts';
 import type { ListedAsset } from './assetList.ts';
 import type { ActionParts } from './galleryActions.ts';
-import { chatName } from './galleryScope.ts';
 
 /** Writes assets into a zip that the user names. */
 export async function exportAssets(

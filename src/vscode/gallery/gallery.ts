@@ -15,7 +15,7 @@ export class Gallery implements vscode.Disposable {
   readonly #context: vscode.ExtensionContext;
   readonly #panels = new Map<string, GalleryPanel>();
 
-  constructor({ context }: Pick<SurfaceParts, 'context' | 'log'>) {
+  constructor({ context }: Pick<SurfaceParts, 'context'>) {
     this.#context = context;
   }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
+import { toHtml } from '../../preview/html.ts';
 
 /** Where the page's own script and style are. */
 export function pageRoots(extensionUri: vscode.Uri): readonly vscode.Uri[] {
@@ -32,24 +33,16 @@ export function galleryPage(webview: vscode.Webview, extensionUri: vscode.Uri): 
     "base-uri 'none'",
   ].join('; ');
   return `<!DOCTYPE html>
-<html lang="${escapeHtml(vscode.env.language)}">
+<html lang="${toHtml(vscode.env.language)}">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${escapeHtml(policy)}">
+<meta http-equiv="Content-Security-Policy" content="${toHtml(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(vscode.l10n.t('Assets'))}</title>
-<link rel="stylesheet" href="${escapeHtml(`${styles}/gallery.css`)}">
+<title>${toHtml(vscode.l10n.t('Assets'))}</title>
+<link rel="stylesheet" href="${toHtml(`${styles}/gallery.css`)}">
 </head>
 <body>
-<script nonce="${nonce}" src="${escapeHtml(`${scripts}/gallery.js`)}"></script>
+<script nonce="${nonce}" src="${toHtml(`${scripts}/gallery.js`)}"></script>
 </body>
 </html>`;
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('"', '&quot;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;');
 }

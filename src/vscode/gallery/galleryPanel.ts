@@ -2,11 +2,11 @@ import * as vscode from 'vscode';
 import { changesBetween } from '../../gallery/changes.ts';
 import { type GalleryItem, isShown, kindOf } from '../../gallery/item.ts';
 import { readFromPage, type ToPage } from '../../gallery/messages.ts';
-import { activeChat, isChat } from '../chatFiles.ts';
+import { activeChat, chatName, isChat } from '../chatFiles.ts';
 import { AssetList, type ListedAsset } from './assetList.ts';
 import { act } from './galleryActions.ts';
 import { galleryPage, pageIcon, pageRoots } from './galleryPage.ts';
-import { assetsIn, chatName, type GalleryScope, scopeKey } from './galleryScope.ts';
+import { assetsIn, type GalleryScope, scopeKey } from './galleryScope.ts';
 import { galleryWords } from './galleryWords.ts';
 
 export interface GalleryPanelParts {
@@ -54,7 +54,7 @@ export class GalleryPanel implements vscode.Disposable {
       panel.webview.onDidReceiveMessage((message: unknown) => this.#hear(message)),
       panel.onDidChangeViewState(() => this.#viewChanged()),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.#textChanged(document)),
-      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#ready && this.#start()),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#load()),
     );
     this.#watch();
     void this.#queue(() => this.#open());
@@ -81,9 +81,15 @@ export class GalleryPanel implements vscode.Disposable {
   }
 
   async #open(): Promise<void> {
-    const { panel, extensionUri } = this.#parts;
     await this.#read('files');
-    if (!this.#closed) panel.webview.html = galleryPage(panel.webview, extensionUri);
+    if (!this.#closed) this.#load();
+  }
+
+  /** A new page, which asks for everything as soon as it is there. */
+  #load(): void {
+    const { panel, extensionUri } = this.#parts;
+    this.#ready = false;
+    panel.webview.html = galleryPage(panel.webview, extensionUri);
   }
 
   /** A page may load what is in the folders that are listed, and nothing else. */

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { ASSET_FOLDER } from '../../assets/names.ts';
 import { isChat } from '../chatFiles.ts';
+import { readFolder } from '../readFolder.ts';
 
 /** Whose assets are shown: those of a chat, or of all chats in the workspace. */
 export interface GalleryScope {
@@ -22,15 +23,6 @@ export function readScope(state: unknown): GalleryScope {
   } catch {
     return {};
   }
-}
-
-/** Without the ending that all chats have. */
-export function chatName({ path }: vscode.Uri): string {
-  return baseName(path).replace(/\.chat\.md$/, '');
-}
-
-export function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 export function assetsIn(folder: vscode.Uri): vscode.Uri {
@@ -56,11 +48,6 @@ export async function findPlaces(
     .filter(([name, type]) => name.endsWith('.chat.md') && type & vscode.FileType.File)
     .map(([name]) => vscode.Uri.joinPath(folder, name));
   return { chats: unique([chat, ...chats]), folders: [folder] };
-}
-
-/** What is not there, or cannot be read, holds nothing. */
-export async function readFolder(folder: vscode.Uri): Promise<readonly [string, vscode.FileType][]> {
-  return vscode.workspace.fs.readDirectory(folder).then(undefined, () => []);
 }
 
 function unique(uris: readonly vscode.Uri[]): readonly vscode.Uri[] {

@@ -15,7 +15,7 @@ export interface BreakdownRow extends vscode.QuickPickItem {
   readonly item?: BreakdownItem;
 }
 
-export const LEAVE_OUT = (): vscode.QuickInputButton => ({
+const LEAVE_OUT = (): vscode.QuickInputButton => ({
   iconPath: new vscode.ThemeIcon('eye-closed'),
   tooltip: vscode.l10n.t('Leave It Out'),
 });
