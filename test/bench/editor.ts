@@ -48,6 +48,8 @@ const SETTLE_MS = 1_000;
 const TYPING_TIMEOUT_MS = 60_000;
 const PACKAGE_TIMEOUT_MS = 120_000;
 const WEBVIEW_TIMEOUT_MS = 60_000;
+/** Pixels at a time. */
+const WHEEL = 400;
 const PREVIEW = 'vscode.markdown-language-features';
 const GALLERY = 'filechat.filechat';
 
@@ -75,6 +77,11 @@ const GESTURES: Readonly<Record<string, Plan>> = {
       for (let at = 0; at < 40; at += 1) await page.keyboard.press('PageDown');
     },
   },
+  // The gallery comes in one, so this is what to compare it with.
+  'opening an empty group beside': {
+    prepare: closeOthers,
+    act: (session) => command(session, 'workbench.action.newGroupRight'),
+  },
   'opening the preview': {
     prepare: closeOthers,
     act: async (session) => {
@@ -93,12 +100,11 @@ const OURS: typeof GESTURES = {
   'opening the gallery': { prepare: closeOthers, act: openGallery },
   'scrolling through the gallery': {
     prepare: async ({ page }) => {
-      const grid = webview(page, GALLERY).locator('body');
-      await grid.press('Home');
+      await webview(page, GALLERY).locator('img').first().hover();
+      await page.mouse.wheel(0, -WHEEL * 1_000);
     },
     act: async ({ page }) => {
-      const grid = webview(page, GALLERY).locator('body');
-      for (let at = 0; at < 20; at += 1) await grid.press('PageDown');
+      for (let at = 0; at < 20; at += 1) await page.mouse.wheel(0, WHEEL);
     },
   },
   'typing 50 characters beside the gallery': {
@@ -116,6 +122,8 @@ async function openGallery(session: Session): Promise<void> {
 async function closeOthers(session: Session): Promise<void> {
   await focusEditor(session.page);
   await command(session, 'workbench.action.closeEditorsInOtherGroups');
+  await command(session, 'workbench.action.joinAllGroups');
+  await focusEditor(session.page);
   await session.page.locator('iframe.webview').waitFor({ state: 'detached' });
 }
 
