@@ -1,5 +1,6 @@
 import type { MarkdownIt, MarkdownItOptions, Token } from 'markdown-it';
 import { toHtml } from './html.ts';
+import { KeptColours } from './keptColours.ts';
 import type { PreviewWords } from './options.ts';
 import { type CallMeta, countLines } from './turnTokens.ts';
 
@@ -8,6 +9,7 @@ type Options = Required<MarkdownItOptions>;
 /** Renders code that can be copied, calls on one line, and long results folded. */
 export function addCodeRules(md: MarkdownIt, words: PreviewWords): void {
   const { rules } = md.renderer;
+  const colours = new KeptColours();
   const copyButton = `<button type="button" class="filechat-copy" aria-label="${toHtml(words.copy)}" title="${toHtml(words.copy)}"></button>`;
   const block = (token: Token, language: string, text: string, options: Options) => {
     const classes = [token.attrGet('class'), language && `${options.langPrefix}${toHtml(language)}`];
@@ -16,7 +18,7 @@ export function addCodeRules(md: MarkdownIt, words: PreviewWords): void {
       classes.some(Boolean) ? ` class="${classes.filter(Boolean).join(' ')}"` : '',
       line === null ? '' : ` data-line="${line}"`,
     ];
-    const code = `<pre><code${attributes.join('')}>${highlight(text, language, options)}</code></pre>`;
+    const code = `<pre><code${attributes.join('')}>${highlight(text, language, options, colours)}</code></pre>`;
     return `<div class="filechat-code">${code}${copyButton}</div>\n`;
   };
 
@@ -58,8 +60,8 @@ function languageOf(token: Token, md: MarkdownIt): string {
 /** Colours, and nothing else: what an extension draws of foreign text, such as a diagram, could load something. */
 const OTHER_TAG = /<(?!span class="[\w -]*">|\/span>)/;
 
-function highlight(text: string, language: string, options: Options): string {
-  const coloured = options.highlight?.(text, language, '') ?? '';
+function highlight(text: string, language: string, options: Options, colours: KeptColours): string {
+  const coloured = options.highlight ? colours.of(options.highlight, text, language) : '';
   return coloured !== '' && !OTHER_TAG.test(coloured) ? coloured : toHtml(text);
 }
 

@@ -21,10 +21,14 @@ export function planLenses(text: string, chat: Chat, running: boolean): readonly
   const { turns } = chat;
   const speaker = speakerStart(text, chat);
   const next: readonly Face[] = running ? [{ kind: 'stop' }] : nextLenses(text, chat);
+  const forks = turns.flatMap(({ start }, at) =>
+    isAnswered(turns, at) ? [{ offset: start, kind: FORK }] : [],
+  );
+  const again = repliesToOffer(text, chat, running).map(({ start }) => ({ offset: start, kind: REGENERATE }));
   return [
-    ...turns.flatMap(({ start }, at) => (isAnswered(turns, at) ? [{ offset: start, kind: FORK }] : [])),
+    ...forks.slice(-MAX_OF_A_KIND),
     ...next.map((face) => ({ offset: speaker, ...face })),
-    ...repliesToOffer(text, chat, running).map(({ start }) => ({ offset: start, kind: REGENERATE })),
+    ...again.slice(-MAX_OF_A_KIND),
   ];
 }
 
@@ -32,6 +36,12 @@ export function planLenses(text: string, chat: Chat, running: boolean): readonly
 export function speakerStart(text: string, { turns }: Chat): number {
   return turns.findLast((turn) => speaks(text, turn))?.start ?? 0;
 }
+
+/**
+ * The editor keeps elements in its page for every lens, also far from what is seen, and lays all of them out whenever
+ * a chat is opened or resized. The turns before these have the commands, and no lenses.
+ */
+const MAX_OF_A_KIND = 50;
 
 type Face = Omit<PlannedLens, 'offset'>;
 

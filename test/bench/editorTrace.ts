@@ -1,11 +1,20 @@
-/** How long the page is busy at a time, by Chromium's own trace: the workbench, its webviews and previews. */
+/** How long the page is busy at a time, by Chromium's own trace: the workbench, and the webviews in it. */
 import type { Page } from 'playwright-core';
 
+/** What one part of the page was busy with. */
 export interface Busy {
-  /** The longest time in which the page could not answer, in milliseconds. */
+  /** The longest time in which it could not answer, in milliseconds. */
   readonly longestMs: number;
+  /** The most that a task took of the processor: what other programs on the machine took is not in it. */
+  readonly cpuMs: number;
   /** How many tasks took more than LONG_MS. */
   readonly long: number;
+}
+
+export interface PageBusy {
+  readonly workbench: Busy;
+  /** Previews and galleries. */
+  readonly webviews: Busy;
 }
 
 export const LONG_MS = 100;
@@ -15,19 +24,35 @@ interface TraceEvent {
   readonly pid: number;
   readonly tid: number;
   /** Microseconds. */
+  readonly ts: number;
   readonly dur?: number;
-  readonly args?: { readonly name?: string };
+  /** Of the processor. */
+  readonly tdur?: number;
+  readonly args?: {
+    readonly name?: string;
+    readonly data?: FrameData & { readonly frames?: readonly FrameData[] };
+    readonly beginData?: FrameData;
+  };
 }
 
+/** A document in the page, where an event tells of one. */
+interface FrameData {
+  readonly frame?: string;
+  readonly parent?: string;
+  readonly url?: string;
+}
+
+const CATEGORIES = ['toplevel', 'devtools.timeline', 'disabled-by-default-devtools.timeline'];
+
 /** Traces while the work is done. */
-export async function traceTasks(page: Page, work: () => Promise<void>): Promise<Busy> {
+export async function traceTasks(page: Page, work: () => Promise<void>): Promise<PageBusy> {
   const session = await page.context().newCDPSession(page);
   const events: TraceEvent[] = [];
   session.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])));
   const complete = new Promise<void>((resolve) => session.once('Tracing.tracingComplete', () => resolve()));
   await session.send('Tracing.start', {
     transferMode: 'ReportEvents',
-    traceConfig: { includedCategories: ['toplevel'], recordMode: 'recordAsMuchAsPossible' },
+    traceConfig: { includedCategories: CATEGORIES, recordMode: 'recordAsMuchAsPossible' },
   });
   try {
     await work();
@@ -39,19 +64,74 @@ export async function traceTasks(page: Page, work: () => Promise<void>): Promise
   return summarize(events);
 }
 
-function summarize(events: readonly TraceEvent[]): Busy {
-  const threadOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`;
+export function summarize(events: readonly TraceEvent[]): PageBusy {
+  const webviews = findWebviews(events);
   const mains = new Set(
     events
       .filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')
       .map((event) => threadOf(event)),
   );
-  const tasks = events
-    .filter((event) => event.name === 'ThreadControllerImpl::RunTask' && mains.has(threadOf(event)))
-    .map(({ dur = 0 }) => dur / 1_000);
+  const threads = Map.groupBy(
+    events.filter((event) => mains.has(threadOf(event))),
+    threadOf,
+  );
+  const tasks = [...threads.values()].flatMap((thread) => readTasks(thread, webviews));
   if (tasks.length === 0) throw new Error('The trace holds no tasks of the page.');
   return {
-    longestMs: tasks.reduce((most, each) => Math.max(most, each), 0),
-    long: tasks.filter((ms) => ms > LONG_MS).length,
+    workbench: busyWith(tasks.filter(({ isWebview }) => !isWebview)),
+    webviews: busyWith(tasks.filter(({ isWebview }) => isWebview)),
   };
+}
+
+interface Task {
+  readonly ms: number;
+  readonly cpuMs: number;
+  readonly isWebview: boolean;
+}
+
+/** A task belongs to the document in which it spent the most time; those in which nothing is told are the page's. */
+function readTasks(thread: readonly TraceEvent[], webviews: ReadonlySet<string>): readonly Task[] {
+  const inOrder = thread.toSorted((a, b) => a.ts - b.ts);
+  const tasks = inOrder.filter(({ name }) => name === 'ThreadControllerImpl::RunTask');
+  const told = inOrder.filter((event) => event.dur !== undefined && frameOf(event) !== undefined);
+  let next = 0;
+  return tasks.map(({ ts, dur = 0, tdur }) => {
+    const shares = { webview: 0, workbench: 0 };
+    for (; (told[next]?.ts ?? Number.POSITIVE_INFINITY) < ts + dur; next += 1) {
+      const event = told[next];
+      if (!event || event.ts < ts) continue;
+      shares[webviews.has(frameOf(event) ?? '') ? 'webview' : 'workbench'] += event.dur ?? 0;
+    }
+    return { ms: dur / 1_000, cpuMs: (tdur ?? dur) / 1_000, isWebview: shares.webview > shares.workbench };
+  });
+}
+
+function findWebviews(events: readonly TraceEvent[]): ReadonlySet<string> {
+  const frames = events.flatMap(({ name, args }) => {
+    if (name === 'TracingStartedInBrowser') return args?.data?.frames ?? [];
+    return name === 'FrameCommittedInBrowser' && args?.data ? [args.data] : [];
+  });
+  const found = new Set<string>();
+  for (const { frame, parent, url = '' } of frames) {
+    if (frame === undefined) continue;
+    if (url.includes('extensionId=') || (parent !== undefined && found.has(parent))) found.add(frame);
+  }
+  return found;
+}
+
+function busyWith(tasks: readonly Task[]): Busy {
+  const most = (times: readonly number[]) => times.reduce((found, each) => Math.max(found, each), 0);
+  return {
+    longestMs: most(tasks.map(({ ms }) => ms)),
+    cpuMs: most(tasks.map(({ cpuMs }) => cpuMs)),
+    long: tasks.filter(({ ms }) => ms > LONG_MS).length,
+  };
+}
+
+function threadOf({ pid, tid }: TraceEvent): string {
+  return `${pid} ${tid}`;
+}
+
+function frameOf({ args }: TraceEvent): string | undefined {
+  return args?.data?.frame ?? args?.beginData?.frame;
 }

@@ -78,3 +78,12 @@ describe('what can be clicked above the turns of a chat', () => {
     ]);
   });
 });
+
+it('only the latest turns of a long chat have lenses, because each costs the editor something', () => {
+  const turn = (at: number) => `# %% user\nQuestion ${at}\n# %% assistant\nAnswer ${at}\n`;
+  const found = lenses(Array.from({ length: 60 }, (_, at) => turn(at)).join(''));
+  assert.deepEqual(
+    [found.length, found[0], found.at(-1)],
+    [100, `${10 * 4 + 1} fork`, `${59 * 4 + 3} regenerate`],
+  );
+});
