@@ -94,7 +94,7 @@ ui.test(
 );
 
 ui.test('samples are one list away', async ({ page, evaluate }) => {
-  await page.keyboard.press('Control+Alt+M');
+  await page.keyboard.press('Alt+M');
   await page.keyboard.press('h');
   await quickPickRow(page, 'A First Conversation').waitFor();
   await takeInBothThemes(page, evaluate, 'samples');
@@ -147,7 +147,7 @@ ui.test('a chat is renamed and deleted by key, with a question', async ({ page, 
 ui.test(
   'the search finds a turn by its words as they are typed, and goes there',
   async ({ page, evaluate }) => {
-    await page.keyboard.press('Control+Alt+M');
+    await page.keyboard.press('Alt+M');
     await page.keyboard.press('s');
     await fillQuickInput(page, 'Words that are in a title or in a turn', 'TEMPERATURE weather lisbon');
     await fillQuickInput(page, 'Words that are in a title or in a turn', 'oven order');
@@ -173,7 +173,7 @@ ui.test('a new chat begins with what is selected', async ({ page, evaluate, work
     editor.selection = new vscode.Selection(1, 0, 3, 0);
   });
   await page.locator('.editor-group-container.active .monaco-editor.focused').first().waitFor();
-  await page.keyboard.press('Control+Alt+M');
+  await page.keyboard.press('Alt+M');
   await page.keyboard.press('n');
   await activeTab(page, 'new.chat.md').waitFor();
   await page.locator('.editor-group-container.active .monaco-editor.focused').first().waitFor();
