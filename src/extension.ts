@@ -102,6 +102,10 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
       deserializeWebviewPanel: async (panel, state) => (await load()).surface.gallery.restore(panel, state),
     }),
   );
+  const showTrust = () =>
+    void vscode.commands.executeCommand('setContext', 'filechat.untrusted', !vscode.workspace.isTrusted);
+  context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(showTrust));
+  showTrust();
   const meet = (editors: readonly (vscode.TextEditor | undefined)[]) => {
     if (editors.some((editor) => editor?.document.uri.path.endsWith('.chat.md'))) void load();
   };

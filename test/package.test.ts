@@ -89,7 +89,8 @@ describe('the commands in package.json', () => {
       const when = palette.find(({ command }) => command === id)?.when;
       assert.equal(when === undefined, ALWAYS_THERE.has(name), `${id}: when ${when}`);
       assert.notEqual(when, 'false', id);
-      assert.equal(when === 'isWorkspaceTrusted', NEEDS_TRUST.test(name), `${id}: when ${when}`);
+      // The editor's own key for trust can come late; ours is only there when it is known to be missing.
+      assert.equal(when === '!filechat.untrusted', NEEDS_TRUST.test(name), `${id}: when ${when}`);
     }
   });
 
