@@ -54,6 +54,10 @@ export class GalleryPanel implements vscode.Disposable {
       panel.webview.onDidReceiveMessage((message: unknown) => this.#hear(message)),
       panel.onDidChangeViewState(() => this.#viewChanged()),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.#textChanged(document)),
+      // A run saves its chat when it ends, and has brought files.
+      vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+        if (isChat(uri)) this.#later('files', FILES_DELAY_MS);
+      }),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.#load()),
     );
     this.#watch();
@@ -168,7 +172,17 @@ export class GalleryPanel implements vscode.Disposable {
     if (heard?.kind !== 'act') return;
     const assets = heard.ids.flatMap((id) => this.#listed.get(id) ?? []);
     const { scope, globalStorage } = this.#parts;
-    await act(heard.action, assets, { scope, storage: globalStorage });
+    try {
+      await act(heard.action, assets, { scope, storage: globalStorage });
+    } finally {
+      if (heard.action === 'delete') this.#lookAgainAt(assets);
+    }
+  }
+
+  /** What is gone should not wait until the editor's watcher has noticed. */
+  #lookAgainAt(assets: readonly ListedAsset[]): void {
+    for (const { uri } of assets) this.#list.changed(uri);
+    this.#later('files', 0);
   }
 
   #changeScope(wanted: 'chat' | 'workspace'): void {

@@ -89,6 +89,20 @@ function tile(session: Ui, label: string): Locator {
   return gallery(session).locator('[role=gridcell]', { hasText: label });
 }
 
+/** As a run does at its end. The editor's watcher may not know a folder yet that has just come. */
+async function saveChat({ evaluate, workspace }: Ui): Promise<void> {
+  await evaluate(
+    async (vscode, path) => {
+      const document = await vscode.workspace.openTextDocument(vscode.Uri.file(path));
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(document.uri, document.positionAt(document.getText().length), '\n');
+      await vscode.workspace.applyEdit(edit);
+      await document.save();
+    },
+    workspace.path('sales', 'sales.chat.md'),
+  );
+}
+
 /** Opens a chat in the first group, with the cursor where the words begin. */
 async function openAt({ evaluate, workspace }: Ui, path: string, words: string): Promise<void> {
   await evaluate(
@@ -259,6 +273,7 @@ ui.test('what a run adds comes by itself; what is deleted goes after a question'
   const folder = workspace.path('sales', 'cmdassets');
   const added = name('file', 5, 'txt');
   writeFileSync(join(folder, added), 'new');
+  await saveChat(session);
   await tile(session, added).waitFor();
   await tile(session, ARCHIVE).click();
   await tile(session, added).click({ modifiers: ['ControlOrMeta'] });

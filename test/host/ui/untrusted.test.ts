@@ -16,7 +16,7 @@ ui.test(
     await quickPickRow(page, 'Filechat: Show Log').waitFor();
     await showCommands(page, 'Filechat: Call Tool');
     // Commands that only sound alike are offered instead.
-    await quickInput(page).getByText('similar commands').waitFor();
+    await quickInput(page).getByText('similar commands').first().waitFor();
     assert.equal(await quickPickRow(page, 'Filechat: Call Tool').count(), 0);
     await page.keyboard.press('Escape');
     const called = await evaluate(async (vscode) =>
