@@ -144,10 +144,10 @@ describe('whatever a server says and a user has typed', () => {
         const taken = text.slice(edit.start, edit.end).trim();
         assert.ok(taken === '' || taken === '# %% user', 'The user’s words stay.');
         const last = before.turns.at(-1);
-        const kept = before.turns.slice(
-          0,
-          last?.role === 'user' && turnBody(text, last).trim() === '' ? -1 : undefined,
-        );
+        const isEmpty = last?.role === 'user' && turnBody(text, last).trim() === '';
+        // Words behind the marker are the user's, and stay; a message of the user's goes below them.
+        const isReplaced = isEmpty && (last.words === '' || turns[0]?.role === 'user');
+        const kept = before.turns.slice(0, isReplaced ? -1 : undefined);
         const expected = [...kept.map((turn) => turn.role), ...turns.map((turn) => turn.role)];
         if (turns.at(-1)?.role !== 'user') expected.push('user');
         assert.deepEqual(
