@@ -32,12 +32,13 @@ ui.test('a line break that saving adds asks nobody', async ({ page, evaluate }) 
   // A run that had begun would refuse this one.
   const ran = evaluate((vscode) => {
     const uri = vscode.window.activeTextEditor?.document.uri;
-    return vscode.commands.executeCommand<{ ok: boolean }>('filechat.run', { uri });
+    return vscode.commands.executeCommand<{ ok: boolean; error?: string }>('filechat.run', { uri });
   });
   const reply = await model.next();
   reply.say('Now.');
   reply.finish();
-  assert.equal((await ran).ok, true);
+  const { ok, error } = await ran;
+  assert.equal(ok, true, error);
 });
 
 ui.test(
