@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { ChatReader } from '../chat/chatReader.ts';
 import { asksForReply } from '../chat/trigger.ts';
 import { isChat } from './chatFiles.ts';
+import { chatOf } from './openChats.ts';
 
 export interface TypingParts {
   /** Whether a run of ours is writing into the chat now. */
@@ -20,7 +20,6 @@ const DOUBT_MS = 400;
  * in the text. Most leave the cursor where it was, which a keystroke takes along; a formatter's is told by its save.
  */
 export function watchTyping({ isRunning, run }: TypingParts): vscode.Disposable {
-  const readers = new WeakMap<vscode.TextDocument, ChatReader>();
   let asked:
     | { readonly document: vscode.TextDocument; readonly version: number; readonly at: number }
     | undefined;
@@ -37,11 +36,9 @@ export function watchTyping({ isRunning, run }: TypingParts): vscode.Disposable 
     forget(document);
     if (reason !== undefined || contentChanges.length !== 1 || !change.text.includes('\n')) return;
     if (!isChat(document.uri) || isRunning(document.uri)) return;
-    const reader = readers.get(document) ?? new ChatReader();
-    readers.set(document, reader);
     const text = document.getText();
     const { rangeOffset: offset, rangeLength: removedLength, text: inserted } = change;
-    if (asksForReply(text, { offset, inserted, removedLength }, reader.read(text))) {
+    if (asksForReply(text, { offset, inserted, removedLength }, chatOf(document))) {
       clearTimeout(soon);
       asked = { document, version: document.version, at: performance.now() };
     }

@@ -3,48 +3,17 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { ChatReader } from '../../src/chat/chatReader.ts';
 import { parseChat } from '../../src/chat/parse.ts';
-
-const piece = fc.constantFrom(
-  '# %% user\n',
-  '# %% user',
-  '# %% assistant\r\n',
-  '# %% tool a.b c1\n',
-  '# %% tool_execute\n',
-  '```tool_call a.b c1\n{}\n```\n',
-  '```tool_call\n',
-  '<tool_call>\n<tool_name>a.b</tool_name>\n',
-  '<tool_call>\n<tool_name>x</tool_name>\n</tool_call>\n',
-  '</tool_call>\n',
-  '```tool_call x\n',
-  '<tool_result>\nx\n</tool_result>\n',
-  '```\n',
-  '~~~\n',
-  '---\n',
-  '<!--\n',
-  '-->\n',
-  'a <!-- b\n',
-  '<!-- filechat:writing r1 -->\n',
-  '<!-- filechat:interrupted stopped -->\n',
-  'maxTokens=5\n',
-  '- item\n',
-  '  ```js\n',
-  'text\n',
-  '\n',
-  'x',
-);
-const text = fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join(''));
-const edit = fc.record({ at: fc.nat(), removed: fc.nat(12), inserted: text });
+import { anyChat, anyEdits, editText } from './anyChat.ts';
 
 describe('reading a chat while it is edited', () => {
   it('gives what parsing the whole text gives, after any edits', () => {
     fc.assert(
-      fc.property(text, fc.array(edit, { minLength: 1, maxLength: 5 }), (start, edits) => {
+      fc.property(anyChat, anyEdits, (start, edits) => {
         const reader = new ChatReader();
         let now = start;
         assert.deepEqual(reader.read(now), parseChat(now));
-        for (const { at, removed, inserted } of edits) {
-          const from = at % (now.length + 1);
-          now = now.slice(0, from) + inserted + now.slice(from + removed);
+        for (const edit of edits) {
+          now = editText(now, edit);
           assert.deepEqual(reader.read(now), parseChat(now), JSON.stringify(now));
         }
       }),
