@@ -30,7 +30,7 @@ const common: BuildOptions = {
 rmSync('dist/chunks', { recursive: true, force: true });
 await build({
   ...common,
-  entryPoints: ['src/extension.ts', 'src/cli.ts'],
+  entryPoints: ['src/extension.ts', 'src/cli.ts', 'src/assets-server.ts'],
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
   outdir: 'dist',

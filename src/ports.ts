@@ -73,6 +73,8 @@ export interface ToolInfo extends ToolName {
   readonly app?: string;
   /** An app may call it, and a model must not see it. */
   readonly forAppsOnly?: true;
+  /** It reads `asset:` and `file:` references itself, and no file is given to anybody in their place. */
+  readonly readsReferences?: true;
   /** A model may call it, and an app must not. */
   readonly notForApps?: true;
   /** A picture as a data: URL. */

@@ -162,7 +162,8 @@ export class ToolRuns {
     if (tool.forAppsOnly) {
       return deny(`The tool ${renderToolName(call)} is only for the apps of its server. Nothing was called.`);
     }
-    const prepared = await this.#parts.files?.prepare(call.arguments, tool.inputSchema);
+    const files = tool.readsReferences ? undefined : this.#parts.files;
+    const prepared = await files?.prepare(call.arguments, tool.inputSchema);
     if (prepared?.ok === false) return refuse(prepared.message);
     const answer = await this.#parts.consent.mayCall(call, tool, {
       notes: prepared?.notes,

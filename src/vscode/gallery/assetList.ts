@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
+import { type AssetUse, findAssetUses, resolvePath } from '../../chat/assetUses.ts';
 import { parseChat } from '../../chat/parse.ts';
-import { type AssetUse, findAssetUses, resolvePath } from '../../gallery/uses.ts';
 import { chatOf } from '../openChats.ts';
 import { readFolder } from '../readFolder.ts';
 import { assetsIn, findPlaces, type GalleryScope, scopeKey } from './galleryScope.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { findAssetUses, resolvePath, useAt } from '../../gallery/uses.ts';
+import { findAssetUses, resolvePath, useAt } from '../../chat/assetUses.ts';
 import { activeChat, isChat } from '../chatFiles.ts';
 import { readFields, readString, readUri } from '../commandArguments.ts';
 import { chatOf } from '../openChats.ts';

@@ -1,7 +1,7 @@
-import { localLinks } from '../chat/links.ts';
-import { answeredCall } from '../chat/nextAction.ts';
-import { type Chat, type Turn, turnBody } from '../chat/parse.ts';
-import { renderToolName } from '../chat/toolCall.ts';
+import { localLinks } from './links.ts';
+import { answeredCall } from './nextAction.ts';
+import { type Chat, type Turn, turnBody } from './parse.ts';
+import { renderToolName } from './toolCall.ts';
 
 /** A place in a chat that speaks of a file in an assets folder. */
 export interface AssetUse {

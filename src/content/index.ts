@@ -1,0 +1,2 @@
+/** What tool authors import as `filechat/content`. */
+export {};
