@@ -20,6 +20,8 @@ export interface AssetPage {
   /** How many there are that fit, on all pages. */
   readonly total: number;
   readonly nextCursor?: string;
+  /** What could not be looked into, or was left out because there is too much. */
+  readonly notes: readonly string[];
 }
 
 export const MAX_PAGE = 200;
