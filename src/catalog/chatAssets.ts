@@ -11,7 +11,7 @@ import type { FoundChat } from './walk.ts';
 
 /** What a chat says of an asset in the `cmdassets/` beside it. */
 export interface Mention {
-  /** `link` is one that a tool's turn has; the tool may have returned it, or only shown it `again`. */
+  /** In a link of a tool's turn, which has returned it or only shows it `again`; or otherwise. */
   readonly by: 'tool' | 'again' | 'other';
   readonly tool?: string;
   readonly name?: string;
@@ -87,7 +87,10 @@ export async function readTitle(path: string): Promise<string | undefined> {
 }
 
 async function readWholeFile(path: string): Promise<string> {
-  return await withFile(path, async (file) => await file.readFile('utf8'));
+  return await withFile(path, async (file, { size }) => {
+    if (size > MAX_CHAT_BYTES) throw new Error('it has become too long');
+    return await file.readFile('utf8');
+  });
 }
 
 function readChat(path: string, text: string): ReadChat {
