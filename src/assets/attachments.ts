@@ -12,6 +12,7 @@ import {
   readPieces,
 } from './confined.ts';
 import { ASSET_FOLDER } from './names.ts';
+import { judgeText } from './textFile.ts';
 
 export interface FolderAttachmentsOptions {
   /** The folder of the chat, from which relative targets count. */
@@ -71,27 +72,6 @@ export class FolderAttachments implements AttachmentSource {
     const answer = this.#answers.get(path) ?? mayRead(path);
     this.#answers.set(path, answer);
     return answer;
-  }
-}
-
-/** Types whose files are text although their names do not begin with `text/`. */
-const TEXT_TYPES = /^(?:application\/(?:json|jsonl|xml|yaml|sql|x-ndjson)|image\/svg\+xml)$/;
-const UNKNOWN_TYPE = 'application/octet-stream';
-
-/** What no table knows is text if it reads as text: a Makefile, a `.rs`, a `.toml`. */
-function judgeText({ head, size, mimeType }: LookedAt): Pick<AttachedFile, 'mimeType' | 'isText'> {
-  const claimsText = mimeType.startsWith('text/') || TEXT_TYPES.test(mimeType);
-  if (!claimsText && mimeType !== UNKNOWN_TYPE) return { mimeType, isText: false };
-  if (!isUtf8(head, size > head.length)) return { mimeType: UNKNOWN_TYPE, isText: false };
-  return { mimeType: claimsText ? mimeType : 'text/plain', isText: true };
-}
-
-function isUtf8(head: Uint8Array, isCut: boolean): boolean {
-  try {
-    // A character may be cut in two where the head ends.
-    return !new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: isCut }).includes('\0');
-  } catch {
-    return false;
   }
 }
 

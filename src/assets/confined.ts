@@ -90,7 +90,7 @@ export async function withFile<T>(
     const stats = await file.stat({ bigint: true });
     if (!stats.isFile()) throw new Error(NOT_A_FILE);
     // A folder on the way may have become a link since the real path was asked for.
-    if ((await realpath(path)) !== path || !isSame(stats, await stat(path, { bigint: true })))
+    if ((await realpath(path)) !== path || !isOneFile(stats, await stat(path, { bigint: true })))
       throw new FileChanged();
     return await use(file, stats);
   } finally {
@@ -107,8 +107,18 @@ export class FileChanged extends Error {
   }
 }
 
+/** The same file, whatever was written into it meanwhile. */
+function isOneFile(a: BigIntStats, b: BigIntStats): boolean {
+  return a.dev === b.dev && a.ino === b.ino;
+}
+
 function isSame(a: BigIntStats, b: BigIntStats): boolean {
-  return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs;
+  return isOneFile(a, b) && a.size === b.size && a.mtimeNs === b.mtimeNs;
+}
+
+/** A log that has only become longer still has everything that was looked at. */
+function isSameOrLonger(before: BigIntStats, now: BigIntStats): boolean {
+  return isSame(before, now) || (isOneFile(before, now) && now.size > before.size);
 }
 
 /** Enough for the head of every format. */
@@ -153,6 +163,25 @@ export async function readPieces(
       if (at > size || (bytesRead < piece.length && at < size)) throw new FileChanged();
       if (bytesRead < piece.length) return;
     }
+  });
+}
+
+/**
+ * Some bytes of a file that was looked at, and nothing else of it. What was added behind its end since then is not
+ * there yet; a file that is shorter or was written again is another one.
+ */
+export async function readRange(
+  path: string,
+  { stats, size }: LookedAt,
+  start: number,
+  length: number,
+): Promise<Uint8Array> {
+  return await withFile(path, async (file, now) => {
+    if (!isSameOrLonger(stats, now)) throw new FileChanged();
+    const from = Math.min(start, size);
+    const piece = Buffer.alloc(Math.min(length, size - from));
+    if ((await fillPiece(file, piece, from)) < piece.length) throw new FileChanged();
+    return piece;
   });
 }
 

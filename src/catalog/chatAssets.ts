@@ -125,7 +125,9 @@ function assetOf(folder: string, { path }: AssetUse): string | undefined {
 /** The built-in tools show what is there already. */
 const SHOWS_AGAIN = /^filechat\./;
 const MAX_NAME_CHARS = 200;
-const LABEL = /!?\[(?:Tool generated (?:image|audio|file) \d+(?:: |(?=\])))?([^\][\n]{0,1000})\]\(/y;
+const LABEL =
+  /!?\[(?:Tool generated (?:image|audio|file) \d+(?:: |(?=\])))?((?:\\.|[^\][\\\n]){0,1000})\]\(/y;
+const ESCAPED = /\\([!-/:-@[-`{-~])/g;
 const FILE_NAME = /[^.\s]\.[A-Za-z0-9]{1,10}$/;
 
 function readMention(text: string, { turns }: Chat, { offset, turn, tool }: AssetUse): Mention {
@@ -139,7 +141,7 @@ function readMention(text: string, { turns }: Chat, { offset, turn, tool }: Asse
 /** What a link calls the file; other words than a file's name are about something else. */
 function nameIn(text: string, offset: number): string | undefined {
   LABEL.lastIndex = offset;
-  const label = visibleLine(LABEL.exec(text)?.[1] ?? '').slice(0, MAX_NAME_CHARS);
+  const label = visibleLine((LABEL.exec(text)?.[1] ?? '').replace(ESCAPED, '$1')).slice(0, MAX_NAME_CHARS);
   return FILE_NAME.test(label) ? label : undefined;
 }
 
