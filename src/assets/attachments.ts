@@ -9,7 +9,7 @@ import {
   isInside,
   type LookedAt,
   lookAt,
-  readPieces,
+  readWhole,
 } from './confined.ts';
 import { ASSET_FOLDER } from './names.ts';
 import { judgeText } from './textFile.ts';
@@ -46,7 +46,7 @@ export class FolderAttachments implements AttachmentSource {
         throw new Error(`it has ${describeSize(file.size)}, and at most ${describeSize(maxBytes)} are sent`);
       }
       const { size } = file;
-      const read = (signal?: AbortSignal) => readWhole(path, file, signal);
+      const read = (signal?: AbortSignal) => readExplained(path, file, signal);
       return { name: basename(path), size, ...judgeText(file), read };
     } catch (error) {
       throw explained(error);
@@ -75,15 +75,9 @@ export class FolderAttachments implements AttachmentSource {
   }
 }
 
-async function readWhole(path: string, file: LookedAt, signal?: AbortSignal): Promise<Uint8Array> {
-  const bytes = Buffer.alloc(file.size);
-  let at = 0;
-  const take = (piece: Buffer) => {
-    at += piece.copy(bytes, at);
-  };
+async function readExplained(path: string, file: LookedAt, signal?: AbortSignal): Promise<Uint8Array> {
   try {
-    await readPieces(path, file, take, signal);
-    return bytes;
+    return await readWhole(path, file, signal);
   } catch (error) {
     throw error instanceof FileChanged ? new Error(`${error.message}. Run again`) : explained(error);
   }

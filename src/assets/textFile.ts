@@ -1,13 +1,7 @@
+import { isTextType } from '../result/mediaTable.ts';
 import type { LookedAt } from './confined.ts';
 
-/** Types whose files are text although their names do not begin with `text/`. */
-const TEXT_TYPES = /^(?:application\/(?:json|jsonl|xml|yaml|sql|x-ndjson)|image\/svg\+xml)$/;
 const UNKNOWN_TYPE = 'application/octet-stream';
-
-/** Whether a type promises text. */
-export function isTextType(mimeType: string): boolean {
-  return mimeType.startsWith('text/') || TEXT_TYPES.test(mimeType);
-}
 
 /** What no table knows is text if it reads as text: a Makefile, a `.rs`, a `.toml`. */
 export function judgeText({ head, size, mimeType }: LookedAt): {

@@ -1,7 +1,6 @@
-import { isTextType } from '../assets/textFile.ts';
 import { visibleLine } from '../chat/lines.ts';
 import { estimateFile } from '../model/estimate.ts';
-import { mediaByType } from '../result/mediaTable.ts';
+import { isTextType, mediaByType } from '../result/mediaTable.ts';
 import { describeSize } from '../result/summary.ts';
 import type { AssetEntry, ChatEntry, Entry } from './types.ts';
 

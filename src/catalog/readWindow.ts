@@ -1,5 +1,6 @@
 import { explained, FileChanged, type LookedAt, lookAt, readRange } from '../assets/confined.ts';
-import { isTextType, judgeText, readText } from '../assets/textFile.ts';
+import { judgeText, readText } from '../assets/textFile.ts';
+import { isTextType } from '../result/mediaTable.ts';
 import { REST_BYTES, textWindow, type Wanted } from './textWindow.ts';
 import { CatalogRefusal, type FoundEntry } from './types.ts';
 
