@@ -27,7 +27,8 @@ const common: BuildOptions = {
   banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
 };
 
-rmSync('dist/chunks', { recursive: true, force: true });
+// Their names change with their contents, and old ones would be shipped.
+for (const folder of ['dist/chunks', 'dist/content']) rmSync(folder, { recursive: true, force: true });
 await build({
   ...common,
   entryPoints: ['src/extension.ts', 'src/cli.ts', 'src/assets-server.ts'],
@@ -45,6 +46,15 @@ await build({
   outfile: 'dist/preview.cjs',
 });
 await build({ ...common, entryPoints: ['samples/server/main.ts'], outfile: 'dist/sample-server.js' });
+// What tool authors import as filechat/content. They may want to read it, so it stays as it was written.
+await build({
+  ...common,
+  minify: false,
+  charset: 'utf8',
+  banner: {},
+  entryPoints: ['src/content/index.ts'],
+  outfile: 'dist/content.js',
+});
 /** The page of the gallery: in a browser, where nothing runs at import and the last line starts it. */
 await build({
   bundle: true,

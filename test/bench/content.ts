@@ -1,0 +1,73 @@
+/** Images of 10 MB through the content helpers: how long it takes, against the bare work in the same rounds. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { median } from './chatTypes.ts';
+import type { ContentResults, ContentRow } from './contentReport.ts';
+import { CONTENT_TASKS, type ContentTask, loadForms, noisyPng } from './contentTasks.ts';
+
+const IMAGE_BYTES = 10 * 1024 * 1024;
+const SMALL_BYTES = 1_000;
+const ROUNDS = 9;
+const MEMORY = join(import.meta.dirname, 'contentMemory.ts');
+
+export async function measureContent(): Promise<ContentResults> {
+  const folder = await mkdtemp(join(tmpdir(), 'filechat-bench-'));
+  const [small, large] = [join(folder, 'small.png'), join(folder, 'large.png')];
+  try {
+    await writeFile(small, noisyPng(SMALL_BYTES));
+    await writeFile(large, noisyPng(IMAGE_BYTES));
+    const rows: ContentRow[] = [];
+    for (const [number, task] of CONTENT_TASKS.entries()) {
+      console.error(`content: ${task.what}`);
+      const peak = (way: 'ours' | 'plain') => measurePeak([`${number}`, way, small, large]);
+      const { what, against } = task;
+      rows.push({
+        what,
+        against,
+        ...(await measureTimes(task, large)),
+        oursPeakBytes: await peak('ours'),
+        plainPeakBytes: await peak('plain'),
+      });
+    }
+    const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform}`;
+    return {
+      date: new Date().toISOString(),
+      node: process.version,
+      machine,
+      imageBytes: IMAGE_BYTES,
+      rows,
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** In turns, so that a passing load does not hit one of the two alone. The middle round counts. */
+async function measureTimes({ form, ours, plain }: ContentTask, path: string) {
+  const forms = await loadForms(path, form);
+  const [oursMs, plainMs]: [number[], number[]] = [[], []];
+  // The round before the first is not counted: the engine still learns.
+  for (let round = -1; round < ROUNDS; round += 1) {
+    const plainTime = await time(() => plain(forms));
+    const oursTime = await time(() => ours(forms));
+    if (round < 0) continue;
+    plainMs.push(plainTime);
+    oursMs.push(oursTime);
+  }
+  return { oursMs: median(oursMs), plainMs: median(plainMs) };
+}
+
+async function time(work: () => unknown): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+/** In a process of its own, so that nothing else is in its memory. */
+async function measurePeak(words: readonly string[]): Promise<number> {
+  const { stdout } = await promisify(execFile)(process.execPath, [MEMORY, ...words]);
+  return Number(stdout);
+}
