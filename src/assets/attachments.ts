@@ -1,5 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import type { AttachedFile, AttachmentSource } from '../ports.ts';
+import { isTextType } from '../result/mediaTable.ts';
 import { describeSize } from '../result/summary.ts';
 import {
   explained,
@@ -9,7 +10,7 @@ import {
   isInside,
   type LookedAt,
   lookAt,
-  readPieces,
+  readWhole,
 } from './confined.ts';
 import { ASSET_FOLDER } from './names.ts';
 
@@ -45,7 +46,7 @@ export class FolderAttachments implements AttachmentSource {
         throw new Error(`it has ${describeSize(file.size)}, and at most ${describeSize(maxBytes)} are sent`);
       }
       const { size } = file;
-      const read = (signal?: AbortSignal) => readWhole(path, file, signal);
+      const read = (signal?: AbortSignal) => readExplained(path, file, signal);
       return { name: basename(path), size, ...judgeText(file), read };
     } catch (error) {
       throw explained(error);
@@ -74,13 +75,11 @@ export class FolderAttachments implements AttachmentSource {
   }
 }
 
-/** Types whose files are text although their names do not begin with `text/`. */
-const TEXT_TYPES = /^(?:application\/(?:json|jsonl|xml|yaml|sql|x-ndjson)|image\/svg\+xml)$/;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** What no table knows is text if it reads as text: a Makefile, a `.rs`, a `.toml`. */
 function judgeText({ head, size, mimeType }: LookedAt): Pick<AttachedFile, 'mimeType' | 'isText'> {
-  const claimsText = mimeType.startsWith('text/') || TEXT_TYPES.test(mimeType);
+  const claimsText = isTextType(mimeType);
   if (!claimsText && mimeType !== UNKNOWN_TYPE) return { mimeType, isText: false };
   if (!isUtf8(head, size > head.length)) return { mimeType: UNKNOWN_TYPE, isText: false };
   return { mimeType: claimsText ? mimeType : 'text/plain', isText: true };
@@ -95,15 +94,9 @@ function isUtf8(head: Uint8Array, isCut: boolean): boolean {
   }
 }
 
-async function readWhole(path: string, file: LookedAt, signal?: AbortSignal): Promise<Uint8Array> {
-  const bytes = Buffer.alloc(file.size);
-  let at = 0;
-  const take = (piece: Buffer) => {
-    at += piece.copy(bytes, at);
-  };
+async function readExplained(path: string, file: LookedAt, signal?: AbortSignal): Promise<Uint8Array> {
   try {
-    await readPieces(path, file, take, signal);
-    return bytes;
+    return await readWhole(path, file, signal);
   } catch (error) {
     throw error instanceof FileChanged ? new Error(`${error.message}. Run again`) : explained(error);
   }

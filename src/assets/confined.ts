@@ -1,6 +1,6 @@
-import { type BigIntStats, constants } from 'node:fs';
+import { type BigIntStats, constants, lstatSync, realpathSync } from 'node:fs';
 import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
-import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { judgeMediaType } from '../result/mediaType.ts';
 import { ASSET_FOLDER } from './names.ts';
 import { hasCode } from './writeFile.ts';
@@ -41,6 +41,39 @@ export async function findFile({ folder, roots, mayRead }: Confinement, written:
   return found;
 }
 
+/**
+ * The same for one folder and without waiting, and also for what is still to be written: then the nearest folder
+ * that is there says where it would be. Backslashes part names on Windows only, and elsewhere nobody means them.
+ */
+export function findBelow(folder: string, written: string): string {
+  const forms = [...FOREIGN_FORMS, ...FORMS_OF_NO_FILE];
+  if (forms.some(({ pattern }) => pattern.test(written))) throw new OutsideFolders();
+  const root = nearestReal(resolve(folder));
+  const path = resolve(root, written);
+  const isBelow = (base: string, each: string) => each === base || isInside(base, each);
+  // Before the disk is asked, so that nobody learns from the answer which files there are elsewhere.
+  if (!isBelow(root, path) && !isBelow(resolve(folder), path)) throw new OutsideFolders();
+  const found = nearestReal(path);
+  if (!isBelow(root, found)) throw new OutsideFolders();
+  return found;
+}
+
+/** The real path of what is there; of what is not, that of its folder with the rest behind it. */
+function nearestReal(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    // A link that leads nowhere is there all the same: who writes to it writes elsewhere.
+    if (isLink(path)) throw new OutsideFolders();
+    if (!hasCode(error, 'ENOENT', 'ENOTDIR') || dirname(path) === path) throw error;
+    return join(nearestReal(dirname(path)), basename(path));
+  }
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}
+
 /** A file that nobody has agreed to. */
 export class OutsideFolders extends Error {
   constructor() {
@@ -63,6 +96,9 @@ const FOREIGN_FORMS: readonly { readonly pattern: RegExp; readonly reason: strin
       ]
     : [{ pattern: /^[A-Za-z]:/, reason: 'it is a path of Windows' }];
 
+const FORMS_OF_NO_FILE: readonly { readonly pattern: RegExp }[] =
+  process.platform === 'win32' ? [{ pattern: /\0/ }] : [{ pattern: /[\0\\]/ }];
+
 /** A root that is gone holds nothing. */
 async function realFolders(folders: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(folders.map((folder) => realpath(folder).catch(() => undefined)));
@@ -83,11 +119,11 @@ async function withFile<T>(
 ): Promise<T> {
   // Asked before it is opened too: to open a device can be to use it.
   const before = await lstat(path);
-  if (!before.isFile()) throw before.isSymbolicLink() ? new FileChanged() : new Error(NOT_A_FILE);
+  if (!before.isFile()) throw before.isSymbolicLink() ? new FileChanged() : new NotAFile();
   const file = await open(path, READ);
   try {
     const stats = await file.stat({ bigint: true });
-    if (!stats.isFile()) throw new Error(NOT_A_FILE);
+    if (!stats.isFile()) throw new NotAFile();
     // A folder on the way may have become a link since the real path was asked for.
     if ((await realpath(path)) !== path || !isSame(stats, await stat(path, { bigint: true })))
       throw new FileChanged();
@@ -98,6 +134,13 @@ async function withFile<T>(
 }
 
 const NOT_A_FILE = 'it is not an ordinary file';
+
+/** A folder, a pipe, a device. */
+export class NotAFile extends Error {
+  constructor() {
+    super(NOT_A_FILE);
+  }
+}
 
 /** What is there now is not what was looked at. */
 export class FileChanged extends Error {
@@ -153,6 +196,17 @@ export async function readPieces(
       if (bytesRead < piece.length) return;
     }
   });
+}
+
+/** The whole file in memory. */
+export async function readWhole(path: string, file: LookedAt, signal?: AbortSignal): Promise<Buffer> {
+  const bytes = Buffer.alloc(file.size);
+  let at = 0;
+  const take = (piece: Buffer) => {
+    at += piece.copy(bytes, at);
+  };
+  await readPieces(path, file, take, signal);
+  return bytes;
 }
 
 /** A read may bring less than was asked for before the file ends. */

@@ -13,12 +13,36 @@ const NOT_PLAIN = /[^A-Za-z0-9+/]/;
 const NOT_URL_SAFE = /[^A-Za-z0-9_-]/;
 
 export function decodeBase64(data: string): DecodedBytes {
-  const head = DATA_URL.exec(data.slice(0, MAX_DATA_URL_HEAD_CHARS).trimStart());
-  if (!head) return decode(data);
-  const [whole, mimeType, parameters = ''] = head;
-  const payload = data.slice(data.indexOf(whole) + whole.length);
-  const decoded = /;base64$/i.test(parameters) ? decode(payload) : decodePercent(payload);
+  const { payload, isBase64: claims, mimeType } = readDataUrl(data);
+  const decoded = claims ? decode(payload) : decodePercent(payload);
   return decoded.ok && mimeType ? { ...decoded, mimeType } : decoded;
+}
+
+export interface DataUrlParts {
+  readonly payload: string;
+  readonly isBase64: boolean;
+  /** Missing where there is no head: then all of it is the payload, and base64. */
+  readonly mimeType?: string;
+}
+
+/** Takes the head of a data: URL off, if there is one. */
+export function readDataUrl(data: string): DataUrlParts {
+  const head = DATA_URL.exec(data.slice(0, MAX_DATA_URL_HEAD_CHARS).trimStart());
+  if (!head) return { payload: data, isBase64: true };
+  const [whole, mimeType = '', parameters = ''] = head;
+  const payload = data.slice(data.indexOf(whole) + whole.length);
+  return { payload, isBase64: /;base64$/i.test(parameters), mimeType };
+}
+
+/** The same check without the bytes. */
+export function isBase64(data: string): boolean {
+  const { payload, isBase64: claims } = readDataUrl(data);
+  return claims ? readDigits(payload).ok : decodePercent(payload).ok;
+}
+
+/** As MCP wants it on the wire: the plain alphabet, padded. The bytes themselves are not copied. */
+export function encodeBase64({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 }
 
 /** An upper bound of the bytes that a string can decode to, known before anything is decoded. */
@@ -27,6 +51,14 @@ export function decodedSizeAtMost(data: string): number {
 }
 
 function decode(data: string): DecodedBytes {
+  const read = readDigits(data);
+  // Buffer reads both alphabets under this name.
+  return read.ok ? { ok: true, bytes: Buffer.from(read.digits, 'base64') } : read;
+}
+
+function readDigits(
+  data: string,
+): { readonly ok: true; readonly digits: string } | { readonly ok: false; readonly reason: string } {
   const text = /\s/.test(data) ? data.replace(/\s+/g, '') : data;
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const digits = text.slice(0, text.length - padding);
@@ -35,8 +67,7 @@ function decode(data: string): DecodedBytes {
   if (digits.length % 4 === 1 || (padding > 0 && text.length % 4 !== 0)) {
     return { ok: false, reason: 'its base64 data is cut off or has the wrong padding' };
   }
-  // Buffer reads both alphabets under this name.
-  return { ok: true, bytes: Buffer.from(digits, 'base64') };
+  return { ok: true, digits };
 }
 
 function decodePercent(payload: string): DecodedBytes {

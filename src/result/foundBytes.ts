@@ -76,11 +76,15 @@ async function judgeHead(
   alone: boolean,
 ): Promise<{ readonly declared?: string } | undefined> {
   const digits = firstDigits(run);
-  const head = Buffer.from(digits, 'base64');
-  const signed = await sniffBytes(head);
-  if (signed && (run.length * 3) / 4 >= minSize(signed, digits)) return {};
-  const unsigned = alone && isCanonical(run) ? judgeUnsigned(head) : undefined;
+  if (await signedType(digits, (run.length * 3) / 4)) return {};
+  const unsigned = alone && isCanonical(run) ? judgeUnsigned(Buffer.from(digits, 'base64')) : undefined;
   return unsigned && declaredAs(unsigned);
+}
+
+/** What the first digits of base64 are signed as, if there are enough bytes that no word just looks like it. */
+export async function signedType(digits: string, byteCount: number): Promise<MediaType | undefined> {
+  const signed = await sniffBytes(Buffer.from(digits, 'base64'));
+  return signed && byteCount >= minSize(signed, digits) ? signed : undefined;
 }
 
 function firstDigits({ pieces }: Base64Run): string {

@@ -152,3 +152,11 @@ export function mediaByExtension(extension: string): MediaType | undefined {
 export function mediaByType(type: string): MediaType | undefined {
   return MEDIA_TYPES.find((each) => each.types.includes(type));
 }
+
+/** Types whose files are text although their names do not begin with `text/`. */
+const TEXT_TYPES = /^(?:application\/(?:json|jsonl|xml|yaml|sql|x-ndjson)|image\/svg\+xml)$/;
+
+/** Whether files of this type are text; whether they are UTF-8 is for their bytes to say. */
+export function isTextType(type: string): boolean {
+  return type.startsWith('text/') || TEXT_TYPES.test(type);
+}

@@ -1,6 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type';
 import type { AssetBytes } from '../ports.ts';
 import { imageSize, isCutPng } from './imageSize.ts';
+import { isDecidedHere, sniffMagic } from './magic.ts';
 import { canBeInside, type MediaType, mediaByExtension, mediaByType, UNKNOWN } from './mediaTable.ts';
 
 export interface MediaClues {
@@ -23,6 +24,13 @@ export async function judgeMediaType(clues: MediaClues): Promise<MediaType> {
 /** What the first bytes say for certain: by magic numbers, or as the markup that they begin with. */
 export async function sniffBytes(head: Uint8Array): Promise<MediaType | undefined> {
   return (await sniffBinary(head))?.type ?? sniffMarkup(head);
+}
+
+/** The same without waiting. Of a container it says no more than its head does; `claimed` is believed of what is inside. */
+export function sniffHead(head: Uint8Array, claimed?: MediaType): MediaType | undefined {
+  const magic = sniffMagic(head);
+  if (!magic) return sniffMarkup(head);
+  return claimed && canBeInside(magic.extension, claimed) ? claimed : mediaByExtension(magic.extension);
 }
 
 /** The bytes that are in memory: all of them, or the head of a long file. */
@@ -64,10 +72,16 @@ const MARKUP_HEAD_BYTES = 4096;
 const TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+_-]{0,126}$/;
 const MAX_TYPE_CHARS = 200;
 
-/** The type without its parameters, and what the table knows of it. Octets are no claim at all. */
+/** A type without its parameters, or nothing if it is none. */
+export function typeName(declared: string): string | undefined {
+  const type = declared.slice(0, MAX_TYPE_CHARS).split(';')[0]?.trim().toLowerCase();
+  return type && TYPE.test(type) ? type : undefined;
+}
+
+/** What the table knows of a type. Octets are no claim at all. */
 function readDeclared(declared: string | undefined): { readonly type?: string; readonly known?: MediaType } {
-  const type = declared?.slice(0, MAX_TYPE_CHARS).split(';')[0]?.trim().toLowerCase();
-  if (!type || !TYPE.test(type) || type === 'application/octet-stream') return {};
+  const type = declared === undefined ? undefined : typeName(declared);
+  if (type === undefined || type === 'application/octet-stream') return {};
   const known = mediaByType(type);
   return known ? { type, known } : { type };
 }
@@ -76,12 +90,18 @@ function readDeclared(declared: string | undefined): { readonly type?: string; r
 async function sniffBinary(
   bytes: Uint8Array,
 ): Promise<{ readonly container: string; readonly type: MediaType } | undefined> {
+  const magic = sniffMagic(bytes);
+  if (magic?.isFinal) return named(magic.extension);
   // The library rejects when a file ends in the middle of its head; such bytes are of no known type.
   const found = await fileTypeFromBuffer(bytes).catch(() => undefined);
+  // A text may begin with the two letters that are all the library asks for.
+  if (!found || (!magic && isDecidedHere(found.ext))) return magic && named(magic.extension);
   // A generic XML head says less than the declared type.
-  if (!found || found.ext === 'xml') return undefined;
-  const type = mediaByExtension(found.ext) ?? mediaByType(found.mime) ?? UNKNOWN;
-  return { container: found.ext, type };
+  return found.ext === 'xml' ? undefined : named(found.ext, found.mime);
+}
+
+function named(container: string, mimeType = '') {
+  return { container, type: mediaByExtension(container) ?? mediaByType(mimeType) ?? UNKNOWN };
 }
 
 /** SVG and HTML have no magic numbers, and both can run scripts: they must not pass as a picture. */
@@ -113,7 +133,8 @@ function withDeclaredSound(sniffed: MediaType, declared: string | undefined): Me
   return (extension && mediaByExtension(extension)) || sniffed;
 }
 
-function byUri(uri: string | undefined): MediaType | undefined {
+/** By the ending of a name, a path or a URI. */
+export function byUri(uri: string | undefined): MediaType | undefined {
   const extension = /\.([A-Za-z0-9]{1,8})(?:[?#].*)?$/.exec(uri?.slice(-300) ?? '')?.[1];
   return extension === undefined ? undefined : mediaByExtension(extension);
 }

@@ -1,0 +1,52 @@
+import { isAnyArrayBuffer, isUint8Array } from 'node:util/types';
+import { decodeBase64, encodeBase64, isBase64, readDataUrl } from '../result/base64.ts';
+import type { Bytes } from './types.ts';
+
+/** Plain base64 with padding, as MCP has it. */
+export function bufferToBase64(bytes: Bytes): string {
+  return encodeBase64(viewOf(bytes));
+}
+
+/** Takes every form that `validateBase64` takes. */
+export function base64ToBuffer(data: string): Buffer {
+  const decoded = decodeBase64(data);
+  if (!decoded.ok) throw new Error(INVALID);
+  const { buffer, byteOffset, byteLength } = decoded.bytes;
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+/** Whether a string decodes: plain or URL-safe, with or without padding, in lines, or as a data: URL. */
+export function validateBase64(data: string): boolean {
+  return typeof data === 'string' && isBase64(data);
+}
+
+export const INVALID =
+  'Invalid base64 data: String contains invalid characters. Ensure the data is properly base64-encoded.';
+
+/** Also for bytes of another realm, such as those that a test runner hands out. */
+export function isBytes(value: unknown): value is Bytes {
+  return isUint8Array(value) || isAnyArrayBuffer(value);
+}
+
+export function viewOf(bytes: Bytes): Uint8Array {
+  return isUint8Array(bytes) ? bytes : new Uint8Array(bytes);
+}
+
+/** Base64 that is as MCP has it, and so need not be decoded to be sent. */
+export function isCanonical(data: string): boolean {
+  if (data.length % 4 !== 0 || NOT_CANONICAL.test(data)) return false;
+  const end = data.slice(-4);
+  return Buffer.from(end, 'base64').toString('base64') === end;
+}
+
+/** Searched for, not matched from end to end: a search needs no backtracking, however long the text. */
+const NOT_CANONICAL = /[^A-Za-z0-9+/=]|=[^=]/;
+
+/** How many bytes a string holds, from its length alone where it is not broken into lines. */
+export function base64Size(data: string): number {
+  const { payload, isBase64: isEncoded } = readDataUrl(data);
+  if (!isEncoded) return Buffer.byteLength(payload);
+  const digits = /\s/.test(payload) ? payload.replace(/\s+/g, '') : payload;
+  const padding = digits.endsWith('==') ? 2 : digits.endsWith('=') ? 1 : 0;
+  return Math.floor(((digits.length - padding) * 3) / 4);
+}

@@ -1,0 +1,205 @@
+import { lstatSync } from 'node:fs';
+import { readDataUrl } from '../result/base64.ts';
+import { signedType } from '../result/foundBytes.ts';
+import { UNKNOWN } from '../result/mediaTable.ts';
+import { typeName } from '../result/mediaType.ts';
+import { base64Size, isBytes, validateBase64 } from './base64.ts';
+import { binaryBlock, readOptions, suitableBlock, toAudioContent, toImageContent } from './blocks.ts';
+import { isPathLike, sanitizeFilePath } from './files.ts';
+import { readInput } from './payload.ts';
+import type {
+  AudioHint,
+  BinaryHint,
+  ContentOptions,
+  DataInput,
+  FileHint,
+  ImageHint,
+  TextContent,
+  ToolResult,
+  ToolResultContent,
+} from './types.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Makes a result of MCP of whatever a tool returns. A string stays text, unless it is a data: URL, the base64 of
+ * bytes that are signed, or, where a `basePath` is given, the path of a file in it. Without that folder no string
+ * is ever a path: a tool that repeats what it was told must not give files away.
+ */
+export async function normalizeResult(
+  result: unknown,
+  options?: ContentOptions | string,
+): Promise<ToolResult> {
+  const given = typeof options === 'string' ? { basePath: options } : readOptions(options);
+  const value = await result;
+  if (value instanceof Error) return { content: [textBlock(value.message)], isError: true };
+  if (!isFields(value) || isBytes(value)) return { content: await toBlocks(value, given) };
+  if (Array.isArray(value['content']))
+    return { ...value, content: await keptBlocks(value['content'], forEach(given)) } as ToolResult;
+  if (isFields(value['structuredContent']))
+    return { ...value, content: [textBlock(toJson(value['structuredContent']))] } as ToolResult;
+  return { content: await toBlocks(value, given) };
+}
+
+/** What was said of one thing is not said of each of several. */
+function forEach({ basePath, maxBytes, onWarning }: ContentOptions): ContentOptions {
+  return { basePath, maxBytes, onWarning };
+}
+
+async function toBlocks(value: unknown, options: ContentOptions): Promise<ToolResultContent[]> {
+  if (!Array.isArray(value) || !isListOfContent(value)) return [await toBlock(value, options)];
+  return await eachBlock(value, forEach(options));
+}
+
+/** One after another, so that of several large files only one is in memory beside its base64. */
+async function eachBlock(items: readonly unknown[], options: ContentOptions): Promise<ToolResultContent[]> {
+  const blocks: ToolResultContent[] = [];
+  for (const item of items) blocks.push(await toBlock(item, options));
+  return blocks;
+}
+
+/** In a whole result also a block of a kind that is not known here stays what it is. */
+async function keptBlocks(items: readonly unknown[], options: ContentOptions): Promise<ToolResultContent[]> {
+  const blocks: ToolResultContent[] = [];
+  for (const item of items) {
+    const isForeign = isFields(item) && typeof item['type'] === 'string' && readKind(item) === undefined;
+    blocks.push(isForeign ? (item as ToolResultContent) : await toBlock(item, options));
+  }
+  return blocks;
+}
+
+/** A list of numbers or records is data, and stays together. */
+function isListOfContent(items: readonly unknown[]): boolean {
+  const isContent = (item: unknown) => isBytes(item) || readKind(item) !== undefined;
+  return items.length > 0 && (items.some(isContent) || items.every((item) => typeof item === 'string'));
+}
+
+async function toBlock(value: unknown, options: ContentOptions): Promise<ToolResultContent> {
+  if (value === null || value === undefined)
+    throw new Error('Invalid result: a tool must return something, and this one returned nothing.');
+  if (typeof value === 'string') return await stringBlock(value, options);
+  if (isBytes(value)) return suitableBlock(await readInput(value, options));
+  const convert = BY_KIND[readKind(value) ?? 'other'];
+  return await convert(value as Fields, options);
+}
+
+type Kind = 'media' | 'binary' | 'file' | 'resource' | 'block';
+
+/** What an object is by its type and the field that goes with it; nothing if it is just an object. */
+function readKind(value: unknown): Kind | undefined {
+  if (!isFields(value) || typeof value['type'] !== 'string') return undefined;
+  const [field, kind] = Object.hasOwn(FIELD_OF, value['type']) ? (FIELD_OF[value['type']] ?? []) : [];
+  return field !== undefined && value[field] !== undefined ? kind : undefined;
+}
+
+const FIELD_OF: Readonly<Record<string, readonly [field: string, kind: Kind]>> = {
+  image: ['data', 'media'],
+  audio: ['data', 'media'],
+  binary: ['data', 'binary'],
+  file: ['path', 'file'],
+  resource: ['resource', 'resource'],
+  text: ['text', 'block'],
+  resource_link: ['uri', 'block'],
+};
+
+type Convert = (value: Fields, options: ContentOptions) => Promise<ToolResultContent>;
+
+const BY_KIND: Readonly<Record<Kind | 'other', Convert>> = {
+  media: mediaBlock,
+  binary: async (value, options) => binaryBlock(await readInput(value as BinaryHint, options)),
+  file: async (value, options) => suitableBlock(await readInput(value as FileHint, options)),
+  resource: embeddedBlock,
+  block: async (value) => value as ToolResultContent,
+  other: async (value) => textBlock(toJson(value)),
+};
+
+/** Everything else that the block says, such as annotations, stays with it. */
+async function mediaBlock(value: Fields, options: ContentOptions): Promise<ToolResultContent> {
+  const hint = value as ImageHint | AudioHint;
+  const block = await (hint.type === 'image' ? toImageContent(hint, options) : toAudioContent(hint, options));
+  return { ...value, ...block };
+}
+
+/** A resource whose bytes are still bytes; and base64 that no client would take is found here and not there. */
+async function embeddedBlock(value: Fields, options: ContentOptions): Promise<ToolResultContent> {
+  const resource = value['resource'];
+  if (!isFields(resource) || resource['blob'] === undefined) return value as ToolResultContent;
+  const { uri, mimeType, blob } = resource as { uri?: string; mimeType?: string; blob: DataInput };
+  const made = binaryBlock(await readInput({ type: 'binary', data: blob, uri, mimeType }, options)).resource;
+  return { ...value, resource: { ...resource, ...made } } as ToolResultContent;
+}
+
+async function stringBlock(text: string, options: ContentOptions): Promise<ToolResultContent> {
+  if (isWholeDataUrl(text) || (await isSignedBase64(text)))
+    return suitableBlock(await readInput({ type: 'binary', data: text.trim() }, options));
+  if (options.basePath !== undefined && isFileBelow(options.basePath, text))
+    return suitableBlock(await readInput({ type: 'file', path: text }, options));
+  return textBlock(text);
+}
+
+/** Words may begin with `data:` too, and have a comma somewhere. */
+function isWholeDataUrl(text: string): boolean {
+  const { mimeType } = readDataUrl(text);
+  if (mimeType === undefined || (mimeType !== '' && typeName(mimeType) === undefined)) return false;
+  return validateBase64(text) && base64Size(text) > 0;
+}
+
+/** The longest head that is looked at; a multiple of four. */
+const HEAD_CHARS = 8192;
+
+/** Bytes that say what they are, and are more than a word that happens to begin like them. */
+async function isSignedBase64(text: string): Promise<boolean> {
+  const whole = text.trim();
+  if (/[ \t]/.test(whole.slice(0, HEAD_CHARS))) return false;
+  const head = whole.slice(0, HEAD_CHARS).replace(/\s+/g, '');
+  if (!validateBase64(head.slice(0, head.length - (head.length % 4)))) return false;
+  const signed = await signedType(head.replace(/=+$/, ''), base64Size(whole));
+  return signed !== undefined && signed !== UNKNOWN && !/[ \t]/.test(whole) && validateBase64(whole);
+}
+
+function isFileBelow(folder: string, text: string): boolean {
+  if (!isPathLike(text)) return false;
+  try {
+    return lstatSync(sanitizeFilePath(text, folder)).isFile();
+  } catch {
+    // What is elsewhere and what is nowhere are both just text.
+    return false;
+  }
+}
+
+function textBlock(text: string): TextContent {
+  return { type: 'text', text };
+}
+
+function toJson(value: unknown): string {
+  const json = writeJson(value);
+  if (json === undefined) throw new Error(`Invalid result: a ${typeof value} cannot be sent.`);
+  return json;
+}
+
+function writeJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value, refuseBytes, 2);
+  } catch (error) {
+    if (error instanceof BytesWithin) throw error;
+    throw new Error('Invalid result: it cannot be written as JSON.', { cause: error });
+  }
+}
+
+/** Bytes in a field would become a list of numbers, each of them longer than the byte. */
+function refuseBytes(this: unknown, key: string, value: unknown): unknown {
+  if (isBytes((this as Fields)[key])) throw new BytesWithin(key);
+  return value;
+}
+
+class BytesWithin extends Error {
+  constructor(key: string) {
+    super(
+      `Invalid result: there are bytes in the field ${JSON.stringify(key)}. Return them as a block of their own, or as base64.`,
+    );
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null;
+}
