@@ -17,7 +17,10 @@ function results(oursMs: number): ContentResults {
 it('a helper is shown with its time, its ratio to the bare work, its peak, and whether it is fast enough', () => {
   const report = renderContentReport(results(500));
   assert.match(report, /^An image of 10 MB +Filechat +against/m);
-  assert.match(report, /^toImageContent of a Buffer +12\.0 ms +8\.0 ms +toString +1\.50× +27 MB +13 MB +ok$/m);
+  assert.match(
+    report,
+    /^toImageContent of a Buffer +12\.0 ms +8\.0 ms +toString +1\.50× +27 MB +13 MB +ok$/m,
+  );
   assert.match(report, /^toImageContent of a Buffer +500 ms .* 62\.50× .* MISSED$/m);
 });
 

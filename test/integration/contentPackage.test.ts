@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import * as content from '../../src/content/index.ts';
-import { installFilechat, packFilechat, typeCheck } from './helpers/packedFilechat.ts';
+import { installFilechat, linkPackages, packFilechat, typeCheck } from './helpers/packedFilechat.ts';
 import { repositoryPath } from './helpers/sampleServer.ts';
 import { createTemporaryFolder } from './helpers/temporaryFolder.ts';
 
@@ -41,12 +41,13 @@ describe('the npm package', () => {
     const packed = await packFilechat(folder.path);
     files = packed.files;
     await installFilechat(folder.path, packed.tarball);
+    await linkPackages(folder.path, ['@types/node']);
   });
   after(() => folder[Symbol.dispose]());
 
   it('holds the command line, the assets server, the helpers with their types, and nothing else', () => {
     const unexpected =
-      /^(?!(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/(?:cli|assets-server|content|chunks\/[\w.-]+)\.js|dist\/content\/[\w.-]+\.d\.ts)$)/;
+      /^(?!(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/(?:cli|assets-server|content|chunks\/[\w.-]+)\.js|dist\/content\/[\w./-]+\.d\.ts)$)/;
     assert.deepEqual(
       files.filter((path) => unexpected.test(path)),
       [],
@@ -77,9 +78,15 @@ describe('the npm package', () => {
     { module: 'nodenext' },
     { module: 'esnext', moduleResolution: 'bundler' },
   ] as const) {
-    it(`has types for ${JSON.stringify(resolution)} that need no others, not even those of Node`, async () => {
+    it(`has types for ${JSON.stringify(resolution)} that need no others but those of Node`, async () => {
       await writeFile(join(folder.path, 'user.ts'), TYPED_USER);
-      const options = { target: 'es2023', lib: ['es2023'], types: [], skipLibCheck: false, ...resolution };
+      const options = {
+        target: 'es2023',
+        lib: ['es2023'],
+        types: ['node'],
+        skipLibCheck: false,
+        ...resolution,
+      };
       assert.equal(await typeCheck(folder.path, ['user.ts'], options), '');
     });
   }
