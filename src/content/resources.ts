@@ -34,6 +34,10 @@ export class ResourceShelf {
     return this;
   }
 
+  uris(): string[] {
+    return [...this.#items.keys()];
+  }
+
   read(uri: string): ResourceContents {
     const item = this.#items.get(uri);
     if (!item) throw new Error(`Resource not found: ${uri}`);
