@@ -34,3 +34,16 @@ const FRAME_BYTES = png(1, 1, new Uint8Array()).length;
 export function pngOfSize(byteCount: number): Buffer {
   return png(64, 64, Buffer.alloc(byteCount - FRAME_BYTES, 7));
 }
+
+const wrapped = (text: string) => text.replace(/.{76}/g, '$&\r\n');
+
+/** The ways in which people write the same bytes. */
+export const BASE64_FORMS: Readonly<Record<string, (bytes: Uint8Array) => string>> = {
+  plain: (bytes) => Buffer.from(bytes).toString('base64'),
+  'URL-safe': (bytes) => Buffer.from(bytes).toString('base64url'),
+  'without padding': (bytes) => Buffer.from(bytes).toString('base64').replace(/=+$/, ''),
+  'in lines': (bytes) => wrapped(Buffer.from(bytes).toString('base64')),
+  'a data: URL': (bytes) => `data:image/png;base64,${Buffer.from(bytes).toString('base64')}`,
+  'a data: URL with parameters': (bytes) =>
+    `data:text/plain;charset=utf-8;base64,${Buffer.from(bytes).toString('base64')}`,
+};
