@@ -10,7 +10,7 @@ export function bufferToBase64(bytes: Bytes): string {
 /** Takes every form that `validateBase64` takes. */
 export function base64ToBuffer(data: string): Buffer {
   const decoded = decodeBase64(data);
-  if (!decoded.ok) throw new Error(INVALID);
+  if (!decoded.ok) throw new InvalidBase64();
   const { buffer, byteOffset, byteLength } = decoded.bytes;
   return Buffer.from(buffer, byteOffset, byteLength);
 }
@@ -20,8 +20,13 @@ export function validateBase64(data: string): boolean {
   return typeof data === 'string' && isBase64(data);
 }
 
-export const INVALID =
-  'Invalid base64 data: String contains invalid characters. Ensure the data is properly base64-encoded.';
+export class InvalidBase64 extends Error {
+  constructor() {
+    super(
+      'Invalid base64 data: String contains invalid characters. Ensure the data is properly base64-encoded.',
+    );
+  }
+}
 
 /** Also for bytes of another realm, such as those that a test runner hands out. */
 export function isBytes(value: unknown): value is Bytes {
@@ -34,19 +39,23 @@ export function viewOf(bytes: Bytes): Uint8Array {
 
 /** Base64 that is as MCP has it, and so need not be decoded to be sent. */
 export function isCanonical(data: string): boolean {
-  if (data.length % 4 !== 0 || NOT_CANONICAL.test(data)) return false;
+  if (data.length % 4 !== 0 || NOT_A_DIGIT.test(withoutPadding(data))) return false;
   const end = data.slice(-4);
   return Buffer.from(end, 'base64').toString('base64') === end;
 }
 
 /** Searched for, not matched from end to end: a search needs no backtracking, however long the text. */
-const NOT_CANONICAL = /[^A-Za-z0-9+/=]|=[^=]/;
+const NOT_A_DIGIT = /[^A-Za-z0-9+/]/;
+
+function withoutPadding(digits: string): string {
+  const padding = digits.endsWith('==') ? 2 : digits.endsWith('=') ? 1 : 0;
+  return digits.slice(0, digits.length - padding);
+}
 
 /** How many bytes a string holds, from its length alone where it is not broken into lines. */
 export function base64Size(data: string): number {
   const { payload, isBase64: isEncoded } = readDataUrl(data);
-  if (!isEncoded) return Buffer.byteLength(payload);
+  if (!isEncoded) return Buffer.byteLength(payload) - 2 * (payload.match(/%[0-9a-f]{2}/gi)?.length ?? 0);
   const digits = /\s/.test(payload) ? payload.replace(/\s+/g, '') : payload;
-  const padding = digits.endsWith('==') ? 2 : digits.endsWith('=') ? 1 : 0;
-  return Math.floor(((digits.length - padding) * 3) / 4);
+  return Math.floor((withoutPadding(digits).length * 3) / 4);
 }

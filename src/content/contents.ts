@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mediaByType, UNKNOWN } from '../result/mediaTable.ts';
 import { byUri, typeName } from '../result/mediaType.ts';
+import { checkSize } from './limits.ts';
 import { firstType, isTextual } from './mimeType.ts';
 import type { Payload } from './payload.ts';
-import type { ResourceContents, TextContents } from './types.ts';
+import type { EmbedOptions, ResourceContents, TextContents } from './types.ts';
 
 /** What stands in a resource: text where type and bytes both say so, else bytes. */
 export function contentsOf(
@@ -17,8 +18,10 @@ export function contentsOf(
 
 export function textContents(
   text: string,
-  { uri, mimeType, name = uri }: { uri: string; mimeType?: string | undefined; name?: string | undefined },
+  { uri, mimeType, name = uri, ...limits }: EmbedOptions,
 ): TextContents {
+  const size = Buffer.byteLength(text);
+  if (size > 0) checkSize(size, limits);
   const named = firstType(byUri(name) ?? UNKNOWN);
   return { uri, mimeType: mimeType || (isTextual(named) ? named : 'text/plain'), text };
 }

@@ -1,9 +1,10 @@
 import { lstatSync } from 'node:fs';
+import { isNativeError } from 'node:util/types';
 import { readDataUrl } from '../result/base64.ts';
 import { signedType } from '../result/foundBytes.ts';
 import { UNKNOWN } from '../result/mediaTable.ts';
 import { typeName } from '../result/mediaType.ts';
-import { base64Size, isBytes, validateBase64 } from './base64.ts';
+import { base64Size, InvalidBase64, isBytes } from './base64.ts';
 import { binaryBlock, readOptions, suitableBlock, toAudioContent, toImageContent } from './blocks.ts';
 import { isPathLike, sanitizeFilePath } from './files.ts';
 import { readInput } from './payload.ts';
@@ -32,7 +33,7 @@ export async function normalizeResult(
 ): Promise<ToolResult> {
   const given = typeof options === 'string' ? { basePath: options } : readOptions(options);
   const value = await result;
-  if (value instanceof Error) return { content: [textBlock(value.message)], isError: true };
+  if (isNativeError(value)) return { content: [textBlock(value.message)], isError: true };
   if (!isFields(value) || isBytes(value)) return { content: await toBlocks(value, given) };
   if (Array.isArray(value['content']))
     return { ...value, content: await keptBlocks(value['content'], forEach(given)) } as ToolResult;
@@ -106,12 +107,23 @@ type Convert = (value: Fields, options: ContentOptions) => Promise<ToolResultCon
 
 const BY_KIND: Readonly<Record<Kind | 'other', Convert>> = {
   media: mediaBlock,
-  binary: async (value, options) => binaryBlock(await readInput(value as BinaryHint, options)),
-  file: async (value, options) => suitableBlock(await readInput(value as FileHint, options)),
+  binary: async (value, options) => ({
+    ...besides(value),
+    ...binaryBlock(await readInput(value as BinaryHint, options)),
+  }),
+  file: async (value, options) => ({
+    ...besides(value),
+    ...suitableBlock(await readInput(value as FileHint, options)),
+  }),
   resource: embeddedBlock,
   block: async (value) => value as ToolResultContent,
   other: async (value) => textBlock(toJson(value)),
 };
+
+/** What a hint says to whoever gets the block. */
+function besides({ annotations, _meta }: Fields): Pick<TextContent, 'annotations' | '_meta'> {
+  return { ...(isFields(annotations) && { annotations }), ...(isFields(_meta) && { _meta }) };
+}
 
 /** Everything else that the block says, such as annotations, stays with it. */
 async function mediaBlock(value: Fields, options: ContentOptions): Promise<ToolResultContent> {
@@ -130,32 +142,42 @@ async function embeddedBlock(value: Fields, options: ContentOptions): Promise<To
 }
 
 async function stringBlock(text: string, options: ContentOptions): Promise<ToolResultContent> {
-  if (isWholeDataUrl(text) || (await isSignedBase64(text)))
-    return suitableBlock(await readInput({ type: 'binary', data: text.trim() }, options));
+  if (isDataUrl(text) || (await beginsSigned(text))) return await bytesOrText(text, options);
   if (options.basePath !== undefined && isFileBelow(options.basePath, text))
     return suitableBlock(await readInput({ type: 'file', path: text }, options));
   return textBlock(text);
 }
 
+/** What begins like bytes and goes on as something else is text. Base64 may be in lines, but words have spaces. */
+async function bytesOrText(text: string, options: ContentOptions): Promise<ToolResultContent> {
+  const data = text.trim();
+  if (/[ \t]/.test(data)) return textBlock(text);
+  try {
+    return suitableBlock(await readInput({ type: 'binary', data }, options));
+  } catch (error) {
+    if (error instanceof InvalidBase64) return textBlock(text);
+    throw error;
+  }
+}
+
 /** Words may begin with `data:` too, and have a comma somewhere. */
-function isWholeDataUrl(text: string): boolean {
-  const { mimeType } = readDataUrl(text);
-  if (mimeType === undefined || (mimeType !== '' && typeName(mimeType) === undefined)) return false;
-  return validateBase64(text) && base64Size(text) > 0;
+function isDataUrl(text: string): boolean {
+  const { mimeType, payload } = readDataUrl(text);
+  return mimeType !== undefined && payload !== '' && (mimeType === '' || typeName(mimeType) !== undefined);
 }
 
 /** The longest head that is looked at; a multiple of four. */
 const HEAD_CHARS = 8192;
 
 /** Bytes that say what they are, and are more than a word that happens to begin like them. */
-async function isSignedBase64(text: string): Promise<boolean> {
-  const whole = text.trim();
-  if (/[ \t]/.test(whole.slice(0, HEAD_CHARS))) return false;
-  const head = whole.slice(0, HEAD_CHARS).replace(/\s+/g, '');
-  if (!validateBase64(head.slice(0, head.length - (head.length % 4)))) return false;
-  const signed = await signedType(head.replace(/=+$/, ''), base64Size(whole));
-  return signed !== undefined && signed !== UNKNOWN && !/[ \t]/.test(whole) && validateBase64(whole);
+async function beginsSigned(text: string): Promise<boolean> {
+  const head = text.slice(0, HEAD_CHARS).trim();
+  if (NOT_IN_LINES.test(head)) return false;
+  const signed = await signedType(head.replace(/\s+/g, ''), base64Size(text));
+  return signed !== undefined && signed !== UNKNOWN;
 }
+
+const NOT_IN_LINES = /[^A-Za-z0-9+/=_\r\n-]/;
 
 function isFileBelow(folder: string, text: string): boolean {
   if (!isPathLike(text)) return false;
@@ -188,14 +210,15 @@ function writeJson(value: unknown): string | undefined {
 
 /** Bytes in a field would become a list of numbers, each of them longer than the byte. */
 function refuseBytes(this: unknown, key: string, value: unknown): unknown {
-  if (isBytes((this as Fields)[key])) throw new BytesWithin(key);
+  const given = (this as Fields)[key];
+  if (isBytes(given) || ArrayBuffer.isView(given)) throw new BytesWithin();
   return value;
 }
 
 class BytesWithin extends Error {
-  constructor(key: string) {
+  constructor() {
     super(
-      `Invalid result: there are bytes in the field ${JSON.stringify(key)}. Return them as a block of their own, or as base64.`,
+      'Invalid result: there are bytes among other data. Return them as a Buffer of their own, or as base64.',
     );
   }
 }

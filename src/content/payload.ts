@@ -4,7 +4,7 @@ import {
   base64Size,
   base64ToBuffer,
   bufferToBase64,
-  INVALID,
+  InvalidBase64,
   isBytes,
   isCanonical,
   viewOf,
@@ -74,7 +74,7 @@ async function ofBase64(data: string, options: ContentOptions): Promise<Payload>
     return { ...(await describe(head, said)), base64: () => payload, bytes: () => base64ToBuffer(payload) };
   }
   const decoded = decodeBase64(data);
-  if (!decoded.ok) throw new Error(INVALID);
+  if (!decoded.ok) throw new InvalidBase64();
   return { ...(await describe(decoded.bytes, said)), ...formsOf(decoded.bytes) };
 }
 

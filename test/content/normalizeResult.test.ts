@@ -72,6 +72,9 @@ describe('a string', () => {
     'data: 3 items, and more',
     'data:,',
     'data:image/png;base64,!!',
+    `data:image/png;base64,${base64(SAMPLES.png())} is a picture`,
+    `${base64(SAMPLES.png())}\nis a picture`,
+    `${base64(Buffer.concat([SAMPLES.png(), Buffer.alloc(9000)]))}!`,
     'iVBORw0KGgo=',
     'Qk0',
     '/9j/',
@@ -247,6 +250,7 @@ describe('other values', () => {
       3n,
       { a: Buffer.from('x') },
       [{ a: new ArrayBuffer(1) }],
+      new Float32Array(2),
     ])
       await assert.rejects(normalizeResult(value), /^Error: Invalid result/);
     const round: { self?: unknown } = {};
