@@ -45,7 +45,10 @@ export async function measureContent(): Promise<ContentResults> {
   }
 }
 
-/** In turns, so that a passing load does not hit one of the two alone. The middle round counts. */
+/**
+ * In turns, so that a passing load does not hit one of the two alone. The fastest rounds are compared: whatever else
+ * the machine does can only make one slower. Whether it is fast enough, the middle one says.
+ */
 async function measureTimes({ form, ours, plain }: ContentTask, path: string) {
   const forms = await loadForms(path, form);
   const oursMs: number[] = [];
@@ -62,7 +65,7 @@ async function measureTimes({ form, ours, plain }: ContentTask, path: string) {
       if (round >= 0) taken.push(ms);
     }
   }
-  return { oursMs: median(oursMs), plainMs: median(plainMs) };
+  return { oursMs: Math.min(...oursMs), plainMs: Math.min(...plainMs), middleMs: median(oursMs) };
 }
 
 async function time(work: () => unknown): Promise<number> {

@@ -3,10 +3,13 @@ import { alignColumns } from './report.ts';
 /** One helper with one form of the image. */
 export interface ContentRow {
   readonly what: string;
+  /** Of the fastest round, as is `plainMs`. */
   readonly oursMs: number;
   readonly plainMs: number;
   /** What `plainMs` is the time of. */
   readonly against: string;
+  /** What the helper took in the middle one of all rounds. */
+  readonly middleMs: number;
   /** How far the memory rose above what it was with the image loaded. */
   readonly oursPeakBytes: number;
   readonly plainPeakBytes: number;
@@ -36,6 +39,7 @@ export function renderContentReport({ node, machine, date, imageBytes, rows }: C
     'ratio',
     'peak',
     'against',
+    'middle round',
     `< ${MAX_CONTENT_MS} ms`,
   ];
   const table = alignColumns([head, ...rows.map(describeRow)]);
@@ -51,12 +55,13 @@ function describeRow(row: ContentRow): readonly string[] {
     `${(row.oursMs / row.plainMs).toFixed(2)}×`,
     showMb(row.oursPeakBytes),
     showMb(row.plainPeakBytes),
+    showMs(row.middleMs),
     isFast(row) ? 'ok' : 'MISSED',
   ];
 }
 
-function isFast({ oursMs }: ContentRow): boolean {
-  return oursMs < MAX_CONTENT_MS;
+function isFast({ middleMs }: ContentRow): boolean {
+  return middleMs < MAX_CONTENT_MS;
 }
 
 function showMs(ms: number): string {

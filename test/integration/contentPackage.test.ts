@@ -20,17 +20,24 @@ const image = await content.toImageContent(Buffer.from('${PNG}', 'base64'));
 console.log(JSON.stringify({ names: Object.keys(content).sort(), image }));
 `;
 
-/** Every helper in the way that its types ask for, and one use that they must refuse. */
+/** The helpers as their types have them, and what the types must refuse. */
 const TYPED_USER = `
-import { normalizeResult, toImageContent } from 'filechat/content';
+import * as content from 'filechat/content';
 
-export async function draw(bytes: Uint8Array): Promise<string> {
-  const image = await toImageContent(bytes);
-  const type: 'image' = image.type;
-  const [first] = (await normalizeResult(bytes)).content;
+export async function draw(bytes: Uint8Array): Promise<content.ToolResult> {
+  const image: content.ImageContent = await content.toImageContent(bytes, 'image/png');
+  const sound: content.AudioContent = await content.toAudioContent({ type: 'audio', data: bytes });
+  const report = await content.toBinaryContent({ type: 'file', path: 'a.pdf' }, { basePath: 'reports' });
+  const blob: string = report.resource.blob;
+  const table = await content.toEmbeddedResource('a,b', { uri: 'files://a.csv', onWarning: console.warn });
+  const [first] = (await content.normalizeResult([bytes, blob])).content;
+  // @ts-expect-error The list may be empty.
+  first.type;
   // @ts-expect-error Numbers are no picture.
-  await toImageContent(42);
-  return type + image.data + image.mimeType + (first?.type ?? '');
+  await content.toImageContent(42);
+  // @ts-expect-error A resource has an address.
+  await content.toEmbeddedResource('a,b', {});
+  return { content: [{ type: 'text', text: 'All of it:' }, image, sound, report, table] };
 }
 `;
 

@@ -81,6 +81,7 @@ describe('the page for tool authors', () => {
       types: ['node'],
       allowImportingTsExtensions: true,
       erasableSyntaxOnly: true,
+      noUnusedLocals: true,
       // Only the declarations of the SDK need it; ours are looked at in contentPackage.test.ts.
       skipLibCheck: true,
     };
