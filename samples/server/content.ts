@@ -1,21 +1,7 @@
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { ToolResultContent } from '../../src/content/index.ts';
 
-export type ContentBlock = CallToolResult['content'][number];
-
-export function textBlock(text: string): ContentBlock {
+export function textBlock(text: string): ToolResultContent {
   return { type: 'text', text };
-}
-
-export function imageBlock(mimeType: string, bytes: Uint8Array): ContentBlock {
-  return { type: 'image', mimeType, data: toBase64(bytes) };
-}
-
-export function audioBlock(mimeType: string, bytes: Uint8Array): ContentBlock {
-  return { type: 'audio', mimeType, data: toBase64(bytes) };
-}
-
-export function toBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64');
 }
 
 /** None of these tools changes anything or leaves this machine. */

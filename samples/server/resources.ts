@@ -1,5 +1,9 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { type ContentBlock, toBase64 } from './content.ts';
+import {
+  type ResourceContents,
+  type ToolResultContent,
+  toResourceContents,
+} from '../../src/content/index.ts';
 import { encodeZip } from './encode/zip.ts';
 import { writeReport } from './report.ts';
 
@@ -82,7 +86,7 @@ export function registerResources(server: McpServer): void {
   }
 }
 
-export function embedResource(resource: SampleResource): ContentBlock {
+export function embedResource(resource: SampleResource): ToolResultContent {
   return { type: 'resource', resource: readContents(resource) };
 }
 
@@ -93,13 +97,10 @@ export function linkResource({
   description,
   mimeType,
   read,
-}: SampleResource): ContentBlock {
+}: SampleResource): ToolResultContent {
   return { type: 'resource_link', name, uri, title, description, mimeType, size: Buffer.from(read()).length };
 }
 
-function readContents({ uri, mimeType, read }: SampleResource) {
-  const contents = read();
-  return typeof contents === 'string'
-    ? { uri, mimeType, text: contents }
-    : { uri, mimeType, blob: toBase64(contents) };
+function readContents({ uri, mimeType, read }: SampleResource): ResourceContents {
+  return toResourceContents(read(), { uri, mimeType });
 }

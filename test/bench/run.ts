@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: large and numerous results, from the request to the files, by four clients side by side;
- * what is done with the text of chats; many servers at once; and how smooth the editor stays.
+ * what is done with the text of chats, and by the helpers for tool authors; many servers at once; and how smooth the editor stays.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +10,8 @@ import { dirname, join } from 'node:path';
 import { combine, runTrial } from './cell.ts';
 import { measureChats } from './chat.ts';
 import { renderChatReport } from './chatReport.ts';
+import { measureContent } from './content.ts';
+import { isContentFastEnough, renderContentReport } from './contentReport.ts';
 import { measureEditor } from './editor.ts';
 import { renderEditorReport } from './editorReport.ts';
 import { type Options, readOptions } from './options.ts';
@@ -47,6 +49,7 @@ const SERVER = join(import.meta.dirname, 'server.ts');
 async function main(options: Options): Promise<void> {
   if (options.parts.includes('results')) await benchResults(options);
   if (options.parts.includes('chat') && options.from === undefined) await benchChats(options);
+  if (options.parts.includes('content') && options.from === undefined) await benchContent(options);
   if (options.parts.includes('servers') && options.from === undefined) await benchServers(options);
   if (options.parts.includes('editor') && options.from === undefined) await benchEditor(options);
 }
@@ -62,6 +65,13 @@ async function benchServers({ jsonFile }: Options): Promise<void> {
   console.log(renderServersReport(results));
   await write(join(dirname(jsonFile), 'servers.json'), `${JSON.stringify(results, null, 2)}\n`);
   if (!isFastEnough(results)) process.exitCode = 1;
+}
+
+async function benchContent({ jsonFile }: Options): Promise<void> {
+  const results = await measureContent();
+  console.log(renderContentReport(results));
+  await write(join(dirname(jsonFile), 'content.json'), `${JSON.stringify(results, null, 2)}\n`);
+  if (!isContentFastEnough(results)) process.exitCode = 1;
 }
 
 async function benchChats({ jsonFile }: Options): Promise<void> {

@@ -1,7 +1,8 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
+import { toImageContent } from '../../../src/content/index.ts';
 import { drawChart } from '../chart.ts';
-import { HARMLESS, imageBlock } from '../content.ts';
+import { HARMLESS } from '../content.ts';
 import { encodeGif } from '../encode/gif.ts';
 import { encodeJpeg } from '../encode/jpeg.ts';
 import { encodePng } from '../encode/png.ts';
@@ -33,7 +34,7 @@ export function registerPictureTools(server: McpServer): void {
       },
       annotations: HARMLESS,
     },
-    (chart) => ({ content: [imageBlock('image/png', encodePng(drawChart(chart)))] }),
+    async (chart) => ({ content: [await toImageContent(encodePng(drawChart(chart)), 'image/png')] }),
   );
 
   server.registerTool(
@@ -43,7 +44,7 @@ export function registerPictureTools(server: McpServer): void {
       description: 'Paints hills in the evening. Returns a JPEG image.',
       annotations: HARMLESS,
     },
-    () => ({ content: [imageBlock('image/jpeg', encodeJpeg(drawLandscape()))] }),
+    async () => ({ content: [await toImageContent(encodeJpeg(drawLandscape()), 'image/jpeg')] }),
   );
 
   server.registerTool(
@@ -53,7 +54,9 @@ export function registerPictureTools(server: McpServer): void {
       description: 'Draws a bouncing ball. Returns an animated GIF image.',
       annotations: HARMLESS,
     },
-    () => ({ content: [imageBlock('image/gif', encodeGif({ frames: drawBounce(), frameMs: 60 }))] }),
+    async () => ({
+      content: [await toImageContent(encodeGif({ frames: drawBounce(), frameMs: 60 }), 'image/gif')],
+    }),
   );
 
   server.registerTool(
@@ -63,6 +66,6 @@ export function registerPictureTools(server: McpServer): void {
       description: 'Draws three translucent discs on nothing. Returns a lossless WebP image.',
       annotations: HARMLESS,
     },
-    () => ({ content: [imageBlock('image/webp', encodeWebp(drawBadge()))] }),
+    async () => ({ content: [await toImageContent(encodeWebp(drawBadge()), 'image/webp')] }),
   );
 }

@@ -1,6 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
-import { audioBlock, HARMLESS, textBlock } from '../content.ts';
+import { toAudioContent } from '../../../src/content/index.ts';
+import { HARMLESS, textBlock } from '../content.ts';
 import { encodeMp3, MP3_BAND_RATE } from '../encode/mp3.ts';
 import { encodeWav } from '../encode/wav.ts';
 import { renderMelody, tuneHalfTones } from '../melody.ts';
@@ -48,10 +49,10 @@ export function registerSoundTools(server: McpServer): void {
       },
       annotations: HARMLESS,
     },
-    ({ seconds, note }) => ({
+    async ({ seconds, note }) => ({
       content: [
         textBlock(`A major chord on ${note}, ${seconds} s:`),
-        audioBlock('audio/wav', playArpeggio(note, seconds)),
+        await toAudioContent(playArpeggio(note, seconds), 'audio/wav'),
       ],
     }),
   );
@@ -63,6 +64,6 @@ export function registerSoundTools(server: McpServer): void {
       description: 'Plays a short melody. Returns MP3 audio.',
       annotations: HARMLESS,
     },
-    () => ({ content: [audioBlock('audio/mpeg', playJingle())] }),
+    async () => ({ content: [await toAudioContent(playJingle(), 'audio/mpeg')] }),
   );
 }

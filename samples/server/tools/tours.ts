@@ -1,6 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { toAudioContent, toImageContent } from '../../../src/content/index.ts';
 import { type Chart, drawChart } from '../chart.ts';
-import { audioBlock, HARMLESS, imageBlock, textBlock } from '../content.ts';
+import { HARMLESS, textBlock } from '../content.ts';
 import { encodeJpeg } from '../encode/jpeg.ts';
 import { encodePng } from '../encode/png.ts';
 import { embedResource, REPORT } from '../resources.ts';
@@ -22,12 +23,12 @@ export function registerTourTools(server: McpServer): void {
       description: 'Returns text, an image, a sound and a PDF in one result, in this order.',
       annotations: HARMLESS,
     },
-    () => ({
+    async () => ({
       content: [
         textBlock('One result can hold many things. First an image, drawn a moment ago:'),
-        imageBlock('image/png', encodePng(drawChart(SALES))),
+        await toImageContent(encodePng(drawChart(SALES)), 'image/png'),
         textBlock('Then a sound, a chord in C major:'),
-        audioBlock('audio/wav', playArpeggio('C4', 1.2)),
+        await toAudioContent(playArpeggio('C4', 1.2), 'audio/wav'),
         textBlock('And a document, the report that the chart belongs to:'),
         embedResource(REPORT),
         textBlock('Each of them is now a file beside this chat.'),
@@ -42,12 +43,12 @@ export function registerTourTools(server: McpServer): void {
       description: 'Returns text, a PNG image, text, a JPEG image and text, in this order.',
       annotations: HARMLESS,
     },
-    () => ({
+    async () => ({
       content: [
         textBlock("Here's the first generated image:"),
-        imageBlock('image/png', encodePng(drawChart({ ...SALES, style: 'line' }))),
+        await toImageContent(encodePng(drawChart({ ...SALES, style: 'line' })), 'image/png'),
         textBlock("And here's another image showing a different view:"),
-        imageBlock('image/jpeg', encodeJpeg(drawLandscape())),
+        await toImageContent(encodeJpeg(drawLandscape()), 'image/jpeg'),
         textBlock('Analysis of both images...'),
       ],
     }),

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
-import { HARMLESS, imageBlock, textBlock } from '../content.ts';
+import { toImageContent } from '../../../src/content/index.ts';
+import { HARMLESS, textBlock } from '../content.ts';
 import { createCanvas, drawText } from '../draw.ts';
 import { encodePng } from '../encode/png.ts';
 
@@ -87,11 +88,15 @@ function registerHostile(server: McpServer): void {
         'Returns a text full of turn markers, open fences, a false tool call and HTML, and a PNG image.',
       annotations: HARMLESS,
     },
-    () => {
+    async () => {
       const canvas = createCanvas(240, 60, 0x7a1f1f);
       drawText(canvas, 'Only an image', { x: 120, y: 23 }, { colour: 0xffffff, scale: 2, align: 'centre' });
       return {
-        content: [textBlock(FORGERIES), imageBlock('image/png', encodePng(canvas)), textBlock('# %% user')],
+        content: [
+          textBlock(FORGERIES),
+          await toImageContent(encodePng(canvas), 'image/png'),
+          textBlock('# %% user'),
+        ],
       };
     },
   );
