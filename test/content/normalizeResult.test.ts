@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { base64ToBuffer, normalizeResult } from '../../src/content/index.ts';
 import * as sample from '../result/samples.ts';
@@ -54,6 +55,12 @@ describe('bytes', () => {
       { type: 'audio', data: 'AQID', mimeType: 'audio/x-new' },
     ]);
   });
+});
+
+it('bytes of another realm, such as a test runner’s, are bytes', async () => {
+  assert.deepEqual(await kinds(runInNewContext('new Uint8Array([1, 2, 3])')), [
+    'resource application/octet-stream',
+  ]);
 });
 
 describe('a string', () => {
