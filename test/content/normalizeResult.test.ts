@@ -82,6 +82,9 @@ describe('a string', () => {
     `data:image/png;base64,${base64(SAMPLES.png())} is a picture`,
     `${base64(SAMPLES.png())}\nis a picture`,
     `${base64(Buffer.concat([SAMPLES.png(), Buffer.alloc(9000)]))}!`,
+    // Without the spaces these would decode.
+    'data:image/png;base64,AAAA word word',
+    `${base64(Buffer.concat([sample.png(), Buffer.alloc(9000)]).subarray(0, 9000))} word word`,
     'iVBORw0KGgo=',
     'Qk0',
     '/9j/',
