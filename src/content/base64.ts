@@ -33,8 +33,11 @@ export function isBytes(value: unknown): value is Bytes {
   return isUint8Array(value) || isAnyArrayBuffer(value);
 }
 
-export function viewOf(bytes: Bytes): Uint8Array {
-  return isUint8Array(bytes) ? bytes : new Uint8Array(bytes);
+/** A view of the same memory, in this realm. */
+export function viewOf(bytes: Bytes): Buffer {
+  if (!isUint8Array(bytes)) return Buffer.from(bytes);
+  const { buffer, byteOffset, byteLength } = bytes;
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** Base64 that is as MCP has it, and so need not be decoded to be sent. */

@@ -81,5 +81,6 @@ function reasonFor(error: unknown, path: string): string | undefined {
   if (error instanceof FileChanged) return 'It changed while it was read. Call the tool again.';
   if (hasCode(error, 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'))
     return 'The path leads nowhere. Check that the path is correct.';
-  return undefined;
+  // What the system says holds the whole path.
+  return error instanceof Error && 'code' in error ? `It could not be read (${error.code}).` : undefined;
 }

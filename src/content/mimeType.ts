@@ -11,10 +11,16 @@ export const OCTETS = 'application/octet-stream';
  * data: URL, or a path, of which only the name is looked at. Office files are told from archives by their name.
  */
 export function detectMimeType(input: Bytes | string, filePath?: string, providedMimeType?: string): string {
-  const declared = providedMimeType || (typeof input === 'string' ? readDataUrl(input).mimeType : undefined);
+  const declared = providedMimeType || (typeof input === 'string' ? dataUrlType(input) : undefined);
   if (declared) return declared;
   const named = byUri(filePath) ?? (typeof input === 'string' ? byUri(input) : undefined);
   return firstType(sniffHead(headOf(input), named) ?? named ?? UNKNOWN);
+}
+
+/** What the head of a data: URL says, if that is a type. */
+export function dataUrlType(data: string): string | undefined {
+  const { mimeType } = readDataUrl(data);
+  return mimeType !== undefined && isValidMimeType(mimeType) ? mimeType : undefined;
 }
 
 /** Whether it has the form of a type: `image/png`, `text/plain; charset=utf-8`. */

@@ -11,7 +11,7 @@ import {
 } from './base64.ts';
 import { isPathLike, readContentFile } from './files.ts';
 import { checkSize } from './limits.ts';
-import { firstType, warnOfType } from './mimeType.ts';
+import { dataUrlType, firstType, warnOfType } from './mimeType.ts';
 import type { Bytes, ContentInput, ContentOptions, DataInput } from './types.ts';
 
 /** What is to be sent, whatever form it came in. Neither form is made before somebody asks for it. */
@@ -65,10 +65,10 @@ async function ofFile(path: string, options: ContentOptions): Promise<Payload> {
 
 /** Base64 that is good as it stands is never decoded as a whole, only its head to see what it is. */
 async function ofBase64(data: string, options: ContentOptions): Promise<Payload> {
-  const { payload, isBase64, mimeType } = readDataUrl(data);
+  const { payload, isBase64 } = readDataUrl(data);
   const size = base64Size(data);
   if (size > 0 || payload.trim() === '') checkSize(size, options);
-  const said = { ...options, mimeType: options.mimeType || mimeType };
+  const said = { ...options, mimeType: options.mimeType || dataUrlType(data) };
   if (isBase64 && isCanonical(payload)) {
     const head = Buffer.from(payload.slice(0, HEAD_CHARS), 'base64');
     return { ...(await describe(head, said)), base64: () => payload, bytes: () => base64ToBuffer(payload) };

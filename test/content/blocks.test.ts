@@ -104,6 +104,11 @@ describe('a block', () => {
     assert.equal(await type({ type: 'image', data: SAMPLES.png(), mimeType: '' }), 'image/png');
   });
 
+  it('of base64 with something in the bits that are left over is written anew', async () => {
+    assert.equal((await toImageContent('AQJ=')).data, 'AQI=');
+    assert.equal((await toImageContent('AQI=')).data, 'AQI=');
+  });
+
   it('of bytes is a resource with an address that is the same for the same bytes', async () => {
     const bytes = SAMPLES.pdf();
     const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16);

@@ -21,6 +21,7 @@ describe('what something is', () => {
     'base64 by its bytes': [[base64(SAMPLES.jpg())], 'image/jpeg'],
     'a data: URL by its own word': [[`data:image/webp;base64,${base64(SAMPLES.jpg())}`], 'image/webp'],
     'a data: URL that says nothing by its bytes': [[`data:;base64,${base64(SAMPLES.jpg())}`], 'image/jpeg'],
+    'words that only begin like a data: URL': [['data: 3 items, and more'], 'application/octet-stream'],
     'a path by its extension': [['./images/chart.png'], 'image/png'],
     'a string that is nothing of this': [['hello there'], 'application/octet-stream'],
     'a workbook by its name, within an archive': [

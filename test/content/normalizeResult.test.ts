@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { base64ToBuffer, normalizeResult } from '../../src/content/index.ts';
 import * as sample from '../result/samples.ts';
@@ -56,6 +57,12 @@ describe('bytes', () => {
   });
 });
 
+it('bytes of another realm, such as a test runner’s, are bytes', async () => {
+  assert.deepEqual(await kinds(runInNewContext('new Uint8Array([1, 2, 3])')), [
+    'resource application/octet-stream',
+  ]);
+});
+
 describe('a string', () => {
   it('is text, to the letter', async () => {
     await fc.assert(
@@ -75,6 +82,9 @@ describe('a string', () => {
     `data:image/png;base64,${base64(SAMPLES.png())} is a picture`,
     `${base64(SAMPLES.png())}\nis a picture`,
     `${base64(Buffer.concat([SAMPLES.png(), Buffer.alloc(9000)]))}!`,
+    // Without the spaces these would decode.
+    'data:image/png;base64,AAAA word word',
+    `${base64(Buffer.concat([sample.png(), Buffer.alloc(9000)]).subarray(0, 9000))} word word`,
     'iVBORw0KGgo=',
     'Qk0',
     '/9j/',
