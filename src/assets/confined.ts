@@ -77,7 +77,8 @@ export function isInside(folder: string, path: string): boolean {
 /** Does not follow a link that has just come, nor wait for whoever writes into a pipe. Windows knows neither. */
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-async function withFile<T>(
+/** Opens the file at a real path, if what is opened is what is there. */
+export async function withFile<T>(
   path: string,
   use: (file: FileHandle, stats: BigIntStats) => Promise<T>,
 ): Promise<T> {

@@ -95,7 +95,7 @@ const PDF_PAGE_BYTES = 60_000;
 const PDF_PAGE_TOKENS = 2000;
 const AUDIO_BYTES_PER_TOKEN = 500;
 
-export function estimateFile({ mimeType, size }: FilePart): number {
+export function estimateFile({ mimeType, size }: Pick<FilePart, 'mimeType' | 'size'>): number {
   if (mimeType.startsWith('image/')) {
     return IMAGE_TOKENS.find(({ upToBytes }) => size <= upToBytes)?.tokens ?? 0;
   }

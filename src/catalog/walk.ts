@@ -1,0 +1,188 @@
+import { lstat, type Stats } from 'node:fs';
+import { readdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { explained } from '../assets/confined.ts';
+import { ASSET_FOLDER } from '../assets/names.ts';
+import { CHAT_ENDING, chatIdProblem, folderNameProblem, isAssetFileName, MAX_DEPTH } from './address.ts';
+import type { ChatId } from './types.ts';
+
+/** Where to begin: a real path, and what comes first in the ids of what is found there. */
+export interface Root {
+  readonly path: string;
+  /** `work`, or nothing where there is but one folder. */
+  readonly label: string;
+}
+
+export interface Limits {
+  readonly folders: number;
+  readonly chats: number;
+  readonly assets: number;
+}
+
+/** So much that nobody's notes come near it, and so little that a list of it can be made and kept. */
+export const LIMITS: Limits = { folders: 2_000, chats: 5_000, assets: 20_000 };
+
+export interface FoundChat {
+  readonly id: ChatId;
+  readonly path: string;
+}
+
+/** A `cmdassets/` and the names in it that are ours. */
+export interface FoundAssets {
+  readonly id: ChatId;
+  readonly path: string;
+  readonly names: readonly string[];
+}
+
+export interface Walked {
+  readonly chats: readonly FoundChat[];
+  readonly assets: readonly FoundAssets[];
+  /** All that were looked into, by their real paths. */
+  readonly folders: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/** Looks for chats and assets, the upper folders first. Opens no file and follows no symbolic link. */
+export async function walk(roots: readonly Root[], limits: Limits = LIMITS): Promise<Walked> {
+  const found = new Findings(limits);
+  let level: readonly Folder[] = roots.map(({ path, label }) => ({ path, id: label }));
+  for (let depth = 0; level.length > 0; depth += 1) {
+    const below: Folder[] = [];
+    for (const folder of level) below.push(...(await lookInto(folder, found)));
+    if (depth === MAX_DEPTH && below.length > 0)
+      found.note(`Folders that are more than ${MAX_DEPTH} deep are not looked into.`);
+    level = depth === MAX_DEPTH ? [] : below;
+  }
+  return found;
+}
+
+interface Folder {
+  readonly path: string;
+  /** Nothing at the top. */
+  readonly id: string;
+}
+
+/** What is in one folder; the folders in it are for later. */
+async function lookInto(folder: Folder, found: Findings): Promise<readonly Folder[]> {
+  const entries = await readEntries(folder, found);
+  const below: Folder[] = [];
+  for (const entry of entries) {
+    const inner = { path: join(folder.path, entry.name), id: idBelow(folder.id, entry.name) };
+    if (entry.isDirectory() && entry.name === ASSET_FOLDER) await lookIntoAssets(inner, found);
+    else if (entry.isDirectory() && isEntered(entry.name)) below.push(inner);
+    else if (entry.isFile() && entry.name.endsWith(CHAT_ENDING)) found.addChat(inner);
+  }
+  return below;
+}
+
+async function lookIntoAssets(folder: Folder, found: Findings): Promise<void> {
+  const names = (await readEntries(folder, found)).flatMap((entry) =>
+    entry.isFile() && isAssetFileName(entry.name) ? [entry.name] : [],
+  );
+  if (chatIdProblem(folder.id) === undefined) found.addAssets(folder, names);
+}
+
+async function readEntries(folder: Folder, found: Findings) {
+  if (!found.mayLookInto()) return [];
+  try {
+    const entries = await readdir(folder.path, { withFileTypes: true });
+    // It may have become a symbolic link since its name was read.
+    if ((await realpath(folder.path)) !== folder.path) return [];
+    found.addFolder(folder.path);
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    const reason = explained(error);
+    const why = reason !== error && reason instanceof Error ? reason.message : 'the disk gives an error';
+    found.note(`${folder.id === '' ? 'The folder' : folder.id} cannot be looked into: ${why}.`);
+    return [];
+  }
+}
+
+/** A name that no address can hold is not entered either. */
+function isEntered(name: string): boolean {
+  return folderNameProblem(name) === undefined;
+}
+
+export function idBelow(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
+}
+
+class Findings implements Walked {
+  readonly #limits: Limits;
+  readonly chats: FoundChat[] = [];
+  readonly assets: FoundAssets[] = [];
+  readonly folders: string[] = [];
+  readonly #notes = new Set<string>();
+  #assetCount = 0;
+  #unnamed = 0;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  get notes(): readonly string[] {
+    if (this.#unnamed === 0) return [...this.#notes];
+    const count = `${this.#unnamed} ${this.#unnamed === 1 ? 'chat is' : 'chats are'}`;
+    return [...this.#notes, `${count} not listed, because no address can hold the name.`];
+  }
+
+  note(note: string): void {
+    this.#notes.add(note);
+  }
+
+  mayLookInto(): boolean {
+    return this.#isBelow('folders', this.folders.length);
+  }
+
+  addFolder(path: string): void {
+    this.folders.push(path);
+  }
+
+  addChat(chat: FoundChat): void {
+    if (chatIdProblem(chat.id) !== undefined) this.#unnamed += 1;
+    else if (this.#isBelow('chats', this.chats.length)) this.chats.push(chat);
+  }
+
+  addAssets({ id, path }: Folder, names: readonly string[]): void {
+    const room = this.#limits.assets - this.#assetCount;
+    if (names.length > room) this.#isBelow('assets', this.#limits.assets);
+    const kept = names.length > room ? newest(names, room) : names;
+    this.#assetCount += kept.length;
+    this.assets.push({ id, path, names: kept });
+  }
+
+  #isBelow(what: keyof Limits, count: number): boolean {
+    const limit = this.#limits[what];
+    if (count < limit) return true;
+    this.note(`There are more than ${limit.toLocaleString('en-US')} ${what}; the rest is left out.`);
+    return false;
+  }
+}
+
+/** Names begin with their kind, then have the time; the kinds do not matter here. */
+function newest(names: readonly string[], count: number): readonly string[] {
+  const time = (name: string) => name.slice(name.indexOf('-', 'tool-'.length));
+  return [...names].sort((a, b) => (time(a) < time(b) ? 1 : -1)).slice(0, count);
+}
+
+/** What is at a path itself, without following a link. The callback costs less than half of the promise's form. */
+export function statOf(path: string): Promise<Stats | undefined> {
+  return new Promise((resolve) => {
+    lstat(path, (error, found) => resolve(error ? undefined : found));
+  });
+}
+
+/** The results in the order of the items, with so many of them under way at a time. */
+export async function mapAtMost<T, U>(
+  atOnce: number,
+  items: readonly T[],
+  work: (item: T) => Promise<U>,
+): Promise<U[]> {
+  const results = new Array<U>(items.length);
+  const rest = items.entries();
+  const worker = async () => {
+    for (const [index, item] of rest) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  return results;
+}
