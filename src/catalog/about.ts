@@ -1,3 +1,4 @@
+import { isTextType } from '../assets/textFile.ts';
 import { visibleLine } from '../chat/lines.ts';
 import { estimateFile } from '../model/estimate.ts';
 import { mediaByType } from '../result/mediaTable.ts';
@@ -55,16 +56,9 @@ const TEXT_BYTES_PER_TOKEN = 4;
 const BASE64_CHARS_PER_TOKEN = 2;
 
 function estimateReading({ mimeType, size }: { readonly mimeType: string; readonly size: number }): number {
-  if (isText(mimeType)) return Math.ceil(size / TEXT_BYTES_PER_TOKEN);
+  if (isTextType(mimeType)) return Math.ceil(size / TEXT_BYTES_PER_TOKEN);
   if (mimeType.startsWith('image/')) return estimateFile({ mimeType, size });
   return Math.ceil((4 * Math.ceil(size / 3)) / BASE64_CHARS_PER_TOKEN);
-}
-
-function isText(mimeType: string): boolean {
-  return (
-    mimeType.startsWith('text/') ||
-    /^(?:application\/(?:json|jsonl|xml|yaml|sql|x-ndjson)|image\/svg\+xml)$/.test(mimeType)
-  );
 }
 
 const NOUNS: readonly (readonly [type: RegExp, noun: string])[] = [

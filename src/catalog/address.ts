@@ -82,6 +82,9 @@ const UNFIT_SIGNS: readonly Unfit[] = [
   { pattern: /[:[\]]/, reason: 'it holds a port or a colon' },
 ];
 
+/** With an ending or without, they are a device on Windows. */
+export const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|con(?:in|out)\$|clock\$) *(?:\.|$)/i;
+
 /** Names that are no names everywhere, that mean another place somewhere, or that hide what they are. */
 const UNFIT_NAMES: readonly Unfit[] = [
   { pattern: /^$/, reason: 'a part of its path is empty' },
@@ -92,10 +95,7 @@ const UNFIT_NAMES: readonly Unfit[] = [
   { pattern: /\\/, reason: 'it holds a backslash' },
   { pattern: /:/, reason: 'it holds a colon' },
   { pattern: /%[0-9A-Fa-f]{2}/, reason: 'it is encoded twice' },
-  {
-    pattern: /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|con(?:in|out)\$|clock\$) *(?:\.|$)/i,
-    reason: 'it names a device',
-  },
+  { pattern: DEVICE_NAME, reason: 'it names a device' },
 ];
 
 function nameProblem(name: string): string | undefined {

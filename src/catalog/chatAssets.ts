@@ -11,7 +11,7 @@ import type { FoundChat } from './walk.ts';
 
 /** What a chat says of an asset in the `cmdassets/` beside it. */
 export interface Mention {
-  /** `link` is one that a tool's turn has; the tool may have returned it, or only shown it `again`. */
+  /** In a link of a tool's turn, which has returned it or only shows it `again`; or otherwise. */
   readonly by: 'tool' | 'again' | 'other';
   readonly tool?: string;
   readonly name?: string;
@@ -87,7 +87,10 @@ export async function readTitle(path: string): Promise<string | undefined> {
 }
 
 async function readWholeFile(path: string): Promise<string> {
-  return await withFile(path, async (file) => await file.readFile('utf8'));
+  return await withFile(path, async (file, { size }) => {
+    if (size > MAX_CHAT_BYTES) throw new Error('it has become too long');
+    return await file.readFile('utf8');
+  });
 }
 
 function readChat(path: string, text: string): ReadChat {
@@ -122,7 +125,9 @@ function assetOf(folder: string, { path }: AssetUse): string | undefined {
 /** The built-in tools show what is there already. */
 const SHOWS_AGAIN = /^filechat\./;
 const MAX_NAME_CHARS = 200;
-const LABEL = /!?\[(?:Tool generated (?:image|audio|file) \d+(?:: |(?=\])))?([^\][\n]{0,1000})\]\(/y;
+const LABEL =
+  /!?\[(?:Tool generated (?:image|audio|file) \d+(?:: |(?=\])))?((?:\\.|[^\][\\\n]){0,1000})\]\(/y;
+const ESCAPED = /\\([!-/:-@[-`{-~])/g;
 const FILE_NAME = /[^.\s]\.[A-Za-z0-9]{1,10}$/;
 
 function readMention(text: string, { turns }: Chat, { offset, turn, tool }: AssetUse): Mention {
@@ -136,7 +141,7 @@ function readMention(text: string, { turns }: Chat, { offset, turn, tool }: Asse
 /** What a link calls the file; other words than a file's name are about something else. */
 function nameIn(text: string, offset: number): string | undefined {
   LABEL.lastIndex = offset;
-  const label = visibleLine(LABEL.exec(text)?.[1] ?? '').slice(0, MAX_NAME_CHARS);
+  const label = visibleLine((LABEL.exec(text)?.[1] ?? '').replace(ESCAPED, '$1')).slice(0, MAX_NAME_CHARS);
   return FILE_NAME.test(label) ? label : undefined;
 }
 

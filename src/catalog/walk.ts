@@ -1,4 +1,4 @@
-import { lstat, type Stats } from 'node:fs';
+import { type Dirent, lstat, type Stats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { explained } from '../assets/confined.ts';
@@ -45,57 +45,67 @@ export interface Walked {
 /** Looks for chats and assets, the upper folders first. Opens no file and follows no symbolic link. */
 export async function walk(roots: readonly Root[], limits: Limits = LIMITS): Promise<Walked> {
   const found = new Findings(limits);
-  let level: readonly Folder[] = roots.map(({ path, label }) => ({ path, id: label }));
+  let level: readonly Folder[] = roots.map(({ path, label }) => ({ path, id: label, holds: 'chats' }));
   for (let depth = 0; level.length > 0; depth += 1) {
-    const below: Folder[] = [];
-    for (const folder of level) below.push(...(await lookInto(folder, found)));
-    if (depth === MAX_DEPTH && below.length > 0)
-      found.note(`Folders that are more than ${MAX_DEPTH} deep are not looked into.`);
-    level = depth === MAX_DEPTH ? [] : below;
+    const looks = await mapAtMost(FOLDERS_AT_ONCE, found.roomFor(level), readEntries);
+    const below = looks.flatMap((look) => sortOut(look, found));
+    const tooDeep = depth < MAX_DEPTH ? [] : below.filter(({ holds }) => holds === 'chats');
+    if (tooDeep.length > 0) found.note(`Folders that are more than ${MAX_DEPTH} deep are not looked into.`);
+    level = below.filter((folder) => !tooDeep.includes(folder));
   }
   return found;
 }
+
+const FOLDERS_AT_ONCE = 16;
 
 interface Folder {
   readonly path: string;
   /** Nothing at the top. */
   readonly id: string;
+  readonly holds: 'chats' | 'assets';
 }
 
-/** What is in one folder; the folders in it are for later. */
-async function lookInto(folder: Folder, found: Findings): Promise<readonly Folder[]> {
-  const entries = await readEntries(folder, found);
-  const below: Folder[] = [];
-  for (const entry of entries) {
-    const inner = { path: join(folder.path, entry.name), id: idBelow(folder.id, entry.name) };
-    if (entry.isDirectory() && entry.name === ASSET_FOLDER) await lookIntoAssets(inner, found);
-    else if (entry.isDirectory() && isEntered(entry.name)) below.push(inner);
-    else if (entry.isFile() && entry.name.endsWith(CHAT_ENDING)) found.addChat(inner);
-  }
-  return below;
+interface Look {
+  readonly folder: Folder;
+  readonly entries: readonly Dirent[];
+  /** Why there are none. */
+  readonly problem?: string;
 }
 
-async function lookIntoAssets(folder: Folder, found: Findings): Promise<void> {
-  const names = (await readEntries(folder, found)).flatMap((entry) =>
-    entry.isFile() && isAssetFileName(entry.name) ? [entry.name] : [],
-  );
-  if (chatIdProblem(folder.id) === undefined) found.addAssets(folder, names);
-}
-
-async function readEntries(folder: Folder, found: Findings) {
-  if (!found.mayLookInto()) return [];
+async function readEntries(folder: Folder): Promise<Look> {
   try {
     const entries = await readdir(folder.path, { withFileTypes: true });
     // It may have become a symbolic link since its name was read.
-    if ((await realpath(folder.path)) !== folder.path) return [];
-    found.addFolder(folder.path);
-    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+    if ((await realpath(folder.path)) !== folder.path)
+      return { folder, entries: [], problem: 'it has changed' };
+    return { folder, entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)) };
   } catch (error) {
     const reason = explained(error);
-    const why = reason !== error && reason instanceof Error ? reason.message : 'the disk gives an error';
-    found.note(`${folder.id === '' ? 'The folder' : folder.id} cannot be looked into: ${why}.`);
+    const problem = reason !== error && reason instanceof Error ? reason.message : 'the disk gives an error';
+    return { folder, entries: [], problem };
+  }
+}
+
+/** Takes what was found in a folder, and says which folders in it are to be looked into next. */
+function sortOut({ folder, entries, problem }: Look, found: Findings): readonly Folder[] {
+  if (problem !== undefined) {
+    found.note(`${folder.id === '' ? 'The folder' : folder.id} cannot be looked into: ${problem}.`);
     return [];
   }
+  found.folders.push(folder.path);
+  const below = ({ name }: Dirent) => ({ path: join(folder.path, name), id: idBelow(folder.id, name) });
+  const files = entries.filter((entry) => entry.isFile());
+  if (folder.holds === 'assets') {
+    found.addAssets(
+      folder,
+      files.map(({ name }) => name).filter((name) => isAssetFileName(name)),
+    );
+    return [];
+  }
+  for (const file of files) if (file.name.endsWith(CHAT_ENDING)) found.addChat(below(file));
+  return entries
+    .filter((entry) => entry.isDirectory() && (entry.name === ASSET_FOLDER || isEntered(entry.name)))
+    .map((entry) => ({ ...below(entry), holds: entry.name === ASSET_FOLDER ? 'assets' : 'chats' }));
 }
 
 /** A name that no address can hold is not entered either. */
@@ -130,32 +140,31 @@ class Findings implements Walked {
     this.#notes.add(note);
   }
 
-  mayLookInto(): boolean {
-    return this.#isBelow('folders', this.folders.length);
-  }
-
-  addFolder(path: string): void {
-    this.folders.push(path);
+  /** As many of the folders as may still be looked into. */
+  roomFor(folders: readonly Folder[]): readonly Folder[] {
+    const room = this.#limits.folders - this.folders.length;
+    if (folders.length > room) this.#noteLimit('folders');
+    return folders.slice(0, room);
   }
 
   addChat(chat: FoundChat): void {
     if (chatIdProblem(chat.id) !== undefined) this.#unnamed += 1;
-    else if (this.#isBelow('chats', this.chats.length)) this.chats.push(chat);
+    else if (this.chats.length < this.#limits.chats) this.chats.push(chat);
+    else this.#noteLimit('chats');
   }
 
-  addAssets({ id, path }: Folder, names: readonly string[]): void {
+  addAssets({ id, path }: Pick<Folder, 'id' | 'path'>, names: readonly string[]): void {
+    if (chatIdProblem(id) !== undefined) return;
     const room = this.#limits.assets - this.#assetCount;
-    if (names.length > room) this.#isBelow('assets', this.#limits.assets);
+    if (names.length > room) this.#noteLimit('assets');
     const kept = names.length > room ? newest(names, room) : names;
     this.#assetCount += kept.length;
     this.assets.push({ id, path, names: kept });
   }
 
-  #isBelow(what: keyof Limits, count: number): boolean {
-    const limit = this.#limits[what];
-    if (count < limit) return true;
-    this.note(`There are more than ${limit.toLocaleString('en-US')} ${what}; the rest is left out.`);
-    return false;
+  #noteLimit(what: keyof Limits): void {
+    const limit = this.#limits[what].toLocaleString('en-US');
+    this.note(`There are more than ${limit} ${what}; the rest is left out.`);
   }
 }
 

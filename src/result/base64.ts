@@ -26,6 +26,14 @@ export function decodedSizeAtMost(data: string): number {
   return Math.ceil((data.length * 3) / 4);
 }
 
+/** Line breaks (some 5 %), padding and the head of a data: URL make the estimate larger than the bytes. */
+const MAX_OVERHEAD_BYTES = 1024;
+
+/** Whether more bytes must come out of a string than are allowed; judged before decoding, so that it costs no memory. */
+export function isSurelyLarger(data: string, maxBytes: number): boolean {
+  return decodedSizeAtMost(data) > maxBytes * 1.05 + MAX_OVERHEAD_BYTES;
+}
+
 function decode(data: string): DecodedBytes {
   const text = /\s/.test(data) ? data.replace(/\s+/g, '') : data;
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;

@@ -1,5 +1,5 @@
 import type { ProblemPart, ResultAssets, ResultPart, TextPart } from '../ports.ts';
-import { decodeBase64, decodedSizeAtMost } from './base64.ts';
+import { decodeBase64, decodedSizeAtMost, isSurelyLarger } from './base64.ts';
 import type { Block, BytesBlock } from './blocks.ts';
 import { ByteSaver, lengthOf, problem, type SpilledFiles } from './byteSaver.ts';
 import type { Found, Piece } from './foundBytes.ts';
@@ -106,9 +106,8 @@ export class ResultSaver {
       return { kind, bytes, ...(mimeType === undefined ? {} : { declared: mimeType }) };
     }
     if (spill) return spill;
-    // Judged before decoding, so that a refused block costs no memory.
-    const size = decodedSizeAtMost(data);
-    if (size > this.#limits.maxAssetBytes * 1.05 + MAX_OVERHEAD_BYTES) return { kind: 'refused', size };
+    if (isSurelyLarger(data, this.#limits.maxAssetBytes))
+      return { kind: 'refused', size: decodedSizeAtMost(data) };
     const decoded = decodeBase64(data);
     if (!decoded.ok) return problem(`The ${what} could not be saved: ${decoded.reason}.`);
     const declared = decoded.mimeType === undefined ? {} : { declared: decoded.mimeType };
@@ -167,9 +166,6 @@ export class ResultSaver {
     return part.kind === 'asset' ? { ...part, preview: previewText(shown) } : part;
   }
 }
-
-/** Line breaks (some 5 %), padding and the head of a data: URL make the estimate larger than the bytes. */
-const MAX_OVERHEAD_BYTES = 1024;
 
 function isInMemory(found: Found): boolean {
   return found.kind === 'bytes' && found.bytes instanceof Uint8Array;

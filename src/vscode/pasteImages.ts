@@ -1,10 +1,11 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
+import { encodeTarget, renderFileLink } from '../chat/fileLink.ts';
 import { readMarker } from '../chat/marker.ts';
 import type { AssetStore, ResultAssets } from '../ports.ts';
 import { type MediaType, mediaByExtension } from '../result/mediaTable.ts';
 import { judgeMediaType } from '../result/mediaType.ts';
-import { encodeTarget, readUriList, relativeTarget, renderFileLink } from './fileLink.ts';
+import { readUriList, relativeTarget } from './fileLink.ts';
 import { plainMessage } from './plainMessage.ts';
 import { CHAT_FILES } from './runLens.ts';
 

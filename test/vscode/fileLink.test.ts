@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { posix } from 'node:path';
 import { describe, it } from 'node:test';
+import { renderFileLink } from '../../src/chat/fileLink.ts';
 import { localTarget, readDestination } from '../../src/chat/linkTarget.ts';
-import { linkToFile, readUriList, relativeTarget, renderFileLink } from '../../src/vscode/fileLink.ts';
+import { linkToFile, readUriList, relativeTarget } from '../../src/vscode/fileLink.ts';
 
 describe('a link to a file', () => {
   const cases: readonly [chat: string, file: string, target: string][] = [

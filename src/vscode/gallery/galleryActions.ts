@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
+import { renderFileLink } from '../../chat/fileLink.ts';
 import type { Action } from '../../gallery/messages.ts';
 import { activeChat } from '../chatFiles.ts';
-import { relativeTarget, renderFileLink } from '../fileLink.ts';
+import { relativeTarget } from '../fileLink.ts';
 import { plainMessage } from '../plainMessage.ts';
 import type { ListedAsset } from './assetList.ts';
 import { deleteAssets } from './deleteAssets.ts';

@@ -1,0 +1,144 @@
+import type { Stats } from 'node:fs';
+import { join, posix } from 'node:path';
+import { ASSET_FOLDER, readAssetName } from '../assets/names.ts';
+import { mediaByExtension, UNKNOWN } from '../result/mediaTable.ts';
+import { addressUri, CHAT_ENDING } from './address.ts';
+import { type ChatMemory, comesBefore, MAX_CHAT_BYTES, type Mention, versionOf } from './chatAssets.ts';
+import type { AssetEntry, ChatEntry, ChatId, Entry } from './types.ts';
+import { type FoundAssets, type FoundChat, mapAtMost, statOf, type Walked } from './walk.ts';
+
+export interface Listed {
+  /** Chats first, then their assets; the latest first. */
+  readonly entries: readonly Entry[];
+  /** By address: what tells one state of a file from another. */
+  readonly versions: ReadonlyMap<string, string>;
+  readonly notes: readonly string[];
+}
+
+/** What a walk has found, with its facts, and each asset under the chat that it belongs to. */
+export async function listFound({ chats, assets }: Walked, memory: ChatMemory): Promise<Listed> {
+  const list = new Listing(memory);
+  await mapAtMost(READS_AT_ONCE, chats, (chat) => list.addChat(chat));
+  for (const each of assets) await list.addAssets(each);
+  memory.keepOnly(new Set(chats.map(({ path }) => path)));
+  return list;
+}
+
+const READS_AT_ONCE = 8;
+const STATS_AT_ONCE = 64;
+
+class Listing implements Listed {
+  readonly #memory: ChatMemory;
+  readonly #chats: ChatEntry[] = [];
+  readonly #assets: AssetEntry[] = [];
+  /** By the id of the folder of assets, then by the asset. */
+  readonly #owners = new Map<string, Map<string, { readonly chat: ChatId; readonly mention: Mention }>>();
+  readonly #notes: string[] = [];
+  readonly versions = new Map<string, string>();
+
+  constructor(memory: ChatMemory) {
+    this.#memory = memory;
+  }
+
+  get entries(): readonly Entry[] {
+    return [...this.#chats.sort(latestFirst), ...this.#assets.sort(latestFirst)];
+  }
+
+  get notes(): readonly string[] {
+    return this.#notes.toSorted();
+  }
+
+  async addChat(chat: FoundChat): Promise<void> {
+    const stats = await statOf(chat.path);
+    if (!stats?.isFile()) return;
+    const title = await this.#readChat(chat, stats);
+    this.#add(this.#chats, chatEntry(chat.id, stats, title), stats);
+  }
+
+  async addAssets({ id, path, names }: FoundAssets): Promise<void> {
+    const owners = this.#owners.get(id);
+    await mapAtMost(STATS_AT_ONCE, names, async (name) => {
+      const stats = await statOf(join(path, name));
+      if (!stats?.isFile()) return;
+      const { chat = id, mention } = owners?.get(name) ?? {};
+      this.#add(this.#assets, assetEntry({ chat, asset: name, mention }, stats), stats);
+    });
+  }
+
+  #add<T extends Entry>(list: T[], entry: T, stats: Stats): void {
+    list.push(entry);
+    this.versions.set(entry.uri, versionOf(stats));
+  }
+
+  async #readChat(chat: FoundChat, stats: Stats): Promise<string | undefined> {
+    const note = (why: string) => {
+      this.#notes.push(`${chat.id} ${why}: what it says of its assets is not known.`);
+    };
+    if (stats.size > MAX_CHAT_BYTES) {
+      note(`is longer than ${MAX_CHAT_BYTES / 1_000_000} MB and is not looked through`);
+      return undefined;
+    }
+    try {
+      const { title, mentions } = await this.#memory.read(chat, stats);
+      for (const [asset, mention] of mentions) this.#own(chat.id, asset, mention);
+      return title;
+    } catch {
+      note('cannot be read');
+      return undefined;
+    }
+  }
+
+  #own(chat: ChatId, asset: string, mention: Mention): void {
+    const place = posix.join(posix.dirname(chat), ASSET_FOLDER);
+    const owners = this.#owners.get(place) ?? new Map();
+    this.#owners.set(place, owners);
+    const other = owners.get(asset);
+    if (!other || (comesBefore(mention, other.mention) || byLength(chat, other.chat)) < 0)
+      owners.set(asset, { chat, mention });
+  }
+}
+
+/** Copies have longer names than what they are copies of; what was edited last must not matter. */
+function byLength(a: string, b: string): number {
+  return a.length - b.length || (a < b ? -1 : 1);
+}
+
+function latestFirst(a: Entry, b: Entry): number {
+  return b.changed.getTime() - a.changed.getTime() || (a.uri < b.uri ? -1 : 1);
+}
+
+export function chatEntry(chat: ChatId, { size, mtime }: Stats, title: string | undefined): ChatEntry {
+  return {
+    kind: 'chat',
+    uri: addressUri({ kind: 'chat', chat }),
+    chat,
+    size,
+    changed: mtime,
+    mimeType: 'text/markdown',
+    title: title ?? posix.basename(chat, CHAT_ENDING),
+  };
+}
+
+interface AssetFacts {
+  readonly chat: ChatId;
+  readonly asset: string;
+  readonly mention: Mention | undefined;
+}
+
+/** Its type is what its name says: no file is opened to make a list. */
+export function assetEntry({ chat, asset, mention }: AssetFacts, { size, mtime }: Stats): AssetEntry {
+  const { kind: assetKind = 'file', extension = '' } = readAssetName(asset) ?? {};
+  const [mimeType = 'application/octet-stream'] = (mediaByExtension(extension) ?? UNKNOWN).types;
+  return {
+    kind: 'asset',
+    uri: addressUri({ kind: 'asset', chat, asset }),
+    chat,
+    asset,
+    assetKind,
+    size,
+    changed: mtime,
+    mimeType,
+    ...(mention?.name !== undefined && { name: mention.name }),
+    ...(mention?.tool !== undefined && { tool: mention.tool }),
+  };
+}
