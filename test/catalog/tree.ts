@@ -1,0 +1,51 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach } from 'node:test';
+
+/** The name of an asset that is told from others by a number. */
+export const assetNumbered = (number: number, extension = 'png', kind = 'image') =>
+  `tool-${kind}-20261116-093012-V1StGXR8a0-${number}.${extension}`;
+
+export interface Tree {
+  readonly path: string;
+  /** Writes a file with the folders that it needs, as if it had been there for an hour. */
+  write(name: string, text?: string): string;
+  at(...names: string[]): string;
+}
+
+/** A fresh folder for each test of the file. */
+export function useTree(): Tree {
+  let path = '';
+  beforeEach(() => {
+    path = realpathSync(mkdtempSync(join(tmpdir(), 'filechat-catalog-')));
+  });
+  afterEach(() => rmSync(path, { recursive: true, force: true }));
+  const at = (...names: string[]) => join(path, ...names);
+  return {
+    get path() {
+      return path;
+    },
+    at,
+    write: (name, text = 'x') => {
+      mkdirSync(dirname(at(name)), { recursive: true });
+      writeFileSync(at(name), text);
+      const before = new Date(Date.now() - 3_600_000);
+      utimesSync(at(name), before, before);
+      return at(name);
+    },
+  };
+}
+
+/** A chat in which a tool has returned these assets. */
+export function chatWith(assets: readonly string[], tool = 'charts.bar'): string {
+  const links = assets.map((asset, index) => `![Tool generated image ${index + 1}](cmdassets/${asset})`);
+  return [
+    '# %% user',
+    'Draw it',
+    '',
+    `# %% tool ${tool} c1`,
+    ...links.flatMap((link) => [link, '']),
+    '',
+  ].join('\n');
+}
