@@ -54,7 +54,10 @@ export class ChatFiles {
   /** What the chat speaks of, as its text is now: what a run has just brought need not be saved yet. */
   async own(): Promise<{ readonly assets: readonly AssetEntry[]; readonly notes: readonly string[] }> {
     const mentions = await this.#mentions();
-    const found = await Promise.all([...mentions].map(([asset, mention]) => this.#ownEntry(asset, mention)));
+    const chat = (await this.id()) ?? THIS_CHAT;
+    const found = await Promise.all(
+      [...mentions].map(([asset, mention]) => this.#ownEntry(chat, asset, mention)),
+    );
     const assets = found.filter((each) => each !== undefined);
     return { assets, notes: await this.#notesAbout(new Set(mentions.keys()), assets) };
   }
@@ -95,12 +98,12 @@ export class ChatFiles {
     return readMentions(chat ?? join(assetsIn, 'unsaved.chat.md'), await text());
   }
 
-  async #ownEntry(asset: string, { name, tool }: Mention): Promise<AssetEntry | undefined> {
+  async #ownEntry(chat: ChatId, asset: string, { name, tool }: Mention): Promise<AssetEntry | undefined> {
     const { entry } = (await this.#ownFile(asset).catch(() => undefined)) ?? {};
     if (entry?.kind !== 'asset') return undefined;
     return {
       ...entry,
-      chat: (await this.id()) ?? THIS_CHAT,
+      chat,
       ...(name === undefined ? {} : { name }),
       ...(tool === undefined ? {} : { tool }),
     };
