@@ -64,15 +64,17 @@ function countWords(shown: number, total: number): string {
   return shown === total ? `${total} ${noun}:` : `${shown} of ${total} ${noun}:`;
 }
 
-/** What is least needed goes first where a line would be too long; the reference is never cut. */
+/** What is least needed goes first where a line would be too long; the reference, which has the ending, is never cut. */
 function assetLine(asset: ListedAsset, reference: string): string {
+  const { mimeType, chat } = asset;
   const size = describeSize(asset.size);
-  const tokens = `about ${asset.estimatedTokens} tokens${asset.largeFileWarning ? ', large' : ''}`;
-  const tool = asset.tool === undefined ? [] : [`from ${asset.tool}`];
+  const tokens = `~${asset.estimatedTokens} tokens`;
+  const tool = asset.tool === undefined ? [] : [asset.tool];
   const facts = [
-    [asset.mimeType, size, tokens, ...tool, `in ${asset.chat}`],
-    [asset.mimeType, size, tokens, ...tool],
-    [asset.mimeType, size, tokens],
+    [mimeType, size, tokens, ...tool, `in ${chat}`],
+    [mimeType, size, tokens, ...tool],
+    [size, tokens, ...tool],
+    [mimeType, size, tokens],
     [size, tokens],
   ];
   const name = visibleLine(asset.name === asset.asset ? asset.kind : asset.name);

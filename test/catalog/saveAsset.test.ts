@@ -171,7 +171,10 @@ describe('where an upload goes', () => {
     }
     const upload = { name: 'a.txt', text: 'a' };
     const refusal = (said: string) =>
-      saveAsset(new Catalog({ folders: [folder.path] }), upload, LIMITS, new FullDisk(said)).catch(String);
+      saveAsset(new Catalog({ folders: [folder.path] }), upload, LIMITS, new FullDisk(said)).then(
+        String,
+        String,
+      );
     assert.match(await refusal('the disk is full.'), /a\.txt was not saved\. the disk is full\.$/);
     assert.match(
       await refusal(`EIO, open '${folder.asset('x')}'`),
