@@ -1,4 +1,5 @@
 import { ASSET_FOLDER } from '../assets/names.ts';
+import { visibleLine } from '../chat/lines.ts';
 import { addressUri, CHAT_ENDING, isAssetFileName } from './address.ts';
 import { ChatMemory, type ReadText, readTitle } from './chatAssets.ts';
 import { assetEntry, chatEntry, type Listed, listFound } from './listing.ts';
@@ -68,7 +69,7 @@ export class Catalog {
   async folderOf(chat: ChatId): Promise<string> {
     const place = await this.#roots.placeOf(chat);
     const folder = place && (await folderBeside(place).catch(() => undefined));
-    if (!folder) throw new CatalogRefusal(nothingAt(chat));
+    if (!folder) throw new CatalogRefusal(nothingAt(visibleLine(chat.slice(0, MAX_SAID_CHARS))));
     return pathOf(folder);
   }
 
@@ -93,7 +94,7 @@ export class Catalog {
       entries,
       versions,
       folders: walked.folders,
-      notes: [...missing.map(noteMissing), ...walked.notes, ...notes],
+      notes: shortened([...missing.map(noteMissing), ...walked.notes, ...notes]),
       isComplete: missing.length === 0,
     };
   }
@@ -135,6 +136,16 @@ async function folderBeside(place: Place): Promise<Place | undefined> {
 /** One answer for what is not there, what is elsewhere, and what may not be read: nobody learns which. */
 function nothingAt(what: string): string {
   return `There is nothing at ${what}. It may have been renamed or deleted: list_assets says what there is.`;
+}
+
+const MAX_SAID_CHARS = 200;
+const MAX_NOTES = 20;
+
+/** They hold names, in which anything may be. */
+function shortened(notes: readonly string[]): readonly string[] {
+  const said = notes.slice(0, MAX_NOTES).map(visibleLine);
+  const more = notes.length - said.length;
+  return more > 0 ? [...said, `There are ${more} more notes like these.`] : said;
 }
 
 function noteMissing({ label }: Root): string {

@@ -85,13 +85,17 @@ function namesBelow({ label }: Root, id: ChatId): readonly string[] | undefined 
  * Some disks find a file in any case of its name, and not every system says then which one it has. Where the
  * name in the other case leads to the same file, the folder is asked for its names.
  */
-async function isNamedSo(path: string): Promise<boolean> {
-  const [own, other] = await Promise.all([
-    statOf(path),
-    statOf(join(dirname(path), swapCase(basename(path)))),
-  ]);
-  if (!other || !own || other.ino !== own.ino) return true;
-  return (await readdir(dirname(path))).includes(basename(path));
+export async function isNamedSo(path: string, disk: Disk = { statOf, readdir }): Promise<boolean> {
+  const folder = dirname(path);
+  const name = basename(path);
+  const [own, other] = await Promise.all([disk.statOf(path), disk.statOf(join(folder, swapCase(name)))]);
+  if (!own || own.ino !== other?.ino) return true;
+  return (await disk.readdir(folder)).includes(name);
+}
+
+interface Disk {
+  readonly statOf: (path: string) => Promise<Pick<Stats, 'ino'> | undefined>;
+  readonly readdir: (path: string) => Promise<readonly string[]>;
 }
 
 function swapCase(text: string): string {

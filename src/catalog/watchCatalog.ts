@@ -22,7 +22,11 @@ export interface WatchOptions {
   readonly pollMs?: number;
   /** Told once when folders cannot be watched. */
   readonly onNote?: (note: string) => void;
+  /** How the system is asked to tell of changes in a folder itself. */
+  readonly watchFolder?: WatchFolder;
 }
+
+export type WatchFolder = (path: string, onEvent: (event: string, name: string | null) => void) => FSWatcher;
 
 /** Tells what has changed, once for many changes that come together. Keeps no process alive. */
 export async function watchCatalog(
@@ -158,7 +162,7 @@ class CatalogWatch implements Disposable {
 
   #watchOne(path: string, ino: number): boolean {
     try {
-      const watcher = watch(path, { persistent: false }, (event, name) => {
+      const watcher = (this.#options.watchFolder ?? watchFolder)(path, (event, name) => {
         if (matters(path, event, name)) this.#changed();
       });
       watcher.on('error', () => {
@@ -188,6 +192,10 @@ class CatalogWatch implements Disposable {
       `Not every folder can be watched, so that changes are looked for every ${seconds} seconds.`,
     );
   }
+}
+
+function watchFolder(...[path, onEvent]: Parameters<WatchFolder>): FSWatcher {
+  return watch(path, { persistent: false }, onEvent);
 }
 
 /** Whether an event can be about a chat, an asset or a folder of them. Systems may leave the name out. */

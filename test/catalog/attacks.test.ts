@@ -6,6 +6,7 @@ import { beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { readAddress } from '../../src/catalog/address.ts';
 import { Catalog } from '../../src/catalog/catalog.ts';
+import { isNamedSo } from '../../src/catalog/roots.ts';
 import { CatalogRefusal } from '../../src/catalog/types.ts';
 import { assetNumbered, chatWith, useTree } from './tree.ts';
 
@@ -205,6 +206,21 @@ describe('an address that is made by hand', () => {
       await isRefused(chat, PNG);
     }
     await isRefused('Notes/A.chat.md', PNG.toLowerCase());
+  });
+
+  it('in another case is told from the right one also where the disk takes any', async () => {
+    const names = ['A.chat.md', 'README'];
+    const disk = {
+      statOf: async (path: string) => {
+        const ino = names.findIndex((name) => path.toLowerCase() === `/w/${name}`.toLowerCase());
+        return ino < 0 ? undefined : { ino };
+      },
+      readdir: async () => names,
+    };
+    assert.equal(await isNamedSo('/w/A.chat.md', disk), true);
+    assert.equal(await isNamedSo('/w/README', disk), true);
+    for (const name of ['a.chat.md', 'A.CHAT.MD', 'A.Chat.md', 'readme'])
+      assert.equal(await isNamedSo(`/w/${name}`, disk), false, name);
   });
 
   it('is right where two names in different cases are one file', async () => {

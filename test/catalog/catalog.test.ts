@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -288,6 +297,49 @@ describe('limits', () => {
     const { entries, notes } = await new Catalog({ folders: [tree.path], readChat }).snapshot();
     assert.equal(entries.length, 1);
     assert.deepEqual(notes, ['a.chat.md cannot be read: what it says of its assets is not known.']);
+  });
+});
+
+describe('a folder that cannot be looked into', () => {
+  /** Who may read everything does the work as somebody who may not. */
+  const asNobody = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (process.getuid?.() !== 0) return await work();
+    for (const path of ['', 'open', 'open/a.chat.md', 'shut']) chownSync(tree.at(path), NOBODY, NOBODY);
+    process.seteuid?.(NOBODY);
+    try {
+      return await work();
+    } finally {
+      process.seteuid?.(0);
+    }
+  };
+  const NOBODY = 65_534;
+
+  it('is a note, and the rest is listed', { skip: process.platform === 'win32' }, async () => {
+    tree.write('open/a.chat.md');
+    mkdirSync(tree.at('shut'), { mode: 0 });
+    try {
+      const catalog = new Catalog({ folders: [tree.path] });
+      const { notes, ...list } = await asNobody(() => catalog.snapshot());
+      assert.deepEqual(urisOf(list), ['open/a.chat.md']);
+      assert.deepEqual(notes, ['shut cannot be looked into: it may not be read.']);
+    } finally {
+      chmodSync(tree.at('shut'), 0o700);
+    }
+  });
+
+  it('is a note where it is no folder at all', async () => {
+    tree.write('file');
+    tree.write('work/a.chat.md');
+    const { notes, ...list } = await new Catalog({ folders: [tree.at('file'), tree.at('work')] }).snapshot();
+    assert.deepEqual(urisOf(list), ['work/a.chat.md']);
+    assert.deepEqual(notes, ['file cannot be looked into: there is no such file.']);
+  });
+
+  it('is one of a few notes where there are many', async () => {
+    const folders = Array.from({ length: 30 }, (_each, index) => tree.at(`none${index}\n`));
+    const { notes } = await new Catalog({ folders }).snapshot();
+    assert.equal(notes.length, 21);
+    assert.equal(notes.at(-1), 'There are 10 more notes like these.');
   });
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { EventEmitter } from 'node:events';
+import { appendFileSync, mkdirSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import { Catalog } from '../../src/catalog/catalog.ts';
@@ -155,6 +156,63 @@ describe('a watched folder', () => {
     const { changes, until } = await watching(tree.at('later'), { pollMs: 50 });
     tree.write('later/a.chat.md');
     await until(() => changes.length === 1);
+  });
+});
+
+describe('where the system does not tell', () => {
+  const full = Object.assign(new Error('no more watches'), { code: 'ENOSPC' });
+
+  it('changes are looked for now and then, which is said once', async () => {
+    tree.write('a.chat.md', '# %% user\nHi\n');
+    const notes: string[] = [];
+    const { changes, until } = await watching(tree.path, {
+      pollMs: 50,
+      onNote: (note) => notes.push(note),
+      watchFolder: () => {
+        throw full;
+      },
+    });
+    tree.write('notes/b.chat.md');
+    await until(() => changes.length === 1);
+    appendFileSync(tree.at('a.chat.md'), 'more');
+    await until(() => changes.length === 2);
+    assert.deepEqual(changes[1], { list: false, updated: ['filechat://a.chat.md'] });
+    assert.deepEqual(notes, [
+      'Not every folder can be watched, so that changes are looked for every 0.05 seconds.',
+    ]);
+  });
+
+  it('a watch that fails later is begun again', async () => {
+    tree.write('a.chat.md');
+    const watchers: EventEmitter[] = [];
+    const { changes, until } = await watching(tree.path, {
+      watchFolder: (path, onEvent) => {
+        const watcher = watch(path, { persistent: false }, onEvent);
+        watchers.push(watcher);
+        return watcher;
+      },
+    });
+    watchers[0]?.emit('error', new Error('EPERM'));
+    appendFileSync(tree.at('a.chat.md'), 'more');
+    await until(() => changes.length === 1);
+    appendFileSync(tree.at('a.chat.md'), 'and more');
+    await until(() => changes.length === 2);
+    assert.equal(watchers.length, 2);
+  });
+});
+
+describe('what comes into a new folder before it is watched', () => {
+  it('is found by one more look', async () => {
+    const { changes, until } = await watching(tree.path, {
+      watchFolder: (path, onEvent) => {
+        // The last moment in which nobody would be told.
+        if (path.endsWith('new')) writeFileSync(join(path, 'late.chat.md'), 'x');
+        return watch(path, { persistent: false }, onEvent);
+      },
+    });
+    mkdirSync(tree.at('new'));
+    await until(() => changes.length === 1);
+    assert.equal(changes[0]?.list, true);
   });
 });
 
