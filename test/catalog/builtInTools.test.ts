@@ -181,7 +181,7 @@ describe('list_assets', () => {
     const text = textOf(await inFolder(await createChat(t)).call('list_assets', { sort: 'name' }));
     assert.deepEqual(text.match(/asset:\S+/g), [`asset:${TXT}`, `asset:${PDF}`, `asset:${PNG}`]);
     assert.match(text, /^3 assets:\n/);
-    assert.match(text, /quarterly\.pdf \(application\/pdf, 3\.0 KB.*\)/);
+    assert.match(text, /quarterly\.pdf \(.*3\.0 KB.*sample\.report\)/);
     assert.match(text, /1 other file is beside this chat: ask with chat: "\*"/);
   });
 
@@ -189,7 +189,7 @@ describe('list_assets', () => {
     const folder = await createChat(t);
     const text = () => `# %% tool x.y c1\n[Tool generated file 1: new.csv](cmdassets/${OTHER})\n`;
     const listed = textOf(await inFolder(folder, { text }).call('list_assets'));
-    assert.match(listed, /^1 asset:\n- new\.csv \(.*from x\.y/);
+    assert.match(listed, /^1 asset:\n- new\.csv \(.*x\.y/);
     assert.match(listed, /3 other files are beside this chat/);
   });
 

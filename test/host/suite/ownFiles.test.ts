@@ -72,7 +72,7 @@ suite('the files of a chat, for its own model', () => {
     const text = document.getText();
     assert.match(
       text,
-      /# %% tool filechat\.list_assets c2\n```\n1 asset:\n- quarterly\.pdf \(application\/pdf.*\): asset:tool-file-\S+\.pdf\n```/,
+      /# %% tool filechat\.list_assets c2\n```\n1 asset:\n- quarterly\.pdf \(.*\): asset:tool-file-\S+\.pdf\n```/,
     );
     assert.match(text, /# %% tool filechat\.read_asset c3\n```\nBytes 0 to 15 of [\s\S]*\|%PDF-1/);
     assert.match(text, /# %% assistant\nIt is a PDF\.\n/);
