@@ -60,6 +60,11 @@ describe('a window of text', () => {
     });
   }
 
+  it('of a file from Windows has the line ends that a chat can keep', async () => {
+    const [, part] = await windowParts(ofText('one\r\ntwo\r\n'));
+    assert.equal(part?.kind === 'text' && part.text, 'one\ntwo\n');
+  });
+
   it('of any length is no file anew, and the model gets all of it', async () => {
     const text = 'A line of forty characters, more or less\n'.repeat(800);
     const views = toModelParts(
