@@ -85,14 +85,13 @@ async function chatsOf(
 /** A chat that cannot be read has nothing to show; the others have. */
 async function searchOne(
   catalog: Catalog,
-  { uri, chat, title, size }: ChatEntry,
+  { uri, chat, title }: ChatEntry,
   words: readonly string[],
   maxHits: number,
 ): Promise<readonly ChatHit[]> {
-  if (size > MAX_CHAT_BYTES) return [];
   const bytes = await readChat(catalog, chat).catch(() => undefined);
   if (!bytes) return [];
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  const text = new TextDecoder().decode(bytes);
   const hits = searchChat(text, title, words, maxHits);
   const places = placesIn(text, bytes, hits);
   return hits.map(({ offset, ...hit }) => ({ uri, chat, title, ...hit, ...places(offset) }));

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { readingCost } from './about.ts';
+import { entryTitle, readingCost } from './about.ts';
 import { type AssetPage, DEFAULT_PAGE, MAX_PAGE } from './listAssets.ts';
 import type { FileWindow } from './readWindow.ts';
 import type { SavedUpload } from './saveAsset.ts';
@@ -18,6 +18,7 @@ export const SERVER_WINDOW: WindowLimits = { defaultBytes: 65_536, maxBytes: 4 *
 export const BUILT_IN_WINDOW: WindowLimits = { defaultBytes: 8192, maxBytes: 32_768 };
 
 const MAX_QUERY_CHARS = 1000;
+const MAX_URI_CHARS = 10_000;
 
 export type ToolSpecs = ReturnType<typeof toolSpecs>;
 export type ToolName = keyof ToolSpecs;
@@ -187,7 +188,7 @@ function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
       uri: text(
         'uri',
         'filechat://… as lists and searches give it, or asset:NAME with the name of a file.',
-        4000,
+        MAX_URI_CHARS,
       ),
       start: whole('start', 0, Number.MAX_SAFE_INTEGER, 'The first byte; 0 if left out.').optional(),
       maxBytes: whole('maxBytes', 1, maxBytes, 'How many bytes at most.').default(defaultBytes),
@@ -240,7 +241,7 @@ export function inputSchema(spec: { readonly input: z.ZodType }): Readonly<Recor
 export function listedAsset(entry: AssetEntry): ListedAsset {
   return {
     uri: entry.uri,
-    name: entry.name ?? entry.asset,
+    name: entryTitle(entry),
     asset: entry.asset,
     chat: entry.chat,
     kind: entry.assetKind,
@@ -266,7 +267,7 @@ export function readOutput(entry: Entry, window: FileWindow): ReadOutput {
   const { mimeType, totalBytes, start, byteCount, nextStart, body } = window;
   return {
     uri: entry.uri,
-    name: nameOf(entry),
+    name: entryTitle(entry),
     mimeType,
     content: body.kind,
     totalBytes,
@@ -284,9 +285,4 @@ export function searchOutput({ hits, more }: ChatHits): SearchOutput {
 
 export function saveOutput({ entry, markdown }: SavedUpload): SaveOutput {
   return { ...listedAsset(entry), markdown };
-}
-
-/** What something is called, in lists and in answers. */
-export function nameOf(entry: Entry): string {
-  return entry.kind === 'chat' ? entry.title : (entry.name ?? entry.asset);
 }

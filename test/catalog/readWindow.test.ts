@@ -209,6 +209,11 @@ describe('a file that changes', () => {
     });
   }
 
+  it('is said to be unreadable without the words of the system, which name its path', async () => {
+    const { entry, path } = found('log', 'secret');
+    await refused({ entry, path: `${path}\0` }, { maxBytes: 9 }, /cannot be read: its disk did not give it/);
+  });
+
   it('says so in words without a path', async () => {
     const entry = found('log', 'secret');
     renameSync(entry.path, join(chat.path, 'elsewhere'));

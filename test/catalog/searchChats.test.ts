@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { Catalog } from '../../src/catalog/catalog.ts';
 import { readWindow } from '../../src/catalog/readWindow.ts';
 import { type ChatQuery, searchChats } from '../../src/catalog/searchChats.ts';
-import { CatalogRefusal } from '../../src/catalog/types.ts';
+import { type Address, CatalogRefusal, type FoundEntry } from '../../src/catalog/types.ts';
 import { useChatFolder } from '../assets/folder.ts';
 
 const folder = useChatFolder();
@@ -107,6 +107,9 @@ describe('a search over chats', () => {
     const some = await search({ query: 'needle', limit: 11 });
     assert.deepEqual([some.hits.length, some.more], [11, true]);
     assert.equal(some.hits[0]?.chat, '11.chat.md');
+    // As many as are read at once: whether there are more is known only from the next ones.
+    const eight = await search({ query: 'needle', limit: 8 });
+    assert.deepEqual([eight.hits.length, eight.more], [8, true]);
   });
 
   it('lets one long chat not hide the others', async () => {
@@ -128,8 +131,14 @@ describe('a search over chats', () => {
     write('a.chat.md', '# %% user\nneedle\n');
     await assert.rejects(search({ query: 'needle' }, AbortSignal.abort()), { name: 'AbortError' });
     const stopping = new AbortController();
-    const found = search({ query: 'needle' }, stopping.signal);
-    stopping.abort();
+    /** Told when the first chat is about to be read. */
+    class Stopped extends Catalog {
+      override find(address: Address): Promise<FoundEntry> {
+        stopping.abort();
+        return super.find(address);
+      }
+    }
+    const found = searchChats(new Stopped({ folders: [folder.path] }), { query: 'needle' }, stopping.signal);
     await assert.rejects(found, { name: 'AbortError' });
   });
 
