@@ -94,19 +94,23 @@ async function readWholeFile(path: string): Promise<string> {
 }
 
 function readChat(path: string, text: string): ReadChat {
-  const title = chatTitle(text.slice(0, HEAD_CHARS));
-  if (!text.includes(ASSET_FOLDER) && !text.includes('asset:')) return { title, mentions: new Map() };
+  return { title: chatTitle(text.slice(0, HEAD_CHARS)), mentions: readMentions(path, text) };
+}
+
+/** What a chat at this path says of the assets beside it, by their names, in the order in which it first does. */
+export function readMentions(path: string, text: string): ReadonlyMap<string, Mention> {
+  const mentions = new Map<string, Mention>();
+  if (!text.includes(ASSET_FOLDER) && !text.includes('asset:')) return mentions;
   const chat = parseChat(text);
   const folder = folderOf(path);
-  const mentions = new Map<string, Mention>();
   for (const use of findAssetUses(text, chat)) {
     const asset = assetOf(folder, use);
-    if (asset === undefined) continue;
+    if (asset === undefined || isOnlyListed(text, use)) continue;
     const mention = readMention(text, chat, use);
     const before = mentions.get(asset);
     mentions.set(asset, before ? merged(before, mention) : mention);
   }
-  return { title, mentions };
+  return mentions;
 }
 
 /** As links have it, so that a link with a whole path is understood too. */
@@ -130,8 +134,17 @@ const LABEL =
 const ESCAPED = /\\([!-/:-@[-`{-~])/g;
 const FILE_NAME = /[^.\s]\.[A-Za-z0-9]{1,10}$/;
 
+/** A list of all files that there are, or a piece of another chat, makes none of them this chat's. */
+function isOnlyListed(text: string, { offset, tool }: AssetUse): boolean {
+  return tool !== undefined && SHOWS_AGAIN.test(tool) && !isLinkAt(text, offset);
+}
+
+function isLinkAt(text: string, offset: number): boolean {
+  return text.startsWith('[', offset) || text.startsWith('![', offset);
+}
+
 function readMention(text: string, { turns }: Chat, { offset, turn, tool }: AssetUse): Mention {
-  const isLink = text.startsWith('[', offset) || text.startsWith('![', offset);
+  const isLink = isLinkAt(text, offset);
   const isOfTool = isLink && turns[turn - 1]?.role === 'tool';
   const name = isLink ? nameIn(text, offset) : undefined;
   const by = !isOfTool ? 'other' : tool !== undefined && SHOWS_AGAIN.test(tool) ? 'again' : 'tool';

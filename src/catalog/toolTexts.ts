@@ -4,16 +4,24 @@ import type { ListedAsset, ListOutput, ReadOutput, SaveOutput, SearchOutput } fr
 
 /** What the tools found, in a few words, for models that read nothing but text. */
 
-export function listText({ assets, total, nextCursor, notes = [] }: ListOutput): string {
-  const seen = new Set<string>();
-  const twice = new Set<string>();
-  for (const { asset } of assets) (seen.has(asset) ? twice : seen).add(asset);
+export function listText(
+  { assets, total, nextCursor, notes = [] }: ListOutput,
+  referenceTo: (asset: ListedAsset) => string = byNameAmong(assets),
+): string {
   return [
     countWords(assets.length, total),
-    ...assets.map((each) => assetLine(each, twice.has(each.asset) ? each.uri : `asset:${each.asset}`)),
+    ...assets.map((each) => assetLine(each, referenceTo(each))),
     ...(nextCursor === undefined ? [] : [`There are more. The next page has cursor: ${nextCursor}`]),
     ...notes.map((note) => `Note: ${visibleLine(note)}`),
   ].join('\n');
+}
+
+/** A name says enough where only one of them has it. */
+function byNameAmong(assets: readonly ListedAsset[]): (asset: ListedAsset) => string {
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  for (const { asset } of assets) (seen.has(asset) ? twice : seen).add(asset);
+  return ({ asset, uri }) => (twice.has(asset) ? uri : `asset:${asset}`);
 }
 
 export function readText(window: ReadOutput): string {

@@ -5,6 +5,7 @@ import { AuditFile } from '../assets/auditFile.ts';
 import { acquireLock } from '../assets/chatLock.ts';
 import { FolderFiles } from '../assets/readFile.ts';
 import { FolderAssets } from '../assets/store.ts';
+import { BUILT_IN_SERVER, withBuiltInServer, withBuiltInTools } from '../catalog/builtInTools.ts';
 import { nextAction } from '../chat/nextAction.ts';
 import { parseChat } from '../chat/parse.ts';
 import { renderToolName } from '../chat/toolCall.ts';
@@ -13,7 +14,7 @@ import { ReferencedFiles } from '../mcp/fileArguments.ts';
 import { DEFAULT_LIMITS, type McpClient } from '../mcpClient.ts';
 import { ChatConversation } from '../model/conversation.ts';
 import { describeUsage } from '../model/usage.ts';
-import type { Audit, RunOutcome, ToolProgress } from '../ports.ts';
+import type { Audit, ChatModel, RunOutcome, ToolHost, ToolProgress } from '../ports.ts';
 import { createClient, MAX_LIST_MS, readServers } from './client.ts';
 import { FileDocument } from './fileDocument.ts';
 import { createModelFinder } from './models.ts';
@@ -49,10 +50,12 @@ export async function runCommand(command: Work, context: CliContext): Promise<0 
 
 export type Work = Extract<Command, { kind: 'tools' | 'call' | 'run' }>;
 
+/** Whether it calls tools of servers. Our own need none. */
 async function callsTools(command: Work): Promise<boolean> {
-  if (command.kind !== 'run') return true;
+  if (command.kind !== 'run') return command.kind !== 'call' || command.server !== BUILT_IN_SERVER;
   const document = await FileDocument.open(command.chat);
-  return nextAction(document.text()).kind === 'runTools';
+  const action = nextAction(document.text());
+  return action.kind === 'runTools' && action.calls.some(({ server }) => server !== BUILT_IN_SERVER);
 }
 
 async function listTools(client: McpClient, { out, err, signal }: CliContext): Promise<0 | 1> {
@@ -81,7 +84,8 @@ async function runChat(command: ChatWork, client: McpClient, around: Surrounding
   if ('holder' in lock) throw new Error(`${command.chat} is running already: ${lock.holder}.`);
   try {
     const before = answers(document.text());
-    const listener = await createListener(command, document, { ...around, client, audit });
+    const tools = withOwnTools(client, document, { ...around, command });
+    const listener = await createListener(command, document, { ...around, tools, audit });
     context.signal.throwIfAborted();
     context.signal.addEventListener('abort', () => listener.stop());
     const outcome = await (command.kind === 'call' ? listener.callTool(command) : listener.run());
@@ -93,22 +97,41 @@ async function runChat(command: ChatWork, client: McpClient, around: Surrounding
   }
 }
 
+/** Those of the servers, and those that read the files beside the chat. */
+function withOwnTools(
+  client: McpClient,
+  document: FileDocument,
+  { command, servers }: Surroundings & { readonly command: ChatWork },
+): ToolHost {
+  const folder = dirname(document.path);
+  const places = {
+    chat: document.path,
+    text: () => document.text(),
+    assetsIn: folder,
+    folders: rootsOf(command, folder),
+  };
+  return withBuiltInTools(client, {
+    placesOf: () => places,
+    isOffered: () => !servers.includes(BUILT_IN_SERVER),
+  });
+}
+
 /** The whole file is written at every batch, so a few times a second would be too often for a long chat. */
 const BATCH_MS = 500;
 
 async function createListener(
   command: ChatWork,
   document: FileDocument,
-  around: Surroundings & { readonly client: McpClient; readonly audit: Audit | undefined },
+  around: Surroundings & { readonly tools: ToolHost; readonly audit: Audit | undefined },
 ): Promise<ChatListener> {
-  const { client, context, audit } = around;
+  const { tools, context, audit } = around;
   const folder = dirname(document.path);
   const roots = rootsOf(command, folder);
   const isCall = command.kind === 'call';
   return new ChatListener({
     document,
     assets: new FolderAssets({ folder }),
-    tools: client,
+    tools,
     consent: isCall ? CONSENT_GIVEN : new TerminalConsent(command.approve),
     conversation: isCall ? undefined : await createConversation(command, { ...around, folder }),
     chat: document.path,
@@ -128,17 +151,22 @@ async function createListener(
 
 async function createConversation(
   command: Extract<Work, { kind: 'run' }>,
-  { client, folder, context, servers }: Surroundings & { client: McpClient; folder: string },
+  { tools, folder, context, servers }: Surroundings & { tools: ToolHost; folder: string },
 ): Promise<ChatConversation> {
   const finder = await createModelFinder(command.models, context);
   const roots = rootsOf(command, folder);
+  let model: ChatModel | undefined;
   return new ChatConversation({
-    findModel: (name) => finder.find(command.model ?? name),
-    tools: client,
+    findModel: async (name) => {
+      model = await finder.find(command.model ?? name);
+      return model;
+    },
+    tools,
     attachments: new FolderAttachments({ folder, roots }),
     readAgent: (name) => readAgentFile(name, roots),
     maxSteps: () => command.maxSteps,
-    servers: async () => servers,
+    // The tour is a script, and has no use for more than it is about.
+    servers: async () => (model?.provider === 'tour' ? servers : withBuiltInServer(servers, folder)),
     maxListMs: MAX_LIST_MS,
   });
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { BUILT_IN_SERVER } from '../catalog/builtInTools.ts';
 import { readArguments, readToolName } from '../chat/toolCall.ts';
 import type { Approval, ToolName } from '../ports.ts';
 
@@ -7,7 +8,8 @@ export const USAGE = `Usage:
       Lists the tools of all servers.
   filechat call SERVER.TOOL [--args JSON] --chat FILE --servers mcp.json [--root DIR]
                 [--audit FILE]
-      Calls a tool and writes the call, its result and its files into the chat.
+      Calls a tool and writes the call, its result and its files into the chat. The tools filechat.list_assets,
+      filechat.read_asset and filechat.search_chats are always there and need no --servers.
   filechat run FILE [--model NAME] [--models models.json] [--servers mcp.json]
                [--approve ask|auto-readonly|auto] [--max-steps N] [--root DIR] [--audit FILE]
       Does what the chat asks for next: a reply, its tool calls, and so on until it is your turn, or the rest of
@@ -32,7 +34,8 @@ export type Command =
   | ({
       readonly kind: 'call';
       readonly chat: string;
-      readonly servers: string;
+      /** Left out only for a tool that needs none. */
+      readonly servers?: string;
       readonly arguments: Arguments;
       readonly root?: string;
       readonly audit?: string;
@@ -78,16 +81,19 @@ export function readCommand(argv: readonly string[]): Command {
     case 'tools':
       if (operand !== undefined) throw new UsageError(`“${operand}” is one word too many.`);
       return { kind: 'tools', servers: needed(values.servers, '--servers mcp.json') };
-    case 'call':
+    case 'call': {
+      const name = readName(needed(operand, 'SERVER.TOOL'));
+      const isBuiltIn = name.server === BUILT_IN_SERVER && values.servers === undefined;
       return {
         kind: 'call',
-        ...readName(needed(operand, 'SERVER.TOOL')),
+        ...name,
         arguments: readArgs(values.args ?? ''),
         chat: needed(values.chat, '--chat FILE'),
-        servers: needed(values.servers, '--servers mcp.json'),
+        ...(isBuiltIn ? {} : { servers: needed(values.servers, '--servers mcp.json') }),
         ...(values.root === undefined ? {} : { root: needed(values.root, '--root DIR') }),
         ...(values.audit === undefined ? {} : { audit: needed(values.audit, '--audit FILE') }),
       };
+    }
     case 'run':
       return {
         kind: 'run',

@@ -67,15 +67,16 @@ export class App {
       mayCall: (call, tool, about) => this.#consent.mayCall(call, tool, about),
       addToChat,
     });
-    const { list, client, tools, audit } = this.servers;
+    const { list, client, tools, audit, builtIns } = this.servers;
     this.#consent = new ToolConsent(globalState, {
       serverPrint: (server) => list.fingerprint(server),
-      listTools: async (server) => (await client.listTools(server)).tools,
+      listTools: async (server) => (await tools.listTools(server)).tools,
     });
     this.#conversations = new Conversations({
       models: this.#prices,
       tools,
       servers: list,
+      builtIns,
       consent: this.#attachments,
       globalStorage: globalStorageUri,
     });
@@ -113,6 +114,7 @@ export class App {
       context,
       log: this.#log,
       servers: client,
+      builtIns,
       rows: this.servers.rows,
       models: this.#prices,
       modelCommands: this.#models,

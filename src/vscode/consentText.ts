@@ -58,7 +58,7 @@ export function describeCall(call: ToolCall, tool: ToolInfo, about: AboutQuestio
     `${t('Arguments:')}\n${describeArguments(call)}`,
     notes.length > 0 && `${t('It gets these files:')}\n${notes.join('\n')}`,
     before && `${t('What has changed:')}\n${describeChange(before, sketchTool(tool)).join('\n')}`,
-    said && t('The server says of it: {0}', said),
+    said && (tool.readsReferences ? t('What it does: {0}', said) : t('The server says of it: {0}', said)),
   ];
   return sections.filter((section) => section).join('\n\n');
 }

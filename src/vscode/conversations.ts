@@ -2,9 +2,11 @@ import * as vscode from 'vscode';
 import { readAgentFile } from '../assets/agentFiles.ts';
 import { FolderAttachments } from '../assets/attachments.ts';
 import { ASSET_FOLDER } from '../assets/names.ts';
+import { BUILT_IN_SERVER } from '../catalog/builtInTools.ts';
 import { ChatConversation } from '../model/conversation.ts';
 import type { AttachmentSource, ChatModel, ToolHost, ToolList } from '../ports.ts';
 import type { AttachmentConsent } from './attachmentConsent.ts';
+import type { BuiltIns } from './builtIns.ts';
 import type { EditorModels } from './editorModels.ts';
 import { placesOf } from './places.ts';
 import { SAMPLE_SERVER, type ServerList } from './servers.ts';
@@ -14,6 +16,7 @@ export interface ConversationParts {
   readonly models: EditorModels;
   readonly tools: ToolHost;
   readonly servers: ServerList;
+  readonly builtIns: BuiltIns;
   readonly consent: AttachmentConsent;
   readonly globalStorage: vscode.Uri;
 }
@@ -38,17 +41,23 @@ export class Conversations {
       },
       tools: this.#remember(tools),
       mayRead: (path) => consent.mayRead(path),
-      servers: () => this.#serversFor(model),
+      servers: () => this.#serversFor(model, chat),
     });
   }
 
   /** The same chat, but nobody is asked, nothing is started and nothing is sent. */
   guess(chat: vscode.Uri): ChatConversation {
-    const { models } = this.#parts;
+    const { models, builtIns, tools } = this.#parts;
+    const listTools: ToolHost['listTools'] = async (server = '') =>
+      // What was known of a server that had our name is not what we offer now.
+      server === BUILT_IN_SERVER && (await builtIns.isOffered())
+        ? tools.listTools(server)
+        : (this.#known.get(server) ?? NO_TOOLS);
+    const servers = [...this.#known.keys()].filter((server) => server !== BUILT_IN_SERVER);
     return this.#create(chat, {
       findModel: async (name) => guessedModel(name ?? '', (type) => models.takes(name, type)),
-      tools: { callTool: never, listTools: async (server = '') => this.#known.get(server) ?? NO_TOOLS },
-      servers: async () => [...this.#known.keys()],
+      tools: { callTool: never, listTools },
+      servers: () => builtIns.beside(servers, chat),
     });
   }
 
@@ -84,11 +93,11 @@ export class Conversations {
     });
   }
 
-  /** The tour has something to show even where no server is configured. */
-  async #serversFor(model: ChatModel | undefined): Promise<readonly string[]> {
-    const { servers } = this.#parts;
+  /** The tour has something to show even where no server is configured, and shows nothing else. */
+  async #serversFor(model: ChatModel | undefined, chat: vscode.Uri): Promise<readonly string[]> {
+    const { servers, builtIns } = this.#parts;
     const allowed = [...(await servers.allowed()).keys()];
-    if (model?.provider !== 'tour') return allowed;
+    if (model?.provider !== 'tour') return builtIns.beside(allowed, chat);
     return allowed.length === 0 ? [SAMPLE_SERVER] : [...(await servers.startable()).keys()];
   }
 

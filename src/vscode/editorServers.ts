@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { withBuiltInTools } from '../catalog/builtInTools.ts';
 import { isLoopback } from '../mcp/addresses.ts';
 import type { ServerConfig } from '../mcp/config.ts';
 import type { Connections } from '../mcp/connections.ts';
@@ -8,6 +9,7 @@ import { AlwaysServers } from './alwaysServers.ts';
 import type { AppPanels } from './apps/appPanel.ts';
 import { audited, auditStarts } from './audited.ts';
 import { AuditLog } from './auditLog.ts';
+import { BuiltIns } from './builtIns.ts';
 import { withEditorTools } from './editorTools.ts';
 import { ServerInputs } from './inputs.ts';
 import { ResourceDocuments } from './resourceDocuments.ts';
@@ -40,6 +42,8 @@ export class EditorServers implements vscode.Disposable {
   readonly list: ServerList;
   readonly inputs: ServerInputs;
   readonly client: McpClient;
+  /** What chats may call that no server offers. */
+  readonly builtIns: BuiltIns;
   /** What chats may call. */
   readonly tools: ToolHost;
   /** What is configured and how it does. */
@@ -72,7 +76,8 @@ export class EditorServers implements vscode.Disposable {
       settings: toolSettings,
       apps: () => (showsApps() ? this.#sink : undefined),
     });
-    this.tools = withSwitches(withEditorTools(this.client));
+    this.builtIns = new BuiltIns(this.list, globalStorageUri);
+    this.tools = withSwitches(withEditorTools(withBuiltInTools(this.client, this.builtIns)));
     this.#signIn = new SignInBrowser(context.extension.id);
     const rows = new ServerRows(this.client, this.list);
     this.rows = rows;

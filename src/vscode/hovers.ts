@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { BUILT_IN_SERVER } from '../catalog/builtInTools.ts';
 import { allowsTool } from '../chat/frontMatter.ts';
 import { type PointedAt, pointedAt } from '../chat/pointedAt.ts';
 import { findAssetReferences } from '../mcp/fileArguments/findReferences.ts';
@@ -73,8 +74,10 @@ async function describeTool(name: ToolName, known: KnownServers): Promise<vscode
 async function describeUnknown(
   { server, tool }: ToolName,
   known: KnownServers,
-): Promise<vscode.MarkdownString> {
+): Promise<vscode.MarkdownString | undefined> {
   const state = (await known.states()).get(server);
+  // It cannot be started; where its tools are not known they are not offered.
+  if (server === BUILT_IN_SERVER && state === undefined) return undefined;
   const [serverName, toolName] = [server, tool].map((each) => `**${plainMarkdown(each, MAX_NAME_CHARS)}**`);
   if (state?.kind === 'ready') {
     const text = vscode.l10n.t('The server {0} has no tool {1}.', serverName ?? '', toolName ?? '');

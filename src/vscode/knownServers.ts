@@ -17,13 +17,16 @@ type Host = Pick<ServerHost, 'states' | 'onDidChange' | 'listTools' | 'listPromp
  */
 export class KnownServers implements Disposable {
   readonly #host: Host;
+  readonly #builtIn: () => Promise<readonly ToolInfo[]>;
   readonly #subscription: Disposable;
   readonly #tools: Answers<readonly ToolInfo[]>;
   readonly #prompts: Answers<readonly PromptInfo[]>;
   readonly #resources: Answers<ResourceList>;
 
-  constructor(host: Host) {
+  /** `builtIn` are the tools that are there without a server. */
+  constructor(host: Host, builtIn: () => Promise<readonly ToolInfo[]> = async () => []) {
     this.#host = host;
+    this.#builtIn = builtIn;
     this.#tools = new Answers('tools', async (server) => {
       const { tools, failures } = await host.listTools(server);
       return { value: tools, failed: failures.length > 0 };
@@ -55,7 +58,7 @@ export class KnownServers implements Disposable {
     const lists = [...states].map(([server, { kind }]) =>
       kind === 'ready' ? this.#tools.of(server) : (this.#tools.lastOf(server) ?? []),
     );
-    return (await Promise.all(lists)).flat();
+    return (await Promise.all([...lists, this.#builtIn()])).flat();
   }
 
   async tool({ server, tool }: ToolName): Promise<ToolInfo | undefined> {

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { BUILT_IN_SERVER } from '../catalog/builtInTools.ts';
 import type { ChatListener, ToolRequest } from '../listener.ts';
 import type { RunOutcome, ToolHost } from '../ports.ts';
 import { createChat, findChat } from './chatFiles.ts';
@@ -33,7 +34,7 @@ export class ServerActions {
     return this.#into<ToolRequest>(argument, {
       chat: 'uri',
       choose: (fields) =>
-        readToolRequest(fields, forChats(this.#servers.tools), () => this.#names(hasEditorTools())),
+        readToolRequest(fields, forChats(this.#servers.tools), () => this.#toolServers(fields)),
       run: (listener, request) => listener.callTool(request),
     });
   }
@@ -115,9 +116,19 @@ export class ServerActions {
     return document ? this.#runIn(document, (listener) => action.run(listener, chosen)) : CANCELLED;
   }
 
-  async #names(withEditor = false): Promise<readonly string[]> {
-    const names = [...(await this.#servers.list.startable()).keys()];
-    return withEditor ? [...names, EDITOR_SERVER] : names;
+  async #names(): Promise<readonly string[]> {
+    return [...(await this.#servers.list.startable()).keys()];
+  }
+
+  /** Those of the editor and our own come last; ours only if the chat in front would have them offered. */
+  async #toolServers(fields: Fields): Promise<readonly string[]> {
+    const { list, builtIns } = this.#servers;
+    const servers = await this.#names();
+    const names = hasEditorTools() ? [...servers, EDITOR_SERVER] : servers;
+    const chat = await findChat(fields);
+    if (!chat || servers.includes(BUILT_IN_SERVER)) return names;
+    const offered = await builtIns.beside([...(await list.allowed()).keys()], chat.uri);
+    return offered.includes(BUILT_IN_SERVER) ? [...names, BUILT_IN_SERVER] : names;
   }
 }
 

@@ -78,6 +78,11 @@ export function editorTools(): readonly string[] {
   return strings(userSetting<unknown>('editorTools', []));
 }
 
+/** Whether models may open again what they were only told of. */
+export function offersBuiltInTools(): boolean {
+  return userSetting<unknown>('builtInTools', true) !== false;
+}
+
 /** Settings are written by hand; what is no text in a list is no entry of it. */
 function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];

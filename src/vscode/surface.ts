@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { RunOutcome, ServerHost } from '../ports.ts';
 import { registerAssetLinks } from './assetLinks.ts';
+import type { BuiltIns } from './builtIns.ts';
 import { Chats } from './chats/chats.ts';
 import { registerCompletion } from './completion/completion.ts';
 import type { Conversations } from './conversations.ts';
@@ -20,6 +21,7 @@ export interface SurfaceParts {
   readonly context: vscode.ExtensionContext;
   readonly log: vscode.LogOutputChannel;
   readonly servers: ServerHost;
+  readonly builtIns: BuiltIns;
   /** What servers offer, without starting any. */
   readonly known: KnownServers;
   /** What is configured, also what nobody has started yet. */
@@ -43,7 +45,7 @@ export class Surface implements vscode.Disposable {
   readonly #disposables: vscode.Disposable;
 
   constructor(given: Omit<SurfaceParts, 'known'>) {
-    const known = new KnownServers(given.servers);
+    const known = new KnownServers(given.servers, () => given.builtIns.tools());
     const parts: SurfaceParts = { ...given, known };
     this.chats = new Chats(parts);
     this.gallery = new Gallery(parts);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { builtInTools } from '../../src/catalog/builtInTools.ts';
 import { strictest } from '../../src/chat/approval.ts';
 import type { Approval, ToolCall, ToolInfo } from '../../src/ports.ts';
 import { describeCall, type Judgement, judgeCall, needsQuestion } from '../../src/vscode/consentText.ts';
@@ -140,5 +141,12 @@ describe('what the question shows', () => {
       text,
       '⚠ This tool has changed since it was last allowed, on 2026-05-03. See below.\n\nArguments:\n{\n  "value": "x"\n}\n\nWhat has changed:\nIts title was none and is “Sums”.\n\nThe server says of it: Sums',
     );
+  });
+
+  it('a tool of our own is described in our own words, and whole', async () => {
+    for (const tool of await builtInTools()) {
+      const text = describeCall({ ...call('x'), server: 'filechat', tool: tool.tool }, tool);
+      assert.ok(text.endsWith(`\n\nWhat it does: ${tool.description}`), text);
+    }
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ServerChange, ServerState, ToolList } from '../../src/ports.ts';
+import type { ServerChange, ServerState, ToolInfo, ToolList } from '../../src/ports.ts';
 import { KnownServers } from '../../src/vscode/knownServers.ts';
 
 const READY: ServerState = {
@@ -9,16 +9,16 @@ const READY: ServerState = {
 } as ServerState;
 
 /** Servers that count how often they are asked. */
-function servers(states: Map<string, ServerState>) {
+function servers(states: Map<string, ServerState>, builtIn: readonly ToolInfo[] = []) {
   const asked: string[] = [];
   const listeners: ((server: string, what: ServerChange) => void)[] = [];
   let answer = (server: string): ToolList => ({
     tools: [{ server, tool: 'draw', inputSchema: { type: 'object' } }],
     failures: [],
   });
-  const known = new KnownServers({
+  const host = {
     states: async () => states,
-    onDidChange: (listener) => {
+    onDidChange: (listener: (server: string, what: ServerChange) => void) => {
       listeners.push(listener);
       return { dispose: () => listeners.splice(0) };
     },
@@ -28,7 +28,8 @@ function servers(states: Map<string, ServerState>) {
     },
     listPrompts: async () => ({ prompts: [] }),
     listResources: async () => ({ resources: [], templates: [] }),
-  });
+  };
+  const known = new KnownServers(host, async () => builtIn);
   return {
     known,
     asked,
@@ -77,5 +78,16 @@ describe('what is known of servers', () => {
     answer((server) => ({ tools: [{ server, tool: 'draw', inputSchema: {} }], failures: [] }));
     assert.equal((await known.tools()).length, 1);
     assert.deepEqual(asked, ['charts', 'charts']);
+  });
+
+  it('tools that need no server are known without one, behind the others', async () => {
+    const own: ToolInfo = { server: 'filechat', tool: 'list_assets', inputSchema: {} };
+    const { known } = servers(new Map([['charts', READY]]), [own]);
+    assert.deepEqual(
+      (await known.tools()).map(({ server }) => server),
+      ['charts', 'filechat'],
+    );
+    assert.equal(await known.tool({ server: 'filechat', tool: 'list_assets' }), own);
+    assert.equal(await known.tool({ server: 'filechat', tool: 'draw' }), undefined);
   });
 });
