@@ -210,8 +210,8 @@ function commentEnd(text: string, start: number): number | undefined {
 /** Where code spans and comments begin in one paragraph. */
 class SpanFinder {
   readonly #text: string;
-  /** Lengths of backtick runs that no later run closes, so that many of them do not take for ever. */
-  readonly #unclosed = new Set<number>();
+  /** Where the last run of backticks of each length begins, so that none is looked for that is not there. */
+  #lastRuns: ReadonlyMap<number, number> | undefined;
 
   constructor(text: string) {
     this.#text = text;
@@ -229,18 +229,26 @@ class SpanFinder {
     if (sign === '\\') return { kind: 'text', end: at + 2 };
     if (sign === '<') return { kind: 'comment', end: at + 4 };
     const run = runOfBackticks(this.#text, at);
-    const end = this.#unclosed.has(run) ? undefined : this.#closing(at + run, run);
-    if (end === undefined) this.#unclosed.add(run);
+    const end = this.#closing(at + run, run);
     return end === undefined ? { kind: 'text', end: at + run } : { kind: 'code', end };
   }
 
   #closing(from: number, length: number): number | undefined {
-    for (let at = this.#text.indexOf('`', from); at >= 0; at = this.#text.indexOf('`', at)) {
-      const run = runOfBackticks(this.#text, at);
-      at += run;
-      if (run === length) return at;
-    }
+    this.#lastRuns ??= new Map(Array.from(runsOfBackticks(this.#text, from), ({ at, run }) => [run, at]));
+    if ((this.#lastRuns.get(length) ?? -1) < from) return undefined;
+    for (const { at, run } of runsOfBackticks(this.#text, from)) if (run === length) return at + run;
     return undefined;
+  }
+}
+
+function* runsOfBackticks(
+  text: string,
+  from: number,
+): Generator<{ readonly at: number; readonly run: number }> {
+  for (let at = text.indexOf('`', from); at >= 0; ) {
+    const run = runOfBackticks(text, at);
+    yield { at, run };
+    at = text.indexOf('`', at + run);
   }
 }
 

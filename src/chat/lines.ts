@@ -54,19 +54,25 @@ export function visibleLine(text: string): string {
 /** Says on which line an offset is, counted from 0. Offsets come in order, so that no line is counted twice. */
 export class LineCounter {
   readonly #text: string;
-  #offset = 0;
   #line = 0;
+  /** Where the line ends, kept because it may be millions of characters away. */
+  #lineEnd: number;
 
   constructor(text: string) {
     this.#text = text;
+    this.#lineEnd = this.#endOfLine(0);
   }
 
   lineAt(offset: number): number {
-    for (let at = this.#text.indexOf('\n', this.#offset); at >= 0 && at < offset; ) {
+    while (this.#lineEnd < offset) {
       this.#line += 1;
-      this.#offset = at + 1;
-      at = this.#text.indexOf('\n', this.#offset);
+      this.#lineEnd = this.#endOfLine(this.#lineEnd + 1);
     }
     return this.#line;
+  }
+
+  #endOfLine(from: number): number {
+    const at = this.#text.indexOf('\n', from);
+    return at < 0 ? Number.POSITIVE_INFINITY : at;
   }
 }

@@ -45,14 +45,9 @@ export function searchChat(
   return hits;
 }
 
-/** In small letters, each in the place that it had: some letters grow when their case changes. */
+/** In small letters, each in the place that it had: this letter, and no other, becomes two when it gets small. */
 export function foldCase(text: string): string {
-  const lower = text.toLowerCase();
-  if (lower.length === text.length) return lower;
-  return Array.from(text, (letter) => {
-    const small = letter.toLowerCase();
-    return small.length === letter.length ? small : letter;
-  }).join('');
+  return text.includes('İ') ? text.replace(/[^İ]+/g, (rest) => rest.toLowerCase()) : text.toLowerCase();
 }
 
 /** Where the first of the words is, if the turn has them all. */

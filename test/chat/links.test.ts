@@ -98,6 +98,8 @@ describe('links to local files', () => {
     }
     localLinks(`${'['.repeat(20_000)}${']'.repeat(20_000)}`);
     localLinks('`a` [a](b)\n\n'.repeat(20_000));
+    localLinks(Array.from({ length: 50_000 }, (_, at) => `[a](folder/with/a/long/name/${at})`).join(' '));
+    localLinks(Array.from({ length: 3_000 }, (_, at) => '`'.repeat(at)).join(' ]'));
   });
 });
 

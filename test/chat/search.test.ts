@@ -60,5 +60,9 @@ describe('searching a chat', () => {
   it('keeps every letter in its place when it folds the case', () => {
     assert.equal(foldCase('İstanbul ÄÖ'), 'İstanbul äö');
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => foldCase(text).length === text.length));
+    for (let code = 0; code <= 0x1ffff; code += 1) {
+      const letter = String.fromCodePoint(code);
+      if (foldCase(letter).length !== letter.length) assert.fail(`U+${code.toString(16)} changes its length`);
+    }
   });
 });
