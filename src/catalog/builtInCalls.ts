@@ -27,7 +27,7 @@ const IN_CHATS = {
   list_assets: `Without chat, those of this chat; with chat "*", all that there are. A file that is called asset:NAME can be given to a tool by that name.`,
   read_asset:
     'An image of this chat is shown to you. Other files that are no text come as hexadecimal digits.',
-  search_chats: 'This chat is left out unless you name it.',
+  search_chats: 'Without chat, in all chats but this one.',
 } as const;
 
 type BuiltInTool = keyof typeof IN_CHATS;
@@ -89,17 +89,14 @@ type Answer = (
 const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
   async list_assets(files, args, signal) {
     const { chat, ...query } = readArguments(SPECS.list_assets, args);
-    const wanted = chat === undefined ? undefined : chatId(chat);
-    if (wanted === undefined || wanted === (await files.id())) {
+    const own = await files.id();
+    const which = chat === undefined ? { chat: own } : whichChat(chat);
+    if (chat === undefined || (own !== undefined && which.chat === own)) {
       const { assets, notes } = await files.own();
       const page = { ...pageOf(assets, query), notes };
       return [text(listText(listOutput(page), ({ asset }) => assetReference(asset)))];
     }
-    const page = await listAssets(
-      files.all(),
-      { ...query, ...(wanted === ALL ? {} : { chat: wanted }) },
-      signal,
-    );
+    const page = await listAssets(files.all(), { ...query, ...which }, signal);
     const beside = await files.beside(page.assets);
     const referenceTo = ({ chat: of, asset, uri }: ListedAsset) =>
       beside.has(of) ? assetReference(asset) : uri;
@@ -111,8 +108,9 @@ const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
     const found = await files.find(uri);
     const { entry } = found;
     const window = await readWindow(found, { start, maxBytes, as });
-    const shown = args['maxBytes'] === undefined ? fewBytes(window) : window;
-    const isWhole = start === undefined && as !== 'bytes';
+    const shown = (args['maxBytes'] ?? undefined) === undefined ? fewBytes(window) : window;
+    // Models like to write down what they could leave out.
+    const isWhole = !start && as !== 'bytes';
     const isImage = entry.kind === 'asset' && entry.assetKind === 'image' && isWhole;
     const isSeen = isImage && window.mimeType.startsWith('image/') && window.body.kind === 'bytes';
     const isBeside = entry.uri.startsWith('asset:');
@@ -127,8 +125,8 @@ const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
 
   async search_chats(files, args, signal) {
     const { chat, ...query } = readArguments(SPECS.search_chats, args);
-    const whose = chat === undefined ? { except: await files.id() } : { chat: chatId(chat) };
-    return [text(searchText(searchOutput(await searchChats(files.all(), { ...query, ...whose }, signal))))];
+    const which = chat === undefined ? { except: await files.id() } : whichChat(chat);
+    return [text(searchText(searchOutput(await searchChats(files.all(), { ...query, ...which }, signal))))];
   },
 };
 
@@ -136,13 +134,11 @@ function text(value: string): ResultPart {
   return { kind: 'text', text: value };
 }
 
-/** As a chat or an agent writes it where a chat is asked for: all of them. */
-const ALL = '*';
-
-/** Models like to give an address where a name is asked for. */
-function chatId(written: string): ChatId {
+/** Where a chat is asked for, a star means all of them. Models like to give an address in place of a name. */
+function whichChat(written: string): { readonly chat?: ChatId } {
+  if (written === '*') return {};
   const read = readAddress(written);
-  return read.ok ? read.address.chat : written;
+  return { chat: read.ok ? read.address.chat : written };
 }
 
 /** Digits take many times the room of the bytes, and the first of them say what a file is. */

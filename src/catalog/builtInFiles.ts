@@ -7,7 +7,9 @@ import { readAddress } from './address.ts';
 import type { BuiltInPlaces } from './builtInTools.ts';
 import { Catalog } from './catalog.ts';
 import { type Mention, readMentions } from './chatAssets.ts';
+import { assetEntry } from './listing.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry } from './types.ts';
+import { mapAtMost, statOf } from './walk.ts';
 
 /** The catalogs that chats have asked for. They remember what they have read, so each is kept. */
 export class Catalogs {
@@ -55,11 +57,18 @@ export class ChatFiles {
   async own(): Promise<{ readonly assets: readonly AssetEntry[]; readonly notes: readonly string[] }> {
     const mentions = await this.#mentions();
     const chat = (await this.id()) ?? THIS_CHAT;
-    const found = await Promise.all(
-      [...mentions].map(([asset, mention]) => this.#ownEntry(chat, asset, mention)),
-    );
-    const assets = found.filter((each) => each !== undefined);
-    return { assets, notes: await this.#notesAbout(new Set(mentions.keys()), assets) };
+    const { folder, names } = await this.#namesBeside();
+    const spokenOf = names.filter((name) => mentions.has(name));
+    const found = await mapAtMost(STATS_AT_ONCE, spokenOf, async (asset) => {
+      const stats = await statOf(join(folder, asset));
+      return stats?.isFile()
+        ? ownEntry(assetEntry({ chat, asset, mention: mentions.get(asset) }, stats))
+        : [];
+    });
+    const assets = found.flat();
+    // Files of other chats that are not saved are nobody's business here.
+    const others = this.#places.chat === undefined ? 0 : names.length - spokenOf.length;
+    return { assets, notes: notesAbout({ gone: mentions.size - assets.length, others }) };
   }
 
   /** Where a name or an address leads. Rejects with a `CatalogRefusal`. */
@@ -69,7 +78,8 @@ export class ChatFiles {
     const read = readAddress(uri);
     if (!read.ok) throw new CatalogRefusal(read.reason);
     const found = await this.all().find(read.address);
-    return (await this.#isBeside(found)) ? ownFile(found) : found;
+    const { entry } = found;
+    return entry.kind === 'asset' && (await this.#isBeside(found)) ? this.#findOwn(entry.asset) : found;
   }
 
   /** The ids among these assets' from whose folder `asset:NAME` and links lead to the same files as from here. */
@@ -98,62 +108,48 @@ export class ChatFiles {
     return readMentions(chat ?? join(assetsIn, 'unsaved.chat.md'), await text());
   }
 
-  async #ownEntry(chat: ChatId, asset: string, { name, tool }: Mention): Promise<AssetEntry | undefined> {
-    const { entry } = (await this.#ownFile(asset).catch(() => undefined)) ?? {};
-    if (entry?.kind !== 'asset') return undefined;
-    return {
-      ...entry,
-      chat,
-      ...(name === undefined ? {} : { name }),
-      ...(tool === undefined ? {} : { tool }),
-    };
-  }
-
   /** A name of ours, or what the chat calls the file. */
   async #findOwn(name: string): Promise<FoundEntry> {
-    if (readAssetName(name)) return this.#ownFile(name);
-    const called = [...(await this.#mentions())].filter(([, mention]) => mention.name === name);
-    const [only] = called;
-    if (only === undefined) throw new CatalogRefusal(notKnown(name));
-    if (called.length === 1) return this.#ownFile(only[0]);
-    const names = called.map(([asset]) => assetReference(asset)).join(', ');
+    const mentions = await this.#mentions();
+    const called = [...mentions].filter(([, mention]) => mention.name === name).map(([asset]) => asset);
+    const [asset, ...more] = readAssetName(name) ? [name] : called;
+    if (asset === undefined) throw new CatalogRefusal(notKnown(name));
+    if (more.length === 0) return this.#ownFile(asset, mentions.get(asset));
+    const names = called.slice(0, MAX_NAMED).map(assetReference).join(', ');
     throw new CatalogRefusal(`This chat calls several files ${JSON.stringify(name)}: ${names}. Name one.`);
   }
 
-  async #ownFile(asset: string): Promise<FoundEntry> {
-    const catalog = this.#catalogs.of([this.#places.assetsIn]);
-    const found = await catalog.find({ kind: 'asset', chat: ASSET_FOLDER, asset }).catch((error: unknown) => {
-      // The chat knows it by another name than the catalog.
-      throw error instanceof CatalogRefusal ? new CatalogRefusal(notKnown(asset)) : error;
-    });
-    return ownFile(found);
+  async #ownFile(asset: string, mention: Mention | undefined): Promise<FoundEntry> {
+    const address = { kind: 'asset', chat: ASSET_FOLDER, asset } as const;
+    const { entry, path } = await this.#own()
+      .find(address)
+      .catch((error: unknown) => {
+        // The chat knows it by another name than the catalog.
+        throw error instanceof CatalogRefusal ? new CatalogRefusal(notKnown(asset)) : error;
+      });
+    const name = mention?.name === undefined ? {} : { name: mention.name };
+    return { entry: entry.kind === 'asset' ? { ...ownEntry(entry), ...name } : entry, path };
   }
 
-  async #isBeside({ entry, path }: FoundEntry): Promise<boolean> {
-    return entry.kind === 'asset' && dirname(path) === join(await this.#realFolder(), ASSET_FOLDER);
+  /** What is beside the chat and nothing else. */
+  #own(): Catalog {
+    return this.#catalogs.of([this.#places.assetsIn]);
   }
 
-  /** Files of other chats that are not saved are nobody's business here. */
-  async #notesAbout(
-    spokenOf: ReadonlySet<string>,
-    entries: readonly AssetEntry[],
-  ): Promise<readonly string[]> {
-    const gone = spokenOf.size - entries.length;
-    const others = this.#places.chat === undefined ? [] : await this.#othersBeside(spokenOf);
-    return [
-      ...(gone === 0
-        ? []
-        : [`${gone === 1 ? '1 file' : `${gone} files`} of which the chat speaks cannot be read.`]),
-      ...(others.length === 0 ? [] : [`${many(others.length, 'other file')} beside this chat: ${HOW}`]),
-    ];
+  async #isBeside({ path }: FoundEntry): Promise<boolean> {
+    return dirname(path) === join(await this.#realFolder(), ASSET_FOLDER);
   }
 
-  async #othersBeside(spokenOf: ReadonlySet<string>): Promise<readonly string[]> {
-    const folder = join(this.#places.assetsIn, ASSET_FOLDER);
+  /** The names of the assets beside the chat. A `cmdassets/` that leads elsewhere holds none. */
+  async #namesBeside(): Promise<{ readonly folder: string; readonly names: readonly string[] }> {
+    const chatFolder = await this.#own()
+      .folderOf(ASSET_FOLDER)
+      .catch(() => undefined);
+    if (chatFolder === undefined) return { folder: '', names: [] };
+    const folder = join(chatFolder, ASSET_FOLDER);
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-    return entries
-      .filter((entry) => entry.isFile() && readAssetName(entry.name) && !spokenOf.has(entry.name))
-      .map(({ name }) => name);
+    const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+    return { folder, names: names.filter((name) => readAssetName(name)) };
   }
 
   /** A new chat may be meant for a folder that is still to be made. */
@@ -167,11 +163,21 @@ const THIS_CHAT = 'this chat';
 const NO_FOLDER = 'No folder is open, so there are no other chats to look into.';
 const HOW = 'ask with chat: "*" for those of all chats.';
 
+const STATS_AT_ONCE = 64;
+const MAX_NAMED = 10;
+
 /** What is beside a chat has a name there that tools take, too. */
-function ownFile({ entry, path }: FoundEntry): FoundEntry {
-  return entry.kind === 'asset'
-    ? { entry: { ...entry, uri: assetReference(entry.asset) }, path }
-    : { entry, path };
+function ownEntry(entry: AssetEntry): AssetEntry {
+  return { ...entry, uri: assetReference(entry.asset) };
+}
+
+function notesAbout({ gone, others }: { readonly gone: number; readonly others: number }): readonly string[] {
+  return [
+    ...(gone === 0 ? [] : [`${many(gone, 'file')} of which the chat speaks cannot be read.`]),
+    ...(others === 0
+      ? []
+      : [`${many(others, 'other file')} ${others === 1 ? 'is' : 'are'} beside this chat: ${HOW}`]),
+  ];
 }
 
 function notKnown(name: string): string {
@@ -179,5 +185,5 @@ function notKnown(name: string): string {
 }
 
 function many(count: number, what: string): string {
-  return count === 1 ? `1 ${what} is` : `${count} ${what}s are`;
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

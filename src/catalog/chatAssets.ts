@@ -89,7 +89,8 @@ export async function readTitle(path: string): Promise<string | undefined> {
 async function readWholeFile(path: string): Promise<string> {
   return await withFile(path, async (file, { size }) => {
     if (size > MAX_CHAT_BYTES) throw new Error('it has become too long');
-    return await file.readFile('utf8');
+    // Without the mark that some editors write before the first turn.
+    return new TextDecoder().decode(await file.readFile());
   });
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isAllowedType } from '../assets/readFile.ts';
+import { visibleLine } from '../chat/lines.ts';
 import { foldCase, searchWords } from '../chat/search.ts';
 import { entryTitle } from './about.ts';
 import type { Catalog } from './catalog.ts';
@@ -50,7 +51,7 @@ export async function listAssets(
 export function checkChat(entries: readonly Entry[], chat: ChatId): void {
   if (entries.some((entry) => entry.chat === chat)) return;
   throw new CatalogRefusal(
-    `There is no chat ${chat}. Lists name chats by their paths, such as notes/sales.chat.md; leave it out for all of them.`,
+    `There is no chat ${visibleLine(chat)}. Lists name chats by their paths, such as notes/sales.chat.md.`,
   );
 }
 

@@ -10,7 +10,10 @@ export function listText(
 ): string {
   return [
     countWords(assets.length, total),
-    ...assets.map((each) => assetLine(each, referenceTo(each))),
+    ...assets.flatMap((each, at) => [
+      ...(each.chat === assets[at - 1]?.chat ? [] : [`In ${visibleLine(each.chat)}:`]),
+      assetLine(each, referenceTo(each)),
+    ]),
     ...(nextCursor === undefined ? [] : [`There are more. The next page has cursor: ${nextCursor}`]),
     ...notes.map((note) => `Note: ${visibleLine(note)}`),
   ].join('\n');
@@ -35,7 +38,7 @@ export function readText(window: ReadOutput): string {
 
 /** Hits are told chat by chat, in the order in which they come. */
 export function searchText({ hits, more }: SearchOutput): string {
-  if (hits.length === 0) return 'No chat has all these words.';
+  if (hits.length === 0) return 'No turn of these chats has all the words.';
   const lines: string[] = [];
   let chat: string | undefined;
   for (const { uri, title, role, line, start, snippet } of hits) {
@@ -66,12 +69,11 @@ function countWords(shown: number, total: number): string {
 
 /** What is least needed goes first where a line would be too long; the reference, which has the ending, is never cut. */
 function assetLine(asset: ListedAsset, reference: string): string {
-  const { mimeType, chat } = asset;
+  const { mimeType } = asset;
   const size = describeSize(asset.size);
   const tokens = `~${asset.estimatedTokens} tokens`;
   const tool = asset.tool === undefined ? [] : [asset.tool];
   const facts = [
-    [mimeType, size, tokens, ...tool, `in ${chat}`],
     [mimeType, size, tokens, ...tool],
     [size, tokens, ...tool],
     [mimeType, size, tokens],

@@ -49,9 +49,9 @@ export async function walk(roots: readonly Root[], limits: Limits = LIMITS): Pro
   for (let depth = 0; level.length > 0; depth += 1) {
     const looks = await mapAtMost(FOLDERS_AT_ONCE, found.roomFor(level), readEntries);
     const below = looks.flatMap((look) => sortOut(look, found));
-    const tooDeep = depth < MAX_DEPTH ? [] : below.filter(({ holds }) => holds === 'chats');
-    if (tooDeep.length > 0) found.note(`Folders that are more than ${MAX_DEPTH} deep are not looked into.`);
-    level = below.filter((folder) => !tooDeep.includes(folder));
+    level = depth < MAX_DEPTH ? below : below.filter(({ holds }) => holds === 'assets');
+    if (level.length < below.length)
+      found.note(`Folders that are more than ${MAX_DEPTH} deep are not looked into.`);
   }
   return found;
 }

@@ -189,7 +189,7 @@ describe('list_assets', () => {
     const folder = await createChat(t);
     const text = () => `# %% tool x.y c1\n[Tool generated file 1: new.csv](cmdassets/${OTHER})\n`;
     const listed = textOf(await inFolder(folder, { text }).call('list_assets'));
-    assert.match(listed, /^1 asset:\n- new\.csv \(.*x\.y/);
+    assert.match(listed, /^1 asset:\nIn notes\/a\.chat\.md:\n- new\.csv \(.*x\.y/);
     assert.match(listed, /3 other files are beside this chat/);
   });
 
@@ -227,6 +227,8 @@ describe('list_assets', () => {
     await folder.write(`cmdassets/${PDF}`, PDF_BYTES);
     const text = textOf(await inFolder(folder).call('list_assets', { chat: '*', sort: 'name' }));
     assert.match(text, /^5 assets:/);
+    const chats = [...new Set(text.match(/^In .*/gm))];
+    assert.deepEqual(chats, ['In b.chat.md:', 'In notes/a.chat.md:', 'In notes/cmdassets:']);
     assert.ok(text.includes(`asset:${OTHER}`));
     assert.ok(text.includes(`filechat://b.chat.md/${PDF}`));
     const ofOther = textOf(await inFolder(folder).call('list_assets', { chat: 'b.chat.md' }));
@@ -234,6 +236,18 @@ describe('list_assets', () => {
     assert.deepEqual(
       textOf(await inFolder(folder).call('list_assets', { chat: 'filechat://b.chat.md' })),
       ofOther,
+    );
+  });
+
+  it('a cmdassets/ that leads elsewhere holds nothing, and nobody learns how much is there', async (t) => {
+    const folder = await createFolder(t);
+    await folder.write('notes/a.chat.md', CHAT);
+    await folder.write(`elsewhere/${PDF}`, PDF_BYTES);
+    await folder.write(`elsewhere/${OTHER}`, 'secret');
+    await symlink(join(folder.path, 'elsewhere'), join(folder.path, 'notes/cmdassets'));
+    assert.equal(
+      textOf(await inFolder(folder).call('list_assets')),
+      'No asset fits.\nNote: 3 files of which the chat speaks cannot be read.',
     );
   });
 
@@ -275,7 +289,7 @@ describe('read_asset', () => {
     const uris = [`asset:${TXT}`, TXT, 'notes.txt', `cmdassets/${TXT}`, address];
     const results = await Promise.all(uris.map((uri) => call('read_asset', { uri, maxBytes: 50 })));
     for (const result of results) assert.deepEqual(result, results[0]);
-    assert.match(textOf(results[0] ?? assert.fail()), /Line 0: zwölf/);
+    assert.match(textOf(results[0] ?? assert.fail()), /^Bytes 0 to 49 of notes\.txt [\s\S]*Line 0: zwölf/);
   });
 
   it('links to an image beside the chat and saves nothing', async (t) => {
@@ -286,6 +300,11 @@ describe('read_asset', () => {
       asset: { kind: 'image', number: 1, path: `cmdassets/${PNG}` },
     });
     assert.equal((await readdir(join(folder.path, 'notes/cmdassets'))).length, 4);
+    const written = { start: 0, maxBytes: 8192, as: 'auto' };
+    assert.deepEqual(
+      (await inFolder(folder).call('read_asset', { uri: PNG, ...written })).parts.at(-1),
+      parts.at(-1),
+    );
     const { parts: bytes } = await inFolder(folder).call('read_asset', { uri: `asset:${PNG}`, as: 'bytes' });
     assert.match(textOf({ isError: false, parts: bytes }), /00000000 {2}89 50 4e 47/);
   });
@@ -301,6 +320,7 @@ describe('read_asset', () => {
     const lines = async (args: object) =>
       textOf(await call('read_asset', { uri: PDF, ...args })).match(/^[0-9a-f]{8} {2}/gm)?.length;
     assert.equal(await lines({}), 64);
+    assert.equal(await lines({ maxBytes: null }), 64);
     assert.equal(await lines({ maxBytes: 2048 }), 128);
     const text = textOf(await call('read_asset', { uri: PDF }));
     assert.match(text, /Bytes 0 to 1023 of .*start 1024/);
@@ -371,6 +391,8 @@ describe('search_chats', () => {
     );
     const named = textOf(await call('search_chats', { query: 'report', chat: 'notes/a.chat.md' }));
     assert.match(named, /notes%2Fa\.chat\.md/);
+    const all = textOf(await call('search_chats', { query: 'report', chat: '*' }));
+    for (const uri of ['filechat://b.chat.md', 'filechat://notes%2Fa.chat.md']) assert.ok(all.includes(uri));
   });
 });
 

@@ -98,6 +98,12 @@ describe('the list', () => {
     assert.equal(entry?.kind === 'chat' && entry.title, 'empty');
   });
 
+  it('does not take the mark before a text for a part of its first turn', async () => {
+    tree.write('marked.chat.md', '\uFEFF# %% user\nHello there\n');
+    const [entry] = (await new Catalog({ folders: [tree.path] }).snapshot()).entries;
+    assert.equal(entry?.kind === 'chat' && entry.title, 'Hello there');
+  });
+
   it('knows no other files', async () => {
     for (const file of ['a.md', 'cmdassets/notes.txt', `cmdassets/.${PNG}`, `cmdassets/${PNG}.part`, PNG])
       tree.write(file);

@@ -205,6 +205,7 @@ describe('the answers of tools', () => {
       listText(list),
       [
         '1 of 3 assets:',
+        'In notes/sales.chat.md:',
         '- quarterly.pdf (1.2 KB, ~800 tokens, charts.report): asset:tool-file-20261116-093012-V1StGXR8a0-1.pdf',
         'There are more. The next page has cursor: abc',
         'Note: Too many.',
@@ -231,7 +232,7 @@ describe('the answers of tools', () => {
         'There are more. Use more words, or a higher limit.',
       ].join('\n'),
     );
-    assert.equal(searchText({ hits: [], more: false }), 'No chat has all these words.');
+    assert.equal(searchText({ hits: [], more: false }), 'No turn of these chats has all the words.');
     assert.match(
       saveText(saveOutput({ entry: ASSET, markdown: '[a](b)' })),
       /^Saved quarterly\.pdf .*\nAddress: filechat:.*\nLink for the chat: \[a\]\(b\)$/,
@@ -248,7 +249,7 @@ describe('the answers of tools', () => {
           total: 1,
           notes: [],
         });
-        const [, line = '', ...more] = listText({ assets, total: 1 }).split('\n');
+        const [, , line = '', ...more] = listText({ assets, total: 1 }).split('\n');
         assert.deepEqual(more, []);
         assert.ok(estimateTokens(line) <= 60, line);
         assert.ok(line.endsWith(`: asset:${ASSET.asset}`));
