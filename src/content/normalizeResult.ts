@@ -32,14 +32,23 @@ export async function normalizeResult(
   options?: ContentOptions | string,
 ): Promise<ToolResult> {
   const given = typeof options === 'string' ? { basePath: options } : readOptions(options);
-  const value = await result;
+  const value = await settled(result);
   if (isNativeError(value)) return { content: [textBlock(value.message)], isError: true };
   if (!isFields(value) || isBytes(value)) return { content: await toBlocks(value, given) };
   if (Array.isArray(value['content']))
-    return { ...value, content: await keptBlocks(value['content'], forEach(given)) } as ToolResult;
+    return {
+      ...value,
+      content: await keptBlocks(await settled(value['content']), forEach(given)),
+    } as ToolResult;
   if (isFields(value['structuredContent']))
     return { ...value, content: [textBlock(toJson(value['structuredContent']))] } as ToolResult;
   return { content: await toBlocks(value, given) };
+}
+
+/** Also of what is in a list: the helpers for blocks are easily called without `await`. */
+async function settled<T>(value: T | Promise<T>): Promise<Awaited<T>> {
+  const given = await value;
+  return Array.isArray(given) ? ((await Promise.all(given)) as Awaited<T>) : given;
 }
 
 /** What was said of one thing is not said of each of several. */
@@ -211,7 +220,7 @@ function writeJson(value: unknown): string | undefined {
 /** Bytes in a field would become a list of numbers, each of them longer than the byte. */
 function refuseBytes(this: unknown, key: string, value: unknown): unknown {
   const given = (this as Fields)[key];
-  if (isBytes(given) || ArrayBuffer.isView(given)) throw new BytesWithin();
+  if (isBytes(given) || ArrayBuffer.isView(given) || given instanceof Blob) throw new BytesWithin();
   return value;
 }
 

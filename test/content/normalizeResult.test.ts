@@ -261,6 +261,7 @@ describe('other values', () => {
       { a: Buffer.from('x') },
       [{ a: new ArrayBuffer(1) }],
       new Float32Array(2),
+      new Blob(['a']),
     ])
       await assert.rejects(normalizeResult(value), /^Error: Invalid result/);
     const round: { self?: unknown } = {};
@@ -270,6 +271,10 @@ describe('other values', () => {
 
   it('are waited for', async () => {
     assert.deepEqual(await blocks(Promise.resolve(SAMPLES.png())), [PNG]);
+    const list = [Promise.resolve('A picture:'), Promise.resolve(SAMPLES.png())];
+    const expected = [{ type: 'text', text: 'A picture:' }, PNG];
+    assert.deepEqual(await blocks(list), expected);
+    assert.deepEqual(await blocks({ content: list }), expected);
   });
 
   it('of an error are an error', async () => {
