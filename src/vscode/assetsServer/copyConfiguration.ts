@@ -59,40 +59,38 @@ function whereOf(client: McpClient): string {
     : vscode.l10n.t('for clients that know “mcpServers”');
 }
 
-/** Those of the workspace, else that of the chat in front, else the one that the user chooses. */
+/** Those that the caller names, those of the workspace, that of the chat in front, or what the user chooses. */
 async function findFolders(fields: Fields, mayAsk: boolean): Promise<readonly string[] | undefined> {
-  const named = readUris(fields, 'folders');
-  const notOnDisk = named?.find(({ scheme }) => scheme !== 'file');
-  if (notOnDisk) {
-    const name = notOnDisk.toString();
-    throw new TypeError(
-      vscode.l10n.t('{0} is not a folder on a disk, so no other program can read it.', name),
-    );
-  }
-  if (named?.length) return named.map(({ fsPath }) => fsPath);
-  const here = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri);
   const chat = activeChat()?.uri;
-  const beside = chat ? [vscode.Uri.joinPath(chat, '..')] : [];
-  const onDisk = [here, beside].map((uris) => uris.filter(({ scheme }) => scheme === 'file'));
-  const found = onDisk.find((uris) => uris.length > 0) ?? (mayAsk ? await askForFolder() : undefined);
+  const found = [
+    readUris(fields, 'folders') ?? [],
+    (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri).filter(isOnDisk),
+    chat && isOnDisk(chat) ? [vscode.Uri.joinPath(chat, '..')] : [],
+  ].find((uris) => uris.length > 0);
   if (!found && !mayAsk) throw new Error(vscode.l10n.t('Open a folder or a chat first, or name “folders”.'));
-  return found?.map(({ fsPath }) => fsPath);
+  const folders = found ?? (await askForFolders());
+  const other = folders?.find((uri) => !isOnDisk(uri))?.toString();
+  if (other === undefined) return folders?.map(({ fsPath }) => fsPath);
+  throw new Error(vscode.l10n.t('{0} is not a folder on a disk, so no other program can read it.', other));
 }
 
-async function askForFolder(): Promise<readonly vscode.Uri[] | undefined> {
-  const chosen = await vscode.window.showOpenDialog({
+function isOnDisk({ scheme }: vscode.Uri): boolean {
+  return scheme === 'file';
+}
+
+async function askForFolders(): Promise<readonly vscode.Uri[] | undefined> {
+  return vscode.window.showOpenDialog({
     canSelectFiles: false,
     canSelectFolders: true,
     canSelectMany: true,
     title: vscode.l10n.t('Folders with Chats'),
     openLabel: vscode.l10n.t('Choose'),
   });
-  return chosen?.filter(({ scheme }) => scheme === 'file');
 }
 
 async function prepareLaunch(context: vscode.ExtensionContext, folders: readonly string[]): Promise<Launch> {
   const { platform } = process;
-  if (context.globalStorageUri.scheme === 'file') {
+  if (isOnDisk(context.globalStorageUri)) {
     const args = [await keepLauncher(context), ...folders.map(folderArgument)];
     return { command: 'node', args, platform };
   }
@@ -105,7 +103,9 @@ async function tellWhere(client: McpClient, text: string): Promise<void> {
   const words = [nextStep(client)];
   const { remoteName } = vscode.env;
   if (remoteName)
-    words.push(vscode.l10n.t('Its paths are those of {0}, so the client has to run there.', remoteName));
+    words.push(
+      vscode.l10n.t('The chats are on a remote ({0}): the client has to run there too.', remoteName),
+    );
   if ((await vscode.window.showInformationMessage(words.join(' '), show)) !== show) return;
   const document = await vscode.workspace.openTextDocument({
     language: clientForm(client).language,
