@@ -25,8 +25,9 @@ export async function copyInstalled(workbench: Workbench, dataFolder: string, vs
 }
 
 async function installBeside(workbench: Workbench, installed: string, vsix: string): Promise<void> {
+  // What begins with its name is this one, finished or not: another process may be at it.
   for (const name of readdirSync(dirname(installed)))
-    if (name.startsWith(prefix) && name !== basename(installed))
+    if (name.startsWith(prefix) && !name.startsWith(basename(installed)))
       rmSync(join(dirname(installed), name), { recursive: true, force: true });
   const unfinished = `${installed}.tmp-${process.pid}`;
   await installVsix(workbench, unfinished, vsix);
