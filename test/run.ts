@@ -31,8 +31,8 @@ const stages: Readonly<Record<string, (words: readonly string[]) => Promise<Coun
     runNodeTests(chosen(words, ['test/**/*.test.ts'], [...INTEGRATION, 'test/host/**']), { concurrency: 2 }),
   integration: (words) => runNodeTests(chosen(words, INTEGRATION), { concurrency: 3 }),
   host: () => runHostSuite({ vsix: join(root, 'dist/filechat.vsix') }),
-  // One browser and one editor at a time: two of them on a small machine only wait for each other.
-  ui: (words) => runNodeTests(chosen(words, UI), { concurrency: 1 }),
+  // Each file has an editor and a browser of its own. One waits for its user half of the time, so there are two.
+  ui: (words) => runNodeTests(chosen(words, UI), { concurrency: 2 }),
 };
 
 /** The host mostly waits for itself, so other tests can run beside it; they wait for processes. */
