@@ -1,3 +1,85 @@
 #!/usr/bin/env node
 /** Chats and their assets, served to any MCP client. */
-process.exitCode = 2;
+import { randomBytes } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { serveOverHttp } from './assetsServer/http.ts';
+import { createShared, type Shared } from './assetsServer/shared.ts';
+import { serveOverStdio } from './assetsServer/stdio.ts';
+import {
+  readCommandLine,
+  type ServeOptions,
+  TOKEN_VARIABLE,
+  USAGE,
+  UsageError,
+} from './assetsServer/usage.ts';
+import { showInvisible } from './chat/escape.ts';
+
+const err = (text: string) => process.stderr.write(`${showInvisible(text.trimEnd())}\n`);
+
+/** Room for the rest of a message beside its longest string. */
+const MESSAGE_MARGIN_BYTES = 1024 * 1024;
+
+async function main(): Promise<number> {
+  try {
+    const command = readCommandLine(process.argv.slice(2));
+    if (command.kind === 'serve') {
+      await serve(command);
+      return 0;
+    }
+    process.stdout.write(command.kind === 'help' ? USAGE : `${readVersion()}\n`);
+    return 0;
+  } catch (error) {
+    err(error instanceof Error ? error.message : String(error));
+    if (!(error instanceof UsageError)) return 1;
+    err(`\n${USAGE}`);
+    return 2;
+  }
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  for (const folder of options.folders) checkFolder(folder);
+  const stopped = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort());
+  const shared = createShared({ ...options, version: readVersion(), log: err });
+  const maxMessageBytes = Math.ceil(options.maxUploadBytes / 3) * 4 + MESSAGE_MARGIN_BYTES;
+  try {
+    if (options.port === undefined) {
+      const { stdin: input, stdout: output } = process;
+      await serveOverStdio(shared, { input, output, maxMessageBytes }, stopped.signal);
+    } else {
+      await listen(shared, { port: options.port, maxMessageBytes }, stopped.signal);
+    }
+  } finally {
+    shared.watching.dispose();
+  }
+}
+
+async function listen(
+  shared: Shared,
+  options: { readonly port: number; readonly maxMessageBytes: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const given = process.env[TOKEN_VARIABLE] || undefined;
+  const token = given ?? randomBytes(32).toString('base64url');
+  const serving = await serveOverHttp(shared, { ...options, token });
+  err(`Serving ${serving.url}`);
+  // Said once and kept nowhere. One that was given is known already.
+  err(given === undefined ? `Token: ${token}` : `The token is the one in ${TOKEN_VARIABLE}.`);
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  await serving.close();
+}
+
+function checkFolder(folder: string): void {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (!stats?.isDirectory()) throw new UsageError(`${folder} is no folder.`);
+}
+
+/** The manifest lies one folder above, in the sources as in the bundle. */
+function readVersion(): string {
+  const manifest: { readonly version: string } = JSON.parse(
+    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  );
+  return manifest.version;
+}
+
+process.exitCode = await main();

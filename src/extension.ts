@@ -2,6 +2,8 @@ import { createRequire } from 'node:module';
 import type { MarkdownIt } from 'markdown-it';
 import * as vscode from 'vscode';
 import type { App } from './vscode/app.ts';
+import { LAUNCHED_FROM } from './vscode/assetsServer/launchedFrom.ts';
+import type { AssetsOffer } from './vscode/assetsServer/offer.ts';
 import type { ChatNode } from './vscode/chats/chatItems.ts';
 import type { ChatAction } from './vscode/chats/chats.ts';
 import { previewOptions } from './vscode/previewWords.ts';
@@ -96,6 +98,7 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
   context.subscriptions.push(
     serversChanged,
     chatsChanged,
+    offerAssets(context),
     showServers(load, serversChanged.event),
     chats,
     vscode.window.registerWebviewPanelSerializer('filechat.gallery', {
@@ -167,6 +170,32 @@ function showChats(
   return vscode.window.createTreeView<ChatNode>('filechat.chats', {
     treeDataProvider: lazyTree(changed, view),
   });
+}
+
+/** Our own MCP server: for the chat of VS Code, and for the clients of those who copy how to start it. */
+function offerAssets(context: vscode.ExtensionContext): vscode.Disposable {
+  const changed = new vscode.EventEmitter<void>();
+  let offer: Promise<AssetsOffer> | undefined;
+  const load = () => {
+    offer ??= import('./vscode/assetsServer/offer.ts').then(({ AssetsOffer }) => {
+      const made = new AssetsOffer(context.extension, () => changed.fire());
+      context.subscriptions.push(made);
+      return made;
+    });
+    return offer;
+  };
+  // Editors that are made from VS Code may lack this.
+  const provider = vscode.lm?.registerMcpServerDefinitionProvider?.('filechat.assets', {
+    onDidChangeMcpServerDefinitions: changed.event,
+    provideMcpServerDefinitions: async () => (await load()).definitions(),
+  });
+  const copy = vscode.commands.registerCommand('filechat.copyMcpConfiguration', async (argument: unknown) =>
+    (await import('./vscode/assetsServer/copyConfiguration.ts')).copyConfiguration(context, argument),
+  );
+  const launchedFrom = context.globalState.get(LAUNCHED_FROM);
+  if (launchedFrom !== undefined && launchedFrom !== context.extensionPath)
+    void import('./vscode/assetsServer/launcher.ts').then(({ keepLauncher }) => keepLauncher(context));
+  return vscode.Disposable.from(changed, copy, ...(provider ? [provider] : []));
 }
 
 /** Awaited by the editor, so that no server outlives it. */

@@ -28,3 +28,15 @@ it('activation loads next to nothing', () => {
     'onWebviewPanel:filechat.gallery',
   ]);
 });
+
+it('what VS Code’s own chat asks for when it looks for servers is small too', () => {
+  const offer = globSync('dist/chunks/offer-*.js', { cwd: root });
+  assert.equal(offer.length, 1);
+  const files = new Set(offer);
+  for (const file of files) {
+    const code = readFileSync(join(root, file), 'utf8');
+    for (const [, chunk] of code.matchAll(/(?:from|import)"\.\/([^"]+)"/g)) files.add(`dist/chunks/${chunk}`);
+  }
+  const bytes = [...files].reduce((sum, file) => sum + readFileSync(join(root, file)).length, 0);
+  assert.ok(bytes < 4_000, `${bytes} bytes: ${[...files].join(', ')}`);
+});

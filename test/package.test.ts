@@ -46,6 +46,7 @@ const ALWAYS_THERE = new Set([
   'showServerLog',
   'forgetPermissions',
   'openServerSettings',
+  'copyMcpConfiguration',
 ]);
 
 /** Needs trust to say anything but that it needs trust. Running is not among them: the key of trust comes late. */

@@ -12,12 +12,14 @@ export interface TypingParts {
 /** The cursor follows a keystroke at once; a key that is pressed later is another one. */
 const TAKEN_ALONG_MS = 250;
 
-/** A save says that it is one only after its formatters have worked, so a line break waits this long to be taken as typed. */
+/** A save may say that it is one only after its formatters have worked, so a line break waits this long to be taken as typed. */
 const DOUBT_MS = 400;
 
 /**
  * Runs a chat when somebody types an empty `# %% assistant` at its end. A line break that a save adds looks the same
- * in the text. Most leave the cursor where it was, which a keystroke takes along; a formatter's is told by its save.
+ * in the text. The editor's own moves the cursor along and puts it back at once, which no keystroke does. A formatter's
+ * is told by its save: before it or after it, as the editor asks its own helpers and extensions in the order in which
+ * they came when its window opened.
  */
 export function watchTyping({ isRunning, run }: TypingParts): vscode.Disposable {
   let asked:
@@ -49,14 +51,20 @@ export function watchTyping({ isRunning, run }: TypingParts): vscode.Disposable 
     const isTyping = kind === undefined || kind === vscode.TextEditorSelectionChangeKind.Keyboard;
     const inFront = textEditor === vscode.window.activeTextEditor;
     const wanted = asked?.document === document && asked.version === document.version;
-    const along = wanted && performance.now() - (asked?.at ?? 0) < TAKEN_ALONG_MS;
-    if (!along || !isTyping || !inFront || selection.active.line !== document.lineCount - 1) return;
+    if (!wanted || !isTyping || !inFront) return;
+    const isAtEnd = selection.active.line === document.lineCount - 1;
+    if (!isAtEnd && kind === undefined) return forget(document);
+    if (!isAtEnd || performance.now() - (asked?.at ?? 0) >= TAKEN_ALONG_MS) return;
     clearTimeout(soon);
     soon = setTimeout(() => {
       asked = undefined;
       run(document);
     }, DOUBT_MS);
   });
-  const saved = vscode.workspace.onWillSaveTextDocument(({ document }) => forget(document));
-  return vscode.Disposable.from(typed, moved, saved, { dispose: () => clearTimeout(soon) });
+  const saving = vscode.workspace.onWillSaveTextDocument(({ document }) => forget(document));
+  const saved = vscode.workspace.onDidSaveTextDocument((document) => {
+    // What was typed while it was being written is not in it.
+    if (!document.isDirty) forget(document);
+  });
+  return vscode.Disposable.from(typed, moved, saving, saved, { dispose: () => clearTimeout(soon) });
 }

@@ -1,9 +1,9 @@
 import { CLIENTS, type ClientName, type Load, WAYS, type Way } from './types.ts';
 
-export const PARTS = ['results', 'chat', 'content', 'servers', 'editor'] as const;
+export const PARTS = ['results', 'chat', 'content', 'assets', 'servers', 'editor'] as const;
 /**
  * What is measured: large results on their way to files, what is done with the text of chats, what the helpers
- * for tool authors do with an image, many servers at once, or how smooth the editor stays.
+ * for tool authors do with an image, windows of large assets, many servers at once, or how smooth the editor stays.
  */
 export type Part = (typeof PARTS)[number];
 
@@ -19,10 +19,11 @@ export interface Options {
   readonly from?: string;
 }
 
-const USAGE = `npm run bench -- [results] [chat] [content] [servers] [editor] [options]
+const USAGE = `npm run bench -- [results] [chat] [content] [assets] [servers] [editor] [options]
   results                     large results, from the request to the files; the options are about these
   chat                        reading chats, writing replies, and the tokens that are sent
   content                     an image of 10 MB through the helpers for tool authors
+  assets                      windows of assets of 1 MB to 1 GB through the assets server
   servers                     seventeen servers at once, with and without three that hang
   editor                      typing, folding, scrolling and previews of a very long chat
   --sizes 1,8,32,64,128,256   MB of base64 in one image block

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { doesSizeNotMatter, measureAssets, renderAssetsReport } from './assets.ts';
 import { combine, runTrial } from './cell.ts';
 import { measureChats } from './chat.ts';
 import { renderChatReport } from './chatReport.ts';
@@ -50,6 +51,7 @@ async function main(options: Options): Promise<void> {
   if (options.parts.includes('results')) await benchResults(options);
   if (options.parts.includes('chat') && options.from === undefined) await benchChats(options);
   if (options.parts.includes('content') && options.from === undefined) await benchContent(options);
+  if (options.parts.includes('assets') && options.from === undefined) await benchAssets(options);
   if (options.parts.includes('servers') && options.from === undefined) await benchServers(options);
   if (options.parts.includes('editor') && options.from === undefined) await benchEditor(options);
 }
@@ -72,6 +74,13 @@ async function benchContent({ jsonFile }: Options): Promise<void> {
   console.log(renderContentReport(results));
   await write(join(dirname(jsonFile), 'content.json'), `${JSON.stringify(results, null, 2)}\n`);
   if (!isContentFastEnough(results)) process.exitCode = 1;
+}
+
+async function benchAssets({ jsonFile }: Options): Promise<void> {
+  const rows = await measureAssets();
+  console.log(renderAssetsReport(rows));
+  await write(join(dirname(jsonFile), 'assets.json'), `${JSON.stringify(rows, null, 2)}\n`);
+  if (!doesSizeNotMatter(rows)) process.exitCode = 1;
 }
 
 async function benchChats({ jsonFile }: Options): Promise<void> {

@@ -1,7 +1,7 @@
 /** What a data folder of the server starts with: the packed extension, and the built-in ones that chats need. */
 import { createHash } from 'node:crypto';
 import {
-  cpSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -10,23 +10,33 @@ import {
   rmSync,
   symlinkSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { installVsix } from './server.ts';
 import type { Workbench } from './workbench.ts';
 
 const prefix = '.installed-';
 
-/** Installs the packed extension once, beside it, and copies that: installing starts a VS Code of its own. */
-export async function copyInstalled(workbench: Workbench, dataFolder: string, vsix: string): Promise<void> {
+/**
+ * Installs the packed extension once, beside it: installing starts a VS Code of its own. A data folder has its own list
+ * of what is installed, and links to the one copy, so that Node finds its scripts compiled.
+ */
+export async function linkInstalled(workbench: Workbench, dataFolder: string, vsix: string): Promise<void> {
   const hash = createHash('sha256').update(readFileSync(vsix)).digest('hex').slice(0, 16);
-  const installed = join(dirname(vsix), `${prefix}${hash}`);
+  const installed = join(dirname(resolve(vsix)), `${prefix}${hash}`);
   if (!existsSync(installed)) await installBeside(workbench, installed, vsix);
-  cpSync(join(installed, 'extensions'), join(dataFolder, 'extensions'), { recursive: true });
+  const [from, to] = [join(installed, 'extensions'), join(dataFolder, 'extensions')];
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [here, there] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) symlinkSync(here, there, 'junction');
+    else copyFileSync(here, there);
+  }
 }
 
 async function installBeside(workbench: Workbench, installed: string, vsix: string): Promise<void> {
+  // What begins with its name is this one, finished or not: another process may be at it.
   for (const name of readdirSync(dirname(installed)))
-    if (name.startsWith(prefix) && name !== basename(installed))
+    if (name.startsWith(prefix) && !name.startsWith(basename(installed)))
       rmSync(join(dirname(installed), name), { recursive: true, force: true });
   const unfinished = `${installed}.tmp-${process.pid}`;
   await installVsix(workbench, unfinished, vsix);

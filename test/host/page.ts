@@ -89,6 +89,7 @@ export async function openWorkbench(
   development: DevelopmentOptions,
 ): Promise<void> {
   await page.addInitScript({ content: patchOptionsScript(server, development) });
+  await page.addInitScript({ content: stillScript });
   if (development.language) await page.addInitScript({ content: languageScript(development.language) });
   await page.goto(workbenchUrl(server, view), { waitUntil: 'commit' });
 }
@@ -216,6 +217,16 @@ function quickInputThatAsks(page: Page, asks: string): Locator {
   const placeholder = page.getByPlaceholder(asks);
   return quickInput(page).filter({ has: title.or(placeholder) });
 }
+
+/**
+ * What turns and runs to and fro while something is awaited stands still. Without a graphics card the processors that
+ * the tests need would draw it, sixty times a second.
+ */
+const stillScript = `if (self === top) {
+  const still = new CSSStyleSheet();
+  still.replaceSync('.progress-bit, .codicon-modifier-spin, .codicon-loading { animation: none !important; }');
+  document.adoptedStyleSheets.push(still);
+}`;
 
 /**
  * The page reads its options from an attribute when it starts. Reading it through a patched

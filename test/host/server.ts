@@ -85,6 +85,7 @@ export const quietSettings: Settings = {
   'git.enabled': false,
   'files.autoSave': 'off',
   'editor.minimap.enabled': false,
+  'editor.cursorBlinking': 'solid',
   'editor.autoClosingBrackets': 'never',
   'editor.autoIndent': 'none',
   'editor.quickSuggestions': { other: 'off', comments: 'off', strings: 'off' },

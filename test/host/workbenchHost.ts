@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { installBrowser } from './browser.ts';
 import { createBrowserProfile } from './browserProfile.ts';
-import { copyInstalled, linkNeededBuiltins } from './installed.ts';
+import { linkInstalled, linkNeededBuiltins } from './installed.ts';
 import { launchBrowser, seenByBrowser } from './page.ts';
 import { createTemporaryFolder } from './process.ts';
 import { type Settings, startServer, type VscodeServer } from './server.ts';
@@ -31,7 +31,7 @@ export async function startWorkbenchHost(options: WorkbenchHostOptions): Promise
   const chromium = await installBrowser();
   await using started = new AsyncDisposableStack();
   const data = started.adopt(createTemporaryFolder('data'), (folder) => folder.dispose());
-  if (options.vsix) await copyInstalled(workbench, data.path, options.vsix);
+  if (options.vsix) await linkInstalled(workbench, data.path, options.vsix);
   const builtins = options.lean ? linkNeededBuiltins(workbench, join(data.path, 'builtins')) : undefined;
   const server = started.use(await startServer({ ...options, builtins, workbench, dataFolder: data.path }));
   const profile = started.adopt(createBrowserProfile(chromium, workbench), (folder) => folder.dispose());

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Spill } from '../../src/ports.ts';
 import { bytesOf, cut, filterMessage, MIN_CHARS, makeFolder, resolveSpills } from './spilling.ts';
 
-const RUNS = 2000;
+const RUNS = 500;
 
 interface Dialect {
   readonly url: boolean;
@@ -151,7 +151,7 @@ describe('long base64 strings are files, and nothing else is changed', () => {
         assert.equal(spill.mimeType, dialect.dataUrl ? 'image/png' : undefined);
         await table.dispose();
       }),
-      { numRuns: 1000 },
+      { numRuns: RUNS },
     );
     assert.deepEqual(folder.files(), []);
   });
@@ -211,7 +211,7 @@ describe('strings longer than any buffer', () => {
           await table.dispose();
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
     assert.deepEqual(folder.files(), []);
   });
@@ -236,7 +236,7 @@ describe('strings longer than any buffer', () => {
           assert.deepEqual(folder.files(), []);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
   });
 
@@ -262,7 +262,7 @@ describe('strings longer than any buffer', () => {
           assert.deepEqual(folder.files(), []);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
   });
 });

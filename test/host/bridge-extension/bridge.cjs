@@ -1,4 +1,5 @@
 const { createServer } = require('node:http');
+const { flushCompileCache } = require('node:module');
 const vscode = require('vscode');
 
 /** Evaluates each posted function with `vscode` and answers with what it resolves to. */
@@ -9,6 +10,8 @@ exports.activate = (context) => {
     response.end(JSON.stringify(await evaluate(await readBody(request))));
   });
   server.listen(socket);
+  // The host is killed in the end, and would take what it has compiled with it.
+  server.once('request', () => flushCompileCache?.());
   context.subscriptions.push({ dispose: () => server.close() });
 };
 

@@ -96,6 +96,7 @@ function dangerousSettings(folder: string, host: string, code: string): Record<s
     'filechat.autoSave': true,
     'filechat.disabledTools': [],
     'filechat.editorTools': ['*'],
+    'filechat.builtInTools': false,
     'filechat.apps': true,
     'filechat.auditLog': false,
     'filechat.oauth.clientMetadataUrl': `https://${host}/client.json`,

@@ -1,0 +1,138 @@
+import { posix, win32 } from 'node:path';
+import { type ImportApp, importPlaces } from '../../mcp/importServers.ts';
+
+/** How a client starts the server. */
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Whose shell reads a command line, and where clients keep their files. */
+  readonly platform: NodeJS.Platform;
+}
+
+interface ClientForm {
+  readonly name: string;
+  /** Of the editor, for who wants to look at it. */
+  readonly language: 'json' | 'toml' | 'shellscript';
+  readonly write: (launch: Launch) => string;
+  /** Its file, as its users write it; those that have none are told otherwise. */
+  readonly place?: (platform: NodeJS.Platform) => string;
+}
+
+/** Not `filechat`: under that name our own chats have the same tools already. */
+export const SERVER_NAME = 'filechat-assets';
+
+const CLIENTS = {
+  'claude-desktop': {
+    name: 'Claude Desktop',
+    language: 'json',
+    write: (launch) => json('mcpServers', launch),
+    place: (platform) => importPlace('Claude Desktop', platform),
+  },
+  'claude-code': { name: 'Claude Code', language: 'shellscript', write: claudeCodeLine },
+  cursor: {
+    name: 'Cursor',
+    language: 'json',
+    write: (launch) => json('mcpServers', launch, { type: 'stdio' }),
+    place: (platform) => importPlace('Cursor', platform),
+  },
+  windsurf: {
+    name: 'Windsurf',
+    language: 'json',
+    write: (launch) => json('mcpServers', launch),
+    place: (platform) => importPlace('Windsurf', platform),
+  },
+  vscode: {
+    name: 'VS Code',
+    language: 'json',
+    write: (launch) => json('servers', launch, { type: 'stdio' }),
+    place: () => '.vscode/mcp.json',
+  },
+  codex: {
+    name: 'Codex',
+    language: 'toml',
+    write: toml,
+    place: (platform) => inHome(platform, '.codex', 'config.toml'),
+  },
+  zed: {
+    name: 'Zed',
+    language: 'json',
+    write: (launch) => json('context_servers', launch),
+    place: (platform) =>
+      platform === 'win32' ? '%APPDATA%\\Zed\\settings.json' : '~/.config/zed/settings.json',
+  },
+  gemini: {
+    name: 'Gemini CLI',
+    language: 'json',
+    write: (launch) => json('mcpServers', launch),
+    place: (platform) => inHome(platform, '.gemini', 'settings.json'),
+  },
+  json: { name: 'JSON', language: 'json', write: (launch) => json('mcpServers', launch) },
+} as const satisfies Readonly<Record<string, ClientForm>>;
+
+export type McpClient = keyof typeof CLIENTS;
+
+/** In the order in which they are offered. */
+export const CLIENT_IDS = Object.keys(CLIENTS) as readonly McpClient[];
+
+export function isClient(id: string): id is McpClient {
+  return Object.hasOwn(CLIENTS, id);
+}
+
+export function clientForm(client: McpClient): ClientForm {
+  return CLIENTS[client];
+}
+
+/** What makes a client know the server: an entry of its file, or a command that writes one. */
+export function configurationFor(client: McpClient, launch: Launch): string {
+  return CLIENTS[client].write(launch);
+}
+
+function json(group: string, { command, args }: Launch, more: Readonly<Record<string, string>> = {}): string {
+  const servers = { [group]: { [SERVER_NAME]: { ...more, command, args } } };
+  return `${JSON.stringify(servers, undefined, 2)}\n`;
+}
+
+function toml({ command, args }: Launch): string {
+  const list = args.map((each) => `  ${tomlString(each)},\n`).join('');
+  return `[mcp_servers.${SERVER_NAME}]\ncommand = ${tomlString(command)}\nargs = [\n${list}]\n`;
+}
+
+/** What JSON escapes is escaped in the same way in TOML, which allows one character less. */
+function tomlString(text: string): string {
+  return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
+}
+
+/** For all folders of the user, as the files of the other clients are. */
+function claudeCodeLine({ command, args, platform }: Launch): string {
+  const quote = platform === 'win32' ? quoteForWindows : quoteForShell;
+  const words = ['claude', 'mcp', 'add', '--scope', 'user', SERVER_NAME, '--', command, ...args];
+  return `${words.map(quote).join(' ')}\n`;
+}
+
+function quoteForShell(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
+}
+
+/**
+ * In double quotes, which cmd, PowerShell and Git Bash all know; they would not do for what PowerShell replaces in
+ * them. No name of a file holds a double quote there.
+ */
+function quoteForWindows(word: string): string {
+  if (/^[\w@+=:,./-]+$/.test(word)) return word;
+  if (/[$`]/.test(word)) return `'${word.replaceAll("'", "''")}'`;
+  // A backslash before the last quote would make it a part of the word.
+  return `"${word.replace(/\\+$/, '$&$&')}"`;
+}
+
+function importPlace(app: ImportApp, platform: NodeJS.Platform): string {
+  const places = importPlaces({ platform, home: homeOf(platform), appData: '%APPDATA%' });
+  return places.find((place) => place.app === app)?.path ?? '';
+}
+
+function inHome(platform: NodeJS.Platform, ...names: string[]): string {
+  return (platform === 'win32' ? win32 : posix).join(homeOf(platform), ...names);
+}
+
+function homeOf(platform: NodeJS.Platform): string {
+  return platform === 'win32' ? '%USERPROFILE%' : '~';
+}

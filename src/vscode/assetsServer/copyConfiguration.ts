@@ -1,0 +1,126 @@
+import * as vscode from 'vscode';
+import { activeChat } from '../chatFiles.ts';
+import { type Fields, readFields, readString, readUris } from '../commandArguments.ts';
+import {
+  CLIENT_IDS,
+  clientForm,
+  configurationFor,
+  isClient,
+  type Launch,
+  type McpClient,
+} from './configurations.ts';
+import { folderArgument, keepLauncher } from './launcher.ts';
+
+/**
+ * Copies what makes another MCP client know the chats and assets of some folders. With an argument it asks nothing;
+ * resolves to nothing when the user called it off.
+ */
+export async function copyConfiguration(
+  context: vscode.ExtensionContext,
+  argument: unknown,
+): Promise<{ readonly text: string } | undefined> {
+  const fields = readFields(argument);
+  const mayAsk = argument === undefined || argument === null;
+  const client = mayAsk ? await pickClient() : readClient(fields);
+  const folders = client && (await findFolders(fields, mayAsk));
+  if (!client || !folders) return undefined;
+  const text = configurationFor(client, await prepareLaunch(context, folders));
+  await vscode.env.clipboard.writeText(text);
+  void tellWhere(client, text);
+  return { text };
+}
+
+function readClient(fields: Fields): McpClient {
+  const id = readString(fields, 'client') ?? 'json';
+  if (isClient(id)) return id;
+  throw new TypeError(vscode.l10n.t('“{0}” is no client: {1}.', id, CLIENT_IDS.join(', ')));
+}
+
+async function pickClient(): Promise<McpClient | undefined> {
+  const rows = CLIENT_IDS.map((client) => ({
+    label: client === 'json' ? vscode.l10n.t('Other (JSON)') : clientForm(client).name,
+    description: whereOf(client),
+    client,
+  }));
+  const row = await vscode.window.showQuickPick(rows, {
+    title: vscode.l10n.t('Copy MCP Configuration'),
+    placeHolder: vscode.l10n.t('Which client should read your chats and assets?'),
+    matchOnDescription: true,
+  });
+  return row?.client;
+}
+
+/** Where the text goes, in a few words. */
+function whereOf(client: McpClient): string {
+  const place = clientForm(client).place?.(process.platform);
+  if (place) return place;
+  return client === 'claude-code'
+    ? vscode.l10n.t('a command for the terminal')
+    : vscode.l10n.t('for clients that know “mcpServers”');
+}
+
+/** Those that the caller names, those of the workspace, that of the chat in front, or what the user chooses. */
+async function findFolders(fields: Fields, mayAsk: boolean): Promise<readonly string[] | undefined> {
+  const chat = activeChat()?.uri;
+  const found = [
+    readUris(fields, 'folders') ?? [],
+    (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri).filter(isOnDisk),
+    chat && isOnDisk(chat) ? [vscode.Uri.joinPath(chat, '..')] : [],
+  ].find((uris) => uris.length > 0);
+  if (!found && !mayAsk) throw new Error(vscode.l10n.t('Open a folder or a chat first, or name “folders”.'));
+  const folders = found ?? (await askForFolders());
+  const other = folders?.find((uri) => !isOnDisk(uri))?.toString();
+  if (other === undefined) return folders?.map(({ fsPath }) => fsPath);
+  throw new Error(vscode.l10n.t('{0} is not a folder on a disk, so no other program can read it.', other));
+}
+
+function isOnDisk({ scheme }: vscode.Uri): boolean {
+  return scheme === 'file';
+}
+
+async function askForFolders(): Promise<readonly vscode.Uri[] | undefined> {
+  return vscode.window.showOpenDialog({
+    canSelectFiles: false,
+    canSelectFolders: true,
+    canSelectMany: true,
+    title: vscode.l10n.t('Folders with Chats'),
+    openLabel: vscode.l10n.t('Choose'),
+  });
+}
+
+async function prepareLaunch(context: vscode.ExtensionContext, folders: readonly string[]): Promise<Launch> {
+  const { platform } = process;
+  if (isOnDisk(context.globalStorageUri)) {
+    const args = [await keepLauncher(context), ...folders.map(folderArgument)];
+    return { command: 'node', args, platform };
+  }
+  const server = vscode.Uri.joinPath(context.extensionUri, 'dist', 'assets-server.js').fsPath;
+  return { command: 'node', args: [server, ...folders], platform };
+}
+
+async function tellWhere(client: McpClient, text: string): Promise<void> {
+  const show = vscode.l10n.t('Show');
+  const words = [nextStep(client)];
+  const { remoteName } = vscode.env;
+  if (remoteName)
+    words.push(
+      vscode.l10n.t('The chats are on a remote ({0}): the client has to run there too.', remoteName),
+    );
+  if ((await vscode.window.showInformationMessage(words.join(' '), show)) !== show) return;
+  const document = await vscode.workspace.openTextDocument({
+    language: clientForm(client).language,
+    content: text,
+  });
+  await vscode.window.showTextDocument(document);
+}
+
+function nextStep(client: McpClient): string {
+  const { name, place } = clientForm(client);
+  if (place) {
+    const file = place(process.platform);
+    return vscode.l10n.t('Copied for {0}. Put it into {1}, beside the servers that are there.', name, file);
+  }
+  return client === 'claude-code'
+    ? vscode.l10n.t('Copied for Claude Code. Run it in a terminal.')
+    : vscode.l10n.t('Copied. Put it where your client keeps its servers.');
+}
