@@ -1,5 +1,5 @@
 import { Catalog } from '../catalog/catalog.ts';
-import type { UploadLimits } from '../catalog/saveAsset.ts';
+import { type UploadLimits, UploadStores } from '../catalog/saveAsset.ts';
 import { describeTools, type OfferedTools } from './tools.ts';
 import { Watching } from './watching.ts';
 
@@ -11,6 +11,7 @@ export interface Shared {
   readonly version: string;
   /** Nothing when nothing may be saved. */
   readonly uploads?: UploadLimits | undefined;
+  readonly stores: UploadStores;
   /** For who runs the server, on stderr; never for its clients. */
   readonly log: (message: string) => void;
 }
@@ -34,6 +35,7 @@ export function createShared(options: SharedOptions): Shared {
     tools: describeTools({ readOnly }),
     version,
     ...(readOnly ? {} : { uploads: { maxBytes: maxUploadBytes, allowedMimeTypes } }),
+    stores: new UploadStores(),
     log,
   };
 }

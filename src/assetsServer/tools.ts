@@ -56,10 +56,10 @@ const CALLS: { readonly [Name in ToolName]: Call<Name> } = {
     const output = searchOutput(await searchChats(catalog, readArguments(spec, given), signal));
     return result(searchText(output), output);
   },
-  save_asset: async (given, spec, { catalog, uploads }) => {
+  save_asset: async (given, spec, { catalog, uploads, stores }) => {
     if (!uploads)
       throw new CatalogRefusal('Nothing can be saved here: this server was started with --read-only.');
-    const output = saveOutput(await saveAsset(catalog, readArguments(spec, given), uploads));
+    const output = saveOutput(await saveAsset(catalog, readArguments(spec, given), uploads, stores));
     return result(saveText(output), output);
   },
 };

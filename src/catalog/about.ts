@@ -12,8 +12,8 @@ export interface ReadingCost {
   readonly largeFileWarning: boolean;
 }
 
-export const AUTO_READ_BYTES = 1024 * 1024;
-export const AUTO_READ_TOKENS = 10_000;
+const AUTO_READ_BYTES = 1024 * 1024;
+const AUTO_READ_TOKENS = 10_000;
 
 export function readingCost(file: { readonly mimeType: string; readonly size: number }): ReadingCost {
   const estimatedTokens = estimateReading(file);

@@ -56,7 +56,7 @@ export async function saveAsset(
   catalog: Catalog,
   upload: Upload,
   limits: UploadLimits,
-  stores: UploadStores = new UploadStores(),
+  stores: UploadStores,
 ): Promise<SavedUpload> {
   const { name } = upload;
   const problem = checkUploadName(name);

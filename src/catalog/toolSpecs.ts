@@ -212,9 +212,6 @@ function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
   } as const;
 }
 
-/** As the server offers them. */
-export const TOOL_SPECS: ToolSpecs = toolSpecs(SERVER_WINDOW);
-
 export type ListedAsset = z.output<typeof LISTED_ASSET>;
 export type ListOutput = z.output<typeof LIST_ASSETS.output>;
 export type ReadOutput = z.output<ReturnType<typeof readAssetSpec>['output']>;
@@ -238,7 +235,7 @@ export function inputSchema(spec: { readonly input: z.ZodType }): Readonly<Recor
   return schema;
 }
 
-export function listedAsset(entry: AssetEntry): ListedAsset {
+function listedAsset(entry: AssetEntry): ListedAsset {
   return {
     uri: entry.uri,
     name: entryTitle(entry),

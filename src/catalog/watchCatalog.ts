@@ -40,7 +40,7 @@ export async function watchCatalog(
 }
 
 /** What is different between two snapshots; nothing when they are alike. */
-export function changeBetween(before: Snapshot, after: Snapshot): CatalogChange | undefined {
+function changeBetween(before: Snapshot, after: Snapshot): CatalogChange | undefined {
   const known = new Map(before.entries.map((entry) => [entry.uri, entry]));
   const list =
     before.entries.length !== after.entries.length ||

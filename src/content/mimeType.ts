@@ -4,7 +4,7 @@ import { byUri, sniffHead, typeName } from '../result/mediaType.ts';
 import { isBytes, viewOf } from './base64.ts';
 import type { Bytes, ContentOptions } from './types.ts';
 
-export const OCTETS = 'application/octet-stream';
+const OCTETS = 'application/octet-stream';
 
 /**
  * What something is: what its author says, else what its first bytes say, else its name. A string is base64, a

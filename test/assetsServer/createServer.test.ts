@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { it, type TestContext } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { createServer } from '../../src/assetsServer/createServer.ts';
-import { createShared } from '../../src/assetsServer/shared.ts';
+import { createShared, type Shared } from '../../src/assetsServer/shared.ts';
+import { useTree } from '../catalog/tree.ts';
 
 const SECRET = '/home/somebody/chats/private.chat.md';
+const tree = useTree();
 const OPTIONS = { folders: [], readOnly: false, maxUploadBytes: 1000, allowedTypes: [], version: '1' };
 
 it('what nobody has foreseen is told to who runs the server, and not to its clients', async (t) => {
@@ -14,12 +16,7 @@ it('what nobody has foreseen is told to who runs the server, and not to its clie
   shared.catalog.snapshot = async () => {
     throw Object.assign(new Error(`EIO: i/o error, scandir '${SECRET}'`), { code: 'EIO' });
   };
-  const { server } = createServer(shared, 'legacy');
-  const [near, far] = InMemoryTransport.createLinkedPair();
-  await server.connect(far);
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(near);
-  t.after(() => client.close());
+  const client = await connect(t, shared);
   logged.length = 0;
 
   const failure = (asked: Promise<unknown>) =>
@@ -47,3 +44,19 @@ it('what nobody has foreseen is told to who runs the server, and not to its clie
   }
   assert.equal(logged.filter((line) => line.includes(SECRET)).length, told.length);
 });
+
+it('the same bytes that come twice at once are one file', async (t) => {
+  const client = await connect(t, createShared({ ...OPTIONS, folders: [tree.path], log: () => {} }));
+  const save = () => client.callTool({ name: 'save_asset', arguments: { name: 'a.txt', text: 'the same' } });
+  const [first, ...others] = await Promise.all(Array.from({ length: 5 }, save));
+  for (const other of others) assert.deepEqual(other, first);
+});
+
+async function connect(t: TestContext, shared: Shared): Promise<Client> {
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  await createServer(shared, 'legacy').server.connect(far);
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(near);
+  t.after(() => client.close());
+  return client;
+}

@@ -11,15 +11,16 @@ import {
   listOutput,
   readArguments,
   readOutput,
+  SERVER_WINDOW,
   saveOutput,
   searchOutput,
-  TOOL_SPECS,
   toolSpecs,
 } from '../../src/catalog/toolSpecs.ts';
 import { listText, readText, saveText, searchText } from '../../src/catalog/toolTexts.ts';
 import { type AssetEntry, CatalogRefusal, type ChatEntry } from '../../src/catalog/types.ts';
 import { estimateTokens } from '../../src/result/summary.ts';
 
+const TOOL_SPECS = toolSpecs(SERVER_WINDOW);
 const ASSET: AssetEntry = {
   kind: 'asset',
   assetKind: 'file',
