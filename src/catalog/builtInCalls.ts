@@ -5,7 +5,7 @@ import { Catalogs, ChatFiles } from './builtInFiles.ts';
 import { windowParts } from './builtInResults.ts';
 import { BUILT_IN_SERVER, type BuiltInPlaces } from './builtInTools.ts';
 import { listAssets, pageOf } from './listAssets.ts';
-import { type FileWindow, readWindow } from './readWindow.ts';
+import { type FileWindow, readWindow, type WindowRequest } from './readWindow.ts';
 import { searchChats } from './searchChats.ts';
 import {
   BUILT_IN_WINDOW,
@@ -18,7 +18,8 @@ import {
   toolSpecs,
 } from './toolSpecs.ts';
 import { listText, readText, searchText } from './toolTexts.ts';
-import { CatalogRefusal, type ChatId } from './types.ts';
+import { CatalogRefusal, type ChatId, type FoundEntry } from './types.ts';
+import { readVisibleChat } from './visibleChat.ts';
 
 const SPECS = toolSpecs(BUILT_IN_WINDOW);
 
@@ -107,11 +108,12 @@ const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
     const { uri, start, maxBytes, as } = readArguments(SPECS.read_asset, args);
     const found = await files.find(uri);
     const { entry } = found;
+    if (entry.kind === 'chat') return chatParts(found, { start, maxBytes });
     const window = await readWindow(found, { start, maxBytes, as });
     const shown = (args['maxBytes'] ?? undefined) === undefined ? fewBytes(window) : window;
     // Models like to write down what they could leave out.
     const isWhole = !start && as !== 'bytes';
-    const isImage = entry.kind === 'asset' && entry.assetKind === 'image' && isWhole;
+    const isImage = entry.assetKind === 'image' && isWhole;
     const isSeen = isImage && window.mimeType.startsWith('image/') && window.body.kind === 'bytes';
     const isBeside = entry.uri.startsWith('asset:');
     return windowParts({
@@ -129,6 +131,19 @@ const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
     return [text(searchText(searchOutput(await searchChats(files.all(), { ...query, ...which }, signal))))];
   },
 };
+
+async function chatParts(found: FoundEntry, wanted: WindowRequest): Promise<readonly ResultPart[]> {
+  const { entry } = found;
+  const { window, isCut } = await readVisibleChat(found, wanted);
+  const about = readText(readOutput(entry, window));
+  return windowParts({
+    reference: entry.uri,
+    about: isCut ? `${about} ${COMMENTS_LEFT_OUT}` : about,
+    window,
+  });
+}
+
+const COMMENTS_LEFT_OUT = 'Its comments are left out.';
 
 function text(value: string): ResultPart {
   return { kind: 'text', text: value };

@@ -1,4 +1,5 @@
-import { findComments, findReplyComments, isWithin, type Region } from './comments.ts';
+import { commentsOfTurn, shifted, textOutside } from './chatComments.ts';
+import { isWithin, type Region } from './comments.ts';
 import { visibleLine } from './lines.ts';
 import type { Role } from './marker.ts';
 import { parseChat, type Turn } from './parse.ts';
@@ -39,8 +40,8 @@ export function searchChat(
   const wanted = missing.length === 0 ? words : missing;
   for (const turn of parseChat(text).turns.toReversed()) {
     if (hits.length >= maxHits) break;
-    const offset = firstMatch(folded, turn, wanted);
-    if (offset !== undefined) hits.push({ role: turn.role, offset, snippet: snippetAt(text, offset) });
+    const found = firstMatch(folded, turn, wanted);
+    if (found) hits.push({ role: turn.role, offset: found.offset, snippet: snippetAt(text, found) });
   }
   return hits;
 }
@@ -50,19 +51,21 @@ export function foldCase(text: string): string {
   return text.includes('İ') ? text.replace(/[^İ]+/g, (rest) => rest.toLowerCase()) : text.toLowerCase();
 }
 
-/** Where the first of the words is, if the turn has them all. */
-function firstMatch(folded: string, turn: Turn, words: readonly string[]): number | undefined {
-  const body = folded.slice(turn.bodyStart, turn.end);
-  if (!words.every((word) => body.includes(word))) return undefined;
-  const comments = commentsOf(body, turn.role);
-  const places = words.map((word) => visibleMatch(body, word, comments));
-  const found = places.filter((place) => place !== undefined);
-  return found.length === words.length ? turn.bodyStart + Math.min(...found) : undefined;
+interface Match {
+  readonly offset: number;
+  /** Of the turn. */
+  readonly comments: readonly Region[];
 }
 
-function commentsOf(body: string, role: Role): readonly Region[] {
-  if (!body.includes('<!--')) return [];
-  return role === 'assistant' ? findReplyComments(body) : findComments(body);
+/** Where the first of the words is, if the turn has them all. */
+function firstMatch(folded: string, turn: Turn, words: readonly string[]): Match | undefined {
+  const body = folded.slice(turn.bodyStart, turn.end);
+  if (!words.every((word) => body.includes(word))) return undefined;
+  const comments = commentsOfTurn(body, turn.role);
+  const places = words.map((word) => visibleMatch(body, word, comments));
+  const found = places.filter((place) => place !== undefined);
+  if (found.length < words.length) return undefined;
+  return { offset: turn.bodyStart + Math.min(...found), comments: shifted(comments, turn.bodyStart) };
 }
 
 function visibleMatch(body: string, word: string, comments: readonly Region[]): number | undefined {
@@ -72,12 +75,12 @@ function visibleMatch(body: string, word: string, comments: readonly Region[]): 
   return undefined;
 }
 
-function snippetAt(text: string, offset: number): string {
+function snippetAt(text: string, { offset, comments }: Match): string {
   const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
   const newline = text.indexOf('\n', offset);
   const lineEnd = newline < 0 ? text.length : newline;
   const start = Math.max(lineStart, offset - CHARS_BEFORE);
   const end = Math.min(lineEnd, offset + CHARS_AFTER);
-  const words = visibleLine(text.slice(start, end));
+  const words = visibleLine(textOutside(text, { start, end }, comments));
   return `${start > lineStart ? '…' : ''}${words}${end < lineEnd ? '…' : ''}`;
 }

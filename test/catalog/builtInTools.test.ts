@@ -367,6 +367,36 @@ describe('read_asset', () => {
     });
   }
 
+  it('comments of a chat are not read by models, in whatever windows and as whatever', async (t) => {
+    const folder = await createChat(t);
+    const said =
+      'Äpfel <!-- secret -->und Birnen.\n\n```html\n<!-- code -->\n```\n\n<!--\nsecret\n-->\nEnde\n';
+    await folder.write('b.chat.md', `# %% user\n${said}\n# %% assistant\nGut. <!-- secret -->\n`);
+    const { call } = inFolder(folder);
+    let read = '';
+    for (let start: number | undefined = 0; start !== undefined; ) {
+      const { parts }: ToolResult = await call('read_asset', {
+        uri: 'filechat://b.chat.md',
+        start,
+        maxBytes: 7,
+        as: 'bytes',
+      });
+      const [about, window] = parts;
+      assert.ok(about?.kind === 'text' && window?.kind === 'text');
+      read += window.text;
+      const next: string | undefined = /read on with start (\d+)/.exec(about.text)?.[1];
+      start = next === undefined ? undefined : Number(next);
+    }
+    assert.equal(
+      read,
+      '# %% user\nÄpfel und Birnen.\n\n```html\n<!-- code -->\n```\n\n\nEnde\n\n# %% assistant\nGut. \n',
+    );
+    const whole = await call('read_asset', { uri: 'filechat://b.chat.md' });
+    assert.match(textOf(whole), /^All of .*\. Its comments are left out\.\n/);
+    assert.doesNotMatch(textOf(whole), /secret/);
+    assert.match(textOf(await call('search_chats', { query: 'gut' })), /assistant: Gut\.$/m);
+  });
+
   it('a link in cmdassets/ that leads out is not followed', async (t) => {
     const folder = await createChat(t);
     await folder.write('secret.txt', 'secret');

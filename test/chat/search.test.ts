@@ -22,7 +22,7 @@ describe('searching a chat', () => {
       'sales',
       [
         'user: And the SALES of Porto?',
-        'assistant: I draw the Sales now. <!-- secret -->',
+        'assistant: I draw the Sales now.',
         'user: Plot the sales of Lisbon.',
       ],
     ],
