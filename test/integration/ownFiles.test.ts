@@ -140,7 +140,7 @@ describe('a file that a model was only told of', { concurrency: 2 }, () => {
         new RegExp(`\\[file quarterly\\.pdf, application/pdf, .*, asset:${name}\\]`),
       );
       const [list] = resultsOf(chat, 'filechat.list_assets');
-      assert.match(textOf(list), new RegExp(`^1 asset:\n- quarterly\\.pdf \\(.*\\): asset:${name}$`));
+      assert.match(textOf(list), new RegExp(`^1 asset:\nIn .*:\n- quarterly\\.pdf \\(.*\\): asset:${name}$`));
       const windows = resultsOf(chat, 'filechat.read_asset');
       assert.ok(windows.length > 2, `${windows.length} windows`);
       assert.deepEqual(Buffer.concat(windows.map(bytesOf)), pdf);

@@ -72,7 +72,7 @@ suite('the files of a chat, for its own model', () => {
     const text = document.getText();
     assert.match(
       text,
-      /# %% tool filechat\.list_assets c2\n```\n1 asset:\n- quarterly\.pdf \(.*\): asset:tool-file-\S+\.pdf\n```/,
+      /# %% tool filechat\.list_assets c2\n```\n1 asset:\nIn .*:\n- quarterly\.pdf \(.*\): asset:tool-file-\S+\.pdf\n```/,
     );
     assert.match(text, /# %% tool filechat\.read_asset c3\n```\nBytes 0 to 15 of [\s\S]*\|%PDF-1/);
     assert.match(text, /# %% assistant\nIt is a PDF\.\n/);
@@ -130,7 +130,7 @@ suite('the files of a chat, for its own model', () => {
     });
     const name = /(tool-image-[\w-]+\.jpg)/.exec(document.getText())?.[1] ?? assert.fail(document.getText());
     await callTool('list_assets', {}, { uri: document.uri });
-    assert.match(lastResult(document.getText()), new RegExp(`^\`\`\`\n1 asset:\n.*: asset:${name}\n\`\`\``));
+    assert.match(lastResult(document.getText()), new RegExp(`^\`\`\`\n1 asset:\nIn .*:\n.*: asset:${name}\n\`\`\``));
     const before = document.getText().split(`/${name})`).length;
     await callTool('read_asset', { uri: `asset:${name}` }, { uri: document.uri });
     assert.match(
