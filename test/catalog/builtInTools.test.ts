@@ -371,7 +371,7 @@ describe('read_asset', () => {
     const folder = await createChat(t);
     const said =
       'Äpfel <!-- secret -->und Birnen.\n\n```html\n<!-- code -->\n```\n\n<!--\nsecret\n-->\nEnde\n';
-    await folder.write('b.chat.md', `# %% user\n${said}\n# %% assistant\nGut. <!-- secret -->\n`);
+    await folder.write('b.chat.md', `\uFEFF# %% user\n${said}\n# %% assistant\nGut. <!-- secret -->\n`);
     const { call } = inFolder(folder);
     let read = '';
     for (let start: number | undefined = 0; start !== undefined; ) {
@@ -389,7 +389,7 @@ describe('read_asset', () => {
     }
     assert.equal(
       read,
-      '# %% user\nÄpfel und Birnen.\n\n```html\n<!-- code -->\n```\n\n\nEnde\n\n# %% assistant\nGut. \n',
+      '\uFEFF# %% user\nÄpfel und Birnen.\n\n```html\n<!-- code -->\n```\n\n\nEnde\n\n# %% assistant\nGut. \n',
     );
     const whole = await call('read_asset', { uri: 'filechat://b.chat.md' });
     assert.match(textOf(whole), /^All of .*\. Its comments are left out\.\n/);

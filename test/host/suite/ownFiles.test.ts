@@ -130,7 +130,10 @@ suite('the files of a chat, for its own model', () => {
     });
     const name = /(tool-image-[\w-]+\.jpg)/.exec(document.getText())?.[1] ?? assert.fail(document.getText());
     await callTool('list_assets', {}, { uri: document.uri });
-    assert.match(lastResult(document.getText()), new RegExp(`^\`\`\`\n1 asset:\nIn .*:\n.*: asset:${name}\n\`\`\``));
+    assert.match(
+      lastResult(document.getText()),
+      new RegExp(`^\`\`\`\n1 asset:\nIn .*:\n.*: asset:${name}\n\`\`\``),
+    );
     const before = document.getText().split(`/${name})`).length;
     await callTool('read_asset', { uri: `asset:${name}` }, { uri: document.uri });
     assert.match(
