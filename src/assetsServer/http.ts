@@ -34,11 +34,16 @@ type Asking = IncomingMessage & { readonly method: string; readonly url: string 
 /** Only programs on this machine reach it. */
 const HOST = '127.0.0.1';
 const PATH = '/mcp';
+/**
+ * How long a connection may rest. Node would end it after five seconds, which is when a client may be about to ask
+ * again, and whose question is then lost; clients themselves give up earlier than this.
+ */
+const REST_MS = 10 * 60 * 1000;
 
 /** Serves all clients that know the token, until it is closed. */
 export async function serveOverHttp(shared: Shared, options: HttpOptions): Promise<HttpServing> {
   const { answer, endAll } = createAnswer(shared, options.maxMessageBytes);
-  const http = createHttpServer();
+  const http = createHttpServer({ keepAliveTimeout: REST_MS });
   http.listen(options.port, HOST);
   await once(http, 'listening');
   const { port } = http.address() as AddressInfo;

@@ -78,6 +78,13 @@ describe('the assets server over HTTP', () => {
     });
   }
 
+  it('a client may rest for minutes without its next question meeting a connection that just ends', async () => {
+    const session = String((await ask()).headers['mcp-session-id']);
+    const body = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+    const { status, headers } = await ask({ headers: { 'mcp-session-id': session }, body });
+    assert.deepEqual([status, headers['keep-alive']], [202, 'timeout=600']);
+  });
+
   it('lets a client in that has the token', async () => {
     const { status, headers } = await ask();
     assert.equal(status, 200);
