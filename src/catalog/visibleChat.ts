@@ -1,6 +1,5 @@
 import { lookAt, readWhole } from '../assets/confined.ts';
-import { commentsOfChat, shifted, textOutside } from '../chat/chatComments.ts';
-import type { Region } from '../chat/comments.ts';
+import { commentsOfChat, textOutside } from '../chat/chatComments.ts';
 import { MAX_CHAT_BYTES } from './chatAssets.ts';
 import { type FileWindow, readWindow, type WindowRequest } from './readWindow.ts';
 import { CatalogRefusal, type FoundEntry } from './types.ts';
@@ -25,17 +24,9 @@ export async function readVisibleChat(found: FoundEntry, wanted: WindowRequest):
   const piece = { start, end: start + byteCount };
   if (whole.slice(piece.start, piece.end) !== Buffer.from(body.text).toString('latin1'))
     throw new CatalogRefusal(CHANGED);
-  const text = Buffer.from(textOutside(whole, piece, commentsIn(whole)), 'latin1').toString();
+  const text = Buffer.from(textOutside(whole, piece, commentsOfChat(whole)), 'latin1').toString();
   return { window: { ...window, body: { kind: 'text', text } }, isCut: text !== body.text };
 }
-
-/** Before the first turn some editors write a mark, with which it would be none. */
-function commentsIn(whole: string): readonly Region[] {
-  const mark = whole.startsWith(MARK) ? MARK.length : 0;
-  return shifted(commentsOfChat(whole.slice(mark)), mark);
-}
-
-const MARK = '\xef\xbb\xbf';
 
 async function readChat({ path }: FoundEntry): Promise<Buffer> {
   try {
