@@ -1,6 +1,5 @@
 import type { ResultPart, ToolCall, ToolCallOptions, ToolInfo, ToolResult } from '../ports.ts';
 import { assetReference } from '../result/modelView.ts';
-import { readAddress } from './address.ts';
 import { Catalogs, ChatFiles } from './builtInFiles.ts';
 import { windowParts } from './builtInResults.ts';
 import { BUILT_IN_SERVER, type BuiltInPlaces } from './builtInTools.ts';
@@ -149,11 +148,9 @@ function text(value: string): ResultPart {
   return { kind: 'text', text: value };
 }
 
-/** Where a chat is asked for, a star means all of them. Models like to give an address in place of a name. */
-function whichChat(written: string): { readonly chat?: ChatId } {
-  if (written === '*') return {};
-  const read = readAddress(written);
-  return { chat: read.ok ? read.address.chat : written };
+/** Where a chat is asked for, a star means all of them. */
+function whichChat(chat: ChatId): { readonly chat?: ChatId } {
+  return chat === '*' ? {} : { chat };
 }
 
 /** Digits take many times the room of the bytes, and the first of them say what a file is. */

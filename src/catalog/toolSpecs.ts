@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { entryTitle, readingCost } from './about.ts';
+import { readAddress } from './address.ts';
 import { type AssetPage, DEFAULT_PAGE, MAX_PAGE } from './listAssets.ts';
 import type { FileWindow } from './readWindow.ts';
 import type { SavedUpload } from './saveAsset.ts';
@@ -67,7 +68,14 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null));
 }
 
-const CHAT = 'A chat as lists name it, such as notes/sales.chat.md.';
+/** A chat as lists name it. Who has but the address of the chat, or of an asset in it, means the same. */
+const chat = (about: string, more = '') =>
+  text('chat', `${about} A chat as lists name it, such as notes/sales.chat.md.${more}`)
+    .transform((written) => {
+      const read = readAddress(written);
+      return read.ok ? read.address.chat : written;
+    })
+    .optional();
 
 const LISTED_ASSET = z.object({
   uri: z.string().describe('Its address, for read_asset.'),
@@ -91,7 +99,7 @@ const LIST_ASSETS = {
     'Lists the files that tools returned in chats or that were uploaded: the latest first, unless sort and order say otherwise. ' +
     'Gives no contents: open one with read_asset. If there is a nextCursor, pass it as cursor with the same arguments for the next page.',
   input: input({
-    chat: text('chat', `Only those of one chat. ${CHAT}`).optional(),
+    chat: chat('Only those of one chat.'),
     filter: text('filter', 'Words that must all be in the name, type, tool or chat, in any case.').optional(),
     kind: choice('kind', ['image', 'audio', 'file'], 'Only this kind.').optional(),
     mimeType: text('mimeType', 'Only this type, such as application/pdf or image/*.').optional(),
@@ -125,7 +133,7 @@ const SEARCH_CHATS = {
     'To read on around a hit, call read_asset with its uri and start.',
   input: input({
     query: text('query', 'Words, divided by spaces.').min(1, { error: 'query must hold a word' }),
-    chat: text('chat', `Only in one chat. ${CHAT}`).optional(),
+    chat: chat('Only in one chat.'),
     limit: whole('limit', 1, MAX_HITS, `How many hits at most; ${DEFAULT_HITS} if left out.`).optional(),
   }),
   output: z.object({
@@ -152,10 +160,7 @@ const SAVE_ASSET = {
     'Saves a file beside a chat, from text or from base64 data: give exactly one of the two. The file gets a name of its own; ' +
     'the answer has its address and a Markdown link for the chat. The chat itself is not changed, and nothing is overwritten.',
   input: input({
-    chat: text(
-      'chat',
-      `Beside which chat. ${CHAT} May be left out where only one folder is served.`,
-    ).optional(),
+    chat: chat('Beside which chat.', ' May be left out where only one folder is served.'),
     name: text('name', 'What the file is called, such as report.pdf: one name, without folders.'),
     mimeType: text(
       'mimeType',

@@ -104,6 +104,18 @@ describe('the arguments of a tool', () => {
     assert.deepEqual(readArguments(specs.list_assets, null), {});
   });
 
+  it('take the address of a chat, or of an asset in it, for the chat', () => {
+    const { list_assets: list } = toolSpecs(SERVER_WINDOW);
+    const chat = 'notes/sales.chat.md';
+    for (const written of [
+      chat,
+      'filechat://notes%2Fsales.chat.md',
+      'filechat://notes%2Fsales.chat.md/tool-image-20261116-093012-V1StGXR8a0-1.png',
+    ])
+      assert.equal(readArguments(list, { chat: written }).chat, chat);
+    assert.equal(readArguments(list, { chat: 'filechat://..' }).chat, 'filechat://..');
+  });
+
   it('are fewer bytes in our own chats', () => {
     const { read_asset } = toolSpecs(BUILT_IN_WINDOW);
     assert.equal(readArguments(read_asset, { uri: 'a' }).maxBytes, 8192);
