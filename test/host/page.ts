@@ -198,6 +198,27 @@ export function dialog(page: Page, text: string | RegExp): Locator {
   return page.locator('.monaco-dialog-box', { hasText: text });
 }
 
+/** How long a hover may take to come before somebody would point anew. */
+const HOVER_MS = 5_000;
+
+/**
+ * Points at something until its hover is there. What is drawn behind words moves them, also away from under the mouse,
+ * and then nothing comes however long one waits.
+ */
+export async function pointAt(page: Page, thing: Locator, hover: Locator): Promise<void> {
+  for (let tries = 5; tries > 1; tries -= 1) {
+    await thing.hover();
+    const isThere = await hover.waitFor({ timeout: HOVER_MS }).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return;
+    await page.mouse.move(0, 0);
+  }
+  await thing.hover();
+  await hover.waitFor();
+}
+
 /** What an extension shows in its webview; `vscode.markdown-language-features` is the preview. */
 export function webview(page: Page, extensionId: string): FrameLocator {
   return page

@@ -10,6 +10,7 @@ import {
   dialog,
   focusEditor,
   pick,
+  pointAt,
   quickInput,
   quickPickRow,
   runCommand,
@@ -88,9 +89,8 @@ ui.test('the status bar tells the next request, the run, and what it cost', asyn
   reply.finish();
   await waitForText(evaluate, 'I do.\n\n# %% user\n');
   await item.filter({ hasText: 'so far $0.0013' }).waitFor();
-  await item.hover();
   const hover = page.locator('.monaco-hover').filter({ visible: true }).first();
-  await hover.getByText('So far: 1 answer, 1.2k tokens').waitFor();
+  await pointAt(page, item, hover.getByText('So far: 1 answer, 1.2k tokens'));
   await takeScreenshot(page, 'what-a-chat-costs');
 });
 

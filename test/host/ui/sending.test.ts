@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { waitForText } from '../bridge.ts';
-import { focusEditor, openFile, pick, quickInput, quickPickRow } from '../page.ts';
+import { focusEditor, openFile, pick, pointAt, quickInput, quickPickRow } from '../page.ts';
 import { takeScreenshot, uiSession } from './session.ts';
 
 const ui = uiSession({
@@ -37,8 +37,11 @@ ui.test('behind each link stands whether its file goes along', async ({ page, wo
   for (const words of ['✓ 22 bytes', '✗ not sent', '✗ only named', '? asks first']) {
     await waitForMark(page, words);
   }
-  await page.locator('.view-line', { hasText: 'call.wav' }).getByText('the call').hover();
-  await page.locator('.monaco-hover', { hasText: 'sonnet takes no audio/' }).waitFor();
+  await pointAt(
+    page,
+    page.locator('.view-line', { hasText: 'call.wav' }).getByText('the call'),
+    page.locator('.monaco-hover', { hasText: 'sonnet takes no audio/' }),
+  );
   await takeScreenshot(page, 'what-is-attached');
 });
 
