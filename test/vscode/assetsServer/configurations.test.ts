@@ -43,7 +43,8 @@ function readBack(client: McpClient, text: string, platform: NodeJS.Platform): S
 
 /** The part of TOML that is written. Its strings are read strictly: an escape that TOML lacks is an error. */
 function readToml(text: string): Started {
-  const shape = /^\[mcp_servers\.filechat-assets\]\ncommand = (".*")\nargs = \[\n((?: {2}".*",\n)*)\]\n$/;
+  const shape =
+    /^\[mcp_servers\.filechat-assets\]\ncommand = ("[^\n]*")\nargs = \[\n((?: {2}"[^\n]*",\n)*)\]\n$/;
   const [, command = '', args = ''] = shape.exec(text) ?? assert.fail(text);
   const read = (string: string) => {
     assert.match(string, /^"(?:[^"\\\u0000-\u001f\u007f]|\\(?:[btnfr"\\]|u[0-9a-f]{4}))*"$/);
@@ -51,7 +52,11 @@ function readToml(text: string): Started {
   };
   return {
     command: read(command),
-    args: [...args.matchAll(/^ {2}(".*"),$/gm)].map(([, each = '']) => read(each)),
+    // Only this ends a line of TOML: not U+2028, which a dot does not match and behind which `^` does.
+    args: args
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => read(line.slice(2, -1))),
   };
 }
 
@@ -78,6 +83,7 @@ const PATHS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
     '/home/me/100% & more; # | < > * ? !x ~',
     '/home/möwe/Ü 笔记/🗂️',
     '/home/me/tab\tnew\nline\u007f\u0001',
+    '/home/me/\u2028\u2029',
   ],
   win32: [
     'C:\\Users\\me\\notes',
