@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
+import { isCanonical } from '../../src/content/base64.ts';
 import { base64ToBuffer, bufferToBase64, validateBase64 } from '../../src/content/index.ts';
 import { BASE64_FORMS } from './samples.ts';
 
@@ -69,4 +70,23 @@ describe('base64', () => {
       }),
     );
   });
+});
+
+describe('base64 that need not be decoded to be sent', () => {
+  const piece = 'QUJD'.repeat(256 * 1024);
+  const CASES: readonly [name: string, data: string, expected: boolean][] = [
+    ['nothing', '', true],
+    ['whole', 'QUJD', true],
+    ['with its padding', 'QUI=', true],
+    ['longer than a piece', `${piece}QUJDQQ==`, true],
+    ['without its padding', 'QUI', false],
+    ['with bits that are lost', 'QUJ=', false],
+    ['with padding where a piece ends', `${piece.slice(0, -2)}==QUJD`, false],
+    ['with a sign of the other alphabet in a later piece', `${piece}QU-D`, false],
+    ['with a sign that is none', 'QU!D', false],
+    ['in lines', 'QUJD\nQUJD', false],
+  ];
+  for (const [name, data, expected] of CASES) {
+    it(`is as MCP has it: ${name}`, () => assert.equal(isCanonical(data), expected));
+  }
 });
