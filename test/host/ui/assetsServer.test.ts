@@ -7,10 +7,16 @@ import { takeScreenshot, type Ui, uiSession } from './session.ts';
 
 const ui = uiSession({ trust: 'restricted' });
 
-/** Shows the servers of VS Code's own chat, as “MCP: List Servers” does. */
+/** Shows the servers of VS Code's own chat, as “MCP: List Servers” does; a list that has just been closed may come late. */
 async function listServers({ page, evaluate }: Ui): Promise<void> {
-  await evaluate((vscode) => void vscode.commands.executeCommand('workbench.mcp.listServer'));
-  await quickPickRow(page, 'Add Server').waitFor();
+  await waitFor('the list of servers', 30_000, async () => {
+    await evaluate((vscode) => void vscode.commands.executeCommand('workbench.mcp.listServer'));
+    const shown = quickPickRow(page, 'Add Server').waitFor({ timeout: 5_000 });
+    return shown.then(
+      () => true,
+      () => undefined,
+    );
+  });
 }
 
 /** Looks at the list until it has our server, or has it no more: VS Code fills it in its own time. */
@@ -89,8 +95,11 @@ ui.test('the last chat takes the server along, and the first one brings it back'
   const chats = readdirSync(folder).filter((name) => name.endsWith('.chat.md'));
   const texts = chats.map((name) => [path(name), readFileSync(path(name))] as const);
   for (const [file] of texts) rmSync(file);
-  await waitForOffer(session, false);
-  for (const [file, text] of texts) writeFileSync(file, text);
+  try {
+    await waitForOffer(session, false);
+  } finally {
+    for (const [file, text] of texts) writeFileSync(file, text);
+  }
   await waitForOffer(session, true);
 });
 
