@@ -143,7 +143,7 @@ class FolderEvents implements ServerEventBus {
     this.#watching = watching;
   }
 
-  /** Nobody else has any. */
+  /** All events come from the folders, so nobody publishes one here. */
   publish(): void {}
 
   subscribe(listener: (event: ServerEvent) => void): () => void {

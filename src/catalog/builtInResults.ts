@@ -1,5 +1,6 @@
 import type { Asset, ResultPart, TextPart } from '../ports.ts';
 import { findBase64Runs } from '../result/base64Runs.ts';
+import { normalizeLines } from '../result/blocks.ts';
 import { describeSize } from '../result/summary.ts';
 import { TimeSlice } from '../result/timeSlice.ts';
 import { hexView } from './hexView.ts';
@@ -43,11 +44,6 @@ const BASE64_LEFT_OUT = 'Base64 in it is left out. With as: "bytes" you get it a
 
 function handOver(reference: string): string {
   return `To give the file to a tool, write ${reference} as the argument.`;
-}
-
-/** An editor has one line ending for the whole document, so a text cannot keep its own. */
-function normalizeLines(value: string): string {
-  return value.replaceAll('\r\n', '\n');
 }
 
 /** Some lines of it: no name, number or sum is that long. */

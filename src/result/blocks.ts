@@ -125,7 +125,7 @@ function problem(message: string): ProblemPart {
 }
 
 /** An editor has one line ending for the whole document, so a text cannot keep its own. */
-function normalizeLines(text: string): string {
+export function normalizeLines(text: string): string {
   return text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
 }
 
