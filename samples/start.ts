@@ -85,7 +85,8 @@ async function openWorkbench(): Promise<void> {
   const data = cleanup.adopt(createTemporaryFolder('start'), (created) => created.dispose());
   await installVsix(workbench, data.path, vsix);
   const port = options.port === undefined ? undefined : Number(options.port);
-  const server = cleanup.use(await startServer({ workbench, dataFolder: data.path, settings, port }));
+  writeSettings(join(data.path, 'data'), settings);
+  const server = cleanup.use(await startServer({ workbench, dataFolder: data.path, port }));
   const url = workbenchUrl(server, { folder, file });
   console.log(`Open ${url}`);
   if (options.once) return;

@@ -1,126 +1,120 @@
 /**
- * The whole test command: checks, packs, and runs every kind of test. `node test/run.ts units host` runs only
- * some kinds, and `node test/run.ts ui typing servers` only the files of a kind whose path holds one of these words.
+ * The test command. `npm test` checks, packs and runs every layer. `npm run test:ui -- typing servers` runs the files
+ * of one layer whose path contains one of the words.
  */
-import { spawnSync } from 'node:child_process';
-import { globSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { run } from 'node:test';
-import { spec } from 'node:test/reporters';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { installBrowser } from './host/browser.ts';
+import { serveLanes } from './host/lanes.ts';
+import { waitFor } from './host/process.ts';
+import { timed } from './host/progress.ts';
 import { runHostSuite } from './host/runSuite.ts';
+import { installWorkbench } from './host/workbench.ts';
+import { layerFiles, root } from './runner/layers.ts';
+import { createRunFolder, type RunFolder } from './runner/leftovers.ts';
+import { runNodeTests, type TestOutcome } from './runner/nodeTests.ts';
 
-interface Counts {
-  readonly passed: number;
-  readonly failed: number;
-}
+type Layer = keyof typeof layers;
 
-const root = join(import.meta.dirname, '..');
-/** Whatever talks to another process. */
-const INTEGRATION = [
-  'test/integration/**/*.test.ts',
-  'test/conformance/**/*.test.ts',
-  'test/mcp/connections.test.ts',
-  'test/mcp/remote.test.ts',
-  'test/mcp/spill{Stdio,Http}.test.ts',
-  'test/samples/s{erver,low}.test.ts',
-];
-const UI = ['test/host/ui/**/*.test.ts'];
+const uiLanes = 2;
+const slowestShown = 10;
+/** How long processes that have been told to end may take. */
+const endTimeoutMs = 10_000;
 
-const stages: Readonly<Record<string, (words: readonly string[]) => Promise<Counts>>> = {
-  units: (words) =>
-    runNodeTests(chosen(words, ['test/**/*.test.ts'], [...INTEGRATION, 'test/host/**']), { concurrency: 2 }),
-  integration: (words) => runNodeTests(chosen(words, INTEGRATION), { concurrency: 3 }),
-  host: () => runHostSuite({ vsix: join(root, 'dist/filechat.vsix') }),
-  // One browser and one editor at a time: two of them save two minutes of nine on two processors, and now and then a key
-  // reaches an editor that is not ready for it.
-  ui: (words) => runNodeTests(chosen(words, UI), { concurrency: 1 }),
-};
+const layers = {
+  unit: (words: readonly string[]) => runNodeTests(layerFiles('unit', words), 2),
+  conformance: (words: readonly string[]) => runNodeTests(layerFiles('conformance', words), 1),
+  integration: (words: readonly string[]) => runNodeTests(layerFiles('integration', words), 2),
+  host: (words: readonly string[]) => runHostSuite(join(root, 'dist/filechat.vsix'), words),
+  ui: async (words: readonly string[]) => {
+    const files = layerFiles('ui', words);
+    await using _lanes = await serveLanes(Math.min(uiLanes, files.length));
+    return runNodeTests(files, uiLanes);
+  },
+} satisfies Record<string, (words: readonly string[]) => Promise<TestOutcome[]>>;
 
-/** The host mostly waits for itself, so other tests can run beside it; they wait for processes. */
-const TOGETHER = [['units'], ['integration', 'host'], ['ui']];
-
-/** The files of these patterns that hold one of the words, or all where there are no words. */
-function chosen(
-  words: readonly string[],
-  patterns: readonly string[],
-  excluded: readonly string[] = [],
-): readonly string[] {
-  const find = (pattern: string) => globSync(pattern, { cwd: root });
-  const left = new Set(excluded.flatMap(find));
-  const wanted = (file: string) => words.length === 0 || words.some((word) => file.includes(word));
-  return patterns
-    .flatMap(find)
-    .filter((file) => !left.has(file) && wanted(file))
-    .sort();
-}
-
-async function runNodeTests(
-  files: readonly string[],
-  { concurrency }: { concurrency: number },
-): Promise<Counts> {
-  const counts = { passed: 0, failed: 0 };
-  const events = run({ cwd: root, files: [...files], concurrency });
-  events.on('test:pass', ({ details, skip, todo }) => {
-    if (details.type !== 'suite' && skip === undefined && todo === undefined) counts.passed += 1;
-  });
-  events.on('test:fail', ({ details, todo }) => {
-    if (details.type !== 'suite' && todo === undefined) counts.failed += 1;
-  });
-  const output = events.compose(spec);
-  output.pipe(process.stdout, { end: false });
-  await new Promise((resolve, reject) => output.once('end', resolve).once('error', reject));
-  return counts;
-}
-
-function npm(script: string): void {
-  const { status } = spawnSync('npm', ['run', '--silent', script], {
-    cwd: root,
-    stdio: 'inherit',
-    shell: process.platform === 'win32',
-  });
-  if (status !== 0) {
-    console.error(`npm run ${script} failed.`);
-    process.exit(1);
-  }
-}
+/** The conformance suite gives an answer 800 ms, so nothing runs beside it. */
+const PHASES: readonly (readonly Layer[])[] = [['unit'], ['conformance'], ['integration', 'host'], ['ui']];
 
 async function main(): Promise<void> {
   const given = process.argv.slice(2);
-  const isStage = (word: string) => Object.hasOwn(stages, word);
-  const wanted = given.filter(isStage);
-  const words = given.filter((word) => !isStage(word));
-  if (words.length > 0 && wanted.length === 0)
-    throw new Error(
-      `Say which kind of tests ${words.join(', ')} is about: ${Object.keys(stages).join(', ')}.`,
-    );
-  // Most of what a small file costs is to compile what it imports. Every Node that a test starts shares this.
+  const isLayer = (word: string): word is Layer => Object.hasOwn(layers, word);
+  const chosen = given.filter(isLayer);
+  const words = given.filter((word) => !isLayer(word));
+  if (words.length > 0 && chosen.length === 0)
+    throw new Error(`Name the layer of ${words.join(', ')}: ${Object.keys(layers).join(', ')}.`);
+  const wanted: readonly Layer[] = chosen.length > 0 ? chosen : (Object.keys(layers) as Layer[]);
+  // A small test file spends most of its time compiling its imports. All Node processes of the run share this cache.
   process.env['NODE_COMPILE_CACHE'] ??= join(root, 'dist', '.compiled');
-  npm('check');
-  npm('package');
-  const results = new Map<string, Counts>();
-  for (const names of TOGETHER) {
-    const stagesNow = names.filter((name) => wanted.length === 0 || wanted.includes(name));
-    if (stagesNow.length === 0) continue;
-    console.log(`\n── ${stagesNow.join(' and ')} (${relative(process.cwd(), join(root, 'test')) || '.'}) ──`);
-    await Promise.all(
-      stagesNow.map(async (name) => {
-        const counts = await stages[name]?.(words);
-        if (counts) results.set(name, counts);
-      }),
+  await timed('Everything is prepared', () => prepare(wanted));
+  const folder = createRunFolder();
+  const results = new Map<Layer, readonly TestOutcome[]>();
+  for (const phase of PHASES) {
+    const now = phase.filter((layer) => wanted.includes(layer));
+    if (now.length === 0) continue;
+    console.log(`\n── ${now.join(' and ')} ──`);
+    await timed(`${now.join(' and ')} done`, () =>
+      Promise.all(now.map(async (layer) => results.set(layer, await layers[layer](words)))),
     );
   }
-  report(results);
+  const leftovers = await findLeftovers(folder);
+  folder.dispose();
+  report(results, leftovers);
 }
 
-/** A kind of test that ran none is a failure: nobody should take silence for success. */
-function report(results: ReadonlyMap<string, Counts>): void {
+/** Builds and installs before the first test, so that no test competes with it for the processor. */
+async function prepare(wanted: readonly Layer[]): Promise<void> {
+  const needsEditor = wanted.includes('host') || wanted.includes('ui');
+  await Promise.all([
+    ...(wanted.length === Object.keys(layers).length ? [npm('check')] : []),
+    npm('package'),
+    ...(needsEditor ? [installWorkbench(), installBrowser()] : []),
+  ]);
+}
+
+async function npm(script: string): Promise<void> {
+  const child = spawn('npm', ['run', '--silent', script], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    shell: process.platform === 'win32',
+  });
+  const [code] = await once(child, 'close');
+  if (code === 0) return;
+  console.error(`npm run ${script} failed.`);
+  process.exit(1);
+}
+
+async function findLeftovers(folder: RunFolder): Promise<readonly string[]> {
+  try {
+    await waitFor(
+      'the last processes',
+      endTimeoutMs,
+      async () => folder.findLeftovers().length === 0 || undefined,
+    );
+  } catch {
+    // They are named below.
+  }
+  return folder.findLeftovers();
+}
+
+/** A layer without any test counts as failed, so that an empty run is never taken for success. */
+function report(results: ReadonlyMap<Layer, readonly TestOutcome[]>, leftovers: readonly string[]): void {
+  const all = [...results.values()].flat();
+  console.log('\nThe slowest tests:');
+  for (const { name, ms } of all.toSorted((a, b) => b.ms - a.ms).slice(0, slowestShown))
+    console.log(`  ${(ms / 1000).toFixed(1)} s  ${name}`);
+  for (const { name } of all.filter(({ ok }) => !ok)) console.log(`✖ ${name}`);
+  for (const line of leftovers) console.log(`✖ left behind: ${line}`);
+  const count = (outcomes: readonly TestOutcome[]) => {
+    const passed = outcomes.filter(({ ok }) => ok).length;
+    return `${passed} passed, ${outcomes.length - passed} failed`;
+  };
   console.log();
-  for (const [name, { passed, failed }] of results)
-    console.log(`${name}: ${passed} passed, ${failed} failed`);
-  const all = [...results.values()];
-  const sum = (of: (counts: Counts) => number) => all.reduce((total, counts) => total + of(counts), 0);
-  console.log(`all: ${sum(({ passed }) => passed)} passed, ${sum(({ failed }) => failed)} failed`);
-  if (all.some(({ passed, failed }) => failed > 0 || passed === 0)) process.exitCode = 1;
+  for (const [layer, outcomes] of results) console.log(`${layer}: ${count(outcomes)}`);
+  console.log(`all: ${count(all)}`);
+  const isEmpty = [...results.values()].some((outcomes) => outcomes.length === 0);
+  if (isEmpty || leftovers.length > 0 || all.some(({ ok }) => !ok)) process.exitCode = 1;
 }
 
 await main();

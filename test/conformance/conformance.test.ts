@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { createTemporaryFolder } from '../integration/helpers/temporaryFolder.ts';
 
 /** What the protocol calls extensions, and why we do without them. */
@@ -46,9 +47,27 @@ const FAILURES: Readonly<Record<string, RegExp>> = {
 /** All scenarios of a suite run at once, so on a small machine each takes long. */
 const SCENARIO_TIMEOUT_MS = 120_000;
 
-const CLIENT = join(import.meta.dirname, 'client.ts');
 const PATIENCE = new URL('patientServers.mjs', import.meta.url).href;
 const RUNNER = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
+
+/** One file, because the suite starts the client once for every scenario. */
+const bundled = createTemporaryFolder();
+const client = join(bundled.path, 'client.mjs');
+before(() =>
+  build({
+    entryPoints: [join(import.meta.dirname, 'client.ts')],
+    outfile: client,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    // Packages in CommonJS form ask for Node's own modules by require.
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+    logLevel: 'warning',
+  }),
+);
+after(() => bundled[Symbol.dispose]());
 
 describe('the conformance suite of the protocol finds no fault', () => {
   for (const { name, args, scenarios } of RUNS) {
@@ -86,7 +105,7 @@ describe('the conformance suite of the protocol finds no fault', () => {
 });
 
 function runClient(args: readonly string[], cwd: string): ReturnType<typeof runRunner> {
-  const command = `${process.execPath} ${CLIENT}`;
+  const command = `${process.execPath} ${client}`;
   const timeout = ['--timeout', String(SCENARIO_TIMEOUT_MS)];
   return runRunner(['client', '--command', command, ...args, ...timeout], cwd);
 }

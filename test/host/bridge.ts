@@ -1,4 +1,5 @@
 /** The tests' end of the bridge into the extension host. */
+import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type * as vscode from 'vscode';
@@ -18,11 +19,13 @@ export type Evaluate = <Args extends readonly unknown[], Result>(
   ...args: Args
 ) => Promise<Result>;
 
-/** What the bridge listens on; give it to the server as FILECHAT_BRIDGE. */
-export function bridgeSocket(folder: string): string {
-  return process.platform === 'win32'
-    ? `\\\\.\\pipe\\${folder.replace(/\W+/g, '-')}`
-    : `${folder}/bridge.sock`;
+/**
+ * What the bridge of the window with this workspace listens on. The server has the folder of the sockets in
+ * FILECHAT_BRIDGES, and windows that follow each other have workspaces of their own.
+ */
+export function bridgeSocket(bridges: string, workspace: string): string {
+  const name = createHash('sha256').update(workspace).digest('hex').slice(0, 16);
+  return process.platform === 'win32' ? `\\\\.\\pipe\\filechat-${name}` : `${bridges}/${name}.sock`;
 }
 
 /** Resolves when the extension host listens. */

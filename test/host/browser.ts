@@ -1,10 +1,11 @@
 /** A Chromium on this machine: one that is there, or Debian's when it can be installed. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { runProcess } from './process.ts';
+import { runProcess, startProcess, waitFor } from './process.ts';
 import { say, timed } from './progress.ts';
 
 const aptTimeoutMs = 10 * 60_000;
+const startTimeoutMs = 60_000;
 
 const commandNames = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 
@@ -60,4 +61,83 @@ async function installDebianChromium(): Promise<void> {
 async function apt(args: readonly string[]): Promise<void> {
   const env = { DEBIAN_FRONTEND: 'noninteractive' };
   await runProcess('apt-get', args, { env, timeoutMs: aptTimeoutMs });
+}
+
+const switches = [
+  '--headless',
+  // Chromium's sandbox does not start for root, nor in most containers.
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--disable-dev-shm-usage',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--no-service-autorun',
+  '--password-store=basic',
+  '--use-mock-keychain',
+  '--mute-audio',
+  '--hide-scrollbars',
+  '--force-color-profile=srgb',
+  '--window-size=1400,900',
+  '--autoplay-policy=no-user-gesture-required',
+  '--disable-background-networking',
+  '--disable-breakpad',
+  '--disable-client-side-phishing-detection',
+  '--disable-component-extensions-with-background-pages',
+  '--disable-component-update',
+  '--disable-default-apps',
+  '--disable-extensions',
+  '--disable-hang-monitor',
+  '--disable-popup-blocking',
+  '--disable-prompt-on-repost',
+  '--disable-search-engine-choice-screen',
+  '--disable-sync',
+  '--metrics-recording-only',
+  // A window that is not in front runs at full speed all the same.
+  '--disable-background-timer-throttling',
+  '--disable-backgrounding-occluded-windows',
+  '--disable-renderer-backgrounding',
+  '--disable-back-forward-cache',
+  '--disable-ipc-flooding-protection',
+  `--disable-features=${[
+    // A script that is streamed is compiled again although its compiled form is cached.
+    'ScriptStreaming',
+    'AcceptCHFrame',
+    'AvoidUnnecessaryBeforeUnloadCheckSync',
+    'DestroyProfileOnBrowserClose',
+    'HttpsFirstBalancedModeAutoEnable',
+    'HttpsUpgrades',
+    'MediaRouter',
+    'OptimizationHints',
+    'PaintHolding',
+    'PreloadTopChromeWebUI',
+    'ThirdPartyStoragePartitioning',
+    'Translate',
+  ].join()}`,
+];
+
+export interface RunningBrowser extends AsyncDisposable {
+  /** Where it takes DevTools connections. */
+  readonly url: string;
+}
+
+/** Starts a headless browser with a profile and the rules by which it resolves host names. */
+export async function startBrowser(
+  executable: string,
+  profile: string,
+  resolverRules: string,
+): Promise<RunningBrowser> {
+  const running = startProcess(executable, [
+    ...switches,
+    `--user-data-dir=${profile}`,
+    `--host-resolver-rules=${resolverRules}`,
+    '--remote-debugging-port=0',
+    'about:blank',
+  ]);
+  // The browser writes the port it has chosen into its profile.
+  const file = join(profile, 'DevToolsActivePort');
+  const port = await waitFor('the browser', startTimeoutMs, async () =>
+    existsSync(file) ? readFileSync(file, 'utf8').split('\n')[0] || undefined : undefined,
+  );
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => running.stop() };
 }

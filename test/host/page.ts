@@ -1,6 +1,6 @@
 /** The workbench in a browser, and the gestures of its user. */
-import { type BrowserContext, chromium, type FrameLocator, type Locator, type Page } from 'playwright-core';
-import type { VscodeServer } from './server.ts';
+import type { FrameLocator, Locator, Page } from 'playwright-core';
+import type { ServerAddress } from './server.ts';
 
 const loadTimeoutMs = 60_000;
 const paletteTimeoutMs = 10_000;
@@ -21,57 +21,8 @@ export interface DevelopmentOptions {
   readonly language?: string | undefined;
 }
 
-/** One address for every server: compiled scripts are kept by their address. Browsers allow this port. */
-const sharedAuthority = '127.0.0.1:8910';
-
-/** What the browser does without. Naming any replaces the list of Playwright, so that is repeated. */
-const disabledFeatures = [
-  // A script that is streamed is compiled anew, although its compiled form is there.
-  'ScriptStreaming',
-  'PreloadTopChromeWebUI',
-  'AvoidUnnecessaryBeforeUnloadCheckSync',
-  'HttpsUpgrades',
-  'HttpsFirstBalancedModeAutoEnable',
-  'MediaRouter',
-  'OptimizationHints',
-  'PaintHolding',
-  'ThirdPartyStoragePartitioning',
-  'Translate',
-];
-
-/** A headless browser whose one window shows the workbench of this server. */
-export async function launchBrowser(
-  executablePath: string,
-  profile: string,
-  server: Pick<VscodeServer, 'authority'>,
-): Promise<BrowserContext> {
-  return chromium.launchPersistentContext(profile, {
-    executablePath,
-    viewport: { width: 1400, height: 900 },
-    args: [
-      // Chromium's sandbox does not start for root, nor in most containers.
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--disable-dev-shm-usage',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--autoplay-policy=no-user-gesture-required',
-      `--disable-features=${disabledFeatures.join()}`,
-      `--host-resolver-rules=MAP ${sharedAuthority} ${server.authority}`,
-    ],
-  });
-}
-
-/** How the browser of launchBrowser calls the server. */
-export function seenByBrowser(server: VscodeServer): VscodeServer {
-  return { ...server, authority: sharedAuthority, url: `http://${sharedAuthority}` };
-}
-
 /** The address of the workbench, with a folder and perhaps a file open in it. */
-export function workbenchUrl(server: Pick<VscodeServer, 'url' | 'authority'>, view: WorkbenchView): string {
+export function workbenchUrl(server: ServerAddress, view: WorkbenchView): string {
   const payload = [
     ['skipWelcome', 'true'],
     ['skipReleaseNotes', 'true'],
@@ -84,7 +35,7 @@ export function workbenchUrl(server: Pick<VscodeServer, 'url' | 'authority'>, vi
 /** Goes to the workbench; resolves as soon as it starts to load. */
 export async function openWorkbench(
   page: Page,
-  server: VscodeServer,
+  server: ServerAddress,
   view: WorkbenchView,
   development: DevelopmentOptions,
 ): Promise<void> {
@@ -253,7 +204,7 @@ const stillScript = `if (self === top) {
  * The page reads its options from an attribute when it starts. Reading it through a patched
  * getter needs no server flag and leaves notifications alone, which the smoke test driver hides.
  */
-function patchOptionsScript(server: VscodeServer, { extensions, tests }: DevelopmentOptions): string {
+function patchOptionsScript(server: ServerAddress, { extensions, tests }: DevelopmentOptions): string {
   const uri = (path: string) => ({
     scheme: 'vscode-remote',
     authority: server.authority,

@@ -87,7 +87,21 @@ export async function waitFor<T>(
     const answer = await ask();
     if (answer !== undefined) return answer;
     if (Date.now() > deadline) throw new Error(`Waited ${timeoutMs / 1000} s for ${what}.`);
-    await delay(50);
+    await delay(20);
+  }
+}
+
+/** Resolves when this process, which need not be a child of ours, has ended. */
+export async function processEnd(pid: number): Promise<void> {
+  await waitFor(`the end of process ${pid}`, 10_000, async () => !isAlive(pid) || undefined);
+}
+
+/** Whether there is a process with this id. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }
 

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import type { TestOutcome } from '../runner/nodeTests.ts';
 import { chooseVscode } from './desktop.ts';
 import { runInDesktop } from './desktopSuite.ts';
 import { createTemporaryFolder } from './process.ts';
@@ -9,14 +10,6 @@ import { say, timed } from './progress.ts';
 import type { TestResult } from './suite/index.ts';
 import { runInWorkbench } from './workbenchSuite.ts';
 import { checkout, createWorkspace } from './workspace.ts';
-
-export interface SuiteOutcome {
-  /** Which VS Code it was. */
-  readonly host: 'desktop' | 'workbench';
-  readonly passed: number;
-  readonly failed: number;
-  readonly tests: readonly TestResult[];
-}
 
 /** What either VS Code needs to know to run the suite. */
 export interface SuiteRun {
@@ -29,8 +22,8 @@ export interface SuiteRun {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** `workspace` is a folder to use instead of a fresh copy of the samples. */
-export async function runHostSuite(options: { vsix: string; workspace?: string }): Promise<SuiteOutcome> {
+/** Runs the files of the suite whose name contains one of the words; all of them without words. */
+export async function runHostSuite(vsix: string, words: readonly string[]): Promise<TestOutcome[]> {
   using cleanup = new DisposableStack();
   const results = cleanup.adopt(createTemporaryFolder('results'), (folder) => folder.dispose());
   const resultsFile = join(results.path, 'results.json');
@@ -39,27 +32,22 @@ export async function runHostSuite(options: { vsix: string; workspace?: string }
     folder.dispose(),
   );
   const run: SuiteRun = {
-    vsix: options.vsix,
+    vsix,
     entry: await bundleSuite(bundle.path),
-    folder: options.workspace ?? cleanup.adopt(createWorkspace(), (copy) => copy.dispose()).folder,
-    env: { FILECHAT_SUITE_RESULTS: resultsFile },
+    folder: cleanup.adopt(createWorkspace(), (copy) => copy.dispose()).folder,
+    env: { FILECHAT_SUITE_RESULTS: resultsFile, FILECHAT_SUITE_WORDS: JSON.stringify(words) },
   };
   const vscode = await chooseVscode();
-  const host = vscode.kind;
-  const log = await timed(`The host suite has run in the ${host}`, () =>
+  const log = await timed(`The host suite has run in the ${vscode.kind}`, () =>
     vscode.kind === 'desktop' ? runInDesktop(vscode.executable, run) : runInWorkbench(run),
   );
   if (!existsSync(resultsFile)) throw new Error(`The host suite left no results. The host said:\n${log}`);
-  return summarize(host, JSON.parse(readFileSync(resultsFile, 'utf8')));
-}
-
-function summarize(host: SuiteOutcome['host'], tests: readonly TestResult[]): SuiteOutcome {
-  for (const { title, ok, skipped, error } of tests) {
+  const tests: readonly TestResult[] = JSON.parse(readFileSync(resultsFile, 'utf8'));
+  for (const { title, ok, skipped, error } of tests)
     say(`${ok ? (skipped ? '-' : '✔') : '✖'} ${title}${error ? `\n${error}` : ''}`);
-  }
-  const failed = tests.filter((test) => !test.ok).length;
-  const passed = tests.filter((test) => test.ok && !test.skipped).length;
-  return { host, passed, failed, tests };
+  return tests
+    .filter(({ skipped }) => !skipped)
+    .map(({ title, ok, ms }) => ({ name: `host: ${title}`, ok, ms }));
 }
 
 async function bundleSuite(outdir: string): Promise<string> {

@@ -14,7 +14,6 @@ export interface ServerOptions {
   readonly workbench: Workbench;
   /** Holds the user's settings, the extensions and the logs. */
   readonly dataFolder: string;
-  readonly settings?: Settings;
   /** Reaches the extension host, which the server starts. */
   readonly env?: Readonly<Record<string, string>>;
   /** A folder of built-in extensions to use instead of all of them. */
@@ -23,18 +22,20 @@ export interface ServerOptions {
   readonly port?: number | undefined;
 }
 
-export interface VscodeServer extends AsyncDisposable {
+export interface ServerAddress {
   /** Without a slash at its end. */
   readonly url: string;
   /** What follows `vscode-remote://` in the URIs of its files. */
   readonly authority: string;
+}
+
+export interface VscodeServer extends ServerAddress, AsyncDisposable {
   readonly exited: RunningProcess['exited'];
 }
 
 /** Resolves when the server answers. */
 export async function startServer(options: ServerOptions): Promise<VscodeServer> {
   const port = options.port ?? (await findFreePort());
-  writeSettings(join(options.dataFolder, 'data'), { ...quietSettings, ...options.settings });
   const running = startProcess(options.workbench.node, serverArguments(options, port), {
     env: { ...serverEnvironment, ...options.env },
   });

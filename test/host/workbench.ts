@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
-import { runProcess } from './process.ts';
+import { isAlive, runProcess } from './process.ts';
 import { say, timed } from './progress.ts';
 
 const codeServerVersion = '4.139.1';
@@ -102,14 +102,6 @@ async function removeAbandonedInstalls(folder: string): Promise<void> {
   for (const name of names) {
     if (!name.startsWith(prefix) || isAlive(Number(name.slice(prefix.length)))) continue;
     await rm(join(dirname(folder), name), { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
   }
 }
 

@@ -2,24 +2,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { format } from 'node:util';
 import { bridgeExtension } from './bridge.ts';
+import { startLane } from './lane.ts';
 import { openWorkbench } from './page.ts';
 import type { SuiteRun } from './runSuite.ts';
-import { startWorkbenchHost } from './workbenchHost.ts';
+import { quietSettings } from './server.ts';
+import { openWindow } from './window.ts';
 
 const suiteTimeoutMs = 5 * 60_000;
 
 /** Resolves to what the extension host logged, whether the tests passed or not. */
 export async function runInWorkbench(run: SuiteRun): Promise<string> {
-  await using host = await startWorkbenchHost(run);
+  await using lane = await startLane({ allBuiltins: true, env: run.env });
+  await using window = await openWindow(lane, { vsix: run.vsix, settings: quietSettings });
+  const { page } = window;
   const log: string[] = [];
   const ended = Promise.withResolvers<string>();
   // The workbench calls these two while it runs tests.
-  await host.page.exposeFunction('codeAutomationLog', (_type: string, args: unknown[]) =>
+  await page.exposeFunction('codeAutomationLog', (_type: string, args: unknown[]) =>
     log.push(format(...args)),
   );
-  await host.page.exposeFunction('codeAutomationExit', () => ended.resolve('The suite has ended.'));
+  await page.exposeFunction('codeAutomationExit', () => ended.resolve('The suite has ended.'));
   const { folder, entry } = run;
-  await openWorkbench(host.page, host.server, { folder }, { extensions: [bridgeExtension], tests: entry });
+  await openWorkbench(page, lane.server, { folder }, { extensions: [bridgeExtension], tests: entry });
   const timeout = delay(suiteTimeoutMs, `The suite did not end in ${suiteTimeoutMs / 1000} s.`, {
     ref: false,
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { activeTab, focusEditor } from '../host/page.ts';
 import { say, timed } from '../host/progress.ts';
 import type { Settings } from '../host/server.ts';
-import { type Session, startSession, takeScreenshot, type Ui } from '../host/ui/session.ts';
+import { type Session, saveScreenshot, startSession, type Ui } from '../host/ui/session.ts';
 import { checkout } from '../host/workspace.ts';
 import { SAMPLE_CHAT, writeSampleChat } from './sampleChat.ts';
 import { SCENES, type Scene } from './scenes.ts';
@@ -63,7 +63,7 @@ async function takeAll(session: Session, scenes: readonly Scene[], theme: string
       missing.push(`${title}: ${error instanceof Error ? error.message.split('\n')[0] : error}`);
     }
     await settle(session);
-    await takeScreenshot(page, title);
+    await saveScreenshot(page, title);
   }
   return missing;
 }

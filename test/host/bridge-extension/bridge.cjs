@@ -1,19 +1,32 @@
+const { createHash } = require('node:crypto');
+const { rmSync } = require('node:fs');
 const { createServer } = require('node:http');
 const { flushCompileCache } = require('node:module');
 const vscode = require('vscode');
 
 /** Evaluates each posted function with `vscode` and answers with what it resolves to. */
 exports.activate = (context) => {
-  const socket = process.env.FILECHAT_BRIDGE;
+  const socket = socketPath();
   if (!socket) return;
   const server = createServer(async (request, response) => {
     response.end(JSON.stringify(await evaluate(await readBody(request))));
   });
+  // A window that was reloaded has left its socket.
+  rmSync(socket, { force: true });
   server.listen(socket);
   // The host is killed in the end, and would take what it has compiled with it.
   server.once('request', () => flushCompileCache?.());
   context.subscriptions.push({ dispose: () => server.close() });
 };
+
+/** The tests find the socket by the workspace: see bridgeSocket. */
+function socketPath() {
+  const bridges = process.env.FILECHAT_BRIDGES;
+  const workspace = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+  if (!bridges || !workspace) return undefined;
+  const name = createHash('sha256').update(workspace).digest('hex').slice(0, 16);
+  return process.platform === 'win32' ? `\\\\.\\pipe\\filechat-${name}` : `${bridges}/${name}.sock`;
+}
 
 async function evaluate(body) {
   try {

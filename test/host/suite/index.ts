@@ -6,6 +6,7 @@ import Mocha from 'mocha';
 export interface TestResult {
   readonly title: string;
   readonly ok: boolean;
+  readonly ms: number;
   readonly skipped?: boolean;
   readonly error?: string;
 }
@@ -14,11 +15,10 @@ export interface TestResult {
 export async function run(modulePath: string): Promise<void> {
   const mocha = new Mocha({ ui: 'tdd', timeout: 30_000 });
   const folder = dirname(modulePath);
-  for (const name of readdirSync(folder)
-    .filter((name) => name.endsWith('.test.cjs'))
-    .sort()) {
-    mocha.addFile(join(folder, name));
-  }
+  const words = JSON.parse(process.env['FILECHAT_SUITE_WORDS'] ?? '[]') as readonly string[];
+  const isWanted = (name: string) => words.length === 0 || words.some((word) => name.includes(word));
+  const names = readdirSync(folder).filter((name) => name.endsWith('.test.cjs') && isWanted(name));
+  for (const name of names.sort()) mocha.addFile(join(folder, name));
   const results = await runMocha(mocha);
   const file = process.env['FILECHAT_SUITE_RESULTS'];
   if (file) writeFileSync(file, JSON.stringify(results));
@@ -31,11 +31,16 @@ async function runMocha(mocha: Mocha): Promise<TestResult[]> {
   const { promise, resolve } = Promise.withResolvers<void>();
   mocha
     .run(() => resolve())
-    .on('pass', (test) => results.push({ title: test.fullTitle(), ok: true }))
-    .on('pending', (test) => results.push({ title: test.fullTitle(), ok: true, skipped: true }))
+    .on('pass', (test) => results.push({ title: test.fullTitle(), ok: true, ms: test.duration ?? 0 }))
+    .on('pending', (test) => results.push({ title: test.fullTitle(), ok: true, ms: 0, skipped: true }))
     // A failed hook arrives here too, under its own title.
     .on('fail', (test, error) =>
-      results.push({ title: test.fullTitle(), ok: false, error: error.stack ?? String(error) }),
+      results.push({
+        title: test.fullTitle(),
+        ok: false,
+        ms: test.duration ?? 0,
+        error: error.stack ?? String(error),
+      }),
     );
   await promise;
   return results;

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { type Evaluate, waitForText } from '../bridge.ts';
+import { waitForText } from '../bridge.ts';
 import { codeLens, focusEditor, quickInput } from '../page.ts';
 import { waitFor } from '../process.ts';
 import { checkout } from '../workspace.ts';
-import { takeScreenshot, type Ui, uiSession } from './session.ts';
+import { takeInBothThemes, takeScreenshot, type Ui, uiSession } from './session.ts';
 
 const ui = uiSession({
   settings: {
@@ -51,24 +51,6 @@ async function waitForFilechat(page: Page): Promise<void> {
   await codeLens(page, 'Run').waitFor();
 }
 
-async function inBothThemes({ page, evaluate }: Ui, name: string): Promise<void> {
-  await takeScreenshot(page, `completion-${name}-dark`);
-  await useTheme(page, evaluate, 'Default Light Modern', 'vs');
-  await takeScreenshot(page, `completion-${name}-light`);
-  await useTheme(page, evaluate, 'Default Dark Modern', 'vs-dark');
-}
-
-async function useTheme(page: Page, evaluate: Evaluate, theme: string, mark: string): Promise<void> {
-  await evaluate(
-    (vscode, value) =>
-      vscode.workspace
-        .getConfiguration('workbench')
-        .update('colorTheme', value, vscode.ConfigurationTarget.Global),
-    theme,
-  );
-  await page.locator(`.monaco-workbench.${mark}`).waitFor();
-}
-
 ui.test('# offers files, which become links', async (session) => {
   const { page, evaluate, workspace } = session;
   mkdirSync(workspace.path('data'), { recursive: true });
@@ -77,7 +59,7 @@ ui.test('# offers files, which become links', async (session) => {
   await waitForFilechat(page);
   await page.keyboard.type('#sal');
   await suggestion(page, 'sales 2026.csv').waitFor();
-  await inBothThemes(session, 'file');
+  await takeInBothThemes(session, 'completion-file');
   await accept(page, 'sales 2026.csv');
   await waitForText(evaluate, 'Plot [sales 2026.csv](data/sales%202026.csv)');
 });
@@ -116,7 +98,7 @@ ui.test(
       if (!found) for (let at = 0; at < '@charts.ch'.length; at += 1) await page.keyboard.press('Backspace');
       return found;
     });
-    await inBothThemes(session, 'tool');
+    await takeInBothThemes(session, 'completion-tool');
     await accept(page, 'charts.chart');
     await waitForText(evaluate, 'Draw it.\n```tool_call charts.chart\n{"title": "text", "values": [');
   },
@@ -127,7 +109,7 @@ ui.test('/ offers commands, which run', async (session) => {
   await openAt(session, 'commands', '# %% user\nHello.\n‸');
   await page.keyboard.type('/');
   await suggestion(page, '/run').waitFor();
-  await inBothThemes(session, 'command');
+  await takeInBothThemes(session, 'completion-command');
   await page.keyboard.type('mod');
   await accept(page, '/model');
   await quickInput(page).getByText('sonnet', { exact: true }).waitFor();
@@ -141,10 +123,10 @@ ui.test('settings are offered by name, then by value', async (session) => {
   await page.keyboard.type('m');
   await suggestion(page, 'model').waitFor();
   assert.equal(await suggestion(page, 'title').count(), 0);
-  await inBothThemes(session, 'setting');
+  await takeInBothThemes(session, 'completion-setting');
   await suggestion(page, 'model').click();
   await suggestion(page, 'sonnet').waitFor();
-  await inBothThemes(session, 'model');
+  await takeInBothThemes(session, 'completion-model');
   await accept(page, 'sonnet');
   await waitForText(evaluate, '---\ntitle: Sales\nmodel: sonnet\n---\n');
   await page.keyboard.press('Enter');
@@ -162,7 +144,7 @@ ui.test('arguments are offered by the schema, checked by it and put right', asyn
   );
   await page.keyboard.type('"');
   await suggestion(page, 'style').waitFor();
-  await inBothThemes(session, 'argument');
+  await takeInBothThemes(session, 'completion-argument');
   await accept(page, 'style');
   await page.keyboard.press('Escape');
   await waitForText(evaluate, '"style": ');
@@ -183,7 +165,7 @@ ui.test('arguments are offered by the schema, checked by it and put right', asyn
   await page.keyboard.press('ControlOrMeta+.');
   const fix = page.locator('.action-widget .monaco-list-row', { hasText: 'Add missing arguments: values' });
   await fix.waitFor();
-  await inBothThemes(session, 'fix');
+  await takeInBothThemes(session, 'completion-fix');
   await page.locator('.action-widget .monaco-list-row', { hasText: 'Replace with "bars"' }).waitFor();
   await fix.click();
   await waitForText(evaluate, '"style": "pie", "values": [');

@@ -13,7 +13,7 @@ import { button, dialog, imageWidth, quickInput, waitForWorkbench, webview } fro
 import { waitFor } from '../process.ts';
 import { checkout } from '../workspace.ts';
 import { startCanary } from './hostileRepository.ts';
-import { takeScreenshot, type Ui, uiSession } from './session.ts';
+import { takeScreenshot, type Ui, uiSession, useTheme } from './session.ts';
 
 const canary = startCanary();
 const ui = uiSession({ settings: { 'files.autoSave': 'off', 'workbench.editor.enablePreview': false } });
@@ -154,13 +154,6 @@ async function assertAccessible(session: Ui): Promise<void> {
   assert.deepEqual(found, []);
 }
 
-async function useTheme({ evaluate }: Ui, theme: string): Promise<void> {
-  await evaluate(
-    (vscode, value) => vscode.workspace.getConfiguration('workbench').update('colorTheme', value, true),
-    theme,
-  );
-}
-
 /** What is shown, from left to right and from top to bottom. */
 async function names(session: Ui): Promise<string[]> {
   return gallery(session)
@@ -181,14 +174,14 @@ ui.test('it opens at the asset under the cursor, and can be used by everybody', 
   await speech.getByText('0:12').waitFor();
   await gallery(session).locator('.origin.unlinked').waitFor();
   for (const theme of ['Default Dark Modern', 'Default Light Modern']) {
-    await useTheme(session, theme);
+    await useTheme(session.evaluate, theme);
     await gallery(session)
       .locator(`body.vscode-${theme.includes('Dark') ? 'dark' : 'light'}`)
       .waitFor();
     await takeScreenshot(page, `gallery ${theme}`);
     await assertAccessible(session);
   }
-  await useTheme(session, 'Default Dark Modern');
+  await useTheme(session.evaluate, 'Default Dark Modern');
 });
 
 ui.test('what is searched, filtered and sorted is what is shown', async (session) => {

@@ -10,7 +10,7 @@ import { type Evaluate, waitForText } from '../bridge.ts';
 import { activeTab, button, codeLens, dialog, focusEditor, imageWidth, toast } from '../page.ts';
 import { waitFor } from '../process.ts';
 import { heldModel } from './heldModel.ts';
-import { takeScreenshot, type Ui, uiSession } from './session.ts';
+import { takeInBothThemes, takeScreenshot, type Ui, uiSession } from './session.ts';
 
 const program = fileURLToPath(new URL('slow-server.mjs', import.meta.url));
 const pidFile = join(tmpdir(), `filechat-ui-never-${process.pid}`);
@@ -50,28 +50,6 @@ async function hoverAt({ page, evaluate }: Ui, words: string): Promise<ReturnTyp
   return hover.first();
 }
 
-async function useTheme(evaluate: Evaluate, theme: string): Promise<void> {
-  await evaluate(
-    (vscode, name) => vscode.workspace.getConfiguration('workbench').update('colorTheme', name, true),
-    theme,
-  );
-}
-
-async function inBothThemes({ page, evaluate }: Ui, name: string): Promise<void> {
-  for (const [theme, word] of THEMES) {
-    await useTheme(evaluate, theme);
-    await page.locator(`.monaco-workbench.${word === 'dark' ? 'vs-dark' : 'vs'}`).waitFor();
-    await takeScreenshot(page, `${name}-${word}`);
-  }
-  await useTheme(evaluate, THEMES[0][0]);
-  await page.locator('.monaco-workbench.vs-dark').waitFor();
-}
-
-const THEMES = [
-  ['Default Dark Modern', 'dark'],
-  ['Default Light Modern', 'light'],
-] as const;
-
 const textOf = (evaluate: Evaluate) =>
   evaluate((vscode) => vscode.window.activeTextEditor?.document.getText() ?? '');
 
@@ -86,7 +64,7 @@ ui.test('a reply is had again by a click above it, and what runs says how long',
   await codeLens(page, 'Stop').waitFor();
   // The figures are drawn behind the line, where only the style sheet knows them.
   await page.waitForFunction(FIGURES, '[1-9]\\d* s · ≈8 tokens');
-  await inBothThemes(session, 'running-turn');
+  await takeInBothThemes(session, 'running-turn');
   first.finish();
   await waitForText(evaluate, 'knows.\n\n# %% user\n');
   await codeLens(page, 'Stop').waitFor({ state: 'detached' });
@@ -153,7 +131,7 @@ ui.test('the arguments of a call that waits are a click away', async (session) =
   const call = '```tool_call slow.large c1\n{"megabytes": 3}\n```\n';
   await openText(session, 'call.chat.md', `${ALONE}# %% user\nDraw.\n\n# %% assistant\n${call}\n# %% user\n`);
   await codeLens(page, 'Run 1 tool call').waitFor();
-  await inBothThemes(session, 'lenses-of-a-call');
+  await takeInBothThemes(session, 'lenses-of-a-call');
   await codeLens(page, 'Edit arguments').click();
   const line = () =>
     evaluate((vscode) => {
@@ -187,7 +165,7 @@ ui.test('a link shows its picture, a sound its length, and a reference opens its
   assert.equal(await imageWidth(hover.locator('img')), 640);
   await hover.getByText('640 × 360 pixels').waitFor();
   await hover.getByRole('link', { name: 'Show in gallery' }).waitFor();
-  await inBothThemes(session, 'hover-of-a-picture');
+  await takeInBothThemes(session, 'hover-of-a-picture');
   await page.keyboard.press('Escape');
   const sound = await hoverAt(session, '[Sile');
   await sound.getByText(/Sound \(audio\/wav\) · 2\.5 s · /).waitFor();
@@ -226,7 +204,7 @@ ui.test('the name of a tool shows what its server says, as text', async (session
   await known.getByRole('cell', { name: 'megabytes' }).waitFor();
   await known.getByText('plain | fancy | a|b').waitFor();
   assert.equal(await known.locator('a, b:text-is("now")').count(), 0);
-  await inBothThemes(session, 'hover-of-a-tool');
+  await takeInBothThemes(session, 'hover-of-a-tool');
   await page.keyboard.press('Escape');
   await (await hoverAt(session, '"slow.')).getByText('fits these tools').waitFor();
   await page.keyboard.press('Escape');
@@ -241,7 +219,7 @@ ui.test('a large result says how much has come, and Cancel ends the call', async
   await button(dialog(page, 'Call the tool slow.large?'), 'Allow').click();
   const notice = toast(page, /slow\.large · [1-9]\d* s · 3\.0 MB received/);
   await notice.waitFor();
-  await inBothThemes(session, 'progress-with-bytes');
+  await takeInBothThemes(session, 'progress-with-bytes');
   await button(notice, 'Cancel').click();
   await waitForText(evaluate, 'The call was stopped before it answered.');
   await notice.waitFor({ state: 'detached' });

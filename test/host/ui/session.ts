@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { bridgeExtension, bridgeSocket, connectBridge, type Evaluate, waitForText } from '../bridge.ts';
+import type { Lane } from '../lane.ts';
+import { claimLane } from '../lanes.ts';
 import { focusEditor, openWorkbench, waitForWorkbench } from '../page.ts';
-import { createTemporaryFolder } from '../process.ts';
+import { processEnd } from '../process.ts';
 import { say } from '../progress.ts';
-import type { Settings } from '../server.ts';
-import { startWorkbenchHost } from '../workbenchHost.ts';
+import { quietSettings, type Settings } from '../server.ts';
+import { openWindow } from '../window.ts';
 import { checkout, createWorkspace, type Workspace } from '../workspace.ts';
 
 const startTimeoutMs = 15 * 60_000;
@@ -60,35 +62,36 @@ export function uiSession(options: UiOptions = {}): {
 /** A workbench without a test around it. Disposing it leaves nothing behind. */
 export async function startSession(options: UiOptions = {}): Promise<Session> {
   await using started = new AsyncDisposableStack();
+  const lane = started.use(await claimLane());
   const workspace = started.adopt(createWorkspace(), (copy) => copy.dispose());
-  const socketFolder = started.adopt(createTemporaryFolder('bridge'), (folder) => folder.dispose());
-  const socket = bridgeSocket(socketFolder.path);
-  const host = started.use(
-    await startWorkbenchHost({
-      vsix: options.withoutFilechat
-        ? undefined
-        : process.env['FILECHAT_VSIX'] || join(checkout, 'dist', 'filechat.vsix'),
-      settings: { ...trustSettings[options.trust ?? 'trusted'], ...options.settings },
-      lean: true,
-      env: { FILECHAT_BRIDGE: socket },
+  const vsix = process.env['FILECHAT_VSIX'] || join(checkout, 'dist', 'filechat.vsix');
+  let host = 0;
+  // What an extension host writes in the end must not reach the profile of the next window.
+  started.defer(() => (host ? processEnd(host) : undefined));
+  const { page } = started.use(
+    await openWindow(lane, {
+      vsix: options.withoutFilechat ? undefined : vsix,
+      settings: { ...quietSettings, ...trustSettings[options.trust ?? 'trusted'], ...options.settings },
     }),
   );
-  const { page } = host;
-  const evaluate = await withScreenshotOnFailure(page, 'start', open(host, workspace, options, socket));
+  const evaluate = await withScreenshotOnFailure(page, 'start', open(page, lane, workspace, options));
+  started.defer(async () => {
+    host = await evaluate(() => process.pid);
+  });
   const owned = started.move();
   return { page, evaluate, workspace, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 async function open(
-  { page, server }: Awaited<ReturnType<typeof startWorkbenchHost>>,
+  page: Page,
+  lane: Lane,
   workspace: Workspace,
   { file, language }: UiOptions,
-  socket: string,
 ): Promise<Evaluate> {
   const view = { folder: workspace.folder, file: file && workspace.path(file) };
-  await openWorkbench(page, server, view, { extensions: [bridgeExtension], language });
+  await openWorkbench(page, lane.server, view, { extensions: [bridgeExtension], language });
   await waitForWorkbench(page);
-  return connectBridge(socket);
+  return connectBridge(bridgeSocket(lane.bridges, workspace.folder));
 }
 
 /** Opens a new chat with this question, and puts the cursor behind it. */
@@ -115,16 +118,43 @@ async function withScreenshotOnFailure<T>(page: Page, name: string, work: Promis
     return await work;
   } catch (error) {
     // Whatever the picture does, the failure itself is what must be reported.
-    await takeScreenshot(page, name).catch((problem: unknown) => say(`No screenshot: ${problem}`));
+    await saveScreenshot(page, name).catch((problem: unknown) => say(`No screenshot: ${problem}`));
     throw error;
   }
 }
 
-/** Saves a picture of the page in dist/screenshots/. */
+/** Whether the tests save screenshots and show what they show in several themes. No assertion depends on it. */
+export const wantsScreenshots = Boolean(process.env['FILECHAT_SCREENSHOTS']);
+
+/** Saves a screenshot where one is wanted. */
 export async function takeScreenshot(page: Page, name: string): Promise<void> {
+  if (wantsScreenshots) await saveScreenshot(page, name);
+}
+
+/** Saves a screenshot in dist/screenshots/. */
+export async function saveScreenshot(page: Page, name: string): Promise<void> {
   const folder = join(checkout, 'dist', 'screenshots');
   await mkdir(folder, { recursive: true });
   const path = join(folder, `${name.replace(/\W+/g, '-')}.png`);
   await page.screenshot({ path });
   say(`Screenshot: ${path}`);
+}
+
+const THEMES = { light: 'Default Light Modern', dark: 'Default Dark Modern' };
+
+/** Saves screenshots in a light and in a dark theme where they are wanted, and leaves the dark one. */
+export async function takeInBothThemes({ page, evaluate }: Pick<Ui, 'page' | 'evaluate'>, name: string) {
+  if (!wantsScreenshots) return;
+  for (const [kind, theme] of Object.entries(THEMES)) {
+    await useTheme(evaluate, theme);
+    await page.locator(`.monaco-workbench.vs${kind === 'dark' ? '-dark' : ':not(.vs-dark)'}`).waitFor();
+    await saveScreenshot(page, `${name}-${kind}`);
+  }
+}
+
+export async function useTheme(evaluate: Evaluate, theme: string): Promise<void> {
+  await evaluate(
+    (vscode, name) => vscode.workspace.getConfiguration('workbench').update('colorTheme', name, true),
+    theme,
+  );
 }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
-import { type Evaluate, waitForText } from '../bridge.ts';
+import { waitForText } from '../bridge.ts';
 import { activeTab, button, dialog, fillQuickInput, pick, quickInput, quickPickRow } from '../page.ts';
 import { checkout } from '../workspace.ts';
-import { takeScreenshot, uiSession } from './session.ts';
+import { takeInBothThemes, uiSession } from './session.ts';
 
 /** A server of the user's own, so that the samples must find theirs beside it. */
 const ui = uiSession({
@@ -14,23 +14,6 @@ const ui = uiSession({
     'filechat.mcpServers': { mine: { command: 'node', args: [`${checkout}/dist/sample-server.js`] } },
   },
 });
-
-const THEMES = { dark: 'Default Dark Modern', light: 'Default Light Modern' };
-
-/** Pictures of what is in front in both themes. */
-async function takeInBothThemes(page: Page, evaluate: Evaluate, name: string): Promise<void> {
-  for (const [kind, theme] of Object.entries(THEMES)) {
-    await evaluate(
-      (vscode, value) =>
-        vscode.workspace
-          .getConfiguration('workbench')
-          .update('colorTheme', value, vscode.ConfigurationTarget.Global),
-      theme,
-    );
-    await page.locator(`.monaco-workbench.vs${kind === 'dark' ? '-dark' : ':not(.vs-dark)'}`).waitFor();
-    await takeScreenshot(page, `start-${name}-${kind}`);
-  }
-}
 
 /** What a screen reader, or its user, would stumble over. */
 async function findBarriers(page: Page, within: string): Promise<readonly string[]> {
@@ -64,7 +47,7 @@ ui.test('the walkthrough leads through five steps', async ({ page, evaluate, wor
   ].entries()) {
     await steps.filter({ hasText: title }).click();
     await page.locator('.getting-started-step.expanded', { hasText: title }).waitFor();
-    await takeInBothThemes(page, evaluate, `walkthrough-${at}`);
+    await takeInBothThemes({ page, evaluate }, `start-walkthrough-${at}`);
   }
   // The buttons around it are the editor's own.
   assert.deepEqual(
@@ -97,7 +80,7 @@ ui.test('samples are one list away', async ({ page, evaluate }) => {
   await page.keyboard.press('Alt+M');
   await page.keyboard.press('h');
   await quickPickRow(page, 'A First Conversation').waitFor();
-  await takeInBothThemes(page, evaluate, 'samples');
+  await takeInBothThemes({ page, evaluate }, 'start-samples');
   await pick(page, 'Open Sample Chat', 'A First Conversation');
   await activeTab(page, 'hello-2.chat.md').waitFor();
 });
@@ -122,7 +105,7 @@ ui.test(
     await plan.hover();
     await plan.getByRole('button', { name: /^Open Preview/ }).waitFor();
     await plan.getByRole('button', { name: /^Show Assets/ }).waitFor();
-    await takeInBothThemes(page, evaluate, 'chats');
+    await takeInBothThemes({ page, evaluate }, 'start-chats');
     assert.deepEqual(await findBarriers(page, '.pane-body .monaco-list'), []);
   },
 );
@@ -153,7 +136,7 @@ ui.test(
     await fillQuickInput(page, 'Words that are in a title or in a turn', 'oven order');
     const found = quickInput(page).locator('.monaco-list-row', { hasText: 'The oven is out of order' });
     await found.first().waitFor();
-    await takeInBothThemes(page, evaluate, 'search');
+    await takeInBothThemes({ page, evaluate }, 'start-search');
     await found.first().click();
     await activeTab(page, 'trouble.chat.md').waitFor();
     const line = await evaluate((vscode) => {
@@ -183,7 +166,7 @@ ui.test('a new chat begins with what is selected', async ({ page, evaluate, work
     text,
     '# %% user\n`code.js`, lines 2–3:\n\n````javascript\nlet fence = "```";\n# %% assistant\n````\n\nWhat is it?',
   );
-  await takeInBothThemes(page, evaluate, 'selection');
+  await takeInBothThemes({ page, evaluate }, 'start-selection');
 });
 
 ui.test('a new chat about a file links to it', async ({ page, evaluate }) => {
@@ -207,7 +190,7 @@ ui.test('where there are no chats, the view says how to begin', async ({ page, e
   }
   await evaluate((vscode) => vscode.commands.executeCommand('filechat.chats.focus'));
   await page.locator('.pane-body').getByRole('button', { name: 'Open Sample Chat' }).waitFor();
-  await takeInBothThemes(page, evaluate, 'welcome');
+  await takeInBothThemes({ page, evaluate }, 'start-welcome');
   await page.locator('.pane-body').getByRole('button', { name: 'New Chat' }).click();
   await activeTab(page, 'new.chat.md').waitFor();
 });

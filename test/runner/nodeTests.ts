@@ -1,0 +1,37 @@
+/** Runs test files on Node's test runner, prints them, and resolves to what became of each test. */
+import { relative } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { root } from './layers.ts';
+
+export interface TestOutcome {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly ms: number;
+}
+
+export async function runNodeTests(files: readonly string[], concurrency: number): Promise<TestOutcome[]> {
+  const outcomes: TestOutcome[] = [];
+  const events = run({ cwd: root, files: [...files], concurrency });
+  const add = (
+    test: {
+      name: string;
+      file?: string;
+      skip?: unknown;
+      todo?: unknown;
+      details: { type?: string; duration_ms: number };
+    },
+    ok: boolean,
+  ) => {
+    const isSkipped = test.skip !== undefined || test.todo !== undefined;
+    if (test.details.type === 'suite' || (ok && isSkipped)) return;
+    const name = test.file ? `${relative(root, test.file)}: ${test.name}` : test.name;
+    outcomes.push({ name, ok, ms: test.details.duration_ms });
+  };
+  events.on('test:pass', (test) => add(test, true));
+  events.on('test:fail', (test) => add(test, false));
+  const output = events.compose(spec);
+  output.pipe(process.stdout, { end: false });
+  await new Promise((resolve, reject) => output.once('end', resolve).once('error', reject));
+  return outcomes;
+}
