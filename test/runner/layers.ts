@@ -24,6 +24,8 @@ const layers: Readonly<Record<FileLayer, { files: readonly string[]; except?: re
   ui: { files: ['test/host/ui/**/*.test.ts'] },
 };
 
+export const fileLayers = Object.keys(layers) as FileLayer[];
+
 /** The files of a layer whose path contains one of the words; all of them without words. */
 export function layerFiles(layer: FileLayer, words: readonly string[] = []): string[] {
   const { files, except = [] } = layers[layer];

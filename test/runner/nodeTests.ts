@@ -25,7 +25,8 @@ export async function runNodeTests(files: readonly string[], concurrency: number
   ) => {
     const isSkipped = test.skip !== undefined || test.todo !== undefined;
     if (test.details.type === 'suite' || (ok && isSkipped)) return;
-    const name = test.file ? `${relative(root, test.file)}: ${test.name}` : test.name;
+    // Tests that a helper registers have the helper's file.
+    const name = test.file?.endsWith('.test.ts') ? `${relative(root, test.file)}: ${test.name}` : test.name;
     outcomes.push({ name, ok, ms: test.details.duration_ms });
   };
   events.on('test:pass', (test) => add(test, true));
