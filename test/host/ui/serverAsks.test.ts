@@ -199,7 +199,13 @@ ui.test('a question whose document is closed is not sent', async (session) => {
   await sampling(session);
   await button(dialog(page, 'wants to ask your model'), 'Show and Edit').click();
   await toast(page, 'with your changes').waitFor();
-  await evaluate((vscode) => vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor'));
+  await evaluate(async (vscode) => {
+    const document = vscode.workspace.textDocuments.find(({ isUntitled }) => isUntitled);
+    const group = vscode.window.tabGroups.all.find(({ tabs }) => tabs.some(({ isDirty }) => isDirty));
+    if (!document || !group) throw new Error('There is no unsaved document.');
+    await vscode.window.showTextDocument(document, { viewColumn: group.viewColumn });
+    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+  });
   await waitForText(evaluate, 'The user declined.');
   assert.equal(model.asked, before);
 });
@@ -215,15 +221,19 @@ ui.test('“always” holds for this server until the editor ends', async (sessi
   assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
 });
 
+/** Edits the document, not the editor: VS Code may replace the editor of a document at any time. */
 async function replaceText(evaluate: Evaluate, old: string, text: string): Promise<void> {
   await evaluate(
     async (vscode, from, to) => {
-      const editor = vscode.window.activeTextEditor;
-      const at = editor?.document.getText().indexOf(from) ?? -1;
-      if (!editor || at < 0) throw new Error(`“${from}” is not in the editor in front.`);
-      const { document } = editor;
+      const document = vscode.workspace.textDocuments.find(
+        (each) => each.isUntitled && each.getText().includes(from),
+      );
+      if (!document) throw new Error(`“${from}” is not in an unsaved document.`);
+      const at = document.getText().indexOf(from);
       const range = new vscode.Range(document.positionAt(at), document.positionAt(at + from.length));
-      await editor.edit((edit) => edit.replace(range, to));
+      const edit = new vscode.WorkspaceEdit();
+      edit.replace(document.uri, range, to);
+      if (!(await vscode.workspace.applyEdit(edit))) throw new Error('The edit was not applied.');
     },
     old,
     text,
