@@ -7,6 +7,7 @@ import type { AssetsOffer } from './vscode/assetsServer/offer.ts';
 import type { ChatNode } from './vscode/chats/chatItems.ts';
 import type { ChatAction } from './vscode/chats/chats.ts';
 import { previewOptions } from './vscode/previewWords.ts';
+import { type Registrations, registerAll } from './vscode/registration.ts';
 import type { ServerNode } from './vscode/serverItems.ts';
 
 /** At module level only because `deactivate` is given nothing. */
@@ -80,31 +81,23 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
       });
     return app;
   };
-  for (const [name, run] of Object.entries(COMMANDS)) {
-    context.subscriptions.push(
-      vscode.commands.registerCommand(`filechat.${name}`, async (argument: unknown, more: unknown) =>
-        run(await load(), argument, more),
-      ),
-    );
-  }
   const chats = showChats(load, chatsChanged.event);
-  for (const [name, action] of Object.entries(CHAT_ACTIONS)) {
-    context.subscriptions.push(
-      vscode.commands.registerCommand(`filechat.${name}`, async (argument: unknown) =>
-        (await load()).surface.chats.act(action, argument, chats.selection),
-      ),
-    );
-  }
+  const registrations = {
+    ...commandRegistrations(context, load, chats),
+    ...assetsRegistrations(context),
+    'filechat.gallery': () =>
+      vscode.window.registerWebviewPanelSerializer('filechat.gallery', {
+        deserializeWebviewPanel: async (panel, state) => (await load()).surface.gallery.restore(panel, state),
+      }),
+  };
   context.subscriptions.push(
     serversChanged,
     chatsChanged,
-    offerAssets(context),
     showServers(load, serversChanged.event),
     chats,
-    vscode.window.registerWebviewPanelSerializer('filechat.gallery', {
-      deserializeWebviewPanel: async (panel, state) => (await load()).surface.gallery.restore(panel, state),
-    }),
+    registerAll(registrations, context.globalState),
   );
+  updateLauncher(context);
   const showTrust = () =>
     void vscode.commands.executeCommand('setContext', 'filechat.untrusted', !vscode.workspace.isTrusted);
   context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(showTrust));
@@ -117,6 +110,29 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
   // A tab that the editor brings back should say what it shows, and not that nobody knows its address.
   if (openTabs().some((uri) => uri.scheme === 'filechat-resource')) void load();
   return { extendMarkdownIt };
+}
+
+function commandRegistrations(
+  context: vscode.ExtensionContext,
+  load: () => Promise<App>,
+  chats: vscode.TreeView<ChatNode>,
+): Registrations {
+  const handlers: Record<string, (argument: unknown, more: unknown) => unknown> = {
+    copyMcpConfiguration: async (argument) =>
+      (await import('./vscode/assetsServer/copyConfiguration.ts')).copyConfiguration(context, argument),
+  };
+  for (const [name, run] of Object.entries(COMMANDS)) {
+    handlers[name] = async (argument, more) => run(await load(), argument, more);
+  }
+  for (const [name, action] of Object.entries(CHAT_ACTIONS)) {
+    handlers[name] = async (argument) => (await load()).surface.chats.act(action, argument, chats.selection);
+  }
+  return Object.fromEntries(
+    Object.entries(handlers).map(([name, handler]) => [
+      `filechat.${name}`,
+      () => vscode.commands.registerCommand(`filechat.${name}`, handler),
+    ]),
+  );
 }
 
 /** What the Markdown preview asks of an extension. */
@@ -172,9 +188,12 @@ function showChats(
   });
 }
 
-/** Our own MCP server: for the chat of VS Code, and for the clients of those who copy how to start it. */
-function offerAssets(context: vscode.ExtensionContext): vscode.Disposable {
+/** The MCP server with the assets, for the chat of VS Code. */
+function assetsRegistrations(context: vscode.ExtensionContext): Registrations {
+  // Editors that are made from VS Code may lack this.
+  if (!vscode.lm?.registerMcpServerDefinitionProvider) return {};
   const changed = new vscode.EventEmitter<void>();
+  context.subscriptions.push(changed);
   let offer: Promise<AssetsOffer> | undefined;
   const load = () => {
     offer ??= import('./vscode/assetsServer/offer.ts').then(({ AssetsOffer }) => {
@@ -184,18 +203,19 @@ function offerAssets(context: vscode.ExtensionContext): vscode.Disposable {
     });
     return offer;
   };
-  // Editors that are made from VS Code may lack this.
-  const provider = vscode.lm?.registerMcpServerDefinitionProvider?.('filechat.assets', {
-    onDidChangeMcpServerDefinitions: changed.event,
-    provideMcpServerDefinitions: async () => (await load()).definitions(),
-  });
-  const copy = vscode.commands.registerCommand('filechat.copyMcpConfiguration', async (argument: unknown) =>
-    (await import('./vscode/assetsServer/copyConfiguration.ts')).copyConfiguration(context, argument),
-  );
+  return {
+    'filechat.assets': () =>
+      vscode.lm.registerMcpServerDefinitionProvider('filechat.assets', {
+        onDidChangeMcpServerDefinitions: changed.event,
+        provideMcpServerDefinitions: async () => (await load()).definitions(),
+      }),
+  };
+}
+
+function updateLauncher(context: vscode.ExtensionContext): void {
   const launchedFrom = context.globalState.get(LAUNCHED_FROM);
   if (launchedFrom !== undefined && launchedFrom !== context.extensionPath)
     void import('./vscode/assetsServer/launcher.ts').then(({ keepLauncher }) => keepLauncher(context));
-  return vscode.Disposable.from(changed, copy, ...(provider ? [provider] : []));
 }
 
 /** Awaited by the editor, so that no server outlives it. */

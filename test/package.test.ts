@@ -81,6 +81,13 @@ describe('the commands in package.json', () => {
     });
   }
 
+  it('collide with those of chat.md only where the contract fixes the name', () => {
+    const rival = JSON.parse(read('test/host/rival-extension/package.json'));
+    const taken: readonly { command: string }[] = rival.contributes.commands;
+    const shared = ids.filter((id) => taken.some(({ command }) => command === id));
+    assert.deepEqual(shared, ['filechat.newChat', 'filechat.insertPrompt']);
+  });
+
   it('are in the palette once, and only where they work', () => {
     const palette = menus['commandPalette'] ?? [];
     const hidden = palette.map(({ command }) => command);

@@ -12,7 +12,8 @@ import { AuditLog } from './auditLog.ts';
 import { BuiltIns } from './builtIns.ts';
 import { withEditorTools } from './editorTools.ts';
 import { ServerInputs } from './inputs.ts';
-import { ResourceDocuments } from './resourceDocuments.ts';
+import { registerAll } from './registration.ts';
+import { RESOURCE_SCHEME, ResourceDocuments } from './resourceDocuments.ts';
 import { forgetCredentials, secretCredentials } from './secretCredentials.ts';
 import { ServerCommands } from './serverCommands.ts';
 import { ServerLogs } from './serverLogs.ts';
@@ -97,6 +98,7 @@ export class EditorServers implements vscode.Disposable {
       rows,
       this.view,
       documents,
+      registerAll({ [RESOURCE_SCHEME]: () => documents.register() }, globalState),
       new ServerStatus(rows),
       this.#logs,
       this.#signIn,

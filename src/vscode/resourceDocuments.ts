@@ -47,14 +47,15 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
     this.#folder = folder;
     this.#scheme = scheme;
     this.#disposables.push(
-      vscode.workspace.registerFileSystemProvider(scheme, this, {
-        isReadonly: true,
-        isCaseSensitive: true,
-      }),
       vscode.workspace.onDidOpenTextDocument((document) => this.#follow(document.uri)),
       vscode.workspace.onDidCloseTextDocument((document) => this.#forget(document.uri)),
     );
     for (const document of vscode.workspace.textDocuments) this.#follow(document.uri);
+  }
+
+  register(): vscode.Disposable {
+    const options = { isReadonly: true, isCaseSensitive: true };
+    return vscode.workspace.registerFileSystemProvider(this.#scheme, this, options);
   }
 
   dispose(): void {

@@ -59,13 +59,16 @@ async function closeAll(): Promise<void> {
 suite('resources as documents', () => {
   let server: MemoryServer;
   let documents: ResourceDocuments;
+  let registration: vscode.Disposable;
   const folder = inWorkspace('resources');
   setup(() => {
     server = new MemoryServer();
     documents = new ResourceDocuments(server, folder, SCHEME);
+    registration = documents.register();
   });
   teardown(async () => {
     await closeAll();
+    registration.dispose();
     documents.dispose();
   });
 

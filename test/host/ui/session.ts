@@ -24,6 +24,8 @@ export interface UiOptions {
   readonly settings?: Settings;
   /** Of the editor, such as `de`; English unless it is named. */
   readonly language?: string;
+  /** Folders of other extensions to load beside it. */
+  readonly extensions?: readonly string[];
   /** For comparison: the same workbench without the extension. */
   readonly withoutFilechat?: boolean;
 }
@@ -86,10 +88,10 @@ async function open(
   page: Page,
   lane: Lane,
   workspace: Workspace,
-  { file, language }: UiOptions,
+  { file, language, extensions = [] }: UiOptions,
 ): Promise<Evaluate> {
   const view = { folder: workspace.folder, file: file && workspace.path(file) };
-  await openWorkbench(page, lane.server, view, { extensions: [bridgeExtension], language });
+  await openWorkbench(page, lane.server, view, { extensions: [bridgeExtension, ...extensions], language });
   await waitForWorkbench(page);
   return connectBridge(bridgeSocket(lane.bridges, workspace.folder));
 }
