@@ -19,16 +19,12 @@ const file = join(folder, 'tour.chat.md');
 const vsix = join(folder, '..', 'dist', 'filechat.vsix');
 const cliTimeoutMs = 60_000;
 
-/** A plain profile without interruptions. The samples are the project's own, so they are trusted. */
+/** Everything else has VS Code's default, so that this shows what users see. */
 const settings: Settings = {
+  // The samples belong to the project whose code is running already. In Restricted Mode their calls are refused.
   'security.workspace.trust.enabled': false,
-  'workbench.startupEditor': 'none',
-  'workbench.secondarySideBar.defaultVisibility': 'hidden',
-  'workbench.editor.enablePreview': false,
-  'telemetry.telemetryLevel': 'off',
-  'update.mode': 'none',
-  'extensions.ignoreRecommendations': true,
-  'git.openRepositoryInParentFolders': 'never',
+  // VS Code would announce every port that a server opens.
+  'remote.autoForwardPorts': false,
 };
 
 const { values: options } = parseArgs({
