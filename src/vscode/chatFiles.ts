@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { newChat } from '../chat/edits.ts';
+import { chatStem } from '../chat/fileName.ts';
 import { parseChat } from '../chat/parse.ts';
 import type { WrittenCall } from '../chat/toolCall.ts';
 import { type Fields, readUri } from './commandArguments.ts';
@@ -15,7 +16,11 @@ export function isChat({ path, scheme }: vscode.Uri): boolean {
 
 /** The name of a chat's file, without the ending that all have. */
 export function chatName({ path }: Pick<vscode.Uri, 'path'>): string {
-  return path.slice(path.lastIndexOf('/') + 1).replace(/\.chat\.md$/, '');
+  return nameOf({ path }).replace(/\.chat\.md$/, '');
+}
+
+function nameOf({ path }: Pick<vscode.Uri, 'path'>): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 /** The chat in front of the user, if there is one. */
@@ -60,7 +65,30 @@ export async function placeChat(chat: {
   const folder = chat.folder ?? defaultFolder();
   if (folder) return writeNewChat({ ...chat, folder });
   const uri = await askForPlace(chat.stem);
-  return uri && writeChat(uri, chat.text);
+  if (!uri || isChat(uri)) return uri && writeChat(uri, chat.text);
+  // The dialog did not ask about this name, so nothing is overwritten.
+  return writeNewChat({
+    folder: vscode.Uri.joinPath(uri, '..'),
+    stem: chatStem(nameOf(uri)),
+    text: chat.text,
+  });
+}
+
+/** Removes a chat that was created for a command, if nothing was written to it. */
+export async function discardEmptyChat(document: vscode.TextDocument): Promise<void> {
+  if (document.isClosed || document.isDirty || document.getText() !== newChat()) return;
+  await closeTabs(document.uri);
+  await vscode.workspace.fs.delete(document.uri);
+}
+
+/** Closes the tabs of a file. Tabs with unsaved changes stay open. */
+export async function closeTabs(uri: vscode.Uri): Promise<void> {
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  const shown = tabs.filter(
+    ({ input, isDirty }) =>
+      !isDirty && input instanceof vscode.TabInputText && input.uri.toString() === uri.toString(),
+  );
+  await vscode.window.tabGroups.close(shown, true);
 }
 
 /** Writes a chat under the first name that is free, and shows it. */
@@ -125,12 +153,11 @@ function defaultFolder(): vscode.Uri | undefined {
 
 async function askForPlace(stem: string): Promise<vscode.Uri | undefined> {
   const defaultUri = vscode.Uri.joinPath(vscode.Uri.file(homedir()), `${stem}.chat.md`);
-  const uri = await vscode.window.showSaveDialog({
+  return vscode.window.showSaveDialog({
     title: vscode.l10n.t('New Chat'),
     defaultUri,
     filters: { [vscode.l10n.t('Chat')]: ['chat.md'] },
   });
-  return uri && !isChat(uri) ? uri.with({ path: `${uri.path}.chat.md` }) : uri;
 }
 
 async function exists(uri: vscode.Uri): Promise<boolean> {

@@ -75,8 +75,9 @@ export class EditorModels {
     return config && priceOf(config);
   }
 
-  async pick(current: string | undefined): Promise<string | undefined> {
+  async pick(question: string, current: string | undefined): Promise<string | undefined> {
     return pickModel({
+      question,
       configured: [...this.configured().values()],
       editorModels: listEditorModels,
       local: () => findLocalModels({ fetch }),

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { createChat, findChat } from './chatFiles.ts';
+import { findChat } from './chatFiles.ts';
 import { readFields, readString } from './commandArguments.ts';
 import type { ModelCommands } from './modelCommands.ts';
 import { failed, NO_CHAT, tell, UNTRUSTED } from './outcomes.ts';
@@ -13,10 +13,13 @@ export class ModelActions {
     this.#models = models;
   }
 
+  /** For the chat, or without one for all chats that name no model. */
   async select(argument: unknown): Promise<void> {
     const fields = readFields(argument);
-    const document = (await findChat(fields)) ?? (await createChat());
-    if (document) await this.#models.select(document, readString(fields, 'model'));
+    const document = await findChat(fields);
+    const wanted = readString(fields, 'model');
+    if (document) await this.#models.select(document, wanted);
+    else await this.#models.selectDefault(wanted);
   }
 
   async setKey(argument: unknown): Promise<void> {

@@ -9,7 +9,9 @@ import { applyEdit } from './chatCommands.ts';
 import type { Conversations } from './conversations.ts';
 import type { NextRequest } from './costText.ts';
 import type { EditorModels } from './editorModels.ts';
+import { plainMessage } from './plainMessage.ts';
 import { RequestView } from './requestView.ts';
+import { defaultModel, writeDefaultModel } from './settings.ts';
 
 /** What a chat is told about its model by its user. */
 export class ModelCommands implements vscode.Disposable {
@@ -28,13 +30,24 @@ export class ModelCommands implements vscode.Disposable {
     this.#view.dispose();
   }
 
-  /** Writes the model into the chat. Resolves to nothing when the user gives up. */
-  async select(document: vscode.TextDocument, wanted: string | undefined): Promise<string | undefined> {
+  /** Writes the model into the chat, unless the user gives up. */
+  async select(document: vscode.TextDocument, wanted: string | undefined): Promise<void> {
     const current = settingsOf(document).model;
-    const name = wanted ?? (await this.#models.pick(current));
-    if (name === undefined || name === current) return name;
+    const question = vscode.l10n.t('Which model should answer in this chat?');
+    const name = wanted ?? (await this.#models.pick(question, current));
+    if (name === undefined || name === current) return;
     await applyEdit(document, setFrontMatter(document.getText(), 'model', name));
-    return name;
+  }
+
+  /** Writes the model into the user's settings, unless the user gives up. */
+  async selectDefault(wanted: string | undefined): Promise<void> {
+    const question = vscode.l10n.t('Which model should answer in chats that name none?');
+    const name = wanted ?? (await this.#models.pick(question, defaultModel()));
+    if (name === undefined) return;
+    await writeDefaultModel(name);
+    void vscode.window.showInformationMessage(
+      vscode.l10n.t('{0} is now the default model, for chats that name none.', plainMessage(name)),
+    );
   }
 
   /** Asks for the key of a model, or of the one that the chat uses. */

@@ -23,21 +23,22 @@ export interface ModelOffer {
 }
 
 export interface PickModelOptions {
+  readonly question: string;
   readonly configured: readonly ModelConfig[];
   readonly editorModels: () => Promise<readonly vscode.LanguageModelChat[]>;
   readonly local: () => Promise<readonly ModelConfig[]>;
   /** One for each provider that has a key. */
   readonly listOffered: readonly ModelOffer[];
-  /** What the chat has now. */
+  /** The model that is selected now. */
   readonly current?: string | undefined;
 }
 
-/** Resolves to what to write into the chat as `model: NAME`, or to nothing. */
+/** Resolves to the name of a model, as chats and settings write it, or to nothing. */
 export async function pickModel(options: PickModelOptions): Promise<string | undefined> {
   const pick = vscode.window.createQuickPick<ModelItem>();
   const list = new ModelPick(pick, options);
   pick.title = TITLE;
-  pick.placeholder = vscode.l10n.t('Which model should answer in this chat?');
+  pick.placeholder = options.question;
   pick.matchOnDescription = true;
   pick.matchOnDetail = true;
   try {

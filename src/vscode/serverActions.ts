@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { BUILT_IN_SERVER } from '../catalog/builtInTools.ts';
 import type { ChatListener, ToolRequest } from '../listener.ts';
 import type { RunOutcome, ToolHost } from '../ports.ts';
-import { createChat, findChat } from './chatFiles.ts';
+import { createChat, discardEmptyChat, findChat } from './chatFiles.ts';
 import { type Fields, readFields, readObject, readString } from './commandArguments.ts';
 import type { EditorServers } from './editorServers.ts';
 import { EDITOR_SERVER, hasEditorTools } from './editorTools.ts';
@@ -112,8 +112,12 @@ export class ServerActions {
     if (refused) return tell(refused);
     const chosen = await action.choose(fields);
     if (!chosen) return CANCELLED;
-    const document = (await findChat(fields, action.chat)) ?? (await createChat());
-    return document ? this.#runIn(document, (listener) => action.run(listener, chosen)) : CANCELLED;
+    const found = await findChat(fields, action.chat);
+    const document = found ?? (await createChat());
+    if (!document) return CANCELLED;
+    const outcome = await this.#runIn(document, (listener) => action.run(listener, chosen));
+    if (!found) await discardEmptyChat(document);
+    return outcome;
   }
 
   async #names(): Promise<readonly string[]> {

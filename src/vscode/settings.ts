@@ -47,6 +47,11 @@ export function defaultModel(): string | undefined {
   return userSetting('defaultModel', '').trim() || undefined;
 }
 
+export async function writeDefaultModel(name: string): Promise<void> {
+  const settings = vscode.workspace.getConfiguration('filechat');
+  await settings.update('defaultModel', name, vscode.ConfigurationTarget.Global);
+}
+
 export function maxSteps(): number {
   return userSetting('maxSteps', DEFAULT_MAX_STEPS);
 }

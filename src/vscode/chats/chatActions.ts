@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { chatName } from '../chatFiles.ts';
+import { chatStem } from '../../chat/fileName.ts';
+import { chatName, closeTabs } from '../chatFiles.ts';
 
 /** What can be done with the file of a chat. */
 
@@ -35,16 +36,6 @@ async function deleteForGood(uri: vscode.Uri): Promise<boolean> {
   return true;
 }
 
-/** Those that have something to save stay, so that nothing is lost. */
-async function closeTabs(uri: vscode.Uri): Promise<void> {
-  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  const shown = tabs.filter(
-    ({ input, isDirty }) =>
-      !isDirty && input instanceof vscode.TabInputText && input.uri.toString() === uri.toString(),
-  );
-  await vscode.window.tabGroups.close(shown, true);
-}
-
 /** As the editor does it, so that open tabs, and whatever else knows the chat, follow. */
 export async function renameChat(uri: vscode.Uri): Promise<void> {
   const stem = await vscode.window.showInputBox({
@@ -56,7 +47,7 @@ export async function renameChat(uri: vscode.Uri): Promise<void> {
         ? undefined
         : vscode.l10n.t('A file cannot have this name.'),
   });
-  const name = stem?.trim().replace(/\.chat\.md$/, '');
+  const name = chatStem(stem?.trim() ?? '');
   if (!name || name === chatName(uri)) return;
   const target = vscode.Uri.joinPath(uri, '..', `${name}.chat.md`);
   const edit = new vscode.WorkspaceEdit();
