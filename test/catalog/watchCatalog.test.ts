@@ -156,6 +156,7 @@ describe('a watched folder', () => {
     const { changes, until } = await watching(tree.at('later'), { pollMs: 50 });
     tree.write('later/a.chat.md');
     await until(() => changes.length === 1);
+    assert.deepEqual(changes[0], { list: true, updated: [] });
   });
 });
 

@@ -63,12 +63,17 @@ describe('comments are not sent', () => {
     );
   });
 
-  it('many signs take no time', () => {
-    withoutComments('` `` '.repeat(50_000));
-    withoutComments('a <!-- '.repeat(50_000));
-    withoutComments('<!-- a -->\n'.repeat(50_000));
-    withoutComments('b <!-- a --> c\n\n'.repeat(50_000));
-    withoutComments('b <!-- a --> '.repeat(50_000));
-    withoutComments('<!-- a --> '.repeat(50_000));
-  });
+  // Read in a number of steps that grows with the square of their number, these would take minutes.
+  const many: Record<string, string> = {
+    '` `` ': '` `` ',
+    'a <!-- ': 'a <!-- ',
+    '<!-- a -->\n': '',
+    'b <!-- a --> c\n\n': 'b  c\n\n',
+    'b <!-- a --> ': 'b  ',
+    '<!-- a --> ': '',
+  };
+  for (const [piece, kept] of Object.entries(many)) {
+    it(`50,000 times ${JSON.stringify(piece)}`, () =>
+      assert.equal(withoutComments(piece.repeat(50_000)), kept.repeat(50_000)));
+  }
 });

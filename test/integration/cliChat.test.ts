@@ -6,6 +6,7 @@ import type { LLMock } from '@copilotkit/aimock';
 import { nextAction } from '../../src/chat/nextAction.ts';
 import { parseChat } from '../../src/chat/parse.ts';
 import type { SdkProvider } from '../../src/model/sdk/wire.ts';
+import { until } from '../until.ts';
 import { listAssets } from './helpers/checkBlocks.ts';
 import {
   beginning,
@@ -183,9 +184,4 @@ function textsOf(value: unknown): readonly string[] {
   const own = 'text' in value && typeof value.text === 'string' ? [value.text] : [];
   const content = 'content' in value && typeof value.content === 'string' ? [value.content] : [];
   return [...own, ...content, ...Object.values(value).flatMap(textsOf)];
-}
-
-/** Asks the disk until it is so; the test's own time limit ends what never is. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve));
 }

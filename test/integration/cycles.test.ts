@@ -7,13 +7,13 @@ import { mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { FolderAssets } from '../../src/assets/store.ts';
 import type { StdioServer } from '../../src/mcp/config.ts';
 import { Connections } from '../../src/mcp/connections.ts';
 import { McpClient } from '../../src/mcpClient.ts';
 import { isAlive } from '../mcp/serving.ts';
+import { until } from '../until.ts';
 import { hostileProcess, textOf } from './helpers/hostile.ts';
 import { createTemporaryFolder } from './helpers/temporaryFolder.ts';
 
@@ -91,8 +91,10 @@ test('sixty lives of servers leave no process, no handle and no file', { skip },
   for (let round = 0; round < ROUNDS; round += 1) await liveAll(folder.path, marker);
   assert.deepEqual(processesOf(marker), []);
   // What has been closed is gone a few turns of the loop later.
-  for (let turn = 0; turn < 1000 && !isSame(resources(), before); turn += 1) await new Promise(setImmediate);
-  assert.deepEqual(resources(), before);
+  await until(
+    () => isSame(resources(), before),
+    () => `There is ${JSON.stringify(resources())}, and there was ${JSON.stringify(before)}.`,
+  );
   assert.deepEqual(filesIn(folder.path), []);
 });
 
@@ -183,6 +185,8 @@ async function killHost(t: TestContext): Promise<Orphans> {
 
 /** A process that is no child of ours can only be looked after. */
 async function gone(pid: number): Promise<void> {
-  for (let looks = 0; looks < 1200 && isAlive(pid); looks += 1) await sleep(50);
-  assert.ok(!isAlive(pid), `process ${pid} lives on`);
+  await until(
+    () => !isAlive(pid),
+    () => `Process ${pid} is still alive.`,
+  );
 }

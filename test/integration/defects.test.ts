@@ -2,7 +2,7 @@
  * The defects that were proven in chat.md 0.4.4, each as the smallest case that shows we do not have it. Those that
  * need an editor (1, 8, 9, 16, 17) are in test/host/suite/defects.test.ts. The whole proofs are elsewhere:
  * 2 and 3 test/integration/faults.test.ts, 5 and 11 cliChat.test.ts, 6 test/mcpClient.test.ts and
- * test/assets/faults.test.ts, 7 test/result/mediaSamples.test.ts, 10 test/replies.test.ts, 13 models.test.ts,
+ * test/assets/faults.test.ts, 7 test/result/mediaSamples.test.ts, 10 test/listener/breaking.test.ts, 13 models.test.ts,
  * 14 test/mcp/connections.test.ts, 15 servers.test.ts.
  */
 import assert from 'node:assert/strict';

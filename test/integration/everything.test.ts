@@ -6,6 +6,7 @@ import { FolderAssets } from '../../src/assets/store.ts';
 import { terminalRequests } from '../../src/cli/terminalRequests.ts';
 import type { ToolProgress } from '../../src/ports.ts';
 import { fromNpm } from '../mcp/serving.ts';
+import { until } from '../until.ts';
 import { CHAT, connect, nextChange, SERVER } from './helpers/everything.ts';
 import { FakeModel, TOOLS, WillingUser } from './helpers/everythingTools.ts';
 
@@ -278,7 +279,7 @@ describe('server-everything over stdio', { concurrency: 1 }, () => {
     const args = { url: 'https://example.com/pay', errorPath: true };
     const reason = new Error('I am done');
     const waiting = call('trigger-url-elicitation', args, { signal: abort.signal });
-    while (elicited.length === 0) await new Promise(setImmediate);
+    await until(() => elicited.length > 0);
     // This server never says that it is done.
     abort.abort(reason);
     await assert.rejects(waiting, (error) => error === reason);

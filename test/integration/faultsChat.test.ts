@@ -1,6 +1,6 @@
 /**
  * Faults 42 to 52 on the command line, with a model on the real wire. 47 to 51 in an editor are in
- * test/host/suite/faultsChat.test.ts, and the loop by itself is in test/replies.test.ts.
+ * test/host/suite/faultsChat.test.ts, and the loop by itself is in test/listener/.
  */
 import assert from 'node:assert/strict';
 import { rename, rm } from 'node:fs/promises';

@@ -7,6 +7,7 @@ import { modelTools, toolOfName } from '../../src/model/toolNames.ts';
 import type { ChatModel, ToolInfo } from '../../src/ports.ts';
 import { describeChange, printTool, sketchTool } from '../../src/vscode/toolDefinition.ts';
 import { TIMEOUT_MS } from '../mcp/serving.ts';
+import { until } from '../until.ts';
 import {
   face,
   type Hostility,
@@ -72,7 +73,7 @@ for (const way of WAYS) {
         call('bad', 'hang'),
         /there was no answer for 2 s\. Raise filechat\.timeoutSeconds/,
       );
-      while (count(record(), 'hang') === 0) await new Promise(setImmediate);
+      await until(() => count(record(), 'hang') > 0);
       // The short time is for the call that hangs, and for no other.
       hostility.timeoutMs = TIMEOUT_MS;
       assert.equal(await text('bad', 'held'), 'held');
@@ -291,7 +292,7 @@ test('fault 33: garbage without an end does not fill the log', async (t) => {
   const flooded = assert.rejects(connections.callTool(call, { signal: abort.signal }), /^Error: enough$/);
   const isCut = () => logged.some((line) => line.includes('the rest is dropped'));
   // However long its start takes.
-  while (!isCut()) await sleep(20);
+  await until(isCut);
   // What comes after that is dropped.
   await sleep(1000);
   abort.abort(new Error('enough'));

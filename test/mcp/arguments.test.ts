@@ -469,7 +469,7 @@ describe('no schema makes it throw', () => {
     ],
   ];
   for (const [name, schema] of cases) {
-    test(name, () => useAll(schema));
+    test(name, () => assert.doesNotThrow(() => useAll(schema)));
   }
 
   test('any JSON at all', () => {

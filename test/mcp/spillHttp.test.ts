@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { EventLines } from '../../src/mcp/spill/eventLines.ts';
 import type { ToolProgress } from '../../src/ports.ts';
+import { until } from '../until.ts';
 import { serve } from './serving.ts';
 import { bytesOf, cut, makeFolder } from './spilling.ts';
 
@@ -65,7 +66,7 @@ describe('a large result over HTTP', () => {
       const table = folder.table();
       const abort = new AbortController();
       const cancelled = call('endless', table, 0, abort.signal);
-      while (folder.files().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => folder.files().length > 0);
       abort.abort(new Error('stopped'));
       await assert.rejects(cancelled, /^Error: stopped$/);
       await closed;

@@ -6,6 +6,7 @@ import type { StdioServer } from '../../src/mcp/config.ts';
 import { SpillTable } from '../../src/mcp/spill/spillTable.ts';
 import { StdioTransport } from '../../src/mcp/spill/stdioTransport.ts';
 import type { ToolProgress } from '../../src/ports.ts';
+import { until } from '../until.ts';
 import { serve } from './serving.ts';
 import { bytesOf, makeFolder } from './spilling.ts';
 
@@ -19,6 +20,10 @@ const server: StdioServer = {
 
 interface ImageResult {
   readonly content: readonly [{ readonly text: string }, { readonly data: string }];
+}
+
+interface SlowResult {
+  readonly content: readonly [{ readonly data: string }];
 }
 
 function start(t: TestContext, timeoutMs?: number) {
@@ -140,7 +145,8 @@ describe('a large result over stdio', () => {
   test('may take longer than the time of silence, as long as it comes', async (t) => {
     const { call, folder } = start(t, 1000);
     const table = folder.table();
-    await call('slow', { pieces: 8, everyMs: 250 }, table);
+    const { content } = (await call('slow', { pieces: 8, everyMs: 250 }, table)) as SlowResult;
+    assert.equal(bytesOf(table.find(content[0].data)).length, (8 * 80_000 * 3) / 4);
     await table.dispose();
   });
 });
@@ -190,7 +196,3 @@ describe('messages over stdio', () => {
     assert.notEqual(transport.exit, undefined);
   });
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-}

@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test';
+import { until } from '../../until.ts';
 import { type CliFolder, createCliFolder, MCP_JSON, type RunningCli } from './runCli.ts';
 import { type Asked, startWireServer, type WireServer } from './wireServer.ts';
 
@@ -41,11 +42,15 @@ export async function createChatFolder(
       ]);
     },
     async until(isSo) {
-      for (;;) {
-        const now = await read().catch(() => '');
-        if (isSo(now)) return now;
-        await new Promise((resolve) => setImmediate(resolve));
-      }
+      let now = '';
+      await until(
+        async () => {
+          now = await read().catch(() => '');
+          return isSo(now);
+        },
+        () => `The chat is still:\n${now}`,
+      );
+      return now;
     },
   };
 }
