@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { installBrowser } from './host/browser.ts';
+import { chooseVscode } from './host/desktop.ts';
 import { serveLanes } from './host/lanes.ts';
 import { waitFor } from './host/process.ts';
 import { timed } from './host/progress.ts';
@@ -65,11 +66,13 @@ async function main(): Promise<void> {
 
 /** Builds and installs before the first test, so that no test competes with it for the processor. */
 async function prepare(wanted: readonly Layer[]): Promise<void> {
-  const needsEditor = wanted.includes('host') || wanted.includes('ui');
+  const isWhole = wanted.length === Object.keys(layers).length;
+  const needsWorkbench =
+    wanted.includes('ui') || (wanted.includes('host') && (await chooseVscode()).kind === 'workbench');
   await Promise.all([
-    ...(wanted.length === Object.keys(layers).length ? [npm('check')] : []),
+    ...(isWhole ? [npm('check')] : []),
     npm('package'),
-    ...(needsEditor ? [installWorkbench(), installBrowser()] : []),
+    ...(needsWorkbench ? [installWorkbench(), installBrowser()] : []),
   ]);
 }
 
