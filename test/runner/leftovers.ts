@@ -2,7 +2,7 @@
  * Finds processes and temporary folders that the tests have left behind. A process that is gone has no port, so a
  * port that is left behind belongs to one of these processes or to the runner itself.
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
@@ -21,6 +21,8 @@ const KEPT = [/^filechat-locks-/, /^node-compile-cache$/, /^npm-/, /^\.?org\.chr
  */
 export function createRunFolder(): RunFolder {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'fct-')));
+  // Tests of permissions act as another user, who must get to their folders.
+  chmodSync(folder, 0o755);
   const mark = join(folder, 'bin');
   mkdirSync(mark);
   process.env['TMPDIR'] = process.env['TEMP'] = process.env['TMP'] = folder;
