@@ -15,6 +15,7 @@ import { findChat, readChat, selectCall } from './chatFiles.ts';
 import { readFields, readUri, readUris } from './commandArguments.ts';
 import { Conversations } from './conversations.ts';
 import { CostItem } from './costItem.ts';
+import type { EditorDocument } from './editorDocument.ts';
 import { EditorModels } from './editorModels.ts';
 import { EditorServers } from './editorServers.ts';
 import { Keys } from './keys.ts';
@@ -106,9 +107,10 @@ export class App {
         this.#figures.changed(uri, progress);
       },
       onUsage: (uri, model, used, request) => this.#count(uri, model, { used, request }),
+      conclude,
     });
-    this.serverActions = new ServerActions(this.servers, async (document, work) =>
-      this.#conclude(document, await this.#runs.start(document, work)),
+    this.serverActions = new ServerActions(this.servers, (document, work) =>
+      this.#runs.start(document, work),
     );
     this.surface = new Surface({
       context,
@@ -258,15 +260,7 @@ export class App {
     if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
     const refused = await this.#askForServers(document.getText());
     if (refused) return tell(refused);
-    return this.#conclude(document, await this.#runs.start(document, work));
-  }
-
-  /** What is left to do when a run has ended. */
-  async #conclude(document: vscode.TextDocument, outcome: RunOutcome): Promise<RunOutcome> {
-    if (outcome.edit !== undefined) await selectCall(document, outcome.edit);
-    if (outcome.ok) await giveTitle(document);
-    if (autoSave() && document.isDirty && !document.isUntitled && !outcome.lost) await document.save();
-    return tell(outcome, document);
+    return this.#runs.start(document, work);
   }
 
   /** A call needs its server. A reply needs none: what the user does not agree to is left out. */
@@ -312,6 +306,13 @@ export class App {
 }
 
 const UNTRUSTED_FILES = vscode.l10n.t('This workspace is not trusted, so its files are left alone.');
+
+async function conclude(chat: EditorDocument, outcome: RunOutcome): Promise<RunOutcome> {
+  if (outcome.edit !== undefined) await selectCall(chat.current, outcome.edit);
+  if (outcome.ok) await giveTitle(chat);
+  if (autoSave() && !outcome.lost) await chat.save();
+  return tell(outcome, chat.uri);
+}
 
 async function mayGoOn(steps: number): Promise<boolean> {
   const goOn = vscode.l10n.t('Go On');

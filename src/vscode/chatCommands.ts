@@ -4,8 +4,9 @@ import { readSettings, setFrontMatter } from '../chat/frontMatter.ts';
 import { insertIntoUserTurn } from '../chat/insertions.ts';
 import { parseChat } from '../chat/parse.ts';
 import { titleFor } from '../chat/title.ts';
-import type { RunOutcome, TextEdit } from '../ports.ts';
+import type { EditOptions, RunOutcome, TextEdit } from '../ports.ts';
 import { chatName, moveToEnd, writeNewChat } from './chatFiles.ts';
+import { type EditorDocument, editDocument } from './editorDocument.ts';
 import { linkToFile } from './fileLink.ts';
 import { CHANGED, failed, tell } from './outcomes.ts';
 
@@ -80,36 +81,53 @@ export async function attachFiles(
     ({ role, bodyStart, end }) => role === 'user' && bodyStart <= offset && offset <= end,
   );
   if (!inUserTurn) moveToEnd(editor);
-  const at = editor.selection.active;
-  const before = document.lineAt(at.line).text.slice(0, at.character);
-  const gap = before === '' || /\s$/.test(before) ? '' : ' ';
-  const done = await editor.edit((builder) => builder.insert(at, `${gap}${links.join(' ')}`));
+  const done = await insertAtCaret(editor, (before) => {
+    const gap = before === '' || /\s$/.test(before) ? '' : ' ';
+    return `${gap}${links.join(' ')}`;
+  });
   return done
     ? { ok: true, assets: [] }
     : { ok: false, error: vscode.l10n.t('The chat did not take the links.'), assets: [] };
 }
 
+/** Inserts what `compute` makes of the line before the caret, and puts the caret behind it. */
+export async function insertAtCaret(
+  editor: vscode.TextEditor,
+  compute: (before: string) => string,
+  options?: EditOptions,
+): Promise<boolean> {
+  const { document, selection } = editor;
+  const caret = document.offsetAt(selection.active);
+  let end = caret;
+  const done = await editDocument(
+    document,
+    (text) => {
+      const start = Math.min(caret, text.length);
+      const added = compute(text.slice(text.lastIndexOf('\n', start - 1) + 1, start));
+      end = start + added.length;
+      return { start, end: start, text: added };
+    },
+    options,
+  );
+  const place = document.positionAt(end);
+  if (done) editor.selection = new vscode.Selection(place, place);
+  return done;
+}
+
 const NEW_NAME = /\/new(?:-\d+)?\.chat\.md$/;
 
 /** A chat that still has the name it was born with gets a title from its first question. */
-export async function giveTitle(document: vscode.TextDocument): Promise<void> {
-  const text = document.getText();
-  const chat = parseChat(text);
-  if (!NEW_NAME.test(document.uri.path) || readSettings(chat).settings.title !== undefined) return;
-  if (!chat.turns.some((turn) => turn.role === 'assistant')) return;
-  const title = titleFor(text);
-  if (title === undefined || (await joinEdit(document, setFrontMatter(text, 'title', title)))) return;
-  // An editor takes no edit while another is on its way to it.
-  await applyEdit(document, setFrontMatter(document.getText(), 'title', title));
+export async function giveTitle(chat: EditorDocument): Promise<void> {
+  // One undo step with the reply: a user who undoes means the reply, not its title.
+  if (NEW_NAME.test(chat.uri.path)) await chat.edit(addTitle, { joinUndo: true });
 }
 
-/** With what was written last as one step of undo: who takes the reply back means the reply, not its title. */
-async function joinEdit(document: vscode.TextDocument, edit: TextEdit): Promise<boolean> {
-  const editor = vscode.window.visibleTextEditors.find((each) => each.document === document);
-  if (!editor) return applyEdit(document, edit);
-  const range = new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end));
-  const options = { undoStopBefore: false, undoStopAfter: false };
-  return editor.edit((builder) => builder.replace(range, edit.text), options);
+function addTitle(text: string): TextEdit | undefined {
+  const chat = parseChat(text);
+  if (readSettings(chat).settings.title !== undefined) return undefined;
+  if (!chat.turns.some((turn) => turn.role === 'assistant')) return undefined;
+  const title = titleFor(text);
+  return title === undefined ? undefined : setFrontMatter(text, 'title', title);
 }
 
 /** Nothing may wait between the text that the edit was made for and this. */

@@ -1,22 +1,47 @@
 import * as vscode from 'vscode';
 import type { ChatDocument, Disposable, DocumentChange, EditOptions, TextEdit } from '../ports.ts';
+import { autoSave } from './settings.ts';
 
-const MAX_EDIT_TRIES = 10;
+/** How often a document that does not change may refuse an edit before the edit is given up. */
+const MAX_REFUSALS = 10;
+
+/** The editor does not report a rename that failed, so writing goes on after this time. */
+const RENAME_TIMEOUT_MS = 5_000;
 
 /** A chat in the editor, whether or not it is on screen. */
 export class EditorDocument implements ChatDocument, Disposable {
   #document: vscode.TextDocument;
   #uri: vscode.Uri;
   #queue: Promise<unknown> = Promise.resolve();
-  readonly #renamed: Disposable;
+  /** The edit that is on its way to the editor. */
+  #applying: Promise<unknown> = Promise.resolve();
+  /** Pending while the file gets another name. */
+  #renaming: Deadline | undefined;
+  /** Editors that refused an edit because they were closed; the extension host may still list them. */
+  readonly #closedEditors = new WeakSet<vscode.TextEditor>();
+  readonly #subscriptions: Disposable;
 
   constructor(document: vscode.TextDocument) {
     this.#document = document;
     this.#uri = document.uri;
-    // A renamed file is a new document to the editor, and the same chat to its user.
-    this.#renamed = vscode.workspace.onDidRenameFiles(({ files }) => {
-      for (const { oldUri, newUri } of files) this.#follow(oldUri, newUri);
-    });
+    this.#subscriptions = vscode.Disposable.from(
+      // The editor copies unsaved text to the new name: an edit between the copy and the rename would be lost.
+      vscode.workspace.onWillRenameFiles((event) => {
+        if (!event.files.some(({ oldUri, newUri }) => this.#moved(oldUri, newUri))) return;
+        this.#renaming?.end();
+        this.#renaming = new Deadline(RENAME_TIMEOUT_MS);
+        event.waitUntil(this.#applying);
+      }),
+      // A renamed file is a new document to the editor, and the same chat to its user.
+      vscode.workspace.onDidRenameFiles(({ files }) => {
+        for (const { oldUri, newUri } of files) {
+          const moved = this.#moved(oldUri, newUri);
+          if (!moved) continue;
+          this.#uri = moved;
+          this.#renaming?.end();
+        }
+      }),
+    );
   }
 
   /** Where the chat is now. */
@@ -30,16 +55,16 @@ export class EditorDocument implements ChatDocument, Disposable {
   }
 
   dispose(): void {
-    this.#renamed.dispose();
+    this.#renaming?.end();
+    this.#subscriptions.dispose();
   }
 
-  /** A file, or a folder somewhere above it. */
-  #follow(from: vscode.Uri, to: vscode.Uri): void {
-    if (from.scheme !== this.#uri.scheme || from.authority !== this.#uri.authority) return;
-    if (this.#uri.path === from.path) this.#uri = to;
-    else if (this.#uri.path.startsWith(`${from.path}/`)) {
-      this.#uri = to.with({ path: to.path + this.#uri.path.slice(from.path.length) });
-    }
+  /** Where the chat is after the rename of its file, or of a folder above it. */
+  #moved(from: vscode.Uri, to: vscode.Uri): vscode.Uri | undefined {
+    if (from.scheme !== this.#uri.scheme || from.authority !== this.#uri.authority) return undefined;
+    if (this.#uri.path === from.path) return to;
+    if (!this.#uri.path.startsWith(`${from.path}/`)) return undefined;
+    return to.with({ path: to.path + this.#uri.path.slice(from.path.length) });
   }
 
   text(): string {
@@ -52,6 +77,15 @@ export class EditorDocument implements ChatDocument, Disposable {
     return done;
   }
 
+  /** Saves what is not saved yet. A chat that was never saved has no file. */
+  async save(): Promise<void> {
+    await this.#queue;
+    await this.#renaming?.over;
+    const name = this.#uri.toString();
+    const document = vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === name);
+    if (document?.isDirty && !document.isUntitled) await document.save();
+  }
+
   onDidChange(listener: (change: DocumentChange) => void): Disposable {
     return vscode.workspace.onDidChangeTextDocument((event) => {
       if (event.document === this.#document) listener({ undo: event.reason !== undefined });
@@ -59,32 +93,125 @@ export class EditorDocument implements ChatDocument, Disposable {
   }
 
   async #editNow(compute: (text: string) => TextEdit | undefined, options: EditOptions): Promise<boolean> {
-    for (let tries = 0; tries < MAX_EDIT_TRIES; tries += 1) {
-      // A tab that was closed, or a file that was renamed, while a tool ran took its document along.
-      if (this.#document.isClosed || this.#document.uri.toString() !== this.#uri.toString()) {
-        this.#document = await vscode.workspace.openTextDocument(this.#uri);
-      }
+    for (let refusals = 0; refusals < MAX_REFUSALS; ) {
+      await this.#renaming?.over;
+      const document = await this.#open();
+      if (!document) return false;
+      // A rename may have begun while the document was opened.
+      if (document.isClosed || this.#renaming?.isPending) continue;
+      const { version } = document;
       // From here to the edit nothing waits: the offsets must be those of the text that the editor checks.
-      const edit = compute(this.#document.getText());
+      const edit = compute(document.getText());
       if (!edit) return false;
-      const range = new vscode.Range(
-        this.#document.positionAt(edit.start),
-        this.#document.positionAt(edit.end),
-      );
-      if (await this.#apply(range, edit.text, options)) return true;
+      const applying = this.#apply(document, edit, options);
+      this.#applying = applying.catch(() => undefined);
+      const answer = await applying;
+      if (answer === 'written') return true;
+      // The user may have typed, closed or switched the tab meanwhile; then the next try sees the new state.
+      if (answer === 'refused' && document.version === version && !document.isClosed) refusals += 1;
     }
     return false;
   }
 
-  /** Only an editor on the screen can join edits to one step of undo. */
-  async #apply(range: vscode.Range, text: string, { joinUndo = false }: EditOptions): Promise<boolean> {
-    const editor = vscode.window.visibleTextEditors.find((each) => each.document === this.#document);
+  /** A tab that was closed, or a file that was renamed, took its document along. */
+  async #open(): Promise<vscode.TextDocument | undefined> {
+    const { isClosed, isUntitled, uri } = this.#document;
+    // The editor would open an empty document under the same name.
+    if (isClosed && isUntitled) return undefined;
+    if (isClosed || uri.toString() !== this.#uri.toString()) {
+      this.#document = await vscode.workspace.openTextDocument(this.#uri);
+    }
+    return this.#document;
+  }
+
+  /** Prefers a visible editor, because only that can join edits to one undo step. */
+  async #apply(
+    document: vscode.TextDocument,
+    edit: TextEdit,
+    { joinUndo = false }: EditOptions,
+  ): Promise<Answer> {
+    const range = new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end));
+    const editor = vscode.window.visibleTextEditors.find(
+      (each) => each.document === document && !this.#closedEditors.has(each),
+    );
     if (editor) {
       const options = { undoStopBefore: !joinUndo, undoStopAfter: false };
-      return editor.edit((builder) => builder.replace(range, text), options);
+      try {
+        return answerOf(await editor.edit((builder) => builder.replace(range, edit.text), options));
+      } catch {
+        // The only reason why an editor rejects: its tab was closed or switched. The text is unchanged.
+        this.#closedEditors.add(editor);
+        return 'editorClosed';
+      }
     }
     const change = new vscode.WorkspaceEdit();
-    change.replace(this.uri, range, text);
-    return vscode.workspace.applyEdit(change);
+    change.replace(document.uri, range, edit.text);
+    const answer = answerOf(await vscode.workspace.applyEdit(change));
+    if (answer === 'written' && savesWithoutTab(document)) await document.save();
+    return answer;
+  }
+}
+
+/** Makes one change, as a run of the chat makes it. */
+export async function editDocument(
+  document: vscode.TextDocument,
+  compute: (text: string) => TextEdit | undefined,
+  options?: EditOptions,
+): Promise<boolean> {
+  const chat = new EditorDocument(document);
+  try {
+    return await chat.edit(compute, options);
+  } finally {
+    chat.dispose();
+  }
+}
+
+type Answer = 'written' | 'refused' | 'editorClosed';
+
+function answerOf(isWritten: boolean): Answer {
+  return isWritten ? 'written' : 'refused';
+}
+
+/**
+ * The editor opens a tab again for a file with unsaved changes. A user who closes the tab of a running chat does not
+ * want it back. A formatter must not see half a reply, so those who format when they save get the tab.
+ */
+function savesWithoutTab(document: vscode.TextDocument): boolean {
+  if (document.isUntitled || !autoSave() || isInTab(document.uri)) return false;
+  return vscode.workspace.getConfiguration('editor', document).get('formatOnSave') !== true;
+}
+
+function isInTab(uri: vscode.Uri): boolean {
+  return vscode.window.tabGroups.all.some(({ tabs }) =>
+    tabs.some(({ input }) => {
+      const shown =
+        input instanceof vscode.TabInputTextDiff
+          ? input.modified
+          : input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom
+            ? input.uri
+            : undefined;
+      return shown?.toString() === uri.toString();
+    }),
+  );
+}
+
+/** Something that ends, or is taken to have ended after a time. */
+class Deadline {
+  readonly over: Promise<void>;
+  readonly #resolve: () => void;
+  readonly #timer: NodeJS.Timeout;
+  isPending = true;
+
+  constructor(ms: number) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.over = promise;
+    this.#resolve = resolve;
+    this.#timer = setTimeout(() => this.end(), ms);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.isPending = false;
+    this.#resolve();
   }
 }

@@ -22,21 +22,16 @@ export function failed(error: string): RunOutcome {
 }
 
 /** Tells what failed, in plain words; what the user called off needs no telling. */
-export function tell(outcome: RunOutcome, document?: vscode.TextDocument): RunOutcome {
-  if (!outcome.ok && !outcome.cancelled && !outcome.lost) void warn(outcome, document);
+export function tell(outcome: RunOutcome, chat?: vscode.Uri): RunOutcome {
+  if (!outcome.ok && !outcome.cancelled && !outcome.lost) void warn(outcome, chat);
   return outcome;
 }
 
-async function warn(
-  { error, resumable }: RunOutcome,
-  document: vscode.TextDocument | undefined,
-): Promise<void> {
-  const buttons = resumable && document ? [RESUME] : [];
+async function warn({ error, resumable }: RunOutcome, chat: vscode.Uri | undefined): Promise<void> {
+  const buttons = resumable && chat ? [RESUME] : [];
   const answer = await vscode.window.showWarningMessage(
     plainMessage(error ?? vscode.l10n.t('It failed.')),
     ...buttons,
   );
-  if (answer === RESUME && document) {
-    await vscode.commands.executeCommand('filechat.resume', { uri: document.uri });
-  }
+  if (answer === RESUME) await vscode.commands.executeCommand('filechat.resume', { uri: chat });
 }

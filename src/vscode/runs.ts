@@ -18,7 +18,7 @@ import type {
 import { EditorDocument } from './editorDocument.ts';
 import { EndFollower } from './endFollower.ts';
 import { lockChat } from './lock.ts';
-import { failed, RUNNING } from './outcomes.ts';
+import { failed, RUNNING, tell } from './outcomes.ts';
 import { RunProgress } from './runProgress.ts';
 
 export interface RunParts {
@@ -37,6 +37,8 @@ export interface RunParts {
   readonly rescue: (markdown: string) => void;
   readonly onReply: (uri: vscode.Uri, progress: ReplyProgress) => void;
   readonly onUsage: (uri: vscode.Uri, model: ChatModel, used: Usage, request: ModelRequest) => void;
+  /** Does what is left when a run has ended. The chat may have another name by then, or no tab. */
+  readonly conclude: (chat: EditorDocument, outcome: RunOutcome) => Promise<RunOutcome>;
 }
 
 interface Run {
@@ -67,18 +69,27 @@ export class Runs implements vscode.Disposable {
     document: vscode.TextDocument,
     work: (listener: ChatListener) => Promise<RunOutcome>,
   ): Promise<RunOutcome> {
-    if (this.#find(document.uri)) return failed(RUNNING);
+    if (this.#find(document.uri)) return tell(failed(RUNNING));
     const run: Run = { document: new EditorDocument(document), isStopped: false };
-    this.#running.add(run);
-    this.#tellChange(document.uri);
     try {
-      const lock = await lockChat(document.uri);
+      const outcome = await this.#run(run, work);
+      return await this.#parts.conclude(run.document, outcome);
+    } finally {
+      run.document.dispose();
+    }
+  }
+
+  async #run(run: Run, work: (listener: ChatListener) => Promise<RunOutcome>): Promise<RunOutcome> {
+    const { uri } = run.document;
+    this.#running.add(run);
+    this.#tellChange(uri);
+    try {
+      const lock = await lockChat(uri);
       if ('holder' in lock)
         return failed(vscode.l10n.t('This chat is running in another place: {0}.', lock.holder));
       return await this.#work(run, work).finally(() => lock.release());
     } finally {
       this.#running.delete(run);
-      run.document.dispose();
       this.#tellChange(run.document.uri);
     }
   }
@@ -122,7 +133,8 @@ export class Runs implements vscode.Disposable {
   }
 
   async #listen({ document }: Run, progress: RunProgress): Promise<ChatListener> {
-    const { assetsFor, filesFor, conversationFor, onReply, onUsage, tools, servers, ...parts } = this.#parts;
+    const { assetsFor, filesFor, conversationFor, onReply, onUsage, conclude, tools, servers, ...parts } =
+      this.#parts;
     return new ChatListener({
       ...parts,
       document,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
+import { editDocument } from './editorDocument.ts';
 import { plainMessage } from './plainMessage.ts';
 
 export interface Editing<T> {
@@ -39,7 +40,7 @@ async function showText(text: string): Promise<vscode.TextDocument> {
   const place = { viewColumn: vscode.ViewColumn.Beside, preview: false };
   const editor = await vscode.window.showTextDocument(document, place);
   const start = new vscode.Position(0, 0);
-  await editor.edit((edit) => edit.insert(start, text));
+  await editDocument(document, () => ({ start: 0, end: 0, text }));
   editor.selection = new vscode.Selection(start, start);
   editor.revealRange(editor.selection);
   return document;

@@ -7,6 +7,7 @@ import type { RunOutcome, TextEdit } from '../ports.ts';
 import { applyEdit, writeFork } from './chatCommands.ts';
 import { findChat, selectArguments } from './chatFiles.ts';
 import { type Fields, readFields } from './commandArguments.ts';
+import { EditorDocument } from './editorDocument.ts';
 import { chatOf } from './openChats.ts';
 import { CANCELLED, CHANGED, failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from './outcomes.ts';
 import { autoSave } from './settings.ts';
@@ -61,18 +62,20 @@ export class TurnCommands {
     const wasSaved = !document.isDirty && !document.isUntitled;
     if (!(await applyEdit(document, edit))) return tell(failed(CHANGED));
     const left = document.getText();
+    const chat = new EditorDocument(document);
     let isAnswered = false;
     try {
       const outcome = await this.#parts.run(document);
       isAnswered = outcome.ok;
       return outcome;
     } finally {
-      if (!isAnswered && !document.isClosed && document.getText() === left) {
-        const end = edit.start + edit.text.length;
-        await applyEdit(document, { start: edit.start, end, text: removed });
-        // The end of a run saves the chat, then without its reply.
-        if (wasSaved && autoSave()) await document.save();
-      }
+      const { start, end } = { start: edit.start, end: edit.start + edit.text.length };
+      const isBack =
+        !isAnswered &&
+        (await chat.edit((text) => (text === left ? { start, end, text: removed } : undefined)));
+      // The end of a run saves the chat, then without its reply.
+      if (isBack && wasSaved && autoSave()) await chat.save();
+      chat.dispose();
     }
   }
 }

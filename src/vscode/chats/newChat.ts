@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { quoteLines } from '../../chat/quote.ts';
-import { attachFiles } from '../chatCommands.ts';
+import { attachFiles, insertAtCaret } from '../chatCommands.ts';
 import { createChat } from '../chatFiles.ts';
 
 /** The lines that are selected in front of the user, unless that is a chat; as the beginning of a new one. */
@@ -28,6 +28,5 @@ export async function createChatAbout(files: readonly vscode.Uri[]): Promise<voi
   const document = await createChat(folder);
   if (!document || !(await attachFiles(document, files)).ok) return;
   const editor = await vscode.window.showTextDocument(document);
-  const join = { undoStopBefore: false, undoStopAfter: true };
-  await editor.edit((builder) => builder.insert(editor.selection.active, '\n\n'), join);
+  await insertAtCaret(editor, () => '\n\n', { joinUndo: true });
 }
