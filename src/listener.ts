@@ -1,5 +1,5 @@
-import { appendCall, endWithUserTurn, newCallId } from './chat/edits.ts';
-import { type NextAction, nextAction, pendingCalls } from './chat/nextAction.ts';
+import { appendCall, endRun, newCallId } from './chat/edits.ts';
+import { cutReply, type NextAction, nextAction, pendingCalls } from './chat/nextAction.ts';
 import { parseChat, turnBody } from './chat/parse.ts';
 import type { WrittenCall } from './chat/toolCall.ts';
 import { ChatEdits, failed, STOPPED } from './listener/chatEdits.ts';
@@ -73,12 +73,15 @@ export class ChatListener {
     return this.#exclusively((signal) => this.#loop(signal));
   }
 
-  /** Goes on with a reply that was cut, and from there as `run` does. */
+  /**
+   * Continues a reply that was cut, and from there as `run` does. A message that the user has begun below the reply
+   * stays there and is not sent.
+   */
   resume(): Promise<RunOutcome> {
     return this.#exclusively(async (signal) => {
-      if (this.#next().kind !== 'resume')
+      if (!cutReply(parseChat(this.#document.text()).turns))
         return failed('No reply of this chat was cut, so there is nothing to resume.');
-      return this.#loop(signal);
+      return this.#converse({ rules: await this.#rules(), signal, done: [], opening: 'resume' });
     });
   }
 
@@ -105,7 +108,7 @@ export class ChatListener {
       });
       if (!written || !call) return failed(this.#document.whyNotWritten());
       if (verdict.kind === 'edit') return { ...STOPPED, edit: call.id };
-      return this.#finish([await this.#tools.answer(call, verdict.prepared, signal)], 'userTurn');
+      return this.#finish([await this.#tools.answer(call, verdict.prepared, signal)]);
     });
   }
 
@@ -140,22 +143,19 @@ export class ChatListener {
     const rules = await this.#rules();
     const first = this.#next();
     if (first.kind === 'wait') return failed(first.reason);
-    if (first.kind !== 'runTools') return this.#converse({ rules, signal, done: [] });
+    if (first.kind !== 'runTools') return this.#converse({ rules, signal, done: [], opening: first.kind });
     const isUsers = isFromUser(this.#document.text(), first.calls);
     const results = await this.#tools.runPending(rules, signal);
-    if (isUsers) return this.#finish(results, results.some(endsRun) ? 'asIs' : 'userTurn');
-    return this.#goesOn(results, signal)
-      ? this.#converse({ rules, signal, done: results.map(forgiven) })
-      : this.#finish(results);
+    if (isUsers || !this.#goesOn(results, signal)) return this.#finish(results);
+    return this.#converse({ rules, signal, done: results.map(forgiven), opening: 'reply' });
   }
 
   /** A reply, the calls that it makes, a reply to their results, and so on. */
-  async #converse({ rules, signal, done }: Conversing): Promise<RunOutcome> {
+  async #converse({ rules, signal, done, opening }: Conversing): Promise<RunOutcome> {
     const outcomes = [...done];
     const maxSteps = rules.maxSteps ?? Number.POSITIVE_INFINITY;
     for (let steps = 1; ; steps += 1) {
-      const { kind } = this.#next();
-      const reply = await this.#replies?.write(kind === 'resume' ? kind : 'reply', signal);
+      const reply = await this.#replies?.write(steps === 1 ? opening : 'reply', signal);
       outcomes.push(reply ?? failed(NO_MODEL));
       const calls = waitingCalls(this.#document.text());
       if (!reply?.ok || calls.length === 0) return this.#finish(outcomes);
@@ -185,11 +185,10 @@ export class ChatListener {
     return (await this.#parts.conversation?.rules(this.#document.text())) ?? { allows: () => true };
   }
 
-  async #finish(outcomes: readonly RunOutcome[], ending?: 'userTurn' | 'asIs'): Promise<RunOutcome> {
-    // Whatever still waits to be done comes before the user's next turn.
-    const isLost = outcomes.some(({ lost }) => lost === true);
-    const wanted = ending ?? (!isLost && this.#next().kind === 'wait' ? 'userTurn' : 'asIs');
-    if (wanted === 'userTurn') await this.#document.edit(endWithUserTurn, { joinUndo: true });
+  async #finish(outcomes: readonly RunOutcome[]): Promise<RunOutcome> {
+    // A document that lost its reply is left alone, and a call that is to be edited is what the user writes next.
+    const isUntouched = outcomes.some(({ lost, edit }) => lost === true || edit !== undefined);
+    if (!isUntouched) await this.#document.edit(endRun, { joinUndo: true });
     const failure = outcomes.find(endsRun) ?? outcomes.find((outcome) => !outcome.ok);
     return { ...(failure ?? { ok: true }), assets: outcomes.flatMap((outcome) => outcome.assets) };
   }
@@ -206,6 +205,8 @@ interface Conversing {
   readonly signal: AbortSignal;
   /** What was done before the first reply. */
   readonly done: readonly RunOutcome[];
+  /** What the first reply is. */
+  readonly opening: 'reply' | 'resume';
 }
 
 /** The calls of the last reply that nobody has answered, also when the user writes below it already. */

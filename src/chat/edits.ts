@@ -68,6 +68,16 @@ export function endWithUserTurn(text: string): TextEdit | undefined {
   return append(text, `${renderMarker('user')}\n`);
 }
 
+/**
+ * Ends a run: whatever comes next, the user has a turn to write in. Without it, a correction would become part of the
+ * reply above. An empty assistant turn is the user's own request for a reply, and stays the last turn.
+ */
+export function endRun(text: string): TextEdit | undefined {
+  const last = parseChat(text).turns.at(-1);
+  const asksForReply = last?.role === 'assistant' && turnBody(text, last).trim() === '';
+  return asksForReply ? undefined : endWithUserTurn(text);
+}
+
 /** Behind the call's turn and the answers of its earlier calls; and where the call itself ends. */
 function placeForResult(turns: readonly Turn[], wanted: NamedCall) {
   for (let at = turns.length - 1; at >= 0; at -= 1) {

@@ -28,6 +28,12 @@ export function nextAction(text: string, chat: Chat = parseChat(text)): NextActi
   return speaker.role === 'user' ? { kind: 'reply' } : YOUR_TURN;
 }
 
+/** The last reply, if it was cut. It can be resumed also when the user has written below it. */
+export function cutReply(turns: readonly Turn[]): Turn | undefined {
+  const last = turns.findLast(({ role }) => role === 'assistant');
+  return last?.cut ? last : undefined;
+}
+
 const YOUR_TURN: NextAction = { kind: 'wait', reason: 'It is your turn: write below “# %% user”, then run.' };
 
 function lineOf(text: string, offset: number): number {

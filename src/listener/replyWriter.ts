@@ -137,7 +137,7 @@ export class ReplyWriter {
   }
 
   async #openCut(): Promise<void> {
-    if (partialReply(this.#document.text())?.isEmpty !== false) return;
+    if (partialReply(this.sentText())?.isEmpty !== false) return;
     this.#isOpen = await this.#document.edit((text) => reopenReply(text, this.#id));
   }
 

@@ -1,4 +1,4 @@
-import { type NextAction, nextAction } from '../chat/nextAction.ts';
+import { cutReply, type NextAction, nextAction } from '../chat/nextAction.ts';
 import { type Chat, type Turn, turnBody } from '../chat/parse.ts';
 import { replyStarts } from '../chat/regenerate.ts';
 
@@ -24,9 +24,12 @@ export function planLenses(text: string, chat: Chat, running: boolean): readonly
   const forks = turns.flatMap(({ start }, at) =>
     isAnswered(turns, at) ? [{ offset: start, kind: FORK }] : [],
   );
+  const cut = running ? undefined : cutReply(turns);
+  const resume = cut && cut.start !== speaker ? [{ offset: cut.start, kind: RESUME }] : [];
   const again = repliesToOffer(text, chat, running).map(({ start }) => ({ offset: start, kind: REGENERATE }));
   return [
     ...forks.slice(-MAX_OF_A_KIND),
+    ...resume,
     ...next.map((face) => ({ offset: speaker, ...face })),
     ...again.slice(-MAX_OF_A_KIND),
   ];
@@ -47,6 +50,7 @@ type Face = Omit<PlannedLens, 'offset'>;
 
 const FORK: LensKind = 'fork';
 const REGENERATE: LensKind = 'regenerate';
+const RESUME: LensKind = 'resume';
 const NEXT: Readonly<Record<NextAction['kind'], LensKind | undefined>> = {
   wait: undefined,
   reply: 'run',

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { appendCall, assignCallId, endWithUserTurn, fillToolResult, newChat } from '../../src/chat/edits.ts';
+import {
+  appendCall,
+  assignCallId,
+  endRun,
+  endWithUserTurn,
+  fillToolResult,
+  newChat,
+} from '../../src/chat/edits.ts';
 import { parseChat } from '../../src/chat/parse.ts';
 import { applyEdit } from '../applyEdit.ts';
 
@@ -129,6 +136,13 @@ it('a chat ends with a turn of the user, and only one', () => {
   assert.equal(once, '# %% assistant\nHi.\n\n# %% user\n');
   assert.equal(endWithUserTurn(once), undefined);
   assert.equal(endWithUserTurn(`${once}typed`), undefined);
+});
+
+it('a run ends with a turn of the user, except below the empty assistant turn that asks for a reply', () => {
+  const cut = '# %% assistant\nHi\n<!-- filechat:interrupted stopped -->\n';
+  assert.equal(applyEdit(cut, endRun(cut)), `${cut}\n# %% user\n`);
+  assert.equal(endRun('# %% user\nHi\n'), undefined);
+  assert.equal(endRun('# %% user\nHi\n\n# %% assistant\n'), undefined);
 });
 
 it('a new chat holds the content that it is given', () => {

@@ -117,8 +117,22 @@ describe('filechat run with a model', { concurrency: 2 }, () => {
     await closed.promise;
     const chat = await cli.read('a.chat.md');
     checkEnd(end, { code: 1 });
-    assert.equal(chat, '# %% user\nHi\n\n# %% assistant\nHi \n<!-- filechat:interrupted stopped -->\n');
+    assert.equal(
+      chat,
+      '# %% user\nHi\n\n# %% assistant\nHi \n<!-- filechat:interrupted stopped -->\n\n# %% user\n',
+    );
     assert.equal(nextAction(chat).kind, 'resume');
+  });
+
+  it('a correction below a reply that was stopped is sent, and the reply stays as it is', async (t) => {
+    const mock = await startMock(t);
+    mock.on({ predicate: () => true }, { content: 'Guten Tag.' });
+    const chat =
+      '# %% user\nGreet!\n\n# %% assistant\nHello wor\n<!-- filechat:interrupted stopped -->\n\n# %% user\nIn German!\n';
+    const cli = await createChatFolder(t, { provider: 'openai-chat', url: mock.url, chat });
+    checkEnd(await start(cli).ended, { code: 0 });
+    assert.equal(await cli.read('a.chat.md'), `${chat}\n# %% assistant\nGuten Tag.\n\n# %% user\n`);
+    assert.match(JSON.stringify(mock.getLastRequest()?.body), /Hello wor.*In German!/);
   });
 
   it('a reply that was cut goes on in its place: “Hello wor” and “Hello world.” are “Hello world.”', async (t) => {

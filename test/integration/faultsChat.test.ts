@@ -49,7 +49,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
     checkEnd(ended, { code: 1 });
     assert.match(
       chat,
-      /^# %% user\nHi\n\n# %% assistant\nI draw\.\n\n```tool_call_partial sample__chart\n\{"title":"Sa\n```\n<!-- filechat:interrupted .* -->\n$/,
+      /^# %% user\nHi\n\n# %% assistant\nI draw\.\n\n```tool_call_partial sample__chart\n\{"title":"Sa\n```\n<!-- filechat:interrupted .* -->\n\n# %% user\n$/,
     );
     assert.deepEqual(
       parseChat(chat).turns.flatMap(({ calls }) => calls),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseChat } from '../../src/chat/parse.ts';
+import { showMessages } from '../model/requests.ts';
 import {
   type Answer,
   breaksOff,
@@ -11,12 +12,13 @@ import {
   HI,
   hang,
   makes,
+  result,
   says,
   scene,
   text,
 } from './scriptedChat.ts';
 
-import { CALL, OK, RESULT, roles, TURN } from './words.ts';
+import { CALL, NEXT, OK, RESULT, roles, TURN } from './words.ts';
 
 describe('a stop', () => {
   const stopped = { ok: false, error: 'Stopped.', cancelled: true, resumable: true, assets: [] };
@@ -38,7 +40,7 @@ describe('a stop', () => {
       listener.stop();
       assert.deepEqual(await running, stopped);
       assert.equal(model.asked[0]?.signal.aborted, true);
-      assert.equal(document.text(), `${HI}${TURN('Half a\n<!-- filechat:interrupted stopped -->')}`);
+      assert.equal(document.text(), `${HI}${TURN('Half a\n<!-- filechat:interrupted stopped -->')}${NEXT}`);
       assert.equal(listener.isRunning, false);
     });
   }
@@ -56,7 +58,7 @@ describe('a stop', () => {
     await running;
     assert.equal(
       document.text(),
-      `${HI}${TURN('So:\n```js\nlet a\n```\n<!-- filechat:interrupted code: stopped -->')}`,
+      `${HI}${TURN('So:\n```js\nlet a\n```\n<!-- filechat:interrupted code: stopped -->')}${NEXT}`,
     );
   });
 
@@ -84,7 +86,7 @@ describe('a stop', () => {
     );
     assert.deepEqual(await listener.run(), stopped);
     assert.equal(model.asked.length, 1);
-    assert.equal(document.text(), `${HI}${TURN('Half a\n<!-- filechat:interrupted stopped -->')}`);
+    assert.equal(document.text(), `${HI}${TURN('Half a\n<!-- filechat:interrupted stopped -->')}${NEXT}`);
   });
 
   it('while it waits for another try, in the middle of code, closes the code', async () => {
@@ -96,7 +98,7 @@ describe('a stop', () => {
     assert.deepEqual(await listener.run(), stopped);
     assert.equal(
       document.text(),
-      `${HI}${TURN('```js\nlet a\n```\n<!-- filechat:interrupted code: stopped -->')}`,
+      `${HI}${TURN('```js\nlet a\n```\n<!-- filechat:interrupted code: stopped -->')}${NEXT}`,
     );
   });
 
@@ -109,6 +111,87 @@ describe('a stop', () => {
     });
     assert.equal((await listener.run()).ok, false);
     assert.equal(model.asked.length, 1);
+  });
+});
+
+describe('a correction below what was stopped', () => {
+  const asked = (model: ReturnType<typeof scene>['model']) =>
+    showMessages(model.asked.at(-1)?.request ?? assert.fail('The model was not asked.'));
+
+  it('is sent with the part of the reply that had come', async () => {
+    const { document, listener, model } = scene(HI, [
+      async function* ({ signal }) {
+        yield text('One, two');
+        await hang(signal);
+      },
+      says('Three, two.'),
+    ]);
+    const running = listener.run();
+    await document.holds('One, two');
+    listener.stop();
+    await running;
+    document.type((chat) => `${chat}Count down, please.\n`);
+    assert.deepEqual(await listener.run(), OK);
+    assert.match(asked(model), /One, two[\s\S]*Count down, please\./);
+    assert.doesNotMatch(asked(model), /cut off on its way|filechat:/);
+    assert.ok(
+      document.text().endsWith(`Count down, please.\n${TURN('Three, two.')}${NEXT}`),
+      document.text(),
+    );
+  });
+
+  /** Stops while the first of two calls works. */
+  const stopInTool = async (more: readonly Answer[]) => {
+    const stage = scene(
+      HI,
+      [makes(call('a__write', '{"n":1}'), call('a__write', '{"n":2}', 'again')), ...more],
+      {
+        callTool: async ({ id }, signal) => {
+          if (id !== 'c1') return result('done');
+          stage.listener.stop();
+          throw signal?.reason;
+        },
+      },
+    );
+    const outcome = await stage.listener.run();
+    assert.deepEqual([outcome.ok, outcome.cancelled], [false, true]);
+    return stage;
+  };
+  const STOPPED = '> ⚠ The call was stopped before it answered.';
+
+  it('is sent after a stop in a tool call, and no call is made again', async () => {
+    const { document, listener, model, called } = await stopInTool([says('Sorry.')]);
+    const chat = document.text();
+    assert.ok(chat.endsWith(`\n# %% tool a.write c1\n${STOPPED}\n${NEXT}`), chat);
+    document.type((before) => `${before}Only read.\n`);
+    assert.deepEqual(await listener.run(), OK);
+    assert.deepEqual(
+      called.map(({ id }) => id),
+      ['c1'],
+    );
+    assert.match(asked(model), /stopped before it answered[\s\S]*There is no result[\s\S]*Only read\./);
+  });
+
+  it('is not needed: without one the calls that were not made are made, and only those', async () => {
+    const { document, listener, called } = await stopInTool([says('Both.')]);
+    assert.deepEqual(await listener.run(), OK);
+    assert.deepEqual(
+      called.map(({ id }) => id),
+      ['c1', 'c2'],
+    );
+    assert.deepEqual(roles(document.text()), ['user', 'assistant', 'tool', 'tool', 'assistant', 'user']);
+  });
+
+  it('is sent when the user cancels a call', async () => {
+    const { document, listener, model, called } = scene(HI, [makes(call('a__write')), says('I see.')], {
+      consent: () => ({ kind: 'cancel' }),
+    });
+    assert.equal((await listener.run()).cancelled, true);
+    assert.equal(document.text(), `${HI}\n# %% assistant\n${CALL('write', 'c1')}${NEXT}`);
+    document.type((chat) => `${chat}Tell me first.\n`);
+    assert.deepEqual(await listener.run(), OK);
+    assert.equal(called.length, 0);
+    assert.match(asked(model), /Tell me first\./);
   });
 });
 
@@ -205,7 +288,7 @@ describe('a failure that may pass', () => {
     assert.equal(called.length, 0);
     assert.match(
       document.text(),
-      /I look\.\n\n```tool_call_partial a__read\n\{"n":\n```\n<!-- filechat:interrupted failed -->\n$/,
+      /I look\.\n\n```tool_call_partial a__read\n\{"n":\n```\n<!-- filechat:interrupted failed -->\n\n# %% user\n$/,
     );
     assert.deepEqual(
       parseChat(document.text()).turns.flatMap((turn) => turn.calls),
@@ -227,7 +310,7 @@ describe('a failure that may pass', () => {
     assert.equal(called.length, 0);
     assert.match(
       document.text(),
-      /I look\.\n\n```tool_call_partial a__read\n\{"n":\n```\n<!-- filechat:interrupted failed -->\n$/,
+      /I look\.\n\n```tool_call_partial a__read\n\{"n":\n```\n<!-- filechat:interrupted failed -->\n\n# %% user\n$/,
     );
   });
 
@@ -302,6 +385,22 @@ describe('resume', () => {
     assert.equal(document.text(), `${HI}${TURN('Hello world.')}\n# %% user\n`);
   });
 
+  for (const [name, more] of Object.entries({ 'goes on': 'Hello world.', 'has nothing to add': '' })) {
+    it(`keeps a message that the user has begun, and does not send it: the model ${name}`, async () => {
+      const { document, listener, model } = scene(`${CUT('Hello wor')}${NEXT}Wait, I`, [says(more)]);
+      assert.deepEqual(await listener.resume(), OK);
+      const whole = more === '' ? 'Hello wor' : more;
+      assert.equal(document.text(), `${HI}${TURN(whole)}${NEXT}Wait, I`);
+      assert.doesNotMatch(JSON.stringify(model.asked[0]?.request), /Wait, I/);
+    });
+  }
+
+  it('of a reply that was cut long ago, with another reply below, says so and asks nobody', async () => {
+    const { listener, model } = scene(`${CUT('Hello wor')}${NEXT}And?\n${TURN('Yes.')}`, [says('never')]);
+    assert.match((await listener.resume()).error ?? '', /nothing to resume/);
+    assert.equal(model.asked.length, 0);
+  });
+
   it('runs the calls that came whole before the cut', async () => {
     const { document, listener, called } = scene(CUT(`I look.\n\n${CALL('read', 'c1').trimEnd()}`), [
       says('That is all I need.'),
@@ -333,7 +432,7 @@ describe('resume', () => {
     const before = CUT('Hello wor');
     const { document, listener } = scene(before, [breaksOff([], failure({ retryable: false }))]);
     assert.equal((await listener.resume()).ok, false);
-    assert.equal(document.text(), before);
+    assert.equal(document.text(), `${before}${NEXT}`);
   });
 
   it('of a chat without a cut reply says so, and asks nobody', async () => {

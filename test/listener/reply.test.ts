@@ -16,7 +16,7 @@ import {
   text,
 } from './scriptedChat.ts';
 
-import { bodyOf, CALL, CURSOR, OK, RESULT, roles, TURN } from './words.ts';
+import { bodyOf, CALL, CURSOR, NEXT, OK, RESULT, roles, TURN } from './words.ts';
 
 describe('a reply', () => {
   it('is in the document while it comes, above a cursor that goes when it is whole', async () => {
@@ -74,7 +74,10 @@ describe('a reply', () => {
     const { document, listener } = scene(HI, [() => [text('One two'), finish('length')]]);
     const outcome = await listener.run();
     assert.deepEqual([outcome.ok, outcome.resumable], [false, true]);
-    assert.equal(document.text(), `${HI}${TURN('One two\n<!-- filechat:interrupted token limit -->')}`);
+    assert.equal(
+      document.text(),
+      `${HI}${TURN('One two\n<!-- filechat:interrupted token limit -->')}${NEXT}`,
+    );
     assert.equal(nextAction(document.text()).kind, 'resume');
   });
 

@@ -7,7 +7,7 @@ import type { Approval, ModelEvent } from '../../src/ports.ts';
 import { showMessages } from '../model/requests.ts';
 import { type Answer, call, HI, makes, result, says, scene } from './scriptedChat.ts';
 
-import { CALL, OK, RESULT, TURN } from './words.ts';
+import { CALL, NEXT, OK, RESULT, TURN } from './words.ts';
 
 describe('tools that the model calls', () => {
   it('run beside one another if they only read, and their results stand in the order of the calls', async () => {
@@ -228,7 +228,7 @@ describe('a run of many steps', () => {
     });
     assert.deepEqual(await listener.run(), OK);
     assert.equal(model.asked.length, 1);
-    assert.ok(document.text().endsWith(RESULT('read', 'c1', '{}')), document.text());
+    assert.ok(document.text().endsWith(`${RESULT('read', 'c1', '{}')}${NEXT}`), document.text());
     // The user takes something out of it, and runs again.
     document.type((chat) => chat.replace('```\n{}\n```', 'less'));
     assert.deepEqual(await listener.run(), OK);

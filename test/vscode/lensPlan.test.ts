@@ -49,6 +49,11 @@ describe('what can be clicked above the turns of a chat', () => {
       ['1 fork', '4 resume', '4 regenerate'],
     ],
     [
+      'also when the user has written below it, which can be run',
+      '# %% user\nHi\n\n# %% assistant\nWell\n<!-- filechat:interrupted stopped -->\n\n# %% user\nNo\n',
+      ['1 fork', '4 resume', '4 regenerate', '8 run'],
+    ],
+    [
       'so can one whose editor was killed while it wrote',
       '# %% user\nHi\n\n# %% assistant\nWell\n<!-- filechat:writing abc123 -->\n',
       ['1 fork', '4 resume', '4 regenerate'],

@@ -81,7 +81,7 @@ suite('a chat with a model of the editor', () => {
     await holds(document, 'Hello');
     await vscode.commands.executeCommand('filechat.stop', { uri: document.uri });
     assert.equal((await running).cancelled, true);
-    assert.match(document.getText(), /Hello wor\n<!-- filechat:interrupted stopped -->\n$/);
+    assert.match(document.getText(), /Hello wor\n<!-- filechat:interrupted stopped -->\n\n# %% user\n$/);
     model.reply = async (parts) => parts.report(words('Hello world.'));
     const outcome = await vscode.commands.executeCommand<RunOutcome>('filechat.resume', {
       uri: document.uri,
