@@ -52,6 +52,8 @@ interface Run {
 export class Runs implements vscode.Disposable {
   readonly #parts: RunParts;
   readonly #running = new Set<Run>();
+  /** By chat. They outlive their run where its tab is in the background. */
+  readonly #followers = new Map<string, EndFollower>();
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
   /** A run of the chat has begun or ended. */
   readonly onDidChange = this.#changed.event;
@@ -62,6 +64,7 @@ export class Runs implements vscode.Disposable {
 
   dispose(): void {
     for (const run of this.#running) run.listener?.stop();
+    for (const follower of this.#followers.values()) follower.dispose();
     this.#changed.dispose();
   }
 
@@ -119,7 +122,7 @@ export class Runs implements vscode.Disposable {
   }
 
   async #work(run: Run, work: (listener: ChatListener) => Promise<RunOutcome>): Promise<RunOutcome> {
-    const follower = new EndFollower(() => run.document.current);
+    const follower = this.#followEnd(run.document);
     const progress = new RunProgress(() => run.listener?.stop());
     try {
       const listener = await this.#listen(run, progress);
@@ -128,8 +131,17 @@ export class Runs implements vscode.Disposable {
     } finally {
       progress.dispose();
       follower.finish();
-      follower.dispose();
     }
+  }
+
+  #followEnd(chat: EditorDocument): EndFollower {
+    const name = chat.uri.toString();
+    this.#followers.get(name)?.dispose();
+    const follower = new EndFollower(chat, () => {
+      if (this.#followers.get(name) === follower) this.#followers.delete(name);
+    });
+    this.#followers.set(name, follower);
+    return follower;
   }
 
   async #listen({ document }: Run, progress: RunProgress): Promise<ChatListener> {

@@ -131,16 +131,30 @@ ui.test(
   },
 );
 
-ui.test('Stop above the running turn does the same', async ({ page, evaluate }) => {
-  await openChat({ page, evaluate }, 'Count again.');
-  await page.keyboard.press('Shift+Enter');
-  const reply = await model.next();
-  reply.say('One.');
-  await waitForText(evaluate, 'One.');
-  await codeLens(page, 'Stop').click();
-  await reply.closed;
-  await waitForText(evaluate, '<!-- filechat:interrupted stopped -->');
-});
+ui.test(
+  'Stop above the running turn does the same, and what is typed then is sent',
+  async ({ page, evaluate }) => {
+    await openChat({ page, evaluate }, 'Count again.');
+    await page.keyboard.press('Shift+Enter');
+    const first = await model.next();
+    first.say('One.');
+    await waitForText(evaluate, 'One.');
+    await codeLens(page, 'Stop').click();
+    await first.closed;
+    await waitForText(evaluate, 'One.\n<!-- filechat:interrupted stopped -->\n\n# %% user\n');
+    await codeLens(page, 'Resume').waitFor();
+    await focusEditor(page);
+    await page.keyboard.type('No, backwards.');
+    await waitForText(evaluate, 'stopped -->\n\n# %% user\nNo, backwards.');
+    await takeScreenshot(page, 'correction-after-stop');
+    await page.keyboard.press('Shift+Enter');
+    const second = await model.next();
+    assert.match(second.body, /One\..*No, backwards\./);
+    second.say('Two.');
+    second.finish();
+    await waitForText(evaluate, 'No, backwards.\n\n# %% assistant\nTwo.\n\n# %% user\n');
+  },
+);
 
 ui.test('a reply that reached its limit says so, and offers to go on', async ({ page, evaluate }) => {
   await openChat({ page, evaluate }, 'Tell me a long story.');

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { waitForText } from '../bridge.ts';
-import { activeTab, button, dialog, focusEditor, runCommand, toast } from '../page.ts';
+import { activeTab, button, dialog, focusEditor, runCommand, titleButton, toast } from '../page.ts';
 import { heldModel } from './heldModel.ts';
-import { openChat, takeScreenshot, uiSession } from './session.ts';
+import { openChat, takeScreenshot, type Ui, uiSession } from './session.ts';
 
 const ui = uiSession({ settings: { 'files.insertFinalNewline': true } });
 const model = heldModel();
@@ -159,6 +160,47 @@ ui.test('who reads at the end goes on reading at the end', async ({ page, evalua
 });
 
 ui.test(
+  'what is typed after a reply goes into the new turn, also when the caret was at the top',
+  async ({ page, evaluate, workspace }) => {
+    const head = '---\nsystem: Be brief.\n---\n';
+    await openAtTop({ page, evaluate, workspace }, 'top.chat.md', `${head}# %% user\nHello?\n`);
+    await page.keyboard.press('Shift+Enter');
+    const reply = await model.next();
+    for (let piece = 0; piece < 60; piece += 1) reply.say(`Paragraph ${piece}.\n\n`);
+    reply.finish();
+    await waitForText(evaluate, 'Paragraph 59.\n\n# %% user\n');
+    await titleButton(page, 'Run').waitFor();
+    await page.keyboard.type('And now?');
+    const text = await waitForText(evaluate, '# %% user\nAnd now?');
+    await takeScreenshot(page, 'typed-after-a-reply');
+    assert.ok(text.startsWith(head), text.slice(0, 100));
+  },
+);
+
+ui.test(
+  'a chat whose tab is closed while its reply comes has the reply in its file',
+  async ({ page, evaluate, workspace }) => {
+    const question = '# %% user\nGo on without me.\n';
+    await openAtTop({ page, evaluate, workspace }, 'closed.chat.md', question);
+    await page.keyboard.press('Shift+Enter');
+    const reply = await model.next();
+    reply.say('One ');
+    await waitForText(evaluate, 'One');
+    const written = savedText(evaluate, 'One two');
+    void evaluate((vscode) => vscode.commands.executeCommand('workbench.action.closeActiveEditor'));
+    await button(dialog(page, 'Do you want to save the changes'), 'Save').click();
+    await page.locator('.tab[data-resource-name="closed.chat.md"]').waitFor({ state: 'detached' });
+    reply.say('two ');
+    assert.match(await written, /One two ?\n<!-- filechat:writing/);
+    reply.say('three.');
+    const ended = savedText(evaluate, 'three.\n\n# %% user\n');
+    reply.finish();
+    await ended;
+    assert.match(readFileSync(workspace.path('closed.chat.md'), 'utf8'), /One two three\.\n\n# %% user\n$/);
+  },
+);
+
+ui.test(
   'two columns on one chat show one reply, and typing in the other loses nothing',
   async ({ page, evaluate }) => {
     await openChat({ page, evaluate }, 'Seen twice.');
@@ -185,7 +227,30 @@ ui.test(
   },
 );
 
+async function openAtTop({ page, evaluate, workspace }: Ui, name: string, text: string): Promise<void> {
+  writeFileSync(workspace.path(name), text);
+  await evaluate(async (vscode, path) => {
+    await vscode.window.showTextDocument(vscode.Uri.file(path));
+  }, workspace.path(name));
+  await focusEditor(page);
+}
+
 type Evaluate = Parameters<typeof waitForText>[0];
+
+/** Resolves to what is saved once it holds these words. */
+function savedText(evaluate: Evaluate, words: string): Promise<string> {
+  return evaluate(
+    (vscode, wanted) =>
+      new Promise<string>((resolve) => {
+        const saved = vscode.workspace.onDidSaveTextDocument((document) => {
+          if (!document.getText().includes(wanted)) return;
+          saved.dispose();
+          resolve(document.getText());
+        });
+      }),
+    words,
+  );
+}
 
 /** Resolves when the document in front is exactly this again. */
 async function waitForTextWithout(evaluate: Evaluate, word: string, expected: string): Promise<void> {
