@@ -140,8 +140,7 @@ export async function applyEdit(document: vscode.TextDocument, edit: TextEdit | 
 }
 
 /** Puts text that is safe as Markdown into the user's turn at the end of a chat. */
-export async function addToChat(chat: vscode.Uri, text: string): Promise<void> {
+export async function addToChat(chat: vscode.Uri, addition: string): Promise<void> {
   const document = await vscode.workspace.openTextDocument(chat);
-  const edit = insertIntoUserTurn(document.getText(), text);
-  if (edit) await applyEdit(document, edit);
+  await editDocument(document, (text) => insertIntoUserTurn(text, addition));
 }

@@ -5,9 +5,9 @@ import { parseChat } from '../chat/parse.ts';
 import { calibrate, estimateRequest } from '../model/estimate.ts';
 import { costOf } from '../model/usage.ts';
 import type { ModelRequest, Usage } from '../ports.ts';
-import { applyEdit } from './chatCommands.ts';
 import type { Conversations } from './conversations.ts';
 import type { NextRequest } from './costText.ts';
+import { editDocument } from './editorDocument.ts';
 import type { EditorModels } from './editorModels.ts';
 import { plainMessage } from './plainMessage.ts';
 import { RequestView } from './requestView.ts';
@@ -36,7 +36,8 @@ export class ModelCommands implements vscode.Disposable {
     const question = vscode.l10n.t('Which model should answer in this chat?');
     const name = wanted ?? (await this.#models.pick(question, current));
     if (name === undefined || name === current) return;
-    await applyEdit(document, setFrontMatter(document.getText(), 'model', name));
+    // A reply that is being written would make the editor refuse a single edit.
+    await editDocument(document, (text) => setFrontMatter(text, 'model', name));
   }
 
   /** Writes the model into the user's settings, unless the user gives up. */
