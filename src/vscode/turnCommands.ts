@@ -69,10 +69,8 @@ export class TurnCommands {
       isAnswered = outcome.ok;
       return outcome;
     } finally {
-      const { start, end } = { start: edit.start, end: edit.start + edit.text.length };
-      const isBack =
-        !isAnswered &&
-        (await chat.edit((text) => (text === left ? { start, end, text: removed } : undefined)));
+      const back = { start: edit.start, end: edit.start + edit.text.length, text: removed };
+      const isBack = !isAnswered && (await chat.edit((text) => (text === left ? back : undefined)));
       // The end of a run saves the chat, then without its reply.
       if (isBack && wasSaved && autoSave()) await chat.save();
       chat.dispose();
