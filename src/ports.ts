@@ -607,6 +607,8 @@ export interface ModelFailure extends Error {
   readonly kind: 'modelFailure';
   /** Worth another try: rate limits, overload, server errors, a connection that was refused or broke off. */
   readonly retryable: boolean;
+  /** The model had begun to answer, so that the request was paid for. */
+  readonly begun?: boolean | undefined;
   /** How long the server wants us to wait. */
   readonly retryAfterMs?: number | undefined;
   readonly status?: number | undefined;

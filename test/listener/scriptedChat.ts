@@ -187,6 +187,8 @@ export interface SceneOptions {
   readonly mayGoOn?: (steps: number) => Promise<boolean>;
   readonly reviewResults?: boolean;
   readonly onReply?: (progress: ReplyProgress) => void;
+  /** Asked in place of the script. */
+  readonly model?: ChatModel;
 }
 
 export function scene(chat: string, answers: readonly Answer[], options: SceneOptions = {}) {
@@ -220,7 +222,7 @@ export function scene(chat: string, answers: readonly Answer[], options: SceneOp
       },
     },
     conversation: new ChatConversation({
-      findModel: async () => model,
+      findModel: async () => options.model ?? model,
       tools,
       attachments: { find: notHere },
       readAgent: async () => undefined,
