@@ -52,6 +52,12 @@ export class EditorDocument implements ChatDocument, Disposable {
     return done;
   }
 
+  /** The editor flushes what it saves. Without a file there is only its own backup, which it makes by itself. */
+  async save(): Promise<boolean> {
+    await this.#queue;
+    return this.#document.isUntitled || !this.#document.isDirty || this.#document.save();
+  }
+
   onDidChange(listener: (change: DocumentChange) => void): Disposable {
     return vscode.workspace.onDidChangeTextDocument((event) => {
       if (event.document === this.#document) listener({ undo: event.reason !== undefined });

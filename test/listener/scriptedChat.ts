@@ -22,6 +22,9 @@ export class MemoryDocument implements ChatDocument {
   #text: string;
   #refuses: 'no' | 'says so' | 'throws' = 'no';
   edits = 0;
+  /** The text as it was saved last. */
+  saved = '';
+  refusesToSave = false;
   readonly #listeners = new Set<(change: DocumentChange) => void>();
 
   constructor(text: string) {
@@ -41,6 +44,11 @@ export class MemoryDocument implements ChatDocument {
     const added = this.#text.includes('\r\n') ? edit.text.replaceAll('\n', '\r\n') : edit.text;
     this.#change(this.#text.slice(0, edit.start) + added + this.#text.slice(edit.end), false);
     return true;
+  }
+
+  async save(): Promise<boolean> {
+    this.saved = this.#text;
+    return !this.refusesToSave;
   }
 
   /** What the user does. */
