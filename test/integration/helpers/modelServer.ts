@@ -80,6 +80,7 @@ export async function startRecorder(
 export interface Connection {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly body: string;
   /** Resolves when the other side is gone. */
   readonly closed: Promise<void>;
 }
@@ -91,7 +92,11 @@ export async function startRawServer(
 ): Promise<string> {
   const server = createServer((request, response) => {
     const closed = new Promise<void>((resolve) => response.once('close', resolve));
-    request.resume().once('end', () => answer({ request, response, closed }));
+    let body = '';
+    request.setEncoding('utf8').on('data', (piece: string) => {
+      body += piece;
+    });
+    request.once('end', () => answer({ request, response, body, closed }));
   });
   return listen(t, server);
 }
