@@ -2,19 +2,18 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { answeredCall, answersTo, isSameCall, nextAction } from '../../../src/chat/nextAction.ts';
 import { parseChat, turnBody } from '../../../src/chat/parse.ts';
-import { beginStream, startRawServer, toEvent } from './modelServer.ts';
+import { beginStream, type Cleanup, startRawServer, toEvent } from './modelServer.ts';
 
-export const QUESTION = '# %% user\nNote some numbers.\n';
+export const QUESTION = '---\nservers: [noting]\n---\n# %% user\nNote some numbers.\n';
 export const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGKILL'] as const;
 
 /** From `FILECHAT_SEED`, or any; it is printed, so that a failure can be had again. */
-export function seededRandom(t: TestContext): (below: number) => number {
+export function seededRandom(tell: (seed: string) => void): (below: number) => number {
   const seed = Number(process.env['FILECHAT_SEED'] || Math.floor(Math.random() * 2 ** 32));
-  t.diagnostic(`FILECHAT_SEED=${seed}`);
+  tell(`FILECHAT_SEED=${seed}`);
   let state = seed >>> 0;
   return (below) => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -30,8 +29,13 @@ export function notingServer(notes: string) {
   return { command: process.execPath, args: [program, notes] };
 }
 
+/** The numbers of the calls that the server has got. */
+export function readNotes(notes: string): readonly string[] {
+  return existsSync(notes) ? readFileSync(notes, 'utf8').split('\n').filter(Boolean) : [];
+}
+
 /** A model that calls `noting.note` twice in a row with two calls each, never with the same number, and is done. */
-export async function startNotingModel(t: TestContext): Promise<string> {
+export async function startNotingModel(t: Cleanup): Promise<string> {
   let last = 0;
   const chunk = (delta: object, finish_reason: string | null = null) =>
     toEvent({ id: 'c', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] });
@@ -65,8 +69,7 @@ export function isDone(chat: string): boolean {
 }
 
 /** Nothing was sent twice, no call has lost its outcome, and the chat holds nothing of a run under way. */
-export function checkCalls(chat: string, notes: string): void {
-  const noted = existsSync(notes) ? readFileSync(notes, 'utf8').split('\n').filter(Boolean) : [];
+export function checkCalls(chat: string, noted: readonly string[]): void {
   assert.deepEqual(noted, [...new Set(noted)], `sent twice\n${chat}`);
   const { turns, problems } = parseChat(chat);
   assert.deepEqual(problems, [], chat);

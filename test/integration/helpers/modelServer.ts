@@ -85,11 +85,13 @@ export interface Connection {
   readonly closed: Promise<void>;
 }
 
+/** A test, or the hooks of a file. */
+export interface Cleanup {
+  after(work: () => void): void;
+}
+
 /** A server that does what a test says, byte by byte. */
-export async function startRawServer(
-  t: TestContext,
-  answer: (connection: Connection) => void,
-): Promise<string> {
+export async function startRawServer(t: Cleanup, answer: (connection: Connection) => void): Promise<string> {
   const server = createServer((request, response) => {
     const closed = new Promise<void>((resolve) => response.once('close', resolve));
     let body = '';
@@ -101,7 +103,7 @@ export async function startRawServer(
   return listen(t, server);
 }
 
-async function listen(t: TestContext, server: Server): Promise<string> {
+async function listen(t: Cleanup, server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
     server.closeAllConnections();
