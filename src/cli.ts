@@ -8,14 +8,19 @@ import { readCommand, USAGE, UsageError } from './cli/usage.ts';
 const out = (text: string) => process.stdout.write(`${showInvisible(text.trimEnd())}\n`);
 const err = (text: string) => process.stderr.write(`${showInvisible(text.trimEnd())}\n`);
 
-// A reader such as `head` may go before everything is written; then nobody is left to write to.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-});
+// A reader such as `head` may close its end before everything is written, and so may a terminal.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+  });
+}
+
+/** Each stops the run, so that the chat says what became of its calls. A second one ends the process at once. */
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 async function main(): Promise<number> {
   const stopped = new AbortController();
-  process.once('SIGINT', () => stopped.abort());
+  for (const name of STOP_SIGNALS) process.once(name, () => stopped.abort());
   try {
     const command = readCommand(process.argv.slice(2));
     const version = readVersion();

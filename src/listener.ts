@@ -141,11 +141,15 @@ export class ChatListener {
 
   async #loop(signal: AbortSignal): Promise<RunOutcome> {
     const rules = await this.#rules();
+    const settled = await this.#tools.settleSent();
     const first = this.#next();
-    if (first.kind === 'wait') return failed(first.reason);
-    if (first.kind !== 'runTools') return this.#converse({ rules, signal, done: [], opening: first.kind });
+    if (settled.some(endsRun)) return this.#finish(settled);
+    if (first.kind === 'wait') return settled[0] ? this.#finish(settled) : failed(first.reason);
+    if (first.kind !== 'runTools') {
+      return this.#converse({ rules, signal, done: settled.map(forgiven), opening: first.kind });
+    }
     const isUsers = isFromUser(this.#document.text(), first.calls);
-    const results = await this.#tools.runPending(rules, signal);
+    const results = [...settled, ...(await this.#tools.runPending(rules, signal))];
     if (isUsers || !this.#goesOn(results, signal)) return this.#finish(results);
     return this.#converse({ rules, signal, done: results.map(forgiven), opening: 'reply' });
   }

@@ -32,6 +32,11 @@ export interface ChatDocument {
   text(): string;
   /** Resolves to false when there was nothing to change or the document refused the change. */
   edit(compute: (text: string) => TextEdit | undefined, options?: EditOptions): Promise<boolean>;
+  /**
+   * Resolves when a crash or a power cut can no longer take back the edits so far; to false when they could not be
+   * saved. A document without a file has nothing to save.
+   */
+  save(): Promise<boolean>;
   onDidChange(listener: (change: DocumentChange) => void): Disposable;
 }
 
@@ -607,6 +612,8 @@ export interface ModelFailure extends Error {
   readonly kind: 'modelFailure';
   /** Worth another try: rate limits, overload, server errors, a connection that was refused or broke off. */
   readonly retryable: boolean;
+  /** The model had begun to answer, so that the request was paid for. */
+  readonly begun?: boolean | undefined;
   /** How long the server wants us to wait. */
   readonly retryAfterMs?: number | undefined;
   readonly status?: number | undefined;

@@ -34,6 +34,10 @@ class MemoryDocument implements ChatDocument {
     this.#text = change(this.#text);
   }
 
+  async save(): Promise<boolean> {
+    return true;
+  }
+
   onDidChange() {
     return { dispose() {} };
   }
@@ -134,7 +138,7 @@ describe('running a chat', () => {
   it('what is typed meanwhile stays, above, within and below', async () => {
     const { document, listener } = scene(`# %% user\nabove\n\n${CALL('echo')}\n# %% user\n`, {
       during: (live) =>
-        live.type((text) => `${text.replace('above', 'above!').replace('```\n\n', '```\nwithin\n\n')}below`),
+        live.type((text) => `${text.replace('above', 'above!').replace('-->\n\n', '-->\nwithin\n\n')}below`),
     });
     await listener.run();
     assert.equal(

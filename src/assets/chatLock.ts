@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { link, lstat, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { link, lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isRunning, type ProcessMark, processStart } from './processMark.ts';
@@ -33,10 +33,10 @@ export async function acquireLockOn(chat: string, options: LockOptions = {}): Pr
   await makePrivate(folder);
   const key = createHash('sha256').update(chat).digest('hex').slice(0, 40);
   const mine: Held = { who, token: randomUUID(), since: Date.now(), ...(await ownMark()) };
-  const written = join(folder, `${key}.${mine.token}.tmp`);
+  const written = join(folder, `${key}.${mine.pid}-${mine.token}.tmp`);
   await writeFile(written, JSON.stringify(mine), { flag: 'wx', mode: 0o600 });
   try {
-    return await takeFirstFree(folder, key, written);
+    return await takeFirstFree({ folder, key, written, token: mine.token });
   } finally {
     await rm(written, { force: true });
   }
@@ -49,26 +49,73 @@ interface Held extends ProcessMark {
   readonly since: number;
 }
 
+interface Taking {
+  readonly folder: string;
+  readonly key: string;
+  /** A whole file of ours that gets the lock's name. */
+  readonly written: string;
+  readonly token: string;
+}
+
 /**
- * A lock whose process is dead is not removed but followed by one that is named after it: of all who find it dead,
- * only one can create that name, and nobody ever removes a lock that may be somebody else's.
+ * The lock of a chat is the file that its key names. One whose process is dead is followed by one that is named
+ * after it: of all who find it dead, only one can create that name. Whoever has done so puts a lock of its own in the
+ * place of the first one and removes the others. A process that comes late to one of the removed names finds, when it
+ * looks again from the first one, that its lock does not count.
  */
-async function takeFirstFree(folder: string, key: string, written: string): Promise<ChatLock | ChatLocked> {
+async function takeFirstFree(taking: Taking): Promise<ChatLock | ChatLocked> {
+  const { folder, key, written, token } = taking;
+  for (;;) {
+    const place = await findPlace(folder, key);
+    if ('holder' in place) return place;
+    const file = fileOf(folder, place.free);
+    // A link is made only where there is nothing, and what it leads to is whole already.
+    if (!(await createLink(written, file))) continue;
+    if (place.free !== key) {
+      const found = await findPlace(folder, key);
+      if (!('token' in found) || found.token !== token) {
+        await rm(file, { force: true });
+        continue;
+      }
+      await rename(written, fileOf(folder, key));
+    }
+    await removeDeadLocks(folder, key);
+    return hold(fileOf(folder, key));
+  }
+}
+
+/** Follows the dead locks to the one that counts: that of a living process, or a name that is free. */
+async function findPlace(
+  folder: string,
+  key: string,
+): Promise<{ readonly free: string } | (ChatLocked & { readonly token?: string })> {
   let name = key;
   for (;;) {
-    const file = join(folder, `${name}.lock`);
-    // A link is made only where there is nothing, and what it leads to is whole already.
-    if (await createLink(written, file)) return hold(file);
+    const file = fileOf(folder, name);
     const held = await readHeld(file);
-    // Just released.
-    if (held === 'gone') continue;
+    if (held === 'gone') return { free: name };
     if (held === 'unreadable') return { holder: `an unknown program (its lock is ${file})` };
-    if (await isRunning(held)) return { holder: describe(held) };
-    // It may have released its lock before it ended; only what a dead one left behind stays for ever.
+    if (await isRunning(held)) return { holder: describe(held), token: held.token };
+    // It may have released its lock before it ended.
     const left = await readHeld(file);
     const same = typeof left === 'object' && left.token === held.token;
     name = same ? `${key}-${held.token}` : key;
   }
+}
+
+/** Only whoever has the lock may do this. */
+async function removeDeadLocks(folder: string, key: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const pid = /^\.(\d{1,10})-[\w-]+\.tmp$/.exec(name.startsWith(key) ? name.slice(key.length) : '')?.[1];
+    const isAbandoned = pid !== undefined && !(await isRunning({ pid: Number(pid), start: '' }));
+    if (isAbandoned || (name.startsWith(`${key}-`) && name.endsWith('.lock'))) {
+      await rm(join(folder, name), { force: true });
+    }
+  }
+}
+
+function fileOf(folder: string, name: string): string {
+  return join(folder, `${name}.lock`);
 }
 
 async function createLink(from: string, to: string): Promise<boolean> {

@@ -132,7 +132,7 @@ async function reserveAndRename(from: string, to: string): Promise<boolean> {
 }
 
 /** Makes the name survive a power cut where the system allows it; Windows does not open folders. */
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, constants.O_RDONLY);
   try {

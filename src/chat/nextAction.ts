@@ -1,5 +1,5 @@
 import { type Chat, parseChat, type Turn, turnBody } from './parse.ts';
-import { readToolName, type WrittenCall } from './toolCall.ts';
+import { readToolName, renderSentId, type SentMark, type WrittenCall } from './toolCall.ts';
 
 /** What the file asks for next. It follows from the text alone. */
 export type NextAction =
@@ -7,6 +7,7 @@ export type NextAction =
   | { readonly kind: 'reply' }
   /** The last reply is not whole: it goes on where it was cut. */
   | { readonly kind: 'resume' }
+  /** There are calls without a result. Those that were sent already are not among `calls`. */
   | { readonly kind: 'runTools'; readonly calls: readonly WrittenCall[] };
 
 export function nextAction(text: string, chat: Chat = parseChat(text)): NextAction {
@@ -17,8 +18,8 @@ export function nextAction(text: string, chat: Chat = parseChat(text)): NextActi
   if (speaker.cut) return { kind: 'resume' };
   const problem = chat.problems.find(({ offset }) => speaker.start <= offset && offset <= speaker.end);
   if (problem) return { kind: 'wait', reason: `Line ${lineOf(text, problem.offset)}: ${problem.message}` };
-  const calls = pendingCalls(chat.turns, at);
-  if (calls.length > 0) return { kind: 'runTools', calls };
+  const open = openCalls(chat.turns, at);
+  if (open.length > 0) return { kind: 'runTools', calls: open.filter(({ sent }) => !sent) };
   const body = turnBody(text, speaker).trim();
   if (speaker.role === 'assistant') {
     // An empty assistant turn asks for its text; one whose calls are answered asks to go on.
@@ -40,14 +41,36 @@ function lineOf(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }
 
-/** The calls of one turn that no tool turn behind it has answered, in their order. */
+/** The calls of one turn that can be made, in their order: nobody has answered them, and they were not sent yet. */
 export function pendingCalls(turns: readonly Turn[], at: number): readonly WrittenCall[] {
-  const pending = [...(turns[at]?.calls ?? [])];
+  return openCalls(turns, at).filter(({ sent }) => !sent);
+}
+
+export interface OpenCall extends WrittenCall {
+  readonly sent?: SentMark | undefined;
+}
+
+/** The calls of one turn that no tool turn behind it has answered, in their order. */
+export function openCalls(turns: readonly Turn[], at: number): readonly OpenCall[] {
+  const { calls = [], sent = [] } = turns[at] ?? {};
+  const open = calls.map((call): OpenCall => ({ ...call, sent: markOf(call, calls, sent) }));
   for (const turn of answersTo(turns, at)) {
-    const answered = pending.findIndex((call) => isSameCall(answeredCall(turn), call));
-    if (answered >= 0) pending.splice(answered, 1);
+    const answered = open.findIndex((call) => isSameCall(answeredCall(turn), call));
+    if (answered >= 0) open.splice(answered, 1);
   }
-  return pending;
+  return open;
+}
+
+/** A mark belongs to the last call above it that has its id. */
+function markOf(
+  call: WrittenCall,
+  calls: readonly WrittenCall[],
+  marks: readonly SentMark[],
+): SentMark | undefined {
+  const { id, end } = call;
+  if (id === undefined || marks.length === 0) return undefined;
+  const next = calls.find((each) => each.start >= end && each.id === id)?.start ?? Number.POSITIVE_INFINITY;
+  return marks.find((mark) => mark.id === renderSentId(id) && mark.start >= end && mark.start < next);
 }
 
 /** The tool turns that directly follow a turn. */

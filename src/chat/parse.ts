@@ -4,7 +4,7 @@ import { eachLine, type Line } from './lines.ts';
 import { type Marker, type Role, readMarker } from './marker.ts';
 import { isPreamble } from './preamble.ts';
 import { type Cut, readCut, stepReplyLine } from './replyNotes.ts';
-import { readCallInfo, type WrittenCall } from './toolCall.ts';
+import { readCallInfo, readSentMark, type SentMark, type WrittenCall } from './toolCall.ts';
 import {
   type AroundBlock,
   readXmlCall,
@@ -39,6 +39,8 @@ export interface Turn {
   readonly calls: readonly WrittenCall[];
   /** An assistant's turn that is not whole, or not yet. */
   readonly cut?: Cut;
+  /** Which of the calls were sent and may have no result yet. */
+  readonly sent?: readonly SentMark[];
 }
 
 export interface Problem {
@@ -96,6 +98,7 @@ export function parseChat(text: string, known?: KnownStart): Chat {
       fences.atMarker();
       continue;
     }
+    if (!fences.open && !fences.inComment) turn.readSent(line);
     const state = turn.isAssistants ? stepReplyLine(fences, line.text) : fences.step(line.text);
     if (state === 'opened' && fences.open && !fences.open.contained) turn.fenceOpened(fences.open.info, line);
     else if (state === 'closed') turn.fenceClosed(line);
@@ -131,6 +134,7 @@ class OpenTurn {
   #calls: WrittenCall[] = [];
   #call: OpenCall | undefined;
   #cut: Cut | undefined;
+  #sent: SentMark[] = [];
   #fence = { fenceStart: 0, fenceBodyStart: 0 };
 
   constructor(text: string, marker: Marker, start: number, bodyStart: number) {
@@ -194,6 +198,13 @@ class OpenTurn {
     return cut;
   }
 
+  /** Only below a call of a user or an assistant does such a line mean anything. */
+  readSent(line: Line): void {
+    const { role } = this.#marker;
+    const mark = role === 'user' || role === 'assistant' ? readSentMark(line.text, line.start) : undefined;
+    if (mark) this.#sent.push(mark);
+  }
+
   close(end: number): Turn {
     this.#endCall(end, end, false);
     this.#dropCommented(end);
@@ -205,6 +216,7 @@ class OpenTurn {
       end,
       calls: this.#calls,
       ...cut,
+      ...(this.#sent.length > 0 && { sent: this.#sent }),
     };
   }
 

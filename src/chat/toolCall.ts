@@ -13,6 +13,27 @@ export interface WrittenCall extends ToolName {
   readonly closed: boolean;
 }
 
+/** The line below a call that says that it was sent. */
+export interface SentMark {
+  /** As it stands in the line. */
+  readonly id: string;
+  readonly start: number;
+  /** Behind the comment, where the user may have typed something. */
+  readonly end: number;
+}
+
+const SENT = /^<!-- filechat:sent (\S+) -->/;
+
+export function readSentMark(line: string, start: number): SentMark | undefined {
+  const [note, id] = SENT.exec(line) ?? [];
+  return note === undefined || id === undefined ? undefined : { id, start, end: start + note.length };
+}
+
+/** An id may hold anything but white space, and must not end the comment. */
+export function renderSentId(id: string): string {
+  return encodeURIComponent(id.toWellFormed());
+}
+
 const SERVER = /^[A-Za-z0-9_-]+$/;
 const SHORT_JSON_CHARS = 90;
 

@@ -3,6 +3,7 @@ import { readAgentFile } from '../assets/agentFiles.ts';
 import { FolderAttachments } from '../assets/attachments.ts';
 import { AuditFile } from '../assets/auditFile.ts';
 import { acquireLock } from '../assets/chatLock.ts';
+import { sweepLeftovers } from '../assets/leftovers.ts';
 import { FolderFiles } from '../assets/readFile.ts';
 import { FolderAssets } from '../assets/store.ts';
 import { BUILT_IN_SERVER, withBuiltInServer, withBuiltInTools } from '../catalog/builtInTools.ts';
@@ -83,6 +84,8 @@ async function runChat(command: ChatWork, client: McpClient, around: Surrounding
   const lock = await acquireLock(document.path);
   if ('holder' in lock) throw new Error(`${command.chat} is running already: ${lock.holder}.`);
   try {
+    // What a killed run left; it cannot be that of a living one, which would have the lock.
+    await sweepLeftovers(dirname(document.path)).catch(() => undefined);
     const before = answers(document.text());
     const tools = withOwnTools(client, document, { ...around, command });
     const listener = await createListener(command, document, { ...around, tools, audit });

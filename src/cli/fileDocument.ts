@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { temporaryName } from '../assets/leftovers.ts';
+import { syncFolder } from '../assets/writeFile.ts';
 import { newChat } from '../chat/edits.ts';
 import type { ChatDocument, Disposable, DocumentChange, TextEdit } from '../ports.ts';
 
@@ -36,6 +37,12 @@ export class FileDocument implements ChatDocument {
     const done = this.#queue.then(() => this.#editNow(compute));
     this.#queue = done.catch(() => undefined);
     return done;
+  }
+
+  /** Every edit is on the disk when it has ended. */
+  async save(): Promise<boolean> {
+    await this.#queue;
+    return true;
   }
 
   onDidChange(listener: (change: DocumentChange) => void): Disposable {
@@ -81,14 +88,21 @@ async function readText(path: string): Promise<string | undefined> {
 /** Through a temporary file, so that a crash leaves the old chat or the new one and never half of it. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const mode = await writableMode(path);
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  const temporary = join(dirname(path), temporaryName());
   try {
-    await writeFile(temporary, text, { flag: 'wx', mode, flush: true });
+    const file = await open(temporary, 'wx', mode);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
+  await syncFolder(dirname(path));
 }
 
 /** The mode that the file has or gets. A rename would replace even a file that may not be written to. */

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { restoreInvisible, showInvisible } from '../chat/escape.ts';
 import { checkAnswer, printAnswer } from '../mcp/answer.ts';
 import { askableArguments } from '../mcp/arguments.ts';
+import { deferred } from '../mcp/deferred.ts';
 import type { ArgumentQuestion } from '../mcp/question.ts';
 import { checkElicitationUrl } from '../mcp/requests/urlCheck.ts';
 import { answerSampling } from '../model/sampling.ts';
@@ -184,7 +185,7 @@ function quote(text: string): string {
 
 async function askOnTerminal(question: string, signal: AbortSignal): Promise<string | undefined> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const { promise: closed, resolve } = Promise.withResolvers<undefined>();
+  const { promise: closed, resolve } = deferred<undefined>();
   // Ctrl+C and Ctrl+D close it without an answer.
   terminal.once('close', () => resolve(undefined));
   try {

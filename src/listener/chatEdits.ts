@@ -24,6 +24,15 @@ export class ChatEdits {
     }
   }
 
+  async save(): Promise<boolean> {
+    try {
+      return await this.#document.save();
+    } catch (error) {
+      this.#log.error(`The chat could not be saved: ${messageOf(error)}`);
+      return false;
+    }
+  }
+
   onUndo(listener: () => void): Disposable {
     return this.#document.onDidChange(({ undo }) => {
       if (undo) listener();

@@ -1,6 +1,7 @@
 import { nextAction } from '../chat/nextAction.ts';
 import { parseChat } from '../chat/parse.ts';
 import { appendSummary } from '../chat/summaryTurn.ts';
+import { countAttempt, NO_ATTEMPTS } from '../model/retry.ts';
 import type { Conversation, ModelMessage, ModelRequest, RunOutcome, TextEdit } from '../ports.ts';
 import { type ChatEdits, failed, messageOf, STOPPED } from './chatEdits.ts';
 import { isModelFailure, type ReplyParts, waitForNextTry } from './replies.ts';
@@ -49,12 +50,13 @@ function insertSummary(text: string, turns: number, summary: string): TextEdit |
 }
 
 async function askRepeatedly(parts: CompactionParts, text: string, signal: AbortSignal): Promise<string> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempts = NO_ATTEMPTS; ; ) {
     try {
       return await askOnce(parts, text, signal);
     } catch (error) {
       if (!isModelFailure(error)) throw error;
-      const gaveUp = await waitForNextTry(parts, error, { tries, signal });
+      attempts = countAttempt(attempts, { begun: error.begun === true, progress: false });
+      const gaveUp = await waitForNextTry(parts, error, { attempts, signal });
       if (signal.aborted) throw error;
       if (gaveUp !== undefined) throw new Error(gaveUp, { cause: error });
     }

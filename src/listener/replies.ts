@@ -4,7 +4,7 @@ import { RepeatFilter } from '../chat/repeat.ts';
 import { partialReply } from '../chat/reply.ts';
 import { ReplyRenderer } from '../chat/replyParts.ts';
 import { readToolName } from '../chat/toolCall.ts';
-import { nextTry, waitWithCountdown } from '../model/retry.ts';
+import { type Attempts, countAttempt, NO_ATTEMPTS, nextTry, waitWithCountdown } from '../model/retry.ts';
 import { toolOfName } from '../model/toolNames.ts';
 import type {
   ChatModel,
@@ -36,9 +36,6 @@ export type ReplyProgress =
   | { readonly kind: 'writing'; readonly chars: number }
   | { readonly kind: 'calling'; readonly name: string; readonly chars: number }
   | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string };
-
-/** However often a stream makes progress and breaks off again, at some point it is the user's turn to look. */
-const MAX_TRIES = 20;
 
 /** Asks the model and writes its reply into the document; what breaks off goes on in the same place. */
 export class Replies {
@@ -74,9 +71,9 @@ export class Replies {
   }
 
   async #try(reply: Reply, signal: AbortSignal): Promise<Ending> {
-    let attempt = 0;
-    for (let tries = 1; ; tries += 1) {
-      const before = reply.chars;
+    let attempts = NO_ATTEMPTS;
+    for (;;) {
+      const before = reply.size;
       try {
         return await this.#stream(reply, signal);
       } catch (error) {
@@ -84,12 +81,13 @@ export class Replies {
         if (!isModelFailure(error)) return { kind: 'failed', error: messageOf(error), reason: 'failed' };
         // Calls that came whole are good calls, whatever happened to the connection behind them.
         if (reply.hasCalls) return { kind: 'whole', reason: 'calls' };
-        attempt = reply.chars > before ? 1 : attempt + 1;
-        if (error.retryable) await reply.breakOff();
-        const gaveUp = await waitForNextTry(this.#parts, error, {
-          tries: tries < MAX_TRIES ? attempt : MAX_TRIES,
-          signal,
+        const { received, chars } = reply.size;
+        attempts = countAttempt(attempts, {
+          begun: error.begun === true || received > before.received,
+          progress: chars > before.chars,
         });
+        if (error.retryable) await reply.breakOff();
+        const gaveUp = await waitForNextTry(this.#parts, error, { attempts, signal });
         if (signal.aborted) return { kind: 'stopped' };
         if (gaveUp !== undefined) {
           return { kind: 'failed', error: gaveUp, reason: error.retryable ? 'connection lost' : 'failed' };
@@ -140,7 +138,7 @@ type Ending =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly error: string; readonly reason: string };
 
-const NO_END = 'The model’s answer ended without an end.';
+const NO_END = 'The response ended unexpectedly.';
 const GONE =
   'The place of the reply is gone from the chat, so the model was stopped. What it had said is kept in a copy.';
 const TOO_LONG = 'The reply reached the limit of tokens.';
@@ -151,10 +149,10 @@ const NOTHING = 'The model sent an empty reply.';
 export async function waitForNextTry(
   { onReply, log }: Pick<ReplyParts, 'onReply' | 'log'>,
   failure: ModelFailure,
-  { tries, signal }: { readonly tries: number; readonly signal: AbortSignal },
+  { attempts, signal }: { readonly attempts: Attempts; readonly signal: AbortSignal },
 ): Promise<string | undefined> {
   const { message } = failure;
-  const next = nextTry(failure, tries, Math.random);
+  const next = nextTry(failure, attempts, Math.random);
   if (next.kind === 'giveUp') return next.reason === undefined ? message : `${message} ${next.reason}`;
   log.warn(`${message} Trying again in ${Math.round(next.ms / 1000)} s.`);
   const onTick = (ms: number) => onReply?.({ kind: 'waiting', ms, reason: message });
@@ -178,11 +176,18 @@ class Reply {
   #beginning: (() => void) | undefined;
   #lastId = '';
   hasCalls = false;
-  chars = 0;
+  /** Events that have come from the model. */
+  #received = 0;
+  /** Characters of them that are not a repetition. */
+  #chars = 0;
 
   constructor(writer: ReplyWriter, document: ChatEdits) {
     this.writer = writer;
     this.#document = document;
+  }
+
+  get size(): { readonly received: number; readonly chars: number } {
+    return { received: this.#received, chars: this.#chars };
   }
 
   /** Begins, or goes on behind what is there already. */
@@ -206,7 +211,7 @@ class Reply {
   add(event: ModelEvent): void {
     this.#takeOver();
     if (event.kind === 'call') this.hasCalls = true;
-    if (event.kind === 'text' || event.kind === 'reasoning') this.chars += event.text.length;
+    this.#received += 1;
     if (event.kind === 'text' && this.#repeat) {
       this.#push({ kind: 'text', text: this.#repeat.push(event.text) });
       return;
@@ -219,7 +224,7 @@ class Reply {
   progress(event: ModelEvent): ReplyProgress {
     return event.kind === 'callInput'
       ? { kind: 'calling', name: event.name, chars: event.text.length }
-      : { kind: 'writing', chars: this.chars };
+      : { kind: 'writing', chars: this.#chars };
   }
 
   /** What is not yet decided about the last words is not written: the model is asked to go on from what is. */
@@ -248,6 +253,7 @@ class Reply {
 
   #push(event: ModelEvent): void {
     if (event.kind === 'text' && event.text === '') return;
+    if (event.kind === 'text' || event.kind === 'reasoning') this.#chars += event.text.length;
     this.writer.add(this.#renderer?.push(event) ?? '');
   }
 

@@ -1,6 +1,7 @@
 import { assignCallId, fillToolResult } from '../chat/edits.ts';
 import { isSameCall, nextAction, pendingCalls } from '../chat/nextAction.ts';
 import { parseChat } from '../chat/parse.ts';
+import { markSent, removeLeftMark, removeSentMark, unansweredCalls } from '../chat/sentCall.ts';
 import { readArguments, renderToolName, type WrittenCall } from '../chat/toolCall.ts';
 import type {
   AssetStore,
@@ -188,9 +189,28 @@ export class ToolRuns {
     }
   }
 
+  /**
+   * Says what is known about calls that were sent by a run which did not live to see their results. They are not
+   * sent again: that is for the user or the model to decide.
+   */
+  async settleSent(): Promise<readonly RunOutcome[]> {
+    const outcomes: RunOutcome[] = [];
+    for (const call of unansweredCalls(this.#document.text())) {
+      outcomes.push(await this.write({ ...call, arguments: {} }, refusal(UNKNOWN_OUTCOME)));
+    }
+    while (await this.#document.edit(removeLeftMark));
+    return outcomes;
+  }
+
   async answer(call: ToolCall, prepared: Prepared, signal: AbortSignal): Promise<RunOutcome> {
     const startedAtMs = Date.now();
-    const { result, isFromTool } = await this.#call(call, prepared, signal);
+    const came = await this.#call(call, prepared, signal);
+    if (came === 'notSaved') {
+      await this.#document.edit((text) => removeSentMark(text, call), { joinUndo: true });
+      this.#record(call, { outcome: 'cancelled' });
+      return { ...STOPPED, error: NOT_SAVED };
+    }
+    const { result, isFromTool } = came;
     this.#record(call, {
       consent: prepared.consent,
       outcome: outcomeOf(result, { isFromTool, isStopped: signal.aborted }),
@@ -201,11 +221,14 @@ export class ToolRuns {
   }
 
   /** The result, or why there is none as a result. The tool gets the files; the document keeps the references. */
-  async #call(call: ToolCall, { files }: Prepared, signal: AbortSignal): Promise<Came> {
+  async #call(call: ToolCall, { files }: Prepared, signal: AbortSignal): Promise<Came | 'notSaved'> {
     const { assets, tools, onProgress, log, chat } = this.#parts;
     try {
       const resolved = (await files?.resolve(signal)) ?? { ok: true, arguments: call.arguments };
       if (!resolved.ok) return { result: refusal(resolved.message), isFromTool: false };
+      // Before the server can see the call, the file says that it was sent.
+      const isMarked = await this.#document.edit((text) => markSent(text, call));
+      if (!isMarked || !(await this.#document.save())) return 'notSaved';
       const sent = { ...call, arguments: resolved.arguments };
       const result = await tools.callTool(sent, {
         assets: assets.beginResult(),
@@ -239,6 +262,7 @@ export class ToolRuns {
     const body = renderToolResult(result);
     const assets = result.parts.flatMap((part) => (part.kind === 'asset' ? [part.asset.path] : []));
     if (await this.#document.edit((text) => fillToolResult(text, call, body))) {
+      await this.#document.edit((text) => removeSentMark(text, call), { joinUndo: true });
       const error = errorOf(result);
       return error === undefined ? { ok: true, assets } : { ok: false, error, assets };
     }
@@ -247,6 +271,9 @@ export class ToolRuns {
   }
 }
 
+const UNKNOWN_OUTCOME =
+  'The outcome of this call is unknown: Filechat ended before it could save the result. The call may have taken effect, so it was not sent again.';
+const NOT_SAVED = 'The call was not sent, because the chat could not be saved. Save it, then run again.';
 const TO_EDIT = 'The call waits in the chat: change its arguments, then run.';
 
 /** What a call that may be made goes with: its files if it has some, its tool, and who agreed. */

@@ -13,6 +13,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { createCarefulFetch } from './carefulFetch.ts';
 import type { RemoteServer, ServerConfig, StdioServer } from './config.ts';
+import { deferred } from './deferred.ts';
 import type { ProcessGuard } from './processGuard.ts';
 import type { LateAnswer } from './revisionQuestion.ts';
 import { PendingCalls } from './spill/pendingCalls.ts';
@@ -113,7 +114,7 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
   constructor(config: RemoteServer, { onLost, auth }: ChannelOptions) {
     const calls = new PendingCalls();
     const options = transportOptions(config, calls, auth);
-    const { promise: listening, resolve: listens } = Promise.withResolvers<void>();
+    const { promise: listening, resolve: listens } = deferred<void>();
     const watchedFetch: FetchLike = async (url, init) => {
       try {
         return await options.fetch(url, init);

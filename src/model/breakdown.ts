@@ -3,6 +3,7 @@ import { leaveOutRegion, leaveOutTurn } from '../chat/leaveOut.ts';
 import { type Chat, parseChat, type Turn } from '../chat/parse.ts';
 import type { ContentPart, ModelRequest, ModelTool, TextEdit, ToolName } from '../ports.ts';
 import { leaveOutResult } from '../result/leaveOut.ts';
+import { groupBy } from '../result/values.ts';
 import {
   estimateFile,
   estimatePart,
@@ -117,7 +118,7 @@ function withLeftOutAsset(text: string, turn: Turn, item: BreakdownItem): Breakd
 function serverItems(explained: Explained): readonly BreakdownItem[] {
   const { text, request, settings } = explained;
   const chat = parseChat(text);
-  const servers = Map.groupBy(request.tools, ({ tool }) => tool.server);
+  const servers = groupBy(request.tools, ({ tool }) => tool.server);
   return [...servers].map(([server, tools]) => {
     const shares = tools
       .map((tool) => toolShare(explained, chat, tool))

@@ -5,17 +5,41 @@ export type NextTry =
   /** `reason` is there when the failure's own message does not say why there is no other try. */
   { readonly kind: 'giveUp'; readonly reason?: string } | { readonly kind: 'wait'; readonly ms: number };
 
-export const MAX_TRIES = 6;
+/** How often a request may be refused in a row. */
+export const MAX_REFUSED = 6;
+/** How often a reply may break off. Each of these attempts is paid for, so progress does not reset the count. */
+export const MAX_BEGUN = 3;
 /** Nobody waits longer than this without being asked. */
 export const MAX_WAIT_MS = 5 * 60_000;
 
-/** What to do after a failure. `attempt` counts the tries that have been made, from 1. */
-export function nextTry(failure: ModelFailure, attempt: number, random: () => number): NextTry {
+/** The attempts at one reply that have failed. */
+export interface Attempts {
+  /** Those that the model had begun to answer. */
+  readonly begun: number;
+  /** Those that it had not, since the last progress. */
+  readonly refused: number;
+}
+
+export const NO_ATTEMPTS: Attempts = { begun: 0, refused: 0 };
+
+export function countAttempt(
+  { begun, refused }: Attempts,
+  failed: { readonly begun: boolean; readonly progress: boolean },
+): Attempts {
+  const since = failed.progress ? 0 : refused;
+  return failed.begun ? { begun: begun + 1, refused: since } : { begun, refused: since + 1 };
+}
+
+/** What to do after a failure, which is the last of the attempts. */
+export function nextTry(failure: ModelFailure, attempts: Attempts, random: () => number): NextTry {
   if (!failure.retryable) return { kind: 'giveUp' };
-  if (attempt >= MAX_TRIES) return { kind: 'giveUp', reason: `It was tried ${attempt} times.` };
+  const { begun, refused } = attempts;
+  if (begun >= MAX_BEGUN || refused >= MAX_REFUSED) {
+    return { kind: 'giveUp', reason: `Gave up after ${begun + refused} attempts.` };
+  }
   const { retryAfterMs } = failure;
   if (retryAfterMs === undefined || !Number.isFinite(retryAfterMs)) {
-    return { kind: 'wait', ms: withJitter(1000 * 2 ** (attempt - 1), random) };
+    return { kind: 'wait', ms: withJitter(1000 * 2 ** (begun + refused - 1), random) };
   }
   if (retryAfterMs > MAX_WAIT_MS) {
     const minutes = Math.ceil(retryAfterMs / 60_000);

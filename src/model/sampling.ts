@@ -8,7 +8,7 @@ import type {
   SamplingPart,
   SamplingRequest,
 } from '../ports.ts';
-import { nextTry, waitWithCountdown } from './retry.ts';
+import { countAttempt, NO_ATTEMPTS, nextTry, waitWithCountdown } from './retry.ts';
 import { samplingMessages } from './samplingMessages.ts';
 import { SamplingTools } from './samplingTools.ts';
 
@@ -27,13 +27,14 @@ export async function answerSampling(
   signal: AbortSignal,
   options: SamplingOptions = {},
 ): Promise<SamplingAnswer> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempts = NO_ATTEMPTS; ; ) {
     try {
       return await ask(request, model, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!isModelFailure(error)) throw error;
-      const next = nextTry(error, attempt, Math.random);
+      attempts = countAttempt(attempts, { begun: error.begun === true, progress: false });
+      const next = nextTry(error, attempts, Math.random);
       if (next.kind === 'giveUp') throw new Error([error.message, next.reason ?? ''].join(' ').trim());
       await waitWithCountdown(next.ms, { signal, onTick: () => {}, ...options });
       signal.throwIfAborted();

@@ -2,7 +2,7 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { ChatModel, ModelEvent, ModelRequest } from '../ports.ts';
 import type { ModelConfig } from './config.ts';
 import { toCallOptions } from './sdk/callOptions.ts';
-import { createEndpointFetch, hostOf } from './sdk/endpoint.ts';
+import { createEndpointFetch, type EndpointOptions, hostOf } from './sdk/endpoint.ts';
 import { type AboutRequest, ModelError } from './sdk/failure.ts';
 import { filesOf, readFiles } from './sdk/files.ts';
 import { previewRequest } from './sdk/preview.ts';
@@ -58,11 +58,7 @@ class SdkModel implements ChatModel {
     const { key } = this.#options;
     return previewRequest({
       createModel: (fetch) =>
-        createLanguageModel(
-          this.#config,
-          key,
-          this.#endpointFetch(fetch, () => {}),
-        ),
+        createLanguageModel(this.#config, key, this.#endpointFetch(fetch, { onBytes: () => {} })),
       call: await this.#prepare(request, new AbortController().signal, true),
       secretHeaders: Object.keys(this.#config.headers ?? {}),
     });
@@ -92,7 +88,7 @@ class SdkModel implements ChatModel {
         wire: this.#wire,
         about: this.#about,
         signal,
-        createModel: (onBytes) => createLanguageModel(this.#config, key, this.#endpointFetch(fetch, onBytes)),
+        createModel: (watch) => createLanguageModel(this.#config, key, this.#endpointFetch(fetch, watch)),
         call,
       });
       for await (const event of events) {
@@ -121,8 +117,11 @@ class SdkModel implements ChatModel {
     }
   }
 
-  #endpointFetch(fetch: typeof globalThis.fetch, onBytes: () => void): typeof globalThis.fetch {
-    return createEndpointFetch({ config: this.#config, fetch, onBytes });
+  #endpointFetch(
+    fetch: typeof globalThis.fetch,
+    watch: Pick<EndpointOptions, 'onBytes' | 'onAnswer'>,
+  ): typeof globalThis.fetch {
+    return createEndpointFetch({ config: this.#config, fetch, ...watch });
   }
 }
 

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { deferred } from '../mcp/deferred.ts';
 import type { ChatDocument, Disposable, DocumentChange, EditOptions, TextEdit } from '../ports.ts';
 import { autoSave } from './settings.ts';
 
@@ -77,13 +78,16 @@ export class EditorDocument implements ChatDocument, Disposable {
     return done;
   }
 
-  /** Saves what is not saved yet. A chat that was never saved has no file. */
-  async save(): Promise<void> {
+  /**
+   * Saves what is not saved yet; the editor flushes it to the disk. Resolves to false when that failed. A chat that
+   * was never saved has no file, only the backup that the editor makes by itself.
+   */
+  async save(): Promise<boolean> {
     await this.#queue;
     await this.#renaming?.over;
     const name = this.#uri.toString();
     const document = vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === name);
-    if (document?.isDirty && !document.isUntitled) await document.save();
+    return !document?.isDirty || document.isUntitled || document.save();
   }
 
   onDidChange(listener: (change: DocumentChange) => void): Disposable {
@@ -203,7 +207,7 @@ class Deadline {
   isPending = true;
 
   constructor(ms: number) {
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve } = deferred<void>();
     this.over = promise;
     this.#resolve = resolve;
     this.#timer = setTimeout(() => this.end(), ms);

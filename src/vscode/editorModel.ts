@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { deferred } from '../mcp/deferred.ts';
 import type { ChatModel, ModelEvent, ModelRequest, ModelTool, Usage } from '../ports.ts';
 import { isRecord } from '../result/values.ts';
 import { editorFailure, stoppedFailure } from './editorFailure.ts';
@@ -189,7 +190,7 @@ function hasImageMaker(value: unknown): value is { readonly image: MakeImagePart
 class Stop implements Disposable {
   readonly #signal: AbortSignal;
   readonly #source = new vscode.CancellationTokenSource();
-  readonly #stopped = Promise.withResolvers<never>();
+  readonly #stopped = deferred<never>();
   readonly #stop = () => {
     this.#source.cancel();
     this.#stopped.reject(this.#signal.reason);

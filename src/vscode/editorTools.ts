@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { allowsTool } from '../chat/frontMatter.ts';
+import { deferred } from '../mcp/deferred.ts';
 import { processMixedToolResult, type ResultLimits, type ToolSettings } from '../mcpClient.ts';
 import type { ToolCall, ToolCallOptions, ToolHost, ToolInfo, ToolResult } from '../ports.ts';
 import { blocksOf } from './editorToolBlocks.ts';
@@ -83,7 +84,7 @@ async function invoke(
 ): Promise<vscode.LanguageModelToolResult> {
   signal?.throwIfAborted();
   const cancellation = new vscode.CancellationTokenSource();
-  const stopped = Promise.withResolvers<never>();
+  const stopped = deferred<never>();
   const stop = () => {
     cancellation.cancel();
     stopped.reject(signal?.reason);

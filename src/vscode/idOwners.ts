@@ -1,3 +1,5 @@
+import { groupBy } from '../result/values.ts';
+
 /** An installed extension, as the editor describes it. Other people write the manifest, so it can hold anything. */
 export interface InstalledExtension {
   readonly id: string;
@@ -9,9 +11,7 @@ export function groupByOwner<T extends InstalledExtension>(
   ids: readonly string[],
   extensions: readonly T[],
 ): ReadonlyMap<T | undefined, readonly string[]> {
-  return Map.groupBy(ids, (id) =>
-    extensions.find(({ packageJSON }) => declaredIds(packageJSON).includes(id)),
-  );
+  return groupBy(ids, (id) => extensions.find(({ packageJSON }) => declaredIds(packageJSON).includes(id)));
 }
 
 /** Ids that are only mentioned, in a menu or a keybinding for example, belong to another extension. */

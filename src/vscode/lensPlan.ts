@@ -55,12 +55,13 @@ const NEXT: Readonly<Record<NextAction['kind'], LensKind | undefined>> = {
   wait: undefined,
   reply: 'run',
   resume: 'resume',
-  runTools: 'runTools',
+  // Every call was sent already, and a run only says what became of them.
+  runTools: 'run',
 };
 
 function nextLenses(text: string, chat: Chat): readonly Face[] {
   const action = nextAction(text, chat);
-  if (action.kind === 'runTools') {
+  if (action.kind === 'runTools' && action.calls.length > 0) {
     return [{ kind: 'runTools', count: action.calls.length }, { kind: 'editArguments' }];
   }
   const kind = NEXT[action.kind];

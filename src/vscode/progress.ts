@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { deferred } from '../mcp/deferred.ts';
 import { describeSize } from '../result/summary.ts';
 import { describeSeconds } from './elapsed.ts';
 import { untilAborted } from './untilAborted.ts';
@@ -40,7 +41,7 @@ export interface Told {
 /** One notification for as long as something lasts, if it lasts. */
 export class Notice implements vscode.Disposable {
   readonly #cancel: (() => void) | undefined;
-  readonly #closed = Promise.withResolvers<void>();
+  readonly #closed = deferred<void>();
   readonly #clock: vscode.Disposable;
   #progress: vscode.Progress<{ message?: string; increment?: number }> | undefined;
   #told: Told = {};

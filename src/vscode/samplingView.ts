@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
+import { deferred } from '../mcp/deferred.ts';
 import { editDocument } from './editorDocument.ts';
 import { plainMessage } from './plainMessage.ts';
 
@@ -51,7 +52,7 @@ async function decide(
   document: vscode.TextDocument,
   { about, accept, signal }: Editing<object>,
 ): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const { promise, resolve } = deferred<boolean>();
   const id = randomUUID();
   const [yes, no] = [`filechat.edited.${id}.accept`, `filechat.edited.${id}.refuse`];
   const stop = () => resolve(false);

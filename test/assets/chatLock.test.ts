@@ -97,6 +97,7 @@ describe('one run a chat', () => {
     assert.ok(typeof lock !== 'string');
     assert.match(await takeAndRelease(), /process/);
     await lock.release();
+    assert.deepEqual(readdirSync(folder), [], 'nothing is left of the dead ones');
   });
 
   it('a process that just ends leaves no lock', async () => {
@@ -116,6 +117,20 @@ describe('one run a chat', () => {
     assert.equal(await takeAndRelease(), 'held');
     assert.ok(typeof lock !== 'string');
     await lock.release();
+  });
+
+  it('a process that was killed while it took the lock leaves nothing for long', async () => {
+    const child = start('exit');
+    await firstLine(child);
+    await once(child, 'exit');
+    await takeAndRelease();
+    const lock = await take();
+    const [name = ''] = readdirSync(folder);
+    assert.ok(typeof lock !== 'string');
+    await lock.release();
+    writeFileSync(join(folder, name.replace(/\.lock$/, `.${child.pid}-token.tmp`)), '');
+    await takeAndRelease();
+    assert.deepEqual(readdirSync(folder), []);
   });
 
   it('of several that want it at once, also behind a dead one, never two have it', async () => {

@@ -30,25 +30,30 @@ export function cacheFolder(): string {
 /** Resolves to the workbench in the cache, which it fills first when it has to. */
 export async function installWorkbench(): Promise<Workbench> {
   const folder = join(cacheFolder(), `workbench-${codeServerVersion}`);
-  if (!existsSync(folder)) await installInto(folder);
+  await installOnce(folder, `VS Code (code-server ${codeServerVersion})`, installPackages);
   return workbenchIn(folder);
 }
 
 function workbenchIn(folder: string): Workbench {
   return {
-    node: join(nodePackage(folder), 'bin', process.platform === 'win32' ? 'node.exe' : 'node'),
+    node: nodeIn(folder),
     serverMain: join(vscodeFolder(folder), 'out', 'server-main.js'),
   };
 }
 
-/** The folder gets its name when it is whole, so that a killed install is done again. */
-async function installInto(folder: string): Promise<void> {
-  say(`Installing VS Code (code-server ${codeServerVersion}) from npm into ${folder}; this happens once.`);
+/** Fills a folder of the cache. It gets its name when it is whole, so that a killed install is done again. */
+export async function installOnce(
+  folder: string,
+  what: string,
+  install: (unfinished: string) => Promise<void>,
+): Promise<void> {
+  if (existsSync(folder)) return;
+  say(`Installing ${what} from npm into ${folder}; this happens once.`);
   await removeAbandonedInstalls(folder);
   const unfinished = `${folder}.tmp-${process.pid}`;
   await mkdir(unfinished, { recursive: true });
   try {
-    await timed('VS Code is installed', () => installPackages(unfinished));
+    await timed(`${what} is installed`, () => install(unfinished));
     await rename(unfinished, folder);
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
@@ -105,13 +110,18 @@ async function removeAbandonedInstalls(folder: string): Promise<void> {
   }
 }
 
-function nodePackageName(): string {
+export function nodePackageName(): string {
   const system = process.platform === 'win32' ? 'win' : process.platform;
   return `node-${system}-${process.arch}`;
 }
 
 function nodePackage(folder: string): string {
   return join(folder, 'node_modules', nodePackageName());
+}
+
+/** The program of the Node package that is installed in a folder. */
+export function nodeIn(folder: string): string {
+  return join(nodePackage(folder), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 }
 
 function vscodeFolder(folder: string): string {

@@ -177,7 +177,9 @@ describe('the assets server over HTTP', () => {
   });
 
   it('takes the token of the environment, and listens only on this machine', async (t) => {
-    const own = await startOverHttp(t, [createNotes(t).path], { FILECHAT_ASSETS_TOKEN: 'my-own-token' });
+    const own = await startOverHttp(t, [createNotes(t).path], {
+      env: { FILECHAT_ASSETS_TOKEN: 'my-own-token' },
+    });
     assert.equal(own.token, 'my-own-token');
     assert.equal(own.url.hostname, '127.0.0.1');
     for (const era of ERAS) {

@@ -317,7 +317,7 @@ describe('a failure that may pass', () => {
   it('that does not pass ends after a few tries', async () => {
     const { document, listener, model } = scene(HI, Array(10).fill(breaksOff([])));
     const outcome = await listener.run();
-    assert.match(outcome.error ?? '', /overloaded\. It was tried 6 times\./);
+    assert.match(outcome.error ?? '', /overloaded\. Gave up after 6 attempts\./);
     assert.deepEqual([model.asked.length, document.text()], [6, HI]);
   });
 

@@ -22,6 +22,9 @@ export class MemoryDocument implements ChatDocument {
   #text: string;
   #refuses: 'no' | 'says so' | 'throws' = 'no';
   edits = 0;
+  /** The text as it was saved last. */
+  saved = '';
+  refusesToSave = false;
   readonly #listeners = new Set<(change: DocumentChange) => void>();
 
   constructor(text: string) {
@@ -41,6 +44,11 @@ export class MemoryDocument implements ChatDocument {
     const added = this.#text.includes('\r\n') ? edit.text.replaceAll('\n', '\r\n') : edit.text;
     this.#change(this.#text.slice(0, edit.start) + added + this.#text.slice(edit.end), false);
     return true;
+  }
+
+  async save(): Promise<boolean> {
+    this.saved = this.#text;
+    return !this.refusesToSave;
   }
 
   /** What the user does. */
@@ -187,6 +195,8 @@ export interface SceneOptions {
   readonly mayGoOn?: (steps: number) => Promise<boolean>;
   readonly reviewResults?: boolean;
   readonly onReply?: (progress: ReplyProgress) => void;
+  /** Asked in place of the script. */
+  readonly model?: ChatModel;
 }
 
 export function scene(chat: string, answers: readonly Answer[], options: SceneOptions = {}) {
@@ -220,7 +230,7 @@ export function scene(chat: string, answers: readonly Answer[], options: SceneOp
       },
     },
     conversation: new ChatConversation({
-      findModel: async () => model,
+      findModel: async () => options.model ?? model,
       tools,
       attachments: { find: notHere },
       readAgent: async () => undefined,

@@ -254,7 +254,7 @@ describe('when the model does not answer', () => {
 
   test('after many tries it is told too', async () => {
     const model = new ScriptedModel(...Array.from({ length: 9 }, () => [failure(true)]));
-    await assert.rejects(ask(model), { message: 'The model is busy. It was tried 6 times.' });
+    await assert.rejects(ask(model), { message: 'The model is busy. Gave up after 6 attempts.' });
   });
 
   test('a refusal is no answer', async () => {

@@ -1,6 +1,8 @@
+import type { ReadableStreamReadResult } from 'node:stream/web';
 import type { ModelConfig } from '../config.ts';
 import { ModelError } from './failure.ts';
-import { baseUrlOf } from './wire.ts';
+import { StreamEnd } from './streamEnd.ts';
+import { baseUrlOf, isSdkProvider } from './wire.ts';
 
 /** Where the providers look for a key. */
 export const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'];
@@ -24,6 +26,8 @@ export interface EndpointOptions {
   readonly fetch: typeof globalThis.fetch;
   /** Called whenever bytes arrive, be they an event or only a sign of life. */
   readonly onBytes: () => void;
+  /** Called when the endpoint has accepted the request. It reads what comes before the package does. */
+  readonly onAnswer?: ((end: StreamEnd) => void) | undefined;
 }
 
 export function hostOf(config: Endpoint): string {
@@ -33,13 +37,17 @@ export function hostOf(config: Endpoint): string {
 }
 
 /** A `fetch` for one request of a package: it stays with the endpoint, and sees that an answer is a stream. */
-export function createEndpointFetch({ config, fetch, onBytes }: EndpointOptions): typeof globalThis.fetch {
+export function createEndpointFetch(options: EndpointOptions): typeof globalThis.fetch {
+  const { config, fetch, onBytes, onAnswer } = options;
   return async (input, init) => {
     // A key would go along to wherever the endpoint points.
     const response = await fetch(input, { ...init, redirect: 'manual' });
     onBytes();
     await checkAnswer(response, hostOf(config));
-    return response.body === null ? response : watchBody(response, response.body, onBytes);
+    if (response.body === null || !response.ok || !isSdkProvider(config.provider)) return response;
+    const end = new StreamEnd(config.provider);
+    onAnswer?.(end);
+    return watchBody(response, response.body, { end, onBytes });
   };
 }
 
@@ -58,13 +66,50 @@ async function checkAnswer(response: Response, host: string): Promise<void> {
   throw new ModelError({ message, status });
 }
 
-function watchBody(response: Response, body: ReadableStream<Uint8Array>, onBytes: () => void): Response {
-  const watch = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      onBytes();
-      controller.enqueue(chunk);
+/** How long the rest of a stream is waited for after the provider has said that the reply is over. */
+const MAX_REST_MS = 30_000;
+
+/** What breaks behind the end of a reply is the end of the stream, so that the package hands out what it holds. */
+function watchBody(
+  response: Response,
+  body: ReadableStream<Uint8Array>,
+  { end, onBytes }: { readonly end: StreamEnd; readonly onBytes: () => void },
+): Response {
+  const reader = body.getReader();
+  const watched = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await (end.said ? readRest(reader) : reader.read());
+      if (!done) {
+        onBytes();
+        end.push(value);
+        controller.enqueue(value);
+        if (!end.isDone) return;
+      }
+      const closing = end.end();
+      if (closing !== '') controller.enqueue(new TextEncoder().encode(closing));
+      controller.close();
+      if (!done) await reader.cancel();
     },
+    cancel: (reason) => reader.cancel(reason),
   });
   const { status, statusText, headers } = response;
-  return new Response(body.pipeThrough(watch), { status, statusText, headers });
+  return new Response(watched, { status, statusText, headers });
+}
+
+type Chunk = ReadableStreamReadResult<Uint8Array>;
+
+async function readRest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Chunk> {
+  let timer: NodeJS.Timeout | undefined;
+  const over: Chunk = { done: true, value: undefined };
+  try {
+    const late = new Promise<Chunk>((resolve) => {
+      timer = setTimeout(() => resolve(over), MAX_REST_MS);
+    });
+    return await Promise.race([reader.read(), late]);
+  } catch {
+    // The connection broke after the reply had ended, which costs nothing but the figures about its use.
+    return over;
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -30,9 +30,14 @@ export class EventReader {
   /** Calls that may have been cut: only a good end makes calls of them. */
   #held: CallEvent[] = [];
 
-  constructor(wire: Wire, about: AboutRequest) {
+  /** Whether the provider has said that the reply is over. What goes wrong behind that does not matter. */
+  #hasEnded: () => boolean;
+  hasOutput = false;
+
+  constructor(wire: Wire, about: AboutRequest, hasEnded: () => boolean = () => false) {
     this.#wire = wire;
     this.#about = about;
+    this.#hasEnded = hasEnded;
   }
 
   read(part: StreamPart): readonly ModelEvent[] {
@@ -59,6 +64,7 @@ export class EventReader {
       case 'finish':
         return this.#finish(part);
       case 'error':
+        if (this.#hasEnded()) return [];
         throw toFailure(part.error, this.#about);
       default:
         return [];
@@ -79,6 +85,7 @@ export class EventReader {
   #grow(kind: Kind, text: string, metadata: SharedV4ProviderMetadata | undefined): readonly ModelEvent[] {
     this.#kept = { ...this.#kept, ...this.#pick(metadata) };
     if (text === '') return [];
+    this.hasOutput = true;
     this.#last = kind;
     this.#isEmpty = false;
     return [{ kind, text }];
@@ -100,6 +107,7 @@ export class EventReader {
   }
 
   #callInput(key: string, text: string): readonly ModelEvent[] {
+    this.hasOutput = true;
     this.#last = undefined;
     return [{ kind: 'callInput', key, name: this.#names.get(key) ?? '', text }];
   }
@@ -112,6 +120,7 @@ export class EventReader {
     const { toolCallId: key, toolName: name, input: argumentsText } = part;
     const call: CallEvent = { kind: 'call', key, name, argumentsText, ...(metadata && { metadata }) };
     this.#hasCalls = true;
+    this.hasOutput = true;
     if (this.#held.length === 0 && isWhole(argumentsText)) return [call];
     this.#held.push(call);
     return [];
@@ -119,12 +128,14 @@ export class EventReader {
 
   #finish({ finishReason, usage }: FinishPart): readonly ModelEvent[] {
     const { unified, raw } = finishReason;
-    if (unified === 'interrupted') throw connectionLost(this.#about.host);
-    if (unified === 'error') {
-      const message = `${this.#about.host} broke the reply off${raw === undefined ? '' : ` (${raw})`}.`;
-      throw new ModelError({ message, retryable: true });
+    if (unified === 'error' && raw !== undefined) {
+      const message = `${this.#about.host} broke the reply off (${raw}).`;
+      throw new ModelError({ message, trouble: 'brokenOff' });
     }
-    const reason = this.#hasCalls && unified === 'stop' ? 'calls' : REASONS[unified];
+    const isCut = unified === 'interrupted' || unified === 'error';
+    if (isCut && !this.#hasEnded()) throw connectionLost(this.#about.host);
+    const known = isCut ? 'stop' : unified;
+    const reason = this.#hasCalls && known === 'stop' ? 'calls' : REASONS[known];
     const held = reason === 'calls' ? this.#held : [];
     return [...held, { kind: 'finish', reason, usage: toUsage(usage) }];
   }

@@ -1,6 +1,7 @@
 import type { ModelFailure } from '../../ports.ts';
 import { isRecord } from '../../result/values.ts';
 import { readRetryAfter } from './retryAfter.ts';
+import type { StreamTrouble, StreamVerdict } from './streamEnd.ts';
 
 /** Long enough for a provider's own words, short enough for a line in a document. */
 const MAX_WORDS_CHARS = 600;
@@ -16,7 +17,7 @@ export interface AboutRequest {
 
 interface FailureFacts {
   readonly message: string;
-  readonly retryable?: boolean | undefined;
+  readonly trouble?: StreamTrouble | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly status?: number | undefined;
   readonly cause?: unknown;
@@ -25,13 +26,21 @@ interface FailureFacts {
 export class ModelError extends Error implements ModelFailure {
   readonly kind = 'modelFailure';
   readonly retryable: boolean;
+  readonly begun: boolean;
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
+  readonly trouble: StreamTrouble;
 
-  constructor({ message, retryable = false, retryAfterMs, status, cause }: FailureFacts) {
+  constructor(facts: FailureFacts, verdict?: StreamVerdict) {
+    const { message, trouble = 'refused', retryAfterMs, status, cause } = facts;
     super(message, { cause });
     this.name = 'ModelError';
-    this.retryable = retryable;
+    this.trouble = trouble;
+    this.retryable =
+      verdict === undefined
+        ? trouble !== 'refused' && trouble !== 'wrongFormat'
+        : verdict === 'again' || verdict === 'later';
+    this.begun = verdict === 'again';
     this.retryAfterMs = retryAfterMs;
     this.status = status;
   }
@@ -40,9 +49,18 @@ export class ModelError extends Error implements ModelFailure {
 export function connectionLost(host: string, cause?: unknown): ModelError {
   return new ModelError({
     message: `The connection to ${host} was lost before the reply had ended.`,
-    retryable: true,
+    trouble: 'cut',
     cause,
   });
+}
+
+export function wrongFormat(
+  host: string,
+  trouble: 'unreadable' | 'wrongFormat' = 'wrongFormat',
+  cause?: unknown,
+): ModelError {
+  const message = `${host} sent a response in an unknown format. Check the model's provider and baseUrl.`;
+  return new ModelError({ message, trouble, cause });
 }
 
 export function stopped(): ModelError {
@@ -60,13 +78,8 @@ export function toFailure(error: unknown, about: AboutRequest): ModelError {
   if (seen.status !== undefined || seen.name === 'AI_InvalidResponseDataError') {
     return connectionLost(about.host, error);
   }
-  if (seen.name === 'AI_JSONParseError' || seen.name === 'AI_TypeValidationError') {
-    return new ModelError({
-      message: `${about.host} sent something that is not an answer of a model. Check the model's baseUrl.`,
-      retryable: true,
-      cause: error,
-    });
-  }
+  if (seen.name === 'AI_JSONParseError') return wrongFormat(about.host, 'unreadable', error);
+  if (seen.name === 'AI_TypeValidationError') return wrongFormat(about.host, 'wrongFormat', error);
   if (isNamed(seen)) return explainNamed(seen, about);
   return new ModelError({
     message: words(seen.message, about) || `${about.host} gave no answer.`,
@@ -148,7 +161,7 @@ function explainStatus(seen: SeenError, status: number, about: AboutRequest): Mo
   const failure = (message: string, retryable = false) =>
     new ModelError({
       message,
-      retryable,
+      trouble: retryable ? 'reported' : 'refused',
       status,
       retryAfterMs: readRetryAfter(seen.headers, about.now(), seen.body),
     });
@@ -212,7 +225,7 @@ function explainNetwork(code: string, seen: SeenError, about: AboutRequest, caus
   }
   const reason = REASONS[code];
   if (reason === undefined || seen.status !== undefined) return connectionLost(about.host, cause);
-  return new ModelError({ message: `Could not reach ${about.host}: ${reason}.`, retryable: true, cause });
+  return new ModelError({ message: `Could not reach ${about.host}: ${reason}.`, trouble: 'cut', cause });
 }
 
 /** The innermost code of the system or of `fetch`, such as ECONNREFUSED. */

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { summarizeChat } from '../../chat/summary.ts';
+import { groupBy } from '../../result/values.ts';
 import type { Runs } from '../runs.ts';
 import { AGE_GROUPS, ageGroup } from './ages.ts';
 import { type ChatNode, chatItem, chatTooltip, groupItem, moreItem } from './chatItems.ts';
@@ -57,7 +58,7 @@ export class ChatTree implements vscode.Disposable, vscode.TreeDataProvider<Chat
 }
 
 function groupsOf(chats: readonly FoundChat[], now: number): ChatNode[] {
-  const groups = Map.groupBy(chats, ({ changedAt }) => ageGroup(changedAt, now));
+  const groups = groupBy(chats, ({ changedAt }) => ageGroup(changedAt, now));
   return AGE_GROUPS.flatMap((group) => {
     const members = groups.get(group);
     return members ? [{ kind: 'group', group, chats: members } as const] : [];

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { type AssetUse, findAssetUses, resolvePath } from '../../chat/assetUses.ts';
 import { parseChat } from '../../chat/parse.ts';
+import { groupBy } from '../../result/values.ts';
 import { chatOf } from '../openChats.ts';
 import { readFolder } from '../readFolder.ts';
 import { assetsIn, findPlaces, type GalleryScope, scopeKey } from './galleryScope.ts';
@@ -147,7 +148,7 @@ function readOpen(uri: vscode.Uri, known: ReadChat | undefined): ReadChat | unde
 
 function usesOf(chat: vscode.Uri, uses: readonly AssetUse[]): ReadonlyMap<string, readonly ChatUse[]> {
   const folder = vscode.Uri.joinPath(chat, '..').path;
-  return Map.groupBy(
+  return groupBy(
     uses.map((use) => ({ ...use, chat })),
     ({ path }) => resolvePath(folder, path),
   );

@@ -115,12 +115,19 @@ export interface HttpServer {
   readonly process: ChildProcess;
 }
 
+interface ProgramOptions {
+  /** On top of this process's own. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Another program than this process's own. */
+  readonly node?: string;
+}
+
 export async function startOverHttp(
   t: Pick<TestContext, 'after'>,
   args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
+  { env = {}, node = process.execPath }: ProgramOptions = {},
 ): Promise<HttpServer> {
-  const child = spawn(process.execPath, [assetsServerFile(), '--http', ...args], {
+  const child = spawn(node, [assetsServerFile(), '--http', ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, ...env },
   });

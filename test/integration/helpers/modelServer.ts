@@ -80,23 +80,30 @@ export async function startRecorder(
 export interface Connection {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly body: string;
   /** Resolves when the other side is gone. */
   readonly closed: Promise<void>;
 }
 
+/** A test, or the hooks of a file. */
+export interface Cleanup {
+  after(work: () => void): void;
+}
+
 /** A server that does what a test says, byte by byte. */
-export async function startRawServer(
-  t: TestContext,
-  answer: (connection: Connection) => void,
-): Promise<string> {
+export async function startRawServer(t: Cleanup, answer: (connection: Connection) => void): Promise<string> {
   const server = createServer((request, response) => {
     const closed = new Promise<void>((resolve) => response.once('close', resolve));
-    request.resume().once('end', () => answer({ request, response, closed }));
+    let body = '';
+    request.setEncoding('utf8').on('data', (piece: string) => {
+      body += piece;
+    });
+    request.once('end', () => answer({ request, response, body, closed }));
   });
   return listen(t, server);
 }
 
-async function listen(t: TestContext, server: Server): Promise<string> {
+async function listen(t: Cleanup, server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
     server.closeAllConnections();

@@ -43,6 +43,10 @@ export interface StartOptions {
   readonly detached?: boolean;
   /** On top of this process's own. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Another program than this process's own, and its flags. */
+  readonly node?: readonly [program: string, ...flags: string[]];
+  /** Gives it an input to write to. */
+  readonly withInput?: boolean;
 }
 
 export const MCP_JSON = 'mcp.json';
@@ -85,22 +89,23 @@ function configureServers(record: string) {
 function startCli(
   args: readonly string[],
   cwd: string,
-  { detached = false, env = {} }: StartOptions,
+  { detached = false, env = {}, node = [process.execPath], withInput = false }: StartOptions,
 ): RunningCli {
   const cli = repositoryPath('dist/cli.js');
   if (!existsSync(cli)) throw new Error('dist/cli.js is missing. Run “npm run build” before these tests.');
-  const child = spawn(process.execPath, [cli, ...args], {
+  const [program, ...flags] = node;
+  const child = spawn(program, [...flags, cli, ...args], {
     cwd,
     detached,
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [withInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
   let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
     stdout += piece;
   });
-  child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (piece: string) => {
     stderr += piece;
     child.emit(SAID, stderr);
   });
