@@ -1,7 +1,7 @@
-import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { temporaryName } from '../assets/leftovers.ts';
-import { syncFolder } from '../assets/writeFile.ts';
+import { renameOver, syncFolder } from '../assets/writeFile.ts';
 import { newChat } from '../chat/edits.ts';
 import type { ChatDocument, Disposable, DocumentChange, TextEdit } from '../ports.ts';
 
@@ -97,7 +97,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
     } finally {
       await file.close();
     }
-    await rename(temporary, path);
+    await renameOver(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
