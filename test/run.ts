@@ -12,6 +12,7 @@ import { waitFor } from './host/process.ts';
 import { timed } from './host/progress.ts';
 import { runHostSuite } from './host/runSuite.ts';
 import { installWorkbench } from './host/workbench.ts';
+import { installNode20 } from './integration/helpers/node20.ts';
 import { layerFiles, root } from './runner/layers.ts';
 import { createRunFolder, type RunFolder } from './runner/leftovers.ts';
 import { runNodeTests, type TestOutcome } from './runner/nodeTests.ts';
@@ -73,6 +74,7 @@ async function prepare(wanted: readonly Layer[]): Promise<void> {
     ...(isWhole ? [npm('check')] : []),
     npm('package'),
     ...(needsWorkbench ? [installWorkbench(), installBrowser()] : []),
+    ...(wanted.includes('integration') ? [installNode20()] : []),
   ]);
 }
 
