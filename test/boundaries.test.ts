@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
 
 const root = join(import.meta.dirname, '..');
 const editorOnly = (file: string) =>
@@ -13,7 +14,7 @@ const files = globSync('src/**/*.ts', { cwd: root });
 describe('the core runs without an editor', () => {
   for (const file of files.filter((each) => !editorOnly(each) && !ENTRIES.has(each))) {
     it(`${file} loads in plain Node`, async () => {
-      await assert.doesNotReject(import(join(root, file)));
+      await assert.doesNotReject(import(pathToFileURL(join(root, file)).href));
     });
   }
 });

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { FolderAttachments, type FolderAttachmentsOptions } from '../../src/assets/attachments.ts';
+import { needsFifos, needsSymlinks } from '../windows/needs.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -112,14 +113,14 @@ describe('outside of the roots', () => {
     await assert.rejects(find('a b.csv', { roots: [] }), refused);
   });
 
-  it('a link inside that leads out counts as out', async () => {
+  it('a link inside that leads out counts as out', needsSymlinks, async () => {
     symlinkSync(join(top, 'outside', 'secret.txt'), join(chats, 'inside.txt'));
     symlinkSync(join(top, 'outside'), join(chats, 'folder'));
     await assert.rejects(find('inside.txt'), refused);
     await assert.rejects(find('folder/secret.txt'), refused);
   });
 
-  it('somebody is asked about the real file, once', async () => {
+  it('somebody is asked about the real file, once', needsSymlinks, async () => {
     symlinkSync(join(top, 'outside', 'secret.txt'), join(chats, 'inside.txt'));
     const asked: string[] = [];
     const mayRead = async (path: string) => asked.push(path) > 0;
@@ -137,12 +138,8 @@ describe('outside of the roots', () => {
 describe('what cannot be sent says why', () => {
   it('in plain words', async () => {
     mkdirSync(join(chats, 'folder'));
-    symlinkSync('nowhere', join(chats, 'dangling'));
-    symlinkSync('loop', join(chats, 'loop'));
     const cases: readonly (readonly [target: string, message: string])[] = [
       ['none.csv', 'there is no such file'],
-      ['dangling', 'there is no such file'],
-      ['loop', 'it is a symbolic link that leads nowhere'],
       ['folder', 'it is not an ordinary file'],
       ['cmdassets/none.png', 'there is no such file'],
       ['a\0b', 'it holds a NUL character'],
@@ -150,13 +147,18 @@ describe('what cannot be sent says why', () => {
     for (const [target, message] of cases) await assert.rejects(find(target), { message });
   });
 
-  if (process.platform !== 'win32') {
-    it('for devices and pipes, without waiting for anybody', async () => {
-      execFileSync('mkfifo', [join(chats, 'pipe')]);
-      await assert.rejects(find('pipe'), { message: 'it is not an ordinary file' });
-      await assert.rejects(find('/dev/zero', { roots: ['/dev'] }), { message: 'it is not an ordinary file' });
-    });
-  }
+  it('for links that lead nowhere', needsSymlinks, async () => {
+    symlinkSync('nowhere', join(chats, 'dangling'));
+    symlinkSync('loop', join(chats, 'loop'));
+    await assert.rejects(find('dangling'), { message: 'there is no such file' });
+    await assert.rejects(find('loop'), { message: 'it is a symbolic link that leads nowhere' });
+  });
+
+  it('for devices and pipes, without waiting for anybody', needsFifos, async () => {
+    execFileSync('mkfifo', [join(chats, 'pipe')]);
+    await assert.rejects(find('pipe'), { message: 'it is not an ordinary file' });
+    await assert.rejects(find('/dev/zero', { roots: ['/dev'] }), { message: 'it is not an ordinary file' });
+  });
 
   it('for what is too large', async () => {
     await assert.rejects(find('a b.csv', { maxBytes: 3 }), {
@@ -164,7 +166,7 @@ describe('what cannot be sent says why', () => {
     });
   });
 
-  it('for an asset that is a way out, and for a folder of assets that is one', async () => {
+  it('for an asset that is a way out, and for a folder of assets that is one', needsSymlinks, async () => {
     symlinkSync(join(top, 'outside', 'secret.txt'), join(chats, 'cmdassets', 'way.txt'));
     await assert.rejects(find('cmdassets/way.txt'), { message: 'it leads out of cmdassets/' });
     rmSync(join(chats, 'cmdassets'), { recursive: true });

@@ -19,6 +19,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { acquireLock, acquireLockOn } from '../../src/assets/chatLock.ts';
+import { needsModes, needsSymlinks, unlessWindows } from '../windows/needs.ts';
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 const program = join(import.meta.dirname, 'lockChild.ts');
@@ -106,8 +107,8 @@ describe('one run a chat', () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  it('a process that got the number of a dead one does not keep its lock', async (t) => {
-    if (process.platform === 'win32') return t.skip('Windows does not say when a process was started.');
+  const needsStart = unlessWindows('Node does not say on Windows when a process was started');
+  it('a process that got the number of a dead one does not keep its lock', needsStart, async () => {
     const lock = await take();
     const [name = ''] = readdirSync(folder);
     const file = join(folder, name);
@@ -135,8 +136,7 @@ describe('one run a chat', () => {
 });
 
 describe('which chat is meant', () => {
-  it('the same file under another name is the same chat', async (t) => {
-    if (process.platform === 'win32') return t.skip('Windows lets few users make links.');
+  it('the same file under another name is the same chat', needsSymlinks, async () => {
     symlinkSync(chat, join(root, 'b.chat.md'));
     const lock = await take();
     assert.match(await takeAndRelease(join(root, 'b.chat.md')), /process/);
@@ -160,7 +160,7 @@ describe('which chat is meant', () => {
   });
 });
 
-describe('the folder of the locks', { skip: process.platform === 'win32' }, () => {
+describe('the folder of the locks', needsModes, () => {
   it('is for its user only', async () => {
     await takeAndRelease();
     assert.equal(statSync(folder).mode & 0o777, 0o700);
@@ -172,7 +172,7 @@ describe('the folder of the locks', { skip: process.platform === 'win32' }, () =
     await assert.rejects(take(), /is not yours alone\. Remove it and run again\./);
   });
 
-  it('is refused when it is a link', async () => {
+  it('is refused when it is a link', needsSymlinks, async () => {
     mkdirSync(join(root, 'elsewhere'), { mode: 0o700 });
     symlinkSync(join(root, 'elsewhere'), folder);
     await assert.rejects(take(), /is not yours alone/);

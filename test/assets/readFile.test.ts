@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { FolderFiles, type FolderFilesOptions, isAllowedType } from '../../src/assets/readFile.ts';
 import type { FileReference } from '../../src/ports.ts';
+import { needsFifos, needsModes, needsSymlinks } from '../windows/needs.ts';
 
 const NAME = 'tool-file-20261116-093012-V1StGXR8a0-1.txt';
 const asset = (name = NAME): FileReference => ({ kind: 'asset', name });
@@ -66,15 +67,18 @@ describe('finding a file', () => {
     assert.equal((await find(file('../up.csv'))).mimeType, 'text/csv');
   });
 
-  it('an absolute path, also through a link that leads to the workspace', async () => {
+  it('an absolute path', async () => {
     assert.equal((await find(file(join(chats, 'a.csv')))).name, 'a.csv');
+  });
+
+  it('an absolute path through a link that leads to the workspace', needsSymlinks, async () => {
     symlinkSync(join(top, 'work'), join(top, 'link'));
     const roots = [join(top, 'link')];
     const found = await find(file(join(top, 'link', 'chats', 'a.csv')), { roots });
     assert.equal(found.path, join(chats, 'a.csv'));
   });
 
-  it('a link within the workspace, by its real path', async () => {
+  it('a link within the workspace, by its real path', needsSymlinks, async () => {
     symlinkSync(join(top, 'work', 'up.csv'), join(chats, 'link.csv'));
     assert.equal((await find(file('link.csv'))).path, join(top, 'work', 'up.csv'));
   });
@@ -120,14 +124,14 @@ describe('what may not be read is refused', () => {
     await assert.rejects(find(file('../../work2/x')), outside);
   });
 
-  it('a link that leads out, as the file or as a folder on the way', async () => {
+  it('a link that leads out, as the file or as a folder on the way', needsSymlinks, async () => {
     symlinkSync(join(top, 'outside', 'secret.txt'), join(chats, 'link.txt'));
     symlinkSync(join(top, 'outside'), join(chats, 'folder'));
     await assert.rejects(find(file('link.txt')), outside);
     await assert.rejects(find(file('folder/secret.txt')), outside);
   });
 
-  it('an asset that is a link out of cmdassets/, and a cmdassets/ that is one', async () => {
+  it('an asset that is a link out of cmdassets/, and a cmdassets/ that is one', needsSymlinks, async () => {
     rmSync(join(chats, 'cmdassets', NAME));
     symlinkSync(join(chats, 'a.csv'), join(chats, 'cmdassets', NAME));
     await assert.rejects(find(asset()), { message: 'it leads out of cmdassets/' });
@@ -169,19 +173,17 @@ describe('what may not be read is refused', () => {
     });
   });
 
-  if (process.platform !== 'win32') {
-    it('devices and pipes, without waiting for anybody', async () => {
-      execFileSync('mkfifo', [join(chats, 'pipe')]);
-      await assert.rejects(find(file('pipe')), { message: 'it is not an ordinary file' });
-      await assert.rejects(find(file('/dev/zero'), { roots: ['/dev'] }), {
-        message: 'it is not an ordinary file',
-      });
-      await assert.rejects(find(file('C:/x')), { message: 'it is a path of Windows' });
+  it('devices and pipes, without waiting for anybody', needsFifos, async () => {
+    execFileSync('mkfifo', [join(chats, 'pipe')]);
+    await assert.rejects(find(file('pipe')), { message: 'it is not an ordinary file' });
+    await assert.rejects(find(file('/dev/zero'), { roots: ['/dev'] }), {
+      message: 'it is not an ordinary file',
     });
-  }
+    await assert.rejects(find(file('C:/x')), { message: 'it is a path of Windows' });
+  });
 
-  if (process.platform !== 'win32' && process.getuid?.() !== 0) {
-    it('what the user may not read', async () => {
+  if (process.getuid?.() !== 0) {
+    it('what the user may not read', needsModes, async () => {
       chmodSync(join(chats, 'a.csv'), 0);
       await assert.rejects(find(file('a.csv')), { message: 'it may not be read' });
     });
@@ -213,7 +215,8 @@ describe('reading a file', () => {
     },
   };
   for (const [what, change] of Object.entries(changes)) {
-    it(`a file that ${what} since it was looked at is not read`, async () => {
+    const needs = what.includes('link') ? needsSymlinks : {};
+    it(`a file that ${what} since it was looked at is not read`, needs, async () => {
       const found = await find(file('a.csv'));
       change();
       await assert.rejects(found.read(), CHANGED);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { FolderAssets } from '../../src/assets/store.ts';
 import type { NewAsset } from '../../src/ports.ts';
+import { needsSymlinks } from '../windows/needs.ts';
 import { useChatFolder } from './folder.ts';
 
 const chat = useChatFolder();
@@ -91,7 +92,7 @@ describe('what is in doubt is stored again', () => {
     ],
   ];
   for (const [name, prepare] of cases) {
-    it(name, async () => {
+    it(name, name.includes('link') ? needsSymlinks : {}, async () => {
       prepare();
       const saved = await store().beginResult().save(png(bytes));
       assert.notEqual(nameOf(saved), older);
@@ -112,7 +113,7 @@ describe('what is in doubt is stored again', () => {
     ],
   ];
   for (const [name, change] of changes) {
-    it(`after it was saved, ${name}`, async () => {
+    it(`after it was saved, ${name}`, name.includes('link') ? needsSymlinks : {}, async () => {
       const kept = store();
       const first = await kept.beginResult().save(png(bytes));
       change(join(chat.path, first.path));

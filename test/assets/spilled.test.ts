@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { FolderAssets } from '../../src/assets/store.ts';
 import type { SpilledBytes } from '../../src/ports.ts';
+import { needsModes } from '../windows/needs.ts';
 import { useChatFolder } from './folder.ts';
 
 const chat = useChatFolder();
@@ -37,14 +38,12 @@ describe('saving bytes that were spilled', () => {
     assert.deepEqual(chat.files(), ['tool-file-20261116-093012-FIRSTfirst-1.bin']);
   });
 
-  if (process.platform !== 'win32') {
-    it('as readable as any other asset, though it was private while it arrived', async () => {
-      const spilled = spill();
-      chmodSync(spilled.path, 0o600);
-      const saved = await save(spilled);
-      assert.equal(statSync(join(chat.path, saved.path)).mode & 0o777, 0o644 & ~process.umask());
-    });
-  }
+  it('as readable as any other asset, though it was private while it arrived', needsModes, async () => {
+    const spilled = spill();
+    chmodSync(spilled.path, 0o600);
+    const saved = await save(spilled);
+    assert.equal(statSync(join(chat.path, saved.path)).mode & 0o777, 0o644 & ~process.umask());
+  });
 
   it('a taken name means another id, and nothing is overwritten', async () => {
     const taken = chat.asset('tool-file-20261116-093012-FIRSTfirst-1.bin');

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { FolderAssets } from '../../src/assets/store.ts';
+import { needsSymlinks } from '../windows/needs.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -96,7 +97,7 @@ describe('saving an asset', () => {
 describe('a folder that cannot be used is refused, and nothing is written', () => {
   const save = () => store().beginResult().save(png);
 
-  it('a symbolic link', async () => {
+  it('a symbolic link', needsSymlinks, async () => {
     const elsewhere = join(folder, 'elsewhere');
     mkdirSync(elsewhere);
     symlinkSync(elsewhere, join(folder, 'cmdassets'));
@@ -106,7 +107,7 @@ describe('a folder that cannot be used is refused, and nothing is written', () =
     assert.deepEqual(readdirSync(elsewhere), []);
   });
 
-  it('a symbolic link to nowhere', async () => {
+  it('a symbolic link to nowhere', needsSymlinks, async () => {
     symlinkSync(join(folder, 'nowhere'), join(folder, 'cmdassets'));
     await assert.rejects(save(), /symbolic link/);
     assert.throws(() => statSync(join(folder, 'nowhere')), { code: 'ENOENT' });

@@ -13,6 +13,7 @@ import {
 import type { ResultAssets, ToolHost, ToolResult } from '../../src/ports.ts';
 import { renderToolResult } from '../../src/result/markdown.ts';
 import { readToolResult } from '../../src/result/readMarkdown.ts';
+import { needsSymlinks } from '../windows/needs.ts';
 
 const PDF = 'tool-file-20261116-093012-V1StGXR8a0-1.pdf';
 const TXT = 'tool-file-20261116-093013-V1StGXR8a1-1.txt';
@@ -124,14 +125,18 @@ describe('to which chats the tools are offered', () => {
     assert.deepEqual(await withBuiltInServer([], folder.path), ['filechat']);
   });
 
-  it('to no other: not for files of somebody else, for links, or for a folder that is not there', async (t) => {
-    const folder = await createFolder(t);
-    assert.deepEqual(await withBuiltInServer([], join(folder.path, 'gone')), []);
-    await folder.write('cmdassets/.DS_Store', 'x');
-    await folder.write('cmdassets/holiday.png', 'x');
-    await symlink(join(folder.path, 'cmdassets/holiday.png'), join(folder.path, 'cmdassets', PNG));
-    assert.deepEqual(await withBuiltInServer([], folder.path), []);
-  });
+  it(
+    'to no other: not for files of somebody else, for links, or for a folder that is not there',
+    needsSymlinks,
+    async (t) => {
+      const folder = await createFolder(t);
+      assert.deepEqual(await withBuiltInServer([], join(folder.path, 'gone')), []);
+      await folder.write('cmdassets/.DS_Store', 'x');
+      await folder.write('cmdassets/holiday.png', 'x');
+      await symlink(join(folder.path, 'cmdassets/holiday.png'), join(folder.path, 'cmdassets', PNG));
+      assert.deepEqual(await withBuiltInServer([], folder.path), []);
+    },
+  );
 
   it('a server of that name is there once', async (t) => {
     const { path } = await createFolder(t);
@@ -239,17 +244,21 @@ describe('list_assets', () => {
     );
   });
 
-  it('a cmdassets/ that leads elsewhere holds nothing, and nobody learns how much is there', async (t) => {
-    const folder = await createFolder(t);
-    await folder.write('notes/a.chat.md', CHAT);
-    await folder.write(`elsewhere/${PDF}`, PDF_BYTES);
-    await folder.write(`elsewhere/${OTHER}`, 'secret');
-    await symlink(join(folder.path, 'elsewhere'), join(folder.path, 'notes/cmdassets'));
-    assert.equal(
-      textOf(await inFolder(folder).call('list_assets')),
-      'No asset fits.\nNote: 3 files of which the chat speaks cannot be read.',
-    );
-  });
+  it(
+    'a cmdassets/ that leads elsewhere holds nothing, and nobody learns how much is there',
+    needsSymlinks,
+    async (t) => {
+      const folder = await createFolder(t);
+      await folder.write('notes/a.chat.md', CHAT);
+      await folder.write(`elsewhere/${PDF}`, PDF_BYTES);
+      await folder.write(`elsewhere/${OTHER}`, 'secret');
+      await symlink(join(folder.path, 'elsewhere'), join(folder.path, 'notes/cmdassets'));
+      assert.equal(
+        textOf(await inFolder(folder).call('list_assets')),
+        'No asset fits.\nNote: 3 files of which the chat speaks cannot be read.',
+      );
+    },
+  );
 
   it('a chat that names itself gets its own', async (t) => {
     const { call } = inFolder(await createChat(t));
@@ -397,7 +406,7 @@ describe('read_asset', () => {
     assert.match(textOf(await call('search_chats', { query: 'gut' })), /assistant: Gut\.$/m);
   });
 
-  it('a link in cmdassets/ that leads out is not followed', async (t) => {
+  it('a link in cmdassets/ that leads out is not followed', needsSymlinks, async (t) => {
     const folder = await createChat(t);
     await folder.write('secret.txt', 'secret');
     await rm(join(folder.path, 'notes/cmdassets', TXT));

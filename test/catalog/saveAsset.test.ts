@@ -15,6 +15,7 @@ import { Catalog } from '../../src/catalog/catalog.ts';
 import { saveAsset, type Upload, type UploadLimits, UploadStores } from '../../src/catalog/saveAsset.ts';
 import { CatalogRefusal } from '../../src/catalog/types.ts';
 import { useChatFolder } from '../assets/folder.ts';
+import { needsSymlinks } from '../windows/needs.ts';
 
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -145,7 +146,7 @@ describe('where an upload goes', () => {
       refused(/^There is nothing at/, { chat, name: 'a.txt', text: 'a' }));
   }
 
-  it('is no link', async () => {
+  it('is no link', needsSymlinks, async () => {
     const outside = join(folder.path, '..', `${basename(folder.path)}-outside`);
     mkdirSync(outside);
     try {

@@ -10,14 +10,14 @@ import { type CatalogChange, type WatchOptions, watchCatalog } from '../../src/c
 import type { Disposable } from '../../src/ports.ts';
 import { assetNumbered, chatWith, useTree } from './tree.ts';
 
-const tree = useTree();
-const PNG = assetNumbered(1);
-const LIMIT_MS = 20_000;
-
 const open: Disposable[] = [];
+// Before the tree is removed: Windows keeps a folder that is watched.
 afterEach(() => {
   for (const each of open.splice(0)) each.dispose();
 });
+const tree = useTree();
+const PNG = assetNumbered(1);
+const LIMIT_MS = 20_000;
 
 /** Watches a folder and keeps every change that is told. */
 async function watching(folder: string, options: WatchOptions = {}) {
@@ -236,7 +236,8 @@ describe('nothing is told', () => {
 
   it('and no process is kept alive by it', () => {
     tree.write('a.chat.md');
-    const module = (name: string) => JSON.stringify(join(import.meta.dirname, '../../src/catalog', name));
+    const module = (name: string) =>
+      JSON.stringify(new URL(`../../src/catalog/${name}`, import.meta.url).href);
     const program = `
       import { Catalog } from ${module('catalog.ts')};
       import { watchCatalog } from ${module('watchCatalog.ts')};

@@ -14,6 +14,7 @@ import { join, sep } from 'node:path';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { fileToBase64, MAX_SIZE, sanitizeFilePath, toImageContent } from '../../src/content/index.ts';
+import { needsFifos, needsModes, needsSymlinks } from '../windows/needs.ts';
 import { SAMPLES } from './samples.ts';
 
 const root = mkdtempSync(join(realpathSync(tmpdir()), 'filechat-content-'));
@@ -27,14 +28,17 @@ writeFileSync(at('a.png'), SAMPLES.png());
 writeFileSync(at('sub', 'b.png'), SAMPLES.gif());
 writeFileSync(join(root, 'secret.png'), SAMPLES.png());
 writeFileSync(join(root, 'base-evil', 'c.png'), SAMPLES.png());
-symlinkSync(at('sub', 'b.png'), at('inward.png'));
-symlinkSync(join(root, 'secret.png'), at('outward.png'));
-symlinkSync(root, at('up'));
-symlinkSync(join(root, 'nowhere.png'), at('dangling.png'));
-symlinkSync('loop.png', at('loop.png'));
-symlinkSync(base, join(root, 'alias'));
+if (!needsSymlinks.skip) {
+  symlinkSync(at('sub', 'b.png'), at('inward.png'));
+  symlinkSync(join(root, 'secret.png'), at('outward.png'));
+  symlinkSync(root, at('up'));
+  symlinkSync(join(root, 'nowhere.png'), at('dangling.png'));
+  symlinkSync('loop.png', at('loop.png'));
+  symlinkSync(base, join(root, 'alias'));
+}
 
 describe('a path within a folder', () => {
+  const needsOf = (name: string) => (/link|in it|another name/.test(name) ? needsSymlinks : {});
   const good: Readonly<Record<string, [written: string, path: string]>> = {
     'a name': ['a.png', at('a.png')],
     'a name with a dot before it': ['./a.png', at('a.png')],
@@ -48,7 +52,7 @@ describe('a path within a folder', () => {
     'the folder itself': ['.', base],
   };
   for (const [name, [written, path]] of Object.entries(good)) {
-    it(`may be ${name}`, () => {
+    it(`may be ${name}`, needsOf(name), () => {
       const folder = name.includes('another name') ? join(root, 'alias') : base;
       assert.equal(sanitizeFilePath(written, folder), path);
     });
@@ -73,7 +77,7 @@ describe('a path within a folder', () => {
     'the way up of Windows': '..\\secret.png',
   };
   for (const [name, written] of Object.entries(bad)) {
-    it(`is not ${name}`, async () => {
+    it(`is not ${name}`, needsOf(name), async () => {
       assert.throws(() => sanitizeFilePath(written, base), {
         message: `Path traversal detected: ${written}`,
       });
@@ -146,7 +150,7 @@ describe('a file', () => {
     });
   });
 
-  it('that may not be read says so', () => {
+  it('that may not be read says so', needsModes, () => {
     writeFileSync(at('locked.png'), SAMPLES.png(), { mode: 0o000 });
     const content = new URL('../../src/content/index.ts', import.meta.url).href;
     // Root may read everything, so somebody else tries it.
@@ -162,7 +166,7 @@ describe('a file', () => {
     assert.match(stdout, /^Failed to read file 'locked\.png': Permission denied\./);
   });
 
-  it('must be one: no folder, no pipe, no device', { timeout: 10_000 }, async () => {
+  it('must be one: no folder, no pipe, no device', { timeout: 10_000, ...needsFifos }, async () => {
     execFileSync('mkfifo', [at('pipe.png')]);
     for (const path of ['sub', '.', 'pipe.png'])
       await assert.rejects(
@@ -191,7 +195,7 @@ describe('a file', () => {
     assert.ok(await fileToBase64('a.png', base, { maxBytes: length }));
   });
 
-  it('behind a link that leads out is not read, whatever the helper', async () => {
+  it('behind a link that leads out is not read, whatever the helper', needsSymlinks, async () => {
     for (const path of ['outward.png', 'up/secret.png'])
       await assert.rejects(
         toImageContent({ type: 'file', path }, { basePath: base }),

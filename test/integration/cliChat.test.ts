@@ -7,6 +7,7 @@ import { nextAction } from '../../src/chat/nextAction.ts';
 import { parseChat } from '../../src/chat/parse.ts';
 import type { SdkProvider } from '../../src/model/sdk/wire.ts';
 import { until } from '../until.ts';
+import { needsSignals } from '../windows/needs.ts';
 import { listAssets } from './helpers/checkBlocks.ts';
 import {
   beginning,
@@ -100,29 +101,33 @@ describe('filechat run with a model', { concurrency: 2 }, () => {
     assert.equal(mock.getRequests().length, 1);
   });
 
-  it('Ctrl+C closes the socket, keeps what came, and leaves a chat that can be resumed', async (t) => {
-    const written = Promise.withResolvers<void>();
-    const closed = Promise.withResolvers<void>();
-    const url = await startRawServer(t, (connection) => {
-      beginStream(connection);
-      connection.response.write(beginning('anthropic'), () => written.resolve());
-      void connection.closed.then(closed.resolve);
-    });
-    const cli = await createChatFolder(t, { provider: 'anthropic', url, chat: '# %% user\nHi\n' });
-    const running = start(cli);
-    await written.promise;
-    await until(async () => (await cli.read('a.chat.md')).includes('filechat:writing'));
-    running.process.kill('SIGINT');
-    const end = await running.ended;
-    await closed.promise;
-    const chat = await cli.read('a.chat.md');
-    checkEnd(end, { code: 1 });
-    assert.equal(
-      chat,
-      '# %% user\nHi\n\n# %% assistant\nHi \n<!-- filechat:interrupted stopped -->\n\n# %% user\n',
-    );
-    assert.equal(nextAction(chat).kind, 'resume');
-  });
+  it(
+    'Ctrl+C closes the socket, keeps what came, and leaves a chat that can be resumed',
+    needsSignals,
+    async (t) => {
+      const written = Promise.withResolvers<void>();
+      const closed = Promise.withResolvers<void>();
+      const url = await startRawServer(t, (connection) => {
+        beginStream(connection);
+        connection.response.write(beginning('anthropic'), () => written.resolve());
+        void connection.closed.then(closed.resolve);
+      });
+      const cli = await createChatFolder(t, { provider: 'anthropic', url, chat: '# %% user\nHi\n' });
+      const running = start(cli);
+      await written.promise;
+      await until(async () => (await cli.read('a.chat.md')).includes('filechat:writing'));
+      running.process.kill('SIGINT');
+      const end = await running.ended;
+      await closed.promise;
+      const chat = await cli.read('a.chat.md');
+      checkEnd(end, { code: 1 });
+      assert.equal(
+        chat,
+        '# %% user\nHi\n\n# %% assistant\nHi \n<!-- filechat:interrupted stopped -->\n\n# %% user\n',
+      );
+      assert.equal(nextAction(chat).kind, 'resume');
+    },
+  );
 
   it('a correction below a reply that was stopped is sent, and the reply stays as it is', async (t) => {
     const mock = await startMock(t);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, readdir, watch } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { needsSignals } from '../windows/needs.ts';
 import { checkEnd, createCliFolder, MCP_JSON } from './helpers/runCli.ts';
 
 const SERVERS = ['--servers', MCP_JSON] as const;
@@ -75,23 +76,20 @@ describe('filechat and the files around it', { concurrency: 2 }, () => {
     assert.doesNotMatch((await running.ended).stderr, /node:events|Unhandled/);
   });
 
-  // Windows has no such signal to send.
-  if (process.platform !== 'win32') {
-    it('Ctrl+C ends the wait for a server that never starts', async (t) => {
-      const cli = await createCliFolder(t);
-      const script = 'require("fs").writeFileSync("up", ""); process.stdin.resume()';
-      const hang = { command: process.execPath, args: ['-e', script] };
-      await cli.write('hang.json', JSON.stringify({ servers: { hang } }));
-      for (const args of [['tools'], ['call', 'hang.x', '--chat', 'a.chat.md']]) {
-        const seen = new AbortController();
-        const changes = watch(cli.path, { signal: seen.signal });
-        const running = cli.start([...args, '--servers', 'hang.json']);
-        for await (const { filename } of changes) if (filename === 'up') break;
-        seen.abort();
-        running.process.kill('SIGINT');
-        checkEnd(await running.ended, { code: 1 });
-      }
-      assert.equal((await readdir(cli.path)).includes('a.chat.md'), false);
-    });
-  }
+  it('Ctrl+C ends the wait for a server that never starts', needsSignals, async (t) => {
+    const cli = await createCliFolder(t);
+    const script = 'require("fs").writeFileSync("up", ""); process.stdin.resume()';
+    const hang = { command: process.execPath, args: ['-e', script] };
+    await cli.write('hang.json', JSON.stringify({ servers: { hang } }));
+    for (const args of [['tools'], ['call', 'hang.x', '--chat', 'a.chat.md']]) {
+      const seen = new AbortController();
+      const changes = watch(cli.path, { signal: seen.signal });
+      const running = cli.start([...args, '--servers', 'hang.json']);
+      for await (const { filename } of changes) if (filename === 'up') break;
+      seen.abort();
+      running.process.kill('SIGINT');
+      checkEnd(await running.ended, { code: 1 });
+    }
+    assert.equal((await readdir(cli.path)).includes('a.chat.md'), false);
+  });
 });

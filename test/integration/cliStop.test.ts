@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { nextAction } from '../../src/chat/nextAction.ts';
 import { parseChat } from '../../src/chat/parse.ts';
 import { isAlive } from '../mcp/serving.ts';
+import { needsSignals } from '../windows/needs.ts';
 import { checkEnd, createCliFolder, MCP_JSON } from './helpers/runCli.ts';
 
 const SLOW = '```tool_call sample.slow\n{ "seconds": 60, "steps": 100 }\n```\n';
@@ -16,31 +17,28 @@ const interrupts: readonly (readonly [name: string, send: Interrupt])[] = [
   ['SIGINT to the whole process group', (child) => process.kill(-child.pid, 'SIGINT')],
 ];
 
-// Windows has no such signal to send.
-if (process.platform !== 'win32') {
-  describe('filechat stopped by Ctrl+C', () => {
-    for (const [name, send] of interrupts) {
-      it(`${name} during a call ends with 1, a valid chat and no process left`, async (t) => {
-        const cli = await createCliFolder(t);
-        await cli.write('a.chat.md', `# %% user\n${SLOW}\n\`\`\`tool_call sample.order\n\`\`\`\n`);
-        const args = ['run', 'a.chat.md', '--servers', MCP_JSON, '--approve', 'auto'];
-        const running = cli.start(args, { detached: true });
-        await running.said(/^sample\.slow: Step 1 of 100/m);
-        send(running.process as ChildProcess & { readonly pid: number });
-        checkEnd(await running.ended, { code: 1 });
-        const chat = await cli.read('a.chat.md');
-        const { turns, problems } = parseChat(chat);
-        assert.deepEqual(problems, []);
-        assert.deepEqual(
-          turns.map(({ role, words }) => `${role} ${words}`.trim()),
-          ['user', 'tool sample.slow c1', 'user'],
-        );
-        assert.match(chat, /^# %% tool sample\.slow c1\n> ⚠ .*stopped.*\n$/m);
-        const action = nextAction(chat);
-        assert.deepEqual(action.kind === 'runTools' && action.calls.map(({ tool }) => tool), ['order']);
-        assert.equal(cli.servers().length, 1);
-        assert.ok(cli.servers().every(({ pid }) => !isAlive(pid)));
-      });
-    }
-  });
-}
+describe('filechat stopped by Ctrl+C', needsSignals, () => {
+  for (const [name, send] of interrupts) {
+    it(`${name} during a call ends with 1, a valid chat and no process left`, async (t) => {
+      const cli = await createCliFolder(t);
+      await cli.write('a.chat.md', `# %% user\n${SLOW}\n\`\`\`tool_call sample.order\n\`\`\`\n`);
+      const args = ['run', 'a.chat.md', '--servers', MCP_JSON, '--approve', 'auto'];
+      const running = cli.start(args, { detached: true });
+      await running.said(/^sample\.slow: Step 1 of 100/m);
+      send(running.process as ChildProcess & { readonly pid: number });
+      checkEnd(await running.ended, { code: 1 });
+      const chat = await cli.read('a.chat.md');
+      const { turns, problems } = parseChat(chat);
+      assert.deepEqual(problems, []);
+      assert.deepEqual(
+        turns.map(({ role, words }) => `${role} ${words}`.trim()),
+        ['user', 'tool sample.slow c1', 'user'],
+      );
+      assert.match(chat, /^# %% tool sample\.slow c1\n> ⚠ .*stopped.*\n$/m);
+      const action = nextAction(chat);
+      assert.deepEqual(action.kind === 'runTools' && action.calls.map(({ tool }) => tool), ['order']);
+      assert.equal(cli.servers().length, 1);
+      assert.ok(cli.servers().every(({ pid }) => !isAlive(pid)));
+    });
+  }
+});

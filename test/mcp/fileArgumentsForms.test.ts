@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { filesWanted } from '../../src/mcp/fileArguments/plan.ts';
 import { ReferencedFiles } from '../../src/mcp/fileArguments.ts';
 import type { FileSource } from '../../src/ports.ts';
 import { ASSET, BASE64, NAME, PATH, resolve, SOURCE, taking } from './referenced.ts';
 
 const DATA_URL = 'data:application/pdf;base64,YWJj';
-const FILE_URL = `file:///real/${NAME}`;
+const FILE_URL = pathToFileURL(PATH).href;
 
 describe('an asset becomes what the schema asks for', () => {
   const string = (keywords: object = {}) => ({ type: 'string', ...keywords });
@@ -154,7 +155,7 @@ describe('a file: link becomes what the schema asks for', () => {
   const cases: readonly (readonly [schema: unknown, becomes: unknown])[] = [
     [{ type: 'string' }, '/real/a b/c.csv'],
     [{ type: 'string', format: 'byte' }, BASE64],
-    [{ type: 'string', format: 'uri' }, 'file:///real/a%20b/c.csv'],
+    [{ type: 'string', format: 'uri' }, pathToFileURL('/real/a b/c.csv').href],
     [
       { type: 'object', properties: { name: {}, data: {} } },
       { name: 'c.csv', data: BASE64 },

@@ -65,7 +65,12 @@ describe('models on this machine', () => {
       (_url, init) => {
         redirects.push(init?.redirect);
         return new Promise((_resolve, reject) => {
-          init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+          // A request keeps the process alive as long as it is open; the clock of a signal does not.
+          const open = setInterval(() => {}, 60_000);
+          init?.signal?.addEventListener('abort', () => {
+            clearInterval(open);
+            reject(init.signal?.reason);
+          });
         });
       },
       { timeoutMs: 1 },
