@@ -4,6 +4,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { judgeMediaType } from '../result/mediaType.ts';
 import { ASSET_FOLDER } from './names.ts';
 import { hasCode } from './writeFile.ts';
+import { isRemotePath, writtenPathProblem } from './writtenPath.ts';
 
 /** Where files may be read, and how they are read so that what was looked at is what is read. */
 
@@ -27,15 +28,15 @@ export async function findAsset(chatFolder: string, name: string): Promise<strin
 
 /** The real path of a file that may be read. */
 export async function findFile({ folder, roots, mayRead }: Confinement, written: string): Promise<string> {
-  const problem = FOREIGN_FORMS.find(({ pattern }) => pattern.test(written))?.reason;
+  const problem = writtenPathProblem(written);
   if (problem !== undefined) throw new Error(problem);
   const real = await realFolders(roots);
   // A new chat may be meant for a folder that is still to be made.
   const path = resolve(await realpath(folder).catch(() => folder), written);
   const isBelow = (folders: readonly string[], each: string) => folders.some((root) => isInside(root, each));
   // Before the disk is asked, so that nobody learns from the answer which files there are elsewhere.
-  if (!mayRead && !isBelow([...roots.map((root) => resolve(root)), ...real], path))
-    throw new OutsideFolders();
+  const isKnown = isBelow([...roots.map((root) => resolve(root)), ...real], path);
+  if (!isKnown && (!mayRead || isRemotePath(path))) throw new OutsideFolders();
   const found = await realpath(path);
   if (!isBelow(real, found) && !(await mayRead?.(found))) throw new OutsideFolders();
   return found;
@@ -46,8 +47,7 @@ export async function findFile({ folder, roots, mayRead }: Confinement, written:
  * that is there says where it would be. Backslashes part names on Windows only, and elsewhere nobody means them.
  */
 export function findBelow(folder: string, written: string): string {
-  const forms = [...FOREIGN_FORMS, ...FORMS_OF_NO_FILE];
-  if (forms.some(({ pattern }) => pattern.test(written))) throw new OutsideFolders();
+  if (writtenPathProblem(written) !== undefined || NEVER_IN_PATHS.test(written)) throw new OutsideFolders();
   const root = nearestReal(resolve(folder));
   const path = resolve(root, written);
   const isBelow = (base: string, each: string) => each === base || isInside(base, each);
@@ -83,21 +83,8 @@ export class OutsideFolders extends Error {
   }
 }
 
-/** What only another system would understand, or understand in its own way. */
-const FOREIGN_FORMS: readonly { readonly pattern: RegExp; readonly reason: string }[] =
-  process.platform === 'win32'
-    ? [
-        { pattern: /(?<!^[A-Za-z]):/, reason: 'it holds a colon' },
-        { pattern: /(?:[^./ ][. ]+|\.{3,}| )(?=\/|$)/, reason: 'a name in it ends with a dot or a space' },
-        {
-          pattern: /(?:^|\/)(?:con|prn|aux|nul|com\d|lpt\d)(?:\.[^/]*)?(?:\/|$)/i,
-          reason: 'it names a device',
-        },
-      ]
-    : [{ pattern: /^[A-Za-z]:/, reason: 'it is a path of Windows' }];
-
-const FORMS_OF_NO_FILE: readonly { readonly pattern: RegExp }[] =
-  process.platform === 'win32' ? [{ pattern: /\0/ }] : [{ pattern: /[\0\\]/ }];
+/** Elsewhere than on Windows, no path is meant to hold a backslash. */
+const NEVER_IN_PATHS = process.platform === 'win32' ? /\0/ : /[\0\\]/;
 
 /** A root that is gone holds nothing. */
 async function realFolders(folders: readonly string[]): Promise<readonly string[]> {

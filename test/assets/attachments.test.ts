@@ -130,6 +130,13 @@ describe('outside of the roots', () => {
     assert.deepEqual(asked, [join(top, 'outside', 'secret.txt')]);
   });
 
+  const needsShares = { skip: process.platform !== 'win32' && 'Only Windows has shares' };
+  it('no server of a share is asked for anything, nor anybody about it', needsShares, async () => {
+    const mayRead = () => assert.fail('It was asked for.');
+    for (const target of ['//127.0.0.1/share/a.txt', '\\\\127.0.0.1\\share\\a.txt', '\\\\.\\pipe\\a'])
+      await assert.rejects(find(target, { mayRead }), refused);
+  });
+
   it('a no is a no', async () => {
     await assert.rejects(find('../../outside/secret.txt', { mayRead: async () => false }), refused);
   });
