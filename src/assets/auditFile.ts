@@ -1,7 +1,8 @@
-import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { showInvisible } from '../chat/escape.ts';
 import type { Audit, AuditEntry } from '../ports.ts';
+import { renameOver } from './writeFile.ts';
 
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 /** Nobody else on the machine needs to know what was called. */
@@ -119,6 +120,6 @@ async function append(path: string, text: string, maxBytes: number): Promise<voi
 /** Closed first: Windows renames nothing that is open. */
 async function startAnew(path: string, file: FileHandle): Promise<FileHandle> {
   await file.close();
-  await rename(path, `${path}.1`);
+  await renameOver(path, `${path}.1`);
   return open(path, 'a', FILE_MODE);
 }

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { copyFile, type FileHandle, link, open, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AssetBytes, SpilledBytes } from '../ports.ts';
 import { temporaryName } from './leftovers.ts';
 
@@ -100,14 +101,17 @@ async function nameDurably(from: string, to: string): Promise<boolean> {
   }
 }
 
+/** How systems refuse hard links. Node for Windows says EISDIR of files on FAT and exFAT. */
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EISDIR'];
+
 /** `rename` would replace a file that another writer has just made; `link` refuses. */
-async function moveToNewName(from: string, to: string): Promise<boolean> {
+export async function moveToNewName(from: string, to: string, linkFile = link): Promise<boolean> {
   try {
-    await link(from, to);
+    await linkFile(from, to);
     return true;
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false;
-    if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV')) throw error;
+    if (!hasCode(error, ...NO_LINKS)) throw error;
     return await reserveAndRename(from, to);
   }
 }
@@ -123,11 +127,37 @@ async function reserveAndRename(from: string, to: string): Promise<boolean> {
   }
   try {
     await reserved.close();
-    await rename(from, to);
+    await renameOver(from, to);
     return true;
   } catch (error) {
     await removeIfPossible(to);
     throw error;
+  }
+}
+
+interface RenameOptions {
+  readonly platform?: NodeJS.Platform;
+  readonly rename?: (from: string, to: string) => Promise<void>;
+  readonly pause?: (ms: number) => Promise<unknown>;
+}
+
+const FIRST_PAUSE_MS = 10;
+const MAX_PAUSE_MS = 640;
+
+/**
+ * Renames a file to a name that may be taken. Windows refuses this while a program has the old file open, such as an
+ * editor that reads it or a virus scanner, so it is tried again for about a second there.
+ */
+export async function renameOver(from: string, to: string, options: RenameOptions = {}): Promise<void> {
+  const { platform = process.platform, rename: move = rename, pause = delay } = options;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
+    try {
+      return await move(from, to);
+    } catch (error) {
+      const mayPass = platform === 'win32' && hasCode(error, 'EPERM', 'EACCES', 'EBUSY');
+      if (!mayPass || pauseMs > MAX_PAUSE_MS) throw error;
+    }
+    await pause(pauseMs);
   }
 }
 

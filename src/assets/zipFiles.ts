@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { Zip, ZipDeflate, ZipPassThrough } from 'fflate';
+import { renameOver } from './writeFile.ts';
 
 export interface ZipEntry {
   readonly name: string;
@@ -39,7 +40,7 @@ export async function zipFiles(
   try {
     await writeZip(partial, entries, options);
     options.signal.throwIfAborted();
-    await rename(partial, target);
+    await renameOver(partial, target);
   } catch (error) {
     await rm(partial, { force: true });
     throw error;

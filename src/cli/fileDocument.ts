@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { renameOver } from '../assets/writeFile.ts';
 import { newChat } from '../chat/edits.ts';
 import type { ChatDocument, Disposable, DocumentChange, TextEdit } from '../ports.ts';
 
@@ -84,7 +85,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     await writeFile(temporary, text, { flag: 'wx', mode, flush: true });
-    await rename(temporary, path);
+    await renameOver(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

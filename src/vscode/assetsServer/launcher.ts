@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as vscode from 'vscode';
+import { renameOver } from '../../assets/writeFile.ts';
 import { LAUNCHED_FROM } from './launchedFrom.ts';
 
 const LAUNCHER = 'assets-server.mjs';
@@ -34,7 +35,7 @@ export async function writeLauncher(folder: string, extension: string): Promise<
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     await writeFile(temporary, text, { flag: 'wx' });
-    await rename(temporary, path);
+    await renameOver(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
