@@ -17,6 +17,7 @@ import { atMost } from '../waiting.ts';
 import { Arrival } from './arrival.ts';
 import { JsonFilter, MAX_MESSAGE_BYTES } from './jsonFilter.ts';
 import { PendingCalls, tooLargeAnswer } from './pendingCalls.ts';
+import { endTree, mergeVariables } from './windowsProcess.ts';
 
 export interface StdioOptions {
   readonly server: StdioServer;
@@ -92,7 +93,7 @@ export class StdioTransport implements Transport {
     if (this.#process !== undefined) throw new Error('The process was started already.');
     const { command, args, env, cwd } = this.#options.server;
     const child = spawn(command, [...args], {
-      env: { ...getDefaultEnvironment(), ...env },
+      env: mergeVariables(getDefaultEnvironment(), env),
       stdio: ['pipe', 'pipe', 'pipe'],
       shell: false,
       windowsHide: true,
@@ -239,12 +240,10 @@ const ENDINGS = [
   ['SIGKILL', LAST_PATIENCE_MS],
 ] as const;
 
-/** To the process and all that it has started, where there are groups. */
+/** To the process and all that it has started. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (!HAS_GROUPS || child.pid === undefined) {
-    child.kill(signal);
-    return;
-  }
+  if (!HAS_GROUPS) endTree(child);
+  if (!HAS_GROUPS || child.pid === undefined) return;
   try {
     process.kill(-child.pid, signal);
   } catch (error) {
