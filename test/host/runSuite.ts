@@ -1,7 +1,7 @@
 /** Runs the mocha suite of suite/ inside a real extension host, against the packed extension. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, stop } from 'esbuild';
 import type { TestOutcome } from '../runner/nodeTests.ts';
 import { chooseVscode } from './desktop.ts';
 import { runInDesktop } from './desktopSuite.ts';
@@ -66,5 +66,7 @@ async function bundleSuite(outdir: string): Promise<string> {
     external: ['vscode', 'mocha'],
     logLevel: 'warning',
   });
+  // Its service process would stay until this one ends.
+  await stop();
   return join(outdir, 'index.cjs');
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { waitForText } from '../bridge.ts';
 import {
   activeTab,
@@ -14,12 +15,14 @@ import {
   quickPickRow,
   runCommand,
 } from '../page.ts';
-import { waitFor } from '../process.ts';
+import { createTemporaryFolder, waitFor } from '../process.ts';
 import { checkout } from '../workspace.ts';
 import { takeScreenshot, uiSession } from './session.ts';
 
 const program = join(checkout, 'test/integration/fixtures/files-server.mjs');
-const files = { command: process.execPath, args: [program, join(tmpdir(), 'filechat-ui-record')] };
+const folder = createTemporaryFolder('record');
+after(() => folder.dispose());
+const files = { command: process.execPath, args: [program, join(folder.path, 'record')] };
 const ui = uiSession({ settings: { 'filechat.mcpServers': { files } } });
 const CSV = 'quarter,sales\n1,42\n';
 

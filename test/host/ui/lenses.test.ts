@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { encodePng } from '../../../samples/server/encode/png.ts';
 import { encodeWav } from '../../../samples/server/encode/wav.ts';
 import { type Evaluate, waitForText } from '../bridge.ts';
 import { activeTab, button, codeLens, dialog, focusEditor, imageWidth, toast } from '../page.ts';
-import { waitFor } from '../process.ts';
+import { createTemporaryFolder, waitFor } from '../process.ts';
 import { heldModel } from './heldModel.ts';
 import { takeInBothThemes, takeScreenshot, type Ui, uiSession } from './session.ts';
 
 const program = fileURLToPath(new URL('slow-server.mjs', import.meta.url));
-const pidFile = join(tmpdir(), `filechat-ui-never-${process.pid}`);
+const folder = createTemporaryFolder('lenses');
+after(() => folder.dispose());
+const pidFile = join(folder.path, 'pid');
 const servers = {
   slow: { command: process.execPath, args: [program] },
   never: { command: process.execPath, args: [program, pidFile] },
