@@ -82,18 +82,31 @@ export class EditorDocument implements ChatDocument, Disposable {
    * Saves what is not saved yet; the editor flushes it to the disk. Resolves to false when that failed. A chat that
    * was never saved has no file, only the backup that the editor makes by itself.
    */
-  async save(): Promise<boolean> {
-    await this.#queue;
-    await this.#renaming?.over;
-    const name = this.#uri.toString();
-    const document = vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === name);
-    return !document?.isDirty || document.isUntitled || document.save();
+  save(): Promise<boolean> {
+    const done = this.#queue.then(() => this.#saveNow());
+    this.#queue = done.catch(() => undefined);
+    return done;
   }
 
   onDidChange(listener: (change: DocumentChange) => void): Disposable {
     return vscode.workspace.onDidChangeTextDocument((event) => {
       if (event.document === this.#document) listener({ undo: event.reason !== undefined });
     });
+  }
+
+  async #saveNow(): Promise<boolean> {
+    for (let refusals = 0; refusals < MAX_REFUSALS; refusals += 1) {
+      await this.#renaming?.over;
+      const name = this.#uri.toString();
+      const document = vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === name);
+      if (!document?.isDirty || document.isUntitled) return true;
+      const saving = Promise.resolve(document.save());
+      this.#applying = saving.catch(() => undefined);
+      if ((await saving) || !document.isDirty) return true;
+      // A file that was renamed meanwhile is saved under its new name; any other failure stays one.
+      if (name === this.#uri.toString() && !this.#renaming?.isPending) return false;
+    }
+    return false;
   }
 
   async #editNow(compute: (text: string) => TextEdit | undefined, options: EditOptions): Promise<boolean> {
