@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { ChatDocument, Disposable, DocumentChange, EditOptions, TextEdit } from '../ports.ts';
 
 const MAX_EDIT_TRIES = 10;
+const MAX_SAVE_TRIES = 3;
 
 /** A chat in the editor, whether or not it is on screen. */
 export class EditorDocument implements ChatDocument, Disposable {
@@ -53,9 +54,10 @@ export class EditorDocument implements ChatDocument, Disposable {
   }
 
   /** The editor flushes what it saves. Without a file there is only its own backup, which it makes by itself. */
-  async save(): Promise<boolean> {
-    await this.#queue;
-    return this.#document.isUntitled || !this.#document.isDirty || this.#document.save();
+  save(): Promise<boolean> {
+    const done = this.#queue.then(() => this.#saveNow());
+    this.#queue = done.catch(() => undefined);
+    return done;
   }
 
   onDidChange(listener: (change: DocumentChange) => void): Disposable {
@@ -64,12 +66,28 @@ export class EditorDocument implements ChatDocument, Disposable {
     });
   }
 
+  /** A tab that was closed, or a file that was renamed, while a tool ran took its document along. */
+  get #isElsewhere(): boolean {
+    return this.#document.isClosed || this.#document.uri.toString() !== this.#uri.toString();
+  }
+
+  async #reopen(): Promise<void> {
+    if (this.#isElsewhere) this.#document = await vscode.workspace.openTextDocument(this.#uri);
+  }
+
+  async #saveNow(): Promise<boolean> {
+    for (let tries = 0; tries < MAX_SAVE_TRIES; tries += 1) {
+      await this.#reopen();
+      if (this.#document.isUntitled || (await this.#document.save())) return true;
+      // A save fails also when the file is renamed meanwhile. Behind this answer the editor has told so.
+      await vscode.workspace.fs.stat(this.#uri).then(undefined, () => undefined);
+    }
+    return !this.#document.isDirty;
+  }
+
   async #editNow(compute: (text: string) => TextEdit | undefined, options: EditOptions): Promise<boolean> {
     for (let tries = 0; tries < MAX_EDIT_TRIES; tries += 1) {
-      // A tab that was closed, or a file that was renamed, while a tool ran took its document along.
-      if (this.#document.isClosed || this.#document.uri.toString() !== this.#uri.toString()) {
-        this.#document = await vscode.workspace.openTextDocument(this.#uri);
-      }
+      await this.#reopen();
       // From here to the edit nothing waits: the offsets must be those of the text that the editor checks.
       const edit = compute(this.#document.getText());
       if (!edit) return false;
