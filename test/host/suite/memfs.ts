@@ -10,8 +10,8 @@ export class MemoryFiles implements vscode.FileSystemProvider {
   readonly #changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   #clock = 1;
   readonly onDidChangeFile = this.#changed.event;
-  /** What is thrown instead of writing. */
-  failure: vscode.FileSystemError | undefined;
+  /** What is thrown instead of writing, if anything is. */
+  failure: (uri: vscode.Uri) => vscode.FileSystemError | undefined = () => undefined;
 
   /** The paths of all files. */
   paths(): string[] {
@@ -51,7 +51,8 @@ export class MemoryFiles implements vscode.FileSystemProvider {
   }
 
   writeFile(uri: vscode.Uri, bytes: Uint8Array): void {
-    if (this.failure) throw this.failure;
+    const failure = this.failure(uri);
+    if (failure) throw failure;
     this.#find(vscode.Uri.joinPath(uri, '..'));
     this.#clock += 1;
     this.#nodes.set(uri.path, { kind: 'file', bytes: bytes.slice(), mtime: this.#clock });

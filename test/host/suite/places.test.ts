@@ -27,7 +27,7 @@ suite('a chat that is on no disk', () => {
   });
   suiteTeardown(() => registered?.dispose());
   teardown(async () => {
-    files.failure = undefined;
+    files.failure = () => undefined;
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
@@ -70,7 +70,8 @@ suite('a chat that is on no disk', () => {
 
   test('says so where its assets cannot be written', async () => {
     const document = await openFar('locked');
-    files.failure = vscode.FileSystemError.NoPermissions();
+    files.failure = ({ path }) =>
+      path.includes('/cmdassets/') ? vscode.FileSystemError.NoPermissions() : undefined;
     const outcome = await callTool({ tool: 'photo' });
     assert.deepEqual(outcome.assets, []);
     assert.match(
@@ -78,8 +79,16 @@ suite('a chat that is on no disk', () => {
       /> ⚠ Could not save image 1 to cmdassets\/: the folder may not be written to\./,
     );
     assert.equal(inFolder('locked').length, 1);
-    files.failure = undefined;
+    files.failure = () => undefined;
     assert.equal((await callTool({ tool: 'photo' })).assets.length, 1);
+  });
+
+  test('sends no call where the chat itself cannot be saved, and keeps it pending', async () => {
+    const document = await openFar('refused');
+    files.failure = () => vscode.FileSystemError.NoPermissions();
+    const outcome = await callTool({ tool: 'photo' });
+    assert.match(outcome.error ?? '', /^The call was not sent, because the chat could not be saved\./);
+    assert.match(document.getText(), /```tool_call \S+photo c1\n\{\}\n```\n$/);
   });
 
   test('never overwrites: a taken name means another id', async () => {
