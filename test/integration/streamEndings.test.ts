@@ -57,7 +57,7 @@ const OTHER: Readonly<Record<SdkProvider, SdkProvider>> = {
 
 const whole = /^# %% user\nHi\n\n# %% assistant\nHi +\n\n# %% user\n$/;
 const interrupted =
-  /^# %% user\nHi\n\n# %% assistant\nHi +\n<!-- filechat:interrupted connection lost -->\n$/;
+  /^# %% user\nHi\n\n# %% assistant\nHi +\n<!-- filechat:interrupted connection lost -->\n\n# %% user\n$/;
 const untouched = /^# %% user\nHi\n$/;
 
 const cases: readonly (readonly [rule: string, Answer, requests: number, chat: RegExp])[] = [
