@@ -84,7 +84,7 @@ async function runChat(command: ChatWork, client: McpClient, around: Surrounding
   const lock = await acquireLock(document.path);
   if ('holder' in lock) throw new Error(`${command.chat} is running already: ${lock.holder}.`);
   try {
-    // What a killed run left; it cannot be that of a living one, which would have the lock.
+    // Temporary files of runs that were killed.
     await sweepLeftovers(dirname(document.path)).catch(() => undefined);
     const before = answers(document.text());
     const tools = withOwnTools(client, document, { ...around, command });
