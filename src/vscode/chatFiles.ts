@@ -160,7 +160,7 @@ async function askForPlace(stem: string): Promise<vscode.Uri | undefined> {
   });
 }
 
-async function exists(uri: vscode.Uri): Promise<boolean> {
+export async function exists(uri: vscode.Uri): Promise<boolean> {
   try {
     await vscode.workspace.fs.stat(uri);
     return true;

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { deferred } from '../mcp/deferred.ts';
 import type { ChatDocument, Disposable, DocumentChange, EditOptions, TextEdit } from '../ports.ts';
+import { exists } from './chatFiles.ts';
 import { autoSave } from './settings.ts';
 
 /** How often a document that does not change may refuse an edit before the edit is given up. */
@@ -98,13 +99,15 @@ export class EditorDocument implements ChatDocument, Disposable {
     for (let refusals = 0; refusals < MAX_REFUSALS; refusals += 1) {
       await this.#renaming?.over;
       const name = this.#uri.toString();
-      const document = vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === name);
+      // The file is gone while it gets another name, before the editor reports that.
+      if (this.#document.isClosed && !(await exists(this.#uri))) continue;
+      const document = await this.#open();
       if (!document?.isDirty || document.isUntitled) return true;
       const saving = Promise.resolve(document.save());
       this.#applying = saving.catch(() => undefined);
-      if ((await saving) || !document.isDirty) return true;
-      // A file that was renamed meanwhile is saved under its new name; any other failure stays one.
-      if (name === this.#uri.toString() && !this.#renaming?.isPending) return false;
+      if (await saving) return true;
+      const isThere = await exists(this.#uri);
+      if (isThere && name === this.#uri.toString() && !this.#renaming?.isPending) return !document.isDirty;
     }
     return false;
   }
