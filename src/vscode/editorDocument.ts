@@ -7,8 +7,14 @@ import { autoSave } from './settings.ts';
 /** How often a document that does not change may refuse an edit before the edit is given up. */
 const MAX_REFUSALS = 10;
 
-/** The editor does not report a rename that failed, so writing goes on after this time. */
-const RENAME_TIMEOUT_MS = 5_000;
+/** How often the editor may fail to save a document that does not change. It tells the user why each time. */
+const MAX_REFUSED_SAVES = 3;
+
+/**
+ * The editor does not report a rename that failed, so writing goes on after this time. A rename that takes longer, with
+ * other extensions that take part in it, would leave the rest of the reply under the old name.
+ */
+const RENAME_TIMEOUT_MS = 30_000;
 
 /** A chat in the editor, whether or not it is on screen. */
 export class EditorDocument implements ChatDocument, Disposable {
@@ -96,18 +102,21 @@ export class EditorDocument implements ChatDocument, Disposable {
   }
 
   async #saveNow(): Promise<boolean> {
-    for (let refusals = 0; refusals < MAX_REFUSALS; refusals += 1) {
+    if (this.#document.isUntitled) return true;
+    for (let refusals = 0; refusals < MAX_REFUSED_SAVES; ) {
       await this.#renaming?.over;
       const name = this.#uri.toString();
       // The file is gone while it gets another name, before the editor reports that.
-      if (this.#document.isClosed && !(await exists(this.#uri))) continue;
-      const document = await this.#open();
-      if (!document?.isDirty || document.isUntitled) return true;
-      const saving = Promise.resolve(document.save());
+      const isThere = await exists(this.#uri);
+      const document = isThere || !this.#document.isClosed ? await this.#open() : undefined;
+      if (document?.isDirty === false) return true;
+      const version = document?.version;
+      const saving = Promise.resolve(document?.save());
       this.#applying = saving.catch(() => undefined);
       if (await saving) return true;
-      const isThere = await exists(this.#uri);
-      if (isThere && name === this.#uri.toString() && !this.#renaming?.isPending) return !document.isDirty;
+      // A user who types, saves or renames at the same time makes a save fail that works the next time.
+      const isMoved = this.#renaming?.isPending || name !== this.#uri.toString();
+      if (!isMoved && document?.version === version) refusals += 1;
     }
     return false;
   }
