@@ -108,7 +108,7 @@ suite('the files of a chat, for its own model', () => {
         'read_asset',
         { uri: 'tool-file-20261116-093012-V1StGXR8a0-1.txt' },
         {
-          uri: (await openChat('without/b.chat.md', '# %% user\n')).uri,
+          uri: (await openChat('without/c.chat.md', '# %% user\n')).uri,
         },
       );
       assert.match(vscode.window.activeTextEditor?.document.getText() ?? '', /Some words\./);
