@@ -171,10 +171,10 @@ ui.test('a question to the model, and its answer, can be changed before they are
   await takeScreenshot(page, 'server-asks-the-model');
   assert.equal(model.asked, 0);
   await button(asked, 'Show and Edit').click();
-  await toast(page, 'with your changes').waitFor();
+  await toast(page, 'to your model, with your changes').waitFor();
   await replaceText(evaluate, 'Which colour?', 'Which animal?');
   await takeScreenshot(page, 'server-asks-the-model-edited');
-  await toast(page, 'with your changes').getByText('Send', { exact: true }).click();
+  await toast(page, 'to your model, with your changes').getByText('Send', { exact: true }).click();
   const reply = await model.next();
   const { messages, max_tokens: maxTokens } = JSON.parse(reply.body);
   assert.match(JSON.stringify(messages), /You are a helpful test server[\s\S]*Which animal\?/);
@@ -185,9 +185,9 @@ ui.test('a question to the model, and its answer, can be changed before they are
   await answered.getByText('A cat.').waitFor();
   await takeScreenshot(page, 'server-gets-an-answer');
   await button(answered, 'Edit').click();
-  await toast(page, 'with your changes').waitFor();
+  await toast(page, 'to the server, with your changes').waitFor();
   await replaceText(evaluate, 'A cat.', 'A dog.');
-  await toast(page, 'with your changes').getByText('Send Back', { exact: true }).click();
+  await toast(page, 'to the server, with your changes').getByText('Send Back', { exact: true }).click();
   const text = await waitForText(evaluate, 'LLM sampling result');
   assert.match(text, /"text": "A dog\."/);
   assert.match(text, /"stopReason": "endTurn"/);
@@ -198,7 +198,7 @@ ui.test('a question whose document is closed is not sent', async (session) => {
   const before = model.asked;
   await sampling(session);
   await button(dialog(page, 'wants to ask your model'), 'Show and Edit').click();
-  await toast(page, 'with your changes').waitFor();
+  await toast(page, 'to your model, with your changes').waitFor();
   await evaluate(async (vscode) => {
     const document = vscode.workspace.textDocuments.find(({ isUntitled }) => isUntitled);
     const group = vscode.window.tabGroups.all.find(({ tabs }) => tabs.some(({ isDirty }) => isDirty));
