@@ -4,7 +4,7 @@ const LOOK_EVERY_MS = 20;
 /** Much longer than anything takes, so that a test that waits in vain fails instead of hanging. */
 const LIMIT_MS = 60_000;
 
-/** Waits for something that tells nobody when it happens, such as a change on the disk by another process. */
+/** Waits for something that raises no event, such as a change on the disk by another process. */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
   otherwise = () => 'It did not happen.',

@@ -41,7 +41,7 @@ function lineOf(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }
 
-/** The calls of one turn that can be made, in their order: nobody has answered them, and they were not sent yet. */
+/** The pending calls of one turn, in order: those that have no result and were not sent yet. */
 export function pendingCalls(turns: readonly Turn[], at: number): readonly WrittenCall[] {
   return openCalls(turns, at).filter(({ sent }) => !sent);
 }

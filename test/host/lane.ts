@@ -15,10 +15,8 @@ export interface Lane {
   readonly workbench: Workbench;
   /** How the lane's browser reaches the server. */
   readonly server: ServerAddress;
-  /** Holds the user's settings, the extensions and the logs. */
+  /** Holds the user's settings, the extensions, the logs, and the sockets of the bridges into extension hosts. */
   readonly dataFolder: string;
-  /** Holds the sockets of the bridges into the extension hosts. */
-  readonly bridges: string;
   /** Where the browser takes DevTools connections. */
   readonly browser: string;
 }
@@ -57,7 +55,6 @@ export async function startLane({ allBuiltins, env }: LaneOptions = {}): Promise
     workbench,
     server: { authority: sharedAuthority, url: `http://${sharedAuthority}` },
     dataFolder: data.path,
-    bridges: data.path,
     browser: browser.url,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -93,7 +93,7 @@ async function open(
   const view = { folder: workspace.folder, file: file && workspace.path(file) };
   await openWorkbench(page, lane.server, view, { extensions: [bridgeExtension, ...extensions], language });
   await waitForWorkbench(page);
-  return connectBridge(bridgeSocket(lane.bridges, workspace.folder));
+  return connectBridge(bridgeSocket(lane.dataFolder, workspace.folder));
 }
 
 /** Opens a new chat with this question, and puts the cursor behind it. */
