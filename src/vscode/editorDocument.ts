@@ -147,8 +147,13 @@ export class EditorDocument implements ChatDocument, Disposable {
     const { isClosed, isUntitled, uri } = this.#document;
     // The editor would open an empty document under the same name.
     if (isClosed && isUntitled) return undefined;
-    if (isClosed || uri.toString() !== this.#uri.toString()) {
-      this.#document = await vscode.workspace.openTextDocument(this.#uri);
+    const wanted = this.#uri;
+    if (!isClosed && uri.toString() === wanted.toString()) return this.#document;
+    try {
+      this.#document = await vscode.workspace.openTextDocument(wanted);
+    } catch (error) {
+      // A file that is being renamed is not there under the old name, and the next try opens it under the new one.
+      if (!this.#renaming?.isPending && wanted === this.#uri) throw error;
     }
     return this.#document;
   }
@@ -176,7 +181,7 @@ export class EditorDocument implements ChatDocument, Disposable {
     const change = new vscode.WorkspaceEdit();
     change.replace(document.uri, range, edit.text);
     const answer = answerOf(await vscode.workspace.applyEdit(change));
-    if (answer === 'written' && savesWithoutTab(document)) await document.save();
+    if (answer === 'written' && savesWithoutTab(document)) await saveQuietly(document);
     return answer;
   }
 }
@@ -208,6 +213,15 @@ function answerOf(isWritten: boolean): Answer {
 function savesWithoutTab(document: vscode.TextDocument): boolean {
   if (document.isUntitled || !autoSave() || isInTab(document.uri)) return false;
   return vscode.workspace.getConfiguration('editor', document).get('formatOnSave') !== true;
+}
+
+/** The text is in the document, saved or not, and the editor itself tells the user about a file it cannot write. */
+async function saveQuietly(document: vscode.TextDocument): Promise<void> {
+  try {
+    await document.save();
+  } catch {
+    // The document was closed meanwhile, which it is only when it is saved.
+  }
 }
 
 function isInTab(uri: vscode.Uri): boolean {

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '../../until.ts';
 import type { Evaluate } from '../bridge.ts';
 import { activeTab, button, dialog } from '../page.ts';
 import { heldModel } from './heldModel.ts';
@@ -67,11 +68,17 @@ async function replyWhileTabsChange(session: Ui, number: number): Promise<void> 
   }
   reply.say('The end.');
   reply.finish();
-  assert.deepEqual(await running, { ok: true, assets: [] });
+  const outcome = await running;
   const text = readFileSync(workspace.path(chat.name), 'utf8');
   const question = `Question ${number}.${MARK.repeat(chat.typed)}`;
   const whole = `${said.join('')}The end.`;
-  assert.equal(text, `# %% user\n${question}\n\n# %% assistant\n${whole}\n\n# %% user\n`);
+  assert.deepEqual(
+    { outcome, text },
+    {
+      outcome: { ok: true, assets: [] },
+      text: `# %% user\n${question}\n\n# %% assistant\n${whole}\n\n# %% user\n`,
+    },
+  );
   await evaluate((vscode) => vscode.commands.executeCommand('workbench.action.closeEditorsInGroup'));
   await show(evaluate, workspace.path(OTHER));
 }
@@ -122,12 +129,26 @@ class ChatTab {
   /** Behind the question, letter by letter. */
   async type(): Promise<void> {
     const { page } = this.#ui;
+    // The tab is active before the editor below it shows the chat.
+    await this.#caretAt(() => true);
     await page.locator('.editor-group-container.active .monaco-editor.focused').first().waitFor();
     await page.keyboard.press('ControlOrMeta+Home');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('End');
+    await this.#caretAt((line) => line === 1);
     for (let letter = 0; letter < 5; letter += 1) await page.keyboard.type(MARK);
     this.typed += 5;
+  }
+
+  /** Waits until the editor in front shows the chat, with the caret in such a line. */
+  async #caretAt(isRight: (line: number) => boolean): Promise<void> {
+    await until(async () => {
+      const line = await this.#ui.evaluate((vscode, path) => {
+        const { document, selection } = vscode.window.activeTextEditor ?? {};
+        return document?.uri.path === path ? selection?.active.line : undefined;
+      }, this.#path);
+      return line !== undefined && isRight(line);
+    });
   }
 
   async rename(name: string): Promise<void> {
