@@ -50,6 +50,11 @@ export function renameChats(totals: ChatTotals, from: string, to: string): ChatT
   return renamed.filter(({ chat }, at) => chat !== totals[at]?.chat || !moved.has(chat));
 }
 
+/** A new chat may get the name of one that was deleted, or of one in a folder that was. */
+export function forgetChats(totals: ChatTotals, deleted: string): ChatTotals {
+  return totals.filter(({ chat }) => chat !== deleted && !chat.startsWith(`${deleted}/`));
+}
+
 /** Where a chat is when a file, or a folder somewhere above it, has another name. */
 export function renamedChat(chat: string, from: string, to: string): string {
   if (chat === from) return to;

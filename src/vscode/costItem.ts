@@ -4,6 +4,7 @@ import {
   addTurn,
   type ChatTotals,
   findTotal,
+  forgetChats,
   renameChats,
   renamedChat,
   type SpentTurn,
@@ -56,6 +57,7 @@ export class CostItem implements vscode.Disposable {
         if (document === chatInFront()) this.#estimateSoon();
       }),
       vscode.workspace.onDidRenameFiles(({ files }) => void this.#follow(files)),
+      vscode.workspace.onDidDeleteFiles(({ files }) => void this.#forget(files)),
     ];
     this.#lookAgain();
   }
@@ -114,6 +116,13 @@ export class CostItem implements vscode.Disposable {
     }
     const changed = after.some((each, at) => each.chat !== before[at]?.chat);
     if (changed) await this.#parts.memory.update(TOTALS, after);
+    this.#show();
+  }
+
+  async #forget(files: readonly vscode.Uri[]): Promise<void> {
+    const before = this.#totals();
+    const after = files.reduce<ChatTotals>((totals, file) => forgetChats(totals, file.toString()), before);
+    if (after.length < before.length) await this.#parts.memory.update(TOTALS, after);
     this.#show();
   }
 

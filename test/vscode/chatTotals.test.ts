@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { addTurn, type ChatTotals, findTotal, renameChats } from '../../src/vscode/chatTotals.ts';
+import {
+  addTurn,
+  type ChatTotals,
+  findTotal,
+  forgetChats,
+  renameChats,
+} from '../../src/vscode/chatTotals.ts';
 
 const turn = (dollars?: number) => ({ model: 'm', usage: { input: 10, output: 5 }, dollars });
 const spend = (chats: readonly string[]): ChatTotals =>
@@ -37,6 +43,17 @@ describe('what chats have cost', () => {
       const totals = addTurn(spend(['/x/a', '/x/b', '/xy']), '/x/a', turn(1));
       const sorted = [...totals].sort((a, b) => (a.chat < b.chat ? -1 : 1));
       assert.deepEqual(names(renameChats(sorted, from, to)), expected);
+    });
+  }
+
+  const deletions: readonly [name: string, deleted: string, expected: readonly string[]][] = [
+    ['a file', '/x/a', ['/x/b 1', '/xy 1']],
+    ['a folder', '/x', ['/xy 1']],
+    ['one that nobody knows', '/q', ['/x/a 1', '/x/b 1', '/xy 1']],
+  ];
+  for (const [name, deleted, expected] of deletions) {
+    it(`is forgotten with ${name} that is deleted`, () => {
+      assert.deepEqual(names(forgetChats(spend(['/x/a', '/x/b', '/xy']), deleted)), expected);
     });
   }
 });
