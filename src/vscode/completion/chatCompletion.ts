@@ -69,7 +69,10 @@ export class ChatCompletion implements vscode.CompletionItemProvider {
   }
 }
 
-/** What depends on every letter that is typed is asked for again. */
+/**
+ * Files depend on every letter that is typed, so they are asked for again. Until the answer is there the editor shows
+ * the old list, and a quick Enter takes what was in front in that.
+ */
 async function offer(where: Offer): Promise<vscode.CompletionList> {
   const { place } = where;
   switch (place.kind) {
@@ -82,7 +85,7 @@ async function offer(where: Offer): Promise<vscode.CompletionList> {
     case 'command':
       return new vscode.CompletionList(commandItems({ ...where, place }));
     case 'role':
-      return new vscode.CompletionList(roleItems({ ...where, place }), true);
+      return new vscode.CompletionList(roleItems({ ...where, place }));
     case 'key':
       return new vscode.CompletionList(settingKeyItems({ ...where, place }));
     case 'value':

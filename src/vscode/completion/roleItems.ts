@@ -17,7 +17,8 @@ export function roleItems({ range, place }: Offer<PlaceOf<'role'>>): vscode.Comp
     item.insertText = role === 'assistant' ? marker : `${marker}\n`;
     item.detail = detail;
     item.range = range;
-    item.filterText = marker;
+    // Without its last letter, so that the whole word leaves nothing to choose, and Enter is a line break at once.
+    item.filterText = marker.slice(0, -1);
     item.sortText = String(at);
     return [item];
   });
