@@ -71,10 +71,10 @@ ui.test(
     await showApp(session, 'debug', 'debug-tool');
     // It logs each of its events through a tool; three times no, and it does not ask any more.
     for (let times = 0; times < 3; times += 1) {
-      const question = dialog(page, 'Call the tool debug.debug-log?');
-      await question.waitFor();
+      // The next question has the same words, so this one is held on to.
+      const question = await dialog(page, 'Call the tool debug.debug-log?').elementHandle();
       await page.keyboard.press('Escape');
-      await question.waitFor({ state: 'detached' });
+      await question?.waitForElementState('hidden');
     }
     const { app } = shown(session);
     await app.getByText('ontoolresult:').first().waitFor();
