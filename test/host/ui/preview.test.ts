@@ -5,15 +5,20 @@ import type { FrameLocator, Page } from 'playwright-core';
 import { imageWidth, webview } from '../page.ts';
 import { startCanary } from './hostileRepository.ts';
 import { hostileSvg, hostileText, RICH, writeAssets } from './previewChats.ts';
-import { takeScreenshot, type Ui, uiSession } from './session.ts';
+import { takeScreenshot, type Ui, uiSession, useTheme } from './session.ts';
 
-const THEMES = ['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'];
+/** And what the workbench is marked with. */
+const THEMES = {
+  'Default Dark Modern': 'vs-dark',
+  'Default Light Modern': 'vs',
+  'Default High Contrast': 'hc-black',
+};
 
 /** Has all that a chat has, and is none. */
 const PLAIN = '# %% user\n\n[a](cmdassets/a.pdf) [b](b.mp3)\n\n```tool_call a.b c1\n{}\n```\n\n> ⚠ no\n';
 
 const canary = startCanary();
-const ui = uiSession({ settings: { 'workbench.colorTheme': THEMES[0] ?? '' } });
+const ui = uiSession({ settings: { 'workbench.colorTheme': 'Default Dark Modern' } });
 
 /** Opens a file of the workspace in the preview alone. */
 async function preview({ page, evaluate, workspace }: Ui, name: string, text: string): Promise<FrameLocator> {
@@ -85,39 +90,22 @@ ui.test('code is copied with one click, and that is said', async ({ page }) => {
   assert.equal(await frame.locator('.code-block-copy-button').filter({ visible: true }).count(), 0);
 });
 
-ui.test('it can be used by everybody, in every theme', async ({ page, evaluate }) => {
-  const frame = shown(page);
-  for (const theme of THEMES) {
-    await evaluate(
-      (vscode, name) => vscode.workspace.getConfiguration().update('workbench.colorTheme', name, true),
-      theme,
-    );
-    const kind = theme.includes('Contrast')
-      ? 'vscode-high-contrast'
-      : `vscode-${theme.split(' ')[1]?.toLowerCase()}`;
-    // The workbench may draw the preview anew for another theme.
-    await whileDrawn(async () => {
-      await frame.locator(`body.${kind}`).waitFor();
-      for (const turn of [0, 2, 4]) {
-        const card = frame.locator('.filechat-turn').nth(turn);
-        await card.evaluate((element: { scrollIntoView(): void }) => element.scrollIntoView());
-        await takeScreenshot(page, `preview-${kind}-${turn}`);
-      }
-      assert.deepEqual(await findViolations(page), []);
-    });
+ui.test('it can be used by everybody, in every theme', async (session) => {
+  const { page, evaluate } = session;
+  for (const [theme, kind] of Object.entries(THEMES)) {
+    await useTheme(evaluate, theme);
+    await page.locator(`.monaco-workbench.${kind}`).waitFor();
+    // The workbench loads an open preview anew for another theme, and does not say when.
+    const frame = await preview(session, 'rich.chat.md', RICH);
+    await frame.locator('.filechat-turn').nth(4).waitFor();
+    for (const turn of [0, 2, 4]) {
+      const card = frame.locator('.filechat-turn').nth(turn);
+      await card.evaluate((element: { scrollIntoView(): void }) => element.scrollIntoView());
+      await takeScreenshot(page, `preview-${kind}-${turn}`);
+    }
+    assert.deepEqual(await findViolations(page), []);
   }
 });
-
-/** Looks again when the page was exchanged during a look. */
-async function whileDrawn(look: () => Promise<void>): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await look();
-    } catch (error) {
-      if (tries === 3 || !/detached|destroyed/.test(String(error))) throw error;
-    }
-  }
-}
 
 async function findViolations(page: Page): Promise<readonly string[]> {
   const body = await shown(page).locator('body').elementHandle();
@@ -135,9 +123,8 @@ async function findViolations(page: Page): Promise<readonly string[]> {
 }
 
 ui.test('what is open stays open when the chat grows', async (session) => {
-  const { page, evaluate, workspace } = session;
-  const frame = shown(page);
-  // A change of the theme has loaded the preview anew.
+  const { evaluate, workspace } = session;
+  const frame = await preview(session, 'rich.chat.md', RICH);
   await frame.locator('.filechat-call > summary').first().press('Enter');
   await frame.locator('.filechat-call[open]').waitFor();
   await evaluate(async (vscode, path) => {
