@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { installBrowser } from './host/browser.ts';
 import { chooseVscode } from './host/desktop.ts';
 import { serveLanes } from './host/lanes.ts';
@@ -13,13 +13,15 @@ import { timed } from './host/progress.ts';
 import { runHostSuite } from './host/runSuite.ts';
 import { installWorkbench } from './host/workbench.ts';
 import { installNode20 } from './integration/helpers/node20.ts';
-import { layerFiles, root } from './runner/layers.ts';
+import { divide, layerFiles, root } from './runner/layers.ts';
 import { createRunFolder, type RunFolder } from './runner/leftovers.ts';
 import { runNodeTests, type TestOutcome } from './runner/nodeTests.ts';
 
 type Layer = keyof typeof layers;
 
 const uiLanes = 2;
+/** Runs the files in its arguments in one process, where they share a window. */
+const TOGETHER = 'test/host/ui/together.ts';
 const slowestShown = 10;
 /** How long processes that have been told to end may take. */
 const endTimeoutMs = 10_000;
@@ -31,8 +33,12 @@ const layers = {
   host: (words: readonly string[]) => runHostSuite(join(root, 'dist/filechat.vsix'), words),
   ui: async (words: readonly string[]) => {
     const files = layerFiles('ui', words);
+    const shared = files.filter((file) => basename(dirname(file)) === 'shared');
     await using _lanes = await serveLanes(Math.min(uiLanes, files.length));
-    return runNodeTests(files, uiLanes);
+    const together = divide(shared, uiLanes).map((share) => runNodeTests([TOGETHER], 1, share));
+    const first = await Promise.all(together);
+    const others = files.filter((file) => !shared.includes(file));
+    return [...first.flat(), ...(await runNodeTests(others, uiLanes))];
   },
 } satisfies Record<string, (words: readonly string[]) => Promise<TestOutcome[]>>;
 

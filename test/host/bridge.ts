@@ -40,6 +40,21 @@ export async function connectBridge(socket: string, timeoutMs = 30_000): Promise
   return evaluate;
 }
 
+/** Does what ends the extension host, such as a reload, and resolves when the next one listens. */
+export async function untilNextHost(evaluate: Evaluate, end: () => Promise<unknown>): Promise<void> {
+  const old = await evaluate(() => process.pid);
+  await end();
+  await nextHost(evaluate, old);
+}
+
+/** Resolves when an extension host listens that is not this one. */
+export async function nextHost(evaluate: Evaluate, old: number): Promise<void> {
+  await waitFor('the next extension host', 30_000, async () => {
+    const current = await evaluate(() => process.pid).catch(() => old);
+    return current === old ? undefined : true;
+  });
+}
+
 /** Resolves to the text of the document in front once it holds the expected words; typed keys arrive late. */
 export async function waitForText(evaluate: Evaluate, expected: string, timeoutMs = 15_000): Promise<string> {
   return evaluate(

@@ -47,6 +47,11 @@ export async function openWindow(lane: Lane, { vsix, settings }: WindowOptions):
   };
 }
 
+/** The settings of the user of a lane's windows. */
+export function settingsFile(dataFolder: string): string {
+  return join(dataFolder, 'data', 'User', 'settings.json');
+}
+
 function resetUser({ dataFolder }: Lane, settings: Settings): void {
   const data = join(dataFolder, 'data');
   // The running server holds its logs open.

@@ -11,6 +11,8 @@ export interface Workspace {
   readonly folder: string;
   /** The absolute path of a file in it. */
   path(...segments: string[]): string;
+  /** Copies the samples into the folder again. */
+  copySamples(): void;
   dispose(): void;
 }
 
@@ -18,10 +20,12 @@ export interface Workspace {
 export function createWorkspace(): Workspace {
   const root = createTemporaryFolder('workspace');
   const folder = join(root.path, 'samples');
-  cpSync(join(checkout, 'samples'), folder, { recursive: true, filter: belongsToWorkspace });
+  const copySamples = () =>
+    cpSync(join(checkout, 'samples'), folder, { recursive: true, filter: belongsToWorkspace });
+  copySamples();
   const dist = join(checkout, 'dist');
   if (existsSync(dist)) symlinkSync(dist, join(root.path, 'dist'), 'junction');
-  return { folder, path: (...segments) => join(folder, ...segments), dispose: root.dispose };
+  return { folder, path: (...segments) => join(folder, ...segments), copySamples, dispose: root.dispose };
 }
 
 /** Neither programs nor what earlier runs left. */

@@ -1,5 +1,5 @@
 /** Which test files belong to which layer. */
-import { globSync } from 'node:fs';
+import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '..', '..');
@@ -36,4 +36,16 @@ export function layerFiles(layer: FileLayer, words: readonly string[] = []): str
     .flatMap(find)
     .filter((file) => !excluded.has(file) && isWanted(file))
     .sort();
+}
+
+/** Divides files into so many shares, or fewer, of about the same size in characters. */
+export function divide(files: readonly string[], count: number): string[][] {
+  const sized = files.map((file) => ({ file, size: statSync(join(root, file)).size }));
+  const shares = Array.from({ length: count }, () => ({ files: [] as string[], size: 0 }));
+  for (const { file, size } of sized.toSorted((a, b) => b.size - a.size)) {
+    const smallest = shares.reduce((least, share) => (share.size < least.size ? share : least));
+    smallest.files.push(file);
+    smallest.size += size;
+  }
+  return shares.map((share) => share.files.sort()).filter(({ length }) => length > 0);
 }

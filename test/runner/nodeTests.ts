@@ -10,9 +10,14 @@ export interface TestOutcome {
   readonly ms: number;
 }
 
-export async function runNodeTests(files: readonly string[], concurrency: number): Promise<TestOutcome[]> {
+/** Every file gets a process of its own, and the same arguments. */
+export async function runNodeTests(
+  files: readonly string[],
+  concurrency: number,
+  argv: readonly string[] = [],
+): Promise<TestOutcome[]> {
   const outcomes: TestOutcome[] = [];
-  const events = run({ cwd: root, files: [...files], concurrency });
+  const events = run({ cwd: root, files: [...files], concurrency, argv });
   const add = (
     test: {
       name: string;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { untilNextHost } from '../bridge.ts';
 import { button, pick, quickInput, quickPickRow, showCommands, toast, waitForWorkbench } from '../page.ts';
 import { waitFor } from '../process.ts';
 import { takeScreenshot, type Ui, uiSession } from './session.ts';
@@ -151,22 +152,17 @@ ui.test('the palette has it, and who leaves the list copies nothing', async ({ p
 
 /** Puts the extension into a folder of another version, as an update does, and comes back to the workspace. */
 async function updateFilechat({ page, evaluate }: Ui): Promise<string> {
-  const old = await evaluate((vscode) => ({
-    pid: process.pid,
-    folder: vscode.extensions.getExtension('filechat.filechat')?.extensionPath ?? '',
-  }));
-  const next = `${old.folder}-next`;
-  cpSync(old.folder, next, { recursive: true });
-  const list = join(old.folder, '..', 'extensions.json');
-  const name = old.folder.split(/[\\/]/).at(-1) ?? '';
+  const folder = await evaluate(
+    (vscode) => vscode.extensions.getExtension('filechat.filechat')?.extensionPath ?? '',
+  );
+  const next = `${folder}-next`;
+  cpSync(folder, next, { recursive: true });
+  const list = join(folder, '..', 'extensions.json');
+  const name = folder.split(/[\\/]/).at(-1) ?? '';
   writeFileSync(list, readFileSync(list, 'utf8').replaceAll(name, `${name}-next`));
-  await page.reload({ waitUntil: 'commit' });
+  await untilNextHost(evaluate, () => page.reload({ waitUntil: 'commit' }));
   await waitForWorkbench(page);
-  await waitFor('the next extension host', 30_000, async () => {
-    const current = await evaluate(() => process.pid).catch(() => old.pid);
-    return current === old.pid ? undefined : true;
-  });
-  rmSync(old.folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
   return next;
 }
 

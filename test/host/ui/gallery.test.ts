@@ -9,6 +9,7 @@ import { encodeWav } from '../../../samples/server/encode/wav.ts';
 import { renderMelody } from '../../../samples/server/melody.ts';
 import { writeReport } from '../../../samples/server/report.ts';
 import { drawLandscape } from '../../../samples/server/scenes.ts';
+import { untilNextHost } from '../bridge.ts';
 import { button, dialog, imageWidth, quickInput, waitForWorkbench, webview } from '../page.ts';
 import { waitFor } from '../process.ts';
 import { checkout } from '../workspace.ts';
@@ -314,13 +315,10 @@ ui.test('it comes back as it was', async (session) => {
   await tile(session, SPEECH).press('Escape');
   await gallery(session).getByRole('searchbox').fill('studio');
   await gallery(session).getByText('5 of 8 assets').waitFor();
-  const old = await evaluate(() => process.pid);
   // As a person does it, so that the editor keeps what is open.
-  await evaluate((vscode) => void vscode.commands.executeCommand('workbench.action.reloadWindow'));
-  await waitFor('the next extension host', 30_000, async () => {
-    const current = await evaluate(() => process.pid).catch(() => old);
-    return current === old ? undefined : true;
-  });
+  await untilNextHost(evaluate, () =>
+    evaluate((vscode) => void vscode.commands.executeCommand('workbench.action.reloadWindow')),
+  );
   await waitForWorkbench(page);
   await page.locator('.tab', { hasText: 'Assets of sales' }).click();
   await gallery(session).getByText('5 of 8 assets').waitFor();

@@ -3,10 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { type Evaluate, waitForText } from '../bridge.ts';
+import { type Evaluate, untilNextHost, waitForText } from '../bridge.ts';
 import { button, dialog, runCommand, toast, waitForWorkbench, webview } from '../page.ts';
-import { waitFor } from '../process.ts';
-import { checkout } from '../workspace.ts';
+import { checkout, type Workspace } from '../workspace.ts';
 import { heldModel } from './heldModel.ts';
 import {
   type HostileRepository,
@@ -27,22 +26,15 @@ interface Outcome {
   readonly cancelled?: boolean;
 }
 
-/** Makes the open workspace a hostile one, and comes back to it as somebody does who opens it for the first time. */
-async function openRepository(ui: Ui): Promise<HostileRepository> {
-  const repository = writeHostileRepository(ui.workspace.folder, canary.host);
-  writeFileSync(ui.workspace.path('..', 'secret.txt'), SECRET);
-  await reload(ui);
-  return repository;
+/** Makes the workspace a hostile one. */
+function writeRepository({ folder, path }: Workspace): HostileRepository {
+  writeFileSync(path('..', 'secret.txt'), SECRET);
+  return writeHostileRepository(folder, canary.host);
 }
 
 async function reload({ page, evaluate }: Ui): Promise<void> {
-  const old = await evaluate(() => process.pid);
-  await page.reload({ waitUntil: 'commit' });
+  await untilNextHost(evaluate, () => page.reload({ waitUntil: 'commit' }));
   await waitForWorkbench(page);
-  await waitFor('the next extension host', 30_000, async () => {
-    const current = await evaluate(() => process.pid).catch(() => old);
-    return current === old ? undefined : true;
-  });
 }
 
 function preview(page: Page): Locator {
@@ -113,12 +105,16 @@ void test('the hostile repository sets every setting that there is', () => {
 });
 
 describe('a hostile repository that is not trusted', () => {
-  const ui = uiSession({ trust: 'restricted' });
   let repository: HostileRepository;
+  const ui = uiSession({
+    trust: 'restricted',
+    prepare: (workspace) => {
+      repository = writeRepository(workspace);
+    },
+  });
 
   ui.test('can be read, previewed and looked at, and nothing happens', async (session) => {
     const { page } = session;
-    repository = await openRepository(session);
     await lookAround(session);
     await page.getByText('This workspace is not trusted, so no server is started.').waitFor();
     await takeScreenshot(page, 'hostile-untrusted');
@@ -153,6 +149,7 @@ describe('a hostile repository that is not trusted', () => {
 
 describe('a hostile repository that is trusted', () => {
   const model = heldModel();
+  let repository: HostileRepository;
   const ui = uiSession({
     settings: {
       'filechat.mcpServers': {
@@ -161,12 +158,13 @@ describe('a hostile repository that is trusted', () => {
       'filechat.disabledTools': ['own.fail'],
       'filechat.auditLog': true,
     },
+    prepare: (workspace) => {
+      repository = writeRepository(workspace);
+    },
   });
-  let repository: HostileRepository;
 
   ui.test('can be looked at, and nothing happens', async (session) => {
     const { page } = session;
-    repository = await openRepository(session);
     await lookAround(session);
     await waitForServers(page);
     for (const server of ['program', 'remote', 'own']) {

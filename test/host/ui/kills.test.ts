@@ -20,8 +20,9 @@ import {
   seededRandom,
   startNotingModel,
 } from '../../integration/helpers/killing.ts';
+import { nextHost } from '../bridge.ts';
 import { waitForWorkbench } from '../page.ts';
-import { createTemporaryFolder, processEnd, waitFor } from '../process.ts';
+import { createTemporaryFolder, processEnd } from '../process.ts';
 import { say } from '../progress.ts';
 import { type Ui, uiSession } from './session.ts';
 
@@ -30,7 +31,6 @@ const MAX_RUNS = 10;
 /** A run changes its files so often, and seldom more often. */
 const MOMENTS = 14;
 const MAX_DELAY_MS = 100;
-const restartTimeoutMs = 30_000;
 
 const folder = createTemporaryFolder('kills');
 const cleanUps = [() => folder.dispose()];
@@ -113,10 +113,7 @@ async function killHost({ page, evaluate }: Ui, chat: string): Promise<void> {
   await page.reload({ waitUntil: 'commit' });
   page.off('dialog', leave);
   await waitForWorkbench(page);
-  await waitFor('another extension host', restartTimeoutMs, async () => {
-    const pid = await evaluate(() => process.pid).catch(() => host);
-    return pid === host ? undefined : pid;
-  });
+  await nextHost(evaluate, host);
 }
 
 async function runToItsEnd({ evaluate }: Ui, chat: string): Promise<void> {

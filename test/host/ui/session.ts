@@ -1,19 +1,19 @@
 /** A workbench with the packed extension for the UI tests of one file. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { bridgeExtension, bridgeSocket, connectBridge, type Evaluate, waitForText } from '../bridge.ts';
 import type { Lane } from '../lane.ts';
 import { claimLane } from '../lanes.ts';
-import { focusEditor, openWorkbench, waitForWorkbench } from '../page.ts';
+import { activeTab, focusEditor, openWorkbench, waitForWorkbench } from '../page.ts';
 import { processEnd } from '../process.ts';
 import { say } from '../progress.ts';
 import { quietSettings, type Settings } from '../server.ts';
-import { openWindow } from '../window.ts';
+import { openWindow, settingsFile } from '../window.ts';
 import { checkout, createWorkspace, type Workspace } from '../workspace.ts';
+import { tidyUp } from './tidyUp.ts';
 
-const startTimeoutMs = 15 * 60_000;
 const testTimeoutMs = 90_000;
 
 export interface UiOptions {
@@ -28,6 +28,8 @@ export interface UiOptions {
   readonly extensions?: readonly string[];
   /** For comparison: the same workbench without the extension. */
   readonly withoutFilechat?: boolean;
+  /** Changes the workspace before it is opened. */
+  readonly prepare?: (workspace: Workspace) => void;
 }
 
 export interface Ui {
@@ -37,28 +39,78 @@ export interface Ui {
   readonly workspace: Workspace;
 }
 
-export interface Session extends Ui, AsyncDisposable {}
+export interface Session extends Ui, AsyncDisposable {
+  /** The settings of its user. */
+  readonly settingsFile: string;
+}
 
-/** Registers UI tests that share one workbench, started before the first and stopped after the last. */
+/**
+ * Registers UI tests that share a window. Files of one process follow each other in the same window, which is tidied up
+ * in between (tidyUp.ts): a new one costs more than most files.
+ */
 export function uiSession(options: UiOptions = {}): {
   test(name: string, body: (ui: Ui) => Promise<void>): void;
 } {
-  let session: Session | undefined;
-  before(
-    async () => {
-      session = await startSession(options);
-    },
-    { timeout: startTimeoutMs },
-  );
-  after(() => session?.[Symbol.asyncDispose]());
+  const user = Symbol('A file of tests');
+  after(() => leaveWindow(user));
   return {
     test(name, body) {
       void test(name, { timeout: testTimeoutMs }, async () => {
-        if (!session) throw new Error('The workbench did not start.');
+        const session = await enterWindow(user, options);
         await withScreenshotOnFailure(session.page, name, body(session));
       });
     },
   };
+}
+
+let current: { readonly user: symbol; readonly options: UiOptions; readonly session: Session } | undefined;
+
+async function enterWindow(user: symbol, options: UiOptions): Promise<Session> {
+  const last = current;
+  if (last?.user === user) return last.session;
+  current = undefined;
+  const session = (last && (await reuse(last, options))) ?? (await startSession(options));
+  current = { user, options, session };
+  return session;
+}
+
+async function leaveWindow(user: symbol): Promise<void> {
+  if (current?.user !== user) return;
+  const { session } = current;
+  current = undefined;
+  await session[Symbol.asyncDispose]();
+}
+
+/** The last window for the next file, unless one of them is special or the window is stuck. */
+async function reuse(last: NonNullable<typeof current>, options: UiOptions): Promise<Session | undefined> {
+  const { session } = last;
+  if (isPlain(last.options) && isPlain(options)) {
+    try {
+      await tidyUp(session, windowSettings(options));
+      if (options.file) await showFile(session, options.file);
+      return session;
+    } catch (error) {
+      say(`The last window cannot be used again. ${error}`);
+    }
+  }
+  await session[Symbol.asyncDispose]();
+  return undefined;
+}
+
+/** Whether a window can be had by changing the settings and opening a file. */
+function isPlain({ settings: _settings, file: _file, ...special }: UiOptions): boolean {
+  return Object.keys(special).length === 0;
+}
+
+async function showFile({ page, evaluate, workspace }: Ui, name: string): Promise<void> {
+  await evaluate(async (vscode, path) => {
+    await vscode.window.showTextDocument(vscode.Uri.file(path), { preview: false });
+  }, workspace.path(name));
+  await activeTab(page, name).waitFor();
+}
+
+function windowSettings({ trust = 'trusted', settings }: UiOptions): Settings {
+  return { ...quietSettings, ...trustSettings[trust], ...settings };
 }
 
 /** A workbench without a test around it. Disposing it leaves nothing behind. */
@@ -66,6 +118,7 @@ export async function startSession(options: UiOptions = {}): Promise<Session> {
   await using started = new AsyncDisposableStack();
   const lane = started.use(await claimLane());
   const workspace = started.adopt(createWorkspace(), (copy) => copy.dispose());
+  options.prepare?.(workspace);
   const vsix = process.env['FILECHAT_VSIX'] || join(checkout, 'dist', 'filechat.vsix');
   let host = 0;
   // What an extension host writes in the end must not reach the profile of the next window.
@@ -73,7 +126,7 @@ export async function startSession(options: UiOptions = {}): Promise<Session> {
   const { page } = started.use(
     await openWindow(lane, {
       vsix: options.withoutFilechat ? undefined : vsix,
-      settings: { ...quietSettings, ...trustSettings[options.trust ?? 'trusted'], ...options.settings },
+      settings: windowSettings(options),
     }),
   );
   const evaluate = await withScreenshotOnFailure(page, 'start', open(page, lane, workspace, options));
@@ -81,7 +134,13 @@ export async function startSession(options: UiOptions = {}): Promise<Session> {
     host = await evaluate(() => process.pid);
   });
   const owned = started.move();
-  return { page, evaluate, workspace, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    page,
+    evaluate,
+    workspace,
+    settingsFile: settingsFile(lane.dataFolder),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 async function open(

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
-import { waitForText } from '../bridge.ts';
-import { activeTab, button, dialog, fillQuickInput, pick, quickInput, quickPickRow } from '../page.ts';
-import { checkout } from '../workspace.ts';
-import { takeInBothThemes, uiSession } from './session.ts';
+import { waitForText } from '../../bridge.ts';
+import { activeTab, button, dialog, fillQuickInput, pick, quickInput, quickPickRow } from '../../page.ts';
+import { checkout } from '../../workspace.ts';
+import { takeInBothThemes, uiSession } from '../session.ts';
 
 /** A server of the user's own, so that the samples must find theirs beside it. */
 const ui = uiSession({
