@@ -144,18 +144,21 @@ export class EditorDocument implements ChatDocument, Disposable {
 
   /** A tab that was closed, or a file that was renamed, took its document along. */
   async #open(): Promise<vscode.TextDocument | undefined> {
-    const { isClosed, isUntitled, uri } = this.#document;
-    // The editor would open an empty document under the same name.
-    if (isClosed && isUntitled) return undefined;
-    const wanted = this.#uri;
-    if (!isClosed && uri.toString() === wanted.toString()) return this.#document;
-    try {
-      this.#document = await vscode.workspace.openTextDocument(wanted);
-    } catch (error) {
-      // A file that is being renamed is not there under the old name, and the next try opens it under the new one.
-      if (!this.#renaming?.isPending && wanted === this.#uri) throw error;
+    for (;;) {
+      const { isClosed, isUntitled, uri } = this.#document;
+      // The editor would open an empty document under the same name.
+      if (isClosed && isUntitled) return undefined;
+      const wanted = this.#uri;
+      if (!isClosed && uri.toString() === wanted.toString()) return this.#document;
+      try {
+        this.#document = await vscode.workspace.openTextDocument(wanted);
+        if (wanted === this.#uri) return this.#document;
+      } catch (error) {
+        // A file that is being renamed is gone for a moment.
+        if (!this.#renaming?.isPending && wanted === this.#uri) throw error;
+      }
+      await this.#renaming?.over;
     }
-    return this.#document;
   }
 
   /** Prefers a visible editor, because only that can join edits to one undo step. */
