@@ -162,6 +162,8 @@ ui.test('arguments are offered by the schema, checked by it and put right', asyn
     return found.length >= 2 ? found : undefined;
   });
   assert.ok(messages.includes('The argument “values” is missing.'), messages.join('\n'));
+  // The window knows of the problems a moment later than the extension host.
+  await page.locator('.monaco-editor [class*="squiggly-"]').nth(1).waitFor();
   await page.keyboard.press('ControlOrMeta+.');
   const fix = page.locator('.action-widget .monaco-list-row', { hasText: 'Add missing arguments: values' });
   await fix.waitFor();

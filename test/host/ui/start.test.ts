@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
-import { waitForText } from '../../bridge.ts';
-import { activeTab, button, dialog, fillQuickInput, pick, quickInput, quickPickRow } from '../../page.ts';
-import { checkout } from '../../workspace.ts';
-import { takeInBothThemes, uiSession } from '../session.ts';
+import { waitForText } from '../bridge.ts';
+import { activeTab, button, dialog, fillQuickInput, pick, quickInput, quickPickRow } from '../page.ts';
+import { checkout } from '../workspace.ts';
+import { takeInBothThemes, uiSession } from './session.ts';
 
 /** A server of the user's own, so that the samples must find theirs beside it. */
 const ui = uiSession({
@@ -155,7 +155,11 @@ ui.test('a new chat begins with what is selected', async ({ page, evaluate, work
     const editor = await vscode.window.showTextDocument(vscode.Uri.joinPath(folder.uri, 'code.js'));
     editor.selection = new vscode.Selection(1, 0, 3, 0);
   });
-  await page.locator('.editor-group-container.active .monaco-editor.focused').first().waitFor();
+  // What the key does depends on the selection that the window shows.
+  await page
+    .locator('.editor-group-container.active .monaco-editor.focused .selected-text')
+    .first()
+    .waitFor();
   await page.keyboard.press('Alt+M');
   await page.keyboard.press('n');
   await activeTab(page, 'new.chat.md').waitFor();
