@@ -13,21 +13,21 @@ import { timed } from './host/progress.ts';
 import { runHostSuite } from './host/runSuite.ts';
 import { installWorkbench } from './host/workbench.ts';
 import { installNode20 } from './integration/helpers/node20.ts';
-import { divide, layerFiles, root } from './runner/layers.ts';
+import { layerFiles, root } from './runner/layers.ts';
 import { createRunFolder, type RunFolder } from './runner/leftovers.ts';
-import { runNodeTests, type TestOutcome } from './runner/nodeTests.ts';
+import { runNodeTests, runTogether, type TestOutcome } from './runner/nodeTests.ts';
 
 type Layer = keyof typeof layers;
 
 const uiLanes = 2;
-/** Runs the files in its arguments in one process, where they share a window. */
-const TOGETHER = 'test/host/ui/together.ts';
+/** Few enough to load things seldom, and enough to end at about the same time. */
+const unitProcesses = 8;
 const slowestShown = 10;
 /** How long processes that have been told to end may take. */
 const endTimeoutMs = 10_000;
 
 const layers = {
-  unit: (words: readonly string[]) => runNodeTests(layerFiles('unit', words), 2),
+  unit: (words: readonly string[]) => runTogether(layerFiles('unit', words), unitProcesses),
   conformance: (words: readonly string[]) => runNodeTests(layerFiles('conformance', words), 1),
   integration: (words: readonly string[]) => runNodeTests(layerFiles('integration', words), 3),
   host: (words: readonly string[]) => runHostSuite(join(root, 'dist/filechat.vsix'), words),
@@ -35,10 +35,8 @@ const layers = {
     const files = layerFiles('ui', words);
     const shared = files.filter((file) => basename(dirname(file)) === 'shared');
     await using _lanes = await serveLanes(Math.min(uiLanes, files.length));
-    const together = divide(shared, uiLanes).map((share) => runNodeTests([TOGETHER], 1, share));
-    const first = await Promise.all(together);
     const others = files.filter((file) => !shared.includes(file));
-    return [...first.flat(), ...(await runNodeTests(others, uiLanes))];
+    return [...(await runTogether(shared, uiLanes)), ...(await runNodeTests(others, uiLanes))];
   },
 } satisfies Record<string, (words: readonly string[]) => Promise<TestOutcome[]>>;
 

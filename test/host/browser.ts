@@ -127,13 +127,18 @@ export async function startBrowser(
   profile: string,
   resolverRules: string,
 ): Promise<RunningBrowser> {
-  const running = startProcess(executable, [
-    ...switches,
-    `--user-data-dir=${profile}`,
-    `--host-resolver-rules=${resolverRules}`,
-    '--remote-debugging-port=0',
-    'about:blank',
-  ]);
+  // Without a home of its own the sound system makes a folder among the temporary ones.
+  const running = startProcess(
+    executable,
+    [
+      ...switches,
+      `--user-data-dir=${profile}`,
+      `--host-resolver-rules=${resolverRules}`,
+      '--remote-debugging-port=0',
+      'about:blank',
+    ],
+    { env: { PULSE_RUNTIME_PATH: profile } },
+  );
   // The browser writes the port it has chosen into its profile.
   const file = join(profile, 'DevToolsActivePort');
   const port = await waitFor('the browser', startTimeoutMs, async () =>

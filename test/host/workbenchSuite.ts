@@ -15,6 +15,8 @@ export async function runInWorkbench(run: SuiteRun): Promise<string> {
   await using lane = await startLane({ allBuiltins: true, env: run.env });
   await using window = await openWindow(lane, { vsix: run.vsix, settings: quietSettings });
   const { page } = window;
+  // Nobody looks at it, and what is small is drawn quickly.
+  await page.setViewportSize({ width: 640, height: 480 });
   const log: string[] = [];
   const ended = Promise.withResolvers<string>();
   // The workbench calls these two while it runs tests.
