@@ -52,11 +52,14 @@ export function renameChats(totals: ChatTotals, from: string, to: string): ChatT
 
 /** A new chat may get the name of one that was deleted, or of one in a folder that was. */
 export function forgetChats(totals: ChatTotals, deleted: string): ChatTotals {
-  return totals.filter(({ chat }) => chat !== deleted && !chat.startsWith(`${deleted}/`));
+  return totals.filter(({ chat }) => !isIn(chat, deleted));
 }
 
 /** Where a chat is when a file, or a folder somewhere above it, has another name. */
 export function renamedChat(chat: string, from: string, to: string): string {
-  if (chat === from) return to;
-  return chat.startsWith(`${from}/`) ? to + chat.slice(from.length) : chat;
+  return isIn(chat, from) ? to + chat.slice(from.length) : chat;
+}
+
+function isIn(chat: string, place: string): boolean {
+  return chat === place || chat.startsWith(`${place}/`);
 }

@@ -184,7 +184,7 @@ export class EditorDocument implements ChatDocument, Disposable {
     const change = new vscode.WorkspaceEdit();
     change.replace(document.uri, range, edit.text);
     const answer = answerOf(await vscode.workspace.applyEdit(change));
-    if (answer === 'written' && savesWithoutTab(document)) await saveQuietly(document);
+    if (answer === 'written' && savesWithoutTab(document)) await document.save();
     return answer;
   }
 }
@@ -211,20 +211,12 @@ function answerOf(isWritten: boolean): Answer {
 
 /**
  * The editor opens a tab again for a file with unsaved changes. A user who closes the tab of a running chat does not
- * want it back. A formatter must not see half a reply, so those who format when they save get the tab.
+ * want it back. A formatter must not see half a reply, so those who format when they save get the tab. A document that
+ * the editor has closed is saved already.
  */
 function savesWithoutTab(document: vscode.TextDocument): boolean {
-  if (document.isUntitled || !autoSave() || isInTab(document.uri)) return false;
+  if (document.isUntitled || document.isClosed || !autoSave() || isInTab(document.uri)) return false;
   return vscode.workspace.getConfiguration('editor', document).get('formatOnSave') !== true;
-}
-
-/** The text is in the document, saved or not, and the editor itself tells the user about a file it cannot write. */
-async function saveQuietly(document: vscode.TextDocument): Promise<void> {
-  try {
-    await document.save();
-  } catch {
-    // The document was closed meanwhile, which it is only when it is saved.
-  }
 }
 
 function isInTab(uri: vscode.Uri): boolean {

@@ -128,6 +128,18 @@ suite('a chat in the editor', () => {
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
   });
 
+  test('roles are offered once, so that Enter never takes a row of an old list', async () => {
+    const { uri, lineCount, lineAt } = await openChat('roles.chat.md', '# %% user\nHello\n\n# %% s');
+    const list = await vscode.commands.executeCommand<vscode.CompletionList>(
+      'vscode.executeCompletionItemProvider',
+      uri,
+      lineAt(lineCount - 1).range.end,
+    );
+    const offered = list.items.map(({ label }) => label).filter((label) => String(label).startsWith('# %%'));
+    assert.deepEqual(offered, ['# %% user', '# %% assistant', '# %% system']);
+    assert.equal(list.isIncomplete, false);
+  });
+
   test('a workspace cannot configure a server behind the user’s back', async () => {
     const settings = inWorkspace('.vscode', 'settings.json');
     const evil = { evil: { command: 'touch', args: [inWorkspace('owned').fsPath] } };

@@ -36,6 +36,22 @@ function waitForServers(evaluate: Evaluate, words: string): Promise<unknown> {
   );
 }
 
+/** Another home for the extension host, until it is disposed. */
+async function useHome(evaluate: Evaluate, folder: string): Promise<AsyncDisposable> {
+  const set = (homes: Readonly<Record<string, string | null>>) =>
+    evaluate((_vscode, values) => {
+      const before: Record<string, string | null> = {};
+      for (const [name, value] of Object.entries(values)) {
+        before[name] = process.env[name] ?? null;
+        if (value === null) delete process.env[name];
+        else process.env[name] = value;
+      }
+      return before;
+    }, homes);
+  const before = await set({ HOME: folder, USERPROFILE: folder, APPDATA: folder });
+  return { [Symbol.asyncDispose]: async () => void (await set(before)) };
+}
+
 ui.test(
   'a program is added step by step: the last question shows all of it but its secret',
   async ({ page, evaluate }) => {
@@ -92,12 +108,8 @@ ui.test(
       third: { url: 'http://127.0.0.1:2/sse' },
     };
     writeFileSync(workspace.path('home', '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: servers }));
-    // The tests must not look into the files of whoever runs them.
-    await evaluate((_vscode, folder) => {
-      process.env['HOME'] = folder;
-      process.env['USERPROFILE'] = folder;
-      process.env['APPDATA'] = folder;
-    }, home);
+    // The tests must not look into the files of whoever runs them, and the next file has the same extension host.
+    await using _home = await useHome(evaluate, home);
     await runCommand(page, 'Filechat: Add Server');
     await quickPickRow(page, 'Import from Cursor').waitFor();
     assert.equal(await quickPickRow(page, 'Import from Windsurf').count(), 0);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { answer, button, dialog, pick, runCommand, toast } from '../../page.ts';
-import { waitFor } from '../../process.ts';
+import { isAlive, waitFor } from '../../process.ts';
 import { checkout, type Workspace } from '../../workspace.ts';
 import { type Ui, uiSession } from '../session.ts';
 
@@ -32,15 +32,6 @@ async function startAsking({ page, workspace }: Ui): Promise<void> {
   await pick(page, 'Start which server?', 'asks');
   await button(dialog(page, 'the MCP server “asks”'), 'Allow').click();
   await answer(page, 'The MCP server “asks” needs key', 'mistyped');
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 ui.test(
