@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { basename, dirname, join } from 'node:path';
+import { join, sep } from 'node:path';
 import { installBrowser } from './host/browser.ts';
 import { chooseVscode } from './host/desktop.ts';
 import { serveLanes } from './host/lanes.ts';
@@ -33,7 +33,7 @@ const layers = {
   host: (words: readonly string[]) => runHostSuite(join(root, 'dist/filechat.vsix'), words),
   ui: async (words: readonly string[]) => {
     const files = layerFiles('ui', words);
-    const shared = files.filter((file) => basename(dirname(file)) === 'shared');
+    const shared = files.filter((file) => file.split(sep).includes('shared'));
     await using _lanes = await serveLanes(Math.min(uiLanes, files.length));
     const others = files.filter((file) => !shared.includes(file));
     return [...(await runTogether(shared, uiLanes)), ...(await runNodeTests(others, uiLanes))];

@@ -51,8 +51,11 @@ ui.test('looking for servers wakes the extension, which loads next to nothing', 
   const isActive = () =>
     session.evaluate((vscode) => vscode.extensions.getExtension('filechat.filechat')?.isActive ?? false);
   assert.equal(await isActive(), false);
-  await waitForOffer(session, false);
-  await waitFor('the extension', 10_000, async () => (await isActive()) || undefined);
+  // A window that has just opened may not know yet who offers servers.
+  await waitFor('the extension', 30_000, async () => {
+    await waitForOffer(session, false);
+    return (await isActive()) || undefined;
+  });
   const bytes = await loadedBytes(session);
   assert.ok(bytes > 1_000 && bytes < 12_000, `${bytes} bytes`);
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { waitForText } from '../../bridge.ts';
-import { activeTab, button, dialog, focusEditor, runCommand, titleButton, toast } from '../../page.ts';
-import { heldModel } from '../heldModel.ts';
-import { openChat, takeScreenshot, type Ui, uiSession } from '../session.ts';
+import { waitForText } from '../../../bridge.ts';
+import { activeTab, button, dialog, focusEditor, runCommand, titleButton, toast } from '../../../page.ts';
+import { heldModel } from '../../heldModel.ts';
+import { openChat, takeScreenshot, type Ui, uiSession } from '../../session.ts';
 
 const ui = uiSession({ settings: { 'files.insertFinalNewline': true } });
 const model = heldModel();

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
-import { waitForText } from '../bridge.ts';
-import { activeTab, button, dialog, fillQuickInput, pick, quickInput, quickPickRow } from '../page.ts';
-import { checkout } from '../workspace.ts';
-import { takeInBothThemes, uiSession } from './session.ts';
+import { until } from '../../../../until.ts';
+import { waitForText } from '../../../bridge.ts';
+import { activeTab, button, dialog, fillQuickInput, pick, quickInput, quickPickRow } from '../../../page.ts';
+import { checkout } from '../../../workspace.ts';
+import { takeInBothThemes, uiSession } from '../../session.ts';
 
 /** A server of the user's own, so that the samples must find theirs beside it. */
 const ui = uiSession({
@@ -139,11 +140,13 @@ ui.test(
     await takeInBothThemes({ page, evaluate }, 'start-search');
     await found.first().click();
     await activeTab(page, 'trouble.chat.md').waitFor();
-    const line = await evaluate((vscode) => {
-      const editor = vscode.window.activeTextEditor;
-      return editor?.document.lineAt(editor.selection.active.line).text;
-    });
-    assert.match(line ?? '', /oven/);
+    // The tab is there before the cursor is.
+    await until(() =>
+      evaluate((vscode) => {
+        const editor = vscode.window.activeTextEditor;
+        return /oven/.test(editor?.document.lineAt(editor.selection.active.line).text ?? '');
+      }),
+    );
   },
 );
 

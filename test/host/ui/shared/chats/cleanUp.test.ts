@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { waitForText } from '../../bridge.ts';
+import { waitForText } from '../../../bridge.ts';
 import {
   button,
   dialog,
@@ -10,9 +10,9 @@ import {
   quickPickRow,
   runCommand,
   toast,
-} from '../../page.ts';
-import { waitFor } from '../../process.ts';
-import { takeScreenshot, type Ui, uiSession } from '../session.ts';
+} from '../../../page.ts';
+import { waitFor } from '../../../process.ts';
+import { takeScreenshot, type Ui, uiSession } from '../../session.ts';
 
 const ui = uiSession({ settings: { 'files.autoSave': 'off' } });
 const asset = (number: number) => `tool-image-20200101-000000-V1StGXR8a0-${number}.png`;

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 
 import { join } from 'node:path';
 import { after } from 'node:test';
-import { waitForText } from '../../bridge.ts';
+import { waitForText } from '../../../bridge.ts';
 import {
   activeTab,
   answer,
@@ -14,10 +14,10 @@ import {
   quickInput,
   quickPickRow,
   runCommand,
-} from '../../page.ts';
-import { createTemporaryFolder, waitFor } from '../../process.ts';
-import { checkout } from '../../workspace.ts';
-import { takeScreenshot, uiSession } from '../session.ts';
+} from '../../../page.ts';
+import { createTemporaryFolder, waitFor } from '../../../process.ts';
+import { checkout } from '../../../workspace.ts';
+import { takeScreenshot, uiSession } from '../../session.ts';
 
 const program = join(checkout, 'test/integration/fixtures/files-server.mjs');
 const folder = createTemporaryFolder('record');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { waitForText } from '../../bridge.ts';
+import { waitForText } from '../../../bridge.ts';
 import {
   activeTab,
   answer,
@@ -12,8 +12,8 @@ import {
   titleButton,
   toast,
   webview,
-} from '../../page.ts';
-import { takeScreenshot, uiSession } from '../session.ts';
+} from '../../../page.ts';
+import { takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession({ file: 'tour.chat.md' });
 

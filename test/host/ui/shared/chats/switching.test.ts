@@ -5,11 +5,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { until } from '../../until.ts';
-import type { Evaluate } from '../bridge.ts';
-import { activeTab, button, dialog } from '../page.ts';
-import { heldModel } from './heldModel.ts';
-import { type Ui, uiSession } from './session.ts';
+import { until } from '../../../../until.ts';
+import type { Evaluate } from '../../../bridge.ts';
+import { activeTab, button, dialog } from '../../../page.ts';
+import { heldModel } from '../../heldModel.ts';
+import { type Ui, uiSession } from '../../session.ts';
 
 const demonstration = process.env['FILECHAT_REPLIES'];
 const replies = Number(demonstration ?? 2);

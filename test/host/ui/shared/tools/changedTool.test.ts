@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { waitForText } from '../../bridge.ts';
-import { button, dialog } from '../../page.ts';
-import { takeScreenshot, type Ui, uiSession } from '../session.ts';
+import { waitForText } from '../../../bridge.ts';
+import { button, dialog } from '../../../page.ts';
+import { takeScreenshot, type Ui, uiSession } from '../../session.ts';
 
 const ui = uiSession();
 

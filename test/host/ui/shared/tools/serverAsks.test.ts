@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after } from 'node:test';
-import { type Evaluate, waitForText } from '../../bridge.ts';
-import { answer, button, dialog, pick, quickInput, quickPickRow, toast } from '../../page.ts';
-import { checkout } from '../../workspace.ts';
-import { heldModel } from '../heldModel.ts';
-import { openChat, takeScreenshot, type Ui, uiSession } from '../session.ts';
+import { type Evaluate, waitForText } from '../../../bridge.ts';
+import { answer, button, dialog, pick, quickInput, quickPickRow, toast } from '../../../page.ts';
+import { checkout } from '../../../workspace.ts';
+import { heldModel } from '../../heldModel.ts';
+import { openChat, takeScreenshot, type Ui, uiSession } from '../../session.ts';
 
 /** Hears of every address that somebody visits. */
 const visited: string[] = [];

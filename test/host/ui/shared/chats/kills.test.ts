@@ -1,6 +1,6 @@
 /**
  * An extension host that is killed at any moment of a run, and the run after that:
- * `FILECHAT_KILLS=200 node --test test/host/ui/kills.test.ts`, with `FILECHAT_SEED` to repeat one.
+ * `FILECHAT_KILLS=200 node --test test/host/ui/shared/chats/kills.test.ts`, with `FILECHAT_SEED` to repeat one.
  */
 import assert from 'node:assert/strict';
 import { watch } from 'node:fs';
@@ -8,7 +8,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before } from 'node:test';
 import type { Dialog } from 'playwright-core';
-import { parseChat } from '../../../src/chat/parse.ts';
+import { parseChat } from '../../../../../src/chat/parse.ts';
 import {
   checkCalls,
   filesBelow,
@@ -19,12 +19,12 @@ import {
   SIGNALS,
   seededRandom,
   startNotingModel,
-} from '../../integration/helpers/killing.ts';
-import { nextHost } from '../bridge.ts';
-import { waitForWorkbench } from '../page.ts';
-import { createTemporaryFolder, processEnd } from '../process.ts';
-import { say } from '../progress.ts';
-import { type Ui, uiSession } from './session.ts';
+} from '../../../../integration/helpers/killing.ts';
+import { nextHost } from '../../../bridge.ts';
+import { waitForWorkbench } from '../../../page.ts';
+import { createTemporaryFolder, processEnd } from '../../../process.ts';
+import { say } from '../../../progress.ts';
+import { type Ui, uiSession } from '../../session.ts';
 
 const KILLS = Number(process.env['FILECHAT_KILLS'] || 1);
 const MAX_RUNS = 10;

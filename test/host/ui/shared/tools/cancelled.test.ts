@@ -1,9 +1,9 @@
 /** Commands without an open chat: nothing is created before the user has confirmed something. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { pick, toast } from '../../page.ts';
-import { checkout } from '../../workspace.ts';
-import { type Ui, uiSession } from '../session.ts';
+import { pick, toast } from '../../../page.ts';
+import { checkout } from '../../../workspace.ts';
+import { type Ui, uiSession } from '../../session.ts';
 
 const ui = uiSession({
   settings: {

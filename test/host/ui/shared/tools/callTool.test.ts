@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { waitForText } from '../../bridge.ts';
+import { waitForText } from '../../../bridge.ts';
 import {
   activeTab,
   answer,
@@ -14,8 +14,8 @@ import {
   runCommand,
   showCommands,
   webview,
-} from '../../page.ts';
-import { takeScreenshot, uiSession } from '../session.ts';
+} from '../../../page.ts';
+import { takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession();
 const PNG_HEAD = '89504e470d0a1a0a';

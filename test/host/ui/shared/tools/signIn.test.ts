@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import type { Page } from 'playwright-core';
-import { AuthServer, ProtectedServer, startSite } from '../../integration/helpers/authServer.ts';
-import { waitForText } from '../bridge.ts';
-import { button, dialog, pick, runCommand, toast } from '../page.ts';
-import { openChat, takeScreenshot, type Ui, uiSession } from './session.ts';
+import { AuthServer, ProtectedServer, startSite } from '../../../../integration/helpers/authServer.ts';
+import { waitForText } from '../../../bridge.ts';
+import { button, dialog, pick, runCommand, toast } from '../../../page.ts';
+import { openChat, takeScreenshot, type Ui, uiSession } from '../../session.ts';
 
 const auth = await startSite((origin) => new AuthServer(origin), after);
 const site = await startSite((origin) => new ProtectedServer(`${origin}/mcp`, auth), after);
@@ -53,7 +53,7 @@ async function open(page: Page): Promise<Page> {
   return opened;
 }
 
-/** Goes through the page that was opened, closes it, and comes back: what is behind another page is not drawn. */
+/** Goes through the page that was opened, closes it, and comes back. */
 async function goThrough(page: Page): Promise<void> {
   const browser = await open(page);
   await browser.getByText('You can close this page now.').waitFor();
@@ -111,6 +111,8 @@ ui.test('a restart asks again, and Cancel gives up while the browser is elsewher
   await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
   const restarted = restart(session);
   const browser = await open(page);
+  // What is behind another page is not drawn.
+  await page.bringToFront();
   const waiting = toast(page, 'Waiting for you to sign in to “safe” in the browser');
   await waiting.waitFor();
   await takeScreenshot(page, 'sign-in-waits');

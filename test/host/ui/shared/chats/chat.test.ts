@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { waitForText } from '../../bridge.ts';
+import { waitForText } from '../../../bridge.ts';
 import {
   activeTab,
   answer,
@@ -11,9 +11,9 @@ import {
   runCommand,
   titleButton,
   toast,
-} from '../../page.ts';
-import { heldModel } from '../heldModel.ts';
-import { openChat, takeScreenshot, uiSession } from '../session.ts';
+} from '../../../page.ts';
+import { heldModel } from '../../heldModel.ts';
+import { openChat, takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession();
 const model = heldModel();

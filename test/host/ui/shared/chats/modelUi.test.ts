@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { waitForText } from '../bridge.ts';
+import { waitForText } from '../../../bridge.ts';
 import {
   activeTab,
   button,
@@ -15,9 +15,9 @@ import {
   quickPickRow,
   runCommand,
   toast,
-} from '../page.ts';
-import { heldModel } from './heldModel.ts';
-import { openChat, takeScreenshot, uiSession } from './session.ts';
+} from '../../../page.ts';
+import { heldModel } from '../../heldModel.ts';
+import { openChat, takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession();
 const model = heldModel();

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import type { FrameLocator } from 'playwright-core';
-import { button, dialog, webview } from '../../page.ts';
-import { checkout } from '../../workspace.ts';
-import { openChat, takeScreenshot, type Ui, uiSession } from '../session.ts';
+import { button, dialog, webview } from '../../../page.ts';
+import { checkout } from '../../../workspace.ts';
+import { openChat, takeScreenshot, type Ui, uiSession } from '../../session.ts';
 
 /** Whatever an app can make the browser ask for ends up here. */
 const requests: string[] = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
-import { activeTab, button, dialog, pick, runCommand, toast } from '../../page.ts';
-import { takeScreenshot, uiSession } from '../session.ts';
+import { activeTab, button, dialog, pick, runCommand, toast } from '../../../page.ts';
+import { takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession();
 
