@@ -50,6 +50,7 @@ export interface ConnectionOptions {
   readonly verdict?: Verdict | undefined;
   readonly authorization?: RemoteAuthorization | undefined;
   readonly guard?: ProcessGuard | undefined;
+  readonly maxDroppedBytes?: number | undefined;
   readonly onChange?: ((what: ServerChange) => void) | undefined;
   readonly onUpdated?: ((uri: string) => void) | undefined;
 }
@@ -111,13 +112,14 @@ export class Connection {
   #closing: Promise<void> | undefined;
 
   constructor(options: ConnectionOptions) {
-    const { config, secrets, authorization, guard } = options;
+    const { config, secrets, authorization, guard, maxDroppedBytes } = options;
     this.#options = options;
     this.#mask = createMask(config, secrets);
     this.#channel = createChannel(config, {
       onLost: (reason) => void this.close(reason),
       auth: authorization?.provider,
       guard,
+      maxDroppedBytes,
     });
     this.#stderr =
       this.#channel.stderr && new StderrTail(this.#channel.stderr, (line) => this.#log('info', line));

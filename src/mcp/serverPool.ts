@@ -38,6 +38,8 @@ export interface PoolOptions {
   /** Fills in what the user has to be asked for. */
   readonly resolve?: ((server: string, config: ServerConfig) => Promise<ResolvedServer>) | undefined;
   readonly now?: (() => number) | undefined;
+  /** How much of one message is thrown away before its server is closed. */
+  readonly maxDroppedBytes?: number | undefined;
 }
 
 /** One configuration of a server in use. */
@@ -254,7 +256,7 @@ export class ServerPool {
       openedAtMs: this.#now(),
       tools: new Map(),
     };
-    const { resolve = asItIs, clientInfo, requests, apps } = this.#options;
+    const { resolve = asItIs, clientInfo, requests, apps, maxDroppedBytes } = this.#options;
     const opened = openServer({
       // On the next turn, so that who asks for inputs finds the slot in its place.
       server: Promise.resolve().then(() => resolve(name, config)),
@@ -276,6 +278,7 @@ export class ServerPool {
           verdict,
           authorization: slot.authorization,
           guard: this.#guard,
+          maxDroppedBytes,
           chats: () => this.chats.at(name),
           onChange: (what) => this.#changed(name, slot as Slot, what),
           onUpdated: (uri) => this.#watches.tell(name, uri),

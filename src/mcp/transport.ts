@@ -39,6 +39,7 @@ export interface ChannelOptions {
   readonly onLost: (reason: string) => void;
   readonly auth?: AuthProvider | undefined;
   readonly guard?: ProcessGuard | undefined;
+  readonly maxDroppedBytes?: number | undefined;
 }
 
 export function createChannel(config: ServerConfig, options: ChannelOptions): Channel {
@@ -52,8 +53,8 @@ export function createChannel(config: ServerConfig, options: ChannelOptions): Ch
   }
 }
 
-function stdioChannel(server: StdioServer, { onLost, guard }: ChannelOptions): Channel {
-  const transport = new StdioTransport({ server, onLost, guard });
+function stdioChannel(server: StdioServer, { onLost, guard, maxDroppedBytes }: ChannelOptions): Channel {
+  const transport = new StdioTransport({ server, onLost, guard, maxDroppedBytes });
   const exit = () => transport.exit;
   const lateAnswer = () => transport.lateAnswer;
   return { transport: transport as Transport, stderr: transport.stderr, exit, lateAnswer };
@@ -64,12 +65,12 @@ function httpChannel(config: RemoteServer, options: ChannelOptions): Channel {
   return { transport: transport as Transport, endSession: () => transport.terminateSession() };
 }
 
-function sseChannel(config: RemoteServer, { onLost, auth }: ChannelOptions): Channel {
-  const transport = new SpillingSseTransport(config, auth);
+function sseChannel(config: RemoteServer, options: ChannelOptions): Channel {
+  const transport = new SpillingSseTransport(config, options);
   // The event source connects anew by itself, but to a new session that knows nothing of the calls under way.
   transport.onerror = (error) => {
     if (error instanceof SseError) {
-      onLost('the event stream broke');
+      options.onLost('the event stream broke');
     }
   };
   return { transport };
@@ -78,9 +79,9 @@ function sseChannel(config: RemoteServer, { onLost, auth }: ChannelOptions): Cha
 class SpillingSseTransport extends SSEClientTransport {
   readonly #calls: PendingCalls;
 
-  constructor(config: RemoteServer, auth: AuthProvider | undefined) {
+  constructor(config: RemoteServer, options: ChannelOptions) {
     const calls = new PendingCalls();
-    super(new URL(config.url), transportOptions(config, calls, auth));
+    super(new URL(config.url), transportOptions(config, calls, options));
     this.#calls = calls;
     // The protocol layer calls a handler that it finds here before its own.
     this.onmessage = (message) => calls.received(message);
@@ -111,9 +112,9 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
   /** The same, but no longer than it may take. Only the older revisions have that stream. */
   #readyForCalls: Promise<void> | undefined;
 
-  constructor(config: RemoteServer, { onLost, auth }: ChannelOptions) {
+  constructor(config: RemoteServer, channel: ChannelOptions) {
     const calls = new PendingCalls();
-    const options = transportOptions(config, calls, auth);
+    const options = transportOptions(config, calls, channel);
     const { promise: listening, resolve: listens } = deferred<void>();
     const watchedFetch: FetchLike = async (url, init) => {
       try {
@@ -126,7 +127,7 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
     super(new URL(config.url), { ...options, fetch: watchedFetch, onInsufficientScope: 'throw' });
     this.#listening = listening;
     this.#calls = calls;
-    this.#onLost = onLost;
+    this.#onLost = channel.onLost;
     // The protocol layer calls a handler that it finds here before its own.
     this.onmessage = (message) => {
       calls.received(message);
@@ -191,11 +192,11 @@ function unanswered(id: RequestId): JSONRPCMessage {
 function transportOptions(
   config: RemoteServer,
   calls: PendingCalls,
-  auth: AuthProvider | undefined,
+  { auth, maxDroppedBytes }: ChannelOptions,
 ): { requestInit: RequestInit; fetch: FetchLike; authProvider?: AuthProvider } {
   return {
     requestInit: { headers: { ...config.headers } },
-    fetch: createCarefulFetch(createSpillingFetch({ calls })),
+    fetch: createCarefulFetch(createSpillingFetch({ calls, maxDroppedBytes })),
     ...(auth === undefined ? {} : { authProvider: auth }),
   };
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { MAX_DROPPED_BYTES } from '../../src/mcp/spill/jsonFilter.ts';
 import type { Spill } from '../../src/ports.ts';
 import { bytesOf, cut, filterMessage, MIN_CHARS, makeFolder, resolveSpills } from './spilling.ts';
 
@@ -104,6 +105,10 @@ const messages = (result: fc.Arbitrary<unknown>) =>
     );
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+test('a message is given up when a GB of it was thrown away', () => {
+  assert.equal(MAX_DROPPED_BYTES, 1024 ** 3);
+});
 
 describe('long base64 strings are files, and nothing else is changed', () => {
   test('in any dialect, at any chunking, anywhere in a message', async (t) => {

@@ -7,6 +7,8 @@ import { MAX_DATA_URL_HEAD_CHARS, readDataUrlHead, StringSpill } from './stringS
 export const MIN_SPILLED_CHARS = 64 * 1024;
 /** The most text that a message may have besides its files. */
 export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+/** A message of which this much was thrown away will not end any more. */
+export const MAX_DROPPED_BYTES = 1024 * 1024 * 1024;
 /** A string whose beginning is no base64 is not looked at further. */
 const PROBE_CHARS = 256;
 const MAYBE_BASE64 = /^(?:[\w+/=-]|\\(?:[nr/]|u00[0-7][\da-f]|u?[\da-f]{0,3}$))*$/i;

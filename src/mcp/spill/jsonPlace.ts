@@ -45,7 +45,8 @@ export class JsonPlace {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at] as number;
       if (byte === 0x22) return { at: at + 1, opened: true };
-      this.#move(byte);
+      // Most bytes are neither structure nor part of a value.
+      if (this.#afterColon || IS_STRUCTURE[byte] === 1) this.#move(byte);
     }
     return { at: bytes.length, opened: false };
   }
@@ -99,5 +100,7 @@ export class JsonPlace {
   }
 }
 
+const IS_STRUCTURE = new Uint8Array(256);
+for (const byte of Buffer.from(',:{}[]')) IS_STRUCTURE[byte] = 1;
 const MAX_DEPTH = 500;
 const MAX_ID_CHARS = 40;

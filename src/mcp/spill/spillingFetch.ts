@@ -1,7 +1,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { Arrival } from './arrival.ts';
 import { EventLines } from './eventLines.ts';
-import { type FilteredMessage, JsonFilter, MAX_MESSAGE_BYTES } from './jsonFilter.ts';
+import { type FilteredMessage, JsonFilter, MAX_DROPPED_BYTES, MAX_MESSAGE_BYTES } from './jsonFilter.ts';
 import { type PendingCalls, tooLargeAnswer } from './pendingCalls.ts';
 
 export interface SpillingFetchOptions {
@@ -18,8 +18,6 @@ const FILTERS: ReadonlyMap<string, Filter> = new Map([
   ['application/json', filterJson],
   ['text/event-stream', filterEvents],
 ]);
-/** A message of which this much was thrown away will not end any more. */
-const MAX_DROPPED_BYTES = 1024 * 1024 * 1024;
 const NEWLINE = Buffer.from('\n');
 
 /** A `fetch` whose answers come with their long base64 strings in files, and placeholders in their place. */

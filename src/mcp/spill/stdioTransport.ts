@@ -15,7 +15,7 @@ import type { StdioServer } from '../config.ts';
 import { type LateAnswer, RevisionQuestion } from '../revisionQuestion.ts';
 import { atMost } from '../waiting.ts';
 import { Arrival } from './arrival.ts';
-import { JsonFilter, MAX_MESSAGE_BYTES } from './jsonFilter.ts';
+import { JsonFilter, MAX_DROPPED_BYTES, MAX_MESSAGE_BYTES } from './jsonFilter.ts';
 import { PendingCalls, tooLargeAnswer } from './pendingCalls.ts';
 import { endTree, mergeVariables } from './windowsProcess.ts';
 
@@ -36,8 +36,6 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A line of which this much was thrown away will not end any more. */
-const MAX_DROPPED_BYTES = 1024 * 1024 * 1024;
 /** How long a process may take to end after its stdin was closed, and again after SIGTERM. */
 const PATIENCE_MS = 2000;
 /** Nothing survives SIGKILL, but a process that waits for a disk is gone only after that. */

@@ -62,6 +62,8 @@ export interface RecordedMessage {
   readonly started?: number;
   readonly method?: string;
   readonly tool?: string;
+  /** How many bytes of noise were taken from it so far. */
+  readonly flooded?: number;
 }
 
 export interface HostilityOptions extends Partial<ConnectionsOptions> {
