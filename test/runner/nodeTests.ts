@@ -10,15 +10,19 @@ export interface TestOutcome {
   readonly ms: number;
 }
 
-/** Runs files in so many processes, two at a time: what each has to load is loaded less often. */
-export async function runTogether(files: readonly string[], processes: number): Promise<TestOutcome[]> {
+/** Runs files in so many processes, some of them at a time: what each has to load is loaded less often. */
+export async function runTogether(
+  files: readonly string[],
+  processes: number,
+  concurrency = 2,
+): Promise<TestOutcome[]> {
   const shares = divide(files, processes);
   const outcomes: TestOutcome[] = [];
   const work = async () => {
     for (let share = shares.pop(); share; share = shares.pop())
       outcomes.push(...(await runNodeTests(['test/runner/together.ts'], 1, share)));
   };
-  await Promise.all([work(), work()]);
+  await Promise.all(Array.from({ length: concurrency }, work));
   return outcomes;
 }
 
