@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join, sep } from 'node:path';
+import { basename, join, sep } from 'node:path';
 import { installBrowser } from './host/browser.ts';
 import { chooseVscode } from './host/desktop.ts';
 import { serveLanes } from './host/lanes.ts';
@@ -13,9 +13,9 @@ import { timed } from './host/progress.ts';
 import { runHostSuite } from './host/runSuite.ts';
 import { installWorkbench } from './host/workbench.ts';
 import { installNode20 } from './integration/helpers/node20.ts';
-import { layerFiles, root } from './runner/layers.ts';
+import { divide, layerFiles, root } from './runner/layers.ts';
 import { createRunFolder, type RunFolder } from './runner/leftovers.ts';
-import { runNodeTests, runTogether, type TestOutcome } from './runner/nodeTests.ts';
+import { runNodeTests, runShares, type TestOutcome } from './runner/nodeTests.ts';
 
 type Layer = keyof typeof layers;
 
@@ -32,29 +32,29 @@ const slowestShown = 10;
 const endTimeoutMs = 10_000;
 
 const layers = {
-  unit: (words: readonly string[]) => runTogether(layerFiles('unit', words), unitProcesses),
+  unit: (words: readonly string[]) => runShares(divide(layerFiles('unit', words), unitProcesses)),
   conformance: (words: readonly string[]) => runNodeTests(layerFiles('conformance', words), 1),
-  integration: async (words: readonly string[]) => {
-    const files = layerFiles('integration', words);
-    const alone = files.filter((file) => ALONE.includes(basename(file)));
-    const others = files.filter((file) => !alone.includes(file));
-    return [
-      ...(await runTogether(others, integrationProcesses, integrationAtOnce)),
-      ...(await runNodeTests(alone, integrationAtOnce)),
-    ];
+  integration: (words: readonly string[]) => {
+    const [alone, others] = separate(layerFiles('integration', words), (file) =>
+      ALONE.includes(basename(file)),
+    );
+    return runShares([...divide(others, integrationProcesses), ...divide(alone)], integrationAtOnce);
   },
   host: (words: readonly string[]) => runHostSuite(join(root, 'dist/filechat.vsix'), words),
   ui: async (words: readonly string[]) => {
     const files = layerFiles('ui', words);
-    const shared = files.filter((file) => file.split(sep).includes('shared'));
+    const [shared, others] = separate(files, (file) => file.split(sep).includes('shared'));
     await using _lanes = await serveLanes(Math.min(uiLanes, files.length));
-    const others = files.filter((file) => !shared.includes(file));
-    return [...(await runTogether(shared, uiLanes)), ...(await runNodeTests(others, uiLanes))];
+    return runShares([...divide(shared, uiLanes), ...divide(others)], uiLanes);
   },
 } satisfies Record<string, (words: readonly string[]) => Promise<TestOutcome[]>>;
 
 /** The conformance suite gives an answer 800 ms, so nothing runs beside it. */
 const PHASES: readonly (readonly Layer[])[] = [['unit'], ['conformance'], ['integration', 'host'], ['ui']];
+
+function separate(files: readonly string[], isWanted: (file: string) => boolean): [string[], string[]] {
+  return [files.filter(isWanted), files.filter((file) => !isWanted(file))];
+}
 
 async function main(): Promise<void> {
   const given = process.argv.slice(2);

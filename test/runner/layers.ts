@@ -38,10 +38,11 @@ export function layerFiles(layer: FileLayer, words: readonly string[] = []): str
     .sort();
 }
 
-/** Divides files into so many shares, or fewer, of about the same size in characters. */
-export function divide(files: readonly string[], count: number): string[][] {
+/** Divides files into so many shares, or fewer, of about the same size in characters; without a number, into one each. */
+export function divide(files: readonly string[], count = files.length): string[][] {
   const sized = files.map((file) => ({ file, size: statSync(join(root, file)).size }));
   const shares = Array.from({ length: count }, () => ({ files: [] as string[], size: 0 }));
+  // The largest files first, so that a share of one large file is also the first to run.
   for (const { file, size } of sized.toSorted((a, b) => b.size - a.size)) {
     const smallest = shares.reduce((least, share) => (share.size < least.size ? share : least));
     smallest.files.push(file);

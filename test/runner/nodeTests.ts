@@ -2,7 +2,7 @@
 import { relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
-import { divide, root } from './layers.ts';
+import { root } from './layers.ts';
 
 export interface TestOutcome {
   readonly name: string;
@@ -10,19 +10,15 @@ export interface TestOutcome {
   readonly ms: number;
 }
 
-/** Runs files in so many processes, some of them at a time: what each has to load is loaded less often. */
-export async function runTogether(
-  files: readonly string[],
-  processes: number,
-  concurrency = 2,
-): Promise<TestOutcome[]> {
-  const shares = divide(files, processes);
+/** Runs every share of files in a process of its own, some of them at a time. */
+export async function runShares(shares: readonly (readonly string[])[], atOnce = 2): Promise<TestOutcome[]> {
+  const waiting = [...shares];
   const outcomes: TestOutcome[] = [];
   const work = async () => {
-    for (let share = shares.pop(); share; share = shares.pop())
+    for (let share = waiting.shift(); share; share = waiting.shift())
       outcomes.push(...(await runNodeTests(['test/runner/together.ts'], 1, share)));
   };
-  await Promise.all(Array.from({ length: concurrency }, work));
+  await Promise.all(Array.from({ length: atOnce }, work));
   return outcomes;
 }
 
