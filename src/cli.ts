@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { showInvisible } from './chat/escape.ts';
-import { runCommand } from './cli/commands.ts';
 import { readCommand, USAGE, UsageError } from './cli/usage.ts';
 
 // What a server says reaches the terminal only as something to read: no colours, no hidden or turned letters.
@@ -25,6 +24,8 @@ async function main(): Promise<number> {
     const command = readCommand(process.argv.slice(2));
     const version = readVersion();
     if (command.kind === 'tools' || command.kind === 'call' || command.kind === 'run') {
+      // Nearly all of what has to be loaded. Who only asks for help need not wait for it.
+      const { runCommand } = await import('./cli/commands.ts');
       return await runCommand(command, { out, err, version, signal: stopped.signal });
     }
     out(command.kind === 'help' ? USAGE : version);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { AuthServer, ProtectedServer, startSite } from '../../../../integration/helpers/authServer.ts';
 import { waitForText } from '../../../bridge.ts';
 import { button, dialog, pick, runCommand, toast } from '../../../page.ts';
@@ -105,41 +105,50 @@ ui.test(
 );
 
 ui.test('a restart asks again, and Cancel gives up while the browser is elsewhere', async (session) => {
-  const { page, evaluate } = session;
+  const { page } = session;
   // Nobody comes back from there.
   auth.metadata = { authorization_endpoint: `http://${authHost}/nowhere` };
-  await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+  await listNotifications(session);
   const restarted = restart(session);
   const browser = await open(page);
-  // What is behind another page is not drawn.
   await page.bringToFront();
-  const waiting = toast(page, 'Waiting for you to sign in to “safe” in the browser');
+  const waiting = notification(page, 'Waiting for you to sign in to “safe” in the browser');
   await waiting.waitFor();
   await takeScreenshot(page, 'sign-in-waits');
   await button(waiting, 'Cancel').click();
   await restarted;
-  await toast(page, GIVEN_UP).first().waitFor();
+  await notification(page, GIVEN_UP).waitFor();
   await browser.close();
   auth.metadata = SIGN_IN;
 });
 
 ui.test('who says no in the browser is told so, and a yes after that is a yes', async (session) => {
-  const { page, evaluate } = session;
-  await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+  const { page } = session;
+  await listNotifications(session);
   auth.answer = { error: 'access_denied', code: undefined };
   const refused = restart(session);
   await goThrough(page);
   await refused;
-  // Who was on another page finds it in the list; the editor does not always draw a toast for who comes back.
-  await evaluate((vscode) => vscode.commands.executeCommand('notifications.showList'));
-  await page.locator('.notifications-center .notification-list-item', { hasText: GIVEN_UP }).waitFor();
-  await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+  await notification(page, GIVEN_UP).waitFor();
   auth.answer = {};
   const allowed = restart(session);
   await goThrough(page);
   await allowed;
   assert.equal((await (await call(session)).outcome).ok, true);
 });
+
+/** Opens the list without the old ones. The editor shows no toast beyond the third within 0.8 s, which tests reach. */
+async function listNotifications({ evaluate }: Ui): Promise<void> {
+  await evaluate(async (vscode) => {
+    await vscode.commands.executeCommand('notifications.clearAll');
+    await vscode.commands.executeCommand('notifications.showList');
+  });
+}
+
+/** In the list, which closes when it is empty, or as a toast. */
+function notification(page: Page, text: string | RegExp): Locator {
+  return page.locator('.notification-list-item', { hasText: text }).first();
+}
 
 function restart({ evaluate }: Ui): Promise<unknown> {
   const restarted = evaluate((vscode) =>
