@@ -10,6 +10,9 @@ const MAX_REFUSALS = 10;
 /** How often the editor may fail to save a document that does not change. It tells the user why each time. */
 const MAX_REFUSED_SAVES = 3;
 
+/** How long to wait for a save that may be under way: formatters take their time, and the editor gives them no more. */
+const OTHER_SAVE_MS = 2_000;
+
 /**
  * The editor does not report a rename that failed, so writing goes on after this time. A rename that takes longer, with
  * other extensions that take part in it, would leave the rest of the reply under the old name.
@@ -114,9 +117,11 @@ export class EditorDocument implements ChatDocument, Disposable {
       const saving = Promise.resolve(document?.save());
       this.#applying = saving.catch(() => undefined);
       if (await saving) return true;
-      // A user who types, saves or renames at the same time makes a save fail that works the next time.
-      const isMoved = this.#renaming?.isPending || name !== this.#uri.toString();
-      if (!isMoved && document?.version === version) refusals += 1;
+      // A user who types or renames at the same time makes a save fail that works the next time.
+      if (this.#renaming?.isPending || name !== this.#uri.toString() || document?.version !== version)
+        continue;
+      refusals += 1;
+      if (document?.isDirty) await otherSave(document);
     }
     return false;
   }
@@ -231,6 +236,16 @@ function isInTab(uri: vscode.Uri): boolean {
       return shown?.toString() === uri.toString();
     }),
   );
+}
+
+/** While a document is being saved, for example by the user, another save fails at once. Resolves when the first is over. */
+async function otherSave(document: vscode.TextDocument): Promise<void> {
+  const over = new Deadline(OTHER_SAVE_MS);
+  const subscription = vscode.workspace.onDidSaveTextDocument((saved) => {
+    if (saved === document) over.end();
+  });
+  await over.over;
+  subscription.dispose();
 }
 
 /** Something that ends, or is taken to have ended after a time. */

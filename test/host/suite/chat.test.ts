@@ -96,6 +96,21 @@ suite('a chat in the editor', () => {
     assert.deepEqual(roles(after.getText()), ['user', 'tool', 'user']);
   });
 
+  test('a call is sent although the user saves the chat at the same moment', async () => {
+    const document = await openChat('saved.chat.md', '# %% user\n');
+    // Stands for a formatter that takes its time.
+    const formatter = vscode.workspace.onWillSaveTextDocument((event) => {
+      if (event.document === document)
+        event.waitUntil(new Promise<void>((resolve) => setTimeout(resolve, 200)));
+    });
+    const working = callTool({ server: 'mine', tool: 'photo' });
+    await holds(document, '<!-- filechat:sent c1 -->');
+    const isSaved = document.save();
+    const outcome = await working;
+    formatter.dispose();
+    assert.deepEqual([outcome.ok, outcome.error, await isSaved], [true, undefined, true]);
+  });
+
   test('a cursor that the user has moved stays where it is', async () => {
     const document = await openChat('cursor.chat.md', '# %% user\nOne.\nTwo.\n');
     const editor = await vscode.window.showTextDocument(document);
