@@ -10,8 +10,8 @@ const MAX_REFUSALS = 10;
 /** How often the editor may fail to save a document that does not change. It tells the user why each time. */
 const MAX_REFUSED_SAVES = 3;
 
-/** How long to wait for a save that may be under way: formatters take their time, and the editor gives them no more. */
-const OTHER_SAVE_MS = 2_000;
+/** The editor does not report a save that failed, so ours is tried again after this time. */
+const OTHER_SAVE_MS = 5_000;
 
 /**
  * The editor does not report a rename that failed, so writing goes on after this time. A rename that takes longer, with
@@ -114,14 +114,15 @@ export class EditorDocument implements ChatDocument, Disposable {
       const document = isThere || !this.#document.isClosed ? await this.#open() : undefined;
       if (document?.isDirty === false) return true;
       const version = document?.version;
-      const saving = Promise.resolve(document?.save());
+      const saving = document ? trySave(document) : Promise.resolve('failed');
       this.#applying = saving.catch(() => undefined);
-      if (await saving) return true;
+      const answer = await saving;
+      if (answer === 'saved') return true;
       // A user who types or renames at the same time makes a save fail that works the next time.
       if (this.#renaming?.isPending || name !== this.#uri.toString() || document?.version !== version)
         continue;
       refusals += 1;
-      if (document?.isDirty) await otherSave(document);
+      if (document?.isDirty && answer === 'ignored') await otherSave(document);
     }
     return false;
   }
@@ -238,7 +239,21 @@ function isInTab(uri: vscode.Uri): boolean {
   );
 }
 
-/** While a document is being saved, for example by the user, another save fails at once. Resolves when the first is over. */
+/** While extensions look at a document that is being saved, for example by the user, another save is ignored. */
+async function trySave(document: vscode.TextDocument): Promise<'saved' | 'failed' | 'ignored'> {
+  let isTried = false;
+  const subscription = vscode.workspace.onWillSaveTextDocument((event) => {
+    if (event.document === document) isTried = true;
+  });
+  try {
+    if (await document.save()) return 'saved';
+    return isTried ? 'failed' : 'ignored';
+  } finally {
+    subscription.dispose();
+  }
+}
+
+/** Resolves when a save that is under way is over. */
 async function otherSave(document: vscode.TextDocument): Promise<void> {
   const over = new Deadline(OTHER_SAVE_MS);
   const subscription = vscode.workspace.onDidSaveTextDocument((saved) => {
