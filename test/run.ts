@@ -66,12 +66,17 @@ async function main(): Promise<void> {
   const wanted: readonly Layer[] = chosen.length > 0 ? chosen : (Object.keys(layers) as Layer[]);
   // A small test file spends most of its time compiling its imports. All Node processes of the run share this cache.
   process.env['NODE_COMPILE_CACHE'] ??= join(root, 'dist', '.compiled');
-  await timed('Everything is prepared', () => prepare(wanted));
+  const installed = timed('Everything is installed', () => install(wanted));
+  // Whoever needs it awaits it.
+  installed.catch(() => {});
+  await timed('Everything is built', () => build(wanted));
   const folder = createRunFolder();
   const results = new Map<Layer, readonly TestOutcome[]>();
   for (const phase of PHASES) {
     const now = phase.filter((layer) => wanted.includes(layer));
     if (now.length === 0) continue;
+    // Only units may run beside an installation: they measure no time.
+    if (!now.includes('unit')) await installed;
     console.log(`\n── ${now.join(' and ')} ──`);
     await timed(`${now.join(' and ')} done`, () =>
       Promise.all(now.map(async (layer) => results.set(layer, await layers[layer](words)))),
@@ -82,14 +87,16 @@ async function main(): Promise<void> {
   report(results, leftovers);
 }
 
-/** Builds and installs before the first test, so that no test competes with it for the processor. */
-async function prepare(wanted: readonly Layer[]): Promise<void> {
+/** Checks and packs before the first test. */
+async function build(wanted: readonly Layer[]): Promise<void> {
   const isWhole = wanted.length === Object.keys(layers).length;
+  await Promise.all([...(isWhole ? [npm('check')] : []), npm('package')]);
+}
+
+async function install(wanted: readonly Layer[]): Promise<void> {
   const needsWorkbench =
     wanted.includes('ui') || (wanted.includes('host') && (await chooseVscode()).kind === 'workbench');
   await Promise.all([
-    ...(isWhole ? [npm('check')] : []),
-    npm('package'),
     ...(needsWorkbench ? [installWorkbench(), installBrowser()] : []),
     ...(wanted.includes('integration') ? [installNode20()] : []),
   ]);

@@ -97,6 +97,8 @@ async function npm(folder: string, cwd: string, args: readonly string[]): Promis
     // The headers come with the package; node-gyp would download them.
     npm_config_nodedir: nodeFolder,
     npm_config_update_notifier: 'false',
+    // node-gyp compiles one file at a time unless it is told otherwise.
+    JOBS: 'max',
   };
   await runProcess('npm', args, { cwd, env, timeoutMs: npmTimeoutMs });
 }
