@@ -194,7 +194,7 @@ export class ServerCommands {
   }
 
   async #pickServer({ question, among, remote }: ServerChoice): Promise<string | undefined> {
-    const rows = (await this.#parts.rows.all()).filter(
+    const rows = (await this.#parts.rows.readAgain()).filter(
       ({ state, isRemote }) => (among?.includes(state.kind) ?? true) && (isRemote || !remote),
     );
     const items = rows.map((row) => {

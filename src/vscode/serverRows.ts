@@ -42,6 +42,12 @@ export class ServerRows implements vscode.Disposable {
     return this.#rows;
   }
 
+  /** For a question to the user, who may have changed a file a moment ago: the editor takes its time to notice that. */
+  readAgain(): Promise<readonly ServerRow[]> {
+    this.#rows = undefined;
+    return this.all();
+  }
+
   async find(server: string): Promise<ServerRow | undefined> {
     return (await this.all()).find((row) => row.server === server);
   }

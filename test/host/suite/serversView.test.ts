@@ -171,6 +171,13 @@ suite('the view of servers', () => {
     assert.deepEqual(host.asked, []);
   });
 
+  test('who is asked for a server finds one that the editor has not noticed yet', async () => {
+    const names = (found: readonly { readonly server: string }[]) => found.map(({ server }) => server);
+    assert.deepEqual(names(await rows.all()), ['a', 'b']);
+    listed = listed.slice(1);
+    assert.deepEqual(names(await rows.readAgain()), ['b']);
+  });
+
   test('a change of the settings shows the servers anew', async () => {
     assert.equal((await view.getChildren()).length, 2);
     listed = listed.slice(1);
