@@ -53,6 +53,7 @@ const uriList = (...uris: vscode.Uri[]) =>
 suite('pasting and dropping into a chat', () => {
   let folder = '';
   let elsewhere = '';
+  let chats = 0;
   let document: vscode.TextDocument | undefined;
   const chat = () => document ?? assert.fail('no chat');
   const saved = () => (existsSync(join(folder, 'cmdassets')) ? readdirSync(join(folder, 'cmdassets')) : []);
@@ -71,7 +72,9 @@ suite('pasting and dropping into a chat', () => {
   setup(async () => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'filechat-pasted-')));
     elsewhere = realpathSync(mkdtempSync(join(tmpdir(), 'filechat-elsewhere-')));
-    document = await openChat('pasted.chat.md', '# %% user\n');
+    // A new name each time: the editor still has the last document, and may read the file before it is whole.
+    chats += 1;
+    document = await openChat(`pasted-${chats}.chat.md`, '# %% user\n');
   });
   teardown(async () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
