@@ -114,7 +114,7 @@ export class EditorDocument implements ChatDocument, Disposable {
       const document = isThere || !this.#document.isClosed ? await this.#open() : undefined;
       if (document?.isDirty === false) return true;
       const version = document?.version;
-      const saving = document ? trySave(document) : Promise.resolve('failed');
+      const saving = trySave(document);
       this.#applying = saving.catch(() => undefined);
       const answer = await saving;
       if (answer === 'saved') return true;
@@ -240,7 +240,8 @@ function isInTab(uri: vscode.Uri): boolean {
 }
 
 /** While extensions look at a document that is being saved, for example by the user, another save is ignored. */
-async function trySave(document: vscode.TextDocument): Promise<'saved' | 'failed' | 'ignored'> {
+async function trySave(document: vscode.TextDocument | undefined): Promise<'saved' | 'failed' | 'ignored'> {
+  if (!document) return 'failed';
   let isTried = false;
   const subscription = vscode.workspace.onWillSaveTextDocument((event) => {
     if (event.document === document) isTried = true;

@@ -52,7 +52,7 @@ ui.test('looking for servers wakes the extension, which loads next to nothing', 
     session.evaluate((vscode) => vscode.extensions.getExtension('filechat.filechat')?.isActive ?? false);
   assert.equal(await isActive(), false);
   // A window that has just opened may not know yet who offers servers.
-  await waitFor('the extension', 30_000, async () => {
+  await waitFor('the extension', 10_000, async () => {
     await waitForOffer(session, false);
     return (await isActive()) || undefined;
   });
