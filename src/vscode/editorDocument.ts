@@ -10,8 +10,8 @@ const MAX_REFUSALS = 10;
 /** How often the editor may fail to save a document that does not change. It tells the user why each time. */
 const MAX_REFUSED_SAVES = 3;
 
-/** The editor does not report a save that failed, so ours is tried again after this time. */
-const OTHER_SAVE_MS = 5_000;
+/** The editor does not report a save that failed, so it is taken to be over after this time. */
+const SAVE_TIMEOUT_MS = 5_000;
 
 /**
  * The editor does not report a rename that failed, so writing goes on after this time. A rename that takes longer, with
@@ -28,6 +28,8 @@ export class EditorDocument implements ChatDocument, Disposable {
   #applying: Promise<unknown> = Promise.resolve();
   /** Pending while the file gets another name. */
   #renaming: Deadline | undefined;
+  /** Pending while the document is being saved, by anyone. */
+  #saving: Deadline | undefined;
   /** Editors that refused an edit because they were closed; the extension host may still list them. */
   readonly #closedEditors = new WeakSet<vscode.TextEditor>();
   readonly #subscriptions: Disposable;
@@ -36,12 +38,18 @@ export class EditorDocument implements ChatDocument, Disposable {
     this.#document = document;
     this.#uri = document.uri;
     this.#subscriptions = vscode.Disposable.from(
+      vscode.workspace.onWillSaveTextDocument((event) => {
+        if (event.document === this.#document) this.#saveBegins();
+      }),
+      vscode.workspace.onDidSaveTextDocument((saved) => {
+        if (saved === this.#document) this.#saving?.end();
+      }),
       // The editor copies unsaved text to the new name: an edit between the copy and the rename would be lost.
       vscode.workspace.onWillRenameFiles((event) => {
         if (!event.files.some(({ oldUri, newUri }) => this.#moved(oldUri, newUri))) return;
         this.#renaming?.end();
         this.#renaming = new Deadline(RENAME_TIMEOUT_MS);
-        event.waitUntil(this.#applying);
+        event.waitUntil(this.#settle());
       }),
       // A renamed file is a new document to the editor, and the same chat to its user.
       vscode.workspace.onDidRenameFiles(({ files }) => {
@@ -67,7 +75,24 @@ export class EditorDocument implements ChatDocument, Disposable {
 
   dispose(): void {
     this.#renaming?.end();
+    this.#saving?.end();
     this.#subscriptions.dispose();
+  }
+
+  #saveBegins(): Deadline {
+    this.#saving?.end();
+    this.#saving = new Deadline(SAVE_TIMEOUT_MS);
+    return this.#saving;
+  }
+
+  /**
+   * A file that is renamed between its write and the editor's look at what was written stays open under its old name,
+   * with unsaved changes. So saves are over before, and auto save finds nothing to do.
+   */
+  async #settle(): Promise<void> {
+    await this.#applying;
+    if (this.#document.isDirty && savesByItself(this.#document)) await this.#document.save();
+    await this.#saving?.over;
   }
 
   /** Where the chat is after the rename of its file, or of a folder above it. */
@@ -114,7 +139,7 @@ export class EditorDocument implements ChatDocument, Disposable {
       const document = isThere || !this.#document.isClosed ? await this.#open() : undefined;
       if (document?.isDirty === false) return true;
       const version = document?.version;
-      const saving = trySave(document);
+      const saving = this.#trySave(document);
       this.#applying = saving.catch(() => undefined);
       const answer = await saving;
       if (answer === 'saved') return true;
@@ -122,9 +147,19 @@ export class EditorDocument implements ChatDocument, Disposable {
       if (this.#renaming?.isPending || name !== this.#uri.toString() || document?.version !== version)
         continue;
       refusals += 1;
-      if (document?.isDirty && answer === 'ignored') await otherSave(document);
+      if (document?.isDirty && answer === 'ignored') await (this.#saving ?? this.#saveBegins()).over;
     }
     return false;
+  }
+
+  /** While extensions look at a document that is being saved, for example by the user, another save is ignored. */
+  async #trySave(document: vscode.TextDocument | undefined): Promise<'saved' | 'failed' | 'ignored'> {
+    if (!document) return 'failed';
+    const before = this.#saving;
+    if (await document.save()) return 'saved';
+    if (this.#saving === before) return 'ignored';
+    this.#saving?.end();
+    return 'failed';
   }
 
   async #editNow(compute: (text: string) => TextEdit | undefined, options: EditOptions): Promise<boolean> {
@@ -221,7 +256,11 @@ function answerOf(isWritten: boolean): Answer {
  * the editor has closed is saved already.
  */
 function savesWithoutTab(document: vscode.TextDocument): boolean {
-  if (document.isUntitled || document.isClosed || !autoSave() || isInTab(document.uri)) return false;
+  return savesByItself(document) && !isInTab(document.uri);
+}
+
+function savesByItself(document: vscode.TextDocument): boolean {
+  if (document.isUntitled || document.isClosed || !autoSave()) return false;
   return vscode.workspace.getConfiguration('editor', document).get('formatOnSave') !== true;
 }
 
@@ -237,31 +276,6 @@ function isInTab(uri: vscode.Uri): boolean {
       return shown?.toString() === uri.toString();
     }),
   );
-}
-
-/** While extensions look at a document that is being saved, for example by the user, another save is ignored. */
-async function trySave(document: vscode.TextDocument | undefined): Promise<'saved' | 'failed' | 'ignored'> {
-  if (!document) return 'failed';
-  let isTried = false;
-  const subscription = vscode.workspace.onWillSaveTextDocument((event) => {
-    if (event.document === document) isTried = true;
-  });
-  try {
-    if (await document.save()) return 'saved';
-    return isTried ? 'failed' : 'ignored';
-  } finally {
-    subscription.dispose();
-  }
-}
-
-/** Resolves when a save that is under way is over. */
-async function otherSave(document: vscode.TextDocument): Promise<void> {
-  const over = new Deadline(OTHER_SAVE_MS);
-  const subscription = vscode.workspace.onDidSaveTextDocument((saved) => {
-    if (saved === document) over.end();
-  });
-  await over.over;
-  subscription.dispose();
 }
 
 /** Something that ends, or is taken to have ended after a time. */

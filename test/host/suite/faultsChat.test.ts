@@ -1,6 +1,7 @@
 /** Faults 47 to 52 in a real editor, with a model on the real wire. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { acquireLock } from '../../../src/assets/chatLock.ts';
@@ -116,6 +117,48 @@ suite('faults of a chat that is being written, in the editor', () => {
     assert.deepEqual([outcome.ok, outcome.error], [true, undefined]);
     const after = await vscode.workspace.openTextDocument(inWorkspace('after50.chat.md'));
     assert.equal(after.getText(), WHOLE);
+  });
+
+  // A file that is renamed between its write and the look at what was written would stay open under its old name.
+  test('fault 50: a chat that is being saved is renamed after that', async () => {
+    const { document, running, asked } = await model.openHalf('saving50.chat.md', CHAT);
+    const events: string[] = [];
+    const listeners = [
+      // Stands for a formatter that takes its time.
+      vscode.workspace.onWillSaveTextDocument((event) => {
+        event.waitUntil(new Promise<void>((resolve) => setTimeout(resolve, 500)));
+      }),
+      vscode.workspace.onDidSaveTextDocument((saved) => events.push(`saved ${basename(saved.uri.path)}`)),
+      vscode.workspace.onDidRenameFiles(() => events.push('renamed')),
+    ];
+    const saving = document.save();
+    const rename = new vscode.WorkspaceEdit();
+    rename.renameFile(document.uri, inWorkspace('saved50.chat.md'));
+    assert.equal(await vscode.workspace.applyEdit(rename), true);
+    assert.equal(await saving, true);
+    for (const listener of listeners) listener.dispose();
+    assert.deepEqual(events, ['saved saving50.chat.md', 'renamed']);
+    sendAll(asked, words(' three.'), end());
+    assert.equal((await running).error, undefined);
+    const after = await vscode.workspace.openTextDocument(inWorkspace('saved50.chat.md'));
+    assert.equal(after.getText(), WHOLE);
+  });
+
+  test('fault 50: a chat that is renamed while a reply comes is saved before, so that nothing saves it meanwhile', async () => {
+    const { document, running, asked } = await model.openHalf('unsaved50.chat.md', CHAT);
+    let before: string | undefined;
+    const listener = vscode.workspace.onDidRenameFiles(({ files }) => {
+      before = readFileSync(files[0]?.newUri.fsPath ?? '', 'utf8');
+    });
+    assert.equal(document.isDirty, true);
+    const text = document.getText();
+    const rename = new vscode.WorkspaceEdit();
+    rename.renameFile(document.uri, inWorkspace('clean50.chat.md'));
+    assert.equal(await vscode.workspace.applyEdit(rename), true);
+    listener.dispose();
+    assert.equal(before, text);
+    sendAll(asked, words(' three.'), end());
+    assert.equal((await running).error, undefined);
   });
 
   test('fault 50: a chat that is deleted while a reply comes stops, with a copy, and does not come back', async () => {
