@@ -104,7 +104,7 @@ function insertAboveOpenCode(turns: readonly Turn[], turn: string, callEnd: numb
   return { start, end: start, text: `${callEnd === undefined ? '' : '\n'}${turn}\n${marker}` };
 }
 
-function append(text: string, addition: string): TextEdit {
+export function append(text: string, addition: string): TextEdit {
   return insertAt(text, text.length, addition);
 }
 
@@ -115,7 +115,7 @@ function insertAt(text: string, at: number, addition: string): TextEdit {
   return { start: at, end: at, text: `${gap}${addition}${at < text.length ? '\n' : ''}` };
 }
 
-function insertAfterMarker(text: string, turn: Turn, addition: string): TextEdit {
+export function insertAfterMarker(text: string, turn: Turn, addition: string): TextEdit {
   const gap = text.slice(0, turn.bodyStart).endsWith('\n') ? '' : '\n';
   // White space below the marker is replaced; it is not a word of the user's.
   return { start: turn.bodyStart, end: turn.end, text: `${gap}${addition}` };

@@ -1,4 +1,5 @@
 import type { TextEdit } from '../ports.ts';
+import { append, insertAfterMarker } from './edits.ts';
 import { FenceReader } from './fence.ts';
 import { eachLine } from './lines.ts';
 import { renderMarker } from './marker.ts';
@@ -16,7 +17,7 @@ export function insertIntoUserTurn(text: string, markdown: string): TextEdit | u
   const last = chat.turns.at(-1);
   const open = last?.role === 'user' && leavesNothingOpen(turnBody(text, last)) ? last : undefined;
   if (!open) return append(text, `${renderMarker('user')}\n${markdown}\n`);
-  return isEmpty(text, open) ? fillEmpty(text, open, `${markdown}\n`) : append(text, `${markdown}\n`);
+  return isEmpty(text, open) ? insertAfterMarker(text, open, `${markdown}\n`) : append(text, `${markdown}\n`);
 }
 
 export interface NewTurn {
@@ -37,7 +38,7 @@ export function appendTurns(text: string, turns: readonly NewTurn[]): TextEdit |
   const written = turns.map(({ role, markdown }) => `${renderMarker(role)}\n${markdown}\n`);
   if (turns.at(-1)?.role !== 'user') written.push(`${renderMarker('user')}\n`);
   if (empty && first.role === 'user') {
-    return fillEmpty(text, empty, [`${first.markdown}\n`, ...written.slice(1)].join('\n'));
+    return insertAfterMarker(text, empty, [`${first.markdown}\n`, ...written.slice(1)].join('\n'));
   }
   // What the user has written behind the marker stays, and so does the marker.
   if (empty?.words === '') return { start: empty.start, end: empty.end, text: written.join('\n') };
@@ -55,15 +56,4 @@ function leavesNothingOpen(body: string): boolean {
   const comment = body.lastIndexOf('<!--');
   const isCommentOpen = comment >= 0 && !body.includes('-->', comment + 4);
   return fences.open === undefined && !fences.inComment && !isCommentOpen;
-}
-
-/** White space below the marker is replaced; it is not a word of the user's. */
-function fillEmpty(text: string, turn: Turn, addition: string): TextEdit {
-  const gap = text.slice(0, turn.bodyStart).endsWith('\n') ? '' : '\n';
-  return { start: turn.bodyStart, end: turn.end, text: `${gap}${addition}` };
-}
-
-function append(text: string, addition: string): TextEdit {
-  const gap = text === '' || /\n\r?\n$/.test(text) ? '' : text.endsWith('\n') ? '\n' : '\n\n';
-  return { start: text.length, end: text.length, text: `${gap}${addition}` };
 }

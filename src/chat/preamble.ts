@@ -35,13 +35,13 @@ export function readPreamble(text: string): readonly PreambleEntry[] {
     const match = trimmed.startsWith('#') ? null : ENTRY.exec(trimmed);
     if (!match?.[1] || match[2] === undefined) continue;
     const offset = line.start + line.text.indexOf(match[1]);
-    entries.push({ key: match[1], value: readValue(match[2]), offset });
+    entries.push({ key: match[1], value: readPreambleValue(match[2]), offset });
   }
   return entries;
 }
 
 /** A value may be quoted; behind one that is not, `#` begins a comment. */
-function readValue(written: string): string {
+function readPreambleValue(written: string): string {
   const quote = written.charAt(0);
   if (quote !== '"' && quote !== "'") return written.replace(/#.*$/, '').trim();
   return written.length > 1 && written.endsWith(quote) ? written.slice(1, -1) : written;

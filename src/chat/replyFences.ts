@@ -1,4 +1,4 @@
-import { columnsOf, readListLine } from './replyLists.ts';
+import { columnsOf, MAX_INDENT, readListLine } from './replyLists.ts';
 
 /**
  * What a Markdown preview may take for code, line by line. `FenceReader` says what the chat means by a fence; a
@@ -65,7 +65,6 @@ const PLAIN: Plain = { kind: 'plain' };
 const OPENING = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>))*[ \t]*)(`{3,}(?=[^`]*$)|~{3,})/;
 const FORMULA_OPENING = /^[\s>*+\-0-9.)]*\$\$/;
 const MAX_STATES = 12;
-const MAX_INDENT = 3;
 
 export class PreviewFences {
   #states: readonly State[] = [OUTSIDE];

@@ -18,7 +18,7 @@ export interface ListLine {
 const BULLET = /^(?:[-*+]|(\d{1,9})[.)])( {1,4})(?=[^ \t])/;
 /** Perhaps a line across the page, and no item. */
 const RULE = /^[-*_+= \t]+$/;
-const MAX_INDENT = 3;
+export const MAX_INDENT = 3;
 /** A long row of bullets must not take for ever. */
 const MAX_ITEMS = 30;
 

@@ -3,7 +3,7 @@ import { visibleLine } from './lines.ts';
 import { parseChat } from './parse.ts';
 import { titleFor } from './title.ts';
 
-const MAX_TITLE_CHARS = 100;
+const MAX_GIVEN_TITLE_CHARS = 100;
 const ASSET_LINK = /\]\((cmdassets\/[^()\s]+)\)/g;
 
 /** What a list says of a chat. */
@@ -17,7 +17,7 @@ export interface ChatSummary {
 export function chatTitle(text: string): string | undefined {
   const { title } = readSettings(parseChat(text)).settings;
   const line = title && visibleLine(title);
-  return line ? [...line].slice(0, MAX_TITLE_CHARS).join('') : titleFor(text);
+  return line ? [...line].slice(0, MAX_GIVEN_TITLE_CHARS).join('') : titleFor(text);
 }
 
 export function summarizeChat(text: string): ChatSummary {

@@ -132,6 +132,6 @@ function summarizeFile(target: string, { name, size, mimeType }: AttachedFile, i
   return summarize({ kind, name, type: mimeType, size: describeSize(size), ref });
 }
 
-function text(value: string): ContentPart {
+export function text(value: string): ContentPart {
   return { kind: 'text', text: value };
 }

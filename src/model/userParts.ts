@@ -5,7 +5,7 @@ import { localLinks } from '../chat/links.ts';
 import { type Turn, turnBody } from '../chat/parse.ts';
 import { renderToolName, type WrittenCall } from '../chat/toolCall.ts';
 import type { ContentPart } from '../ports.ts';
-import type { AttachedLink } from './attachedParts.ts';
+import { type AttachedLink, text } from './attachedParts.ts';
 import type { ViewedResult } from './resultParts.ts';
 
 /** What a user wrote, without the comments; nothing when that is nothing. */
@@ -34,8 +34,4 @@ export function attachedLinks(chatText: string, turn: Turn): readonly AttachedLi
 
 function lineOf(chatText: string, offset: number): number {
   return chatText.slice(0, offset).split('\n').length;
-}
-
-function text(value: string): ContentPart {
-  return { kind: 'text', text: value };
 }

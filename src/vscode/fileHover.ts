@@ -15,7 +15,7 @@ export type HoveredFile =
   | { readonly kind: 'asset'; readonly name: string };
 
 const SHOW_ASSETS = 'filechat.showAssets';
-const MAX_NAME_CHARS = 120;
+export const MAX_NAME_CHARS = 100;
 /** The picture in the hover, of which the editor shows 250 pixels; the picture itself is decoded whole. */
 const MAX_SHOWN = { width: 360, height: 150, bytes: 20_000_000, pixels: 40_000_000 };
 const SHOWN_TYPES = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
@@ -35,7 +35,7 @@ export async function fileHover(
       vscode.Uri.joinPath(vscode.Uri.file(places.assetsIn), ASSET_FOLDER).fsPath,
       path,
     );
-    return describe(path, await readFacts(path), isAsset ? chat : undefined);
+    return describeFile(path, await readFacts(path), isAsset ? chat : undefined);
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) return undefined;
     const name = plainMarkdown(file.kind === 'asset' ? file.name : file.target, MAX_NAME_CHARS);
@@ -43,7 +43,7 @@ export async function fileHover(
   }
 }
 
-function describe(path: string, facts: FileFacts, chat: vscode.Uri | undefined): vscode.MarkdownString {
+function describeFile(path: string, facts: FileFacts, chat: vscode.Uri | undefined): vscode.MarkdownString {
   const uri = vscode.Uri.file(path).toString();
   const name = `**${plainMarkdown(basename(path), MAX_NAME_CHARS)}**`;
   const open = `[${vscode.l10n.t('Open')}](${uri})`;

@@ -6,7 +6,7 @@ import { findAssetReferences } from '../mcp/fileArguments/findReferences.ts';
 import type { ToolName } from '../ports.ts';
 import { commandLink } from './commandLink.ts';
 import { EDITOR_SERVER } from './editorTools.ts';
-import { fileHover } from './fileHover.ts';
+import { fileHover, MAX_NAME_CHARS } from './fileHover.ts';
 import type { KnownServers } from './knownServers.ts';
 import { chatOf } from './openChats.ts';
 import { CHAT_FILES } from './runLens.ts';
@@ -14,7 +14,6 @@ import type { SurfaceParts } from './surface.ts';
 import { plainMarkdown, type ToolHoverWords, toolHoverText } from './toolHoverText.ts';
 
 const START_SERVER = 'filechat.startServer';
-const MAX_NAME_CHARS = 100;
 const MAX_LISTED = 20;
 
 /** What stands behind an asset link or the name of a tool, shown at the pointer. Starts nothing and asks nobody. */

@@ -5,7 +5,7 @@ import { linkToFile } from '../fileLink.ts';
 import { plainMessage } from '../plainMessage.ts';
 import type { Offer, PlaceOf } from './chatCompletion.ts';
 
-const MAX_FILES = 100;
+const MAX_OFFERED_FILES = 100;
 const MAX_SYMBOLS = 20;
 /** From here on a symbol can be meant. */
 const MIN_SYMBOL_CHARS = 2;
@@ -17,7 +17,7 @@ export async function fileItems(where: Offer<PlaceOf<'file'>>): Promise<vscode.C
   const { document, place, range, parts } = where;
   const [files, symbols] = await Promise.all([parts.files.all(), findSymbols(place.typed)]);
   const byPath = new Map(files.map((file) => [file.path, file]));
-  const ranked = rankPaths([...byPath.keys()], place.typed, MAX_FILES);
+  const ranked = rankPaths([...byPath.keys()], place.typed, MAX_OFFERED_FILES);
   const fileList = ranked.flatMap((path, at) => {
     const file = byPath.get(path);
     if (!file || file.uri.toString() === document.uri.toString()) return [];
