@@ -92,7 +92,7 @@ await build({
   target: 'es2022',
   format: 'iife',
   globalName: 'gallery',
-  entryPoints: ['src/gallery/view/gallery.ts'],
+  entryPoints: ['src/gallery/page/gallery.ts'],
   outfile: 'dist/gallery/gallery.js',
   footer: { js: 'gallery.startGallery(acquireVsCodeApi());' },
 });

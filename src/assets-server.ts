@@ -2,9 +2,9 @@
 /** Chats and their assets, served to any MCP client. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { serveOverHttp } from './assetsServer/http.ts';
 import { createShared, type Shared } from './assetsServer/shared.ts';
-import { serveOverStdio } from './assetsServer/stdio.ts';
+import { serveOverHttp } from './assetsServer/transport/http.ts';
+import { serveOverStdio } from './assetsServer/transport/stdio.ts';
 import {
   readCommandLine,
   type ServeOptions,
@@ -12,7 +12,7 @@ import {
   USAGE,
   UsageError,
 } from './assetsServer/usage.ts';
-import { showInvisible } from './chat/escape.ts';
+import { showInvisible } from './chat/format/escape.ts';
 
 const err = (text: string) => process.stderr.write(`${showInvisible(text.trimEnd())}\n`);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { showInvisible } from './chat/escape.ts';
+import { showInvisible } from './chat/format/escape.ts';
 import { readCommand, USAGE, UsageError } from './cli/usage.ts';
 
 // What a server says reaches the terminal only as something to read: no colours, no hidden or turned letters.

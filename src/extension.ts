@@ -6,9 +6,9 @@ import { LAUNCHED_FROM } from './vscode/assetsServer/launchedFrom.ts';
 import type { AssetsOffer } from './vscode/assetsServer/offer.ts';
 import type { ChatNode } from './vscode/chats/chatItems.ts';
 import type { ChatAction } from './vscode/chats/chats.ts';
-import { previewOptions } from './vscode/previewWords.ts';
+import { previewOptions } from './vscode/read/previewWords.ts';
 import { type Registrations, registerAll } from './vscode/registration.ts';
-import type { ServerNode } from './vscode/serverItems.ts';
+import type { ServerNode } from './vscode/servers/items.ts';
 
 /** At module level only because `deactivate` is given nothing. */
 let app: Promise<App> | undefined;

@@ -1,17 +1,12 @@
-import { appendCall, endRun, newCallId } from './chat/edits.ts';
-import { cutReply, type NextAction, nextAction, pendingCalls } from './chat/nextAction.ts';
-import { parseChat, turnBody } from './chat/parse.ts';
-import type { WrittenCall } from './chat/toolCall.ts';
-import { ChatEdits, failed, STOPPED } from './listener/chatEdits.ts';
-import { compact } from './listener/compaction.ts';
-import {
-  type InsertionParts,
-  insertPrompt,
-  insertResource,
-  type PromptRequest,
-} from './listener/insertions.ts';
-import { Replies, type ReplyParts, type ReplyProgress } from './listener/replies.ts';
-import { type ToolRunParts, ToolRuns } from './listener/toolRuns.ts';
+import { appendCall, endRun, newCallId } from './chat/edits/append.ts';
+import type { WrittenCall } from './chat/format/calls.ts';
+import { cutReply, type NextAction, nextAction, pendingCalls } from './chat/format/nextAction.ts';
+import { parseChat, turnBody } from './chat/format/parse.ts';
+import { type ToolRunParts, ToolRuns } from './loop/calls.ts';
+import { ChatEdits, failed, STOPPED } from './loop/chatEdits.ts';
+import { compact } from './loop/compaction.ts';
+import { type InsertionParts, insertPrompt, insertResource, type PromptRequest } from './loop/insertions.ts';
+import { Replies, type ReplyParts, type ReplyProgress } from './loop/replies.ts';
 import type {
   ChatDocument,
   ChatRules,

@@ -1,12 +1,13 @@
 import { open } from 'node:fs/promises';
 import { fileHolds } from './assets/sameBytes.ts';
-import { trimBlankLines } from './chat/lines.ts';
-import { type AppSink, showWithResult } from './mcp/appOfResult.ts';
-import type { Connections } from './mcp/connections.ts';
-import { field } from './mcp/json.ts';
-import { checkStructured } from './mcp/outputCheck.ts';
-import { readContents } from './mcp/resourceContents.ts';
-import { SpillTable } from './mcp/spill/spillTable.ts';
+import { mapStrings } from './base/json.ts';
+import { field } from './base/json2.ts';
+import { trimBlankLines } from './base/lines.ts';
+import { type AppSink, showWithResult } from './mcp/apps/appOfResult.ts';
+import { readContents } from './mcp/lists/resourceContents.ts';
+import type { Connections } from './mcp/pool/connections.ts';
+import { checkStructured } from './mcp/pool/outputCheck.ts';
+import { SpillTable } from './mcp/spill/table.ts';
 import type {
   CompletionRequest,
   Disposable,
@@ -29,15 +30,14 @@ import type {
   ToolResult,
 } from './ports.ts';
 import { readBlocks } from './result/blocks.ts';
-import type { SpilledFiles } from './result/byteSaver.ts';
 import type { FieldRule } from './result/fields.ts';
-import { type ResultLimits, ResultSaver } from './result/resultSaver.ts';
+import type { SpilledFiles } from './result/saveBytes.ts';
+import { type ResultLimits, ResultSaver } from './result/saveResult.ts';
 import { restoreStrays } from './result/strays.ts';
-import { applyTransform, type Transform } from './result/transformer.ts';
-import { mapStrings } from './result/values.ts';
+import { applyTransform, type Transform } from './result/transform.ts';
 
-export type { AppResult, AppSink } from './mcp/appOfResult.ts';
-export type { ResultLimits } from './result/resultSaver.ts';
+export type { AppResult, AppSink } from './mcp/apps/appOfResult.ts';
+export type { ResultLimits } from './result/saveResult.ts';
 
 export const DEFAULT_LIMITS: ResultLimits = { maxInlineChars: 10_000, maxAssetBytes: 50 * 1024 * 1024 };
 

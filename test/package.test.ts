@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { parseChat } from '../src/chat/parse.ts';
+import { parseChat } from '../src/chat/format/parse.ts';
 import { readManifest } from './manifest.ts';
 
 interface MenuItem {

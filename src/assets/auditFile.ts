@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { showInvisible } from '../chat/escape.ts';
+import { showInvisible } from '../chat/format/escape.ts';
 import type { Audit, AuditEntry } from '../ports.ts';
 import { renameOver } from './writeFile.ts';
 

@@ -1,7 +1,7 @@
 import { type BigIntStats, constants, lstatSync, realpathSync } from 'node:fs';
 import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { judgeMediaType } from '../result/mediaType.ts';
+import { judgeMediaType } from '../media/sniff.ts';
 import { ASSET_FOLDER } from './names.ts';
 import { hasCode } from './writeFile.ts';
 import { isRemotePath, writtenPathProblem } from './writtenPath.ts';

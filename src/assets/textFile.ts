@@ -1,4 +1,4 @@
-import { isTextType } from '../result/mediaTable.ts';
+import { isTextType } from '../media/table.ts';
 import type { LookedAt } from './confined.ts';
 
 const UNKNOWN_TYPE = 'application/octet-stream';

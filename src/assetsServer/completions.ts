@@ -5,7 +5,7 @@ import {
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
 import { ASSET_TEMPLATE, CHAT_TEMPLATE } from '../catalog/address.ts';
-import type { Entry } from '../catalog/types.ts';
+import type { Entry } from '../catalog/entry.ts';
 import { answering } from './refusal.ts';
 import type { Shared } from './shared.ts';
 

@@ -1,7 +1,7 @@
 import type { BlobResourceContents, TextResourceContents } from '@modelcontextprotocol/server';
 import { entryMeta } from '../catalog/about.ts';
-import type { FileWindow } from '../catalog/readWindow.ts';
-import type { Entry } from '../catalog/types.ts';
+import type { Entry } from '../catalog/entry.ts';
+import type { FileWindow } from '../catalog/windows.ts';
 import { bufferToBase64 } from '../content/base64.ts';
 
 /** A window as the contents of a resource, under the address by which it was asked for. */

@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import type { Entry } from '../catalog/types.ts';
+import type { Entry } from '../catalog/entry.ts';
 
 /** Every client must be able to hold a page, and none should need many. */
 const PAGE_SIZE = 500;

@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
-import { CatalogRefusal } from '../catalog/types.ts';
+import { CatalogRefusal } from '../catalog/entry.ts';
 import type { Shared } from './shared.ts';
 
 /** What clients are told of anything that nobody has foreseen: the words of such errors may hold paths. */

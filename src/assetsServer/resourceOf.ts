@@ -1,6 +1,6 @@
 import type { Resource } from '@modelcontextprotocol/server';
 import { describeEntry, entryMeta, entryTitle } from '../catalog/about.ts';
-import type { Entry } from '../catalog/types.ts';
+import type { Entry } from '../catalog/entry.ts';
 
 /** An entry as lists of resources show it. */
 export function resourceOf(entry: Entry): Resource {

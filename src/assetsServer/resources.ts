@@ -7,12 +7,12 @@ import {
 } from '@modelcontextprotocol/server';
 import { ASSET_TEMPLATE, CHAT_TEMPLATE } from '../catalog/address.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { readWindow } from '../catalog/readWindow.ts';
-import type { FoundEntry } from '../catalog/types.ts';
+import type { FoundEntry } from '../catalog/entry.ts';
+import { readWindow } from '../catalog/windows.ts';
+import type { Follower } from './changes.ts';
 import { contentsOf, fitsInMessage, MAX_CONTENTS_BYTES } from './contents.ts';
-import { findByUri } from './findReadable.ts';
-import type { Follower } from './follower.ts';
 import { pageOf } from './page.ts';
+import { findByUri } from './read.ts';
 import { answering } from './refusal.ts';
 import { resourceOf } from './resourceOf.ts';
 import type { Shared } from './shared.ts';

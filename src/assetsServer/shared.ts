@@ -1,5 +1,5 @@
 import { Catalog } from '../catalog/catalog.ts';
-import { type UploadLimits, UploadStores } from '../catalog/saveAsset.ts';
+import { type UploadLimits, UploadStores } from '../catalog/save.ts';
 import { describeTools, type OfferedTools } from './tools.ts';
 import { Watching } from './watching.ts';
 

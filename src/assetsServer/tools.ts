@@ -6,10 +6,10 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { listAssets } from '../catalog/listAssets.ts';
-import { readWindow } from '../catalog/readWindow.ts';
-import { saveAsset } from '../catalog/saveAsset.ts';
-import { searchChats } from '../catalog/searchChats.ts';
+import { CatalogRefusal } from '../catalog/entry.ts';
+import { listAssets } from '../catalog/list.ts';
+import { saveAsset } from '../catalog/save.ts';
+import { searchChats } from '../catalog/search.ts';
 import {
   inputSchema,
   listOutput,
@@ -22,11 +22,11 @@ import {
   type ToolSpec,
   type ToolSpecs,
   toolSpecs,
-} from '../catalog/toolSpecs.ts';
-import { listText, readText, saveText, searchText } from '../catalog/toolTexts.ts';
-import { CatalogRefusal } from '../catalog/types.ts';
+} from '../catalog/tools/specs.ts';
+import { listText, readText, saveText, searchText } from '../catalog/tools/texts.ts';
+import { readWindow } from '../catalog/windows.ts';
 import { contentsOf, fitsInMessage } from './contents.ts';
-import { findReadable } from './findReadable.ts';
+import { findReadable } from './read.ts';
 import { logUnforeseen, UNFORESEEN } from './refusal.ts';
 import type { Shared } from './shared.ts';
 

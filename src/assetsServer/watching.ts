@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog/catalog.ts';
-import { type CatalogChange, watchCatalog } from '../catalog/watchCatalog.ts';
+import { type CatalogChange, watchCatalog } from '../catalog/watch.ts';
 import type { Disposable } from '../ports.ts';
 
 export interface Joined extends Disposable {

@@ -1,8 +1,8 @@
-import { visibleLine } from '../chat/lines.ts';
-import { estimateFile } from '../model/estimate.ts';
-import { isTextType, mediaByType } from '../result/mediaTable.ts';
+import { visibleLine } from '../base/lines.ts';
+import { isTextType, mediaByType } from '../media/table.ts';
+import { estimateFile } from '../model/request/estimate.ts';
 import { describeSize } from '../result/summary.ts';
-import type { AssetEntry, ChatEntry, Entry } from './types.ts';
+import type { AssetEntry, ChatEntry, Entry } from './entry.ts';
 
 /** What reading something costs, so that nobody pours a film into a context by accident. */
 export interface ReadingCost {

@@ -1,5 +1,5 @@
 import { ASSET_FOLDER, readAssetName } from '../assets/names.ts';
-import type { Address, ChatId } from './types.ts';
+import type { Address, ChatId } from './entry.ts';
 
 /** The templates that servers announce. */
 export const ASSET_TEMPLATE = 'filechat://{chat}/{asset}';

@@ -1,10 +1,10 @@
 import { ASSET_FOLDER } from '../assets/names.ts';
-import { visibleLine } from '../chat/lines.ts';
+import { visibleLine } from '../base/lines.ts';
 import { addressUri, CHAT_ENDING, isAssetFileName } from './address.ts';
-import { ChatMemory, type ReadText, readTitle } from './chatAssets.ts';
+import { type Address, type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry } from './entry.ts';
 import { assetEntry, chatEntry, type Listed, listFound } from './listing.ts';
+import { ChatMemory, type ReadText, readTitle } from './mentions.ts';
 import { type Place, pathOf, Roots, statPlace } from './roots.ts';
-import { type Address, type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry } from './types.ts';
 import { type Limits, type Root, statOf, walk } from './walk.ts';
 
 export interface CatalogOptions {

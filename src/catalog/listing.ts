@@ -1,10 +1,10 @@
 import type { Stats } from 'node:fs';
 import { join, posix } from 'node:path';
 import { ASSET_FOLDER, readAssetName } from '../assets/names.ts';
-import { mediaByExtension, UNKNOWN } from '../result/mediaTable.ts';
+import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import { addressUri, CHAT_ENDING } from './address.ts';
-import { type ChatMemory, comesBefore, MAX_CHAT_BYTES, type Mention, versionOf } from './chatAssets.ts';
-import type { AssetEntry, ChatEntry, ChatId, Entry } from './types.ts';
+import type { AssetEntry, ChatEntry, ChatId, Entry } from './entry.ts';
+import { type ChatMemory, comesBefore, MAX_CHAT_BYTES, type Mention, versionOf } from './mentions.ts';
 import { type FoundAssets, type FoundChat, mapAtMost, statOf, type Walked } from './walk.ts';
 
 export interface Listed {

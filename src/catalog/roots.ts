@@ -3,7 +3,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { isInside } from '../assets/confined.ts';
 import { chatIdProblem, folderNameProblem, MAX_DEPTH } from './address.ts';
-import type { ChatId } from './types.ts';
+import type { ChatId } from './entry.ts';
 import { idBelow, type Root, statOf } from './walk.ts';
 
 /** A place of the disk that an id names, if there is something: the way from a root, name by name. */

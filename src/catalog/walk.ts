@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { explained } from '../assets/confined.ts';
 import { ASSET_FOLDER } from '../assets/names.ts';
 import { CHAT_ENDING, chatIdProblem, folderNameProblem, isAssetFileName, MAX_DEPTH } from './address.ts';
-import type { ChatId } from './types.ts';
+import type { ChatId } from './entry.ts';
 
 /** Where to begin: a real path, and what comes first in the ids of what is found there. */
 export interface Root {

@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { readSettings } from '../chat/frontMatter.ts';
-import { parseChat } from '../chat/parse.ts';
-import type { Authorize } from '../mcp/authorizations.ts';
-import { readServersFile, type ServerConfig } from '../mcp/config.ts';
-import { Connections } from '../mcp/connections.ts';
-import { withEnvFile } from '../mcp/envFile.ts';
-import { type ResolvedServer, resolveInputs } from '../mcp/inputs.ts';
+import { parseChat } from '../chat/format/parse.ts';
+import { readSettings } from '../chat/format/settings.ts';
+import { withEnvFile } from '../mcp/config/envFile.ts';
+import { type ResolvedServer, resolveInputs } from '../mcp/config/inputs.ts';
+import { readServersFile, type ServerConfig } from '../mcp/config/servers.ts';
 import { RemoteAuthorization } from '../mcp/oauth/authorization.ts';
+import type { Authorize } from '../mcp/oauth/authorizations.ts';
 import { LoopbackBrowser } from '../mcp/oauth/loopbackBrowser.ts';
+import { Connections } from '../mcp/pool/connections.ts';
 import { McpClient } from '../mcpClient.ts';
 import type { ChatModel, ServerRequests } from '../ports.ts';
 import type { CliContext, Output, Work } from './commands.ts';
 import { createModelFinder } from './models.ts';
-import { terminalRequests } from './terminalRequests.ts';
+import { terminalRequests } from './terminal.ts';
 
 const TIMEOUT_MS = 60_000;
 /**

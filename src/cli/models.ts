@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { type ModelConfig, readModelsFile } from '../model/config.ts';
-import { envKey } from '../model/keys.ts';
-import { findLocalModels } from '../model/localModels.ts';
-import { ModelFinder } from '../model/modelFinder.ts';
+import { ModelFinder } from '../model/config/find.ts';
+import { envKey } from '../model/config/keys.ts';
+import { findLocalModels } from '../model/config/local.ts';
+import { type ModelConfig, readModelsFile } from '../model/config/models.ts';
 import type { Output } from './commands.ts';
 
 /** The models of a file, with keys from the environment. */

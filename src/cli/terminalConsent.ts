@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
-import { strictest } from '../chat/approval.ts';
-import { showInvisible } from '../chat/escape.ts';
-import { renderToolName } from '../chat/toolCall.ts';
+import { strictest } from '../chat/format/approval.ts';
+import { renderToolName } from '../chat/format/calls.ts';
+import { showInvisible } from '../chat/format/escape.ts';
 import type { AboutCall, Approval, Consent, ConsentAnswer, ToolCall, ToolInfo } from '../ports.ts';
 
 /** Whoever types the name of a tool on the command line has agreed to it. */

@@ -1,5 +1,5 @@
 import { isAnyArrayBuffer, isUint8Array } from 'node:util/types';
-import { decodeBase64, encodeBase64, isBase64, readDataUrl } from '../result/base64.ts';
+import { decodeBase64, encodeBase64, isBase64, readDataUrl } from '../base/base64.ts';
 import type { Bytes } from './types.ts';
 
 /** Plain base64 with padding, as MCP has it. */

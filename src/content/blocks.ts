@@ -1,4 +1,4 @@
-import { readDataUrl } from '../result/base64.ts';
+import { readDataUrl } from '../base/base64.ts';
 import { contentsOf, textContents, uriOf } from './contents.ts';
 import { blockFor, isTextual } from './mimeType.ts';
 import { type Payload, readInput } from './payload.ts';

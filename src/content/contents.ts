@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mediaByType, UNKNOWN } from '../result/mediaTable.ts';
-import { byUri, typeName } from '../result/mediaType.ts';
+import { byUri, typeName } from '../media/sniff.ts';
+import { mediaByType, UNKNOWN } from '../media/table.ts';
 import { checkSize } from './limits.ts';
 import { firstType, isTextual } from './mimeType.ts';
 import type { Payload } from './payload.ts';

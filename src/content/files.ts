@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, isAbsolute } from 'node:path';
 import { FileChanged, findBelow, lookAt, NotAFile, OutsideFolders, readWhole } from '../assets/confined.ts';
 import { hasCode } from '../assets/writeFile.ts';
-import { byUri } from '../result/mediaType.ts';
+import { byUri } from '../media/sniff.ts';
 import { bufferToBase64 } from './base64.ts';
 import { checkSize, type Limits } from './limits.ts';
 

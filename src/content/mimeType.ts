@@ -1,6 +1,6 @@
-import { decodeBase64, readDataUrl } from '../result/base64.ts';
-import { isTextType, type MediaType, mediaByType, UNKNOWN } from '../result/mediaTable.ts';
-import { byUri, sniffHead, typeName } from '../result/mediaType.ts';
+import { decodeBase64, readDataUrl } from '../base/base64.ts';
+import { byUri, sniffHead, typeName } from '../media/sniff.ts';
+import { isTextType, type MediaType, mediaByType, UNKNOWN } from '../media/table.ts';
 import { isBytes, viewOf } from './base64.ts';
 import type { Bytes, ContentOptions } from './types.ts';
 

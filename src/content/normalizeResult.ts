@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { isNativeError } from 'node:util/types';
-import { readDataUrl } from '../result/base64.ts';
-import { signedType } from '../result/foundBytes.ts';
-import { UNKNOWN } from '../result/mediaTable.ts';
-import { typeName } from '../result/mediaType.ts';
+import { readDataUrl } from '../base/base64.ts';
+import { typeName } from '../media/sniff.ts';
+import { UNKNOWN } from '../media/table.ts';
+import { signedType } from '../result/findBytes.ts';
 import { base64Size, InvalidBase64, isBytes } from './base64.ts';
 import { binaryBlock, readOptions, suitableBlock, toAudioContent, toImageContent } from './blocks.ts';
 import { isPathLike, sanitizeFilePath } from './files.ts';

@@ -1,5 +1,5 @@
-import { decodeBase64, readDataUrl } from '../result/base64.ts';
-import { judgeMediaType } from '../result/mediaType.ts';
+import { decodeBase64, readDataUrl } from '../base/base64.ts';
+import { judgeMediaType } from '../media/sniff.ts';
 import {
   base64Size,
   base64ToBuffer,

@@ -1,5 +1,5 @@
 import type { Env, MarkdownIt, MarkdownItOptions, Token } from 'markdown-it';
-import { type Chat, parseChat } from '../chat/parse.ts';
+import { type Chat, parseChat } from '../chat/format/parse.ts';
 import { renderCard, renderFront } from './cards.ts';
 import { addCodeRules } from './code.ts';
 import { Formats } from './formats.ts';
@@ -7,7 +7,7 @@ import { toHtml } from './html.ts';
 import { documentOf, makeChatsInert } from './inert.ts';
 import { addLinkRules } from './links.ts';
 import type { PreviewOptions, PreviewWords } from './options.ts';
-import { type ReadTurn, shiftLines, TurnParser } from './turnParser.ts';
+import { type ReadTurn, shiftLines, TurnParser } from './turns.ts';
 
 /**
  * Shows chats as cards in the Markdown preview, one for each turn, and makes them inert. The preview parses a

@@ -1,6 +1,6 @@
 import type { Token } from 'markdown-it';
-import type { Role } from '../chat/marker.ts';
-import { readCallInfo, readToolName } from '../chat/toolCall.ts';
+import { readCallInfo, readToolName } from '../chat/format/calls.ts';
+import type { Role } from '../chat/format/marker.ts';
 import { isHarmless } from './inert.ts';
 import { readLinks } from './links.ts';
 

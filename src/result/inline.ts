@@ -1,4 +1,4 @@
-import { restoreInvisible, showInvisible } from '../chat/escape.ts';
+import { restoreInvisible, showInvisible } from '../chat/format/escape.ts';
 
 /** Pieces of foreign text within a line of ours, each with its inverse. */
 

@@ -1,5 +1,5 @@
-import { trimBlankLines } from '../chat/lines.ts';
-import { type Turn, turnBody } from '../chat/parse.ts';
+import { trimBlankLines } from '../base/lines.ts';
+import { type Turn, turnBody } from '../chat/format/parse.ts';
 import type { ResultPart, TextEdit } from '../ports.ts';
 import { renderToolResult } from './markdown.ts';
 import { readToolResult } from './readMarkdown.ts';

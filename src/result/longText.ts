@@ -1,5 +1,5 @@
-import { type MediaType, mediaByExtension, mediaByType, UNKNOWN } from './mediaTable.ts';
-import { judgeMarkup } from './mediaType.ts';
+import { judgeMarkup } from '../media/sniff.ts';
+import { type MediaType, mediaByExtension, mediaByType, UNKNOWN } from '../media/table.ts';
 
 const MAX_PREVIEW_CHARS = 600;
 const CUT = '\n…\n';

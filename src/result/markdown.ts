@@ -1,5 +1,5 @@
-import { escapeMarkers, showInvisible } from '../chat/escape.ts';
-import { fence } from '../chat/fence.ts';
+import { escapeMarkers, showInvisible } from '../chat/format/escape.ts';
+import { fence } from '../chat/format/fence.ts';
 import type { Asset, AssetPart, LinkPart, ResultPart, TextPart, ToolResult } from '../ports.ts';
 import { codeSpan, escapeProse } from './inline.ts';
 

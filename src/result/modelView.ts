@@ -1,5 +1,5 @@
+import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import type { Asset, AssetPart, LinkPart, ResultPart, ToolResult } from '../ports.ts';
-import { mediaByExtension, UNKNOWN } from './mediaTable.ts';
 import { describeSize, type SummaryValues, summarize } from './summary.ts';
 
 /** What a model gets of a result, in its order. */

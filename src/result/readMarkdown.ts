@@ -1,6 +1,6 @@
-import { restoreInvisible, unescapeMarkers } from '../chat/escape.ts';
-import { FenceReader } from '../chat/fence.ts';
-import { trimBlankLines } from '../chat/lines.ts';
+import { trimBlankLines } from '../base/lines.ts';
+import { restoreInvisible, unescapeMarkers } from '../chat/format/escape.ts';
+import { FenceReader } from '../chat/format/fence.ts';
 import type { Asset, AssetKind, AssetPart, ResourceSource, ResultPart, ToolResult } from '../ports.ts';
 import { readCodeSpans, unescapeProse } from './inline.ts';
 import { ERROR_LINE, FOR_USER, NEXT_BLOCK, NOTHING_LINE, PREVIEW_INFO } from './markdown.ts';

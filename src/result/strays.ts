@@ -1,6 +1,6 @@
+import { isRecord, mapStrings } from '../base/json.ts';
 import type { Spill, Spills } from '../ports.ts';
 import { describeSize } from './summary.ts';
-import { isRecord, mapStrings } from './values.ts';
 
 /** A longer address or title is not worth reading back: it would be cut to a few words. */
 const MAX_RESTORED_BYTES = 8 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { sameJson } from './values.ts';
+import { sameJson } from '../base/json.ts';
 
 /**
  * Whether structured content says something that the blocks do not: servers send the same thing both ways

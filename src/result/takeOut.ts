@@ -1,10 +1,10 @@
+import { decodeBase64 } from '../base/base64.ts';
+import { mapStrings } from '../base/json.ts';
 import type { Spills } from '../ports.ts';
-import { decodeBase64 } from './base64.ts';
 import { MIN_RUN_CHARS } from './base64Runs.ts';
 import { type FieldHit, type FieldRule, findFields, findFieldsInText } from './fields.ts';
-import { type Found, findBytes, judgeSpill, type Piece } from './foundBytes.ts';
+import { type Found, findBytes, judgeSpill, type Piece } from './findBytes.ts';
 import { PLACEHOLDER } from './placeholder.ts';
-import { mapStrings } from './values.ts';
 
 /** What is known about a result beside the result itself. */
 export interface TakeOutContext {

@@ -1,7 +1,7 @@
-import { escapeMarkers, showInvisible } from '../chat/escape.ts';
-import { fence } from '../chat/fence.ts';
-import { trimBlankLines } from '../chat/lines.ts';
-import { escapeReply, withoutClosing } from '../chat/replyText.ts';
+import { trimBlankLines } from '../base/lines.ts';
+import { escapeMarkers, showInvisible } from '../chat/format/escape.ts';
+import { fence } from '../chat/format/fence.ts';
+import { escapeReply, withoutClosing } from '../chat/reply/escape.ts';
 import type { ResultPart, TextPart } from '../ports.ts';
 import { codeSpan } from './inline.ts';
 import { canBePlain, PREVIEW_INFO, renderAssetLink, renderPart } from './markdown.ts';

@@ -1,5 +1,5 @@
 import type { Asset } from '../ports.ts';
-import type { Found } from './foundBytes.ts';
+import type { Found } from './findBytes.ts';
 import { describeAsset } from './modelView.ts';
 import { describeSize, summarize } from './summary.ts';
 

@@ -1,41 +1,41 @@
 import * as vscode from 'vscode';
 import { FolderFiles } from '../assets/readFile.ts';
-import { readSettings } from '../chat/frontMatter.ts';
-import { nextAction } from '../chat/nextAction.ts';
-import { parseChat } from '../chat/parse.ts';
+import { nextAction } from '../chat/format/nextAction.ts';
+import { parseChat } from '../chat/format/parse.ts';
+import { readSettings } from '../chat/format/settings.ts';
 import type { ChatListener } from '../listener.ts';
-import { ReferencedFiles } from '../mcp/fileArguments.ts';
-import { costOf } from '../model/usage.ts';
+import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
+import { costOf } from '../model/config/usage.ts';
 import type { ChatModel, ChatRules, FileArguments, ModelRequest, RunOutcome, Usage } from '../ports.ts';
-import { AssetStores } from './assetStores.ts';
-import { AttachmentConsent } from './attachmentConsent.ts';
-import { addToChat, attachFiles, chooseWhereToRun, forkChat, giveTitle } from './chatCommands.ts';
-import { watchTyping } from './chatEditors.ts';
-import { findChat, readChat, selectCall } from './chatFiles.ts';
-import { readFields, readUri, readUris } from './commandArguments.ts';
-import { Conversations } from './conversations.ts';
-import { CostItem } from './costItem.ts';
-import type { EditorDocument } from './editorDocument.ts';
-import { EditorModels } from './editorModels.ts';
-import { EditorServers } from './editorServers.ts';
-import { Keys } from './keys.ts';
-import { ModelActions } from './modelActions.ts';
-import { ModelCommands } from './modelCommands.ts';
-import { CANCELLED, failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from './outcomes.ts';
-import { registerPaste } from './pasteImages.ts';
-import { placesOf } from './places.ts';
-import { ChatProblems } from './problems.ts';
-import { withNotice } from './progress.ts';
-import { keepCopy } from './recovery.ts';
-import { RunFigures } from './runFigures.ts';
-import { CHAT_FILES, RunLens } from './runLens.ts';
-import { Runs } from './runs.ts';
-import { ServerActions } from './serverActions.ts';
+import { findChat, readChat, selectCall } from './chat/chatFiles.ts';
+import { addToChat, attachFiles, chooseWhereToRun, forkChat, giveTitle } from './chat/commands.ts';
+import type { EditorDocument } from './chat/editorDocument.ts';
+import { registerPaste } from './chat/paste.ts';
+import { placesOf } from './chat/places.ts';
+import { ChatProblems } from './chat/problems.ts';
+import { keepCopy } from './chat/recovery.ts';
+import { AssetStores } from './chat/stores.ts';
+import { watchTyping } from './chat/typing.ts';
+import { AttachmentConsent } from './consent/attachments.ts';
+import { ToolConsent } from './consent/tool.ts';
+import { ModelCommands } from './model/commands.ts';
+import { Keys } from './model/keys.ts';
+import { ModelActions } from './model/modelActions.ts';
+import { EditorModels } from './model/models.ts';
+import { Conversations } from './run/conversations.ts';
+import { CostItem } from './run/cost.ts';
+import { RunFigures } from './run/figures.ts';
+import { CHAT_FILES, RunLens } from './run/lenses.ts';
+import { Runs } from './run/runs.ts';
+import { EditorServers } from './servers/servers.ts';
 import { autoSave, resultLimits, reviewResults } from './settings.ts';
 import { Surface } from './surface.ts';
-import { ToolConsent } from './toolConsent.ts';
-import { isEnabled } from './toolSwitches.ts';
-import { useTranslation } from './words.ts';
+import { ServerActions } from './tools/actions.ts';
+import { isEnabled } from './tools/switches.ts';
+import { readFields, readUri, readUris } from './ui/commandArguments.ts';
+import { CANCELLED, failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from './ui/outcomes.ts';
+import { withNotice } from './ui/progress.ts';
+import { useTranslation } from './ui/words.ts';
 
 /** All parts of Filechat in the editor, and what its commands do. Made when a chat is first seen or a command used. */
 export class App {
@@ -229,7 +229,7 @@ export class App {
     if (!folder)
       return tell(failed(vscode.l10n.t('Open a saved chat first: its folder is the one to clean up.')));
     if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED_FILES));
-    const { cleanUpAssets } = await import('./cleanUpAssets.ts');
+    const { cleanUpAssets } = await import('./gallery/cleanUp.ts');
     try {
       return await cleanUpAssets({ folder, isRunning: () => this.#runs.isRunningIn(folder) });
     } catch (error) {

@@ -1,4 +1,4 @@
-import { groupBy } from '../result/values.ts';
+import { groupBy } from '../base/json.ts';
 
 /** An installed extension, as the editor describes it. Other people write the manifest, so it can hold anything. */
 export interface InstalledExtension {

@@ -4,7 +4,7 @@ import type { FileLimits } from '../assets/readFile.ts';
 import { DEFAULT_LIMITS, type ResultLimits, type ToolSettings } from '../mcpClient.ts';
 import type { Approval } from '../ports.ts';
 import { readFieldRules } from '../result/fields.ts';
-import type { Transform } from '../result/transformer.ts';
+import type { Transform } from '../result/transform.ts';
 
 const DEFAULT_MAX_STEPS = 25;
 

@@ -1,20 +1,20 @@
 import * as vscode from 'vscode';
 import type { RunOutcome, ServerHost } from '../ports.ts';
-import { registerAssetLinks } from './assetLinks.ts';
-import type { BuiltIns } from './builtIns.ts';
 import { Chats } from './chats/chats.ts';
-import { registerCompletion } from './completion/completion.ts';
-import type { Conversations } from './conversations.ts';
-import type { EditorModels } from './editorModels.ts';
 import { Gallery } from './gallery/gallery.ts';
-import { registerHovers } from './hovers.ts';
-import { KnownServers } from './knownServers.ts';
-import type { ModelCommands } from './modelCommands.ts';
-import type { Runs } from './runs.ts';
-import { Sending } from './sending/sending.ts';
-import type { ServerRows } from './serverRows.ts';
-import { TurnCommands } from './turnCommands.ts';
-import { Turns } from './turns/turns.ts';
+import type { ModelCommands } from './model/commands.ts';
+import type { EditorModels } from './model/models.ts';
+import { registerAssetLinks } from './read/assetLinks.ts';
+import { registerHovers } from './read/hovers.ts';
+import { Sending } from './read/sending.ts';
+import { Turns } from './read/turns.ts';
+import type { Conversations } from './run/conversations.ts';
+import type { Runs } from './run/runs.ts';
+import { TurnCommands } from './run/turnCommands.ts';
+import { KnownServers } from './servers/known.ts';
+import type { ServerRows } from './servers/rows.ts';
+import type { BuiltIns } from './tools/builtIns.ts';
+import { registerCompletion } from './write/completion.ts';
 
 /** What the parts of the surface are made of. */
 export interface SurfaceParts {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { pageOf } from '../../src/assetsServer/page.ts';
-import type { ChatEntry, Entry } from '../../src/catalog/types.ts';
+import type { ChatEntry, Entry } from '../../src/catalog/entry.ts';
 
 const entry = (at: number, time: number): ChatEntry => ({
   kind: 'chat',

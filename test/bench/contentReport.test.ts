@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { isCutPng } from '../../src/result/imageSize.ts';
-import { sniffBytes } from '../../src/result/mediaType.ts';
+import { isCutPng } from '../../src/media/imageSize.ts';
+import { sniffBytes } from '../../src/media/sniff.ts';
 import { type ContentResults, isContentFastEnough, renderContentReport } from './contentReport.ts';
 import { noisyPng } from './contentTasks.ts';
 

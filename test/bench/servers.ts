@@ -1,8 +1,8 @@
 /** Twenty servers at once: how long the healthy ones take to be usable, among themselves and beside some that hang. */
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { StdioServer } from '../../src/mcp/config.ts';
-import { Connections } from '../../src/mcp/connections.ts';
+import type { StdioServer } from '../../src/mcp/config/servers.ts';
+import { Connections } from '../../src/mcp/pool/connections.ts';
 import { median } from './chatTypes.ts';
 import { alignColumns } from './report.ts';
 

@@ -9,7 +9,7 @@ import {
   chatIdProblem,
   readAddress,
 } from '../../src/catalog/address.ts';
-import type { Address } from '../../src/catalog/types.ts';
+import type { Address } from '../../src/catalog/entry.ts';
 
 const ASSET = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
 

@@ -2,11 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
-import { nextAction } from '../../src/chat/nextAction.ts';
-import { parseChat, turnBody } from '../../src/chat/parse.ts';
-import { readReply } from '../../src/chat/readReply.ts';
-import { appendToReply, closeReply, openReply, partialReply, reopenReply } from '../../src/chat/reply.ts';
-import { ReplyRenderer } from '../../src/chat/replyParts.ts';
+import { nextAction } from '../../src/chat/format/nextAction.ts';
+import { parseChat, turnBody } from '../../src/chat/format/parse.ts';
+import {
+  appendToReply,
+  closeReply,
+  openReply,
+  partialReply,
+  reopenReply,
+} from '../../src/chat/reply/place.ts';
+import { readReply } from '../../src/chat/reply/read.ts';
+import { ReplyRenderer } from '../../src/chat/reply/render.ts';
 import { hostileReply, inPieces } from './hostileReply.ts';
 import { editDocument } from './replyDocument.ts';
 

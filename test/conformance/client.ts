@@ -7,8 +7,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FolderAssets } from '../../src/assets/store.ts';
-import { Connections } from '../../src/mcp/connections.ts';
 import { RemoteAuthorization } from '../../src/mcp/oauth/authorization.ts';
+import { Connections } from '../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../src/mcpClient.ts';
 import type { ServerRequests, ToolResult } from '../../src/ports.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { detectMimeType, isValidMimeType } from '../../src/content/index.ts';
-import { judgeMediaType } from '../../src/result/mediaType.ts';
+import { judgeMediaType } from '../../src/media/sniff.ts';
 import * as sample from '../result/samples.ts';
 import { SAMPLES } from './samples.ts';
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { changesBetween } from '../../src/gallery/changes.ts';
 import { describeBytes, type GalleryItem, isShown, kindOf } from '../../src/gallery/item.ts';
 import { readFromPage } from '../../src/gallery/messages.ts';
-import { countPdfPages } from '../../src/gallery/pdf.ts';
+import { countPdfPages } from '../../src/gallery/peeks.ts';
 import {
   applyQuery,
   EVERYTHING,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { parseChat } from '../../src/chat/parse.ts';
+import { parseChat } from '../../src/chat/format/parse.ts';
 import { isAlive } from '../mcp/serving.ts';
 import { listAssets } from './helpers/checkBlocks.ts';
 import { eraServer } from './helpers/eraServer.ts';

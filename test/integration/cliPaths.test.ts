@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join, sep } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { parseChat } from '../../src/chat/parse.ts';
+import { parseChat } from '../../src/chat/format/parse.ts';
 import { readToolResult } from '../../src/result/readMarkdown.ts';
 import { unlessWine } from '../windows/needs.ts';
 import { listAssets } from './helpers/checkBlocks.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { nextAction } from '../../src/chat/nextAction.ts';
-import { parseChat } from '../../src/chat/parse.ts';
+import { nextAction } from '../../src/chat/format/nextAction.ts';
+import { parseChat } from '../../src/chat/format/parse.ts';
 import { isAlive } from '../mcp/serving.ts';
 import { listAssets } from './helpers/checkBlocks.ts';
 import { checkEnd, createCliFolder, MCP_JSON } from './helpers/runCli.ts';

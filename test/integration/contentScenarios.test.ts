@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { type CallToolResult, Client, type ProgressCallback } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { MAX_SIZE } from '../../src/content/index.ts';
-import type { StdioServer } from '../../src/mcp/config.ts';
+import type { StdioServer } from '../../src/mcp/config/servers.ts';
 import { pngOfSize, SAMPLES } from '../content/samples.ts';
 import { openSession, type SentResult } from './helpers/connect.ts';
 import { repositoryPath } from './helpers/sampleServer.ts';

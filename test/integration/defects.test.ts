@@ -8,15 +8,15 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { parseChat } from '../../src/chat/parse.ts';
+import { parseChat } from '../../src/chat/format/parse.ts';
 import { DEFAULT_LIMITS, processMixedToolResult } from '../../src/mcpClient.ts';
-import { readModels } from '../../src/model/config.ts';
-import { createSdkModel } from '../../src/model/sdkModel.ts';
-import { modelTools } from '../../src/model/toolNames.ts';
+import { readModels } from '../../src/model/config/models.ts';
+import { createSdkModel } from '../../src/model/providers/sdkModel.ts';
+import { modelTools } from '../../src/model/request/tools.ts';
 import { renderToolResult } from '../../src/result/markdown.ts';
-import { breaksOff, call, HI, makes, result, says, scene } from '../listener/scriptedChat.ts';
+import { breaksOff, call, HI, makes, result, says, scene } from '../loop/scriptedChat.ts';
 import { freePort, isAlive, scripted, serve } from '../mcp/serving.ts';
-import { build, MemoryAttachments, show } from '../model/requests.ts';
+import { build, MemoryAttachments, show } from '../model/request/requests.ts';
 import { MemoryAssets } from '../result/memoryAssets.ts';
 import {
   ask,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { FolderAssets } from '../../src/assets/store.ts';
-import { terminalRequests } from '../../src/cli/terminalRequests.ts';
+import { terminalRequests } from '../../src/cli/terminal.ts';
 import type { ToolProgress } from '../../src/ports.ts';
 import { fromNpm } from '../mcp/serving.ts';
 import { until } from '../until.ts';

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import MarkdownIt from 'markdown-it';
 import { FolderAssets } from '../../src/assets/store.ts';
-import { parseChat } from '../../src/chat/parse.ts';
+import { parseChat } from '../../src/chat/format/parse.ts';
 import { FileDocument } from '../../src/cli/fileDocument.ts';
 import { CONSENT_GIVEN } from '../../src/cli/terminalConsent.ts';
 import { ChatListener } from '../../src/listener.ts';
-import { Connections } from '../../src/mcp/connections.ts';
+import { Connections } from '../../src/mcp/pool/connections.ts';
 import { DEFAULT_LIMITS, McpClient } from '../../src/mcpClient.ts';
 import { createTemporaryFolder } from './helpers/temporaryFolder.ts';
 

@@ -1,10 +1,10 @@
 /** Fault 41: a server's metadata lead to addresses that are never opened and never asked. */
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { ServerConfig } from '../../src/mcp/config.ts';
-import { Connections } from '../../src/mcp/connections.ts';
+import type { ServerConfig } from '../../src/mcp/config/servers.ts';
 import { RemoteAuthorization } from '../../src/mcp/oauth/authorization.ts';
-import { MemoryStore, ScriptedBrowser } from '../mcp/oauthParts.ts';
+import { Connections } from '../../src/mcp/pool/connections.ts';
+import { MemoryStore, ScriptedBrowser } from '../mcp/oauth/parts.ts';
 import { TIMEOUT_MS } from '../mcp/serving.ts';
 import { AuthServer, ProtectedServer, startSite } from './helpers/authServer.ts';
 import { hostileProcess } from './helpers/hostile.ts';

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { ChatConversation } from '../../src/model/conversation.ts';
-import { modelTools, toolOfName } from '../../src/model/toolNames.ts';
+import { ChatConversation } from '../../src/model/request/conversation.ts';
+import { modelTools, toolOfName } from '../../src/model/request/tools.ts';
 import type { ChatModel, ToolInfo } from '../../src/ports.ts';
-import { describeChange, printTool, sketchTool } from '../../src/vscode/toolDefinition.ts';
+import { describeChange, printTool, sketchTool } from '../../src/vscode/consent/toolDefinition.ts';
 import { TIMEOUT_MS } from '../mcp/serving.ts';
 import { until } from '../until.ts';
 import {

@@ -8,7 +8,7 @@ import { watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
-import { parseChat } from '../../src/chat/parse.ts';
+import { parseChat } from '../../src/chat/format/parse.ts';
 import {
   checkCalls,
   filesBelow,

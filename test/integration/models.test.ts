@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import type { ChatCompletionRequest } from '@copilotkit/aimock';
-import { createSdkModel } from '../../src/model/sdkModel.ts';
+import { createSdkModel } from '../../src/model/providers/sdkModel.ts';
 import type { FilePart, ModelEvent, ModelMessage, ModelRequest } from '../../src/ports.ts';
 import {
   ask,

@@ -5,9 +5,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { json as readJson } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
-import type { ServerConfig } from '../../src/mcp/config.ts';
-import type { ConnectionsOptions } from '../../src/mcp/connections.ts';
-import { MemoryVerdicts } from '../../src/mcp/verdicts.ts';
+import type { ServerConfig } from '../../src/mcp/config/servers.ts';
+import { MemoryVerdicts } from '../../src/mcp/connection/knownProtocols.ts';
+import type { ConnectionsOptions } from '../../src/mcp/pool/connections.ts';
 import type { ElicitationAnswer } from '../../src/ports.ts';
 import { TIMEOUT_MS } from '../mcp/serving.ts';
 import { eraServer, open } from './helpers/eraServer.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { Connections } from '../../src/mcp/connections.ts';
 import { type Browser, RemoteAuthorization } from '../../src/mcp/oauth/authorization.ts';
 import { LoopbackBrowser } from '../../src/mcp/oauth/loopbackBrowser.ts';
-import { MemoryStore } from '../mcp/oauthParts.ts';
+import { Connections } from '../../src/mcp/pool/connections.ts';
+import { MemoryStore } from '../mcp/oauth/parts.ts';
 import { firstText, TIMEOUT_MS } from '../mcp/serving.ts';
 import { AuthServer, ProtectedServer, startSite } from './helpers/authServer.ts';
 

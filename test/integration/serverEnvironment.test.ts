@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { StdioTransport } from '../../src/mcp/spill/stdioTransport.ts';
+import { StdioTransport } from '../../src/mcp/spill/stdio.ts';
 
 const TELL_ENVIRONMENT =
   'console.log(JSON.stringify({ jsonrpc: "2.0", method: "env", params: process.env })); process.stdin.resume();';

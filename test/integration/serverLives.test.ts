@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
-import type { ServerConfig } from '../../src/mcp/config.ts';
-import { Connections, type ConnectionsOptions } from '../../src/mcp/connections.ts';
-import { MemoryVerdicts } from '../../src/mcp/verdicts.ts';
+import type { ServerConfig } from '../../src/mcp/config/servers.ts';
+import { MemoryVerdicts } from '../../src/mcp/connection/knownProtocols.ts';
+import { Connections, type ConnectionsOptions } from '../../src/mcp/pool/connections.ts';
 import type { ElicitationAnswer } from '../../src/ports.ts';
 import { firstText, fromNpm, isAlive, scripted } from '../mcp/serving.ts';
 

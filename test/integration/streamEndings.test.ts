@@ -1,9 +1,9 @@
 /** How often a reply is paid for when its stream ends in an unusual way, on every wire. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { SdkProvider } from '../../src/model/sdk/wire.ts';
-import { createSdkModel } from '../../src/model/sdkModel.ts';
-import { HI, scene } from '../listener/scriptedChat.ts';
+import { createSdkModel } from '../../src/model/providers/sdkModel.ts';
+import type { SdkProvider } from '../../src/model/providers/wire.ts';
+import { HI, scene } from '../loop/scriptedChat.ts';
 import {
   beginning,
   beginStream,

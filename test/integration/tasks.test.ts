@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { Connections } from '../../src/mcp/connections.ts';
+import { Connections } from '../../src/mcp/pool/connections.ts';
 import type { Elicitation, ElicitationAnswer } from '../../src/ports.ts';
 import { firstText, fromNpm, TIMEOUT_MS } from '../mcp/serving.ts';
 

@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { ServerConfig, StdioServer } from '../../src/mcp/config.ts';
-import { type CallOptions, Connections } from '../../src/mcp/connections.ts';
+import type { ServerConfig, StdioServer } from '../../src/mcp/config/servers.ts';
+import { type CallOptions, Connections } from '../../src/mcp/pool/connections.ts';
 
 /** Long enough never to matter in a test that passes. */
 export const TIMEOUT_MS = 60_000;

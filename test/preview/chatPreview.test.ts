@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { REASONING_HEAD } from '../../src/chat/reasoning.ts';
+import { REASONING_HEAD } from '../../src/chat/reply/reasoning.ts';
 import { Formats } from '../../src/preview/formats.ts';
 import { createPreview, render } from './helpers.ts';
 

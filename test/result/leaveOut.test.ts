@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseChat } from '../../src/chat/parse.ts';
-import { applied } from '../../src/chat/regenerate.ts';
+import { applied } from '../../src/chat/edits/regenerate.ts';
+import { parseChat } from '../../src/chat/format/parse.ts';
 import { leaveOutResult } from '../../src/result/leaveOut.ts';
 
 const CHART = '![Tool generated image 1](cmdassets/tool-image-20250101-120000-abcdefgh-1.png)';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { imageSize } from '../../src/result/imageSize.ts';
-import { judgeMediaType, type MediaClues } from '../../src/result/mediaType.ts';
+import { imageSize } from '../../src/media/imageSize.ts';
+import { judgeMediaType, type MediaClues } from '../../src/media/sniff.ts';
 import * as sample from './samples.ts';
 
 const text = (value: string) => Buffer.from(value);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { restoreInvisible } from '../../src/chat/escape.ts';
-import { trimBlankLines } from '../../src/chat/lines.ts';
-import { localLinks } from '../../src/chat/links.ts';
-import { parseChat, turnBody } from '../../src/chat/parse.ts';
-import { readReply } from '../../src/chat/readReply.ts';
-import { textParts } from '../../src/model/userParts.ts';
+import { trimBlankLines } from '../../src/base/lines.ts';
+import { restoreInvisible } from '../../src/chat/format/escape.ts';
+import { localLinks } from '../../src/chat/format/links.ts';
+import { parseChat, turnBody } from '../../src/chat/format/parse.ts';
+import { readReply } from '../../src/chat/reply/read.ts';
+import { textParts } from '../../src/model/request/userParts.ts';
 import type { ResultPart } from '../../src/ports.ts';
 import { renderForReply, renderForUser } from '../../src/result/turnMarkdown.ts';
 import { hostileReply } from '../chat/hostileReply.ts';

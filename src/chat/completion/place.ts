@@ -1,9 +1,9 @@
-import { FenceReader } from '../fence.ts';
-import { turnAt } from '../fork.ts';
-import { eachLine } from '../lines.ts';
-import type { Chat, Turn } from '../parse.ts';
-import { stepReplyLine } from '../replyNotes.ts';
-import type { WrittenCall } from '../toolCall.ts';
+import { eachLine } from '../../base/lines.ts';
+import { turnAt } from '../edits/fork.ts';
+import type { WrittenCall } from '../format/calls.ts';
+import { FenceReader } from '../format/fence.ts';
+import type { Chat, Turn } from '../format/parse.ts';
+import { stepReplyLine } from '../reply/notes.ts';
 import { type SettingPlace, settingPlace } from './settingPlace.ts';
 
 /** What is being written where the cursor stands. Offsets count in the file. */

@@ -1,6 +1,6 @@
-import { readMarker } from '../marker.ts';
-import type { Chat } from '../parse.ts';
-import { isSettingKey, type SettingKey } from '../settingKeys.ts';
+import { readMarker } from '../format/marker.ts';
+import type { Chat } from '../format/parse.ts';
+import { isSettingKey, type SettingKey } from '../format/settingKeys.ts';
 
 /** A key or a value of the settings at the top. */
 export type SettingPlace =

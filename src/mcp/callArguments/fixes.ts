@@ -1,9 +1,9 @@
 import type { ASTNode, ObjectASTNode } from 'vscode-json-languageservice';
+import { field } from '../../base/json2.ts';
 import type { TextEdit } from '../../ports.ts';
-import { exampleFor, printJson } from '../example.ts';
-import { field } from '../json.ts';
-import { type ArgumentHelp, type ArgumentProblem, stepsTo } from './argumentHelp.ts';
-import { schemaAt } from './helpSchema.ts';
+import { exampleFor, printJson } from '../schema/example.ts';
+import { type ArgumentHelp, type ArgumentProblem, stepsTo } from './help.ts';
+import { schemaAt } from './schema.ts';
 
 /** One way to put a problem right. The edit counts in the arguments. */
 export interface ArgumentFix {

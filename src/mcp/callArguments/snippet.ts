@@ -1,7 +1,7 @@
-import { exampleFor, printJson } from '../example.ts';
-import { isObject } from '../json.ts';
-import { flattenSchema } from '../schema.ts';
-import { choicesOf } from './helpSchema.ts';
+import { isObject } from '../../base/json2.ts';
+import { exampleFor, printJson } from '../schema/example.ts';
+import { flattenSchema } from '../schema/schema.ts';
+import { choicesOf } from './schema.ts';
 
 /** More than these are asked for by hand. */
 const MAX_BLANKS = 30;

@@ -1,6 +1,6 @@
+import { isObject } from '../../base/json2.ts';
 import type { FileReference } from '../../ports.ts';
-import { isObject } from '../json.ts';
-import { alternativesOf, flattenSchema, type Keywords } from '../schema.ts';
+import { alternativesOf, flattenSchema, type Keywords } from '../schema/schema.ts';
 import { type Hints, readHints } from './hints.ts';
 
 /** What a reference becomes at its place. */

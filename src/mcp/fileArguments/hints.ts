@@ -1,4 +1,4 @@
-import type { Keywords } from '../schema.ts';
+import type { Keywords } from '../schema/schema.ts';
 
 /** What can be told of a string from its schema, its name and its description. */
 export interface Hints {

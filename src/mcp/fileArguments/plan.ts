@@ -1,6 +1,6 @@
+import { field, isObject } from '../../base/json2.ts';
 import type { FileReference } from '../../ports.ts';
-import { field, isObject } from '../json.ts';
-import { alternativesOf, flattenSchema, type Keywords } from '../schema.ts';
+import { alternativesOf, flattenSchema, type Keywords } from '../schema/schema.ts';
 import { type FileForm, judgeForm, type Place } from './form.ts';
 import { readReference } from './reference.ts';
 

@@ -11,8 +11,8 @@ import {
   OAuthError,
   validateAuthorizationResponseIssuer,
 } from '@modelcontextprotocol/client';
-import { showInvisible } from '../../chat/escape.ts';
-import { unlessAborted } from '../waiting.ts';
+import { unlessAborted } from '../../base/async.ts';
+import { showInvisible } from '../../chat/format/escape.ts';
 import { guardFetch } from './authorizationUrl.ts';
 import { type CredentialStore, Credentials } from './credentials.ts';
 import { type OAuthSettings, SignIn } from './signIn.ts';

@@ -1,5 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { whyRefused } from '../addresses.ts';
+import { whyRefused } from '../config/addresses.ts';
 
 /** Thrown for an address that a server sent us to and that we do not go to. The SDK lets errors of this type through. */
 export class RefusedAddressError extends TypeError {

@@ -1,5 +1,5 @@
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client';
-import { isObject } from '../json.ts';
+import { isObject } from '../../base/json2.ts';
 
 /** Where tokens and registrations live: the secret store of the editor, or memory on the command line. Values are JSON text. */
 export interface CredentialStore {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { unlessAborted } from '../waiting.ts';
+import { unlessAborted } from '../../base/async.ts';
 import type { Browser } from './authorization.ts';
 
 export interface LoopbackBrowserOptions {

@@ -1,4 +1,4 @@
-import { whyRefused } from '../addresses.ts';
+import { whyRefused } from '../config/addresses.ts';
 
 /** Longer addresses cannot be shown whole, and nobody may open what was not shown. */
 const MAX_URL_CHARS = 4000;

@@ -1,4 +1,4 @@
-import type { PendingCalls } from './pendingCalls.ts';
+import type { PendingCalls } from './calls.ts';
 
 /** Less comes at once, and nobody has to be told. */
 const MIN_TOLD_BYTES = 1_000_000;

@@ -1,7 +1,7 @@
 import { ByteList } from './byteList.ts';
 import { JsonPlace } from './jsonPlace.ts';
-import type { SpillTable } from './spillTable.ts';
-import { MAX_DATA_URL_HEAD_CHARS, readDataUrlHead, StringSpill } from './stringSpill.ts';
+import { MAX_DATA_URL_HEAD_CHARS, readDataUrlHead, StringSpill } from './string.ts';
+import type { SpillTable } from './table.ts';
 
 /** A string longer than this that may be base64 goes to a file. */
 export const MIN_SPILLED_CHARS = 64 * 1024;

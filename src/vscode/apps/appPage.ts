@@ -1,4 +1,4 @@
-import { type AppCsp, policyOf } from '../../mcp/apps.ts';
+import { type AppCsp, policyOf } from '../../mcp/apps/app.ts';
 import { toHtml } from '../../preview/html.ts';
 
 export interface AppPage {

@@ -1,5 +1,5 @@
 import { posix, win32 } from 'node:path';
-import { type ImportApp, importPlaces } from '../../mcp/importServers.ts';
+import { type ImportApp, importPlaces } from '../../mcp/config/import.ts';
 
 /** How a client starts the server. */
 export interface Launch {

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { activeChat } from '../chatFiles.ts';
-import { type Fields, readFields, readString, readUris } from '../commandArguments.ts';
+import { activeChat } from '../chat/chatFiles.ts';
+import { type Fields, readFields, readString, readUris } from '../ui/commandArguments.ts';
 import {
   CLIENT_IDS,
   clientForm,

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import type { ChatSummary } from '../../chat/summary.ts';
+import type { ChatSummary } from '../../chat/outline/summary.ts';
 import { type AgeGroup, ageText } from './ages.ts';
-import type { FoundChat } from './chatList.ts';
+import type { FoundChat } from './list.ts';
 
 /** A row of the view of chats. */
 export type ChatNode =

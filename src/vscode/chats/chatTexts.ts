@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { chatTitle } from '../../chat/summary.ts';
-import { chatName } from '../chatFiles.ts';
-import type { FoundChat } from './chatList.ts';
+import { chatTitle } from '../../chat/outline/summary.ts';
+import { chatName } from '../chat/chatFiles.ts';
+import type { FoundChat } from './list.ts';
 
 /** Enough for the front matter and the first question. */
 const HEAD_BYTES = 8_192;

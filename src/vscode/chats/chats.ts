@@ -1,16 +1,16 @@
 import * as vscode from 'vscode';
-import { activeChat, createChat } from '../chatFiles.ts';
-import { readFields, readString, readUri } from '../commandArguments.ts';
-import { failed, RUNNING, tell } from '../outcomes.ts';
+import { activeChat, createChat } from '../chat/chatFiles.ts';
 import type { SurfaceParts } from '../surface.ts';
-import { deleteChat, openPreview, renameChat, revealChat } from './chatActions.ts';
+import { readFields, readString, readUri } from '../ui/commandArguments.ts';
+import { failed, RUNNING, tell } from '../ui/outcomes.ts';
+import { deleteChat, openPreview, renameChat, revealChat } from './actions.ts';
 import type { ChatNode } from './chatItems.ts';
-import { ChatList } from './chatList.ts';
 import { ChatTexts } from './chatTexts.ts';
-import { ChatTree } from './chatTree.ts';
+import { ChatList } from './list.ts';
 import { createChatAbout, quoteSelection } from './newChat.ts';
 import { openSample } from './samples.ts';
-import { SearchPick } from './searchPick.ts';
+import { SearchPick } from './search.ts';
+import { ChatTree } from './tree.ts';
 
 const WALKTHROUGH = 'filechat.filechat#start';
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { quoteLines } from '../../chat/quote.ts';
-import { attachFiles, insertAtCaret } from '../chatCommands.ts';
-import { createChat } from '../chatFiles.ts';
+import { quoteLines } from '../../chat/edits/quote.ts';
+import { createChat } from '../chat/chatFiles.ts';
+import { attachFiles, insertAtCaret } from '../chat/commands.ts';
 
 /** The lines that are selected in front of the user, unless that is a chat; as the beginning of a new one. */
 export function quoteSelection(): string | undefined {

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { placeChat } from '../chatFiles.ts';
+import { placeChat } from '../chat/chatFiles.ts';
 
 interface Sample {
   /** Of its file in samples/, and of the new chat. */

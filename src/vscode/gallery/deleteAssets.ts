@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ListedAsset } from './assetList.ts';
+import type { ListedAsset } from './assets.ts';
 
 const MAX_LISTED = 10;
 

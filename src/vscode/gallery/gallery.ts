@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
-import { findAssetUses, resolvePath, useAt } from '../../chat/assetUses.ts';
-import { activeChat, isChat } from '../chatFiles.ts';
-import { readFields, readString, readUri } from '../commandArguments.ts';
-import { chatOf } from '../openChats.ts';
+import { findAssetUses, resolvePath, useAt } from '../../chat/outline/assetUses.ts';
+import { activeChat, isChat } from '../chat/chatFiles.ts';
+import { chatOf } from '../chat/openChats.ts';
 import type { SurfaceParts } from '../surface.ts';
-import { GalleryPanel } from './galleryPanel.ts';
-import { assetsIn, type GalleryScope, readScope, scopeKey } from './galleryScope.ts';
+import { readFields, readString, readUri } from '../ui/commandArguments.ts';
+import { GalleryPanel } from './panel.ts';
+import { assetsIn, type GalleryScope, readScope, scopeKey } from './scope.ts';
 
 /** As package.json and extension.ts name it. */
 const VIEW_TYPE = 'filechat.gallery';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Place, placeAt } from '../../../src/chat/completion/place.ts';
-import { parseChat } from '../../../src/chat/parse.ts';
+import { parseChat } from '../../../src/chat/format/parse.ts';
 
 /** The cursor is the sign ‸. */
 function at(marked: string): Place | undefined {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { suite, suiteSetup, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
-import { parseChat } from '../../../src/chat/parse.ts';
+import { parseChat } from '../../../src/chat/format/parse.ts';
 import type { RunOutcome } from '../../../src/ports.ts';
 import { holds, inWorkspace, openChat, useSampleServer } from './workspace.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, promises, readFileSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
-import { parseChat } from '../../../src/chat/parse.ts';
+import { parseChat } from '../../../src/chat/format/parse.ts';
 import { end, sendAll, words } from '../../integration/helpers/wireServer.ts';
 import { HI, LiveModel, run, setSetting } from './liveModel.ts';
 import { inWorkspace, openChat, useSampleServer } from './workspace.ts';

@@ -7,7 +7,7 @@ import {
   editorModelName,
   findEditorModel,
   listEditorModels,
-} from '../../../src/vscode/editorModel.ts';
+} from '../../../src/vscode/model/editorModel.ts';
 import { TestModel } from './testModel.ts';
 
 /** One red pixel; the editor refuses bytes that are no image. */

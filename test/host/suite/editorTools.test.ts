@@ -3,7 +3,7 @@ import { suite, suiteSetup, suiteTeardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import type { NewAsset, RunOutcome, ToolCall, ToolCallOptions, ToolHost } from '../../../src/ports.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
-import { withEditorTools } from '../../../src/vscode/editorTools.ts';
+import { withEditorTools } from '../../../src/vscode/tools/editorTools.ts';
 import { openChat, useSampleServer } from './workspace.ts';
 
 /** The bridge extension declares this tool. */

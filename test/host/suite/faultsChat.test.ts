@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { acquireLock } from '../../../src/assets/chatLock.ts';
-import { nextAction } from '../../../src/chat/nextAction.ts';
+import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { end, send, sendAll, words } from '../../integration/helpers/wireServer.ts';
 import { CURSOR, HI, LiveModel, recovered, run } from './liveModel.ts';
 import { inWorkspace, openChat, useSampleServer } from './workspace.ts';

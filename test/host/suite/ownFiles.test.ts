@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
-import { parseChat, turnBody } from '../../../src/chat/parse.ts';
+import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import type { RunOutcome } from '../../../src/ports.ts';
 import { MemoryFiles } from './memfs.ts';
 import { TestModel } from './testModel.ts';

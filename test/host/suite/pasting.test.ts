@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { setup, suite, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { FolderAssets } from '../../../src/assets/store.ts';
-import { FileInserter } from '../../../src/vscode/pasteImages.ts';
+import { FileInserter } from '../../../src/vscode/chat/paste.ts';
 import { inWorkspace, openChat } from './workspace.ts';
 
 const PNG = Buffer.from(

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
-import type { ModelConfig } from '../../../src/model/config.ts';
-import { Keys } from '../../../src/vscode/keys.ts';
-import { lockChat } from '../../../src/vscode/lock.ts';
-import { keepCopy } from '../../../src/vscode/recovery.ts';
-import { RunLens } from '../../../src/vscode/runLens.ts';
+import type { ModelConfig } from '../../../src/model/config/models.ts';
+import { keepCopy } from '../../../src/vscode/chat/recovery.ts';
+import { Keys } from '../../../src/vscode/model/keys.ts';
+import { RunLens } from '../../../src/vscode/run/lenses.ts';
+import { lockChat } from '../../../src/vscode/run/lock.ts';
 import { MemorySecrets } from './stores.ts';
 import { inWorkspace, openChat } from './workspace.ts';
 

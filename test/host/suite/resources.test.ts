@@ -3,9 +3,9 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { setup, suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
-import { parseChat } from '../../../src/chat/parse.ts';
+import { parseChat } from '../../../src/chat/format/parse.ts';
 import type { ResourceContents, ResourceName, RunOutcome, ServerState } from '../../../src/ports.ts';
-import { ResourceDocuments } from '../../../src/vscode/resourceDocuments.ts';
+import { ResourceDocuments } from '../../../src/vscode/servers/resources.ts';
 import { holds, inWorkspace, openChat, useSampleServer } from './workspace.ts';
 
 const SCHEME = 'filechat-resource-test';

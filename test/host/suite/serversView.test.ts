@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { setup, suite, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import type { ServerChange, ServerHost, ServerState, ToolInfo } from '../../../src/ports.ts';
-import { ServerCommands } from '../../../src/vscode/serverCommands.ts';
-import type { ServerNode } from '../../../src/vscode/serverItems.ts';
-import { ServerRows } from '../../../src/vscode/serverRows.ts';
-import type { ListedServer } from '../../../src/vscode/servers.ts';
-import { ServersView } from '../../../src/vscode/serversView.ts';
+import { ServerCommands } from '../../../src/vscode/servers/commands.ts';
+import type { ServerNode } from '../../../src/vscode/servers/items.ts';
+import type { ListedServer } from '../../../src/vscode/servers/list.ts';
+import { ServerRows } from '../../../src/vscode/servers/rows.ts';
+import { ServersView } from '../../../src/vscode/servers/view.ts';
 
 const READY: ServerState = {
   kind: 'ready',

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { ServerConfig, StdioServer } from '../../../src/mcp/config.ts';
-import { Connections, type ConnectionsOptions } from '../../../src/mcp/connections.ts';
+import type { ServerConfig, StdioServer } from '../../../src/mcp/config/servers.ts';
+import { Connections, type ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
 import { createTemporaryFolder } from './temporaryFolder.ts';
 
 const ERA_SERVER = fileURLToPath(new URL('../fixtures/era-server.mjs', import.meta.url));

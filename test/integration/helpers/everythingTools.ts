@@ -1,4 +1,4 @@
-import { answerSampling } from '../../../src/model/sampling.ts';
+import { answerSampling } from '../../../src/model/sampling/sampling.ts';
 import type {
   AskedBy,
   ChatModel,

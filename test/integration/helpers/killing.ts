@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { answeredCall, answersTo, isSameCall, nextAction } from '../../../src/chat/nextAction.ts';
-import { parseChat, turnBody } from '../../../src/chat/parse.ts';
+import { answeredCall, answersTo, isSameCall, nextAction } from '../../../src/chat/format/nextAction.ts';
+import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import { beginStream, type Cleanup, startRawServer, toEvent } from './modelServer.ts';
 
 export const QUESTION = '---\nservers: [noting]\n---\n# %% user\nNote some numbers.\n';

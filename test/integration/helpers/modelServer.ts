@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { LLMock } from '@copilotkit/aimock';
-import type { ModelConfig } from '../../../src/model/config.ts';
-import type { SdkProvider } from '../../../src/model/sdk/wire.ts';
+import type { ModelConfig } from '../../../src/model/config/models.ts';
+import type { SdkProvider } from '../../../src/model/providers/wire.ts';
 import type { ChatModel, ModelEvent, ModelRequest } from '../../../src/ports.ts';
 
 export const PROVIDERS: readonly SdkProvider[] = [

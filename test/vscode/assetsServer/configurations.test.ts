@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { splitCommand } from '../../../src/mcp/commandLine.ts';
-import { readImport } from '../../../src/mcp/importServers.ts';
+import { splitCommand } from '../../../src/mcp/config/commandLine.ts';
+import { readImport } from '../../../src/mcp/config/import.ts';
 import {
   CLIENT_IDS,
   clientForm,

@@ -8,7 +8,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before } from 'node:test';
 import type { Dialog } from 'playwright-core';
-import { parseChat } from '../../../../../src/chat/parse.ts';
+import { parseChat } from '../../../../../src/chat/format/parse.ts';
 import {
   checkCalls,
   filesBelow,

@@ -1,0 +1,32 @@
+import { McpServer } from '@modelcontextprotocol/server';
+import { Follower } from './changes.ts';
+import { offerCompletions } from './completions.ts';
+import { offerResources } from './resources.ts';
+import type { Shared } from './shared.ts';
+import { offerTools } from './tools.ts';
+
+export interface AssetsServer {
+  readonly server: McpServer;
+  readonly follower: Follower;
+}
+
+const INSTRUCTIONS =
+  'This server has somebody’s chats and the files that tools returned in them, each with an address filechat://… that stays good. ' +
+  'Find them with list_assets and search_chats, and look at size and estimatedTokens before you read: what is not autoReadSafe is better read in windows with read_asset, from nextStart to nextStart. ' +
+  'save_asset puts a file beside a chat and gives the link for it; it never changes what a chat says.';
+
+/** One client's server. The SDK asks for one for each connection, and over HTTP since 2026 for each request. */
+export function createServer(shared: Shared, era: 'legacy' | 'modern'): AssetsServer {
+  const server = new McpServer(
+    { name: 'filechat-assets', title: 'Filechat: chats and their files', version: shared.version },
+    { instructions: INSTRUCTIONS },
+  );
+  const follower = new Follower(server, shared, era);
+  offerTools(server, shared);
+  offerResources(server, shared, follower);
+  offerCompletions(server, shared);
+  // Clients of before 2026 are told what changes without asking for it.
+  server.server.oninitialized = () => void follower.start();
+  server.server.onclose = () => follower.dispose();
+  return { server, follower };
+}

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import { isAllowedType } from '../assets/readFile.ts';
+import { visibleLine } from '../base/lines.ts';
+import { foldCase, searchWords } from '../chat/outline/search.ts';
+import { entryTitle } from './about.ts';
+import type { Catalog } from './catalog.ts';
+import { type AssetEntry, CatalogRefusal, type ChatId, type Entry } from './entry.ts';
+
+export interface AssetQuery {
+  /** Only those of one chat. */
+  readonly chat?: ChatId | undefined;
+  /** Words that its name, file name, type, tool or chat must hold, whatever their case. */
+  readonly filter?: string | undefined;
+  readonly kind?: AssetEntry['assetKind'] | undefined;
+  /** `image/*` or `application/pdf`. */
+  readonly mimeType?: string | undefined;
+  readonly sort?: 'changed' | 'name' | 'size' | undefined;
+  readonly order?: 'ascending' | 'descending' | undefined;
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+export interface AssetPage extends Page {
+  /** What could not be looked into, or was left out because there is too much. */
+  readonly notes: readonly string[];
+}
+
+interface Page {
+  readonly assets: readonly AssetEntry[];
+  /** How many there are that fit, on all pages. */
+  readonly total: number;
+  readonly nextCursor?: string;
+}
+
+export const MAX_PAGE = 200;
+export const DEFAULT_PAGE = 50;
+
+/** Rejects with a `CatalogRefusal` for a query that cannot be answered. */
+export async function listAssets(
+  catalog: Catalog,
+  query: AssetQuery,
+  signal?: AbortSignal,
+): Promise<AssetPage> {
+  const { entries, notes } = await catalog.snapshot(signal);
+  if (query.chat !== undefined) checkChat(entries, query.chat);
+  const assets = entries.filter((entry): entry is AssetEntry => entry.kind === 'asset');
+  return { ...pageOf(assets, query), notes };
+}
+
+/** An empty list would look as if the chat had no assets. */
+export function checkChat(entries: readonly Entry[], chat: ChatId): void {
+  if (entries.some((entry) => entry.chat === chat)) return;
+  throw new CatalogRefusal(
+    `There is no chat ${visibleLine(chat)}. Lists name chats by their paths, such as notes/sales.chat.md.`,
+  );
+}
+
+/** One page of what fits. Rejects a cursor or a limit that is none with a `CatalogRefusal`. */
+export function pageOf(entries: readonly AssetEntry[], query: AssetQuery): Page {
+  const { limit = DEFAULT_PAGE, cursor } = query;
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_PAGE)
+    throw new CatalogRefusal(`limit must be a whole number from 1 to ${MAX_PAGE}, and not ${limit}.`);
+  const after = cursor === undefined ? undefined : readCursor(cursor, query);
+  const order = orderOf(query);
+  const fitting = entries.filter(filterOf(query)).sort((a, b) => order(placeOf(a, query), placeOf(b, query)));
+  // By its place and not by its number, so that what has come or gone since moves nothing.
+  const rest = after ? fitting.filter((entry) => order(placeOf(entry, query), after) > 0) : fitting;
+  const assets = rest.slice(0, limit);
+  const last = assets.at(-1);
+  const nextCursor =
+    last && rest.length > assets.length ? { nextCursor: writeCursor(placeOf(last, query), query) } : {};
+  return { assets, total: fitting.length, ...nextCursor };
+}
+
+function filterOf({ chat, filter = '', kind, mimeType }: AssetQuery): (entry: AssetEntry) => boolean {
+  const words = searchWords(filter);
+  return (entry) =>
+    (chat === undefined || entry.chat === chat) &&
+    (kind === undefined || entry.assetKind === kind) &&
+    (mimeType === undefined || isAllowedType(entry.mimeType, [mimeType])) &&
+    hasWords(entry, words);
+}
+
+function hasWords(entry: AssetEntry, words: readonly string[]): boolean {
+  const { asset, mimeType, tool = '', chat } = entry;
+  const said = foldCase([entryTitle(entry), asset, mimeType, tool, chat].join('\n'));
+  return words.every((word) => said.includes(word));
+}
+
+/** Where an entry stands in an order. No two have the same address. */
+interface Place {
+  readonly key: string | number;
+  readonly uri: string;
+}
+
+type Sort = NonNullable<AssetQuery['sort']>;
+
+const KEYS: Readonly<Record<Sort, (entry: AssetEntry) => string | number>> = {
+  changed: ({ changed }) => changed.getTime(),
+  name: entryTitle,
+  size: ({ size }) => size,
+};
+
+/** Numbers within names count as numbers. Of one language, so that a cursor means the same everywhere. */
+const NAMES = new Intl.Collator('en', { numeric: true });
+
+function placeOf(entry: AssetEntry, { sort = 'changed' }: AssetQuery): Place {
+  return { key: KEYS[sort](entry), uri: entry.uri };
+}
+
+function orderOf(query: AssetQuery): (a: Place, b: Place) => number {
+  const direction = isAscending(query) ? 1 : -1;
+  return (a, b) => direction * (compareKeys(a.key, b.key) || compareTexts(a.uri, b.uri));
+}
+
+/** Whoever asks for names expects A first, and of the rest the latest or the largest. */
+function isAscending({ sort = 'changed', order }: AssetQuery): boolean {
+  return (order ?? (sort === 'name' ? 'ascending' : 'descending')) === 'ascending';
+}
+
+function compareKeys(a: string | number, b: string | number): number {
+  return typeof a === 'number' && typeof b === 'number' ? a - b : NAMES.compare(String(a), String(b));
+}
+
+function compareTexts(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** The place of the last entry that was shown, and for which query. */
+function writeCursor({ key, uri }: Place, query: AssetQuery): string {
+  return Buffer.from(JSON.stringify([printOf(query), key, uri])).toString('base64url');
+}
+
+function readCursor(cursor: string, query: AssetQuery): Place {
+  const [print, key, uri] = parseCursor(cursor) ?? [];
+  if (typeof print !== 'string' || typeof uri !== 'string')
+    throw new CatalogRefusal(
+      'cursor is not one that list_assets gave. Pass a nextCursor, or leave it out to begin.',
+    );
+  if (print !== printOf(query) || typeof key !== (query.sort === 'name' ? 'string' : 'number'))
+    throw new CatalogRefusal(
+      'cursor belongs to another list. Pass it with the same chat, filter, kind, mimeType, sort and order, or leave it out to begin.',
+    );
+  return { key: key as Place['key'], uri };
+}
+
+function parseCursor(cursor: string): readonly unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const PRINT_CHARS = 12;
+
+/** Tells queries apart that give different lists. How many entries a page has is no part of that. */
+function printOf(query: AssetQuery): string {
+  const { chat = '', filter = '', kind = '', mimeType = '', sort = 'changed' } = query;
+  const said = [chat, searchWords(filter), kind, foldCase(mimeType.trim()), sort, isAscending(query)];
+  return createHash('sha256').update(JSON.stringify(said)).digest('base64url').slice(0, PRINT_CHARS);
+}

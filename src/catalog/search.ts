@@ -1,0 +1,127 @@
+import { setImmediate } from 'node:timers/promises';
+import { withFile } from '../assets/confined.ts';
+import { LineCounter } from '../base/lines.ts';
+import type { Role } from '../chat/format/marker.ts';
+import { type SearchHit, searchChat, searchWords } from '../chat/outline/search.ts';
+import type { Catalog } from './catalog.ts';
+import { CatalogRefusal, type ChatEntry, type ChatId } from './entry.ts';
+import { checkChat } from './list.ts';
+import { MAX_CHAT_BYTES } from './mentions.ts';
+
+export interface ChatQuery {
+  readonly query: string;
+  readonly chat?: ChatId | undefined;
+  /** A chat that is left out: who asks has it before its eyes. */
+  readonly except?: ChatId | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface ChatHit {
+  readonly uri: string;
+  readonly chat: ChatId;
+  readonly title: string;
+  /** Nothing where the title has all the words. */
+  readonly role?: Role;
+  /** Counted from 1. */
+  readonly line: number;
+  /** In bytes, as `readWindow` counts. */
+  readonly start: number;
+  readonly snippet: string;
+}
+
+export interface ChatHits {
+  readonly hits: readonly ChatHit[];
+  /** There are more than the limit. */
+  readonly more: boolean;
+}
+
+export const MAX_HITS = 100;
+export const DEFAULT_HITS = 20;
+/** One long chat must not hide all the others. */
+const MAX_HITS_OF_CHAT = 10;
+const CHATS_AT_ONCE = 8;
+
+/** Rejects with a `CatalogRefusal` for a query that cannot be answered. */
+export async function searchChats(
+  catalog: Catalog,
+  query: ChatQuery,
+  signal?: AbortSignal,
+): Promise<ChatHits> {
+  const { limit = DEFAULT_HITS, chat } = query;
+  const words = searchWords(query.query);
+  if (words.length === 0) throw new CatalogRefusal('query must hold a word to search for.');
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_HITS)
+    throw new CatalogRefusal(`limit must be a whole number from 1 to ${MAX_HITS}, and not ${limit}.`);
+  const chats = await chatsOf(catalog, query, signal);
+  const most = chat === undefined ? Math.min(limit, MAX_HITS_OF_CHAT) : limit;
+  const hits: ChatHit[] = [];
+  let more = false;
+  for (let at = 0; at < chats.length && hits.length <= limit; at += CHATS_AT_ONCE) {
+    // One more than is wanted of each, to know whether there are more.
+    const search = (entry: ChatEntry) => searchOne(catalog, entry, words, most + 1);
+    const found = await Promise.all(chats.slice(at, at + CHATS_AT_ONCE).map(search));
+    await setImmediate();
+    signal?.throwIfAborted();
+    more ||= found.some(({ length }) => length > most);
+    hits.push(...found.flatMap((each) => each.slice(0, most)));
+  }
+  return { hits: hits.slice(0, limit), more: more || hits.length > limit };
+}
+
+/** The latest first. */
+async function chatsOf(
+  catalog: Catalog,
+  { chat, except }: ChatQuery,
+  signal: AbortSignal | undefined,
+): Promise<readonly ChatEntry[]> {
+  const { entries } = await catalog.snapshot(signal);
+  if (chat !== undefined) checkChat(entries, chat);
+  return entries
+    .filter((entry) => entry.kind === 'chat')
+    .filter((entry) => (chat === undefined || entry.chat === chat) && entry.chat !== except)
+    .sort((a, b) => b.changed.getTime() - a.changed.getTime());
+}
+
+/** A chat that cannot be read has nothing to show; the others have. */
+async function searchOne(
+  catalog: Catalog,
+  { uri, chat, title }: ChatEntry,
+  words: readonly string[],
+  maxHits: number,
+): Promise<readonly ChatHit[]> {
+  const bytes = await readChat(catalog, chat).catch(() => undefined);
+  if (!bytes) return [];
+  const text = new TextDecoder().decode(bytes);
+  const hits = searchChat(text, title, words, maxHits);
+  const places = placesIn(text, bytes, hits);
+  return hits.map(({ offset, ...hit }) => ({ uri, chat, title, ...hit, ...places(offset) }));
+}
+
+async function readChat(catalog: Catalog, chat: ChatId): Promise<Uint8Array> {
+  const { path } = await catalog.find({ kind: 'chat', chat });
+  return await withFile(path, async (file, { size }) => {
+    if (size > MAX_CHAT_BYTES) throw new CatalogRefusal('It is too long.');
+    return await file.readFile();
+  });
+}
+
+type PlaceOf = (offset: number) => Pick<ChatHit, 'line' | 'start'>;
+
+/** Lines are the same in the text and in its bytes, whatever else a chat holds that is no UTF-8. */
+function placesIn(text: string, bytes: Uint8Array, hits: readonly SearchHit[]): PlaceOf {
+  const lines = new LineCounter(text);
+  const places = new Map<number, Pick<ChatHit, 'line' | 'start'>>();
+  let line = 0;
+  let lineStart = 0;
+  for (const { offset } of hits.toSorted((a, b) => a.offset - b.offset)) {
+    for (const wanted = lines.lineAt(offset); line < wanted; line += 1)
+      lineStart = bytes.indexOf(NEWLINE, lineStart) + 1;
+    const before = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
+    // Where a byte is no character, the beginning of the line is near enough.
+    const within = before.includes('\ufffd') ? 0 : Buffer.byteLength(before);
+    places.set(offset, { line: line + 1, start: lineStart + within });
+  }
+  return (offset) => places.get(offset) ?? { line: 1, start: 0 };
+}
+
+const NEWLINE = 0x0a;

@@ -1,0 +1,168 @@
+import type { ResultPart, ToolCall, ToolCallOptions, ToolInfo, ToolResult } from '../../ports.ts';
+import { assetReference } from '../../result/modelView.ts';
+import { CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
+import { listAssets, pageOf } from '../list.ts';
+import { searchChats } from '../search.ts';
+import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
+import { BUILT_IN_SERVER, type BuiltInPlaces } from './builtIn.ts';
+import { Catalogs, ChatFiles } from './files.ts';
+import { windowParts } from './results.ts';
+import {
+  BUILT_IN_WINDOW,
+  inputSchema,
+  type ListedAsset,
+  listOutput,
+  readArguments,
+  readOutput,
+  searchOutput,
+  toolSpecs,
+} from './specs.ts';
+import { listText, readText, searchText } from './texts.ts';
+import { readVisibleChat } from './visibleChat.ts';
+
+const SPECS = toolSpecs(BUILT_IN_WINDOW);
+
+/** For what other clients have to ask whose: a chat knows itself. */
+const IN_CHATS = {
+  list_assets: `Without chat, those of this chat; with chat "*", all that there are. A file that is called asset:NAME can be given to a tool by that name.`,
+  read_asset:
+    'An image of this chat is shown to you. Other files that are no text come as hexadecimal digits.',
+  search_chats: 'Without chat, in all chats but this one.',
+} as const;
+
+type BuiltInTool = keyof typeof IN_CHATS;
+
+function isBuiltIn(name: string): name is BuiltInTool {
+  return Object.hasOwn(IN_CHATS, name);
+}
+
+/** The tools as models, and people who agree to them, are told of them. */
+export function describeTools(): readonly ToolInfo[] {
+  return Object.keys(IN_CHATS)
+    .filter(isBuiltIn)
+    .map((tool) => ({
+      server: BUILT_IN_SERVER,
+      tool,
+      title: SPECS[tool].title,
+      description: `${SPECS[tool].description} ${IN_CHATS[tool]}`,
+      inputSchema: inputSchema(SPECS[tool]),
+      readOnly: true,
+      readsReferences: true,
+    }));
+}
+
+/** Answers the calls of chats from the files beside them. */
+export class BuiltInCalls {
+  readonly tools: readonly ToolInfo[] = describeTools();
+  readonly #placesOf: (chat: string | undefined) => BuiltInPlaces | undefined;
+  readonly #catalogs = new Catalogs();
+
+  constructor(placesOf: (chat: string | undefined) => BuiltInPlaces | undefined) {
+    this.#placesOf = placesOf;
+  }
+
+  /** Rejects only when it is stopped, or when something is wrong with us. */
+  async answer({ tool, arguments: args }: ToolCall, { chat, signal }: AnswerOptions): Promise<ToolResult> {
+    try {
+      const places = this.#placesOf(chat);
+      if (!places) throw new CatalogRefusal(NO_FILES);
+      if (!isBuiltIn(tool)) throw new CatalogRefusal(`Filechat has no tool “${tool}”.`);
+      const files = new ChatFiles(places, this.#catalogs);
+      return { isError: false, parts: await ANSWERS[tool](files, args, signal) };
+    } catch (error) {
+      if (!(error instanceof CatalogRefusal)) throw error;
+      return { isError: false, parts: [{ kind: 'problem', message: error.message }] };
+    }
+  }
+}
+
+type AnswerOptions = Pick<ToolCallOptions, 'chat' | 'signal'>;
+
+const NO_FILES = 'This chat is in no folder of this machine, so there are no files of it that could be read.';
+
+type Answer = (
+  files: ChatFiles,
+  args: ToolCall['arguments'],
+  signal: AbortSignal | undefined,
+) => Promise<readonly ResultPart[]>;
+
+const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
+  async list_assets(files, args, signal) {
+    const { chat, ...query } = readArguments(SPECS.list_assets, args);
+    const own = await files.id();
+    const which = chat === undefined ? { chat: own } : whichChat(chat);
+    if (chat === undefined || (own !== undefined && which.chat === own)) {
+      const { assets, notes } = await files.own();
+      const page = { ...pageOf(assets, query), notes };
+      return [text(listText(listOutput(page), ({ asset }) => assetReference(asset)))];
+    }
+    const page = await listAssets(files.all(), { ...query, ...which }, signal);
+    const beside = await files.beside(page.assets);
+    const referenceTo = ({ chat: of, asset, uri }: ListedAsset) =>
+      beside.has(of) ? assetReference(asset) : uri;
+    return [text(listText(listOutput(page), referenceTo))];
+  },
+
+  async read_asset(files, args) {
+    const { uri, start, maxBytes, as } = readArguments(SPECS.read_asset, args);
+    const found = await files.find(uri);
+    const { entry } = found;
+    if (entry.kind === 'chat') return chatParts(found, { start, maxBytes });
+    const window = await readWindow(found, { start, maxBytes, as });
+    const shown = (args['maxBytes'] ?? undefined) === undefined ? fewBytes(window) : window;
+    // Models like to write down what they could leave out.
+    const isWhole = !start && as !== 'bytes';
+    const isImage = entry.assetKind === 'image' && isWhole;
+    const isSeen = isImage && window.mimeType.startsWith('image/') && window.body.kind === 'bytes';
+    const isBeside = entry.uri.startsWith('asset:');
+    return windowParts({
+      reference: entry.uri,
+      about: readText(readOutput(entry, shown)),
+      window: shown,
+      image: isSeen && isBeside ? files.link(entry.asset) : undefined,
+      isForeignImage: isSeen && !isBeside,
+    });
+  },
+
+  async search_chats(files, args, signal) {
+    const { chat, ...query } = readArguments(SPECS.search_chats, args);
+    const which = chat === undefined ? { except: await files.id() } : whichChat(chat);
+    return [text(searchText(searchOutput(await searchChats(files.all(), { ...query, ...which }, signal))))];
+  },
+};
+
+async function chatParts(found: FoundEntry, wanted: WindowRequest): Promise<readonly ResultPart[]> {
+  const { entry } = found;
+  const { window, isCut } = await readVisibleChat(found, wanted);
+  const about = readText(readOutput(entry, window));
+  return windowParts({
+    reference: entry.uri,
+    about: isCut ? `${about} ${COMMENTS_LEFT_OUT}` : about,
+    window,
+  });
+}
+
+const COMMENTS_LEFT_OUT = 'Its comments are left out.';
+
+function text(value: string): ResultPart {
+  return { kind: 'text', text: value };
+}
+
+/** Where a chat is asked for, a star means all of them. */
+function whichChat(chat: ChatId): { readonly chat?: ChatId } {
+  return chat === '*' ? {} : { chat };
+}
+
+/** Digits take many times the room of the bytes, and the first of them say what a file is. */
+const MAX_HEX_BYTES = 1024;
+
+function fewBytes(window: FileWindow): FileWindow {
+  const { body, start, byteCount } = window;
+  if (body.kind === 'text' || byteCount <= MAX_HEX_BYTES) return window;
+  return {
+    ...window,
+    byteCount: MAX_HEX_BYTES,
+    nextStart: start + MAX_HEX_BYTES,
+    body: { kind: 'bytes', bytes: body.bytes.subarray(0, MAX_HEX_BYTES) },
+  };
+}

@@ -1,0 +1,189 @@
+import { readdir, realpath } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { ASSET_FOLDER, readAssetName } from '../../assets/names.ts';
+import type { Asset } from '../../ports.ts';
+import { assetReference } from '../../result/modelView.ts';
+import { readAddress } from '../address.ts';
+import { Catalog } from '../catalog.ts';
+import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
+import { assetEntry } from '../listing.ts';
+import { type Mention, readMentions } from '../mentions.ts';
+import { mapAtMost, statOf } from '../walk.ts';
+import type { BuiltInPlaces } from './builtIn.ts';
+
+/** The catalogs that chats have asked for. They remember what they have read, so each is kept. */
+export class Catalogs {
+  readonly #byFolders = new Map<string, Catalog>();
+
+  of(folders: readonly string[]): Catalog {
+    const key = JSON.stringify(folders);
+    const catalog = this.#byFolders.get(key) ?? new Catalog({ folders });
+    // The one used last is the last to go.
+    this.#byFolders.delete(key);
+    this.#byFolders.set(key, catalog);
+    const [oldest] = this.#byFolders.keys();
+    if (oldest !== undefined && this.#byFolders.size > MAX_CATALOGS) this.#byFolders.delete(oldest);
+    return catalog;
+  }
+}
+
+const MAX_CATALOGS = 20;
+
+/** The files as one chat sees them: its own by name, those of others by address. */
+export class ChatFiles {
+  readonly #places: BuiltInPlaces;
+  readonly #catalogs: Catalogs;
+
+  constructor(places: BuiltInPlaces, catalogs: Catalogs) {
+    this.#places = places;
+    this.#catalogs = catalogs;
+  }
+
+  /** All that there is in the folders that the chat may look into; its own is among them if it is saved. */
+  all(): Catalog {
+    const { folders, chat, assetsIn } = this.#places;
+    const all = [...folders, ...(chat === undefined ? [] : [assetsIn])];
+    if (all.length === 0) throw new CatalogRefusal(NO_FOLDER);
+    return this.#catalogs.of(all);
+  }
+
+  /** What others call this chat; nothing while it has no file. */
+  async id(): Promise<ChatId | undefined> {
+    const { chat } = this.#places;
+    return chat === undefined ? undefined : this.all().idOf(chat);
+  }
+
+  /** What the chat speaks of, as its text is now: what a run has just brought need not be saved yet. */
+  async own(): Promise<{ readonly assets: readonly AssetEntry[]; readonly notes: readonly string[] }> {
+    const mentions = await this.#mentions();
+    const chat = (await this.id()) ?? THIS_CHAT;
+    const { folder, names } = await this.#namesBeside();
+    const spokenOf = names.filter((name) => mentions.has(name));
+    const found = await mapAtMost(STATS_AT_ONCE, spokenOf, async (asset) => {
+      const stats = await statOf(join(folder, asset));
+      return stats?.isFile()
+        ? ownEntry(assetEntry({ chat, asset, mention: mentions.get(asset) }, stats))
+        : [];
+    });
+    const assets = found.flat();
+    // Files of other chats that are not saved are nobody's business here.
+    const others = this.#places.chat === undefined ? 0 : names.length - spokenOf.length;
+    return { assets, notes: notesAbout({ gone: mentions.size - assets.length, others }) };
+  }
+
+  /** Where a name or an address leads. Rejects with a `CatalogRefusal`. */
+  async find(uri: string): Promise<FoundEntry> {
+    const name = /^(?:asset:|(?:\.\/)?cmdassets\/)?([^/:\\]+)$/.exec(uri)?.[1];
+    if (name !== undefined) return this.#findOwn(name);
+    const read = readAddress(uri);
+    if (!read.ok) throw new CatalogRefusal(read.reason);
+    const found = await this.all().find(read.address);
+    const { entry } = found;
+    return entry.kind === 'asset' && (await this.#isBeside(found)) ? this.#findOwn(entry.asset) : found;
+  }
+
+  /** The ids among these assets' from whose folder `asset:NAME` and links lead to the same files as from here. */
+  async beside(assets: readonly AssetEntry[]): Promise<ReadonlySet<ChatId>> {
+    const own = await this.#realFolder();
+    const folders = await Promise.all(
+      [...new Set(assets.map(({ chat }) => chat))].map(async (chat) => {
+        const folder = await this.all()
+          .folderOf(chat)
+          .catch(() => undefined);
+        return { chat, folder };
+      }),
+    );
+    return new Set(folders.filter(({ folder }) => folder === own).map(({ chat }) => chat));
+  }
+
+  /** The link to an image that is there already. */
+  link(asset: string): Asset {
+    const { linkPrefix = ASSET_FOLDER } = this.#places;
+    return { kind: 'image', number: 1, path: `${linkPrefix}/${asset}` };
+  }
+
+  /** A chat that is not saved links to its assets by their whole path, as if it were beside them. */
+  async #mentions(): Promise<ReadonlyMap<string, Mention>> {
+    const { chat, assetsIn, text } = this.#places;
+    return readMentions(chat ?? join(assetsIn, 'unsaved.chat.md'), await text());
+  }
+
+  /** A name of ours, or what the chat calls the file. */
+  async #findOwn(name: string): Promise<FoundEntry> {
+    const mentions = await this.#mentions();
+    const called = [...mentions].filter(([, mention]) => mention.name === name).map(([asset]) => asset);
+    const [asset, ...more] = readAssetName(name) ? [name] : called;
+    if (asset === undefined) throw new CatalogRefusal(notKnown(name));
+    if (more.length === 0) return this.#ownFile(asset, mentions.get(asset));
+    const names = called.slice(0, MAX_NAMED).map(assetReference).join(', ');
+    throw new CatalogRefusal(`This chat calls several files ${JSON.stringify(name)}: ${names}. Name one.`);
+  }
+
+  async #ownFile(asset: string, mention: Mention | undefined): Promise<FoundEntry> {
+    const address = { kind: 'asset', chat: ASSET_FOLDER, asset } as const;
+    const { entry, path } = await this.#own()
+      .find(address)
+      .catch((error: unknown) => {
+        // The chat knows it by another name than the catalog.
+        throw error instanceof CatalogRefusal ? new CatalogRefusal(notKnown(asset)) : error;
+      });
+    const name = mention?.name === undefined ? {} : { name: mention.name };
+    return { entry: entry.kind === 'asset' ? { ...ownEntry(entry), ...name } : entry, path };
+  }
+
+  /** What is beside the chat and nothing else. */
+  #own(): Catalog {
+    return this.#catalogs.of([this.#places.assetsIn]);
+  }
+
+  async #isBeside({ path }: FoundEntry): Promise<boolean> {
+    return dirname(path) === join(await this.#realFolder(), ASSET_FOLDER);
+  }
+
+  /** The names of the assets beside the chat. A `cmdassets/` that leads elsewhere holds none. */
+  async #namesBeside(): Promise<{ readonly folder: string; readonly names: readonly string[] }> {
+    const chatFolder = await this.#own()
+      .folderOf(ASSET_FOLDER)
+      .catch(() => undefined);
+    if (chatFolder === undefined) return { folder: '', names: [] };
+    const folder = join(chatFolder, ASSET_FOLDER);
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+    return { folder, names: names.filter((name) => readAssetName(name)) };
+  }
+
+  /** A new chat may be meant for a folder that is still to be made. */
+  #realFolder(): Promise<string> {
+    const { assetsIn } = this.#places;
+    return realpath(assetsIn).catch(() => resolve(assetsIn));
+  }
+}
+
+const THIS_CHAT = 'this chat';
+const NO_FOLDER = 'No folder is open, so there are no other chats to look into.';
+const HOW = 'ask with chat: "*" for those of all chats.';
+
+const STATS_AT_ONCE = 64;
+const MAX_NAMED = 10;
+
+/** What is beside a chat has a name there that tools take, too. */
+function ownEntry(entry: AssetEntry): AssetEntry {
+  return { ...entry, uri: assetReference(entry.asset) };
+}
+
+function notesAbout({ gone, others }: { readonly gone: number; readonly others: number }): readonly string[] {
+  return [
+    ...(gone === 0 ? [] : [`${many(gone, 'file')} of which the chat speaks cannot be read.`]),
+    ...(others === 0
+      ? []
+      : [`${many(others, 'other file')} ${others === 1 ? 'is' : 'are'} beside this chat: ${HOW}`]),
+  ];
+}
+
+function notKnown(name: string): string {
+  return `This chat has no file ${JSON.stringify(name)}. list_assets names those that it has.`;
+}
+
+function many(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}

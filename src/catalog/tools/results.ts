@@ -1,0 +1,71 @@
+import { TimeSlice } from '../../base/timeSlice.ts';
+import type { Asset, ResultPart, TextPart } from '../../ports.ts';
+import { findBase64Runs } from '../../result/base64Runs.ts';
+import { normalizeLines } from '../../result/blocks.ts';
+import { describeSize } from '../../result/summary.ts';
+import type { FileWindow } from '../windows.ts';
+import { hexView } from './hexView.ts';
+
+/**
+ * What the built-in tools answer, as parts: made here and written as they are, so that nothing of it is taken for
+ * something new that has to be saved. No base64 is ever among it.
+ */
+
+export interface ShownWindow {
+  /** What the file is called in the chat: `asset:NAME`, or its address. */
+  readonly reference: string;
+  /** What the window is of, and where it begins and ends, in words. */
+  readonly about: string;
+  readonly window: FileWindow;
+  /** The link to it, if it is an image that the chat can show. */
+  readonly image?: Asset | undefined;
+  /** It is an image that the chat cannot show. */
+  readonly isForeignImage?: boolean | undefined;
+}
+
+export async function windowParts(shown: ShownWindow): Promise<readonly ResultPart[]> {
+  const { reference, about, window, image, isForeignImage } = shown;
+  const { body, mimeType, start, totalBytes } = window;
+  if (image) return [text(`${mimeType}, ${describeSize(totalBytes)}.`), { kind: 'asset', asset: image }];
+  if (isForeignImage) return [text(`${mimeType}, ${describeSize(totalBytes)}. ${FOREIGN_IMAGE}`)];
+  if (body.kind === 'text') {
+    const { kept, isCut } = await withoutBase64(normalizeLines(body.text));
+    const said = isCut ? `${about} ${BASE64_LEFT_OUT}` : about;
+    return [text(said), { kind: 'text', text: kept, source: { uri: reference, mimeType } }];
+  }
+  const hint = reference.startsWith('asset:') ? ` ${handOver(reference)}` : '';
+  const view = hexView(body.bytes, start);
+  return view === '' ? [text(about)] : [text(`${about}${hint}`), text(view)];
+}
+
+const FOREIGN_IMAGE =
+  'This image is in another folder, so it cannot be shown here. With as: "bytes" you get its bytes.';
+const BASE64_LEFT_OUT = 'Base64 in it is left out. With as: "bytes" you get it all as bytes.';
+
+function handOver(reference: string): string {
+  return `To give the file to a tool, write ${reference} as the argument.`;
+}
+
+/** Some lines of it: no name, number or sum is that long. */
+const MIN_BASE64_CHARS = 240;
+
+/** Whoever wants the bytes behind it can have them; the digits tell a model nothing, and cost it dearly. */
+async function withoutBase64(value: string): Promise<{ readonly kept: string; readonly isCut: boolean }> {
+  const pieces: string[] = [];
+  let from = 0;
+  for await (const { start, end, length, pieces: digits } of findBase64Runs(value, new TimeSlice())) {
+    if (length < MIN_BASE64_CHARS || !isMixed(digits.join(''))) continue;
+    pieces.push(value.slice(from, start), `[${end - start} characters of base64]`);
+    from = end;
+  }
+  return { kept: `${pieces.join('')}${value.slice(from)}`, isCut: from > 0 };
+}
+
+/** Long words, numbers, hexadecimal and sequences of genes lack one of these. */
+function isMixed(digits: string): boolean {
+  return /[A-Z]/.test(digits) && /[a-z]/.test(digits) && /[0-9]/.test(digits);
+}
+
+function text(value: string): TextPart {
+  return { kind: 'text', text: value };
+}

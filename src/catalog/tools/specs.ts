@@ -1,0 +1,290 @@
+import * as z from 'zod';
+import { entryTitle, readingCost } from '../about.ts';
+import { readAddress } from '../address.ts';
+import { type AssetEntry, CatalogRefusal, type Entry } from '../entry.ts';
+import { type AssetPage, DEFAULT_PAGE, MAX_PAGE } from '../list.ts';
+import type { SavedUpload } from '../save.ts';
+import { type ChatHits, DEFAULT_HITS, MAX_HITS } from '../search.ts';
+import type { FileWindow } from '../windows.ts';
+
+/** The tools over a catalog, as every host offers them: what they take, what they give, and what models are told. */
+
+export interface WindowLimits {
+  readonly defaultBytes: number;
+  readonly maxBytes: number;
+}
+
+/** Other programs decide themselves what becomes of the bytes; in our own chats all of it goes to a model. */
+export const SERVER_WINDOW: WindowLimits = { defaultBytes: 65_536, maxBytes: 4 * 1024 * 1024 };
+export const BUILT_IN_WINDOW: WindowLimits = { defaultBytes: 8192, maxBytes: 32_768 };
+
+const MAX_QUERY_CHARS = 1000;
+const MAX_URI_CHARS = 10_000;
+
+export type ToolSpecs = ReturnType<typeof toolSpecs>;
+export type ToolName = keyof ToolSpecs;
+export type ToolSpec = ToolSpecs[ToolName];
+
+/** Arguments that nobody knows are ignored: models like to add some, and a refusal would only cost a turn. */
+export function toolSpecs(window: WindowLimits) {
+  return {
+    list_assets: LIST_ASSETS,
+    read_asset: readAssetSpec(window),
+    search_chats: SEARCH_CHATS,
+    save_asset: SAVE_ASSET,
+  } as const;
+}
+
+const READS = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+} as const;
+
+const text = (name: string, about: string, longest = MAX_QUERY_CHARS) =>
+  z
+    .string({ error: `${name} must be a string` })
+    .max(longest, { error: `${name} must have at most ${longest} characters` })
+    .describe(about);
+
+const whole = (name: string, least: number, most: number, about: string) => {
+  const words =
+    most === Number.MAX_SAFE_INTEGER
+      ? `${name} must be a whole number, ${least} or more`
+      : `${name} must be a whole number from ${least} to ${most}`;
+  return z.int({ error: words }).min(least, { error: words }).max(most, { error: words }).describe(about);
+};
+
+const choice = <const T extends readonly [string, ...string[]]>(name: string, values: T, about: string) =>
+  z.enum(values, { error: `${name} must be one of ${values.join(', ')}` }).describe(about);
+
+/** Some models write null for what they leave out. */
+const input = <T extends z.ZodRawShape>(shape: T) =>
+  z.preprocess(withoutNulls, z.object(shape, { error: 'the arguments must be an object' }));
+
+function withoutNulls(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value ?? {};
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null));
+}
+
+/** A chat as lists name it. Who has but the address of the chat, or of an asset in it, means the same. */
+const chat = (about: string, more = '') =>
+  text('chat', `${about} A chat as lists name it, such as notes/sales.chat.md.${more}`)
+    .transform((written) => {
+      const read = readAddress(written);
+      return read.ok ? read.address.chat : written;
+    })
+    .optional();
+
+const LISTED_ASSET = z.object({
+  uri: z.string().describe('Its address, for read_asset.'),
+  name: z.string(),
+  asset: z.string().describe('The name of its file; asset:NAME as a tool’s argument hands the file over.'),
+  chat: z.string(),
+  kind: z.enum(['image', 'audio', 'file']),
+  mimeType: z.string(),
+  size: z.int().describe('In bytes.'),
+  lastModified: z.string(),
+  estimatedTokens: z.int().describe('What reading all of it would cost.'),
+  autoReadSafe: z.boolean(),
+  largeFileWarning: z.boolean(),
+  tool: z.string().optional().describe('What returned it, as server.tool.'),
+});
+
+const LIST_ASSETS = {
+  name: 'list_assets',
+  title: 'List assets',
+  description:
+    'Lists the files that tools returned in chats or that were uploaded: the latest first, unless sort and order say otherwise. ' +
+    'Gives no contents: open one with read_asset. If there is a nextCursor, pass it as cursor with the same arguments for the next page.',
+  input: input({
+    chat: chat('Only those of one chat.'),
+    filter: text('filter', 'Words that must all be in the name, type, tool or chat, in any case.').optional(),
+    kind: choice('kind', ['image', 'audio', 'file'], 'Only this kind.').optional(),
+    mimeType: text('mimeType', 'Only this type, such as application/pdf or image/*.').optional(),
+    sort: choice(
+      'sort',
+      ['changed', 'name', 'size'],
+      'By what they are sorted; changed if left out.',
+    ).optional(),
+    order: choice(
+      'order',
+      ['ascending', 'descending'],
+      'If left out: ascending for names, else descending.',
+    ).optional(),
+    limit: whole('limit', 1, MAX_PAGE, `How many at most; ${DEFAULT_PAGE} if left out.`).optional(),
+    cursor: text('cursor', 'The nextCursor of the page before.', 10_000).optional(),
+  }),
+  output: z.object({
+    assets: z.array(LISTED_ASSET),
+    total: z.int().describe('How many fit, on all pages.'),
+    nextCursor: z.string().optional(),
+    notes: z.array(z.string()).optional().describe('What could not be looked into.'),
+  }),
+  annotations: { title: 'List assets', ...READS },
+} as const;
+
+const SEARCH_CHATS = {
+  name: 'search_chats',
+  title: 'Search chats',
+  description:
+    'Finds the turns of chats that hold all the words of the query, in any case; the latest chats first. ' +
+    'To read on around a hit, call read_asset with its uri and start.',
+  input: input({
+    query: text('query', 'Words, divided by spaces.').min(1, { error: 'query must hold a word' }),
+    chat: chat('Only in one chat.'),
+    limit: whole('limit', 1, MAX_HITS, `How many hits at most; ${DEFAULT_HITS} if left out.`).optional(),
+  }),
+  output: z.object({
+    hits: z.array(
+      z.object({
+        uri: z.string(),
+        chat: z.string(),
+        title: z.string(),
+        role: z.enum(['system', 'user', 'assistant', 'tool']).optional().describe('Left out for a title.'),
+        line: z.int().describe('Counted from 1.'),
+        start: z.int().describe('In bytes, for read_asset.'),
+        snippet: z.string(),
+      }),
+    ),
+    more: z.boolean().describe('There are more than the limit.'),
+  }),
+  annotations: { title: 'Search chats', ...READS },
+} as const;
+
+const SAVE_ASSET = {
+  name: 'save_asset',
+  title: 'Save an asset',
+  description:
+    'Saves a file beside a chat, from text or from base64 data: give exactly one of the two. The file gets a name of its own; ' +
+    'the answer has its address and a Markdown link for the chat. The chat itself is not changed, and nothing is overwritten.',
+  input: input({
+    chat: chat('Beside which chat.', ' May be left out where only one folder is served.'),
+    name: text('name', 'What the file is called, such as report.pdf: one name, without folders.'),
+    mimeType: text(
+      'mimeType',
+      'What it is, such as application/pdf. The bytes are looked at too.',
+    ).optional(),
+    data: z
+      .string({ error: 'data must be a string' })
+      .optional()
+      .describe('The bytes as base64, or as a data: URL.'),
+    text: z.string({ error: 'text must be a string' }).optional().describe('The text, saved as UTF-8.'),
+  }),
+  output: LISTED_ASSET.extend({ markdown: z.string().describe('The link to write into the chat.') }),
+  annotations: {
+    title: 'Save an asset',
+    readOnlyHint: false,
+    destructiveHint: false,
+    idempotentHint: false,
+    openWorldHint: false,
+  },
+} as const;
+
+function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
+  return {
+    name: 'read_asset',
+    title: 'Read an asset',
+    description:
+      `Reads a window of an asset or a chat: at most maxBytes (${defaultBytes} if left out) from byte start on. ` +
+      'If the answer has a nextStart, there is more: read on from there. Text is cut between characters; other files come as bytes.',
+    input: input({
+      uri: text(
+        'uri',
+        'filechat://… as lists and searches give it, or asset:NAME with the name of a file.',
+        MAX_URI_CHARS,
+      ),
+      start: whole('start', 0, Number.MAX_SAFE_INTEGER, 'The first byte; 0 if left out.').optional(),
+      maxBytes: whole('maxBytes', 1, maxBytes, 'How many bytes at most.').default(defaultBytes),
+      as: choice('as', ['auto', 'bytes'], 'bytes gives text as bytes too; auto if left out.').optional(),
+    }),
+    output: z.object({
+      uri: z.string(),
+      name: z.string(),
+      mimeType: z.string(),
+      content: z.enum(['text', 'bytes']),
+      totalBytes: z.int().describe('The size of the whole file.'),
+      start: z.int().describe('Where the window begins: text begins with a whole character.'),
+      byteCount: z.int(),
+      nextStart: z.int().optional().describe('Where to read on; left out at the end.'),
+      lastModified: z.string(),
+      estimatedTokens: z.int().describe('What reading all of it would cost.'),
+      autoReadSafe: z.boolean(),
+      largeFileWarning: z.boolean(),
+    }),
+    annotations: { title: 'Read an asset', ...READS },
+  } as const;
+}
+
+export type ListedAsset = z.output<typeof LISTED_ASSET>;
+export type ListOutput = z.output<typeof LIST_ASSETS.output>;
+export type ReadOutput = z.output<ReturnType<typeof readAssetSpec>['output']>;
+export type SearchOutput = z.output<typeof SEARCH_CHATS.output>;
+export type SaveOutput = z.output<typeof SAVE_ASSET.output>;
+
+/** The arguments as the tool takes them; rejects with words that name each argument that is wrong. */
+export function readArguments<T extends z.ZodType>(
+  spec: { readonly name: string; readonly input: T },
+  value: unknown,
+): z.output<T> {
+  const read = spec.input.safeParse(value ?? {});
+  if (read.success) return read.data;
+  const words = [...new Set(read.error.issues.map(({ message }) => message))];
+  throw new CatalogRefusal(`The arguments of ${spec.name} are wrong: ${words.join('; ')}.`);
+}
+
+/** As models and other programs are told what a tool takes. */
+export function inputSchema(spec: { readonly input: z.ZodType }): Readonly<Record<string, unknown>> {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(spec.input, { io: 'input' });
+  return schema;
+}
+
+function listedAsset(entry: AssetEntry): ListedAsset {
+  return {
+    uri: entry.uri,
+    name: entryTitle(entry),
+    asset: entry.asset,
+    chat: entry.chat,
+    kind: entry.assetKind,
+    mimeType: entry.mimeType,
+    size: entry.size,
+    lastModified: entry.changed.toISOString(),
+    ...readingCost(entry),
+    ...(entry.tool === undefined ? {} : { tool: entry.tool }),
+  };
+}
+
+export function listOutput({ assets, total, nextCursor, notes }: AssetPage): ListOutput {
+  return {
+    assets: assets.map(listedAsset),
+    total,
+    ...(nextCursor === undefined ? {} : { nextCursor }),
+    ...(notes.length === 0 ? {} : { notes: [...notes] }),
+  };
+}
+
+/** The cost is that of the whole file as it is now. */
+export function readOutput(entry: Entry, window: FileWindow): ReadOutput {
+  const { mimeType, totalBytes, start, byteCount, nextStart, body } = window;
+  return {
+    uri: entry.uri,
+    name: entryTitle(entry),
+    mimeType,
+    content: body.kind,
+    totalBytes,
+    start,
+    byteCount,
+    ...(nextStart === undefined ? {} : { nextStart }),
+    lastModified: entry.changed.toISOString(),
+    ...readingCost({ mimeType, size: totalBytes }),
+  };
+}
+
+export function searchOutput({ hits, more }: ChatHits): SearchOutput {
+  return { hits: hits.map((hit) => ({ ...hit })), more };
+}
+
+export function saveOutput({ entry, markdown }: SavedUpload): SaveOutput {
+  return { ...listedAsset(entry), markdown };
+}

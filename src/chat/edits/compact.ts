@@ -1,0 +1,33 @@
+import type { TextEdit } from '../../ports.ts';
+import { renderMarker } from '../format/marker.ts';
+import { type Chat, parseChat, type Turn } from '../format/parse.ts';
+import { escapeReply } from '../reply/escape.ts';
+
+/** A compaction: a turn `# %% system summary` stands for all that is above it. */
+
+const SUMMARY = 'summary';
+
+/** Writes a summary behind all turns. The turns above it stay in the file. Nothing can be appended to open code. */
+export function appendSummary(text: string, summary: string): TextEdit | undefined {
+  const { turns, endsInFence } = parseChat(text);
+  if (endsInFence) return undefined;
+  const turn = `${renderMarker('system', SUMMARY)}\n${escapeReply(summary.trim())}\n`;
+  // An empty turn of the user's at the end keeps its place there.
+  const last = turns.at(-1);
+  const isEmpty = last?.role === 'user' && text.slice(last.bodyStart, last.end).trim() === '';
+  const at = isEmpty ? last.start : text.length;
+  const before = text.slice(Math.max(0, at - 4), at).replaceAll('\r', '');
+  const gap = at === 0 || before.endsWith('\n\n') ? '' : before.endsWith('\n') ? '\n' : '\n\n';
+  return { start: at, end: at, text: `${gap}${turn}${isEmpty ? '\n' : ''}` };
+}
+
+/** The turns that are still sent: those behind the last summary, and the summary itself. */
+export function sinceSummary(chat: Chat): { readonly summary?: Turn; readonly turns: readonly Turn[] } {
+  const at = chat.turns.findLastIndex(isSummary);
+  const summary = chat.turns[at];
+  return summary ? { summary, turns: chat.turns.slice(at + 1) } : { turns: chat.turns };
+}
+
+export function isSummary(turn: Turn): boolean {
+  return turn.role === 'system' && turn.words.split(/\s+/, 1)[0]?.toLowerCase() === SUMMARY;
+}

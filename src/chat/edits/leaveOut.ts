@@ -1,0 +1,52 @@
+import type { TextEdit } from '../../ports.ts';
+import { findComments } from '../format/comments.ts';
+import { type Turn, turnBody } from '../format/parse.ts';
+
+/**
+ * Hides what stands between two offsets of a turn in comments, so that it stays in the file and is not sent. What is
+ * in comments already stays as it is. Nothing when that cannot be done, because the text would end the comment.
+ */
+export function leaveOutRegion(
+  text: string,
+  turn: Turn,
+  region: Pick<TextEdit, 'start' | 'end'>,
+): TextEdit | undefined {
+  const body = turnBody(text, turn);
+  const pieces: string[] = [];
+  let from = region.start;
+  const hide = (end: number): boolean => {
+    const piece = text.slice(from, end);
+    if (/<!--|-->/.test(piece)) return false;
+    pieces.push(hidden(piece));
+    return true;
+  };
+  for (const comment of findComments(body)) {
+    const start = turn.bodyStart + comment.start;
+    const end = turn.bodyStart + comment.end;
+    if (end <= region.start || start >= region.end) continue;
+    if (start < from || end > region.end || !hide(start)) return undefined;
+    pieces.push(text.slice(start, end));
+    from = end;
+  }
+  if (!hide(region.end)) return undefined;
+  const written = pieces.join('');
+  return written === text.slice(region.start, region.end)
+    ? undefined
+    : { start: region.start, end: region.end, text: written };
+}
+
+/** Hides all that a turn says. Its calls are part of what was done, so a turn that has some is sent. */
+export function leaveOutTurn(text: string, turn: Turn): TextEdit | undefined {
+  if (turn.calls.length > 0 || turn.cut || turn.role === 'tool') return undefined;
+  return leaveOutRegion(text, turn, { start: turn.bodyStart, end: turn.end });
+}
+
+/** The blank space around it stays outside, so that a turn still begins on a line of its own. */
+function hidden(piece: string): string {
+  const words = piece.trim();
+  if (words === '') return piece;
+  const at = piece.indexOf(words);
+  const isLong = words.includes('\n');
+  const comment = isLong ? `<!--\n${words}\n-->` : `<!-- ${words} -->`;
+  return `${piece.slice(0, at)}${comment}${piece.slice(at + words.length)}`;
+}

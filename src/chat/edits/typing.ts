@@ -1,0 +1,37 @@
+import { readMarker } from '../format/marker.ts';
+import { nextAction } from '../format/nextAction.ts';
+import { type Chat, parseChat, turnBody } from '../format/parse.ts';
+
+/** One change of a document, as an editor reports it. */
+export interface TypedChange {
+  /** In the text as it is now. */
+  readonly offset: number;
+  readonly inserted: string;
+  readonly removedLength: number;
+}
+
+/** A line break, and the indentation that an editor adds to it. */
+const LINE_BREAK = /^\r?\n[ \t]*$/;
+
+/**
+ * True when one keystroke has just completed an empty `# %% assistant` line at the end of a chat in which the user
+ * has said something. A paste, a snippet or any change that takes text away never asks for a reply.
+ */
+export function asksForReply(text: string, change: TypedChange, chat?: Chat): boolean {
+  const { offset, inserted, removedLength } = change;
+  if (removedLength > 0 || !LINE_BREAK.test(inserted)) return false;
+  // Cheap tests first: this runs at every keystroke.
+  if (!text.startsWith(inserted, offset) || text.slice(offset).trim() !== '') return false;
+  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
+  const marker = readMarker(line);
+  if (marker?.role !== 'assistant' || marker.words !== '') return false;
+  return endsWithQuestion(text, chat ?? parseChat(text));
+}
+
+function endsWithQuestion(text: string, chat: Chat): boolean {
+  const last = chat.turns.at(-1);
+  const before = chat.turns.at(-2);
+  if (last?.role !== 'assistant' || turnBody(text, last).trim() !== '') return false;
+  if (before?.role !== 'user' || turnBody(text, before).trim() === '') return false;
+  return nextAction(text, chat).kind === 'reply';
+}

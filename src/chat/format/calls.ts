@@ -1,0 +1,108 @@
+import type { ToolCall, ToolName } from '../../ports.ts';
+
+/** A call as it stands in the file; its arguments are still text. */
+export interface WrittenCall extends ToolName {
+  readonly id?: string;
+  /** From the opening fence to the end of the closing fence's line. */
+  readonly start: number;
+  readonly end: number;
+  /** Where an id can be written when there is none: the end of the opening line. */
+  readonly infoEnd: number;
+  readonly argumentsText: string;
+  /** False when the fence was never closed: the call may be half written and must not run. */
+  readonly closed: boolean;
+}
+
+/** The line below a call that says that it was sent. */
+export interface SentMark {
+  /** As it stands in the line. */
+  readonly id: string;
+  readonly start: number;
+  /** Behind the comment, where the user may have typed something. */
+  readonly end: number;
+}
+
+const SENT = /^<!-- filechat:sent (\S+) -->/;
+
+export function readSentMark(line: string, start: number): SentMark | undefined {
+  const [note, id] = SENT.exec(line) ?? [];
+  return note === undefined || id === undefined ? undefined : { id, start, end: start + note.length };
+}
+
+/** An id may hold anything but white space, and must not end the comment. */
+export function renderSentId(id: string): string {
+  return encodeURIComponent(id.toWellFormed());
+}
+
+const SERVER = /^[A-Za-z0-9_-]+$/;
+const SHORT_JSON_CHARS = 90;
+
+/** Reads the info string of a fence. Says `undefined` when it is not a call, a string when it is a bad one. */
+export function readCallInfo(info: string): (ToolName & { readonly id?: string }) | string | undefined {
+  const [word, name, id, ...rest] = info.split(/[ \t]+/);
+  if (word !== 'tool_call') return undefined;
+  const called = name === undefined ? undefined : readToolName(name);
+  if (!called) return 'A tool call names its tool as SERVER.TOOL: ```tool_call SERVER.TOOL';
+  if (rest.length > 0) return 'A tool call has a name and an id, and nothing more on its first line.';
+  return id === undefined ? called : { ...called, id };
+}
+
+/** The first dot divides, because the id of a server has none. */
+export function readToolName(name: string): ToolName | undefined {
+  const dot = name.indexOf('.');
+  const server = name.slice(0, dot);
+  const tool = decodeName(name.slice(dot + 1));
+  return dot > 0 && SERVER.test(server) && tool ? { server, tool } : undefined;
+}
+
+export function renderToolName({ server, tool }: ToolName): string {
+  return `${server}.${encodeName(tool)}`;
+}
+
+export type ReadArguments =
+  | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly message: string };
+
+export function readArguments(text: string): ReadArguments {
+  if (text.trim() === '') return { ok: true, value: {} };
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return { ok: true, value: value as Record<string, unknown> };
+    }
+    return {
+      ok: false,
+      message: 'The arguments of a tool call are one JSON object, such as {"title": "Sales"}.',
+    };
+  } catch (error) {
+    return { ok: false, message: `The arguments are not valid JSON: ${(error as Error).message}` };
+  }
+}
+
+/** JSON cannot hold a line of bare backticks, so three are always enough. */
+export function renderCall(call: ToolCall): string {
+  return `\`\`\`tool_call ${renderToolName(call)} ${call.id}\n${renderArguments(call.arguments)}\n\`\`\``;
+}
+
+/** On one line where it fits. Within JSON strings there are no line breaks, so joining lines is safe. */
+function renderArguments(value: ToolCall['arguments']): string {
+  const lines = JSON.stringify(value, undefined, 2);
+  const line = lines
+    .replace(/([[{])\n\s*/g, '$1')
+    .replace(/\n\s*([\]}])/g, '$1')
+    .replace(/\n\s*/g, ' ');
+  return line.length <= SHORT_JSON_CHARS ? line : lines;
+}
+
+/** A server may name its tools as it likes; in the file a name is one word. */
+function encodeName(name: string): string {
+  return name.toWellFormed().replace(/[^\w.\-/:]/gu, (character) => encodeURIComponent(character));
+}
+
+function decodeName(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}

@@ -1,0 +1,259 @@
+import { eachLine, type Line } from '../../base/lines.ts';
+import { NOTE_START, readCut, stepReplyLine } from '../reply/notes.ts';
+import { FenceReader } from './fence.ts';
+
+/** A region of a text, by offsets. */
+export interface Region {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Takes `<!-- … -->` out of a turn, outside code. One that is never closed runs to the end of the turn where it
+ * begins a line, as Markdown has it; in the middle of a line it is text. One that is closed is a comment even
+ * across blank lines, because whoever wrote it meant to hide it. Blank lines that a comment leaves collapse.
+ */
+export function withoutComments(body: string): string {
+  const kept = new KeptText();
+  let from = 0;
+  for (const { start, end } of findComments(body)) {
+    kept.add(body.slice(from, start));
+    from = end;
+    const rest = /^[ \t]*(?:\r?\n|$)/.exec(body.slice(from, from + 200))?.[0];
+    // A comment that had its lines for itself takes them along, and one of the blank lines around it.
+    if (rest === undefined || !kept.dropIndent()) continue;
+    from += rest.length;
+    if (kept.endsBlank) from = skipBlankLines(body, from);
+  }
+  kept.add(body.slice(from));
+  return kept.text();
+}
+
+/** Text that grows. It knows how it ends without looking at all of it again. */
+class KeptText {
+  readonly #pieces: string[] = [];
+  /** The white space of a last line that has nothing else so far. */
+  #indent: string | undefined = '';
+  #isLastLineBlank = false;
+
+  add(piece: string): void {
+    const lineStart = piece.lastIndexOf('\n') + 1;
+    if (lineStart > 0) {
+      const lines = piece.slice(0, lineStart - 1);
+      const lastStart = lines.lastIndexOf('\n') + 1;
+      const startsLine = lastStart > 0 || this.#indent !== undefined;
+      this.#isLastLineBlank = startsLine && lines.slice(lastStart).trim() === '';
+      this.#pieces.push(this.#indent ?? '', piece.slice(0, lineStart));
+      this.#indent = '';
+    }
+    const rest = piece.slice(lineStart);
+    if (this.#indent !== undefined && rest.trim() === '') this.#indent += rest;
+    else {
+      this.#pieces.push(this.#indent ?? '', rest);
+      this.#indent = undefined;
+    }
+  }
+
+  /** Nothing, or a blank line. */
+  get endsBlank(): boolean {
+    return this.#indent === '' && (this.#pieces.length === 0 || this.#isLastLineBlank);
+  }
+
+  /** Takes away the white space that the last line begins with; false when it has words. */
+  dropIndent(): boolean {
+    if (this.#indent === undefined) return false;
+    this.#indent = '';
+    return true;
+  }
+
+  text(): string {
+    return this.#pieces.join('') + (this.#indent ?? '');
+  }
+}
+
+function skipBlankLines(body: string, from: number): number {
+  for (const line of eachLine(body, from)) if (line.text.trim() !== '') return line.start;
+  return body.length;
+}
+
+/** The comments of a turn, in order. */
+export function findComments(body: string): readonly Region[] {
+  return findHidden(body).comments;
+}
+
+/** The comments of an assistant's turn, whose code ends where our notes say so. */
+export function findReplyComments(body: string): readonly Region[] {
+  const reader = new HiddenReader(body, true);
+  reader.read();
+  return reader.comments;
+}
+
+/** Whether one of the regions, which are in order, holds an offset. */
+export function isWithin(regions: readonly Region[], offset: number): boolean {
+  let low = 0;
+  let high = regions.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((regions[middle]?.start ?? 0) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return offset < (regions[low - 1]?.end ?? 0);
+}
+
+/** What of a turn is not Markdown: comments, and code. */
+export function findHidden(body: string): {
+  readonly comments: readonly Region[];
+  readonly code: readonly Region[];
+} {
+  const reader = new HiddenReader(body);
+  if (body.includes('<!--') || body.includes('`') || body.includes('~~~')) reader.read();
+  return reader;
+}
+
+class HiddenReader {
+  readonly comments: Region[] = [];
+  readonly code: Region[] = [];
+  readonly #body: string;
+  readonly #fences = new FenceReader();
+  /** Where the paragraph began: a code span may go over its lines, but not beyond it. */
+  #paragraph = 0;
+  /** What is before this is read. */
+  #done = 0;
+  #noMoreComments = false;
+  #fenceStart = 0;
+  readonly #isReply: boolean;
+
+  constructor(body: string, isReply = false) {
+    this.#body = body;
+    this.#isReply = isReply;
+  }
+
+  read(): void {
+    for (const line of eachLine(this.#body)) {
+      if (line.start < this.#done) continue;
+      if (this.#isReply && line.text.startsWith(NOTE_START)) this.#endAtNote(line);
+      const comment = this.#fences.open ? undefined : this.#blockComment(line.start, line.text);
+      if (comment) {
+        if (this.#readParagraph(line.start)) this.#hideComment(comment);
+        continue;
+      }
+      const state = this.#isReply ? stepReplyLine(this.#fences, line.text) : this.#fences.step(line.text);
+      if (state === 'opened') {
+        // A comment that began in the paragraph may go beyond the fence's first line.
+        if (!this.#readParagraph(line.start)) this.#fences.atMarker();
+        this.#fenceStart = line.start;
+      } else if (state === 'closed') this.#hideCode(line.next);
+      else if (state === 'outside' && line.text.trim() === '') this.#readParagraph(line.next);
+    }
+    if (this.#fences.open) this.#hideCode(this.#body.length);
+    else this.#readParagraph(this.#body.length);
+  }
+
+  /** A note ends a list, and one that says that the reply was cut ends code too. */
+  #endAtNote(line: Line): void {
+    if (this.#fences.open && !readCut(line.text)) return;
+    if (this.#fences.open) this.#hideCode(line.start);
+    this.#fences.atMarker();
+  }
+
+  #hideCode(end: number): void {
+    this.code.push({ start: this.#fenceStart, end });
+    this.#paragraph = end;
+  }
+
+  #hideComment(comment: Region): void {
+    this.comments.push(comment);
+    this.#done = comment.end;
+    this.#paragraph = comment.end;
+  }
+
+  /** A comment that begins a line hides all lines up to its end. */
+  #blockComment(lineStart: number, line: string): Region | undefined {
+    const indent = /^ {0,3}(?=<!--)/.exec(line)?.[0].length;
+    if (indent === undefined) return undefined;
+    const start = lineStart + indent;
+    return { start, end: commentEnd(this.#body, start) ?? this.#body.length };
+  }
+
+  /** Reads code spans and the comments between words up to `end`. False when a comment goes beyond it. */
+  #readParagraph(end: number): boolean {
+    const start = this.#paragraph;
+    this.#paragraph = end;
+    const spans = new SpanFinder(this.#body.slice(start, end));
+    for (let at = spans.nextSign(0); at >= 0; ) {
+      const span = spans.spanAt(at);
+      const comment = span.kind === 'comment' ? this.#inlineComment(start + at) : undefined;
+      if (span.kind === 'code') this.code.push({ start: start + at, end: start + span.end });
+      if (comment) this.#hideComment(comment);
+      if (comment && comment.end > end) return false;
+      this.#paragraph = end;
+      at = spans.nextSign(comment ? comment.end - start : span.end);
+    }
+    return true;
+  }
+
+  #inlineComment(start: number): Region | undefined {
+    const end = this.#noMoreComments ? undefined : commentEnd(this.#body, start);
+    this.#noMoreComments = end === undefined;
+    return end === undefined ? undefined : { start, end };
+  }
+}
+
+/** `<!-->` and `<!--->` are whole comments. */
+function commentEnd(text: string, start: number): number | undefined {
+  if (text.startsWith('<!-->', start)) return start + 5;
+  if (text.startsWith('<!--->', start)) return start + 6;
+  const end = text.indexOf('-->', start + 4);
+  return end < 0 ? undefined : end + 3;
+}
+
+/** Where code spans and comments begin in one paragraph. */
+class SpanFinder {
+  readonly #text: string;
+  /** Where the last run of backticks of each length begins, so that none is looked for that is not there. */
+  #lastRuns: ReadonlyMap<number, number> | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The next backtick, backslash or comment. */
+  nextSign(from: number): number {
+    const found = /[`\\]|<!--/g;
+    found.lastIndex = from;
+    return found.exec(this.#text)?.index ?? -1;
+  }
+
+  spanAt(at: number): { readonly kind: 'code' | 'comment' | 'text'; readonly end: number } {
+    const sign = this.#text[at];
+    if (sign === '\\') return { kind: 'text', end: at + 2 };
+    if (sign === '<') return { kind: 'comment', end: at + 4 };
+    const run = runOfBackticks(this.#text, at);
+    const end = this.#closing(at + run, run);
+    return end === undefined ? { kind: 'text', end: at + run } : { kind: 'code', end };
+  }
+
+  #closing(from: number, length: number): number | undefined {
+    this.#lastRuns ??= new Map(Array.from(runsOfBackticks(this.#text, from), ({ at, run }) => [run, at]));
+    if ((this.#lastRuns.get(length) ?? -1) < from) return undefined;
+    for (const { at, run } of runsOfBackticks(this.#text, from)) if (run === length) return at + run;
+    return undefined;
+  }
+}
+
+function* runsOfBackticks(
+  text: string,
+  from: number,
+): Generator<{ readonly at: number; readonly run: number }> {
+  for (let at = text.indexOf('`', from); at >= 0; ) {
+    const run = runOfBackticks(text, at);
+    yield { at, run };
+    at = text.indexOf('`', at + run);
+  }
+}
+
+function runOfBackticks(text: string, at: number): number {
+  let end = at;
+  while (text[end] === '`') end += 1;
+  return end - at;
+}

@@ -1,0 +1,230 @@
+import { eachLine, type Line } from '../../base/lines.ts';
+import { renderToolName, type WrittenCall } from './calls.ts';
+import type { Fence } from './fence.ts';
+import { readMarker } from './marker.ts';
+import type { Problem, Turn } from './parse.ts';
+
+/**
+ * The calls and results of chat.md, which are XML. They are read, never written: what a model says is escaped when
+ * it is written, so only a file of chat.md, or its user, can hold one.
+ */
+
+/** A block from its opening tag to its closing tag, with the fence around it if there is one. */
+export interface XmlBlock {
+  readonly start: number;
+  readonly contentStart: number;
+  readonly contentEnd: number;
+  readonly end: number;
+}
+
+/** A call whose turn is not whole yet: whether it counts depends on what follows the turn. */
+export interface XmlCall {
+  readonly call: WrittenCall;
+  /** In a fence that could be anybody's example: only chat.md's own marker behind the turn makes it a call. */
+  readonly needsResultTurn: boolean;
+  readonly hasServer: boolean;
+}
+
+/** Stands for the server of a call that names none, as chats of early versions of chat.md do. */
+const NO_SERVER = '_';
+const OPENING = { tool_call: /^[ \t]*<tool_call>/, tool_result: /^[ \t]*<tool_result>/ };
+
+/** What is open where a block may begin. */
+export interface AroundBlock {
+  readonly fence: Fence | undefined;
+  /** Where the open fence's line begins and where its content does. */
+  readonly fenceStart: number;
+  readonly fenceBodyStart: number;
+}
+
+/**
+ * Finds blocks in the lines of one text. A block is taken whole, because its content is not Markdown: code fences
+ * in it would otherwise open and close at random. A turn marker before the closing tag means that it is no block.
+ */
+export class XmlBlockFinder {
+  readonly #text: string;
+  /** Up to here there is no closing tag, so nobody has to look again. */
+  #nothingBefore = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  find(tag: 'tool_call' | 'tool_result', line: Line, around: AroundBlock): XmlBlock | undefined {
+    const opening = OPENING[tag].exec(line.text);
+    if (!opening || line.start < this.#nothingBefore) return undefined;
+    const fenced = around.fence !== undefined;
+    if (fenced ? !this.#isFirstInFence(line, around) : /^(?: {4}| {0,3}\t)/.test(line.text)) return undefined;
+    const closing = this.#findClosing(`</${tag}>`, line);
+    if (!closing) return undefined;
+    const hasFence = fenced || endsInBackticks(this.#text, line.start);
+    return {
+      start: fenced ? around.fenceStart : line.start,
+      contentStart: line.start + opening[0].length,
+      contentEnd: closing.start,
+      end: hasFence ? afterBackticks(this.#text, closing.next) : closing.next,
+    };
+  }
+
+  #isFirstInFence(line: Line, { fence, fenceBodyStart }: AroundBlock): boolean {
+    return !fence?.contained && this.#text.slice(fenceBodyStart, line.start).trim() === '';
+  }
+
+  /** The closing tag has a line of its own, outside CDATA. */
+  #findClosing(tag: string, from: Line): Line | undefined {
+    let inCdata = false;
+    for (const line of eachLine(this.#text, from.start)) {
+      if (readMarker(line.text)) {
+        this.#nothingBefore = line.start;
+        return undefined;
+      }
+      if (!inCdata && line.start > from.start && line.text.trimStart().startsWith(tag)) return line;
+      const open = line.text.lastIndexOf('<![CDATA[');
+      if (open >= 0 || inCdata) inCdata = line.text.indexOf(']]>', Math.max(open, 0)) < 0;
+    }
+    this.#nothingBefore = this.#text.length;
+    return undefined;
+  }
+}
+
+/** Some models begin the fence at the end of a sentence: then its last line alone looks like an opening one. */
+function endsInBackticks(text: string, lineStart: number): boolean {
+  return /[^`\n]`{3,}[\w-]*[ \t]*\r?\n$/.test(text.slice(Math.max(0, lineStart - 40), lineStart));
+}
+
+function afterBackticks(text: string, from: number): number {
+  for (const line of eachLine(text, from)) {
+    if (/^[ \t]*`{3,}[ \t]*$/.test(line.text)) return line.next;
+    if (line.text.trim() !== '') break;
+  }
+  return from;
+}
+
+/** Reads a block `<tool_call>` as a call; nothing when it names no tool. */
+export function readXmlCall(text: string, block: XmlBlock, info: string | undefined): XmlCall | undefined {
+  const content = text.slice(block.contentStart, block.contentEnd);
+  const name = /<tool_name>\s*([^\s<]+)(?:[ \t]+([^\s<]+))?\s*<\/tool_name>/d.exec(content);
+  const written = name?.[1];
+  if (written === undefined) return undefined;
+  const server = /^([A-Za-z0-9_-]+)\./.exec(written)?.[1];
+  const tool = server === undefined ? written : written.slice(server.length + 1);
+  if (tool === '') return undefined;
+  const id = name?.[2];
+  const nameEnd = (name?.indices?.[2] ?? name?.indices?.[1])?.[1] ?? 0;
+  const call: WrittenCall = {
+    server: server ?? NO_SERVER,
+    tool,
+    ...(id === undefined ? {} : { id }),
+    start: block.start,
+    end: block.end,
+    infoEnd: block.contentStart + nameEnd,
+    argumentsText: JSON.stringify(readParams(content)),
+    closed: true,
+  };
+  return {
+    call,
+    needsResultTurn: info !== undefined && info !== 'tool_call',
+    hasServer: server !== undefined,
+  };
+}
+
+const PARAM = /<param\s+name=(?:"([^"<>]*)"|'([^'<>]*)')\s*>/g;
+const CDATA = /^\s*<!\[CDATA\[/;
+
+function readParams(content: string): Record<string, unknown> {
+  const params: [string, unknown][] = [];
+  let done = 0;
+  for (const match of content.matchAll(PARAM)) {
+    if (match.index < done) continue;
+    const start = match.index + match[0].length;
+    const cdata = CDATA.exec(content.slice(start));
+    const textStart = start + (cdata?.[0].length ?? 0);
+    const textEnd = content.indexOf(cdata ? ']]>' : '</param>', textStart);
+    if (textEnd < 0) break;
+    const text = content.slice(textStart, textEnd);
+    params.push([(match[1] ?? match[2] ?? '').trim(), cdata ? text : readValue(text)]);
+    done = textEnd;
+  }
+  // Not by assignment: a parameter may be called __proto__.
+  return Object.fromEntries(params);
+}
+
+/**
+ * A value that is JSON is what it says, but for a quoted string, which may be meant as it stands. Numbers too long
+ * to be exact stay text.
+ */
+function readValue(written: string): unknown {
+  const text = readText(written);
+  if (!/^\s*(?:[[{\d-]|(?:true|false|null)\s*$)/.test(text)) return text;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
+      ? text
+      : value;
+  } catch {
+    return text;
+  }
+}
+
+/** The line break behind the opening tag is layout; so is the one before the closing tag, if one line is all. */
+function readText(written: string): string {
+  const lines = written.replaceAll('\r\n', '\n').replace(/^[ \t]*\n/, '');
+  const lastLine = lines.lastIndexOf('\n') + 1;
+  if (lastLine === 0 || lines.slice(lastLine).trim() !== '') return lines;
+  const text = lines.slice(0, lastLine);
+  return text.indexOf('\n') === text.length - 1 ? text.slice(0, -1) : text;
+}
+
+/** The text inside `<tool_result>`, for a tool turn of chat.md. */
+export function readChatMdResult(body: string): string | undefined {
+  const start = body.indexOf('<tool_result>');
+  const end = body.lastIndexOf('</tool_result>');
+  if (start < 0 || end < start || !/^\s*(?:`{3,}[\w-]*\s*)?$/.test(body.slice(0, start))) return undefined;
+  const inside = body.slice(start + '<tool_result>'.length, end);
+  return inside.replace(/^[ \t]*\r?\n/, '').replace(/\r?\n[ \t]*$/, '');
+}
+
+/** True for a tool turn as chat.md writes it: its marker does not say what it answers. */
+export function isChatMdResult(turn: Turn): boolean {
+  return turn.role === 'tool' && turn.words === '';
+}
+
+/**
+ * Puts the calls into their turns, and gives each result the words that name its call. With fewer results than
+ * calls, the last calls are answered: chat.md runs the last one. An empty result answers nothing.
+ */
+export function settleXmlCalls(
+  text: string,
+  turns: Turn[],
+  found: ReadonlyMap<number, readonly XmlCall[]>,
+): Problem[] {
+  const problems: Problem[] = [];
+  for (const [at, xmlCalls] of found) {
+    const turn = turns[at];
+    if (!turn) continue;
+    const results: number[] = [];
+    let hasResultTurn = false;
+    for (let next = at + 1; turns[next]?.role === 'tool'; next += 1) {
+      const result = turns[next];
+      if (!result || !isChatMdResult(result)) continue;
+      hasResultTurn = true;
+      if (text.slice(result.bodyStart, result.end).trim() !== '') results.push(next);
+    }
+    const counted = xmlCalls.filter((each) => hasResultTurn || !each.needsResultTurn);
+    const calls = [...turn.calls, ...counted.map((each) => each.call)].sort((a, b) => a.start - b.start);
+    turns[at] = { ...turn, calls };
+    const pending = counted.slice(0, Math.max(0, counted.length - results.length));
+    for (const [n, { call }] of counted.slice(pending.length).entries()) {
+      const result = turns[results[n] ?? -1];
+      const words = `${renderToolName(call)}${call.id === undefined ? '' : ` ${call.id}`}`;
+      if (result) turns[results[n] ?? -1] = { ...result, words };
+    }
+    for (const { call, hasServer } of pending) if (!hasServer) problems.push(noServer(call));
+  }
+  return problems;
+}
+
+function noServer(call: WrittenCall): Problem {
+  const message = `This call names no server: write <tool_name>SERVER.${call.tool}</tool_name>, then run.`;
+  return { offset: call.start, message };
+}

@@ -1,0 +1,247 @@
+import { eachLine, LineCounter } from '../../base/lines.ts';
+import { findHidden, type Region } from './comments.ts';
+import {
+  type Destination,
+  localTarget,
+  normalizeLabel,
+  readDefinition,
+  readDestination,
+  readTitle,
+} from './linkTarget.ts';
+
+/** A link or an image of a turn that points at a file of this machine. */
+export interface LocalLink {
+  /** A path, decoded, without fragment and title. */
+  readonly target: string;
+  readonly label: string;
+  readonly isImage: boolean;
+  /** Where the link begins in the body, and on which of its lines, counted from 0. */
+  readonly offset: number;
+  readonly end: number;
+  readonly line: number;
+}
+
+/** A link or an image of a turn, wherever it leads. */
+export interface AnyLink extends Omit<LocalLink, 'target' | 'line'> {
+  /** As it is written, without escapes. */
+  readonly target: string;
+  /** The path of a file of this machine, if it is one. */
+  readonly local: string | undefined;
+}
+
+/** All links of a turn, in order. Code and comments hold none. */
+export function findLinks(body: string): readonly AnyLink[] {
+  if (!body.includes(']')) return [];
+  const { comments, code } = findHidden(body);
+  const hidden = [...comments, ...code].sort((a, b) => a.start - b.start);
+  const { blocks, definitions } = splitBlocks(body, hidden);
+  const cursor = new RegionCursor(hidden);
+  return blocks.flatMap((block) =>
+    new LinkScanner(body, block, cursor, definitions)
+      .scan()
+      .sort((a, b) => a.offset - b.offset)
+      .map((link) => ({ ...link, local: localTarget(link.target) })),
+  );
+}
+
+/** The local files that a turn links to, in order, each once. */
+export function localLinks(body: string): readonly LocalLink[] {
+  const links = new Map<string, LocalLink>();
+  const counter = new LineCounter(body);
+  for (const { local, ...link } of findLinks(body)) {
+    if (local === undefined || links.has(local)) continue;
+    links.set(local, { ...link, target: local, line: counter.lineAt(link.offset) });
+  }
+  return [...links.values()];
+}
+
+/** The link to a local file that an offset is in: its path, and from where to where it is written. */
+export function localLinkAt(
+  body: string,
+  offset: number,
+): (Region & { readonly target: string }) | undefined {
+  // A picture may stand in a link; the later one is the one within.
+  const innermost = findLinks(body).findLast((link) => link.offset <= offset && offset < link.end);
+  if (innermost?.local === undefined) return undefined;
+  return { target: innermost.local, start: innermost.offset, end: innermost.end };
+}
+
+/** A link ends with its paragraph. Definitions stand at the beginning of one, and may be used anywhere. */
+function splitBlocks(body: string, hidden: readonly Region[]) {
+  const blocks: Region[] = [];
+  const definitions = new Map<string, string>();
+  const inHidden = new RegionCursor(hidden);
+  let start = 0;
+  for (const line of eachLine(body)) {
+    if (line.start < start) continue;
+    if (inHidden.contains(line.start)) continue;
+    const isBlank = line.text.trim() === '';
+    const definition = line.start === start && !isBlank ? readDefinition(body, line.start) : undefined;
+    if (definition) {
+      if (!definitions.has(definition.label)) definitions.set(definition.label, definition.target);
+      start = definition.end;
+    } else if (isBlank) {
+      blocks.push({ start, end: line.start });
+      start = line.next;
+    }
+  }
+  blocks.push({ start, end: body.length });
+  return { blocks: blocks.filter((block) => block.start < block.end), definitions };
+}
+
+/** Regions in order, asked in order. */
+class RegionCursor {
+  readonly #regions: readonly Region[];
+  #at = 0;
+
+  constructor(regions: readonly Region[]) {
+    this.#regions = regions;
+  }
+
+  contains(offset: number): boolean {
+    const region = this.next(offset);
+    return region !== undefined && region.start < offset;
+  }
+
+  /** The first region that ends behind the offset. */
+  next(offset: number): Region | undefined {
+    while ((this.#regions[this.#at]?.end ?? Number.POSITIVE_INFINITY) <= offset) this.#at += 1;
+    return this.#regions[this.#at];
+  }
+}
+
+interface FoundLink {
+  readonly target: string;
+  readonly label: string;
+  readonly isImage: boolean;
+  readonly offset: number;
+  readonly end: number;
+}
+
+interface Bracket {
+  readonly offset: number;
+  readonly isImage: boolean;
+}
+
+const HTML_TAG =
+  /^<(?:[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*|\/?[A-Za-z][A-Za-z0-9-]*(?:\s+[^\s"'=<>`/]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*\s*\/?)>/;
+/** As Markdown has it. */
+const MAX_LABEL_CHARS = 999;
+/** In brackets, empty or with more than white space. */
+const LABEL = /^\[((?=\s*[^\s\]])(?:[^[\]\\]|\\[\s\S])*|)\]/;
+/** Longer than any tag worth reading, so that a text full of `<` is read in no time. */
+const MAX_TAG_CHARS = 2000;
+
+class LinkScanner {
+  readonly #body: string;
+  readonly #block: Region;
+  readonly #hidden: RegionCursor;
+  readonly #definitions: ReadonlyMap<string, string>;
+  readonly #open: Bracket[] = [];
+  /** So many of the open brackets have a link within. */
+  #holdLink = 0;
+  readonly #found: FoundLink[] = [];
+
+  constructor(body: string, block: Region, hidden: RegionCursor, definitions: ReadonlyMap<string, string>) {
+    this.#body = body;
+    this.#block = block;
+    this.#hidden = hidden;
+    this.#definitions = definitions;
+  }
+
+  scan(): FoundLink[] {
+    const { start, end } = this.#block;
+    const sign = /[\\[\]<`]/g;
+    for (let at = start; at < end; ) {
+      sign.lastIndex = at;
+      const found = sign.exec(this.#body)?.index ?? end;
+      const region = this.#hidden.next(at);
+      if (region && region.start <= found) at = Math.max(region.end, at + 1);
+      else if (found >= end) break;
+      else at = this.#step(found);
+    }
+    return this.#found;
+  }
+
+  /** Reads the sign at the offset and says where to go on. */
+  #step(at: number): number {
+    switch (this.#body[at]) {
+      case '\\':
+        return at + 2;
+      case '<':
+        return at + this.#tagLength(at);
+      case '[': {
+        const isImage = this.#body[at - 1] === '!' && at > this.#block.start && !this.#isEscaped(at - 1);
+        this.#open.push({ offset: at, isImage });
+        return at + 1;
+      }
+      case ']':
+        return this.#close(at);
+      default:
+        return at + 1;
+    }
+  }
+
+  #isEscaped(at: number): boolean {
+    let backslashes = 0;
+    while (this.#body[at - 1 - backslashes] === '\\') backslashes += 1;
+    return backslashes % 2 === 1;
+  }
+
+  #tagLength(at: number): number {
+    const tag = HTML_TAG.exec(this.#body.slice(at, Math.min(at + MAX_TAG_CHARS, this.#block.end)));
+    return tag?.[0].length ?? 1;
+  }
+
+  #close(at: number): number {
+    const bracket = this.#open.pop();
+    const isInLink = this.#open.length < this.#holdLink;
+    this.#holdLink = Math.min(this.#holdLink, this.#open.length);
+    if (!bracket || (isInLink && !bracket.isImage)) return at + 1;
+    const label = this.#body.slice(bracket.offset + 1, at);
+    const destination = this.#inlineDestination(at + 1) ?? this.#reference(at + 1, label);
+    if (!destination) return at + 1;
+    const offset = bracket.isImage ? bracket.offset - 1 : bracket.offset;
+    const { target, end } = destination;
+    this.#found.push({ target, label: label.trim(), isImage: bracket.isImage, offset, end });
+    // A link cannot hold a link, so what is open around it is none; around an image it may be one.
+    if (!bracket.isImage) this.#holdLink = this.#open.length;
+    return end;
+  }
+
+  /** `(target "title")` */
+  #inlineDestination(at: number): Destination | undefined {
+    if (this.#body[at] !== '(') return undefined;
+    const { end: blockEnd } = this.#block;
+    const text = this.#body.slice(0, blockEnd);
+    const start = skipSpace(text, at + 1);
+    if (text[start] === ')') return { target: '', end: start + 1 };
+    const destination = readDestination(text, start);
+    if (!destination) return undefined;
+    let end = skipSpace(text, destination.end);
+    const titleEnd = end > destination.end ? readTitle(text, end) : undefined;
+    if (titleEnd !== undefined) end = skipSpace(text, titleEnd);
+    return text[end] === ')' ? { target: destination.target, end: end + 1 } : undefined;
+  }
+
+  /** `[label]` behind the text, or `[]`, or nothing: then the text is the label. */
+  #reference(at: number, text: string): Destination | undefined {
+    const behind = this.#body[at] === '[' ? LABEL.exec(this.#labelText(at)) : null;
+    const label = behind?.[1] || text;
+    if (label.length > MAX_LABEL_CHARS) return undefined;
+    const target = this.#definitions.get(normalizeLabel(label));
+    if (target === undefined || (label === text && /(?<!\\)[[\]]/.test(text))) return undefined;
+    return { target, end: at + (behind?.[0].length ?? 0) };
+  }
+
+  #labelText(at: number): string {
+    return this.#body.slice(at, Math.min(at + MAX_LABEL_CHARS + 2, this.#block.end));
+  }
+}
+
+/** White space with one line break at most, which within a paragraph is all there can be. */
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && ' \t\r\n'.includes(text.charAt(at))) at += 1;
+  return at;
+}

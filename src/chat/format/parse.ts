@@ -1,0 +1,263 @@
+import { eachLine, type Line } from '../../base/lines.ts';
+import { type Cut, readCut, stepReplyLine } from '../reply/notes.ts';
+import { readCallInfo, readSentMark, type SentMark, type WrittenCall } from './calls.ts';
+import { findComments, findReplyComments, isWithin } from './comments.ts';
+import { FenceReader } from './fence.ts';
+import {
+  type AroundBlock,
+  readXmlCall,
+  settleXmlCalls,
+  type XmlBlock,
+  XmlBlockFinder,
+  type XmlCall,
+} from './legacy.ts';
+import { type Marker, type Role, readMarker } from './marker.ts';
+import { isPreamble } from './preamble.ts';
+
+export interface Chat {
+  /** The text between the `---` lines at the top. */
+  readonly frontMatter?: string;
+  readonly frontMatterStart?: number;
+  /** The lines `key=value` above the first marker, as chat.md has them. */
+  readonly preamble?: string;
+  readonly preambleStart?: number;
+  readonly turns: readonly Turn[];
+  readonly problems: readonly Problem[];
+  /** True when the last turn leaves a code fence open: whatever is appended would be code. */
+  readonly endsInFence: boolean;
+}
+
+export interface Turn {
+  readonly role: Role;
+  /** What follows the role on the marker's line. A result of chat.md has the name of its call here. */
+  readonly words: string;
+  readonly start: number;
+  readonly bodyStart: number;
+  /** Where the next turn begins, or the file ends. */
+  readonly end: number;
+  /** The calls of a user or an assistant; a tool's text holds none, whatever it looks like. */
+  readonly calls: readonly WrittenCall[];
+  /** An assistant's turn that is not whole, or not yet. */
+  readonly cut?: Cut;
+  /** Which of the calls were sent and may have no result yet. */
+  readonly sent?: readonly SentMark[];
+}
+
+export interface Problem {
+  readonly offset: number;
+  readonly message: string;
+  /** A setting that says which model or which tools, and cannot be read: nobody should be asked instead. */
+  readonly stopsRun?: boolean;
+}
+
+/** What is known already of the text up to `end`, where a marker begins a turn that is not a tool's. */
+export interface KnownStart {
+  readonly chat: Omit<Chat, 'endsInFence'>;
+  readonly end: number;
+}
+
+/** What a chat's text means. Never throws: what cannot be read is a problem, and the rest is read. */
+export function parseChat(text: string, known?: KnownStart): Chat {
+  const front = known ? { settings: known.chat, end: known.end } : readFrontMatter(text);
+  const problems: Problem[] = [...(known?.chat.problems ?? [])];
+  const turns: Turn[] = [...(known?.chat.turns ?? [])];
+  const xmlCalls = new Map<number, readonly XmlCall[]>();
+  const fences = new FenceReader();
+  const blocks = new XmlBlockFinder(text);
+  let preamble: Pick<Chat, 'preamble' | 'preambleStart'> = {};
+  let blockEnd = 0;
+  let turn = new OpenTurn(text, { role: 'user', words: '' }, front.end, front.end);
+  const close = (end: number) => {
+    if (turn.isPreamble(end)) {
+      preamble = { preamble: text.slice(front.end, end), preambleStart: front.end };
+    } else if (!turn.isNobodys(end)) {
+      const closed = turn.close(end);
+      if (turn.xmlCalls.length > 0) xmlCalls.set(turns.length, turn.xmlCalls);
+      turns.push(closed);
+    }
+    problems.push(...turn.problems);
+  };
+  for (const line of eachLine(text, front.end, (first) => fences.passes(first))) {
+    if (line.start < blockEnd) continue;
+    const marker = fences.hidesMarkers ? undefined : readMarker(line.text);
+    if (marker) {
+      fences.atMarker();
+      close(line.start);
+      turn = new OpenTurn(text, marker, line.start, line.next);
+      continue;
+    }
+    const block = fences.inComment ? undefined : turn.findXml(blocks, line, fences.open);
+    if (block) {
+      blockEnd = block.end;
+      fences.atMarker();
+      continue;
+    }
+    const cut = turn.readCut(line);
+    if (cut) {
+      // What a killed editor left open must not make code of the rest of the file.
+      fences.atMarker();
+      continue;
+    }
+    if (!fences.open && !fences.inComment) turn.readSent(line);
+    const state = turn.isAssistants ? stepReplyLine(fences, line.text) : fences.step(line.text);
+    if (state === 'opened' && fences.open && !fences.open.contained) turn.fenceOpened(fences.open.info, line);
+    else if (state === 'closed') turn.fenceClosed(line);
+  }
+  close(text.length);
+  problems.push(...settleXmlCalls(text, turns, xmlCalls));
+  if (fences.hidesMarkers) {
+    problems.push({ offset: turn.bodyStart, message: 'A code fence in this turn is never closed.' });
+  }
+  problems.sort((a, b) => a.offset - b.offset);
+  return {
+    ...front.settings,
+    ...preamble,
+    turns,
+    problems,
+    endsInFence: fences.hidesMarkers,
+  };
+}
+
+export function turnBody(text: string, turn: Turn): string {
+  return text.slice(turn.bodyStart, turn.end);
+}
+
+type OpenCall = Omit<WrittenCall, 'end' | 'argumentsText' | 'closed'> & { readonly bodyStart: number };
+
+class OpenTurn {
+  readonly bodyStart: number;
+  problems: Problem[] = [];
+  xmlCalls: XmlCall[] = [];
+  readonly #text: string;
+  readonly #marker: Marker;
+  readonly #start: number;
+  #calls: WrittenCall[] = [];
+  #call: OpenCall | undefined;
+  #cut: Cut | undefined;
+  #sent: SentMark[] = [];
+  #fence = { fenceStart: 0, fenceBodyStart: 0 };
+
+  constructor(text: string, marker: Marker, start: number, bodyStart: number) {
+    this.#text = text;
+    this.#marker = marker;
+    this.#start = start;
+    this.bodyStart = bodyStart;
+  }
+
+  /** Text above the first marker is the user's; white space there is nobody's. */
+  isNobodys(end: number): boolean {
+    return this.#start === this.bodyStart && this.#text.slice(this.#start, end).trim() === '';
+  }
+
+  /** Lines `key=value` above the first marker are settings of chat.md. */
+  isPreamble(end: number): boolean {
+    return this.#start === this.bodyStart && isPreamble(this.#text.slice(this.#start, end));
+  }
+
+  /** Takes a call or a result of chat.md as a whole, if one begins at this line. */
+  findXml(finder: XmlBlockFinder, line: Line, fence: AroundBlock['fence']): XmlBlock | undefined {
+    const { role, words } = this.#marker;
+    const tag =
+      role === 'assistant' ? 'tool_call' : role === 'tool' && words === '' ? 'tool_result' : undefined;
+    const block = tag && finder.find(tag, line, { fence, ...this.#fence });
+    if (!block || tag !== 'tool_call') return block;
+    const call = readXmlCall(this.#text, block, fence?.info);
+    if (call) this.xmlCalls.push(call);
+    // The fence's own first line names no tool, which is as it should be.
+    const complaint = this.problems.findIndex(({ offset }) => fence && offset === block.start);
+    if (complaint >= 0) this.problems.splice(complaint, 1);
+    return block;
+  }
+
+  fenceOpened(info: string, line: Line): void {
+    this.#fence = { fenceStart: line.start, fenceBodyStart: line.next };
+    if (this.#marker.role !== 'user' && this.#marker.role !== 'assistant') return;
+    const read = readCallInfo(info);
+    if (typeof read === 'string') this.problems.push({ offset: line.start, message: read });
+    else if (read) {
+      const infoEnd = line.start + line.text.trimEnd().length;
+      this.#call = { ...read, start: line.start, infoEnd, bodyStart: line.next };
+    }
+  }
+
+  fenceClosed(line: Line): void {
+    this.#endCall(line.start, line.next, true);
+  }
+
+  get isAssistants(): boolean {
+    return this.#marker.role === 'assistant';
+  }
+
+  /** Only an assistant's turn is cut; such a line in another's text is text. */
+  readCut(line: Line): Cut | undefined {
+    const cut = this.isAssistants ? readCut(line.text) : undefined;
+    if (cut) {
+      this.#endCall(line.start, line.start, false);
+      this.#cut = cut;
+    }
+    return cut;
+  }
+
+  /** Only below a call of a user or an assistant does such a line mean anything. */
+  readSent(line: Line): void {
+    const { role } = this.#marker;
+    const mark = role === 'user' || role === 'assistant' ? readSentMark(line.text, line.start) : undefined;
+    if (mark) this.#sent.push(mark);
+  }
+
+  close(end: number): Turn {
+    this.#endCall(end, end, false);
+    this.#dropCommented(end);
+    const cut = this.#cut && { cut: this.#cut };
+    return {
+      ...this.#marker,
+      start: this.#start,
+      bodyStart: this.bodyStart,
+      end,
+      calls: this.#calls,
+      ...cut,
+      ...(this.#sent.length > 0 && { sent: this.#sent }),
+    };
+  }
+
+  /**
+   * What is not sent does not run. A comment that begins a line hides fences where they stand; for one that begins
+   * in the middle of a line, only the whole turn tells.
+   */
+  #dropCommented(end: number): void {
+    if (this.#calls.length + this.xmlCalls.length + this.problems.length === 0) return;
+    const body = this.#text.slice(this.bodyStart, end);
+    if (!body.includes('<!--')) return;
+    const found = this.isAssistants ? findReplyComments(body) : findComments(body);
+    const comments = found.map((each) => ({
+      start: this.bodyStart + each.start,
+      end: this.bodyStart + each.end,
+    }));
+    const blocks = this.xmlCalls.map(({ call }) => call);
+    // In a call of chat.md it is part of what the call says.
+    const hiding = comments.filter(({ start }) => !isWithin(blocks, start));
+    this.#calls = this.#calls.filter(({ start }) => !isWithin(hiding, start));
+    this.xmlCalls = this.xmlCalls.filter(({ call }) => !isWithin(hiding, call.start));
+    this.problems = this.problems.filter(({ offset }) => !isWithin(hiding, offset));
+  }
+
+  #endCall(bodyEnd: number, end: number, closed: boolean): void {
+    if (!this.#call) return;
+    const { bodyStart, ...call } = this.#call;
+    this.#calls.push({ ...call, end, closed, argumentsText: this.#text.slice(bodyStart, bodyEnd) });
+    this.#call = undefined;
+  }
+}
+
+const FRONT_MATTER = /^---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m;
+
+type Settings = Pick<Chat, 'frontMatter' | 'frontMatterStart'>;
+
+function readFrontMatter(text: string): { readonly settings: Settings; readonly end: number } {
+  const match = text.startsWith('---') ? FRONT_MATTER.exec(text) : null;
+  if (match?.index !== 0) return { settings: {}, end: 0 };
+  // One that was never closed ends where the turns begin; what a turn says cannot close it.
+  if (match[1]?.split(/\r?\n/).some((line) => readMarker(line))) return { settings: {}, end: 0 };
+  const settings = { frontMatter: match[1] ?? '', frontMatterStart: text.indexOf('\n') + 1 };
+  return { settings, end: match[0].length };
+}

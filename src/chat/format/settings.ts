@@ -1,0 +1,264 @@
+import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yaml';
+import type { Approval, Reasoning, TextEdit, ToolName } from '../../ports.ts';
+import { strictest } from './approval.ts';
+import { type Chat, type Problem, parseChat } from './parse.ts';
+import { readPreamble } from './preamble.ts';
+import { settingRule } from './settingKeys.ts';
+
+/** What a chat or an agent says about its own run. */
+export interface ChatSettings {
+  readonly model?: string;
+  readonly agent?: string;
+  readonly system?: string;
+  readonly servers?: readonly string[];
+  /** Patterns such as `charts.*`: which tools may be used. */
+  readonly tools?: readonly string[];
+  /** Patterns of the agent, which must allow a tool as well. */
+  readonly agentTools?: readonly string[];
+  readonly approve?: Approval;
+  readonly maxSteps?: number;
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  readonly reasoning?: Reasoning;
+  readonly title?: string;
+}
+
+export interface ReadSettings {
+  readonly settings: ChatSettings;
+  /** With offsets in the file. */
+  readonly problems: readonly Problem[];
+}
+
+/** Longer than any settings; YAML is slow to read. */
+const MAX_FRONT_MATTER_CHARS = 100_000;
+
+/** Reads the front matter and, behind it, the preamble of chat.md. Never throws; settings that are wrong are absent. */
+export function readSettings(
+  chat: Pick<Chat, 'frontMatter' | 'frontMatterStart' | 'preamble' | 'preambleStart'>,
+): ReadSettings {
+  const preamble =
+    chat.preamble === undefined ? NONE : readPreambleSettings(chat.preamble, chat.preambleStart ?? 0);
+  const front =
+    chat.frontMatter === undefined ? NONE : readFrontMatter(chat.frontMatter, chat.frontMatterStart ?? 0);
+  return {
+    settings: { ...preamble.settings, ...front.settings },
+    problems: [...front.problems, ...preamble.problems],
+  };
+}
+
+const NONE: ReadSettings = { settings: {}, problems: [] };
+
+/** What a setting counts as when its value is wrong: whoever wrote it wanted limits, so it limits most. */
+const WHEN_WRONG: ReadonlyMap<string, Partial<ChatSettings>> = new Map<string, Partial<ChatSettings>>([
+  ['approve', { approve: 'ask' }],
+  ['servers', { servers: [] }],
+  ['tools', { tools: [] }],
+]);
+
+function readFrontMatter(yaml: string, start: number): ReadSettings {
+  const { pairs, errors } = readPairs(yaml);
+  const problems: Problem[] = errors.map(({ offset, message }) => ({
+    offset: start + offset,
+    message,
+    stopsRun: true,
+  }));
+  // Of settings that cannot be read, nobody knows how strict they were meant to be.
+  let settings: ChatSettings = errors.length > 0 ? { approve: 'ask' } : {};
+  const seen = new Set<string>();
+  for (const pair of pairs) {
+    const { key, offset } = keyOf(pair);
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const read = readSetting(key, plainValue(pair.value));
+    settings = { ...settings, ...read.settings, ...(errors.length > 0 ? { approve: 'ask' } : {}) };
+    if (read.problem !== undefined) {
+      const stopsRun = DECISIVE.has(key) ? { stopsRun: true } : {};
+      problems.push({ offset: start + offset, message: read.problem, ...stopsRun });
+    }
+  }
+  return { settings, problems };
+}
+
+/** Who answers, and with which tools. */
+const DECISIVE: ReadonlySet<string> = new Set(['model', 'agent', 'servers', 'tools', 'approve']);
+
+function readSetting(key: string, value: unknown): { settings: Partial<ChatSettings>; problem?: string } {
+  const rule = settingRule(key);
+  if (!rule) return { settings: {}, problem: `There is no setting “${shorten(key)}”: it is ignored.` };
+  if (value === null && key !== 'approve') return { settings: {} };
+  const read = rule.read(value);
+  if (typeof read !== 'string') return { settings: read };
+  const instead = WHEN_WRONG.get(key);
+  const effect = instead ? `it counts as ${key === 'approve' ? 'ask' : 'an empty list'}` : 'it is ignored';
+  return { settings: instead ?? {}, problem: `“${key}” ${read}: ${effect}.` };
+}
+
+function shorten(key: string): string {
+  return key.length > 40 ? `${key.slice(0, 40)}…` : key;
+}
+
+export interface SettingPairs {
+  readonly pairs: readonly Pair[];
+  readonly errors: readonly Problem[];
+}
+
+/** The keys and values as nodes. Aliases are never followed, so a few lines cannot become gigabytes. */
+function readPairs(yaml: string): SettingPairs {
+  if (yaml.length > MAX_FRONT_MATTER_CHARS) return failed('The front matter is too long to be read.');
+  try {
+    const document = parseDocument(yaml, { prettyErrors: false, logLevel: 'silent' });
+    const errors = document.errors.map(({ pos, message }) => ({
+      offset: pos[0],
+      message: `The front matter is not valid YAML: ${message}`,
+    }));
+    const { contents } = document;
+    if (isMap(contents)) return { pairs: contents.items, errors };
+    const isEmpty = contents === null || (isScalar(contents) && contents.value === null);
+    if (isEmpty || errors.length > 0) return { pairs: [], errors };
+    return failed('The front matter is not a list of settings such as “model: NAME”.');
+  } catch {
+    // Brackets nested thousands deep exhaust the reader's stack.
+    return failed('The front matter cannot be read.');
+  }
+}
+
+function failed(message: string): SettingPairs {
+  return { pairs: [], errors: [{ offset: 0, message }] };
+}
+
+function keyOf(pair: Pair): { readonly key: string; readonly offset: number } {
+  const node = pair.key;
+  return { key: isScalar(node) ? String(node.value) : '', offset: startOf(node) };
+}
+
+function startOf(node: unknown): number {
+  return (node as Node | null)?.range?.[0] ?? 0;
+}
+
+/** Scalars and lists of scalars; whatever else there is, no setting takes it. */
+function plainValue(node: unknown): unknown {
+  if (node === null || node === undefined) return null;
+  if (isScalar(node)) return node.value;
+  return isSeq(node) ? node.items.map((item) => (isScalar(item) ? item.value : undefined)) : undefined;
+}
+
+const EFFORTS: ReadonlyMap<string, Reasoning> = new Map<string, Reasoning>([
+  ['none', 'off'],
+  ['minimal', 'low'],
+  ['low', 'low'],
+  ['medium', 'medium'],
+  ['high', 'high'],
+]);
+
+function readPreambleSettings(preamble: string, start: number): ReadSettings {
+  const problems: Problem[] = [];
+  let settings: ChatSettings = {};
+  for (const { key, value, offset } of readPreamble(preamble)) {
+    const read = readPreambleEntry(key, value);
+    settings = { ...settings, ...read.settings };
+    if (read.problem !== undefined) problems.push({ offset: start + offset, message: read.problem });
+  }
+  return { settings, problems };
+}
+
+function readPreambleEntry(key: string, value: string): ReturnType<typeof readSetting> {
+  if (key === 'selectedConfig') return readSetting('model', value);
+  if (key === 'maxTokens') return readSetting('maxTokens', Number(value));
+  if (key === 'reasoningEffort') return readSetting('reasoning', EFFORTS.get(value.toLowerCase()));
+  return { settings: {}, problem: `There is no setting “${shorten(key)}”: it is ignored.` };
+}
+
+/** The chat's settings over its agent's; what limits a run must be allowed by both. */
+export function mergeSettings(agent: ChatSettings, chat: ChatSettings): ChatSettings {
+  const { servers: agentServers, tools: agentTools } = agent;
+  const approve = agent.approve === undefined ? chat.approve : strictest(agent.approve, chat.approve);
+  const steps = [agent.maxSteps, chat.maxSteps].filter((each) => each !== undefined);
+  const servers = chat.servers?.filter((server) => agentServers?.includes(server) ?? true) ?? agentServers;
+  return {
+    ...agent,
+    ...chat,
+    ...(approve === undefined ? {} : { approve }),
+    ...(servers === undefined ? {} : { servers }),
+    ...(steps.length === 0 ? {} : { maxSteps: Math.min(...steps) }),
+    ...(agentTools && chat.tools ? { agentTools } : {}),
+  };
+}
+
+/** Whether the settings let a tool be used. `*` in a pattern stands for any characters. */
+export function allowsTool({ servers, tools, agentTools }: ChatSettings, tool: ToolName): boolean {
+  if (servers && !servers.includes(tool.server)) return false;
+  return [tools, agentTools].every(
+    (patterns) => patterns?.some((pattern) => matchesTool(pattern, tool)) ?? true,
+  );
+}
+
+/** The first dot divides server and tool, as in a call; a pattern without one is about the whole name. */
+function matchesTool(pattern: string, { server, tool }: ToolName): boolean {
+  const dot = pattern.indexOf('.');
+  if (dot < 0) return matchesGlob(pattern, `${server}.${tool}`);
+  return matchesGlob(pattern.slice(0, dot), server) && matchesGlob(pattern.slice(dot + 1), tool);
+}
+
+/** Without a regular expression: patterns with many stars would take one for ever. */
+function matchesGlob(pattern: string, name: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return first === name;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const piece of rest) {
+    const found = name.indexOf(piece, at);
+    if (found < 0) return false;
+    at = found + piece.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
+}
+
+/** What can be written as a setting. */
+export type SettingValue = string | number | readonly string[];
+
+/** Sets one setting and leaves all else as it stands; a chat without front matter gets one. */
+export function setFrontMatter(
+  chatText: string,
+  key: keyof ChatSettings,
+  value: SettingValue,
+  chat: Pick<Chat, 'frontMatter' | 'frontMatterStart'> = parseChat(chatText),
+): TextEdit {
+  const { frontMatter, frontMatterStart = 0 } = chat;
+  const eol = chatText.includes('\r\n') ? '\r\n' : '\n';
+  const line = `${key}: ${renderValue(value)}`;
+  if (frontMatter === undefined) return insert(0, `---${eol}${line}${eol}---${eol}`);
+  const edit = setInYaml(frontMatter, key, line, eol);
+  return { ...edit, start: frontMatterStart + edit.start, end: frontMatterStart + edit.end };
+}
+
+function setInYaml(yaml: string, key: string, line: string, eol: string): TextEdit {
+  const pairs = readPairs(yaml).pairs;
+  const pair = pairs.find((each) => keyOf(each).key === key);
+  if (pair) return { ...rangeOfPair(yaml, pair), text: line };
+  // Settings within braces: the new one goes behind the opening brace, where it needs a comma.
+  const brace = /^\s*\{/.exec(yaml)?.[0].length;
+  if (brace !== undefined && pairs.length > 0) return insert(brace, `${line}, `);
+  return insert(yaml.length, `${line}${eol}`);
+}
+
+/** From the key to the end of its value, without the line end that a text over several lines has. */
+function rangeOfPair(yaml: string, { key, value }: Pair): Pick<TextEdit, 'start' | 'end'> {
+  const start = startOf(key);
+  const keyEnd = yaml.indexOf(':', (key as Node | null)?.range?.[1] ?? start) + 1;
+  const valueEnd = (value as Node | null)?.range?.[1] ?? keyEnd;
+  const written = yaml.slice(start, Math.max(keyEnd, valueEnd));
+  return { start, end: start + written.trimEnd().length };
+}
+
+/** Quoted unless it is plainly a word: quotes are never wrong. */
+export function renderValue(value: SettingValue): string {
+  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return `[${value.map(renderValue).join(', ')}]`;
+  const isWord = /^[A-Za-z][\w./@-]*$/.test(value) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(value);
+  return isWord || value === 'off' ? value : JSON.stringify(value);
+}
+
+function insert(at: number, addition: string): TextEdit {
+  return { start: at, end: at, text: addition };
+}

@@ -1,0 +1,71 @@
+import type { ToolName } from '../../ports.ts';
+import { turnAt } from '../edits/fork.ts';
+import { readToolName } from '../format/calls.ts';
+import { localLinkAt } from '../format/links.ts';
+import { type Chat, type Turn, turnBody } from '../format/parse.ts';
+
+/** What stands at a place of a chat, and from where to where. */
+export type PointedAt = { readonly start: number; readonly end: number } & (
+  | { readonly kind: 'tool'; readonly tool: ToolName }
+  /** One of the patterns of the front matter, such as `charts.*`. */
+  | { readonly kind: 'toolPattern'; readonly pattern: string }
+  /** `target` is a path, decoded. */
+  | { readonly kind: 'file'; readonly target: string }
+);
+
+/** The name of a tool, or the link to a file, that an offset is in. Reads no more than one turn. */
+export function pointedAt(text: string, chat: Chat, offset: number): PointedAt | undefined {
+  const front = chat.frontMatterStart ?? 0;
+  if (chat.frontMatter !== undefined && offset < front + chat.frontMatter.length) {
+    return patternAt(chat.frontMatter, front, offset);
+  }
+  const turn = turnAt(chat, offset);
+  if (!turn) return undefined;
+  return toolAt(text, turn, offset) ?? fileAt(text, turn, offset);
+}
+
+function fileAt(text: string, turn: Turn, offset: number): PointedAt | undefined {
+  if (offset < turn.bodyStart) return undefined;
+  const link = localLinkAt(turnBody(text, turn), offset - turn.bodyStart);
+  if (!link) return undefined;
+  const { target, start, end } = link;
+  return { kind: 'file', target, start: turn.bodyStart + start, end: turn.bodyStart + end };
+}
+
+/** In the first line of a call, or in the marker of a result. */
+function toolAt(text: string, turn: Turn, offset: number): PointedAt | undefined {
+  const isMarker = turn.role === 'tool' && offset < turn.bodyStart;
+  const call = turn.calls.find(({ start, infoEnd }) => start <= offset && offset <= infoEnd);
+  const line = isMarker ? turn : call;
+  if (!line) return undefined;
+  const end = isMarker ? turn.bodyStart : (call?.infoEnd ?? 0);
+  const word = wordAt(text.slice(line.start, end), offset - line.start, /\S+/g);
+  const tool = word && readToolName(word.text);
+  return tool && { kind: 'tool', tool, start: line.start + word.start, end: line.start + word.end };
+}
+
+const ITEM = /[^\s,[\]"']+/g;
+
+/** A word in the value of `tools:`, on its line or in the list below it. */
+function patternAt(yaml: string, start: number, offset: number): PointedAt | undefined {
+  const at = offset - start;
+  const keys = [...yaml.matchAll(/^([A-Za-z]\w*):/gm)];
+  const key = keys.findLast(({ index }) => index <= at);
+  if (key?.[1] !== 'tools' || at < key.index + key[0].length) return undefined;
+  const lineStart = yaml.lastIndexOf('\n', at - 1) + 1;
+  const lineEnd = yaml.indexOf('\n', at);
+  const line = yaml.slice(lineStart, lineEnd < 0 ? yaml.length : lineEnd);
+  const word = wordAt(line.replace(/(?:^|\s)#.*$/, ''), at - lineStart, ITEM);
+  if (!word || word.text === '-' || word.text === 'tools:') return undefined;
+  const place = { start: start + lineStart + word.start, end: start + lineStart + word.end };
+  const tool = word.text.includes('*') ? undefined : readToolName(word.text);
+  return tool ? { kind: 'tool', tool, ...place } : { kind: 'toolPattern', pattern: word.text, ...place };
+}
+
+function wordAt(line: string, at: number, pattern: RegExp) {
+  for (const match of line.matchAll(pattern)) {
+    const end = match.index + match[0].length;
+    if (match.index <= at && at <= end) return { text: match[0], start: match.index, end };
+  }
+  return undefined;
+}

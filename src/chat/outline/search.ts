@@ -1,0 +1,86 @@
+import { visibleLine } from '../../base/lines.ts';
+import { commentsOfTurn, shifted, textOutside } from '../format/chatComments.ts';
+import { isWithin, type Region } from '../format/comments.ts';
+import type { Role } from '../format/marker.ts';
+import { parseChat, type Turn } from '../format/parse.ts';
+
+/** A place in a chat where all the words are. */
+export interface SearchHit {
+  /** Whose turn; nothing when the title has all the words. */
+  readonly role?: Role;
+  readonly offset: number;
+  /** The match and the words around it, in one line. */
+  readonly snippet: string;
+}
+
+const MAX_WORDS = 16;
+const CHARS_BEFORE = 32;
+const CHARS_AFTER = 110;
+
+/** What is looked for, whatever its case: each word once. */
+export function searchWords(query: string): readonly string[] {
+  const words = foldCase(query).split(/\s+/).filter(Boolean);
+  return [...new Set(words)].slice(0, MAX_WORDS);
+}
+
+/** The turns that have all the words, some of them perhaps in the title; the latest first. Comments are not searched. */
+export function searchChat(
+  text: string,
+  title: string,
+  words: readonly string[],
+  maxHits: number,
+): readonly SearchHit[] {
+  if (words.length === 0) return [];
+  const foldedTitle = foldCase(title);
+  const missing = words.filter((word) => !foldedTitle.includes(word));
+  const folded = foldCase(text);
+  // Reading a chat costs more than looking into it, and most have not all the words.
+  if (!missing.every((word) => folded.includes(word))) return [];
+  const hits: SearchHit[] = missing.length === 0 ? [{ offset: 0, snippet: '' }] : [];
+  const wanted = missing.length === 0 ? words : missing;
+  for (const turn of parseChat(text).turns.toReversed()) {
+    if (hits.length >= maxHits) break;
+    const found = firstMatch(folded, turn, wanted);
+    if (found) hits.push({ role: turn.role, offset: found.offset, snippet: snippetAt(text, found) });
+  }
+  return hits;
+}
+
+/** In small letters, each in the place that it had: this letter, and no other, becomes two when it gets small. */
+export function foldCase(text: string): string {
+  return text.includes('İ') ? text.replace(/[^İ]+/g, (rest) => rest.toLowerCase()) : text.toLowerCase();
+}
+
+interface Match {
+  readonly offset: number;
+  /** Of the turn. */
+  readonly comments: readonly Region[];
+}
+
+/** Where the first of the words is, if the turn has them all. */
+function firstMatch(folded: string, turn: Turn, words: readonly string[]): Match | undefined {
+  const body = folded.slice(turn.bodyStart, turn.end);
+  if (!words.every((word) => body.includes(word))) return undefined;
+  const comments = commentsOfTurn(body, turn.role);
+  const places = words.map((word) => visibleMatch(body, word, comments));
+  const found = places.filter((place) => place !== undefined);
+  if (found.length < words.length) return undefined;
+  return { offset: turn.bodyStart + Math.min(...found), comments: shifted(comments, turn.bodyStart) };
+}
+
+function visibleMatch(body: string, word: string, comments: readonly Region[]): number | undefined {
+  for (let at = body.indexOf(word); at >= 0; at = body.indexOf(word, at + word.length)) {
+    if (!isWithin(comments, at)) return at;
+  }
+  return undefined;
+}
+
+function snippetAt(text: string, { offset, comments }: Match): string {
+  const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
+  const newline = text.indexOf('\n', offset);
+  const lineEnd = newline < 0 ? text.length : newline;
+  const start = Math.max(lineStart, offset - CHARS_BEFORE);
+  const end = Math.min(lineEnd, offset + CHARS_AFTER);
+  const words = visibleLine(textOutside(text, { start, end }, comments));
+  return `${start > lineStart ? '…' : ''}${words}${end < lineEnd ? '…' : ''}`;
+}

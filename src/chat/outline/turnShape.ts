@@ -1,0 +1,130 @@
+import { eachLine, type Line } from '../../base/lines.ts';
+import type { Region } from '../format/comments.ts';
+import { FenceReader } from '../format/fence.ts';
+import type { Turn } from '../format/parse.ts';
+import { readCut, stepReplyLine } from '../reply/notes.ts';
+import { REASONING_HEAD } from '../reply/reasoning.ts';
+import { wordsOf } from './title.ts';
+
+/** What is seen of a turn at a glance, with offsets in the chat's text. */
+export interface TurnShape {
+  /** The first words that a reader would read, without Markdown's signs. */
+  readonly words?: string;
+  readonly headings: readonly Heading[];
+  readonly details: readonly Details[];
+  /** How many assets a result links to. */
+  readonly assets: number;
+}
+
+export interface Heading {
+  readonly level: number;
+  readonly words: string;
+  readonly start: number;
+}
+
+/** A `<details>` block: from the beginning of its first line to the end of its last one. */
+export interface Details extends Region {
+  readonly isReasoning: boolean;
+}
+
+const HEADING = /^ {0,3}(#{1,6})[ \t]+(\S.*)$/;
+const ASSET_LINK = /^!?\[Tool generated (?:image|audio|file) \d/;
+const COMMENT = /<!--.*?(?:-->|$)/g;
+const RULE = /^ {0,3}(?:[-=*_] *){3,}$/;
+
+/**
+ * The shapes of turns, each read once: a turn that was not edited, nor anything above it, is the same object at the
+ * next reading of the chat.
+ */
+export class TurnShapes {
+  readonly #known = new WeakMap<Turn, TurnShape>();
+
+  of(text: string, turn: Turn): TurnShape {
+    const known = this.#known.get(turn);
+    if (known) return known;
+    const shape = new ShapeReader(turn).read(text);
+    this.#known.set(turn, shape);
+    return shape;
+  }
+}
+
+class ShapeReader {
+  readonly #turn: Turn;
+  readonly #fences = new FenceReader();
+  readonly #headings: Heading[] = [];
+  readonly #details: Details[] = [];
+  readonly #openDetails: Line[] = [];
+  #words: string | undefined;
+  #wordsInCode: string | undefined;
+  #assets = 0;
+
+  constructor(turn: Turn) {
+    this.#turn = turn;
+  }
+
+  read(text: string): TurnShape {
+    const { calls, bodyStart, end } = this.#turn;
+    let nextCall = 0;
+    for (const line of eachLine(text, bodyStart, (first) => this.#skips(first))) {
+      if (line.start >= end) break;
+      while ((calls[nextCall]?.end ?? end) <= line.start) nextCall += 1;
+      if (line.start < (calls[nextCall]?.start ?? end)) this.#readLine(line);
+    }
+    const words = this.#words ?? this.#wordsInCode;
+    return {
+      ...(words === undefined ? {} : { words }),
+      headings: this.#headings,
+      details: this.#details.sort((a, b) => a.start - b.start),
+      assets: this.#assets,
+    };
+  }
+
+  /** Once the words are found, most lines say nothing more about the shape. */
+  #skips(firstCode: number): boolean {
+    return this.#words !== undefined && this.#fences.passes(firstCode);
+  }
+
+  #readLine(line: Line): void {
+    const isReply = this.#turn.role === 'assistant';
+    if (isReply && readCut(line.text)) {
+      this.#fences.atMarker();
+      return;
+    }
+    const wasInComment = this.#fences.inComment;
+    const state = isReply ? stepReplyLine(this.#fences, line.text) : this.#fences.step(line.text);
+    if (state === 'inside') this.#readCode(line);
+    if (state === 'outside' && !wasInComment && !this.#fences.inComment) this.#readText(line);
+  }
+
+  #readCode(line: Line): void {
+    if (this.#openDetails.length === 0) this.#wordsInCode ??= wordsOf(line.text);
+  }
+
+  #readText(line: Line): void {
+    if (this.#turn.role === 'tool') {
+      if (ASSET_LINK.test(line.text)) this.#assets += 1;
+    } else if (this.#readDetails(line)) return;
+    if (this.#openDetails.length > 0) return;
+    const text = line.text.replace(COMMENT, '');
+    const heading = this.#turn.role === 'assistant' ? HEADING.exec(text) : null;
+    const title = heading?.[2] === undefined ? undefined : wordsOf(heading[2].replace(/[ \t]+#+[ \t]*$/, ''));
+    if (title !== undefined) {
+      this.#headings.push({ level: heading?.[1]?.length ?? 1, words: title, start: line.start });
+    }
+    if (this.#words === undefined && !RULE.test(text)) this.#words = wordsOf(text);
+  }
+
+  #readDetails(line: Line): boolean {
+    if (/^<details\b/.test(line.text)) {
+      this.#openDetails.push(line);
+      return true;
+    }
+    if (!line.text.startsWith('</details>')) return false;
+    const first = this.#openDetails.pop();
+    if (first) {
+      const end = line.start + line.text.length;
+      this.#details.push({ start: first.start, end, isReasoning: first.text.trimEnd() === REASONING_HEAD });
+    }
+    return true;
+  }
+}

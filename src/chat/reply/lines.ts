@@ -1,0 +1,267 @@
+import { FenceReader } from '../format/fence.ts';
+import { isBlank, PreviewFences } from './fences.ts';
+import { InlineReader, isTableRule } from './inline.ts';
+import { NOTE_START, stepReplyLine } from './notes.ts';
+
+/** How a line begins that gets one more backslash: before `at` characters of it. */
+interface LineStart {
+  readonly at: number;
+  readonly slashes: number;
+}
+
+export type ReplyDirection = 'write' | 'read' | 'readWithoutComments';
+
+/**
+ * Puts backslashes into the lines of a reply (`write`), or takes them away again. Both ways go through the same
+ * states, which follow from what is or will be in the file.
+ */
+export class ReplyLines {
+  readonly #direction: ReplyDirection;
+  readonly #fences = new FenceReader();
+  readonly #preview = new PreviewFences();
+  readonly #inline = new InlineReader();
+  /** The current line as it came, how much of it has been used, and what became of that. */
+  #line = '';
+  #used = 0;
+  #out = '';
+  #hasBegun = false;
+  #inComment = false;
+  #flushedAt = 0;
+  /** From here to the end of the paragraph, backslashes might be read otherwise than they were written. */
+  #spells = false;
+
+  constructor(direction: ReplyDirection) {
+    this.#direction = direction;
+  }
+
+  /** Takes text whose lines end in `\n`; gives what is certain by now. */
+  push(text: string): string {
+    let result = '';
+    let start = 0;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+      this.#line += text.slice(start, end);
+      result += this.#advance(true);
+      if (!this.#inComment) result += '\n';
+      this.#endLine();
+      start = end + 1;
+    }
+    this.#line += text.slice(start);
+    return result + this.#advance(false);
+  }
+
+  /** Gives what was held back: the text ends here. */
+  finish(): string {
+    return this.#advance(true);
+  }
+
+  /**
+   * Gives what was held back, although the line may go on: the text was cut. What has been given cannot be changed
+   * by then, so whatever would make something of it is spelt, which is safe and read back everywhere.
+   */
+  flush(): string {
+    if (this.#line === '') return '';
+    this.#spells = true;
+    const isHalfStart = !this.#hasBegun && this.#readStart(true) === undefined;
+    const mayGoOn = isHalfStart && this.#readStart(false) === 'unknown';
+    const rest = this.#advance(true, true);
+    if (mayGoOn) this.#hasBegun = false;
+    this.#flushedAt = this.#used;
+    return rest;
+  }
+
+  /** Takes back the backticks or tildes at the end that may be the first of a fence, if they were not given yet. */
+  dropHalfFence(): void {
+    const [, before] = HALF_FENCE.exec(this.#line) ?? [];
+    if (before === undefined || this.#isCode || before.length < this.#used) return;
+    this.#line = before;
+  }
+
+  /** The line after the last whole one is in code that would hide a turn's marker. */
+  get inFence(): boolean {
+    return this.#fences.hidesMarkers;
+  }
+
+  /** The lines that close what is open, once the current line has ended. */
+  closingLines(): readonly string[] {
+    const lines = [...this.#preview.closingLines()];
+    for (const line of lines) stepReplyLine(this.#fences, line);
+    const { open } = this.#fences;
+    if (open) {
+      // A preview may not know of this fence; one that is opened and closed leaves it as it was.
+      const ticks = open.character.repeat(open.length + 1);
+      lines.push(`${ticks}end`, ticks);
+    }
+    return lines;
+  }
+
+  /**
+   * The line, as far as it has come, is code for every preview and for the chat; nothing when that depends on the
+   * rest of it. In lists and quotes a marker at column 0 would end the code, so what stands there is none.
+   */
+  #readCode(isWhole: boolean): boolean | undefined {
+    if (!this.#fences.open) return false;
+    const isCode = this.#preview.holds(this.#line, isWhole);
+    if (!isCode || this.#fences.hidesMarkers || /^[ \t>]/.test(this.#line)) return isCode;
+    return this.#line === '' && !isWhole ? undefined : false;
+  }
+
+  get #isCode(): boolean {
+    return this.#readCode(true) === true;
+  }
+
+  #advance(isWhole: boolean, isCut = false): string {
+    const before = this.#out.length;
+    if (!this.#hasBegun && !this.#inComment) {
+      const start = this.#readStart(isWhole);
+      if (start === 'unknown') return '';
+      this.#hasBegun = true;
+      if (start && this.#used > start.at) this.#spellNext();
+      else if (start) this.#writeStart(start);
+    }
+    if (this.#isJoint()) this.#spellNext();
+    if (this.#isCode && !this.#inComment) this.#copyTo(this.#line.length);
+    while (this.#used < this.#line.length) {
+      if (this.#inComment) {
+        this.#skipComment();
+        continue;
+      }
+      const { inFormula } = this.#preview;
+      const token = this.#inline.read(this.#line, this.#used, { isWhole, isCut, inFormula });
+      if (!token) break;
+      if (token.kind === 'guard') {
+        this.#writeGuard(token.slashes, token.inAddress, token.end);
+        this.#inComment = this.#beginsComment(token.slashes, token.end - 1);
+      }
+      if (!this.#inComment) this.#copyTo(token.end);
+      if (token.kind === 'group') this.#writeGroup();
+    }
+    return this.#out.slice(before);
+  }
+
+  /** The last character before a cut and the first one behind it would mean something together. */
+  #isJoint(): boolean {
+    const isAtCut = this.#flushedAt > 0 && this.#used === this.#flushedAt;
+    if (!isAtCut || this.#used === this.#line.length) return false;
+    const around = this.#line.slice(Math.max(0, this.#used - 2), this.#used + 1);
+    return JOINT_ANYWHERE.test(around) || (!this.#isCode && JOINT.test(around));
+  }
+
+  #spellNext(): void {
+    const spelt = spell(this.#line.charAt(this.#used));
+    this.#inline.feed(spelt);
+    this.#out += spelt;
+    this.#used += 1;
+  }
+
+  /** Only a person writes comments: those of a model have a backslash before them. */
+  #beginsComment(slashes: number, at: number): boolean {
+    if (this.#direction !== 'readWithoutComments' || slashes % 2 === 1) return false;
+    return this.#line.startsWith('<!--', at);
+  }
+
+  #skipComment(): void {
+    const end = this.#line.indexOf('-->', this.#used);
+    this.#inComment = end < 0;
+    this.#used = end < 0 ? this.#line.length : end + 3;
+  }
+
+  #readStart(isWhole: boolean): LineStart | undefined | 'unknown' {
+    const line = this.#line;
+    const isCode = this.#readCode(isWhole);
+    if (isCode === undefined) return 'unknown';
+    if (isCode) return readCodeStart(line, isWhole);
+    if (!this.#fences.hidesMarkers) {
+      if (LIKE_A_MARKER.test(line)) return { at: 0, slashes: leadingSlashes(line) };
+      if (!isWhole && HALF_MARKER.test(line)) return 'unknown';
+    }
+    if (!this.#fences.open) {
+      const [opening, ticks = '', slashes = ''] = OWN_FENCE.exec(line) ?? [];
+      if (opening !== undefined) return { at: ticks.length, slashes: slashes.length };
+      if (!isWhole && HALF_OWN_FENCE.test(line)) return 'unknown';
+    }
+    return this.#inline.forbidsTable ? readTableRule(line, isWhole) : undefined;
+  }
+
+  #writeStart({ at, slashes }: LineStart): void {
+    this.#copyTo(at);
+    if (this.#direction === 'write') this.#out += '\\';
+    else if (slashes > 0) this.#used += 1;
+    this.#copyTo(this.#used + (this.#direction === 'write' || slashes === 0 ? slashes : slashes - 1));
+  }
+
+  /** Behind an odd number of backslashes nothing begins. Within an address they are letters; there a sign is spelt. */
+  #writeGuard(slashes: number, inAddress: boolean, end: number): void {
+    if (this.#direction === 'write') {
+      if (!inAddress && !this.#spells) this.#out += '\\'.repeat(slashes + 1);
+      else {
+        this.#copyTo(end - 1);
+        this.#out += spell(this.#line.charAt(end - 1));
+        this.#used = end;
+      }
+    } else if (!inAddress && slashes % 2 === 1) this.#used += (slashes + 1) / 2;
+  }
+
+  #writeGroup(): void {
+    if (this.#direction === 'write') this.#out += '{}';
+    else if (this.#line.startsWith('{}', this.#used)) this.#used += 2;
+  }
+
+  #copyTo(end: number): void {
+    this.#out += this.#line.slice(this.#used, end);
+    this.#used = end;
+  }
+
+  #endLine(): void {
+    const written = this.#direction === 'write' ? this.#out : this.#line;
+    const wasCode = this.#preview.holds(written, true) === true;
+    stepReplyLine(this.#fences, written);
+    this.#preview.step(written);
+    if (isBlank(written) || wasCode !== this.#preview.isCode) {
+      this.#inline.beginParagraph();
+      this.#spells = false;
+    } else this.#inline.continueParagraph(written);
+    this.#flushedAt = 0;
+    this.#line = '';
+    this.#used = 0;
+    this.#out = '';
+    this.#hasBegun = false;
+  }
+}
+
+const JOINT = /(?:\\[<!`\\]|``)$/;
+const JOINT_ANYWHERE = /⟦U\+?$/;
+const HALF_FENCE = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>))*[ \t]*)(?:`+|~+)$/;
+const LIKE_A_MARKER = /^\\*#[ \t]*%%/;
+const HALF_MARKER = /^\\*(?:#[ \t]*%?)?$/;
+/** A fence that would be a call or reasoning of ours. */
+const OWN_FENCE = /^( {0,3}(?:`{3,}|~{3,})\s*)(\\*)(?:tool_call|reasoning)/;
+const HALF_OWN_FENCE = /^ {0,3}(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})\s*\\*(\w{0,8}))$/;
+
+/** Our own notes mean something in code too, and so does what begins a call of chat.md. */
+const OWN_IN_CODE = /^(\\*)<!-- filechat:|^([ \t]*)(\\*)<tool_(?:call|result)>/;
+
+function readCodeStart(line: string, isWhole: boolean): LineStart | undefined | 'unknown' {
+  const [own, slashes, margin = '', behind = ''] = OWN_IN_CODE.exec(line) ?? [];
+  if (own !== undefined) return { at: margin.length, slashes: (slashes ?? behind).length };
+  const rest = line.replace(/^[ \t]*\\*/, '');
+  const isHalf = OWN_STARTS.some((start) => start.startsWith(rest));
+  return !isWhole && isHalf ? 'unknown' : undefined;
+}
+
+const OWN_STARTS = [NOTE_START, '<tool_call>', '<tool_result>'];
+
+function readTableRule(line: string, isWhole: boolean): LineStart | undefined | 'unknown' {
+  const margin = /^[ \t>]*/.exec(line)?.[0].length ?? 0;
+  const slashes = leadingSlashes(line.slice(margin));
+  const rest = line.slice(margin + slashes);
+  if (!isWhole && /^[|:\- \t]*$/.test(rest)) return 'unknown';
+  return isTableRule(rest) ? { at: margin, slashes } : undefined;
+}
+
+function leadingSlashes(text: string): number {
+  return /^\\*/.exec(text)?.[0].length ?? 0;
+}
+
+function spell(character: string): string {
+  return `⟦U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟧`;
+}

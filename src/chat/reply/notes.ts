@@ -1,0 +1,67 @@
+import type { FenceReader } from '../format/fence.ts';
+
+/** Every line that Filechat writes into a reply for itself begins so, at column 0. */
+export const NOTE_START = '<!-- filechat:';
+
+/**
+ * Steps over a line of an assistant's turn. Our own notes, and code that is not in a list, end the list before
+ * them, so that each part of a reply is read as it would be alone: that is how it was written.
+ */
+export function stepReplyLine(fences: FenceReader, line: string): ReturnType<FenceReader['step']> {
+  if (!fences.open && line.startsWith(NOTE_START)) {
+    fences.atMarker();
+    return 'outside';
+  }
+  const isOutsideLists = fences.hidesMarkers;
+  const state = fences.step(line);
+  if (state === 'closed' && isOutsideLists) fences.atMarker();
+  return state;
+}
+
+const CLOSED = /^<!-- filechat:closed (\d{1,2}) -->[ \t]*$/;
+/** A fence's end, then fences that are opened and closed, and the end of a formula. */
+const CLOSING = /^(?:(?:`{3,}|~{3,})\n)?(?:(?:(`{4,}|~{4,})end\n\1|\$\$ \$\$)\n)*$/;
+
+/** Says below the lines that close what a text left open that they are not the text's own. */
+export function closeWithNote(lines: readonly string[]): string {
+  return [...lines, `${NOTE_START}closed ${lines.length} -->`].join('\n');
+}
+
+/**
+ * How many of the last lines are such a note and what it is about. Where somebody has typed between them it is the
+ * note alone, because the other lines may be theirs; 0 where there is no note.
+ */
+export function countClosing(lines: readonly string[]): number {
+  const count = CLOSED.exec(lines.at(-1) ?? '')?.[1];
+  if (count === undefined) return 0;
+  const closing = lines.slice(0, -1).slice(-Number(count));
+  const isOurs = closing.length === Number(count) && CLOSING.test(`${closing.join('\n')}\n`);
+  return isOurs ? closing.length + 1 : 1;
+}
+
+/** Why an assistant turn is not whole: it is being written, or was until something stopped it. */
+export type Cut =
+  | { readonly kind: 'writing'; readonly id: string }
+  /** `inCode`: the reply ended in open code, and the line above the note closes it. */
+  | { readonly kind: 'interrupted'; readonly reason: string; readonly inCode: boolean };
+
+const CUT = /^<!-- filechat:(?:writing ([A-Za-z0-9]+)|interrupted (code: )?(.*?)) -->/;
+
+/** Reads a line that says that its turn is not whole. What somebody typed behind it changes nothing. */
+export function readCut(line: string): Cut | undefined {
+  const [note, id, code, reason = ''] = CUT.exec(line) ?? [];
+  if (note === undefined) return undefined;
+  return id === undefined
+    ? { kind: 'interrupted', reason, inCode: code !== undefined }
+    : { kind: 'writing', id };
+}
+
+export function renderCut(cut: Cut): string {
+  if (cut.kind === 'writing') return `${NOTE_START}writing ${cut.id} -->`;
+  // A reason may come from a server: it stays on its line and in its comment.
+  const reason = cut.reason
+    .replace(/[^\p{L}\p{N}\p{P} ]|-{2,}|[<>]/gu, ' ')
+    .replace(/ +/g, ' ')
+    .trim();
+  return `${NOTE_START}interrupted ${cut.inCode ? 'code: ' : ''}${reason.slice(0, 200) || 'stopped'} -->`;
+}

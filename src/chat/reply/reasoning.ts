@@ -1,0 +1,62 @@
+import { restoreInvisible } from '../format/escape.ts';
+import { InvisibleShower } from './escape.ts';
+
+export const REASONING_HEAD = '<details><summary>Reasoning</summary>';
+export const REASONING_FOOT = '</details>';
+export const REASONING_INFO = 'reasoning';
+
+/**
+ * The fence's length must be known before the reasoning is. So it is one that seldom stands in a text, and a
+ * line that begins with as many backticks gets a backslash before them, which is taken away on reading.
+ */
+export const REASONING_FENCE = '````';
+/** A line that could close the fence, or that means something in code too. */
+const SPECIAL = /^([ \t]*)(\\*)(?=`{4}|<!-- filechat:|<tool_(?:call|result)>)/gm;
+const SPECIAL_ESCAPED = /^([ \t]*)\\(\\*)(?=`{4}|<!-- filechat:|<tool_(?:call|result)>)/gm;
+const HALF_SPECIAL = /^[ \t]*\\*(`{0,3}|<[!\-a-z:_ ]{0,13})$/;
+
+/** Makes reasoning fit for its fence, piece by piece. */
+export class ReasoningWriter {
+  readonly #invisible = new InvisibleShower();
+  #atLineStart = true;
+  #held = '';
+
+  push(chunk: string): string {
+    return this.#take(this.#invisible.push(chunk), false);
+  }
+
+  flush(): string {
+    return this.#take(this.#invisible.end(), true);
+  }
+
+  #take(shown: string, isAll: boolean): string {
+    const text = this.#held + shown;
+    const lineStart = text.lastIndexOf('\n') + 1;
+    const mayBeHalf = lineStart > 0 || this.#atLineStart;
+    const isHalf = !isAll && mayBeHalf && HALF_SPECIAL.test(text.slice(lineStart));
+    const end = isHalf ? lineStart : text.length;
+    this.#held = text.slice(end);
+    if (end === 0) return '';
+    // A character before it keeps the middle of a line from being taken for its beginning.
+    const before = this.#atLineStart ? '' : '.';
+    this.#atLineStart = isHalf || text.endsWith('\n');
+    return (before + text.slice(0, end)).replace(SPECIAL, '$1\\$2').slice(before.length);
+  }
+}
+
+export function readReasoning(lines: readonly string[]): string {
+  return restoreInvisible(lines.join('\n').replace(SPECIAL_ESCAPED, '$1$2'));
+}
+
+/** Tells whether reasoning was edited since; nobody has to be kept from making another text with the same sum. */
+export function checkSum(text: string): string {
+  let sum = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) {
+    sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);
+  }
+  return (sum >>> 0).toString(16).padStart(8, '0');
+}
+
+export function beginReasoning(): string {
+  return `${REASONING_HEAD}\n\n${REASONING_FENCE}${REASONING_INFO}\n`;
+}

@@ -1,0 +1,241 @@
+import type { ModelEvent, ProviderMetadata, ToolName } from '../../ports.ts';
+import { readArguments, renderCall, renderToolName } from '../format/calls.ts';
+import { showInvisible } from '../format/escape.ts';
+import { fence } from '../format/fence.ts';
+import { ReplyEscaper } from './escape.ts';
+import { renderMetadata } from './metadata.ts';
+import type { PartialReply } from './partialReply.ts';
+import { beginReasoning, checkSum, REASONING_FENCE, REASONING_FOOT, ReasoningWriter } from './reasoning.ts';
+
+/** Which tool a model means by a name, and the id of the call. */
+export type NameCall = (name: string) => ToolName & { readonly id: string };
+
+export interface ReplyRendererOptions {
+  /** The reply that is continued. */
+  readonly after?: PartialReply | undefined;
+}
+
+/**
+ * OpenAI wants its hidden reasoning back with the calls that it led to, and with nothing else. It is thousands of
+ * letters long, so a reply that makes no call is spared it.
+ */
+const HELD_FOR_CALLS = 'openai';
+
+type CallEvent = Extract<ModelEvent, { kind: 'call' }>;
+
+/**
+ * Turns the events of one reply into what is added to the document, in order. What it gives ends without a line
+ * end, and what comes next is put directly behind it.
+ */
+export class ReplyRenderer {
+  readonly #nameCall: NameCall;
+  /** What the document's end is part of; `thought` is reasoning whose fence is closed and whose block is not, `noted` the metadata of a text. */
+  #part: 'none' | 'text' | 'reasoning' | 'thought' | 'other' | 'noted' = 'none';
+  /** Closes what a reply that was cut had left open. */
+  #unclosed: string;
+  #isEmpty: boolean;
+  #escaper = new ReplyEscaper();
+  #reasoning = new ReasoningWriter();
+  #reasoningText = '';
+  readonly #heldNotes: string[] = [];
+  /** Reasoning of which nothing may be seen: only its metadata is written. */
+  #wordless: 'no' | 'begun' | 'noted' = 'no';
+  /** White space at the end of the text: written when more text comes. */
+  #space = '';
+  readonly #halfCalls = new Map<string, { readonly name: string; text: string }>();
+
+  constructor(nameCall: NameCall, { after }: ReplyRendererOptions = {}) {
+    this.#nameCall = nameCall;
+    this.#isEmpty = after?.isEmpty ?? true;
+    this.#unclosed = after?.unclosed ?? '';
+    if (after && after.tail !== '') {
+      this.#part = 'text';
+      this.#escaper.push(after.tail);
+      this.#escaper.flush();
+    } else if (after && !after.isEmpty) this.#part = 'other';
+  }
+
+  push(event: ModelEvent): string {
+    switch (event.kind) {
+      case 'text':
+        return this.#pushText(event.text);
+      case 'reasoning':
+        return this.#pushReasoning(event.text);
+      case 'metadata':
+        return this.#pushMetadata(event.metadata);
+      case 'callInput': {
+        const half = this.#halfCalls.get(event.key);
+        this.#halfCalls.set(event.key, { name: event.name, text: (half?.text ?? '') + event.text });
+        return '';
+      }
+      case 'call':
+        this.#halfCalls.delete(event.key);
+        return this.#takeNotes() + this.#begin('other') + this.#renderCall(event);
+      case 'finish':
+        return '';
+    }
+  }
+
+  /** The reply is whole. */
+  end(): string {
+    const rest = this.#endPart();
+    this.#part = 'none';
+    return rest;
+  }
+
+  /** The reply is cut: nothing that came is lost but a fence that has only begun, and nothing is left open but the code that `closeFence` closes. */
+  interrupt(): { readonly addition: string; readonly closeFence?: string } {
+    if (this.#halfCalls.size > 0) return { addition: this.#renderHalfCalls() };
+    if (this.#part !== 'text') return { addition: this.end() };
+    const addition = this.#escaper.push(this.#space) + this.#escaper.cut();
+    this.#space = '';
+    const closeFence = this.#escaper.closingFence();
+    return { addition, ...(closeFence === undefined ? {} : { closeFence }) };
+  }
+
+  #pushText(text: string): string {
+    if (text === '') return '';
+    const all = this.#space + text;
+    const end = endOfWords(all);
+    if (this.#part === 'text') {
+      this.#space = all.slice(end);
+      return this.#escaper.push(all.slice(0, end));
+    }
+    this.#space = all;
+    if (end === 0) return '';
+    // Blank lines above the text are not part of it, but the indentation of its first line is.
+    const start = all.slice(0, all.search(/\S/)).search(/[^\r\n]*$/);
+    const before = this.#begin('text');
+    this.#escaper = new ReplyEscaper();
+    this.#space = all.slice(end);
+    return before + this.#escaper.push(all.slice(start, end));
+  }
+
+  #pushReasoning(text: string): string {
+    if (text === '' && this.#part !== 'reasoning') {
+      this.#wordless = 'begun';
+      return '';
+    }
+    let before = '';
+    if (this.#part !== 'reasoning' || this.#hasOnlySpace) {
+      before = this.#begin('reasoning') + beginReasoning();
+      this.#reasoning = new ReasoningWriter();
+      this.#reasoningText = '';
+    }
+    this.#reasoningText += text;
+    return before + this.#reasoning.push(text);
+  }
+
+  /** A text has begun behind the part that is open, and has no words yet. */
+  get #hasOnlySpace(): boolean {
+    return this.#part !== 'text' && this.#space !== '';
+  }
+
+  #pushMetadata(metadata: ProviderMetadata): string {
+    if (this.#wordless !== 'no' && HELD_FOR_CALLS in metadata) {
+      this.#heldNotes.push(renderMetadata({ of: checkSum(''), metadata }));
+      this.#wordless = 'no';
+      return '';
+    }
+    if (this.#wordless !== 'no') {
+      const before = this.#wordless === 'noted' ? '\n' : this.#begin('other');
+      this.#wordless = 'noted';
+      return before + renderMetadata({ of: checkSum(''), metadata });
+    }
+    if (this.#hasOnlySpace) return this.#noteWithoutText(metadata);
+    if (this.#part === 'reasoning' || this.#part === 'thought') {
+      const before = this.#part === 'reasoning' ? this.#endReasoning() : '';
+      this.#part = 'thought';
+      const of = checkSum(this.#reasoningText.replace(/\r\n?/g, '\n'));
+      return `${before}\n${renderMetadata({ of, metadata })}`;
+    }
+    if (this.#part === 'text') {
+      const before = this.#endText();
+      this.#part = 'noted';
+      return `${before}\n${renderMetadata({ metadata })}`;
+    }
+    // More about the text that the last note was about, or about a text without words.
+    if (this.#part === 'noted') return `\n${renderMetadata({ metadata })}`;
+    return this.#noteWithoutText(metadata);
+  }
+
+  #noteWithoutText(metadata: ProviderMetadata): string {
+    const before = this.#begin('noted');
+    return before + renderMetadata({ of: '', metadata });
+  }
+
+  #takeNotes(): string {
+    const notes = this.#heldNotes.splice(0);
+    return notes.map((note) => this.#begin('other') + note).join('');
+  }
+
+  #renderCall(event: CallEvent): string {
+    const name = this.#nameCall(event.name);
+    const args = readArguments(event.argumentsText);
+    const block = args.ok
+      ? asciiForInvisible(renderCall({ ...name, arguments: args.value }))
+      : renderRaw(event.argumentsText, `tool_call ${renderToolName(name)} ${name.id}`);
+    return event.metadata ? `${block}\n${renderMetadata({ metadata: event.metadata })}` : block;
+  }
+
+  #renderHalfCalls(): string {
+    let blocks = '';
+    for (const { name, text } of this.#halfCalls.values()) {
+      blocks += this.#begin('other') + renderRaw(text, `tool_call_partial ${name.replace(/[^\w.-]+/g, '_')}`);
+    }
+    this.#halfCalls.clear();
+    return blocks;
+  }
+
+  /** Ends the part that is open; a blank line divides it from the next. */
+  #begin(part: 'text' | 'reasoning' | 'noted' | 'other'): string {
+    const before = this.#endPart();
+    const gap = this.#isEmpty ? '' : '\n\n';
+    this.#part = part;
+    this.#wordless = 'no';
+    this.#isEmpty = false;
+    return before + gap;
+  }
+
+  #endPart(): string {
+    if (this.#part === 'text') return this.#endText();
+    const unclosed = this.#unclosed;
+    this.#unclosed = '';
+    this.#space = '';
+    if (this.#part === 'reasoning') return `${this.#endReasoning()}\n\n${REASONING_FOOT}`;
+    return this.#part === 'thought' ? `\n\n${REASONING_FOOT}` : unclosed;
+  }
+
+  #endReasoning(): string {
+    return `${this.#reasoning.flush()}\n${REASONING_FENCE}`;
+  }
+
+  /** Blank lines below the text are not part of it. */
+  #endText(): string {
+    const rest = this.#escaper.push(/^[^\r\n]*/.exec(this.#space)?.[0] ?? '') + this.#escaper.end();
+    this.#space = '';
+    return rest;
+  }
+}
+
+function endOfWords(text: string): number {
+  // What the reader takes for blank, no-break spaces too, is blank here.
+  return text.trimEnd().length;
+}
+
+/** Text that is no JSON, in a fence that it cannot close and in which none of its lines means anything. */
+function renderRaw(text: string, info: string): string {
+  const lines = showInvisible(text.replace(/\r\n?/g, '\n'));
+  return fence(lines.replace(/^([ \t]*)(?=<!-- filechat:|<tool_)/gm, '$1\\'), info);
+}
+
+/** In JSON only strings hold such characters, and there they may be spelt. */
+function asciiForInvisible(block: string): string {
+  return block.replace(INVISIBLE, (character) =>
+    Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+      .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
+
+const INVISIBLE = /[\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb]|\p{Default_Ignorable_Code_Point}/gu;

@@ -1,0 +1,211 @@
+import type { ASTNode, Diagnostic, LanguageService } from 'vscode-json-languageservice';
+import type { Keywords } from '../schema/schema.ts';
+import { meter, type Steps } from '../schema/schemaMeter.ts';
+import { choicesOf, helpSchema, type Step, schemaAt } from './schema.ts';
+import { textDocument } from './textDocument.ts';
+
+/** What is wrong with the arguments of a call. Offsets count in the arguments. */
+export interface ArgumentProblem {
+  readonly start: number;
+  readonly end: number;
+  readonly kind: 'missing' | 'unknown' | 'choice' | 'type' | 'syntax' | 'other';
+  /** What it is about: the name of an argument, or what is expected. */
+  readonly subject: string;
+  readonly message: string;
+}
+
+/** One thing that can be written at a place; `snippet` takes the place of what stands from `start` to `end`. */
+export interface ArgumentItem {
+  readonly label: string;
+  readonly kind: 'property' | 'value';
+  readonly snippet: string;
+  readonly start: number;
+  readonly end: number;
+  readonly filterText?: string;
+  readonly sortText?: string;
+  readonly about?: string;
+}
+
+/** A value in the arguments: which one, and what the schema says of it. */
+export interface ArgumentAt {
+  readonly steps: readonly Step[];
+  readonly node: ASTNode;
+  readonly keywords: Keywords;
+  readonly choices: readonly unknown[];
+}
+
+const MAX_CHARS = 200_000;
+const MAX_PROBLEMS = 50;
+const MAX_ITEMS = 500;
+const MAX_STEPS = 500_000;
+
+/** Helps to write the arguments of one tool, by its schema. Asks nobody, and gives up where it would take long. */
+export class ArgumentHelp {
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly #service: LanguageService;
+  readonly #steps: Steps = { left: MAX_STEPS };
+
+  private constructor(schema: Readonly<Record<string, unknown>>, service: LanguageService) {
+    this.schema = schema;
+    this.#service = service;
+    const metered = meter(structuredClone(schema), this.#steps);
+    service.configure({
+      validate: true,
+      allowComments: false,
+      schemas: [{ uri: 'filechat:///tool', fileMatch: ['*'], schema: metered }],
+    });
+  }
+
+  /** Nothing for a schema that must not be used. */
+  static async of(schema: unknown): Promise<ArgumentHelp | undefined> {
+    const kept = helpSchema(schema);
+    if (!kept) return undefined;
+    const { getLanguageService } = await import('vscode-json-languageservice');
+    // Without a way to load schemas it loads none, whatever a schema or an argument `$schema` refers to.
+    return new ArgumentHelp(kept, getLanguageService({}));
+  }
+
+  async check(text: string): Promise<readonly ArgumentProblem[]> {
+    if (text.length > MAX_CHARS) return [];
+    const written = text.trim() === '' ? '{}' : text;
+    const isJson = canParse(written);
+    const found = await this.#validate(written, isJson);
+    const problems = found.slice(0, MAX_PROBLEMS);
+    return text.trim() === '' ? problems.map((each) => ({ ...each, start: 0, end: 0 })) : problems;
+  }
+
+  async complete(text: string, offset: number): Promise<readonly ArgumentItem[]> {
+    if (text.length > MAX_CHARS) return [];
+    const document = textDocument(text);
+    const list = await this.#guarded(null, () =>
+      this.#service.doComplete(
+        document,
+        document.positionAt(offset),
+        this.#service.parseJSONDocument(document),
+      ),
+    );
+    return (list?.items ?? []).slice(0, MAX_ITEMS).flatMap((item) => {
+      const { textEdit } = item;
+      if (!textEdit || !('range' in textEdit)) return [];
+      return [
+        {
+          label: item.label,
+          kind: item.kind === PROPERTY ? ('property' as const) : ('value' as const),
+          snippet: textEdit.newText,
+          start: document.offsetAt(textEdit.range.start),
+          end: document.offsetAt(textEdit.range.end),
+          ...(item.filterText === undefined ? {} : { filterText: item.filterText }),
+          ...(item.sortText === undefined ? {} : { sortText: item.sortText }),
+          ...aboutOf(item.documentation),
+        },
+      ];
+    });
+  }
+
+  /** The value at an offset; on the name of an argument, that argument's value. */
+  at(text: string, offset: number): ArgumentAt | undefined {
+    const found = this.nodeAt(text, offset);
+    const property = found?.type === 'property' ? found : found?.parent;
+    const isName = property?.type === 'property' && property.keyNode === found;
+    const node = isName ? (property.valueNode ?? property) : found;
+    if (!node) return undefined;
+    const steps = stepsTo(node);
+    const keywords = schemaAt(this.schema, steps);
+    return { steps, node, keywords, choices: choicesOf(keywords, this.schema) };
+  }
+
+  nodeAt(text: string, offset: number): ASTNode | undefined {
+    if (text.length > MAX_CHARS) return undefined;
+    try {
+      return this.#service.parseJSONDocument(textDocument(text)).getNodeFromOffset(offset, true);
+    } catch {
+      // Nested deeper than the stack.
+      return undefined;
+    }
+  }
+
+  async #validate(text: string, isJson: boolean): Promise<readonly ArgumentProblem[]> {
+    const document = textDocument(text);
+    const found = await this.#guarded<Diagnostic[]>([], () =>
+      this.#service.doValidation(document, this.#service.parseJSONDocument(document), {
+        // Of half a text nobody knows what is missing in it.
+        schemaValidation: isJson ? 'warning' : 'ignore',
+        schemaRequest: 'ignore',
+      }),
+    );
+    return found.flatMap((each) => {
+      const start = document.offsetAt(each.range.start);
+      if (isJson && this.#isReference(text, start)) return [];
+      return [{ start, end: document.offsetAt(each.range.end), ...classify(each, isJson) }];
+    });
+  }
+
+  /** `asset:` and `file:` stand for what the schema asks for. */
+  #isReference(text: string, offset: number): boolean {
+    const node = this.nodeAt(text, offset + 1);
+    const isName = node?.parent?.type === 'property' && node.parent.keyNode === node;
+    return node?.type === 'string' && !isName && /^(?:asset|file):./.test(node.value);
+  }
+
+  async #guarded<T>(otherwise: T, work: () => PromiseLike<T>): Promise<T> {
+    this.#steps.left = MAX_STEPS;
+    try {
+      return await work();
+    } catch {
+      // Too many steps, or deeper than the stack: the tool itself will judge.
+      return otherwise;
+    }
+  }
+}
+
+const PROPERTY = 10;
+
+/** From the outside to the inside. */
+export function stepsTo(node: ASTNode): readonly Step[] {
+  const steps: Step[] = [];
+  for (let at: ASTNode | undefined = node; at; at = at.parent) {
+    if (at.type === 'property') steps.unshift(at.keyNode.value);
+    else if (at.parent?.type === 'array') steps.unshift(at.parent.items.indexOf(at));
+  }
+  return steps;
+}
+
+function canParse(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const CHOICE = 1;
+
+/** The service says in English words what it has found; here they are told apart, to be said in the user's. */
+function classify(
+  { message: said, code }: Diagnostic,
+  isJson: boolean,
+): Omit<ArgumentProblem, 'start' | 'end'> {
+  const message = typeof said === 'string' ? said : said.value;
+  if (!isJson) return { kind: 'syntax', subject: '', message };
+  if (code === CHOICE) return { kind: 'choice', subject: '', message };
+  for (const { kind, pattern } of KINDS) {
+    const subject = pattern.exec(message)?.[1];
+    if (subject !== undefined) return { kind, subject, message };
+  }
+  return { kind: 'other', subject: '', message };
+}
+
+const KINDS = [
+  { kind: 'missing', pattern: /^Missing property "(.*)"\.$/s },
+  { kind: 'unknown', pattern: /^Property (.*) is not allowed\.$/s },
+  { kind: 'type', pattern: /^Incorrect type\. Expected (?:one of )?"?(.*?)"?\.$/s },
+] as const;
+
+function aboutOf(documentation: unknown): { readonly about?: string } {
+  const value =
+    typeof documentation === 'object' && documentation !== null && 'value' in documentation
+      ? documentation.value
+      : documentation;
+  return typeof value === 'string' && value !== '' ? { about: value } : {};
+}

@@ -1,0 +1,79 @@
+import { isObject } from '../../base/json2.ts';
+import { schemaProblem } from '../schema/limits.ts';
+import { alternativesOf, flattenSchema, type Keywords } from '../schema/schema.ts';
+import { placeUnder, type SchemaPlace } from '../schema/schemaKeywords.ts';
+
+/**
+ * What is looked at while arguments are written. A schema is its server's: what can take long is not tried, and
+ * keywords with which an editor's own schemas insert snippets or Markdown are not followed.
+ */
+const KEPT: ReadonlySet<string> = new Set([
+  ...['type', 'enum', 'const', 'default', 'examples', 'title', 'description', 'deprecated'],
+  ...[
+    'properties',
+    'required',
+    'additionalProperties',
+    'minProperties',
+    'maxProperties',
+    'dependentRequired',
+  ],
+  ...[
+    'items',
+    'prefixItems',
+    'minItems',
+    'maxItems',
+    'minimum',
+    'maximum',
+    'exclusiveMinimum',
+    'exclusiveMaximum',
+  ],
+  ...['multipleOf', 'minLength', 'maxLength', 'anyOf', 'oneOf', 'allOf', 'not', 'if', 'then', 'else'],
+  ...['$ref', '$defs', 'definitions', '$anchor'],
+]);
+
+/** A copy for who helps with the arguments; nothing when the schema must not be used, or says nothing then. */
+export function helpSchema(schema: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (!isObject(schema) || schemaProblem(schema) !== undefined) return undefined;
+  return copy(schema, 'schema') as Record<string, unknown>;
+}
+
+function copy(value: unknown, place: SchemaPlace): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((each) => copy(each, place));
+  const entries = Object.entries(value).filter(([key]) => place !== 'schema' || KEPT.has(key));
+  const copied = entries.map(([key, each]) => [key, copy(each, placeUnder(place, key))] as const);
+  // Where patterns say which names are allowed, nobody here can say that one is not.
+  const isOpen = place === 'schema' && Object.hasOwn(value, 'patternProperties');
+  const kept = isOpen ? copied.filter(([key]) => key !== 'additionalProperties') : copied;
+  return Object.fromEntries(kept);
+}
+
+export type Step = string | number;
+
+/** What the schema says of the value at the end of these steps. */
+export function schemaAt(root: unknown, steps: readonly Step[]): Keywords {
+  let { keywords } = flattenSchema(root, root);
+  for (const step of steps) {
+    const inner = [keywords, ...(alternativesOf(keywords, root) ?? [])]
+      .map((each) => under(each, step))
+      .find((each) => each !== undefined);
+    keywords = flattenSchema(inner, root).keywords;
+  }
+  return keywords;
+}
+
+function under({ properties, additionalProperties, items, prefixItems }: Keywords, step: Step): unknown {
+  if (typeof step === 'number') {
+    return Array.isArray(prefixItems) ? (prefixItems[step] ?? items) : items;
+  }
+  return isObject(properties) && Object.hasOwn(properties, step) ? properties[step] : additionalProperties;
+}
+
+/** The values that the schema lists, also where it does so as a union. */
+export function choicesOf(keywords: Keywords, root: unknown): readonly unknown[] {
+  if (Array.isArray(keywords['enum'])) return keywords['enum'];
+  if (Object.hasOwn(keywords, 'const')) return [keywords['const']];
+  return (alternativesOf(keywords, root) ?? []).flatMap(({ enum: choices, ...rest }) =>
+    Array.isArray(choices) ? choices : Object.hasOwn(rest, 'const') ? [rest['const']] : [],
+  );
+}

@@ -1,0 +1,153 @@
+import { posix, win32 } from 'node:path';
+import { field, isObject } from '../../base/json2.ts';
+import { parseJsonWithComments } from '../../base/jsonc.ts';
+import { checkServerId } from './checks.ts';
+import { inputId } from './secretValues.ts';
+import { addressOf, kindOf, readServers } from './servers.ts';
+
+export type ImportApp = 'Claude Desktop' | 'Cursor' | 'Windsurf' | 'Claude Code' | 'VS Code';
+
+export interface ImportPlace {
+  readonly app: ImportApp;
+  readonly path: string;
+}
+
+export interface Machine {
+  readonly platform: NodeJS.Platform;
+  readonly home: string;
+  /** `%APPDATA%` of Windows. */
+  readonly appData?: string | undefined;
+}
+
+export interface ServersImported {
+  /** Entries in the form of our own setting. */
+  readonly servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly problems: readonly string[];
+}
+
+/** Where other hosts keep the servers of their user. */
+export function importPlaces({ platform, home, appData }: Machine): readonly ImportPlace[] {
+  const { join } = platform === 'win32' ? win32 : posix;
+  const support =
+    platform === 'win32'
+      ? (appData ?? join(home, 'AppData', 'Roaming'))
+      : join(home, ...(platform === 'darwin' ? ['Library', 'Application Support'] : ['.config']));
+  return [
+    { app: 'Claude Desktop', path: join(support, 'Claude', 'claude_desktop_config.json') },
+    { app: 'Cursor', path: join(home, '.cursor', 'mcp.json') },
+    { app: 'Windsurf', path: join(home, '.codeium', 'windsurf', 'mcp_config.json') },
+    { app: 'Claude Code', path: join(home, '.claude.json') },
+    { app: 'VS Code', path: join(support, 'Code', 'User', 'mcp.json') },
+  ];
+}
+
+/** Reads the servers of another host's file. What cannot be used becomes a problem, and the others live on. */
+export function readImport(text: string): ServersImported {
+  let json: unknown;
+  try {
+    json = parseJsonWithComments(text);
+  } catch (error) {
+    return { servers: {}, problems: [`The file is not JSON: ${(error as Error).message}.`] };
+  }
+  const servers = new Map<string, Readonly<Record<string, unknown>>>();
+  const problems: string[] = [];
+  for (const [given, item] of listServers(json)) {
+    const name = chooseName(given, servers);
+    const entry = isObject(item) ? translate(name, item) : item;
+    const read = readServers({ [name]: entry }, 'asWritten');
+    if (isObject(entry) && read.servers.has(name)) servers.set(name, entry);
+    problems.push(...read.problems);
+  }
+  return { servers: Object.fromEntries(servers), problems };
+}
+
+/** Those of the user, and those that Claude Code keeps for each folder. */
+function listServers(json: unknown): readonly (readonly [string, unknown])[] {
+  const own = field(json, 'mcpServers') ?? field(json, 'servers');
+  const projects = field(json, 'projects');
+  const folders = isObject(projects) ? Object.values(projects) : [];
+  return [own, ...folders.map((folder) => field(folder, 'mcpServers'))].flatMap((servers) =>
+    isObject(servers) ? Object.entries(servers) : [],
+  );
+}
+
+function chooseName(given: string, taken: ReadonlyMap<string, unknown>): string {
+  const plain = given.replace(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+|-+$/g, '') || 'server';
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? plain : `${plain}-${number}`;
+    if (!taken.has(name) && isValid(name)) return name;
+  }
+}
+
+function isValid(name: string): boolean {
+  try {
+    checkServerId(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** The fields that we know, under our names. Who imports a server that was disabled wants to use it. */
+function translate(name: string, entry: Entry): Entry {
+  const given = { ...entry, type: entry['type'] ?? entry['transport'] };
+  const address = addressOf(entry);
+  const isRemote = kindOrNone(given) !== 'stdio' && (given.type ?? address) !== undefined;
+  const fields: Entry = isRemote
+    ? { type: remoteType(given, address), url: address, headers: entry['headers'], oauth: readAuth(entry) }
+    : pick(entry, ['command', 'args', 'env', 'cwd', 'envFile']);
+  return Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, value]) => value !== undefined && value !== null)
+      .map(([key, value]) => [key, mapStrings(value, (text) => translateVariables(name, text))]),
+  );
+}
+
+function kindOrNone(entry: Entry): string | undefined {
+  try {
+    return kindOf(entry);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A type that nobody knows is kept, so that it is told. */
+function remoteType(entry: Entry, address: unknown): unknown {
+  if (entry['type'] !== undefined) return kindOrNone(entry) ?? entry['type'];
+  return typeof address === 'string' && /\/sse\/?(?:[?#]|$)/.test(address) ? 'sse' : 'http';
+}
+
+/** Cursor has other names for it. */
+function readAuth(entry: Entry): unknown {
+  const { auth } = entry;
+  if (entry['oauth'] !== undefined || !isObject(auth)) return entry['oauth'];
+  return pick({ clientId: auth['CLIENT_ID'], clientSecret: auth['CLIENT_SECRET'], scopes: auth['scopes'] }, [
+    'clientId',
+    'clientSecret',
+    'scopes',
+  ]);
+}
+
+function pick(entry: Entry, names: readonly string[]): Entry {
+  return Object.fromEntries(
+    names.flatMap((name) => (entry[name] === undefined ? [] : [[name, entry[name]] as const])),
+  );
+}
+
+/** `${NAME}` is an environment variable elsewhere. An input gets a name that no other server has. */
+function translateVariables(server: string, text: string): string {
+  return text
+    .replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole, variable: string) =>
+      ['workspaceFolder', 'userHome', 'pathSeparator'].includes(variable) ? whole : `\${env:${variable}}`,
+    )
+    .replace(/\$\{input:([^}]+)\}/g, (_whole, id: string) => `\${input:${inputId(server, id)}}`);
+}
+
+function mapStrings(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value);
+  if (Array.isArray(value)) return value.map((item: unknown) => mapStrings(item, map));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapStrings(item, map)]));
+}

@@ -1,0 +1,172 @@
+import { field, isObject } from '../../base/json2.ts';
+import { checkHeader, checkText, checkUrl } from './checks.ts';
+import type { OAuthConfig, ServerConfig } from './servers.ts';
+
+/** What a person is asked for before a server starts. */
+export type InputDefinition =
+  | {
+      readonly kind: 'text';
+      readonly description?: string;
+      readonly password: boolean;
+      readonly default?: string;
+    }
+  | { readonly kind: 'choice'; readonly description?: string; readonly options: readonly InputOption[] };
+
+export interface InputOption {
+  readonly label: string;
+  readonly value: string;
+}
+
+export interface InputsRead {
+  readonly inputs: ReadonlyMap<string, InputDefinition>;
+  readonly problems: readonly string[];
+}
+
+/** What is started in the end. */
+export interface ResolvedServer {
+  readonly config: ServerConfig;
+  /** What must not be told: inputs that were filled in, and values of the environment. */
+  readonly secrets: readonly string[];
+}
+
+/** Shorter values are too common to be hidden wherever they stand. */
+const MIN_SECRET_CHARS = 4;
+const INPUT = /\$\{input:([^}]+)\}/g;
+
+/** The ids of all inputs that a configuration needs, each once. */
+export function inputsOf(config: ServerConfig): readonly string[] {
+  const ids = new Set<string>();
+  mapTexts(config, (text) => {
+    for (const [, id] of text.matchAll(INPUT)) ids.add(id ?? '');
+    return text;
+  });
+  return [...ids];
+}
+
+/**
+ * Fills in the inputs, then joins the variables of the env file, in which nothing is filled in; what stands in `env`
+ * wins. Rejects with a sentence when an input is not given, or cannot stand where it belongs.
+ */
+export async function resolveInputs(
+  config: ServerConfig,
+  ask: (id: string) => Promise<string | undefined>,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<ResolvedServer> {
+  const values = new Map<string, string>();
+  for (const id of inputsOf(config)) {
+    const value = await ask(id);
+    if (value === undefined) {
+      throw new Error(`The input ${JSON.stringify(id)} was not given. Start the server again to be asked.`);
+    }
+    values.set(id, value);
+  }
+  const given = (config.fromEnvironment ?? []).map((name) => environment[name] ?? '');
+  const secrets = [...values.values(), ...given].filter((value) => value.length >= MIN_SECRET_CHARS);
+  return { config: joinFileVariables(values.size === 0 ? config : fillIn(config, values)), secrets };
+}
+
+function fillIn(config: ServerConfig, values: ReadonlyMap<string, string>): ServerConfig {
+  const fill = (text: string) => text.replace(INPUT, (whole, id: string) => values.get(id) ?? whole);
+  const filled = mapTexts(config, fill);
+  try {
+    checkConfig(filled);
+  } catch (error) {
+    throw new Error(
+      `An input does not fit into the configuration of the server: ${(error as Error).message}.`,
+    );
+  }
+  return filled;
+}
+
+function joinFileVariables(config: ServerConfig): ServerConfig {
+  if (config.kind !== 'stdio' || config.fileVariables === undefined) return config;
+  const { fileVariables, ...own } = config;
+  return { ...own, env: { ...fileVariables, ...own.env } };
+}
+
+/** Reads the `inputs` of a `mcp.json`. What is not described there can be asked for all the same. */
+export function readInputs(json: unknown): InputsRead {
+  const inputs = new Map<string, InputDefinition>();
+  const problems: string[] = [];
+  if (json === undefined || json === null) return { inputs, problems };
+  if (!Array.isArray(json)) return { inputs, problems: ['The "inputs" must be a list.'] };
+  for (const [at, item] of json.entries()) {
+    const id = textOf(item, 'id');
+    try {
+      if (id === undefined || id === '') throw new Error('it has no "id"');
+      inputs.set(id, readInput(item));
+    } catch (error) {
+      const name = id ? JSON.stringify(id) : `number ${at + 1}`;
+      problems.push(`Input ${name} is asked for as a plain secret: ${(error as Error).message}.`);
+    }
+  }
+  return { inputs, problems };
+}
+
+function readInput(item: unknown): InputDefinition {
+  const description = textOf(item, 'description');
+  const about = description === undefined ? {} : { description };
+  switch (field(item, 'type')) {
+    case 'promptString': {
+      const preset = textOf(item, 'default');
+      const password = field(item, 'password') === true;
+      return { kind: 'text', ...about, password, ...(preset === undefined ? {} : { default: preset }) };
+    }
+    case 'pickString':
+      return { kind: 'choice', ...about, options: readOptions(field(item, 'options')) };
+    case 'command':
+      throw new Error('its type is "command", and a configuration must not run commands of the editor');
+    default:
+      throw new Error('its "type" must be "promptString" or "pickString"');
+  }
+}
+
+function readOptions(json: unknown): readonly InputOption[] {
+  const items: readonly unknown[] = Array.isArray(json) ? json : [];
+  const options = items.flatMap((item) => {
+    const value = typeof item === 'string' ? item : textOf(item, 'value');
+    return value === undefined ? [] : [{ label: textOf(item, 'label') ?? value, value }];
+  });
+  if (options.length === 0) throw new Error('its "options" must be a list of strings');
+  return options;
+}
+
+function textOf(item: unknown, name: string): string | undefined {
+  const value = isObject(item) ? field(item, name) : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The configuration with each of its own texts replaced; those of its env file are not its own. */
+function mapTexts(config: ServerConfig, map: (text: string) => string): ServerConfig {
+  const mapRecord = (record: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(record).map(([name, text]) => [name, map(text)]));
+  if (config.kind === 'stdio') {
+    return {
+      ...config,
+      command: map(config.command),
+      args: config.args.map(map),
+      env: mapRecord(config.env),
+      ...(config.cwd !== undefined && { cwd: map(config.cwd) }),
+    };
+  }
+  const mapOAuth = ({ scopes, ...texts }: OAuthConfig): OAuthConfig => ({
+    ...mapRecord(texts),
+    ...(scopes && { scopes: scopes.map(map) }),
+  });
+  return {
+    ...config,
+    url: map(config.url),
+    headers: mapRecord(config.headers),
+    ...(config.oauth && { oauth: mapOAuth(config.oauth) }),
+  };
+}
+
+function checkConfig(config: ServerConfig): void {
+  mapTexts(config, (text) => {
+    checkText('configuration', text);
+    return text;
+  });
+  if (config.kind === 'stdio') return;
+  checkUrl(config.url);
+  for (const [name, text] of Object.entries(config.headers)) checkHeader(name, text);
+}

@@ -1,0 +1,254 @@
+import { field, isObject } from '../../base/json2.ts';
+import { parseJsonWithComments } from '../../base/jsonc.ts';
+import { checkHeader, checkServerId, checkText, checkUrl, checkVariable } from './checks.ts';
+import { type InputDefinition, readInputs } from './inputs.ts';
+import { type Expansion, expandVariables } from './variables.ts';
+
+interface AnyServer {
+  /** The environment variables of this process whose values were put into the configuration. */
+  readonly fromEnvironment?: readonly string[];
+}
+
+export interface StdioServer extends AnyServer {
+  readonly kind: 'stdio';
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** A file with more variables. */
+  readonly envFile?: string;
+  /** What `withEnvFile` has found there: never a template, and joined to `env` only when the server starts. */
+  readonly fileVariables?: Readonly<Record<string, string>>;
+}
+
+export interface RemoteServer extends AnyServer {
+  readonly kind: 'http' | 'sse';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly oauth?: OAuthConfig;
+}
+
+/** Who we are to a server's sign-in, where it does not find out by itself. */
+export interface OAuthConfig {
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly clientMetadataUrl?: string;
+  readonly scopes?: readonly string[];
+}
+
+/** Any text in it may hold `${input:ID}`, so that what is shown and remembered of it holds no secret. */
+export type ServerConfig = StdioServer | RemoteServer;
+
+export interface ServersRead {
+  readonly servers: ReadonlyMap<string, ServerConfig>;
+  /** The same ones as they are written, with every variable in place: what a person may see of them. */
+  readonly written: ReadonlyMap<string, ServerConfig>;
+  /** One sentence for each entry that was left out: which one, why, and what to do. */
+  readonly problems: readonly string[];
+}
+
+export interface ServersFileRead extends ServersRead {
+  /** What the file says about the inputs that its servers need. */
+  readonly inputs: ReadonlyMap<string, InputDefinition>;
+}
+
+/**
+ * Reads the value of `servers`. A bad entry becomes a problem, and the others live on. One that is disabled is left
+ * out without a word.
+ */
+export function readServers(json: unknown, expansion: Expansion): ServersRead {
+  const servers = new Map<string, ServerConfig>();
+  const written = new Map<string, ServerConfig>();
+  const problems: string[] = [];
+  if (json === undefined || json === null) {
+    return { servers, written, problems };
+  }
+  if (!isObject(json)) {
+    return {
+      servers,
+      written,
+      problems: ['The MCP servers must be an object: { "NAME": { "command": … } }.'],
+    };
+  }
+  for (const [name, entry] of Object.entries(json)) {
+    if (field(entry, 'disabled') === true) continue;
+    try {
+      checkServerId(name);
+      const config = readServer(entry, expansion);
+      const { fromEnvironment } = config;
+      written.set(name, { ...readServer(entry, 'asWritten'), ...(fromEnvironment && { fromEnvironment }) });
+      servers.set(name, config);
+    } catch (error) {
+      problems.push(`MCP server ${JSON.stringify(name)} is left out: ${(error as Error).message}.`);
+    }
+  }
+  return { servers, written, problems };
+}
+
+/** Reads a file such as `.vscode/mcp.json`; other hosts call the same thing `mcpServers`. */
+export function readServersFile(text: string, expansion: Expansion): ServersFileRead {
+  let json: unknown;
+  try {
+    json = parseJsonWithComments(text);
+  } catch (error) {
+    return unreadable(`The MCP servers file is not JSON: ${(error as Error).message}.`);
+  }
+  const servers = isObject(json) ? (field(json, 'servers') ?? field(json, 'mcpServers')) : undefined;
+  if (servers === undefined) {
+    return unreadable(
+      'The MCP servers file has no "servers"; it must look like { "servers": { "NAME": { … } } }.',
+    );
+  }
+  const read = readServers(servers, expansion);
+  const { inputs, problems } = readInputs(field(json, 'inputs'));
+  return { ...read, inputs, problems: [...read.problems, ...problems] };
+}
+
+const KINDS: ReadonlyMap<unknown, ServerConfig['kind']> = new Map([
+  ['stdio', 'stdio'],
+  ['http', 'http'],
+  ['streamable-http', 'http'],
+  ['streamableHttp', 'http'],
+  ['sse', 'sse'],
+]);
+
+/** What an entry is, by its `type` or else by what it has. */
+export function kindOf(entry: object): ServerConfig['kind'] {
+  const type = field(entry, 'type');
+  if (type !== undefined) {
+    const kind = KINDS.get(type);
+    if (kind === undefined) {
+      throw new Error('its "type" must be "stdio", "http" or "sse"');
+    }
+    return kind;
+  }
+  if (field(entry, 'command') !== undefined) {
+    return 'stdio';
+  }
+  if (addressOf(entry) !== undefined) {
+    return 'http';
+  }
+  throw new Error('it has neither "command" nor "url"; give one of them');
+}
+
+/** Some hosts have other names for the address. */
+export function addressOf(entry: object): unknown {
+  return field(entry, 'url') ?? field(entry, 'serverUrl') ?? field(entry, 'httpUrl');
+}
+
+function readServer(entry: unknown, expansion: Expansion): ServerConfig {
+  if (!isObject(entry)) {
+    throw new Error('it must be an object with "command" or "url"');
+  }
+  const used = new Set<string>();
+  const watched: Expansion =
+    expansion === 'asWritten' ? expansion : { ...expansion, onEnvironment: (name) => used.add(name) };
+  const kind = kindOf(entry);
+  const config = kind === 'stdio' ? readStdio(entry, watched) : readRemote(kind, entry, watched);
+  return used.size === 0 ? config : { ...config, fromEnvironment: [...used] };
+}
+
+function readStdio(entry: object, expansion: Expansion): StdioServer {
+  const command = readText('command', field(entry, 'command'), expansion);
+  const args = field(entry, 'args') ?? [];
+  if (!Array.isArray(args)) {
+    throw new Error('its "args" must be a list of strings');
+  }
+  const config: StdioServer = {
+    kind: 'stdio',
+    command,
+    args: args.map((arg: unknown, index) => readArgument(`args[${index}]`, arg, expansion)),
+    env: readRecord('env', field(entry, 'env'), expansion, checkVariable),
+    ...readOptional('cwd', entry, expansion),
+    ...readOptional('envFile', entry, expansion),
+  };
+  if (config.envFile?.includes('${input:')) {
+    throw new Error(`its "envFile" is read before anybody is asked, so it may not use \${input:…}`);
+  }
+  return config;
+}
+
+function readRemote(kind: 'http' | 'sse', entry: object, expansion: Expansion): RemoteServer {
+  const url = readText('url', addressOf(entry), expansion);
+  checkUrl(url);
+  const headers = readRecord('headers', field(entry, 'headers'), expansion, checkHeader);
+  const oauth = field(entry, 'oauth');
+  return isObject(oauth)
+    ? { kind, url, headers, oauth: readOAuth(oauth, expansion) }
+    : { kind, url, headers };
+}
+
+function readOAuth(json: object, expansion: Expansion): OAuthConfig {
+  const given = field(json, 'scopes');
+  const scopes = typeof given === 'string' ? given.split(' ').filter((each) => each !== '') : given;
+  if (scopes !== undefined && !Array.isArray(scopes)) {
+    throw new Error('its "oauth.scopes" must be a list of strings');
+  }
+  const config: OAuthConfig = {
+    ...readOptional('clientId', json, expansion),
+    ...readOptional('clientSecret', json, expansion),
+    ...readOptional('clientMetadataUrl', json, expansion),
+    ...(scopes === undefined
+      ? {}
+      : { scopes: scopes.map((each: unknown, at) => readText(`oauth.scopes[${at}]`, each, expansion)) }),
+  };
+  if (config.clientMetadataUrl !== undefined && !/^https:\/\//i.test(config.clientMetadataUrl)) {
+    throw new Error('its "oauth.clientMetadataUrl" must start with https://');
+  }
+  return config;
+}
+
+function readOptional<Name extends string>(
+  name: Name,
+  entry: object,
+  expansion: Expansion,
+): { [Key in Name]?: string } {
+  const value = field(entry, name);
+  const given = value === undefined || value === null ? {} : { [name]: readText(name, value, expansion) };
+  return given as { [Key in Name]?: string };
+}
+
+function readText(field: string, value: unknown, expansion: Expansion): string {
+  const text = readArgument(field, value, expansion);
+  if (text.trim() === '') {
+    throw new Error(`its "${field}" must not be empty`);
+  }
+  return text;
+}
+
+/** Numbers and booleans are taken as their text, because people write `"PORT": 3000` and mean it. */
+function readArgument(field: string, value: unknown, expansion: Expansion): string {
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
+    throw new Error(`its "${field}" must be a string`);
+  }
+  const text = expandVariables(String(value), expansion);
+  checkText(field, text);
+  return text;
+}
+
+function readRecord(
+  field: string,
+  value: unknown,
+  expansion: Expansion,
+  check: (name: string, text: string) => void,
+): Record<string, string> {
+  if (value === undefined || value === null) {
+    return {};
+  }
+  if (!isObject(value)) {
+    throw new Error(`its "${field}" must be an object of strings`);
+  }
+  const given = Object.entries(value).filter(([, item]) => item !== null);
+  const entries = given.map(
+    ([name, item]) => [name, readArgument(`${field}.${name}`, item, expansion)] as const,
+  );
+  for (const [name, text] of entries) {
+    check(name, text);
+  }
+  // Unlike an assignment, this makes an ordinary property even of "__proto__".
+  return Object.fromEntries(entries);
+}
+
+function unreadable(problem: string): ServersFileRead {
+  return { servers: new Map(), written: new Map(), inputs: new Map(), problems: [problem] };
+}

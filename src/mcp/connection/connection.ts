@@ -1,0 +1,417 @@
+import {
+  type Client,
+  type Implementation,
+  LOG_LEVEL_META_KEY,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  type StandardSchemaV1,
+  type VersionNegotiationOptions,
+} from '@modelcontextprotocol/client';
+import { atMost, startTimer, unlessAborted } from '../../base/async.ts';
+import type {
+  Log,
+  LogLevel,
+  ServerAbout,
+  ServerChange,
+  ServerOffers,
+  ServerRequests,
+  ToolProgress,
+} from '../../ports.ts';
+import type { ServerConfig } from '../config/servers.ts';
+import type { RemoteAuthorization } from '../oauth/authorization.ts';
+import { withSpills } from '../spill/calls.ts';
+import type { SpillTable } from '../spill/table.ts';
+import { createClient } from './clientSetup.ts';
+import { Asking } from './clocks.ts';
+import { explainFailure, explainSilence, isBroken, oneLine } from './failure.ts';
+import type { Verdict } from './knownProtocols.ts';
+import { LogLimit } from './logLimit.ts';
+import { rawResult } from './looseResults.ts';
+import { createMask } from './maskSecrets.ts';
+import type { ProcessGuard } from './processGuard.ts';
+import { aboutServer, offersOf } from './serverAbout.ts';
+import { StderrTail } from './stderr.ts';
+import { Subscriptions } from './subscriptions.ts';
+import { type Channel, createChannel } from './transport.ts';
+
+export interface ConnectionOptions {
+  readonly name: string;
+  /** With all inputs filled in. */
+  readonly config: ServerConfig;
+  /** What must not be told to anybody. */
+  readonly secrets?: readonly string[] | undefined;
+  readonly clientInfo: Implementation;
+  readonly log: Log;
+  readonly requests?: ServerRequests | undefined;
+  /** The chats whose calls are under way, the latest first. */
+  readonly chats?: (() => readonly string[]) | undefined;
+  readonly apps?: boolean | undefined;
+  readonly verdict?: Verdict | undefined;
+  readonly authorization?: RemoteAuthorization | undefined;
+  readonly guard?: ProcessGuard | undefined;
+  readonly maxDroppedBytes?: number | undefined;
+  readonly onChange?: ((what: ServerChange) => void) | undefined;
+  readonly onUpdated?: ((uri: string) => void) | undefined;
+}
+
+export interface OpenOptions {
+  readonly timeoutMs: number;
+  readonly isPatient?: boolean;
+}
+
+export interface RequestOptions {
+  /** How long the server may be silent; progress, and each piece of a long answer, start the time anew. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
+  /** Where the long strings of the answer go. The caller disposes it, whatever becomes of the request. */
+  readonly spills?: SpillTable | undefined;
+  /** For this request alone, where it is one of HTTP. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export type ConnectionState =
+  | { readonly kind: 'opening' }
+  | { readonly kind: 'ready'; readonly about: ServerAbout }
+  | { readonly kind: 'closed'; readonly reason: string };
+
+/** However often progress is reported, a request ends after this time. */
+const MAX_REQUEST_MS = 60 * 60 * 1000;
+/** How long a closing server is waited for: for its last words, and for its goodbye. */
+const GRACE_MS = 1000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+/**
+ * A process that does not know the question of the newer revision may say nothing at all. It may also be slow to
+ * start; then it finds the old greeting behind the new one.
+ */
+const MAX_PROBE_MS = 2000;
+const STDERR_LINES_IN_REASON = 5;
+
+/** A schema that lets everything through as it is. */
+const ANYTHING: StandardSchemaV1<unknown, unknown> = {
+  '~standard': { version: 1, vendor: 'filechat', validate: (value) => ({ value }) },
+};
+
+/** One life of one server: it is opened once, and once closed it stays closed. */
+export class Connection {
+  readonly subscriptions: Subscriptions;
+  readonly #options: ConnectionOptions;
+  readonly #channel: Channel;
+  readonly #client: Client;
+  readonly #stderr: StderrTail | undefined;
+  readonly #mask: (text: string) => string;
+  /** Aborted when the connection is lost, so that no request waits for an answer that cannot come. */
+  readonly #lost = new AbortController();
+  readonly #asking = new Asking();
+  readonly #logLimit = new LogLimit();
+  readonly #elicitationsDone = new Map<string, () => void>();
+  #endedItself = false;
+  #logLevel: LogLevel = 'info';
+  #state: ConnectionState = { kind: 'opening' };
+  #closing: Promise<void> | undefined;
+
+  constructor(options: ConnectionOptions) {
+    const { config, secrets, authorization, guard, maxDroppedBytes } = options;
+    this.#options = options;
+    this.#mask = createMask(config, secrets);
+    this.#channel = createChannel(config, {
+      onLost: (reason) => void this.close(reason),
+      auth: authorization?.provider,
+      guard,
+      maxDroppedBytes,
+    });
+    this.#stderr =
+      this.#channel.stderr && new StderrTail(this.#channel.stderr, (line) => this.#log('info', line));
+    this.#client = this.#createClient();
+    this.subscriptions = new Subscriptions(this.#client, {
+      onError: (error) => this.#log('info', String(error)),
+      onMissed: (uri) => options.onUpdated?.(uri),
+    });
+    this.#client.onerror = (error) => this.#hear('warn', oneLine(error.message));
+    // The SDK itself rejects what is under way, and it may know a better reason than this one.
+    this.#client.onclose = () => {
+      this.#endedItself = this.#state.kind !== 'closed';
+      this.#setClosed(config.kind === 'stdio' ? this.#explainExit() : 'its connection was closed');
+    };
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  get era(): 'modern' | 'legacy' {
+    return this.#client.getProtocolEra() ?? 'legacy';
+  }
+
+  get offers(): ServerOffers {
+    return offersOf(this.#client);
+  }
+
+  /** Whether calls repeat some of their arguments as headers. */
+  get mirrorsHeaders(): boolean {
+    return this.era === 'modern' && this.#options.config.kind !== 'stdio';
+  }
+
+  /** It was slow, was greeted in the old way for that, and said later that it knows the new one. */
+  get isSlowModern(): boolean {
+    return this.#channel.lateAnswer?.() === 'yes';
+  }
+
+  /**
+   * Starts or reaches the server. Rejects with what failed and what to do; then close() still has to be called.
+   * With patience, the question about the revision is waited for as long as the server may take at all.
+   */
+  async open({ timeoutMs, isPatient = false }: OpenOptions): Promise<void> {
+    const timer = startTimer(timeoutMs);
+    const signal = AbortSignal.any([timer.signal, this.#lost.signal]);
+    this.#client.setVersionNegotiation(this.#negotiation(timeoutMs, isPatient));
+    try {
+      // The SDK minds the signal only once its transport has started, which with events can take for ever.
+      await this.#asking.during([timer], undefined, () =>
+        unlessAborted(
+          this.#client.connect(this.#channel.transport, { timeout: MAX_TIMER_MS, signal }),
+          signal,
+        ),
+      );
+      if (this.#state.kind === 'closed') {
+        throw new Error('It answered and ended in one breath.');
+      }
+      const about = aboutServer(this.#client);
+      this.#state = { kind: 'ready', about };
+      this.#log('info', `connected: ${about.name} ${about.version}, protocol ${about.protocol}`);
+      this.subscriptions.listen();
+    } catch (error) {
+      const { name, config } = this.#options;
+      const verb = config.kind === 'stdio' ? 'started' : 'reached';
+      const reason = timer.signal.aborted
+        ? this.#withLastWords(explainSilence(timeoutMs))
+        : await this.#explain(error, timeoutMs);
+      const message = `Server ${name} could not be ${verb}: ${reason.replace(/\.$/, '')}.`;
+      const cause = timer.signal.aborted ? error : this.#wrongGreeting(error);
+      throw new Error(this.#mask(message), { cause });
+    }
+  }
+
+  /**
+   * Sends one request, once, and resolves to its result as it came: nothing in it is checked, so that one bad
+   * block does not lose the others. On abort the server is told, and the promise rejects with the signal's reason.
+   */
+  async request(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    { timeoutMs, signal, onProgress, spills, headers }: RequestOptions,
+  ): Promise<unknown> {
+    signal?.throwIfAborted();
+    const limit = startTimer(Math.max(MAX_REQUEST_MS, timeoutMs), { keepsTime: true });
+    const silence = startTimer(timeoutMs);
+    if (spills !== undefined) {
+      spills.onArrival = silence.restart;
+      spills.onBytes = (bytes) => {
+        silence.restart();
+        onProgress?.({ bytes });
+      };
+    }
+    const signals = [this.#lost.signal, limit.signal, silence.signal, ...(signal ? [signal] : [])];
+    const sent = withSpills(this.#withLogLevel(params), spills);
+    const send = () =>
+      this.#client.request({ method, params: sent }, ANYTHING, {
+        // The SDK does not see the pieces of a long answer, so the time is kept here.
+        timeout: MAX_TIMER_MS,
+        onprogress: ({ message, progress, total }) => {
+          silence.restart();
+          onProgress?.({
+            done: progress,
+            ...(message === undefined ? {} : { message }),
+            ...(total === undefined ? {} : { total }),
+          });
+        },
+        signal: AbortSignal.any(signals),
+        ...(headers === undefined ? {} : { headers: { ...headers } }),
+      });
+    try {
+      return rawResult(await this.#asking.during([limit, silence], signal, send));
+    } catch (error) {
+      signal?.throwIfAborted();
+      const reason = limit.signal.aborted
+        ? 'it ran too long and was cancelled'
+        : await this.#explain(error, timeoutMs);
+      throw new Error(this.#mask(reason), { cause: error });
+    }
+  }
+
+  /** Waits for a person, and lets no time pass for the requests under way. */
+  whileAsking<T>(work: Promise<T>): Promise<T> {
+    return this.#asking.whileAsking(work);
+  }
+
+  /** Resolves when the server says that what the user did elsewhere is done, or will say nothing more. */
+  async elicitationDone(id: string, signal: AbortSignal): Promise<void> {
+    const told = new Promise<void>((resolve) => this.#elicitationsDone.set(id, resolve));
+    try {
+      await unlessAborted(told, AbortSignal.any([signal, this.#lost.signal]));
+    } finally {
+      this.#elicitationsDone.delete(id);
+    }
+  }
+
+  async setLogLevel(level: LogLevel, options: RequestOptions): Promise<void> {
+    this.#logLevel = level;
+    // The newer revision says it with every request.
+    if (this.era === 'legacy') await this.request('logging/setLevel', { level }, options);
+  }
+
+  /** Servers of the newer revision ask for roots when they need them. */
+  async rootsChanged(): Promise<void> {
+    if (this.era === 'legacy' && this.#options.requests?.roots) await this.#client.sendRootsListChanged();
+  }
+
+  /** Ends the server. Resolves when its process is gone. */
+  close(reason = 'it was closed'): Promise<void> {
+    this.#setClosed(reason);
+    this.#lost.abort(new Error(reason));
+    this.#asking.giveUp(new Error(reason));
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  #createClient(): Client {
+    const { clientInfo, requests = {}, apps = false, name, chats } = this.#options;
+    return createClient({
+      clientInfo,
+      requests,
+      apps,
+      askedBy: () => ({ server: name, chats: chats?.() ?? [] }),
+      asking: this.#asking,
+      onLog: (level, message) => this.#hear(LEVELS.get(level) ?? 'info', oneLine(message)),
+      onChange: (what) => this.#options.onChange?.(what),
+      onUpdated: (uri) => this.#options.onUpdated?.(uri),
+      onElicitationDone: (id) => this.#elicitationsDone.get(id)?.(),
+    });
+  }
+
+  /** The time for an answer over HTTP is kept here, because a sign-in may come before it. */
+  #negotiation(timeoutMs: number, isPatient: boolean): VersionNegotiationOptions {
+    const { verdict, config } = this.#options;
+    if (verdict !== undefined) return { mode: 'legacy' };
+    const isShort = config.kind === 'stdio' && !isPatient;
+    const probeMs = isShort ? Math.min(MAX_PROBE_MS, timeoutMs / 2) : MAX_TIMER_MS;
+    return { mode: 'auto', probe: { timeoutMs: probeMs } };
+  }
+
+  /** A process that was too slow for the question about its revision could not say yet how it wants to be greeted. */
+  #wrongGreeting(error: unknown): unknown {
+    const late = this.#channel.lateAnswer?.();
+    if (late === 'yes') return new WrongGreeting('new', { cause: error });
+    return late === 'nothing' && this.#endedItself ? new WrongGreeting('old', { cause: error }) : error;
+  }
+
+  #withLogLevel(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    if (this.era === 'legacy') return params;
+    const meta = { [LOG_LEVEL_META_KEY]: this.#logLevel, ...(params['_meta'] as object | undefined) };
+    return { ...params, _meta: meta };
+  }
+
+  #setClosed(reason: string): void {
+    if (this.#state.kind !== 'closed') {
+      this.#state = { kind: 'closed', reason };
+      this.#log('info', `closed: ${reason}`);
+      this.#options.onChange?.('state');
+    }
+  }
+
+  async #shutDown(): Promise<void> {
+    this.subscriptions.close();
+    try {
+      await atMost(GRACE_MS, this.#channel.endSession?.());
+    } catch (error) {
+      this.#log('info', oneLine(`the session could not be ended: ${String(error)}`));
+    }
+    await this.#client.close();
+    // While the revision is being found out, the client does not have its transport yet.
+    await this.#channel.transport.close();
+  }
+
+  async #explain(error: unknown, timeoutMs: number): Promise<string> {
+    if (this.#state.kind === 'closed' && this.#lost.signal.aborted && !this.#endedItself) {
+      return this.#state.reason;
+    }
+    // What the abort of a lost connection says is only that.
+    const reason = this.#lost.signal.aborted
+      ? undefined
+      : explainFailure(error, this.#options.config, timeoutMs);
+    if (reason === undefined && this.#state.kind === 'closed') {
+      await atMost(GRACE_MS, this.#stderr?.ended);
+      return this.#withLastWords(this.#state.reason);
+    }
+    if (isBroken(error)) {
+      void this.close(reason);
+    }
+    return reason ?? oneLine(error instanceof Error ? error.message : String(error));
+  }
+
+  #explainExit(): string {
+    const { code, signal } = this.#channel.exit?.() ?? {};
+    if (typeof code === 'number') this.#log('info', `exit code ${code}`);
+    return signal ? `its process was ended by ${signal}` : 'its process ended';
+  }
+
+  /** The reason, and what the process had to say about it. */
+  #withLastWords(reason: string): string {
+    if (this.#stderr === undefined) {
+      return reason;
+    }
+    const lines = this.#stderr.lastLines(STDERR_LINES_IN_REASON);
+    return lines.length === 0
+      ? `${reason}. It wrote nothing to stderr; try its command in a terminal`
+      : oneLine(`${reason}. Its last words: ${this.#mask(lines.join(' | '))}`);
+  }
+
+  /** A server that talks without an end must not fill the log. */
+  #hear(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
+    const verdict = this.#logLimit.take(performance.now());
+    if (verdict === 'log') this.#log(level, message);
+    else if (verdict === 'last') this.#log('warn', '… (too much to log; the rest is dropped for a while)');
+  }
+
+  #log(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
+    this.#options.log[level]?.(this.#mask(message));
+  }
+}
+
+/** How the protocol's levels are called in a log. */
+const LEVELS: ReadonlyMap<string, 'debug' | 'info' | 'warn' | 'error'> = new Map([
+  ['debug', 'debug'],
+  ['warning', 'warn'],
+  ['error', 'error'],
+  ['critical', 'error'],
+  ['alert', 'error'],
+  ['emergency', 'error'],
+]);
+
+/** A server that was slow to start could not be opened because it wants another greeting alone. */
+export class WrongGreeting extends Error {
+  readonly wants: 'new' | 'old';
+
+  constructor(wants: 'new' | 'old', options: ErrorOptions) {
+    super('It was greeted before it could say how.', options);
+    this.wants = wants;
+  }
+}
+
+/** Whether a server gave up because it was asked in a way that it does not know. */
+export function wantsOldGreeting(error: unknown, { kind }: ServerConfig): boolean {
+  if (error instanceof WrongGreeting) return error.wants === 'old';
+  const isProbe = error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
+  return isProbe && (kind === 'stdio' || error instanceof SdkHttpError);
+}
+
+/** Whether a server has said no, or has gone, and has not only been silent. */
+export function hasAnswered(error: unknown): boolean {
+  return !(error instanceof DOMException && error.name === 'AbortError');
+}
+
+/** Whether an address may answer only the older way of HTTP. */
+export function mayBeSse(error: unknown): boolean {
+  return error instanceof SdkHttpError && [400, 404, 405].includes(error.status);
+}

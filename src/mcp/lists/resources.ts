@@ -1,0 +1,124 @@
+import { field } from '../../base/json2.ts';
+import type { PromptArgument, PromptInfo, ResourceInfo, TemplateInfo } from '../../ports.ts';
+import { pickIcon } from './icons.ts';
+import { MAX_TITLE_CHARS, readName, readTexts } from './listedText.ts';
+import { type AskPage, type Collected, collectPages, cut } from './pages.ts';
+
+const MAX_URI_CHARS = 8 * 1024;
+const MAX_ARGUMENTS = 100;
+const MIME_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s*;[\x20-\x7e]{0,200})?$/;
+/** What cannot be seen, or ends a line, is in no address that anyone means. */
+const ADDRESS = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
+
+/** Walks all pages of `resources/list`. What the server calls important comes first, else its order holds. */
+export async function collectResources(server: string, askPage: AskPage): Promise<Collected<ResourceInfo>> {
+  const collected = await collectPages<ResourceInfo>(
+    {
+      field: 'resources',
+      one: 'resource',
+      read: (definition) => readResource(server, definition),
+      key: ({ uri }) => uri,
+    },
+    askPage,
+  );
+  const items = collected.items.toSorted((a, b) => (b.priority ?? USUAL) - (a.priority ?? USUAL));
+  return { ...collected, items };
+}
+
+/** The importance of what nothing is said about; 1 is needed, 0 is optional. */
+const USUAL = 0.5;
+
+/** Walks all pages of `resources/templates/list`. */
+export function collectTemplates(server: string, askPage: AskPage): Promise<Collected<TemplateInfo>> {
+  return collectPages<TemplateInfo>(
+    {
+      field: 'resourceTemplates',
+      one: 'template',
+      read: (definition) => readTemplate(server, definition),
+      key: ({ uriTemplate }) => uriTemplate,
+    },
+    askPage,
+  );
+}
+
+/** Walks all pages of `prompts/list`. */
+export function collectPrompts(server: string, askPage: AskPage): Promise<Collected<PromptInfo>> {
+  return collectPages<PromptInfo>(
+    {
+      field: 'prompts',
+      one: 'prompt',
+      read: (definition) => readPrompt(server, definition),
+      key: ({ prompt }) => prompt,
+    },
+    askPage,
+  );
+}
+
+function readResource(server: string, definition: unknown): ResourceInfo | string {
+  const uri = field(definition, 'uri');
+  if (!isAddress(uri)) return addressProblem(uri);
+  const size = field(definition, 'size');
+  const ui = field(field(definition, '_meta'), 'ui');
+  const priority = field(field(definition, 'annotations'), 'priority');
+  const icon = pickIcon(field(definition, 'icons'));
+  return {
+    server,
+    uri,
+    ...readAbout(definition, uri),
+    ...(Number.isSafeInteger(size) && Number(size) >= 0 ? { size: Number(size) } : {}),
+    ...(typeof priority === 'number' && priority >= 0 && priority <= 1 ? { priority } : {}),
+    ...(ui === undefined ? {} : { meta: { ui } }),
+    ...(icon === undefined ? {} : { icon }),
+  };
+}
+
+function readTemplate(server: string, definition: unknown): TemplateInfo | string {
+  const uriTemplate = field(definition, 'uriTemplate');
+  if (!isAddress(uriTemplate)) return addressProblem(uriTemplate);
+  return { server, uriTemplate, ...readAbout(definition, uriTemplate) };
+}
+
+function readPrompt(server: string, definition: unknown): PromptInfo | string {
+  const named = readName(definition);
+  if (typeof named === 'string') return named;
+  const listed = field(definition, 'arguments') ?? [];
+  if (!Array.isArray(listed) || listed.length > MAX_ARGUMENTS) {
+    return `the arguments of ${JSON.stringify(named.name)} are no list, or more than ${MAX_ARGUMENTS}`;
+  }
+  const read = new Map<string, PromptArgument>();
+  for (const each of listed) {
+    const argument = readName(each);
+    if (typeof argument === 'string') return `of an argument of ${JSON.stringify(named.name)}, ${argument}`;
+    const required = field(each, 'required') === true;
+    if (!read.has(argument.name)) read.set(argument.name, { ...argument, ...readTexts(each), required });
+  }
+  const icon = pickIcon(field(definition, 'icons'));
+  return {
+    server,
+    prompt: named.name,
+    ...readTexts(definition),
+    arguments: [...read.values()],
+    ...(icon === undefined ? {} : { icon }),
+  };
+}
+
+/** What is shown of something that has an address; the address stands for a name that is not there. */
+function readAbout(definition: unknown, address: string): Omit<ResourceInfo, 'server' | 'uri'> {
+  const name = field(definition, 'name');
+  const mimeType = field(definition, 'mimeType');
+  return {
+    name: cut(typeof name === 'string' && name.trim() !== '' ? name : address, MAX_TITLE_CHARS),
+    ...readTexts(definition),
+    ...(typeof mimeType === 'string' && MIME_TYPE.test(mimeType) ? { mimeType } : {}),
+  };
+}
+
+function isAddress(uri: unknown): uri is string {
+  return typeof uri === 'string' && uri.length <= MAX_URI_CHARS && ADDRESS.test(uri);
+}
+
+function addressProblem(uri: unknown): string {
+  return typeof uri === 'string'
+    ? `its address ${JSON.stringify(uri.slice(0, 100))} is empty, too long, or has characters that cannot be seen`
+    : 'it has no address';
+}

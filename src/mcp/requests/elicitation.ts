@@ -1,0 +1,67 @@
+import type { ElicitResult } from '@modelcontextprotocol/client';
+import { sameJson } from '../../base/json.ts';
+import { field, isObject } from '../../base/json2.ts';
+import type { Elicitation, ElicitationAnswer } from '../../ports.ts';
+import { checkAnswer, printAnswer } from '../schema/answer.ts';
+import { askableArguments } from '../schema/arguments.ts';
+import type { ArgumentQuestion } from '../schema/question.ts';
+
+/** What a server asks of the user. Throws a sentence for what cannot be asked. */
+export function readElicitation(params: unknown): Elicitation {
+  const mode = field(params, 'mode') ?? 'form';
+  const message = field(params, 'message');
+  if (typeof message !== 'string') throw new Error('A question to the user needs a “message”.');
+  if (mode === 'form') return { kind: 'form', message, schema: readSchema(field(params, 'requestedSchema')) };
+  if (mode !== 'url') throw new Error('A question to the user is of the mode “form” or “url”.');
+  const url = field(params, 'url');
+  const id = field(params, 'elicitationId');
+  if (typeof url !== 'string') throw new Error('A question of the mode “url” needs a “url”.');
+  return { kind: 'url', message, url, ...(typeof id === 'string' ? { id } : {}) };
+}
+
+/**
+ * The user's answer as the server gets it: only fields that it asked for, with values that its schema allows.
+ * A field that is missing gets its default; one that is there but undefined was left empty on purpose.
+ */
+export function writeElicitationAnswer(answer: ElicitationAnswer, elicitation: Elicitation): ElicitResult {
+  if (answer.action !== 'accept' || elicitation.kind === 'url') return { action: answer.action };
+  const { content = {} } = answer;
+  const questions = askableArguments(elicitation.schema);
+  const fields = questions.flatMap((question) => {
+    const { name } = question;
+    const value = Object.hasOwn(content, name) ? content[name] : question.default;
+    return isAllowed(question, value) ? [[name, value] as const] : [];
+  });
+  const given = new Set(fields.map(([name]) => name));
+  const missing = questions.find(({ name, required }) => required && !given.has(name));
+  if (missing) throw new Error(`The answer has no value for “${missing.name}”, which the server needs.`);
+  return { action: 'accept', content: Object.fromEntries(fields) };
+}
+
+type FieldValue = NonNullable<ElicitResult['content']>[string];
+
+function readSchema(schema: unknown): unknown {
+  if (!isObject(schema) || !isObject(field(schema, 'properties'))) {
+    throw new Error('A form needs a “requestedSchema” of an object with properties.');
+  }
+  const nested = askableArguments(schema).find(({ kind }) => kind === 'json');
+  if (nested) {
+    throw new Error(
+      `The field “${nested.name}” cannot be asked: forms hold texts, numbers, yes or no, and choices.`,
+    );
+  }
+  return schema;
+}
+
+function isAllowed(question: ArgumentQuestion, value: unknown): value is FieldValue {
+  if (!isFieldValue(value)) return false;
+  const answer = checkAnswer(question, printAnswer(question, value));
+  if (!answer.ok) return false;
+  // An empty text is no answer to an optional question, unless it is the very one that the server expects.
+  return answer.value === undefined ? value === '' && question.default === '' : sameJson(answer.value, value);
+}
+
+function isFieldValue(value: unknown): value is FieldValue {
+  if (Array.isArray(value)) return value.every((each) => typeof each === 'string');
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}

@@ -1,0 +1,248 @@
+import { isRecord } from '../../base/json.ts';
+import { parseJsonWithComments } from '../../base/jsonc.ts';
+import type { Reasoning } from '../../ports.ts';
+
+export type ProviderName =
+  | 'anthropic'
+  | 'openai'
+  | 'openai-chat'
+  | 'openai-compatible'
+  | 'google'
+  | 'vscode'
+  | 'tour';
+
+export interface ModelConfig {
+  /** As the user calls it: a name from the settings, or `provider/model`. */
+  readonly name: string;
+  readonly provider: ProviderName;
+  /** As the provider calls it. */
+  readonly model: string;
+  readonly baseUrl?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly maxTokens?: number;
+  readonly reasoning?: Reasoning;
+  readonly price?: ModelPrice;
+}
+
+/** In US dollars for a million tokens. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  readonly cachedInput?: number;
+  readonly cacheWrite?: number;
+}
+
+export interface ModelsRead {
+  readonly models: ReadonlyMap<string, ModelConfig>;
+  /** One sentence for each entry that was left out, or for what was ignored in one: which, why, and what to do. */
+  readonly problems: string[];
+}
+
+/** Reads the value of `filechat.models`. A bad entry becomes a problem, and the others live on. */
+export function readModels(raw: unknown): ModelsRead {
+  const models = new Map<string, ModelConfig>();
+  const problems: string[] = [];
+  if (raw === undefined || raw === null) return { models, problems };
+  if (!isRecord(raw)) {
+    return unreadable('The models must be an object: { "NAME": { "provider": …, "model": … } }.');
+  }
+  for (const [name, entry] of Object.entries(raw)) {
+    try {
+      models.set(name, readModel(name, entry));
+      if (holdsKey(entry)) {
+        problems.push(
+          `Model ${JSON.stringify(name)}: a key in the settings is ignored; run “Filechat: Set API Key” and remove it there.`,
+        );
+      }
+    } catch (error) {
+      problems.push(`Model ${JSON.stringify(name)} is left out: ${(error as Error).message}.`);
+    }
+  }
+  return { models, problems };
+}
+
+/** Reads a file such as `models.json`: `{ "models": { … } }`, with comments if there are any. */
+export function readModelsFile(text: string): ModelsRead {
+  let json: unknown;
+  try {
+    json = parseJsonWithComments(text);
+  } catch (error) {
+    return unreadable(`The models file is not JSON: ${(error as Error).message}.`);
+  }
+  const models = isRecord(json) && Object.hasOwn(json, 'models') ? json['models'] : undefined;
+  return models === undefined
+    ? unreadable('The models file has no "models"; it must look like { "models": { "NAME": { … } } }.')
+    : readModels(models);
+}
+
+/** The model that a name stands for: a configured one, or `provider/model`. A string says why there is none. */
+export function findModel(name: string, models: ReadonlyMap<string, ModelConfig>): ModelConfig | string {
+  const wanted = name.trim();
+  const configured = models.get(wanted);
+  if (configured) return configured;
+  if (wanted === 'tour') return { name: 'tour', provider: 'tour', model: 'tour' };
+  const slash = wanted.indexOf('/');
+  const provider = slash > 0 ? PROVIDERS.get(wanted.slice(0, slash)) : undefined;
+  const model = wanted.slice(slash + 1).trim();
+  if (provider === 'openai-compatible') {
+    return `The model “${wanted}” needs an address: add it to filechat.models with a "baseUrl".`;
+  }
+  if (provider !== undefined && model !== '') return { name: wanted, provider, model };
+  const local = slash > 0 ? LOCAL_SERVERS.get(wanted.slice(0, slash)) : undefined;
+  if (local !== undefined && model !== '') {
+    return { name: wanted, provider: 'openai-compatible', model, baseUrl: local };
+  }
+  return `There is no model “${wanted}”. ${describeChoice(models)}`;
+}
+
+function describeChoice(models: ReadonlyMap<string, ModelConfig>): string {
+  const names = [...models.keys()].map((each) => `“${each}”`).join(', ');
+  const written = 'a name such as anthropic/MODEL, openai/MODEL, google/MODEL or vscode/MODEL, or tour';
+  return names === ''
+    ? `None is configured in filechat.models; add one, or use ${written}.`
+    : `Configured are ${names}; ${written} works too.`;
+}
+
+/** Programs that run models on this machine, at a fixed address. */
+export const LOCAL_SERVERS: ReadonlyMap<string, string> = new Map([
+  ['ollama', 'http://127.0.0.1:11434/v1'],
+  ['lmstudio', 'http://127.0.0.1:1234/v1'],
+]);
+
+const PROVIDERS: ReadonlyMap<unknown, ProviderName> = new Map(
+  (['anthropic', 'openai', 'openai-chat', 'openai-compatible', 'google', 'vscode', 'tour'] as const).map(
+    (each) => [each, each],
+  ),
+);
+
+const REASONING: ReadonlyMap<unknown, Reasoning> = new Map(
+  (['off', 'low', 'medium', 'high'] as const).map((each) => [each, each]),
+);
+
+// These would be taken for something else as soon as someone uses a plain object as a map of models.
+const RESERVED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+const MAX_NAME_CHARS = 200;
+
+/** Only own properties count, so that nothing comes from a prototype. */
+type Fields = ReadonlyMap<string, unknown>;
+
+function readModel(name: string, entry: unknown): ModelConfig {
+  checkName(name);
+  if (!isRecord(entry)) throw new Error('it must be an object with "provider" and "model"');
+  const fields: Fields = new Map(Object.entries(entry).filter(([, value]) => value !== null));
+  const provider = PROVIDERS.get(fields.get('provider'));
+  if (provider === undefined) {
+    throw new Error(`its "provider" must be one of ${[...PROVIDERS.values()].join(', ')}`);
+  }
+  const model = provider === 'tour' ? 'tour' : readWord('model', fields.get('model'));
+  const optional = {
+    baseUrl: readBaseUrl(provider, fields.get('baseUrl')),
+    headers: readHeaders(fields.get('headers')),
+    maxTokens: readMaxTokens(fields.get('maxTokens')),
+    reasoning: readReasoning(fields.get('reasoning')),
+    price: readPrice(fields.get('price')),
+  };
+  return { name, provider, model, ...withoutUndefined(optional) };
+}
+
+function checkName(name: string): void {
+  if (name.trim() === '' || name !== name.trim() || /\p{Cc}/u.test(name) || name.length > MAX_NAME_CHARS) {
+    throw new Error('its name must be a short text without white space around it; rename it');
+  }
+  if (RESERVED_NAMES.has(name)) throw new Error('its name is reserved; rename it');
+}
+
+function readWord(field: string, value: unknown): string {
+  if (typeof value !== 'string' || value.trim() === '') {
+    throw new Error(`its "${field}" must be a string that is not empty`);
+  }
+  return value.trim();
+}
+
+/** Where requests go. The provider's packages add the last part of the path themselves. */
+function readBaseUrl(provider: ProviderName, value: unknown): string | undefined {
+  if (value === undefined) {
+    if (provider === 'openai-compatible') throw new Error('it needs a "baseUrl", such as https://HOST/v1');
+    return undefined;
+  }
+  const text = readWord('baseUrl', value);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new Error('its "baseUrl" must be a whole address that starts with http:// or https://');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new Error('its "baseUrl" holds a user name or a password; remove it and set a key instead');
+  }
+  const end = /\/(?:messages|responses|chat\/completions)\/?$/.exec(url.pathname)?.[0];
+  if (end !== undefined) throw new Error(`its "baseUrl" must end before ${end}`);
+  return text.replace(/\/+$/, '');
+}
+
+function readHeaders(value: unknown): Readonly<Record<string, string>> | undefined {
+  if (value === undefined) return undefined;
+  if (!isRecord(value)) throw new Error('its "headers" must be an object of strings');
+  const entries = Object.entries(value).map(([name, text]) => {
+    checkHeader(name, text);
+    return [name, String(text)] as const;
+  });
+  // Unlike an assignment, this makes an ordinary property even of "__proto__".
+  return Object.fromEntries(entries);
+}
+
+function checkHeader(name: string, text: unknown): void {
+  try {
+    if (typeof text !== 'string' && typeof text !== 'number') throw new TypeError('no text');
+    new Headers([[name, String(text)]]);
+  } catch {
+    // The value may be a secret, so only the name is told.
+    throw new Error(`its header ${JSON.stringify(name)} has a name or value that HTTP does not allow`);
+  }
+}
+
+function readMaxTokens(value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
+    throw new Error('its "maxTokens" must be a whole number above 0');
+  }
+  return value;
+}
+
+function readReasoning(value: unknown): Reasoning | undefined {
+  if (value === undefined) return undefined;
+  const reasoning = REASONING.get(value);
+  if (reasoning === undefined) throw new Error('its "reasoning" must be "off", "low", "medium" or "high"');
+  return reasoning;
+}
+
+function readPrice(value: unknown): ModelPrice | undefined {
+  if (value === undefined) return undefined;
+  const price = isRecord(value) ? value : {};
+  const read = (field: keyof ModelPrice) => {
+    const amount = Object.hasOwn(price, field) ? price[field] : undefined;
+    if (amount !== undefined && !(typeof amount === 'number' && Number.isFinite(amount) && amount >= 0)) {
+      throw new Error(`its "price.${field}" must be a number of US dollars for a million tokens`);
+    }
+    return amount;
+  };
+  const input = read('input');
+  const output = read('output');
+  if (input === undefined || output === undefined) {
+    throw new Error('its "price" must hold "input" and "output": US dollars for a million tokens');
+  }
+  const cached = { cachedInput: read('cachedInput'), cacheWrite: read('cacheWrite') };
+  return { input, output, ...withoutUndefined(cached) };
+}
+
+function holdsKey(entry: unknown): boolean {
+  return isRecord(entry) && ['apiKey', 'key', 'api_key'].some((each) => Object.hasOwn(entry, each));
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function withoutUndefined<T extends object>(value: T): Defined<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Defined<T>;
+}
+
+function unreadable(problem: string): ModelsRead {
+  return { models: new Map(), problems: [problem] };
+}

@@ -1,0 +1,146 @@
+import { groupBy } from '../../base/json.ts';
+import { leaveOutRegion, leaveOutTurn } from '../../chat/edits/leaveOut.ts';
+import { type Chat, parseChat, type Turn } from '../../chat/format/parse.ts';
+import { allowsTool, type ChatSettings, setFrontMatter } from '../../chat/format/settings.ts';
+import type { ContentPart, ModelRequest, ModelTool, TextEdit, ToolName } from '../../ports.ts';
+import { leaveOutResult } from '../../result/leaveOut.ts';
+import {
+  estimateFile,
+  estimatePart,
+  estimateSystem,
+  estimateTool,
+  type RequestEstimate,
+} from './estimate.ts';
+import type { TurnShare } from './request.ts';
+
+/** What a part of a request is, where it stands in the chat, and how it could be left out. */
+export interface BreakdownItem {
+  readonly what:
+    | { readonly kind: 'system' }
+    | { readonly kind: 'turn'; readonly turn: Turn }
+    | { readonly kind: 'file'; readonly name: string; readonly turn: Turn }
+    | { readonly kind: 'server'; readonly server: string; readonly tools: readonly ToolShare[] };
+  readonly tokens: number;
+  readonly at?: number | undefined;
+  /** Takes it out of the next request and leaves it in the file. */
+  readonly leaveOut?: TextEdit | undefined;
+}
+
+export interface ToolShare extends ToolName {
+  readonly tokens: number;
+  readonly leaveOut: TextEdit;
+}
+
+/** The parts of a request by what they are, the largest first. */
+export interface Breakdown {
+  readonly system: readonly BreakdownItem[];
+  readonly history: readonly BreakdownItem[];
+  readonly tools: readonly BreakdownItem[];
+  readonly attachments: readonly BreakdownItem[];
+}
+
+export type BreakdownGroup = keyof Breakdown & keyof RequestEstimate;
+export const GROUPS: readonly BreakdownGroup[] = ['system', 'history', 'tools', 'attachments'];
+
+export interface Explained {
+  readonly text: string;
+  readonly request: ModelRequest;
+  readonly shares: readonly TurnShare[];
+  readonly settings: ChatSettings;
+}
+
+export function breakDown(explained: Explained): Breakdown {
+  const { request, shares } = explained;
+  const system = estimateSystem(request);
+  return {
+    system: system > 0 ? [{ what: { kind: 'system' }, tokens: system, at: 0 }] : [],
+    history: sorted(shares.map((share) => turnItem(explained, share))),
+    tools: sorted(serverItems(explained)),
+    attachments: sorted(shares.flatMap((share) => fileItems(explained, share))),
+  };
+}
+
+export function totalOf(items: readonly BreakdownItem[]): number {
+  return items.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+function sorted(items: readonly BreakdownItem[]): readonly BreakdownItem[] {
+  return items.filter(({ tokens }) => tokens > 0).toSorted((a, b) => b.tokens - a.tokens);
+}
+
+function turnItem({ text }: Explained, { turn, parts, attachments }: TurnShare): BreakdownItem {
+  const named = attachments.map(({ part }) => part);
+  const words = [...parts, ...named].reduce((sum, part) => sum + estimatePart(part), 0);
+  return {
+    what: { kind: 'turn', turn },
+    tokens: words,
+    at: turn.start,
+    leaveOut: turn.role === 'tool' ? leaveOutResult(text, turn) : leaveOutTurn(text, turn),
+  };
+}
+
+/** Files that go as files: those that the user links to, and the pictures of tools. */
+function fileItems({ text }: Explained, { turn, parts, attachments }: TurnShare): readonly BreakdownItem[] {
+  const linked = attachments.flatMap(({ link, part }) =>
+    fileItem(part, turn, { name: link.target, at: link.start, leaveOut: leaveOutRegion(text, turn, link) }),
+  );
+  const returned = parts.flatMap((part) =>
+    part.kind === 'file'
+      ? fileItem(part, turn, { name: part.name, at: placeOf(text, turn, part.name), leaveOut: undefined })
+      : [],
+  );
+  return [...linked, ...returned.map((item) => withLeftOutAsset(text, turn, item))];
+}
+
+function fileItem(
+  part: ContentPart,
+  turn: Turn,
+  {
+    name,
+    at,
+    leaveOut,
+  }: { readonly name: string; readonly at: number; readonly leaveOut: TextEdit | undefined },
+): readonly BreakdownItem[] {
+  if (part.kind !== 'file') return [];
+  return [{ what: { kind: 'file', name, turn }, tokens: estimateFile(part), at, leaveOut }];
+}
+
+function placeOf(text: string, turn: Turn, name: string): number {
+  const at = text.indexOf(name, turn.start);
+  return at >= 0 && at < turn.end ? at : turn.start;
+}
+
+function withLeftOutAsset(text: string, turn: Turn, item: BreakdownItem): BreakdownItem {
+  if (item.what.kind !== 'file') return item;
+  return { ...item, leaveOut: leaveOutResult(text, turn, `cmdassets/${item.what.name}`) };
+}
+
+function serverItems(explained: Explained): readonly BreakdownItem[] {
+  const { text, request, settings } = explained;
+  const chat = parseChat(text);
+  const servers = groupBy(request.tools, ({ tool }) => tool.server);
+  return [...servers].map(([server, tools]) => {
+    const shares = tools
+      .map((tool) => toolShare(explained, chat, tool))
+      .toSorted((a, b) => b.tokens - a.tokens);
+    const others = [...servers.keys()].filter((each) => each !== server);
+    const named = settings.servers?.filter((each) => each !== server) ?? others;
+    return {
+      what: { kind: 'server', server, tools: shares },
+      tokens: shares.reduce((sum, { tokens }) => sum + tokens, 0),
+      leaveOut: setFrontMatter(text, 'servers', named, chat),
+    };
+  });
+}
+
+function toolShare({ text, request, settings }: Explained, chat: Chat, tool: ModelTool): ToolShare {
+  const { server } = tool.tool;
+  const rest = request.tools.map((each) => each.tool).filter((each) => each !== tool.tool);
+  const patterns = rest.flatMap((each) => {
+    // All of another server stays allowed, whatever it will offer, unless the chat has a list already.
+    const isWhole = each.server !== server && settings.tools === undefined;
+    return isWhole ? [`${each.server}.*`] : [`${each.server}.${each.tool}`];
+  });
+  const kept = [...new Set(patterns)].filter((pattern) => !allowsTool({ tools: [pattern] }, tool.tool));
+  return { ...tool.tool, tokens: estimateTool(tool), leaveOut: setFrontMatter(text, 'tools', kept, chat) };
+}

@@ -1,0 +1,117 @@
+import { readArguments, type WrittenCall } from '../../chat/format/calls.ts';
+import { answeredCall, type CallName, isSameCall } from '../../chat/format/nextAction.ts';
+import type { Turn } from '../../chat/format/parse.ts';
+import { type ReplyPart, readReply } from '../../chat/reply/read.ts';
+import type { AssistantPart, CallResult, ContentPart, ModelMessage, ModelTool } from '../../ports.ts';
+import type { ViewedResult } from './resultParts.ts';
+import { nameOfTool } from './tools.ts';
+
+export interface ReplyContext {
+  readonly tools: readonly ModelTool[];
+  readonly results: ReadonlyMap<Turn, ViewedResult>;
+  readonly ids: CallIds;
+}
+
+/**
+ * An assistant's turn as its message, and behind it the results of its calls, in the order of the calls. Which
+ * calls those are may depend on the turns behind it: `callsInBody(turn)` says.
+ */
+export function replyMessages(
+  body: string,
+  answers: readonly Turn[],
+  context: ReplyContext,
+  turnCalls?: readonly WrittenCall[],
+): readonly ModelMessage[] {
+  const written = readReply(body, turnCalls);
+  const calls = written.filter((part) => part.kind === 'call');
+  const matched = matchAnswers(calls, answers);
+  const results: CallResult[] = [];
+  const parts: AssistantPart[] = [];
+  for (const part of written) {
+    if (part.kind !== 'call') parts.push(...sayPart(part));
+    else {
+      const answer = matched[results.length];
+      const { call, result } = viewCall(part, answer && context.results.get(answer), context);
+      parts.push(call);
+      results.push(result);
+    }
+  }
+  // Thoughts without words or calls behind them are refused by some providers.
+  if (!parts.some((part) => part.kind !== 'reasoning')) return [];
+  const message: ModelMessage = { role: 'assistant', parts };
+  return results.length > 0 ? [message, { role: 'tool', results }] : [message];
+}
+
+/** The tool turn that answers each call, if there is one. A turn answers one call. */
+export function matchAnswers(
+  calls: readonly CallName[],
+  answers: readonly Turn[],
+): readonly (Turn | undefined)[] {
+  const free = [...answers];
+  return calls.map((call) => {
+    const at = free.findIndex((turn) => isSameCall(answeredCall(turn), nameOf(call)));
+    return at < 0 ? undefined : free.splice(at, 1)[0];
+  });
+}
+
+/** Gives every call of a request an id that no other has and that every provider takes. */
+export class CallIds {
+  readonly #taken = new Set<string>();
+
+  take(written: string | undefined): string {
+    const wanted = written !== undefined && /^[A-Za-z0-9_-]{1,40}$/.test(written) ? written : 'call';
+    let id = wanted;
+    for (let number = 2; this.#taken.has(id); number += 1) id = `${wanted.slice(0, 32)}_${number}`;
+    this.#taken.add(id);
+    return id;
+  }
+}
+
+type WrittenPart = Exclude<ReplyPart, { kind: 'call' }>;
+type CallPart = Extract<ReplyPart, { kind: 'call' }>;
+
+/** Thoughts go back only as they were signed: a provider refuses what has been changed. */
+function sayPart(part: WrittenPart): readonly AssistantPart[] {
+  const { kind, text, metadata } = part;
+  if (part.kind === 'reasoning') {
+    return part.intact && metadata !== undefined ? [{ kind: 'reasoning', text, metadata }] : [];
+  }
+  // A signature may stand alone: Gemini signs texts that are empty.
+  if (text.trim() === '' && metadata === undefined) return [];
+  return [{ kind, text, ...(metadata === undefined ? {} : { metadata }) }];
+}
+
+const NO_RESULT = 'There is no result: the call was not run, or its result was removed from the chat.';
+const MAX_SHOWN_CHARS = 10_000;
+
+function viewCall(
+  { server, tool, id: written, argumentsText, metadata }: CallPart,
+  answer: ViewedResult | undefined,
+  { tools, ids }: ReplyContext,
+): { readonly call: AssistantPart; readonly result: CallResult } {
+  const id = ids.take(written);
+  const name = nameOfTool(tools, { server, tool });
+  const args = readArguments(argumentsText);
+  const problem: readonly ContentPart[] = args.ok
+    ? []
+    : [text(`${args.message}\nWhat was written: ${argumentsText.trim().slice(0, MAX_SHOWN_CHARS)}`)];
+  const found = answer ?? { isError: true, parts: [text(NO_RESULT)] };
+  return {
+    call: {
+      kind: 'call',
+      id,
+      name,
+      arguments: args.ok ? args.value : {},
+      ...(metadata === undefined ? {} : { metadata }),
+    },
+    result: { id, name, isError: found.isError, parts: [...found.parts, ...problem] },
+  };
+}
+
+function nameOf({ server, tool, id }: CallName): CallName {
+  return { ...(server === undefined ? {} : { server }), ...(tool === undefined ? {} : { tool }), id };
+}
+
+function text(value: string): ContentPart {
+  return { kind: 'text', text: value };
+}

@@ -1,0 +1,115 @@
+import { readChatMdResult } from '../../chat/format/legacy.ts';
+import { type Turn, turnBody } from '../../chat/format/parse.ts';
+import type {
+  AssetPart,
+  AttachedFile,
+  AttachmentSource,
+  CallResult,
+  ChatModel,
+  ContentPart,
+  ResultPart,
+  ToolResult,
+} from '../../ports.ts';
+import { toModelParts } from '../../result/modelView.ts';
+import { readToolResult } from '../../result/readMarkdown.ts';
+import { readOnce } from './attachments.ts';
+
+export interface ResultPartsOptions {
+  readonly attachments: AttachmentSource;
+  readonly model: Pick<ChatModel, 'accepts'>;
+  readonly sendImages: 'auto' | 'always' | 'never';
+  readonly maxImages: number;
+  /** Whether a link leads to this chat's own `cmdassets/`; no other link of a tool's turn is followed. */
+  readonly isOwnAsset: (path: string) => boolean;
+}
+
+export type ViewedResult = Pick<CallResult, 'isError' | 'parts'>;
+
+/** What the model gets of each tool turn: text, the newest images as images, and a line for everything else. */
+export async function viewResults(
+  text: string,
+  turns: readonly Turn[],
+  options: ResultPartsOptions,
+): Promise<ReadonlyMap<Turn, ViewedResult>> {
+  const tools = turns.filter((turn) => turn.role === 'tool');
+  const results = tools.map((turn) => ({ turn, result: readResult(turnBody(text, turn)) }));
+  const assets = results.flatMap(({ result }) => result.parts).filter((part) => part.kind === 'asset');
+  const files = await findAssets(assets, options);
+  const sent = newestImages(
+    assets.filter((part) => part.audience !== 'user' && isSendable(part, files, options)),
+    options.maxImages,
+    files,
+  );
+  return new Map(results.map(({ turn, result }) => [turn, viewResult(result, files, sent)]));
+}
+
+type Files = ReadonlyMap<string, AttachedFile>;
+
+function readResult(body: string): ToolResult {
+  const text = readChatMdResult(body);
+  return text === undefined ? readToolResult(body) : { isError: false, parts: [{ kind: 'text', text }] };
+}
+
+/** A file that is gone, or that may not be read, is told to the model by its name alone. */
+async function findAssets(parts: readonly AssetPart[], options: ResultPartsOptions): Promise<Files> {
+  const paths = new Set(parts.map((part) => part.asset.path).filter(options.isOwnAsset));
+  const found = await Promise.all(
+    [...paths].map(async (path) => {
+      const file = await options.attachments.find(path).catch(() => undefined);
+      return file && ([path, { ...file, read: readOnce(file) }] as const);
+    }),
+  );
+  return new Map(found.filter((each) => each !== undefined));
+}
+
+function isSendable(part: AssetPart, files: Files, { sendImages, model }: ResultPartsOptions): boolean {
+  if (sendImages === 'never') return false;
+  const [view] = viewPart(part, files, 'always');
+  return view?.kind === 'file' && (sendImages === 'always' || model.accepts(view.mimeType));
+}
+
+const STEP = 10;
+/** Large images are few, so fewer go at a time. */
+const BYTES_STEP = 3;
+/** As base64 some 27 MB, with room for the rest in what the strictest provider takes. */
+const MAX_IMAGES_BYTES = 20_000_000;
+
+/**
+ * The oldest are left out ten at a time: if one went with every new one, the request would begin differently
+ * each time, and nothing of it could come from the provider's cache.
+ */
+function newestImages(parts: readonly AssetPart[], max: number, files: Files): ReadonlySet<ResultPart> {
+  const over = Math.max(0, parts.length - max);
+  const step = Math.min(STEP, Math.max(1, max));
+  const kept = parts.slice(Math.ceil(over / step) * step);
+  const bytes = () => kept.reduce((sum, { asset }) => sum + (files.get(asset.path)?.size ?? 0), 0);
+  while (bytes() > MAX_IMAGES_BYTES) kept.splice(0, BYTES_STEP);
+  return new Set(kept);
+}
+
+function viewResult(
+  { isError, parts }: ToolResult,
+  files: Files,
+  sent: ReadonlySet<ResultPart>,
+): ViewedResult {
+  const views = parts.flatMap((part) => viewPart(part, files, sent.has(part) ? 'always' : 'never'));
+  // An image that is seen can be handed to another tool only by its name.
+  const named = views.flatMap((view): readonly ContentPart[] =>
+    view.kind === 'file' ? [{ kind: 'text', text: `[asset:${view.name}]` }, view] : [view],
+  );
+  const told = named.filter((view) => view.kind === 'file' || view.text !== '');
+  // A result of which nothing could be used is an error, even if the tool did not say so.
+  const isFailure = isError || (parts.length > 0 && parts.every((part) => part.kind === 'problem'));
+  // Several providers refuse a result with nothing in it.
+  return { isError: isFailure, parts: told.length > 0 ? told : [{ kind: 'text', text: '(nothing)' }] };
+}
+
+function viewPart(part: ResultPart, files: Files, sendImages: 'always' | 'never'): readonly ContentPart[] {
+  const about = (path: string) => files.get(path);
+  return toModelParts({ isError: false, parts: [part] }, { about, sendImages }).map((view) => {
+    const file = view.kind === 'image' ? files.get(view.path) : undefined;
+    if (view.kind === 'text') return view;
+    if (!file) throw new Error(`No file is known behind ${view.path}.`);
+    return { kind: 'file', name: file.name, mimeType: view.mimeType, size: file.size, read: file.read };
+  });
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import type { ModelTool, ToolInfo, ToolName } from '../../ports.ts';
+import { acceptableSchema, stripTags } from './toolSchema.ts';
+
+/** What the strictest provider takes. */
+const MAX_NAME_CHARS = 64;
+const MAX_DESCRIPTION_CHARS = 1024;
+const HASH_CHARS = 8;
+
+/** The tools under names that every provider takes, always in the same order, so that a prompt can be cached. */
+export function modelTools(tools: readonly ToolInfo[]): readonly ModelTool[] {
+  const sorted = tools.toSorted((a, b) => compare(a.server, b.server) || compare(a.tool, b.tool));
+  const named = new Map<string, ModelTool>();
+  // A name that is right as it is goes to its tool, whatever another tool's hash may come to.
+  for (const tool of sorted) if (isPlain(tool)) add(named, tool, plainName(tool));
+  for (const tool of sorted) if (!isPlain(tool)) add(named, tool, hashedName(tool, named));
+  return [...named.values()].toSorted((a, b) => compare(a.name, b.name));
+}
+
+/** What a model calls a tool; also for one that is no longer on the list, because old calls name it. */
+export function nameOfTool(tools: readonly ModelTool[], tool: ToolName): string {
+  const known = tools.find((each) => isSameTool(each.tool, tool));
+  if (known) return known.name;
+  return isPlain(tool) ? plainName(tool) : hashedName(tool, new Map());
+}
+
+/** The tool that a model means. Some models write the name as it stands in the chat. */
+export function toolOfName(tools: readonly ModelTool[], name: string): ToolName | undefined {
+  const known = tools.find((each) => each.name === name);
+  return (known ?? tools.find(({ tool }) => `${tool.server}.${tool.tool}` === name))?.tool;
+}
+
+function add(named: Map<string, ModelTool>, info: ToolInfo, name: string): void {
+  // A server that lists a tool twice means one.
+  if (named.has(name)) return;
+  named.set(name, {
+    name,
+    tool: { server: info.server, tool: info.tool },
+    description: describeTool(info),
+    inputSchema: acceptableSchema(info.inputSchema),
+  });
+}
+
+function describeTool({ description, title, tool }: ToolInfo): string {
+  const text = stripTags(description?.trim() || title?.trim() || tool);
+  const cut = Array.from(text.slice(0, 2 * MAX_DESCRIPTION_CHARS)).slice(0, MAX_DESCRIPTION_CHARS - 1);
+  return text.length <= MAX_DESCRIPTION_CHARS ? text : `${cut.join('')}…`;
+}
+
+function plainName({ server, tool }: ToolName): string {
+  return `${server}__${tool}`;
+}
+
+/** Whether the joined name is fit for every provider and can come from no other server and tool. */
+function isPlain(tool: ToolName): boolean {
+  const name = plainName(tool);
+  return /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name) && name.indexOf('__') === tool.server.length;
+}
+
+/** The hash is of the tool alone, so that the name stays the same whichever other tools are there. */
+function hashedName(tool: ToolName, taken: ReadonlyMap<string, ModelTool>): string {
+  const clean = plainName(tool).replace(/[^A-Za-z0-9_-]/g, '_');
+  const start = /^[A-Za-z_]/.test(clean) ? clean : `_${clean}`;
+  for (let attempt = 0; ; attempt += 1) {
+    const hash = createHash('sha256').update(JSON.stringify([tool.server, tool.tool, attempt]));
+    const end = hash.digest('hex').slice(0, HASH_CHARS);
+    const name = `${start.slice(0, MAX_NAME_CHARS - HASH_CHARS - 1)}_${end}`;
+    const other = taken.get(name)?.tool;
+    if (!other || isSameTool(other, tool)) return name;
+  }
+}
+
+function isSameTool(a: ToolName, b: ToolName): boolean {
+  return a.server === b.server && a.tool === b.tool;
+}
+
+/** By code units: the order must not depend on the language of the machine. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

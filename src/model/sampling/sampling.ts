@@ -1,0 +1,127 @@
+import { readArguments } from '../../chat/format/calls.ts';
+import type {
+  ChatModel,
+  FinishReason,
+  ModelEvent,
+  ModelFailure,
+  SamplingAnswer,
+  SamplingPart,
+  SamplingRequest,
+} from '../../ports.ts';
+import { countAttempt, NO_ATTEMPTS, nextTry, waitWithCountdown } from '../providers/retry.ts';
+import { samplingMessages } from './messages.ts';
+import { SamplingTools } from './samplingTools.ts';
+
+export interface SamplingOptions {
+  /** Resolves after the time; a test need not wait. */
+  readonly timer?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/**
+ * Asks the model what a server wants to know. Calls of tools go back to the server, which makes them itself.
+ * Rejects with a message fit for the user.
+ */
+export async function answerSampling(
+  request: SamplingRequest,
+  model: ChatModel,
+  signal: AbortSignal,
+  options: SamplingOptions = {},
+): Promise<SamplingAnswer> {
+  for (let attempts = NO_ATTEMPTS; ; ) {
+    try {
+      return await ask(request, model, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isModelFailure(error)) throw error;
+      attempts = countAttempt(attempts, { begun: error.begun === true, progress: false });
+      const next = nextTry(error, attempts, Math.random);
+      if (next.kind === 'giveUp') throw new Error([error.message, next.reason ?? ''].join(' ').trim());
+      await waitWithCountdown(next.ms, { signal, onTick: () => {}, ...options });
+      signal.throwIfAborted();
+    }
+  }
+}
+
+async function ask(request: SamplingRequest, model: ChatModel, signal: AbortSignal): Promise<SamplingAnswer> {
+  const tools = new SamplingTools(request);
+  const gathered = new GatheredAnswer(request, tools);
+  const { maxTokens, temperature } = request;
+  const asked = {
+    system: [request.system ?? '', tools.instruction].filter((text) => text !== '').join('\n\n'),
+    messages: samplingMessages(request, model, tools),
+    tools: tools.forModel,
+    maxTokens,
+    temperature,
+  };
+  for await (const event of model.stream(asked, signal)) {
+    const stopReason = gathered.add(event);
+    if (stopReason) return { model: model.name, parts: gathered.parts, stopReason };
+  }
+  signal.throwIfAborted();
+  throw new Error(`The answer of ${model.name} broke off. Try again.`);
+}
+
+/** What the model has said so far, up to where the server wants it to stop. */
+class GatheredAnswer {
+  readonly parts: SamplingPart[] = [];
+  readonly #tools: SamplingTools;
+  readonly #stops: readonly string[];
+  readonly #longestStop: number;
+
+  constructor({ stopSequences = [] }: SamplingRequest, tools: SamplingTools) {
+    this.#tools = tools;
+    this.#stops = stopSequences.filter((stop) => stop !== '');
+    this.#longestStop = Math.max(0, ...this.#stops.map((stop) => stop.length));
+  }
+
+  /** Why the answer is whole now, if it is. */
+  add(event: ModelEvent): SamplingAnswer['stopReason'] | undefined {
+    switch (event.kind) {
+      case 'text':
+        return this.#addText(event.text) ? 'stopSequence' : undefined;
+      case 'call':
+        if (this.#tools.mayBeCalled) this.#addCall(event);
+        return undefined;
+      case 'finish':
+        return this.#finish(event.reason);
+      default:
+        return undefined;
+    }
+  }
+
+  /** Not every provider knows such sequences, so they are looked for here. True when one has come. */
+  #addText(text: string): boolean {
+    const last = this.parts.at(-1);
+    const before = last?.kind === 'text' ? last.text : '';
+    const whole = before + text;
+    // A sequence may have begun in what came before.
+    const from = Math.max(0, before.length - this.#longestStop);
+    const found = this.#stops.map((stop) => whole.indexOf(stop, from)).filter((at) => at >= 0);
+    const end = found.length === 0 ? whole.length : Math.min(...found);
+    const part = { kind: 'text', text: whole.slice(0, end) } as const;
+    if (last?.kind === 'text') this.parts[this.parts.length - 1] = part;
+    else if (part.text !== '') this.parts.push(part);
+    return found.length > 0;
+  }
+
+  #addCall({ name, argumentsText }: Extract<ModelEvent, { kind: 'call' }>): void {
+    const read = readArguments(argumentsText);
+    if (!read.ok) throw new Error(`The model called ${name}, but could not be understood. ${read.message}`);
+    this.parts.push({
+      kind: 'call',
+      id: this.#tools.nextCallId(),
+      name: this.#tools.serverName(name),
+      arguments: read.value,
+    });
+  }
+
+  #finish(reason: FinishReason): SamplingAnswer['stopReason'] {
+    if (reason === 'refused') throw new Error('The provider of the model refused to answer this.');
+    if (this.parts.some(({ kind }) => kind === 'call')) return 'toolUse';
+    return reason === 'length' ? 'maxTokens' : 'endTurn';
+  }
+}
+
+function isModelFailure(error: unknown): error is ModelFailure {
+  return error instanceof Error && Reflect.get(error, 'kind') === 'modelFailure';
+}

@@ -1,0 +1,191 @@
+import { TimeSlice } from '../base/timeSlice.ts';
+import { sniffBytes } from '../media/sniff.ts';
+import { type MediaType, UNKNOWN } from '../media/table.ts';
+import type { AssetBytes, Spill } from '../ports.ts';
+import { type Base64Run, findBase64Runs } from './base64Runs.ts';
+import { judgeTextType } from './longText.ts';
+
+/** A text from which bytes were taken out: what is left of it, and the bytes in their places. */
+export type Piece = string | Found;
+
+export type Found = FoundBytes | LostBytes;
+
+export interface FoundBytes {
+  readonly kind: 'bytes';
+  readonly bytes: AssetBytes;
+  /** What something beside the bytes says that they are. */
+  readonly declared?: string;
+  /** What the text called it. */
+  readonly label?: string;
+  /** The words for its place, if the user has chosen some; `{size}` and the like are still to be filled in. */
+  readonly summary?: string;
+}
+
+/** Bytes of which nothing was kept while they arrived: too many, or the disk failed. */
+export type LostBytes = Exclude<Spill, { readonly kind: 'bytes' }>;
+
+/** The layer that looks for base64 where no block type and no setting says that there is any. */
+export async function findBytes(text: string): Promise<readonly Piece[]> {
+  const pieces: Piece[] = [];
+  const slice = new TimeSlice();
+  let from = 0;
+  for await (const run of findBase64Runs(text, slice)) {
+    if (slice.isOver()) await slice.pause();
+    const found = await recognise(run, standsAlone(text, run));
+    if (slice.isOver()) await slice.pause();
+    if (!found) continue;
+    const around = markdownAround(text, run, from);
+    pieces.push(text.slice(from, around.start), { ...found, ...around.label });
+    from = around.end;
+  }
+  pieces.push(text.slice(from));
+  return pieces.filter((piece) => piece !== '');
+}
+
+/** The same for a string that was decoded while it arrived. One that reads like words is text again. */
+export async function judgeSpill(spill: Spill): Promise<Piece> {
+  if (spill.kind !== 'bytes') return spill;
+  const { kind, mimeType, original, ...bytes } = spill;
+  if (mimeType !== undefined) return { kind, bytes, declared: mimeType };
+  if (await sniffBytes(bytes.head)) return { kind, bytes };
+  const type = judgeUnsigned(bytes.head);
+  if (!type && original) return original();
+  return { kind, bytes, ...declaredAs(type ?? UNKNOWN) };
+}
+
+/** Fewer bytes than this are left where they are, even if they are signed: no picture is that small. */
+const MIN_SIGNED_BYTES = 48;
+/** Signatures of two bytes are found in ordinary words too; with this many bytes behind them they are not. */
+const MIN_WEAKLY_SIGNED_BYTES = 256;
+/** Bytes that nothing signs are taken only from this length on. */
+const MIN_UNSIGNED_CHARS = 2000;
+/** Enough to recognise everything but what is in a ZIP; a multiple of four. */
+const HEAD_CHARS = 8192;
+
+async function recognise(run: Base64Run, alone: boolean): Promise<FoundBytes | undefined> {
+  if (run.length % 4 === 1 || (run.padding > 0 && (run.length + run.padding) % 4 !== 0)) return undefined;
+  const claim = run.declared === undefined ? await judgeHead(run, alone) : { declared: run.declared };
+  if (!claim || (holds(run, '-', '_') && holds(run, '+', '/'))) return undefined;
+  // Buffer reads both alphabets under this name.
+  return { kind: 'bytes', bytes: Buffer.from(run.pieces.join(''), 'base64'), ...claim };
+}
+
+/** Judged by the first bytes, so that what is not taken costs next to nothing. */
+async function judgeHead(
+  run: Base64Run,
+  alone: boolean,
+): Promise<{ readonly declared?: string } | undefined> {
+  const digits = firstDigits(run);
+  if (await signedType(digits, (run.length * 3) / 4)) return {};
+  const unsigned = alone && isCanonical(run) ? judgeUnsigned(Buffer.from(digits, 'base64')) : undefined;
+  return unsigned && declaredAs(unsigned);
+}
+
+/** What the first digits of base64 are signed as, if there are enough bytes that no word just looks like it. */
+export async function signedType(digits: string, byteCount: number): Promise<MediaType | undefined> {
+  const signed = await sniffBytes(Buffer.from(digits, 'base64'));
+  return signed && byteCount >= minSize(signed, digits) ? signed : undefined;
+}
+
+function firstDigits({ pieces }: Base64Run): string {
+  let digits = '';
+  for (const piece of pieces) {
+    digits += piece.slice(0, HEAD_CHARS);
+    if (digits.length >= HEAD_CHARS) break;
+  }
+  return digits.slice(0, HEAD_CHARS);
+}
+
+function declaredAs({ types: [declared] }: MediaType): { readonly declared?: string } {
+  return declared === undefined ? {} : { declared };
+}
+
+function holds({ pieces }: Base64Run, ...signs: readonly string[]): boolean {
+  return signs.some((sign) => pieces.some((piece) => piece.includes(sign)));
+}
+
+/** As an encoder writes it: the plain alphabet, padded, with nothing in the bits that are left over. */
+function isCanonical(run: Base64Run): boolean {
+  if (run.length < MIN_UNSIGNED_CHARS || (run.length + run.padding) % 4 !== 0) return false;
+  const end = run.pieces
+    .slice(-4)
+    .join('')
+    .slice(-(run.length % 4) || Number.POSITIVE_INFINITY);
+  return !holds(run, '-', '_') && Buffer.from(end, 'base64').toString('base64').startsWith(end);
+}
+
+const STRONGLY_SIGNED = new Set(
+  'png jpg gif webp avif apng ico svg html tif heic jxl psd pdf docx xlsx pptx odt ods odp epub docm xlsm pptm rtf zip 7z rar xz zst tar wav ogg opus flac m4a mid mp4 mov webm mkv avi ogv sqlite parquet wasm woff woff2'.split(
+    ' ',
+  ),
+);
+
+const SIGNATURE_CHARS = 16;
+
+function minSize(type: MediaType, digits: string): number {
+  if (STRONGLY_SIGNED.has(type.extension)) return MIN_SIGNED_BYTES;
+  // The signature itself must not be what makes it look mixed.
+  return isMixed(digits.slice(SIGNATURE_CHARS)) ? MIN_WEAKLY_SIGNED_BYTES : Number.POSITIVE_INFINITY;
+}
+
+/** Words, numbers, hexadecimal and sequences of genes lack one of these. */
+function isMixed(digits: string): boolean {
+  return /[A-Z]/.test(digits) && /[a-z]/.test(digits) && /[0-9]/.test(digits);
+}
+
+/** Noise has close to 6 bits in each digit; the most motley names and numbers have less than 5. */
+const MIN_NOISE_BITS = 5.3;
+const MIN_TEXT_BITS = 3.5;
+
+/** Without a signature: taken when it is noise or when it is, beyond all chance, a text in base64. */
+function judgeUnsigned(head: Uint8Array): MediaType | undefined {
+  const digits = Buffer.from(head).toString('base64');
+  const bits = entropy(digits);
+  const text = bits >= MIN_TEXT_BITS ? readText(head) : undefined;
+  if (text !== undefined) return judgeTextType(text);
+  const isNoise = bits >= MIN_NOISE_BITS && isMixed(digits) && /[+/]/.test(digits);
+  return isNoise ? UNKNOWN : undefined;
+}
+
+/** Strict UTF-8 without control characters; the head may end within a character. */
+function readText(head: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
+    return /[\u0000-\u0008\u000e-\u001f\u007f]/.test(text) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+function entropy(text: string): number {
+  const counts = new Map<string, number>();
+  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length);
+  return bits;
+}
+
+/** Whether a run is all of the text, or all of a string in JSON at whatever depth. */
+function standsAlone(text: string, { start, end }: Base64Run): boolean {
+  const before = text.slice(Math.max(0, start - 32), start);
+  const after = text.slice(end, end + 32);
+  if (/^\s*$/.test(before) && /^\s*$/.test(after)) return start <= 32 && text.length - end <= 32;
+  return /["']$/.test(before) && /^(?:(?:\\+r)?\\+n)?\\*["']/.test(after);
+}
+
+const MAX_LABEL_CHARS = 200;
+
+/** Takes away the Markdown of an image or a link with its address; what it was called is kept. */
+function markdownAround(text: string, { start, end }: Base64Run, floor: number) {
+  const plain = { start, end, label: {} };
+  const before = text.slice(Math.max(floor, start - MAX_LABEL_CHARS), start);
+  const opened = /!?\[([^[\]\n]*)\]\($/.exec(before);
+  const closed = /^(?:[ \t]+"[^"\n]{0,100}")?\)/.exec(text.slice(end, end + MAX_LABEL_CHARS));
+  if (!opened || !closed) return plain;
+  const label = opened[1]?.trim();
+  return {
+    start: start - opened[0].length,
+    end: end + closed[0].length,
+    label: label ? { label } : {},
+  };
+}

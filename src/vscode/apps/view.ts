@@ -1,0 +1,281 @@
+import * as vscode from 'vscode';
+import { field, isObject } from '../../base/json2.ts';
+import { renderToolName } from '../../chat/format/calls.ts';
+import { showInvisible } from '../../chat/format/escape.ts';
+import { type App, withPolicy } from '../../mcp/apps/app.ts';
+import { quoteForChat } from '../../mcp/apps/appText.ts';
+import { AppSession, type AppTool } from '../../mcp/apps/session.ts';
+import type { ResourceContents, ToolCall } from '../../ports.ts';
+import { openInBrowser } from '../ui/openInBrowser.ts';
+import { plainMessage } from '../ui/plainMessage.ts';
+import { type AppWords, appPage } from './appPage.ts';
+import type { AppCalls } from './calls.ts';
+import type { AppPanelsParts } from './panel.ts';
+
+export interface AppViewParts extends AppPanelsParts {
+  readonly calls: AppCalls;
+  readonly chat: vscode.Uri;
+  readonly server: string;
+  readonly onClose: () => void;
+}
+
+export interface ShownApp {
+  readonly app: App;
+  readonly call: ToolCall;
+  readonly tool: AppTool;
+  readonly result: unknown;
+}
+
+const MAX_READ_BYTES = 10 * 1024 * 1024;
+const MAX_SHOWN_CHARS = 3_000;
+const MAX_HEIGHT = 20_000;
+
+/** One panel, and the app that runs in it. */
+export class AppView implements vscode.Disposable {
+  readonly #parts: AppViewParts;
+  readonly #panel: vscode.WebviewPanel;
+  readonly #subscriptions: vscode.Disposable[] = [];
+  #shown: ShownApp | undefined;
+  #session: AppSession | undefined;
+  /** What the page says about its size and colours. */
+  #view: unknown;
+  #told = '';
+  #offered = '';
+  #runs = 0;
+
+  constructor(parts: AppViewParts) {
+    this.#parts = parts;
+    const media = vscode.Uri.joinPath(parts.extensionUri, 'media', 'apps');
+    this.#panel = vscode.window.createWebviewPanel(
+      'filechat.app',
+      vscode.l10n.t('App'),
+      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
+      // Without it, an app would begin anew whenever its tab has been behind another.
+      { enableScripts: true, retainContextWhenHidden: true, localResourceRoots: [media] },
+    );
+    this.#subscriptions.push(
+      this.#panel.onDidDispose(() => this.dispose()),
+      this.#panel.webview.onDidReceiveMessage((message: unknown) => this.#hear(message)),
+      vscode.window.onDidChangeActiveColorTheme(() => this.#tellContext()),
+    );
+  }
+
+  /** Shows an app, in the place of what was shown before. */
+  run(shown: ShownApp): void {
+    this.#session?.dispose();
+    this.#session = undefined;
+    this.#shown = shown;
+    this.#offered = '';
+    this.#runs += 1;
+    const { app, tool } = shown;
+    const { webview } = this.#panel;
+    const file = vscode.Uri.joinPath(this.#parts.extensionUri, 'media', 'apps', 'frame.js');
+    const title = plainMessage(tool.title ?? tool.tool).slice(0, 60);
+    this.#panel.title = title;
+    webview.html = appPage({
+      csp: app.csp,
+      script: webview.asWebviewUri(file).toString(),
+      scriptSource: webview.cspSource,
+      title,
+      border: app.prefersBorder === true,
+      run: this.#runs,
+      language: vscode.env.language,
+      words: appWords(),
+    });
+    this.#panel.reveal(undefined, true);
+  }
+
+  dispose(): void {
+    this.#session?.dispose();
+    for (const each of this.#subscriptions.splice(0)) each.dispose();
+    this.#parts.onClose();
+    this.#panel.dispose();
+  }
+
+  /** The page is ours; only the text of its `message` is the app's. */
+  #hear(message: unknown): void {
+    const kind = field(message, 'kind');
+    if (kind === 'ready') this.#start(field(message, 'view'));
+    else if (kind === 'view') {
+      this.#view = field(message, 'view');
+      this.#tellContext();
+    } else if (kind === 'message') void this.#session?.receive(parse(field(message, 'text')));
+    else if (kind === 'addContext') void this.#addToChat(this.#offered);
+    else if (kind === 'stopped') this.#stopped(String(field(message, 'why')));
+  }
+
+  #start(view: unknown): void {
+    const shown = this.#shown;
+    if (!shown) return;
+    this.#view = view;
+    this.#session?.dispose();
+    this.#session = this.#createSession(shown);
+    this.#told = JSON.stringify(this.#context());
+    const { html, csp, permissions } = shown.app;
+    const allow = permissions.clipboardWrite ? 'clipboard-write' : '';
+    this.#post({ kind: 'start', html: withPolicy(html, csp), allow });
+  }
+
+  #createSession({ app, call, tool, result }: ShownApp): AppSession {
+    const { version, log, server, calls } = this.#parts;
+    return new AppSession({
+      app,
+      call,
+      result,
+      hostInfo: { name: 'filechat', version },
+      log: log(server),
+      context: () => ({ ...this.#context(), ...toolInfo(tool) }),
+      frame: {
+        send: (message) => this.#post({ kind: 'message', message }),
+        resize: (height) => this.#post({ kind: 'resize', height }),
+        setMode: (mode) => this.#post({ kind: 'mode', mode }),
+        offerContext: (text) => {
+          this.#offered = text;
+          if (text !== '') this.#post({ kind: 'offer' });
+        },
+        close: () => this.dispose(),
+      },
+      user: {
+        mayCall: (each, about) => calls.mayCall(each, about),
+        openLink: (url) => this.#openLink(url),
+        addToChat: (text) => this.#addToChat(text),
+      },
+      server: this.#server(),
+    });
+  }
+
+  /** The app's own server, and no other. */
+  #server(): ConstructorParameters<typeof AppSession>[0]['server'] {
+    const { host, server, calls } = this.#parts;
+    return {
+      name: server,
+      tools: async (signal) => (await host.listTools(server, signal)).tools,
+      call: (call, signal) => calls.call(call, signal),
+      read: async (uri, signal) => {
+        const contents = await calls.read({ server, uri }, { maxBytes: MAX_READ_BYTES, signal });
+        return { contents: contents.map(asContents) };
+      },
+      resources: async (signal) => {
+        const { resources } = await host.listResources(server, signal);
+        return { resources: resources.map(({ server: _server, icon: _icon, ...each }) => each) };
+      },
+    };
+  }
+
+  async #openLink(url: URL): Promise<boolean> {
+    const open = vscode.l10n.t('Open');
+    const answer = await vscode.window.showInformationMessage(
+      vscode.l10n.t('Open this address in your browser?'),
+      { modal: true, detail: `${showInvisible(url.href)}\n\n${this.#whoAsks()}` },
+      open,
+    );
+    return answer === open && openInBrowser(url);
+  }
+
+  /** Nothing is sent by this: the words stand in the chat, where the user reads them before running it. */
+  async #addToChat(text: string): Promise<boolean> {
+    const shown = this.#shown;
+    if (!shown || text === '') return false;
+    const add = vscode.l10n.t('Add to the Chat');
+    const all = showInvisible(text);
+    const left = all.length - MAX_SHOWN_CHARS;
+    const rest = left > 0 ? `…\n\n⚠ ${notShown(left)}` : '';
+    const detail = `${all.slice(0, MAX_SHOWN_CHARS).toWellFormed()}${rest}\n\n${this.#whoAsks()}`;
+    const question = vscode.l10n.t('Put these words of an app into your turn of the chat?');
+    const answer = await vscode.window.showInformationMessage(question, { modal: true, detail }, add);
+    if (answer !== add) return false;
+    try {
+      await this.#parts.addToChat(this.#parts.chat, quoteForChat(shown.tool, text));
+      return true;
+    } catch (error) {
+      void vscode.window.showWarningMessage(
+        plainMessage(vscode.l10n.t('The chat did not take the words: {0}', String(error))),
+      );
+      return false;
+    }
+  }
+
+  #whoAsks(): string {
+    const name = this.#shown ? renderToolName(this.#shown.tool) : this.#parts.server;
+    return vscode.l10n.t('The app of {0} asks for it.', name);
+  }
+
+  #stopped(why: string): void {
+    this.#session?.dispose();
+    this.#session = undefined;
+    const tool = this.#shown?.tool.tool ?? '';
+    const reason = why === 'left' ? 'it tried to go to another page' : 'it flooded us with messages';
+    this.#parts.log(this.#parts.server).warn(`app of ${tool}: closed, because ${reason}`);
+  }
+
+  #tellContext(): void {
+    const context = this.#context();
+    const told = JSON.stringify(context);
+    if (told === this.#told) return;
+    this.#told = told;
+    this.#session?.contextChanged(context);
+  }
+
+  #context(): Readonly<Record<string, unknown>> {
+    const variables = field(this.#view, 'variables');
+    return {
+      theme: themeOf(vscode.window.activeColorTheme.kind),
+      ...(isObject(variables) ? { styles: { variables } } : {}),
+      containerDimensions: this.#size(),
+      locale: vscode.env.language,
+      timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      userAgent: `filechat/${this.#parts.version}`,
+      platform: vscode.env.uiKind === vscode.UIKind.Web ? 'web' : 'desktop',
+    };
+  }
+
+  /** An app that is inline may be as high as it likes, because the page around it scrolls. */
+  #size(): Readonly<Record<string, unknown>> {
+    const width = field(this.#view, 'width');
+    const height = field(this.#view, 'height');
+    return { width, ...(this.#session?.mode === 'fullscreen' ? { height } : { maxHeight: MAX_HEIGHT }) };
+  }
+
+  #post(message: Readonly<Record<string, unknown>>): void {
+    void this.#panel.webview.postMessage(message);
+  }
+}
+
+/** Apps read a definition with the schemas of MCP, so one that does not fit them is left out. */
+function notShown(count: number): string {
+  return vscode.l10n.t('{0} more characters are not shown here; they will be in the chat.', count);
+}
+
+function appWords(): AppWords {
+  return {
+    offer: vscode.l10n.t('The app has something for the model.'),
+    add: vscode.l10n.t('Add to the Chat…'),
+    dismiss: vscode.l10n.t('Dismiss'),
+    left: vscode.l10n.t('The app tried to go to another page, so it was closed.'),
+    flood: vscode.l10n.t('The app sent too many messages, so it was closed.'),
+    tooLong: vscode.l10n.t('The app sent too long a message, so it was closed.'),
+  };
+}
+
+function toolInfo({ tool, title, description, inputSchema }: AppTool): Readonly<Record<string, unknown>> {
+  if (field(inputSchema, 'type') !== 'object') return {};
+  return { toolInfo: { tool: { name: tool, title, description, inputSchema } } };
+}
+
+function themeOf(kind: vscode.ColorThemeKind): 'light' | 'dark' {
+  const { Light, HighContrastLight } = vscode.ColorThemeKind;
+  return kind === Light || kind === HighContrastLight ? 'light' : 'dark';
+}
+
+function asContents({ uri, mimeType, data }: ResourceContents): Readonly<Record<string, unknown>> {
+  const bytes = typeof data === 'string' ? { text: data } : { blob: Buffer.from(data).toString('base64') };
+  return { uri, ...(mimeType === undefined ? {} : { mimeType }), ...bytes };
+}
+
+function parse(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,171 @@
+import { homedir } from 'node:os';
+import * as vscode from 'vscode';
+import { newChat } from '../../chat/edits/append.ts';
+import type { WrittenCall } from '../../chat/format/calls.ts';
+import { parseChat } from '../../chat/format/parse.ts';
+import { chatStem } from '../../chat/outline/fileName.ts';
+import { type Fields, readUri } from '../ui/commandArguments.ts';
+
+const MAX_NAME_TRIES = 1000;
+
+/** A chat that can be written to; the old side of a diff, for instance, cannot. */
+export function isChat({ path, scheme }: vscode.Uri): boolean {
+  const writable = scheme === 'untitled' || vscode.workspace.fs.isWritableFileSystem(scheme) === true;
+  return path.endsWith('.chat.md') && writable;
+}
+
+/** The name of a chat's file, without the ending that all have. */
+export function chatName({ path }: Pick<vscode.Uri, 'path'>): string {
+  return nameOf({ path }).replace(/\.chat\.md$/, '');
+}
+
+function nameOf({ path }: Pick<vscode.Uri, 'path'>): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** The chat in front of the user, if there is one. */
+export function activeChat(): vscode.TextDocument | undefined {
+  const active = vscode.window.activeTextEditor?.document;
+  if (active && isChat(active.uri)) return active;
+  return vscode.window.visibleTextEditors.find((editor) => isChat(editor.document.uri))?.document;
+}
+
+/** The chat that a command is about: the one that it names, or the one in front. */
+export async function findChat(fields: Fields, name = 'uri'): Promise<vscode.TextDocument | undefined> {
+  const uri = readUri(fields, name);
+  if (!uri) return activeChat();
+  if (!isChat(uri))
+    throw new TypeError(vscode.l10n.t('{0} is not a chat: its name must end in .chat.md.', uri.path));
+  return vscode.workspace.openTextDocument(uri);
+}
+
+/** A chat as it is now, by its address. One that was never saved is gone when it is closed. */
+export async function readChat(chat: string): Promise<{ readonly uri: vscode.Uri; readonly text: string }> {
+  const uri = vscode.Uri.parse(chat, true);
+  const open = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
+  if (!open && uri.scheme === 'untitled') throw new Error('The chat was closed.');
+  const document = open ?? (await vscode.workspace.openTextDocument(uri));
+  return { uri, text: document.getText() };
+}
+
+/** Creates a chat and shows it. Resolves to nothing when the user does not say where it should go. */
+export async function createChat(
+  folder?: vscode.Uri,
+  content?: string,
+): Promise<vscode.TextDocument | undefined> {
+  return placeChat({ folder, stem: 'new', text: newChat(content) });
+}
+
+/** Writes a chat to where chats go, under a free name; where there is no such place, the user is asked. */
+export async function placeChat(chat: {
+  readonly folder?: vscode.Uri | undefined;
+  readonly stem: string;
+  readonly text: string;
+}): Promise<vscode.TextDocument | undefined> {
+  const folder = chat.folder ?? defaultFolder();
+  if (folder) return writeNewChat({ ...chat, folder });
+  const uri = await askForPlace(chat.stem);
+  if (!uri || isChat(uri)) return uri && writeChat(uri, chat.text);
+  // The dialog did not ask about this name, so nothing is overwritten.
+  return writeNewChat({
+    folder: vscode.Uri.joinPath(uri, '..'),
+    stem: chatStem(nameOf(uri)),
+    text: chat.text,
+  });
+}
+
+/** Removes a chat that was created for a command, if nothing was written to it. */
+export async function discardEmptyChat(document: vscode.TextDocument): Promise<void> {
+  if (document.isClosed || document.isDirty || document.getText() !== newChat()) return;
+  await closeTabs(document.uri);
+  await vscode.workspace.fs.delete(document.uri);
+}
+
+/** Closes the tabs of a file. Tabs with unsaved changes stay open. */
+export async function closeTabs(uri: vscode.Uri): Promise<void> {
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  const shown = tabs.filter(
+    ({ input, isDirty }) =>
+      !isDirty && input instanceof vscode.TabInputText && input.uri.toString() === uri.toString(),
+  );
+  await vscode.window.tabGroups.close(shown, true);
+}
+
+/** Writes a chat under the first name that is free, and shows it. */
+export async function writeNewChat(chat: {
+  readonly folder: vscode.Uri;
+  readonly stem: string;
+  readonly text: string;
+}): Promise<vscode.TextDocument> {
+  const { folder, stem, text } = chat;
+  for (let number = 1; number <= MAX_NAME_TRIES; number += 1) {
+    const name = number === 1 ? `${stem}.chat.md` : `${stem}-${number}.chat.md`;
+    const uri = vscode.Uri.joinPath(folder, name);
+    if (!(await exists(uri))) return writeChat(uri, text);
+  }
+  throw new Error(
+    vscode.l10n.t('There are too many chats called {0} in {1}. Rename some.', stem, folder.fsPath),
+  );
+}
+
+async function writeChat(uri: vscode.Uri, text: string): Promise<vscode.TextDocument> {
+  await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
+  const document = await vscode.workspace.openTextDocument(uri);
+  // With the cursor in its place from the start: one that came later would jump away from who types already.
+  await vscode.window.showTextDocument(document, { preview: false, selection: endOf(document) });
+  return document;
+}
+
+export function moveToEnd(editor: vscode.TextEditor): void {
+  editor.selection = endOf(editor.document);
+  editor.revealRange(editor.selection);
+}
+
+function endOf(document: vscode.TextDocument): vscode.Selection {
+  const end = document.positionAt(document.getText().length);
+  return new vscode.Selection(end, end);
+}
+
+/** Shows the arguments of the call of this id, ready to be changed. */
+export async function selectCall(document: vscode.TextDocument, id: string): Promise<void> {
+  const { turns } = parseChat(document.getText());
+  const call = turns.flatMap((turn) => turn.calls).findLast((each) => each.id === id);
+  if (call) await selectArguments(document, call);
+}
+
+/** Puts the cursor behind the first line of a call's arguments. */
+export async function selectArguments(
+  document: vscode.TextDocument,
+  call: Pick<WrittenCall, 'infoEnd'>,
+): Promise<void> {
+  const editor = await vscode.window.showTextDocument(document);
+  const start = document.positionAt(call.infoEnd).line + 1;
+  const range = document.validateRange(new vscode.Range(start, 0, start, Number.MAX_SAFE_INTEGER));
+  editor.selection = new vscode.Selection(range.end, range.end);
+  editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+}
+
+function defaultFolder(): vscode.Uri | undefined {
+  const beside = activeChat()?.uri;
+  if (beside?.scheme === 'file') return vscode.Uri.joinPath(beside, '..');
+  return vscode.workspace.workspaceFolders?.[0]?.uri;
+}
+
+async function askForPlace(stem: string): Promise<vscode.Uri | undefined> {
+  const defaultUri = vscode.Uri.joinPath(vscode.Uri.file(homedir()), `${stem}.chat.md`);
+  return vscode.window.showSaveDialog({
+    title: vscode.l10n.t('New Chat'),
+    defaultUri,
+    filters: { [vscode.l10n.t('Chat')]: ['chat.md'] },
+  });
+}
+
+export async function exists(uri: vscode.Uri): Promise<boolean> {
+  try {
+    await vscode.workspace.fs.stat(uri);
+    return true;
+  } catch (error) {
+    if (error instanceof vscode.FileSystemError && error.code === 'FileNotFound') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,146 @@
+import * as vscode from 'vscode';
+import { cutAfter, forkAt, hasLaterTurns } from '../../chat/edits/fork.ts';
+import { insertIntoUserTurn } from '../../chat/edits/insertions.ts';
+import { parseChat } from '../../chat/format/parse.ts';
+import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
+import { titleFor } from '../../chat/outline/title.ts';
+import type { EditOptions, RunOutcome, TextEdit } from '../../ports.ts';
+import { CHANGED, failed, tell } from '../ui/outcomes.ts';
+import { chatName, moveToEnd, writeNewChat } from './chatFiles.ts';
+import { type EditorDocument, editDocument } from './editorDocument.ts';
+import { linkToFile } from './fileLink.ts';
+
+const FORK = vscode.l10n.t('Fork to a New Chat');
+const REPLACE = vscode.l10n.t('Replace What Follows');
+const AT_END = vscode.l10n.t('Run at the End');
+
+/**
+ * Who runs with the cursor in an earlier question may want that question answered again. Resolves to the chat to run,
+ * or to nothing when the user gives up.
+ */
+export async function chooseWhereToRun(
+  document: vscode.TextDocument,
+): Promise<vscode.TextDocument | undefined> {
+  const editor = vscode.window.activeTextEditor;
+  if (editor?.document !== document) return document;
+  const { version } = document;
+  const offset = document.offsetAt(editor.selection.active);
+  if (!hasLaterTurns(document.getText(), offset)) return document;
+  const answer = await vscode.window.showInformationMessage(
+    vscode.l10n.t('The cursor is in an earlier question. Run from there?'),
+    {
+      modal: true,
+      detail: vscode.l10n.t(
+        'A fork keeps this chat as it is and goes on in a new file. Replacing deletes all turns below the question; Undo brings them back.',
+      ),
+    },
+    FORK,
+    REPLACE,
+    AT_END,
+  );
+  // The place of the cursor is one in the text as it was when the question was asked.
+  if (answer !== undefined && (document.isClosed || document.version !== version)) {
+    tell(failed(CHANGED));
+    return undefined;
+  }
+  if (answer === FORK) return forkChat(document, offset);
+  if (answer === REPLACE) {
+    return (await applyEdit(document, cutAfter(document.getText(), offset))) ? document : undefined;
+  }
+  return answer === AT_END ? document : undefined;
+}
+
+/** A new chat beside this one, with everything up to the turn. */
+export async function forkChat(document: vscode.TextDocument, offset: number): Promise<vscode.TextDocument> {
+  return writeFork(document, forkAt(document.getText(), offset));
+}
+
+/** A new chat beside this one, with this text. */
+export async function writeFork(document: vscode.TextDocument, text: string): Promise<vscode.TextDocument> {
+  const stem = chatName(document.uri).replace(/-fork(?:-\d+)?$/, '');
+  return writeNewChat({ folder: folderFor(document), stem: `${stem}-fork`, text });
+}
+
+function folderFor(document: vscode.TextDocument): vscode.Uri {
+  if (!document.isUntitled) return vscode.Uri.joinPath(document.uri, '..');
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  if (!folder) throw new Error(vscode.l10n.t('Save the chat first: a fork goes beside it.'));
+  return folder.uri;
+}
+
+/** Links to files at the end of the chat, or at the cursor if that is in a turn of the user's. */
+export async function attachFiles(
+  document: vscode.TextDocument,
+  files: readonly vscode.Uri[],
+): Promise<RunOutcome> {
+  const links = files.map((file) => linkToFile(document.uri, file));
+  const editor = await vscode.window.showTextDocument(document);
+  const { turns } = parseChat(document.getText());
+  const offset = document.offsetAt(editor.selection.active);
+  const inUserTurn = turns.some(
+    ({ role, bodyStart, end }) => role === 'user' && bodyStart <= offset && offset <= end,
+  );
+  if (!inUserTurn) moveToEnd(editor);
+  const done = await insertAtCaret(editor, (before) => {
+    const gap = before === '' || /\s$/.test(before) ? '' : ' ';
+    return `${gap}${links.join(' ')}`;
+  });
+  return done
+    ? { ok: true, assets: [] }
+    : { ok: false, error: vscode.l10n.t('The chat did not take the links.'), assets: [] };
+}
+
+/** Inserts what `compute` makes of the line before the caret, and puts the caret behind it. */
+export async function insertAtCaret(
+  editor: vscode.TextEditor,
+  compute: (before: string) => string,
+  options?: EditOptions,
+): Promise<boolean> {
+  const { document, selection } = editor;
+  const caret = document.offsetAt(selection.active);
+  let end = caret;
+  const done = await editDocument(
+    document,
+    (text) => {
+      const start = Math.min(caret, text.length);
+      const added = compute(text.slice(text.lastIndexOf('\n', start - 1) + 1, start));
+      end = start + added.length;
+      return { start, end: start, text: added };
+    },
+    options,
+  );
+  const place = document.positionAt(end);
+  if (done) editor.selection = new vscode.Selection(place, place);
+  return done;
+}
+
+const NEW_NAME = /\/new(?:-\d+)?\.chat\.md$/;
+
+/** A chat that still has the name it was born with gets a title from its first question. */
+export async function giveTitle(chat: EditorDocument): Promise<void> {
+  // One undo step with the reply: a user who undoes means the reply, not its title.
+  if (NEW_NAME.test(chat.uri.path)) await chat.edit(addTitle, { joinUndo: true });
+}
+
+function addTitle(text: string): TextEdit | undefined {
+  const chat = parseChat(text);
+  if (readSettings(chat).settings.title !== undefined) return undefined;
+  if (!chat.turns.some((turn) => turn.role === 'assistant')) return undefined;
+  const title = titleFor(text);
+  return title === undefined ? undefined : setFrontMatter(text, 'title', title);
+}
+
+/** Nothing may wait between the text that the edit was made for and this. */
+export async function applyEdit(document: vscode.TextDocument, edit: TextEdit | undefined): Promise<boolean> {
+  if (!edit) return false;
+  const change = new vscode.WorkspaceEdit();
+  const range = new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end));
+  change.replace(document.uri, range, edit.text);
+  return vscode.workspace.applyEdit(change);
+}
+
+/** Puts text that is safe as Markdown into the user's turn at the end of a chat. */
+export async function addToChat(chat: vscode.Uri, addition: string): Promise<void> {
+  const document = await vscode.workspace.openTextDocument(chat);
+  await editDocument(document, (text) => insertIntoUserTurn(text, addition));
+}

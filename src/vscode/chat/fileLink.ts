@@ -1,0 +1,37 @@
+import { posix } from 'node:path';
+import { encodeTarget, renderFileLink } from '../../chat/edits/fileLink.ts';
+
+/** As far as an address tells where a file is. */
+interface Address {
+  readonly scheme: string;
+  readonly authority: string;
+  readonly path: string;
+  toString(): string;
+}
+
+const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
+
+/** From a chat to a file, or to some of its lines. Pictures are shown, unless a part of one is meant. */
+export function linkToFile(
+  chat: Address,
+  file: Address,
+  { label = file.path.replace(/^.*\//, ''), fragment = '' } = {},
+): string {
+  const near = chat.scheme === file.scheme && chat.authority === file.authority && chat.scheme !== 'untitled';
+  const target = near ? relativeTarget(chat.path, file.path) : file.toString();
+  const isImage = fragment === '' && IMAGE.test(file.path);
+  return renderFileLink({ label, target: `${target}${fragment}`, isImage });
+}
+
+/** From the chat to the file, as the target of a link; both are paths of URIs. */
+export function relativeTarget(chat: string, file: string): string {
+  return encodeTarget(posix.relative(posix.dirname(chat), file));
+}
+
+/** The addresses of a `text/uri-list`; lines that begin with `#` are comments. */
+export function readUriList(text: string): readonly string[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}

@@ -1,0 +1,59 @@
+import * as vscode from 'vscode';
+import { chatStem } from '../../chat/outline/fileName.ts';
+import { chatName, closeTabs } from '../chat/chatFiles.ts';
+
+/** What can be done with the file of a chat. */
+
+export async function openPreview(uri: vscode.Uri): Promise<void> {
+  await vscode.commands.executeCommand('markdown.showPreviewToSide', uri);
+}
+
+export async function revealChat(uri: vscode.Uri): Promise<void> {
+  await vscode.commands.executeCommand('revealInExplorer', uri);
+}
+
+/** Asks first. What its tools have returned stays: other chats may link to it. */
+export async function deleteChat(uri: vscode.Uri): Promise<void> {
+  const question = vscode.l10n.t('Move “{0}” to the trash?', chatName(uri));
+  const detail = vscode.l10n.t(
+    'Its assets in cmdassets/ stay. “Clean Up Assets” finds those that no chat uses.',
+  );
+  const move = vscode.l10n.t('Move to Trash');
+  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, move)) !== move) return;
+  try {
+    await vscode.workspace.fs.delete(uri, { useTrash: true });
+  } catch {
+    if (!(await deleteForGood(uri))) return;
+  }
+  await closeTabs(uri);
+}
+
+async function deleteForGood(uri: vscode.Uri): Promise<boolean> {
+  const question = vscode.l10n.t('“{0}” could not be moved to the trash. Delete it for good?', chatName(uri));
+  const remove = vscode.l10n.t('Delete');
+  if ((await vscode.window.showWarningMessage(question, { modal: true }, remove)) !== remove) return false;
+  await vscode.workspace.fs.delete(uri);
+  return true;
+}
+
+/** As the editor does it, so that open tabs, and whatever else knows the chat, follow. */
+export async function renameChat(uri: vscode.Uri): Promise<void> {
+  const stem = await vscode.window.showInputBox({
+    title: vscode.l10n.t('Rename Chat'),
+    prompt: vscode.l10n.t('The name of its file, without .chat.md'),
+    value: chatName(uri),
+    validateInput: (value) =>
+      /^[^\\/:*?"<>|\p{Cc}]+$/u.test(value.trim()) && !/^\.+$/.test(value.trim())
+        ? undefined
+        : vscode.l10n.t('A file cannot have this name.'),
+  });
+  const name = chatStem(stem?.trim() ?? '');
+  if (!name || name === chatName(uri)) return;
+  const target = vscode.Uri.joinPath(uri, '..', `${name}.chat.md`);
+  const edit = new vscode.WorkspaceEdit();
+  edit.renameFile(uri, target, { overwrite: false });
+  if (await vscode.workspace.applyEdit(edit)) return;
+  void vscode.window.showErrorMessage(
+    vscode.l10n.t('The chat keeps its name: there is another one called “{0}”.', name),
+  );
+}

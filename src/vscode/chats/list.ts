@@ -1,0 +1,153 @@
+import * as vscode from 'vscode';
+import { readFolder } from '../chat/readFolder.ts';
+
+/** A chat of the workspace. */
+export interface FoundChat {
+  readonly uri: vscode.Uri;
+  /** When it was last changed, in milliseconds since 1970. */
+  readonly changedAt: number;
+  readonly bytes: number;
+}
+
+const PATTERN = '**/*.chat.md';
+const EXCLUDED = '**/{node_modules,.git}/**';
+const STATS_AT_ONCE = 32;
+/** Of a file system that cannot search. */
+const MAX_FOLDERS = 2_000;
+const MAX_DEPTH = 12;
+/** A program that writes many files is listened to once. */
+const SETTLE_MS = 150;
+
+/** All chats of the workspace, kept up to date from the first time that somebody asks. */
+export class ChatList implements vscode.Disposable {
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.#changed.event;
+  #subscriptions: vscode.Disposable | undefined;
+  #found: Promise<Map<string, FoundChat>> | undefined;
+  #stale = new Map<string, vscode.Uri>();
+  #settle: NodeJS.Timeout | undefined;
+
+  dispose(): void {
+    clearTimeout(this.#settle);
+    this.#subscriptions?.dispose();
+    this.#changed.dispose();
+  }
+
+  /** The last changed first. */
+  async all(): Promise<readonly FoundChat[]> {
+    this.#subscriptions ??= this.#watch();
+    const found = await this.#read();
+    return [...found.values()].sort(
+      (a, b) => b.changedAt - a.changedAt || (a.uri.path < b.uri.path ? -1 : 1),
+    );
+  }
+
+  #read(): Promise<Map<string, FoundChat>> {
+    this.#found ??= findChats().catch((error: unknown) => {
+      this.#found = undefined;
+      throw error;
+    });
+    return this.#found;
+  }
+
+  /** Forgets what it knows. */
+  refresh(): void {
+    this.#found = undefined;
+    this.#changed.fire();
+  }
+
+  #watch(): vscode.Disposable {
+    const watcher = vscode.workspace.createFileSystemWatcher(PATTERN);
+    const touch = (uri: vscode.Uri) => this.#touch(uri);
+    return vscode.Disposable.from(
+      watcher,
+      watcher.onDidCreate(touch),
+      watcher.onDidChange(touch),
+      watcher.onDidDelete(touch),
+      // Not every file system tells of its changes; the editor knows of its own.
+      vscode.workspace.onDidSaveTextDocument(({ uri }) => touch(uri)),
+      vscode.workspace.onDidRenameFiles(({ files }) =>
+        this.#moved(files.flatMap(({ oldUri, newUri }) => [oldUri, newUri])),
+      ),
+      vscode.workspace.onDidDeleteFiles(({ files }) => this.#moved(files)),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
+    );
+  }
+
+  /** What is not a chat may be a folder that has some. */
+  #moved(uris: readonly vscode.Uri[]): void {
+    if (uris.every(({ path }) => path.endsWith('.chat.md'))) for (const uri of uris) this.#touch(uri);
+    else this.refresh();
+  }
+
+  #touch(uri: vscode.Uri): void {
+    if (!uri.path.endsWith('.chat.md') || !vscode.workspace.getWorkspaceFolder(uri)) return;
+    this.#stale.set(uri.toString(), uri);
+    this.#settle ??= setTimeout(() => void this.#look(), SETTLE_MS);
+  }
+
+  async #look(): Promise<void> {
+    this.#settle = undefined;
+    const stale = this.#stale;
+    this.#stale = new Map();
+    // Who could not search says so to whoever asks, and has nothing to correct.
+    const found = await this.#found?.catch(() => undefined);
+    for (const [key, uri] of stale) {
+      const chat = await statChat(uri);
+      if (chat) found?.set(key, chat);
+      else found?.delete(key);
+    }
+    this.#changed.fire();
+  }
+}
+
+async function findChats(): Promise<Map<string, FoundChat>> {
+  const uris = new Map<string, vscode.Uri>();
+  for (const uri of await vscode.workspace.findFiles(PATTERN, EXCLUDED)) uris.set(uri.toString(), uri);
+  for (const { uri: folder } of vscode.workspace.workspaceFolders ?? []) {
+    if (folder.scheme === 'file') continue;
+    for (const uri of await walk(folder)) uris.set(uri.toString(), uri);
+  }
+  const found = new Map<string, FoundChat>();
+  const waiting = [...uris];
+  const work = async () => {
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const [key, uri] = next;
+      const chat = await statChat(uri);
+      if (chat) found.set(key, chat);
+    }
+  };
+  await Promise.all(Array.from({ length: STATS_AT_ONCE }, work));
+  return found;
+}
+
+async function statChat(uri: vscode.Uri): Promise<FoundChat | undefined> {
+  try {
+    const { mtime, size, type } = await vscode.workspace.fs.stat(uri);
+    return type & vscode.FileType.File ? { uri, changedAt: mtime, bytes: size } : undefined;
+  } catch {
+    // It has gone meanwhile.
+    return undefined;
+  }
+}
+
+/** Few file systems of other extensions can search. */
+async function walk(folder: vscode.Uri): Promise<readonly vscode.Uri[]> {
+  const chats: vscode.Uri[] = [];
+  let folders = [folder];
+  let left = MAX_FOLDERS;
+  for (let depth = 0; depth < MAX_DEPTH && folders.length > 0; depth += 1) {
+    const deeper: vscode.Uri[] = [];
+    for (const each of folders.slice(0, left)) {
+      const entries = await readFolder(each);
+      for (const [name, type] of entries) {
+        const uri = vscode.Uri.joinPath(each, name);
+        if (type === vscode.FileType.File && name.endsWith('.chat.md')) chats.push(uri);
+        if (type === vscode.FileType.Directory && !/^(?:node_modules|\.git)$/.test(name)) deeper.push(uri);
+      }
+    }
+    left -= folders.length;
+    folders = left > 0 ? deeper : [];
+  }
+  return chats;
+}

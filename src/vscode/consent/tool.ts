@@ -1,0 +1,130 @@
+import * as vscode from 'vscode';
+import { strictest } from '../../chat/format/approval.ts';
+import { renderToolName } from '../../chat/format/calls.ts';
+import type { AboutCall, Consent, ConsentAnswer, ToolCall, ToolInfo } from '../../ports.ts';
+import { approve } from '../settings.ts';
+import { plainMessage } from '../ui/plainMessage.ts';
+import { type AboutQuestion, describeCall, judgeCall } from './consentText.ts';
+import { type AllowedTool, printTool, sketchTool } from './toolDefinition.ts';
+
+const REMEMBERED = 'consent.allowedTools';
+/** More would make every start of the editor slower. The oldest are forgotten, and ask again. */
+const MAX_REMEMBERED = 500;
+const ALLOW = vscode.l10n.t('Allow');
+const ALWAYS_TOOL = vscode.l10n.t('Always Allow This Tool');
+const ALWAYS_SERVER = vscode.l10n.t('Always Allow This Server');
+const EDIT = vscode.l10n.t('Edit');
+const DECLINE = vscode.l10n.t('Don’t Allow…');
+
+export interface ToolConsentParts {
+  /** What the server of that name is: its command or address, so that another one gets no old consent. */
+  readonly serverPrint: (server: string) => Promise<string>;
+  /** Every tool that a server lists now. Without it, a whole server cannot be allowed. */
+  readonly listTools?: (server: string) => Promise<readonly ToolInfo[]>;
+}
+
+/**
+ * Asks before a tool runs, with the arguments whole. “Always” holds until the tool's definition changes; a change
+ * asks even about tools that the settings let run because they say that they only read.
+ */
+export class ToolConsent implements Consent {
+  readonly #memory: vscode.Memento;
+  readonly #parts: ToolConsentParts;
+
+  constructor(memory: vscode.Memento, parts: ToolConsentParts) {
+    this.#memory = memory;
+    this.#parts = parts;
+  }
+
+  async mayCall(call: ToolCall, tool: ToolInfo, about: AboutCall = {}): Promise<ConsentAnswer> {
+    const { notes = [] } = about;
+    const approval = strictest(approve(), about.approve);
+    const known = this.#remembered()[renderToolName(call)];
+    const print = await this.#print(tool);
+    const judged = judgeCall({ approval, tool, print, known, givesFiles: notes.length > 0 });
+    if (judged.kind === 'ask') return this.#ask(call, tool, { notes, before: judged.before });
+    // Kept at the first call that nobody was asked about, so that a later change is seen.
+    if (!known && approval !== 'auto') await this.#remember([tool], false);
+    return judged;
+  }
+
+  async forget(): Promise<void> {
+    await this.#memory.update(REMEMBERED, undefined);
+  }
+
+  async #ask(call: ToolCall, tool: ToolInfo, about: AboutQuestion): Promise<ConsentAnswer> {
+    const { listTools } = this.#parts;
+    const { showInformationMessage, showWarningMessage } = vscode.window;
+    const show = about.before ? showWarningMessage : showInformationMessage;
+    for (;;) {
+      const answer = await show(
+        vscode.l10n.t('Call the tool {0}?', plainMessage(renderToolName(call))),
+        { modal: true, detail: describeCall(call, tool, about) },
+        ALLOW,
+        ALWAYS_TOOL,
+        ...(listTools ? [ALWAYS_SERVER] : []),
+        EDIT,
+        DECLINE,
+      );
+      if (answer === undefined) return { kind: 'cancel' };
+      if (answer === EDIT) return { kind: 'edit' };
+      if (answer !== DECLINE) {
+        await this.#allow(tool, answer);
+        return { kind: 'allow', by: 'asked' };
+      }
+      const reason = await askReason(call);
+      if (reason !== undefined) return { kind: 'deny', ...(reason === '' ? {} : { reason }) };
+    }
+  }
+
+  async #allow(tool: ToolInfo, answer: string): Promise<void> {
+    if (answer === ALLOW) return this.#remember([tool], false);
+    const others = answer === ALWAYS_SERVER ? await this.#listed(tool.server) : [];
+    await this.#remember([tool, ...others], true);
+  }
+
+  /** A server that cannot be asked again has at least this tool. */
+  async #listed(server: string): Promise<readonly ToolInfo[]> {
+    return (await this.#parts.listTools?.(server).catch(() => undefined)) ?? [];
+  }
+
+  /** By what the tools are now: one that changes asks again. Whoever says yes once takes no “always” back. */
+  async #remember(tools: readonly ToolInfo[], always: boolean): Promise<void> {
+    const prints = await Promise.all(tools.map((tool) => this.#print(tool)));
+    const remembered = { ...this.#remembered() };
+    const at = new Date().toISOString();
+    for (const [index, tool] of tools.entries()) {
+      const name = renderToolName(tool);
+      const print = prints[index] ?? '';
+      const was = remembered[name];
+      delete remembered[name];
+      remembered[name] = {
+        ...sketchTool(tool),
+        print,
+        always: always || (was?.print === print && was.always),
+        at,
+      };
+    }
+    const kept = Object.entries(remembered).slice(-MAX_REMEMBERED);
+    await this.#memory.update(REMEMBERED, Object.fromEntries(kept));
+  }
+
+  async #print(tool: ToolInfo): Promise<string> {
+    return printTool(tool, await this.#parts.serverPrint(tool.server));
+  }
+
+  #remembered(): Readonly<Record<string, AllowedTool>> {
+    return this.#memory.get<Readonly<Record<string, AllowedTool>>>(REMEMBERED, {});
+  }
+}
+
+/** Resolves to nothing on Escape, which leads back to the question. */
+async function askReason(call: ToolCall): Promise<string | undefined> {
+  const reason = await vscode.window.showInputBox({
+    title: vscode.l10n.t('Don’t allow {0}', plainMessage(renderToolName(call))),
+    prompt: vscode.l10n.t('Why not? The model will read it. No reason is needed.'),
+    placeHolder: vscode.l10n.t('Use the file in data/ instead'),
+    ignoreFocusOut: true,
+  });
+  return reason?.trim();
+}

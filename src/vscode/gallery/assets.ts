@@ -1,0 +1,160 @@
+import * as vscode from 'vscode';
+import { groupBy } from '../../base/json.ts';
+import { parseChat } from '../../chat/format/parse.ts';
+import { type AssetUse, findAssetUses, resolvePath } from '../../chat/outline/assetUses.ts';
+import { chatOf } from '../chat/openChats.ts';
+import { readFolder } from '../chat/readFolder.ts';
+import { assetsIn, findPlaces, type GalleryScope, scopeKey } from './scope.ts';
+
+export interface ListedAsset {
+  readonly uri: vscode.Uri;
+  readonly name: string;
+  /** Where its chats are. */
+  readonly folder: vscode.Uri;
+  readonly bytes: number;
+  readonly time: number;
+  /** The chat of the scope comes first. */
+  readonly uses: readonly ChatUse[];
+}
+
+export interface ChatUse extends AssetUse {
+  readonly chat: vscode.Uri;
+}
+
+type AssetFile = Omit<ListedAsset, 'uses'>;
+
+interface ReadChat {
+  readonly uri: vscode.Uri;
+  /** What tells one state of it from the next: the version of a document, or the time of a file. */
+  readonly state: string;
+  /** By the path of the asset. */
+  readonly uses: ReadonlyMap<string, readonly ChatUse[]>;
+}
+
+const STATS_AT_ONCE = 50;
+
+/** The assets of a scope and who speaks of them. Reads again only what has changed. */
+export class AssetList {
+  readonly #scope: GalleryScope;
+  readonly #globalStorage: vscode.Uri;
+  #folders: readonly vscode.Uri[] = [];
+  #files = new Map<string, AssetFile>();
+  #chats = new Map<string, ReadChat>();
+  /** Files that were written to since the last look, perhaps while it went on. */
+  #stale = new Set<string>();
+
+  constructor(scope: GalleryScope, globalStorage: vscode.Uri) {
+    this.#scope = scope;
+    this.#globalStorage = globalStorage;
+  }
+
+  /** The folders whose `cmdassets/` were read last. */
+  get folders(): readonly vscode.Uri[] {
+    return this.#folders;
+  }
+
+  /** Forgets what is known of a file that was written to. */
+  changed(uri: vscode.Uri): void {
+    this.#stale.add(uri.toString());
+  }
+
+  /** Looks at the disk. */
+  async readFiles(): Promise<void> {
+    const { chats, folders } = await findPlaces(this.#scope, this.#globalStorage);
+    this.#folders = folders;
+    for (const key of this.#stale) this.#files.delete(key);
+    this.#stale.clear();
+    const files = await Promise.all(folders.map((folder) => this.#readAssets(folder)));
+    this.#files = new Map(files.flat().map((file) => [file.uri.toString(), file]));
+    const read = new Map<string, ReadChat>();
+    for (const uri of chats) {
+      const chat = readOpen(uri, this.#chats.get(uri.toString())) ?? (await this.#readSaved(uri));
+      if (chat) read.set(uri.toString(), chat);
+    }
+    this.#chats = read;
+  }
+
+  /** Looks at the open chats alone, which costs no disk. */
+  readOpenChats(): void {
+    for (const [key, known] of this.#chats) {
+      const chat = readOpen(known.uri, known);
+      if (chat) this.#chats.set(key, chat);
+    }
+  }
+
+  list(): ReadonlyMap<string, ListedAsset> {
+    const own = scopeKey(this.#scope);
+    const chats = [...this.#chats.values()];
+    const listed = new Map<string, ListedAsset>();
+    for (const [id, file] of this.#files) {
+      const uses = chats
+        .flatMap((chat) => chat.uses.get(file.uri.path) ?? [])
+        .sort((a, b) => rank(a, own) - rank(b, own));
+      // The folder is shared: what only other chats speak of is theirs.
+      if (own === '' || uses.length === 0 || uses[0]?.chat.toString() === own)
+        listed.set(id, { ...file, uses });
+    }
+    return listed;
+  }
+
+  async #readAssets(folder: vscode.Uri): Promise<readonly AssetFile[]> {
+    const place = assetsIn(folder);
+    const found = await vscode.workspace.fs.stat(place).then(undefined, () => undefined);
+    // Behind a symbolic link are somebody else's files.
+    if (found?.type !== vscode.FileType.Directory) return [];
+    const names = (await readFolder(place)).flatMap(([name, type]) =>
+      type === vscode.FileType.File && !name.startsWith('.') ? [name] : [],
+    );
+    const files: AssetFile[] = [];
+    for (let at = 0; at < names.length; at += STATS_AT_ONCE) {
+      const some = names.slice(at, at + STATS_AT_ONCE);
+      const read = await Promise.all(some.map((name) => this.#readFile(folder, place, name)));
+      files.push(...read.flat());
+    }
+    return files;
+  }
+
+  async #readFile(folder: vscode.Uri, place: vscode.Uri, name: string): Promise<readonly AssetFile[]> {
+    const uri = place.with({ path: `${place.path}/${name}` });
+    const known = this.#files.get(uri.toString());
+    if (known) return [known];
+    const found = await vscode.workspace.fs.stat(uri).then(undefined, () => undefined);
+    return found ? [{ uri, name, folder, bytes: found.size, time: found.mtime }] : [];
+  }
+
+  async #readSaved(uri: vscode.Uri): Promise<ReadChat | undefined> {
+    try {
+      const { mtime, size } = await vscode.workspace.fs.stat(uri);
+      const state = `saved ${mtime} ${size}`;
+      const known = this.#chats.get(uri.toString());
+      if (known?.state === state) return known;
+      const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
+      return { uri, state, uses: usesOf(uri, findAssetUses(text, parseChat(text))) };
+    } catch {
+      // Deleted between two looks, or not readable: it says nothing.
+      return undefined;
+    }
+  }
+}
+
+function readOpen(uri: vscode.Uri, known: ReadChat | undefined): ReadChat | undefined {
+  const key = uri.toString();
+  const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === key);
+  if (!document) return undefined;
+  const state = `open ${document.version}`;
+  if (known?.state === state) return known;
+  return { uri, state, uses: usesOf(uri, findAssetUses(document.getText(), chatOf(document))) };
+}
+
+function usesOf(chat: vscode.Uri, uses: readonly AssetUse[]): ReadonlyMap<string, readonly ChatUse[]> {
+  const folder = vscode.Uri.joinPath(chat, '..').path;
+  return groupBy(
+    uses.map((use) => ({ ...use, chat })),
+    ({ path }) => resolvePath(folder, path),
+  );
+}
+
+/** Where it comes from counts before who speaks of it. */
+function rank({ chat, tool }: ChatUse, own: string): number {
+  return (chat.toString() === own ? 0 : 2) + (tool === undefined ? 1 : 0);
+}

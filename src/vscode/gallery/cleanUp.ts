@@ -1,0 +1,195 @@
+import * as vscode from 'vscode';
+import { ASSET_FOLDER, readAssetName } from '../../assets/names.ts';
+import { findUnlinked } from '../../assets/unlinked.ts';
+import type { AssetKind, RunOutcome } from '../../ports.ts';
+import { isChat } from '../chat/chatFiles.ts';
+import { withNotice } from '../ui/progress.ts';
+
+const MOVE = vscode.l10n.t('Move to Trash');
+const DELETE = vscode.l10n.t('Delete for Good');
+
+export interface CleanUpOptions {
+  readonly folder: vscode.Uri;
+  /** Whether a chat in the folder runs: its files are there before their links are. */
+  readonly isRunning: () => boolean;
+}
+
+/** Offers the assets of a folder that no chat in it links to, and moves those that the user agrees to away. */
+export async function cleanUpAssets({ folder, isRunning }: CleanUpOptions): Promise<RunOutcome> {
+  if (isRunning()) throw new Error(RUNNING);
+  const unlinked = await withNotice(vscode.l10n.t('Looking for assets without a link'), () =>
+    readUnlinked(folder),
+  );
+  if (!unlinked) return NOTHING_MOVED;
+  if (unlinked.length === 0) {
+    const place = vscode.workspace.asRelativePath(vscode.Uri.joinPath(folder, ASSET_FOLDER));
+    void vscode.window.showInformationMessage(
+      vscode.l10n.t('There is nothing to clean up: a chat links to all in {0}.', place),
+    );
+    return { ok: true, assets: [] };
+  }
+  const chosen = await pickFiles(await describeFiles(folder, unlinked));
+  if (!chosen || chosen.length === 0) return NOTHING_MOVED;
+  const question = vscode.l10n.t('Move {0} to the trash?', count(chosen));
+  const detail = `${vscode.l10n.t('No chat in this folder links to:')}\n${list(chosen)}`;
+  if (!(await isAgreed(question, detail, MOVE))) {
+    return NOTHING_MOVED;
+  }
+  if (isRunning()) throw new Error(RUNNING);
+  return removeFiles(folder, chosen);
+}
+
+const RUNNING = vscode.l10n.t('A chat in this folder is running. Stop it first, or wait.');
+const NOTHING_MOVED: RunOutcome = {
+  ok: false,
+  error: vscode.l10n.t('Nothing was moved to the trash.'),
+  assets: [],
+};
+
+async function removeFiles(folder: vscode.Uri, chosen: readonly string[]): Promise<RunOutcome> {
+  // A chat may have come to link to one of them while the question stood there.
+  const still = new Set(await readUnlinked(folder));
+  const names = chosen.filter((name) => still.has(name));
+  const trashed = await deleteEach(folder, names, { useTrash: true });
+  if (trashed.failed.length === 0) return { ok: true, assets: links(trashed.done) };
+  const question = vscode.l10n.t(
+    '{0} could not be moved to the trash. Delete for good?',
+    count(trashed.failed),
+  );
+  const detail = `${trashed.reason}\n\n${list(trashed.failed)}`;
+  if (!(await isAgreed(question, detail, DELETE))) {
+    return { ok: false, error: trashed.reason, assets: links(trashed.done) };
+  }
+  const deleted = await deleteEach(folder, trashed.failed, { useTrash: false });
+  const assets = links([...trashed.done, ...deleted.done]);
+  if (deleted.failed.length === 0) return { ok: true, assets };
+  const error = vscode.l10n.t('{0} could not be deleted: {1}', count(deleted.failed), deleted.reason);
+  void vscode.window.showWarningMessage(error);
+  return { ok: false, error, assets };
+}
+
+interface Deletion {
+  readonly done: readonly string[];
+  readonly failed: readonly string[];
+  /** Why the first of them failed. */
+  readonly reason: string;
+}
+
+async function deleteEach(
+  folder: vscode.Uri,
+  names: readonly string[],
+  options: { readonly useTrash: boolean },
+): Promise<Deletion> {
+  const done: string[] = [];
+  const failed: string[] = [];
+  let reason = '';
+  const message = vscode.l10n.t('Removing {0} files', names.length);
+  const remove = async (name: string) => {
+    try {
+      await vscode.workspace.fs.delete(vscode.Uri.joinPath(folder, ASSET_FOLDER, name), options);
+      done.push(name);
+    } catch (error) {
+      failed.push(name);
+      reason ||= error instanceof Error ? error.message : String(error);
+    }
+  };
+  await withNotice(message, async (signal, notice) => {
+    for (const [at, name] of names.entries()) {
+      if (signal.aborted) return;
+      notice.report({ percent: (at / names.length) * 100 });
+      await remove(name);
+    }
+  });
+  return { done: [...done], failed: [...failed], reason };
+}
+
+async function readUnlinked(folder: vscode.Uri): Promise<readonly string[]> {
+  const names = await readAssetNames(folder);
+  return names.length === 0 ? [] : findUnlinked(await readChats(folder), names);
+}
+
+async function readAssetNames(folder: vscode.Uri): Promise<readonly string[]> {
+  const entries = await vscode.workspace.fs.readDirectory(folder);
+  const place = entries.find(([name]) => name === ASSET_FOLDER);
+  // Behind a symbolic link are somebody else's files.
+  if (place?.[1] !== vscode.FileType.Directory) return [];
+  const files = await vscode.workspace.fs.readDirectory(vscode.Uri.joinPath(folder, ASSET_FOLDER));
+  return files.filter(([, type]) => type === vscode.FileType.File).map(([name]) => name);
+}
+
+/** As saved and as open: what an undo or a revert brings back must not miss its files. */
+async function readChats(folder: vscode.Uri): Promise<readonly string[]> {
+  const entries = await vscode.workspace.fs.readDirectory(folder);
+  const chats = entries
+    .filter(([, type]) => type & vscode.FileType.File)
+    .map(([name]) => vscode.Uri.joinPath(folder, name))
+    .filter(isChat);
+  const saved = await Promise.all(
+    chats.map(async (uri) => new TextDecoder().decode(await vscode.workspace.fs.readFile(uri))),
+  );
+  const open = vscode.workspace.textDocuments.filter(({ uri }) => isChat(uri));
+  return [...saved, ...open.map((document) => document.getText())];
+}
+
+interface FileItem extends vscode.QuickPickItem {
+  readonly name: string;
+}
+
+async function describeFiles(folder: vscode.Uri, names: readonly string[]): Promise<readonly FileItem[]> {
+  const items = names.map(async (name) => {
+    const uri = vscode.Uri.joinPath(folder, ASSET_FOLDER, name);
+    const found = await vscode.workspace.fs.stat(uri).then(undefined, () => undefined);
+    if (!found) return [];
+    const description = `${describeKind(readAssetName(name)?.kind)}, ${describeSize(found.size)}`;
+    return [{ name, label: name, description, picked: true }];
+  });
+  return (await Promise.all(items)).flat();
+}
+
+async function pickFiles(items: readonly FileItem[]): Promise<readonly string[] | undefined> {
+  const picked = await vscode.window.showQuickPick(items, {
+    canPickMany: true,
+    ignoreFocusOut: true,
+    title: vscode.l10n.t('Clean Up Assets'),
+    placeHolder: vscode.l10n.t('No chat in this folder links to these. Which ones should go?'),
+  });
+  return picked?.map(({ name }) => name);
+}
+
+async function isAgreed(question: string, detail: string, yes: string): Promise<boolean> {
+  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) === yes;
+}
+
+const MAX_LISTED = 10;
+
+function list(names: readonly string[]): string {
+  const more = names.length - MAX_LISTED;
+  return [...names.slice(0, MAX_LISTED), ...(more > 0 ? [vscode.l10n.t('and {0} more', more)] : [])].join(
+    '\n',
+  );
+}
+
+function count(names: readonly string[]): string {
+  return names.length === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', names.length);
+}
+
+function links(names: readonly string[]): readonly string[] {
+  return names.map((name) => `${ASSET_FOLDER}/${name}`);
+}
+
+function describeKind(kind: AssetKind | undefined): string {
+  switch (kind) {
+    case 'image':
+      return vscode.l10n.t('image');
+    case 'audio':
+      return vscode.l10n.t('audio');
+    default:
+      return vscode.l10n.t('file');
+  }
+}
+
+function describeSize(bytes: number): string {
+  if (bytes < 1024) return vscode.l10n.t('{0} bytes', bytes);
+  const kib = bytes / 1024;
+  return kib < 1024 ? `${kib.toFixed(1)} KiB` : `${(kib / 1024).toFixed(1)} MiB`;
+}

@@ -1,0 +1,104 @@
+import { createReadStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { temporaryName } from '../../assets/leftovers.ts';
+import { type ZipEntry, zipFiles } from '../../assets/zip.ts';
+import { describeBytes } from '../../gallery/item.ts';
+import { chatName } from '../chat/chatFiles.ts';
+import type { ActionParts } from './actions.ts';
+import type { ListedAsset } from './assets.ts';
+
+/** Writes assets into a zip that the user names. */
+export async function exportAssets(
+  assets: readonly ListedAsset[],
+  { scope, storage }: ActionParts,
+): Promise<void> {
+  const [first] = assets;
+  const name = scope.chat ? `${chatName(scope.chat)}-assets.zip` : 'assets.zip';
+  const target = await vscode.window.showSaveDialog({
+    title: vscode.l10n.t('Export Assets'),
+    filters: { Zip: ['zip'] },
+    ...(first ? { defaultUri: vscode.Uri.joinPath(first.folder, name) } : {}),
+  });
+  if (!target) return;
+  const entries = assets.map((asset) => entryOf(asset, scope.chat === undefined));
+  const done = await withProgress(entries, (options) => writeTo(target, { entries, storage, options }));
+  if (!done) return;
+  const show = vscode.l10n.t('Show in Explorer');
+  const words = vscode.l10n.t('Exported {0} assets to {1}.', assets.length, target.path.replace(/^.*\//, ''));
+  if ((await vscode.window.showInformationMessage(words, show)) === show) {
+    await vscode.commands.executeCommand('revealInExplorer', target);
+  }
+}
+
+type Options = Parameters<typeof zipFiles>[2];
+
+/** Says whether it was done; the user may call it off. */
+async function withProgress(
+  entries: readonly ZipEntry[],
+  work: (options: Options) => Promise<void>,
+): Promise<boolean> {
+  const total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+  const stop = new AbortController();
+  const progressOptions = {
+    location: vscode.ProgressLocation.Notification,
+    cancellable: true,
+    title: vscode.l10n.t('Exporting assets'),
+  };
+  return vscode.window.withProgress(progressOptions, async (progress, token) => {
+    token.onCancellationRequested(() => stop.abort());
+    let done = 0;
+    let shown = 0;
+    const onProgress = (bytes: number) => {
+      done += bytes;
+      // Not for every piece: a message each would take longer than the zip.
+      if (done < total && done - shown < total / 100) return;
+      const increment = (100 * (done - shown)) / Math.max(1, total);
+      shown = done;
+      const message = vscode.l10n.t('{0} of {1}', describeBytes(done), describeBytes(total));
+      progress.report({ increment, message });
+    };
+    try {
+      await work({ signal: stop.signal, onProgress });
+      return true;
+    } catch (error) {
+      if (stop.signal.aborted) return false;
+      throw error;
+    }
+  });
+}
+
+interface Writing {
+  readonly entries: readonly ZipEntry[];
+  readonly storage: vscode.Uri;
+  readonly options: Options;
+}
+
+/** A file system that is no disk of ours takes whole files only, so the zip is made on ours first. */
+async function writeTo(target: vscode.Uri, { entries, storage, options }: Writing): Promise<void> {
+  if (target.scheme === 'file') return zipFiles(target.fsPath, entries, options);
+  await mkdir(storage.fsPath, { recursive: true });
+  const path = join(storage.fsPath, temporaryName());
+  try {
+    await zipFiles(path, entries, options);
+    await vscode.workspace.fs.copy(vscode.Uri.file(path), target, { overwrite: true });
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+/** In folders as the workspace has them, so that those of different chats do not meet. */
+function entryOf({ uri, folder, name, bytes, time }: ListedAsset, withFolder: boolean): ZipEntry {
+  const path = withFolder ? vscode.workspace.asRelativePath(folder) : '';
+  return {
+    name: path === '' || path.startsWith('/') ? name : `${path}/${name}`,
+    time: new Date(time),
+    bytes,
+    read: () => (uri.scheme === 'file' ? createReadStream(uri.fsPath) : readWhole(uri)),
+  };
+}
+
+async function* readWhole(uri: vscode.Uri): AsyncIterable<Uint8Array> {
+  yield await vscode.workspace.fs.readFile(uri);
+}

@@ -1,0 +1,141 @@
+import * as vscode from 'vscode';
+import { fence } from '../../chat/format/fence.ts';
+import { parseChat } from '../../chat/format/parse.ts';
+import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
+import { costOf } from '../../model/config/usage.ts';
+import { calibrate, estimateRequest } from '../../model/request/estimate.ts';
+import type { ModelRequest, Usage } from '../../ports.ts';
+import { editDocument } from '../chat/editorDocument.ts';
+import type { Conversations } from '../run/conversations.ts';
+import type { NextRequest } from '../run/costText.ts';
+import { defaultModel, writeDefaultModel } from '../settings.ts';
+import { plainMessage } from '../ui/plainMessage.ts';
+import type { EditorModels } from './models.ts';
+import { RequestView } from './requestView.ts';
+
+/** What a chat is told about its model by its user. */
+export class ModelCommands implements vscode.Disposable {
+  readonly #models: EditorModels;
+  readonly #conversations: Conversations;
+  readonly #view = new RequestView();
+  /** How far the last estimate was from what the provider counted. */
+  #factor = 1;
+
+  constructor(models: EditorModels, conversations: Conversations) {
+    this.#models = models;
+    this.#conversations = conversations;
+  }
+
+  dispose(): void {
+    this.#view.dispose();
+  }
+
+  /** Writes the model into the chat, unless the user gives up. */
+  async select(document: vscode.TextDocument, wanted: string | undefined): Promise<void> {
+    const current = settingsOf(document).model;
+    const question = vscode.l10n.t('Which model should answer in this chat?');
+    const name = wanted ?? (await this.#models.pick(question, current));
+    if (name === undefined || name === current) return;
+    // A reply that is being written would make the editor refuse a single edit.
+    await editDocument(document, (text) => setFrontMatter(text, 'model', name));
+  }
+
+  /** Writes the model into the user's settings, unless the user gives up. */
+  async selectDefault(wanted: string | undefined): Promise<void> {
+    const question = vscode.l10n.t('Which model should answer in chats that name none?');
+    const name = wanted ?? (await this.#models.pick(question, defaultModel()));
+    if (name === undefined) return;
+    await writeDefaultModel(name);
+    void vscode.window.showInformationMessage(
+      vscode.l10n.t('{0} is now the default model, for chats that name none.', plainMessage(name)),
+    );
+  }
+
+  /** Asks for the key of a model, or of the one that the chat uses. */
+  async setKey(
+    document: vscode.TextDocument | undefined,
+    wanted: string | undefined,
+  ): Promise<string | undefined> {
+    const used = document && settingsOf(document).model;
+    // A chat of the tour, or of one of the editor's own models, does not say whose key is meant.
+    const takesKey = used !== undefined && this.#models.configOf(used) !== undefined;
+    const name = wanted ?? (takesKey ? used : await this.#pickKeyPlace());
+    if (name === undefined) return undefined;
+    const config = this.#models.configOf(name);
+    if (!config) return vscode.l10n.t('There is no model “{0}” that takes a key.', name);
+    await this.#models.askKey({ ...config, name: config.name.replace(ANY_MODEL, '') });
+    return undefined;
+  }
+
+  async #pickKeyPlace(): Promise<string | undefined> {
+    const configured = [...this.#models.configured().keys()];
+    const usual = ['anthropic', 'openai', 'google'];
+    const items = [
+      ...configured.map((name) => ({ label: name, name })),
+      ...usual.map((provider) => ({
+        label: provider,
+        description: vscode.l10n.t('all of its models'),
+        name: `${provider}${ANY_MODEL}`,
+      })),
+    ];
+    const picked = await vscode.window.showQuickPick(items, {
+      title: vscode.l10n.t('Filechat: Set API Key'),
+      placeHolder: vscode.l10n.t('Whose key is it?'),
+    });
+    return picked?.name;
+  }
+
+  /** Opens exactly what would be sent now. Sends nothing. */
+  async showRequest(document: vscode.TextDocument, signal: AbortSignal): Promise<void> {
+    const { model, request, notes } = await this.#conversations
+      .of(document.uri)
+      .prepare(document.getText(), signal);
+    const { total, system, history, tools, attachments } = estimateRequest(request);
+    const head = [
+      `# ${vscode.l10n.t('What would be sent to {0}', model.name)}`,
+      vscode.l10n.t(
+        'About {0} tokens: system {1}, history {2}, tools {3}, attachments {4}. Keys and binary data are left out.',
+        Math.round(total * this.#factor),
+        system,
+        history,
+        tools,
+        attachments,
+      ),
+      ...notes.map((note) => `> ${note}`),
+    ];
+    const preview = (await model.preview(request)).trimEnd();
+    signal.throwIfAborted();
+    const body = fence(preview, preview.startsWith('{') ? 'json' : 'http');
+    await this.#view.show(document.uri, `${head.join('\n\n')}\n\n${body}\n`);
+  }
+
+  /** What the next request would be, without asking anybody anything. */
+  async estimate(document: vscode.TextDocument, signal: AbortSignal): Promise<NextRequest | undefined> {
+    const tokens = Math.round((await this.#countTokens(document, signal)) * this.#factor);
+    const name = settingsOf(document).model;
+    const price = this.#models.priceOf(name);
+    return { tokens, model: this.#models.configOf(name)?.name, dollars: costOf({ input: tokens }, price) };
+  }
+
+  /** Of a very long chat a rough guess must do: nobody should wait for it at every pause. */
+  async #countTokens(document: vscode.TextDocument, signal: AbortSignal): Promise<number> {
+    const text = document.getText();
+    if (text.length > MAX_COUNTED_CHARS) return text.length / CHARS_PER_TOKEN;
+    const { request } = await this.#conversations.guess(document.uri).prepare(text, signal);
+    return estimateRequest(request).total;
+  }
+
+  learn(usage: Usage, request: ModelRequest): void {
+    if (usage.input !== undefined) this.#factor = calibrate(estimateRequest(request).total, usage.input);
+  }
+}
+
+const MAX_COUNTED_CHARS = 1_000_000;
+const CHARS_PER_TOKEN = 4;
+
+/** A key belongs to the provider's address, whichever model is asked there. */
+const ANY_MODEL = '/default';
+
+function settingsOf(document: vscode.TextDocument) {
+  return readSettings(parseChat(document.getText())).settings;
+}

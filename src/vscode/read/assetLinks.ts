@@ -1,0 +1,28 @@
+import * as vscode from 'vscode';
+import { ASSET_FOLDER } from '../../assets/names.ts';
+import { findAssetReferences } from '../../mcp/fileArguments/findReferences.ts';
+import { placesOf } from '../chat/places.ts';
+import { CHAT_FILES } from '../run/lenses.ts';
+import type { SurfaceParts } from '../surface.ts';
+
+/** Makes `asset:` references of a chat clickable. Nothing is looked up before the click. */
+export function registerAssetLinks({ context }: Pick<SurfaceParts, 'context'>): vscode.Disposable {
+  return vscode.languages.registerDocumentLinkProvider(CHAT_FILES, {
+    provideDocumentLinks: (document) =>
+      findAssetReferences(document.getText()).map(({ name, start, end }) => {
+        const range = new vscode.Range(document.positionAt(start), document.positionAt(end));
+        const link = new vscode.DocumentLink(range, assetUri(document.uri, name, context.globalStorageUri));
+        link.tooltip = vscode.l10n.t('Open the asset');
+        return link;
+      }),
+  });
+}
+
+/** `name` is one of our own, in which there is no slash: it leads out of the folder nowhere. */
+function assetUri(chat: vscode.Uri, name: string, globalStorage: vscode.Uri): vscode.Uri {
+  const folder =
+    chat.scheme === 'untitled'
+      ? vscode.Uri.file(placesOf(chat, globalStorage).assetsIn)
+      : vscode.Uri.joinPath(chat, '..');
+  return vscode.Uri.joinPath(folder, ASSET_FOLDER, name);
+}

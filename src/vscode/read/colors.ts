@@ -1,0 +1,139 @@
+import * as vscode from 'vscode';
+import { Pace } from '../../base/throttle.ts';
+import type { Role } from '../../chat/format/marker.ts';
+import { chatOf } from '../chat/openChats.ts';
+import { MarkerLines } from './markerLines.ts';
+import { ruleColor, ruleImage } from './ruleImage.ts';
+
+const PACE_MS = 100;
+const CUSTOMIZED = 'colorCustomizations';
+const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system'];
+
+/** How the turns of one role look. */
+interface RoleLook {
+  /** The rule beside all lines of a turn. */
+  readonly turn: vscode.TextEditorDecorationType;
+  /** The line that begins it. */
+  readonly marker: vscode.TextEditorDecorationType;
+  /** The marker's sign and role. */
+  readonly role: vscode.TextEditorDecorationType;
+}
+
+/** Sets turns apart: a rule in the gutter in the colour of the role, and a line above each turn. */
+export class TurnColors implements vscode.Disposable {
+  #looks = looksOfRoles();
+  #shown = new WeakMap<vscode.TextEditor, MarkerLines>();
+  readonly #pace = new Pace(PACE_MS);
+  readonly #subscriptions: vscode.Disposable;
+
+  constructor() {
+    this.#subscriptions = vscode.Disposable.from(
+      vscode.window.onDidChangeVisibleTextEditors((editors) => this.#showAll(editors)),
+      vscode.workspace.onDidChangeTextDocument((event) => this.#changed(event)),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration(`workbench.${CUSTOMIZED}`)) this.#colorAnew();
+      }),
+    );
+    this.#showAll(vscode.window.visibleTextEditors);
+  }
+
+  dispose(): void {
+    this.#subscriptions.dispose();
+    this.#pace.dispose();
+    this.#disposeLooks();
+  }
+
+  #disposeLooks(): void {
+    for (const look of this.#looks.values()) for (const type of Object.values(look)) type.dispose();
+  }
+
+  #colorAnew(): void {
+    this.#disposeLooks();
+    this.#looks = looksOfRoles();
+    this.#shown = new WeakMap();
+    this.#showAll(vscode.window.visibleTextEditors);
+  }
+
+  #showAll(editors: readonly vscode.TextEditor[]): void {
+    for (const editor of editors) if (isChatName(editor.document)) this.#show(editor);
+  }
+
+  #changed({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
+    if (contentChanges.length === 0 || !isChatName(document)) return;
+    const showing = () => vscode.window.visibleTextEditors.filter((editor) => editor.document === document);
+    for (const editor of showing()) this.#shown.get(editor)?.move(contentChanges);
+    this.#pace.run(document.uri.toString(), () => this.#showAll(showing()));
+  }
+
+  #show(editor: vscode.TextEditor): void {
+    const { document } = editor;
+    const shown = this.#shown.get(editor) ?? new MarkerLines();
+    this.#shown.set(editor, shown);
+    const { turns } = chatOf(document);
+    const lines = turns.map(({ start }) => document.positionAt(start).line);
+    const names = turns.map(({ role, start, bodyStart }) => (start === bodyStart ? '' : role)).join(' ');
+    if (!shown.update(lines, names)) return;
+    for (const [role, look] of this.#looks) {
+      const own = [...turns.keys()].filter((at) => turns[at]?.role === role);
+      const marked = own.filter((at) => turns[at]?.bodyStart !== turns[at]?.start);
+      const markers = marked.map((at) => lines[at] ?? 0);
+      editor.setDecorations(
+        look.turn,
+        own.map((at) => linesOf(document, lines[at] ?? 0, (lines[at + 1] ?? document.lineCount) - 1)),
+      );
+      editor.setDecorations(
+        look.marker,
+        markers.map((line) => linesOf(document, line, line)),
+      );
+      editor.setDecorations(
+        look.role,
+        markers.map((line) => roleRange(document, line)),
+      );
+    }
+  }
+}
+
+function isChatName({ uri }: vscode.TextDocument): boolean {
+  return uri.path.endsWith('.chat.md');
+}
+
+function linesOf(document: vscode.TextDocument, first: number, last: number): vscode.Range {
+  return new vscode.Range(first, 0, last, document.lineAt(last).text.length);
+}
+
+function roleRange(document: vscode.TextDocument, line: number): vscode.Range {
+  const length = /^# %%[ \t]+\S+/.exec(document.lineAt(line).text)?.[0].length ?? 0;
+  return new vscode.Range(line, 0, line, length);
+}
+
+function looksOfRoles(): ReadonlyMap<Role, RoleLook> {
+  return new Map(ROLES.map((role) => [role, lookOf(role)]));
+}
+
+function lookOf(role: Role): RoleLook {
+  const color = new vscode.ThemeColor(`filechat.${role}`);
+  const customized = vscode.workspace.getConfiguration('workbench').get(CUSTOMIZED);
+  const rule = (theme: 'dark' | 'light') => ({
+    gutterIconPath: vscode.Uri.parse(ruleImage(ruleColor(role, theme, customized))),
+    gutterIconSize: '100% 100%',
+  });
+  return {
+    turn: vscode.window.createTextEditorDecorationType({
+      dark: rule('dark'),
+      light: rule('light'),
+      overviewRulerColor: color,
+      overviewRulerLane: vscode.OverviewRulerLane.Left,
+    }),
+    marker: vscode.window.createTextEditorDecorationType({
+      isWholeLine: true,
+      backgroundColor: new vscode.ThemeColor('filechat.turnBackground'),
+      borderWidth: '1px 0 0 0',
+      borderStyle: 'solid',
+      borderColor: new vscode.ThemeColor('filechat.turnBorder'),
+    }),
+    role: vscode.window.createTextEditorDecorationType({
+      color,
+      rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
+    }),
+  };
+}

@@ -1,0 +1,100 @@
+import * as vscode from 'vscode';
+import { Pace } from '../../base/throttle.ts';
+import { type Fold, isClosedAtFirst, planFolds, SeenFolds } from '../../chat/outline/folds.ts';
+import type { TurnShapes } from '../../chat/outline/turnShape.ts';
+import { chatOf } from '../chat/openChats.ts';
+import type { Runs } from '../run/runs.ts';
+
+const PACE_MS = 150;
+
+type RunState = Pick<Runs, 'isRunning' | 'onDidChange'>;
+
+/** Folds of a chat: turns, calls, results, reasoning, front matter. Long ones are closed when they are first seen. */
+export class TurnFolds implements vscode.FoldingRangeProvider, vscode.Disposable {
+  readonly #shapes: TurnShapes;
+  readonly #runs: RunState;
+  readonly #seen = new WeakMap<vscode.TextDocument, SeenFolds>();
+  /** Chats that are looked at again when their cursor is in sight. */
+  readonly #waiting = new WeakSet<vscode.TextDocument>();
+  readonly #pace = new Pace(PACE_MS);
+  readonly #subscriptions: vscode.Disposable;
+
+  constructor(shapes: TurnShapes, runs: RunState) {
+    this.#shapes = shapes;
+    this.#runs = runs;
+    const look = ({ textEditor }: { readonly textEditor: vscode.TextEditor }) => {
+      if (this.#waiting.has(textEditor.document)) this.#closeSoon(textEditor.document);
+    };
+    this.#subscriptions = vscode.Disposable.from(
+      vscode.window.onDidChangeActiveTextEditor((editor) => editor && this.#closeSoon(editor.document)),
+      vscode.window.onDidChangeTextEditorSelection(look),
+      vscode.window.onDidChangeTextEditorVisibleRanges(look),
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) =>
+        this.#seen.get(document)?.move(contentChanges),
+      ),
+      runs.onDidChange(() => this.#closeLong(vscode.window.activeTextEditor)),
+    );
+  }
+
+  dispose(): void {
+    this.#subscriptions.dispose();
+    this.#pace.dispose();
+  }
+
+  /** The editor asks after every change, and whenever it has to find its folds anew: then it can be told to close some. */
+  provideFoldingRanges(document: vscode.TextDocument): vscode.FoldingRange[] {
+    this.#closeSoon(document);
+    return this.#foldsOf(document).map(({ first, last }) => new vscode.FoldingRange(first, last));
+  }
+
+  #closeSoon(document: vscode.TextDocument): void {
+    if (vscode.window.activeTextEditor?.document !== document) return;
+    this.#pace.run(document.uri.toString(), () => this.#closeLong(vscode.window.activeTextEditor));
+  }
+
+  /**
+   * Only the editor in front can be told to fold, and it scrolls to its cursor then. So others are looked at when
+   * they come to the front, and nothing moves below somebody who reads elsewhere or while a run writes.
+   */
+  #closeLong(editor: vscode.TextEditor | undefined): void {
+    if (!editor?.document.uri.path.endsWith('.chat.md')) return;
+    const { document, selections } = editor;
+    if (this.#runs.isRunning(document.uri)) return;
+    if (!seesCursor(editor)) {
+      this.#waiting.add(document);
+      return;
+    }
+    this.#waiting.delete(document);
+    const seen = this.#seen.get(document) ?? new SeenFolds();
+    this.#seen.set(document, seen);
+    const long = this.#foldsOf(document).filter(({ kind, first, last }) =>
+      isClosedAtFirst(kind, last - first + 1),
+    );
+    const isBusy = ({ first, last }: Lines) =>
+      selections.some(({ start, end }) => start.line <= last && end.line > first);
+    const selectionLines = seen.meet(long, Date.now(), isBusy).map(({ first }) => first);
+    if (selectionLines.length === 0) return;
+    void vscode.commands.executeCommand('editor.fold', { levels: 1, direction: 'down', selectionLines });
+  }
+
+  #foldsOf(document: vscode.TextDocument): readonly (Fold & Lines)[] {
+    return planFolds(document.getText(), chatOf(document), this.#shapes).flatMap((fold) => {
+      const first = document.positionAt(fold.start).line;
+      const last = document.positionAt(fold.end).line;
+      return last > first ? [{ ...fold, first, last }] : [];
+    });
+  }
+}
+
+function seesCursor({ visibleRanges, selection }: vscode.TextEditor): boolean {
+  const { line } = selection.active;
+  return (
+    visibleRanges.length === 0 ||
+    visibleRanges.some(({ start, end }) => start.line <= line && line <= end.line)
+  );
+}
+
+interface Lines {
+  readonly first: number;
+  readonly last: number;
+}

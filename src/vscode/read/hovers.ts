@@ -1,0 +1,124 @@
+import * as vscode from 'vscode';
+import { BUILT_IN_SERVER } from '../../catalog/tools/builtIn.ts';
+import { allowsTool } from '../../chat/format/settings.ts';
+import { type PointedAt, pointedAt } from '../../chat/outline/pointedAt.ts';
+import { findAssetReferences } from '../../mcp/fileArguments/findReferences.ts';
+import type { ToolName } from '../../ports.ts';
+import { chatOf } from '../chat/openChats.ts';
+import { CHAT_FILES } from '../run/lenses.ts';
+import type { KnownServers } from '../servers/known.ts';
+import type { SurfaceParts } from '../surface.ts';
+import { EDITOR_SERVER } from '../tools/editorTools.ts';
+import { commandLink } from '../ui/commandLink.ts';
+import { fileHover, MAX_NAME_CHARS } from './fileHover.ts';
+import { plainMarkdown, type ToolHoverWords, toolHoverText } from './toolHover.ts';
+
+const START_SERVER = 'filechat.startServer';
+const MAX_LISTED = 20;
+
+/** What stands behind an asset link or the name of a tool, shown at the pointer. Starts nothing and asks nobody. */
+export function registerHovers({
+  known,
+  context,
+}: Pick<SurfaceParts, 'known' | 'context'>): vscode.Disposable {
+  const { globalStorageUri } = context;
+  return vscode.languages.registerHoverProvider(CHAT_FILES, {
+    async provideHover(document, position) {
+      const asset = assetAt(document, position);
+      if (asset) {
+        const text = await fileHover(document.uri, { kind: 'asset', name: asset.name }, globalStorageUri);
+        return text && new vscode.Hover(text, asset.range);
+      }
+      const found = pointedAt(document.getText(), chatOf(document), document.offsetAt(position));
+      const text = found && (await describe(found, { known, document, globalStorageUri }));
+      if (!text) return undefined;
+      const range = new vscode.Range(document.positionAt(found.start), document.positionAt(found.end));
+      return new vscode.Hover(text, range);
+    },
+  });
+}
+
+function assetAt(document: vscode.TextDocument, { line, character }: vscode.Position) {
+  const found = findAssetReferences(document.lineAt(line).text).find(
+    ({ start, end }) => start <= character && character <= end,
+  );
+  return found && { name: found.name, range: new vscode.Range(line, found.start, line, found.end) };
+}
+
+interface Around {
+  readonly known: KnownServers;
+  readonly document: vscode.TextDocument;
+  readonly globalStorageUri: vscode.Uri;
+}
+
+async function describe(found: PointedAt, around: Around): Promise<vscode.MarkdownString | undefined> {
+  switch (found.kind) {
+    case 'file':
+      return fileHover(around.document.uri, { kind: 'path', target: found.target }, around.globalStorageUri);
+    case 'tool':
+      return describeTool(found.tool, around.known);
+    case 'toolPattern':
+      return describePattern(found.pattern, around.known);
+  }
+}
+
+/** Without trust: a server says what it likes. */
+async function describeTool(name: ToolName, known: KnownServers): Promise<vscode.MarkdownString | undefined> {
+  // Those of the editor are shown where the editor lists them.
+  if (name.server === EDITOR_SERVER) return undefined;
+  const tool = await known.tool(name);
+  return tool ? new vscode.MarkdownString(toolHoverText(tool, words())) : describeUnknown(name, known);
+}
+
+async function describeUnknown(
+  { server, tool }: ToolName,
+  known: KnownServers,
+): Promise<vscode.MarkdownString | undefined> {
+  const state = (await known.states()).get(server);
+  // It cannot be started; where its tools are not known they are not offered.
+  if (server === BUILT_IN_SERVER && state === undefined) return undefined;
+  const [serverName, toolName] = [server, tool].map((each) => `**${plainMarkdown(each, MAX_NAME_CHARS)}**`);
+  if (state?.kind === 'ready') {
+    const text = vscode.l10n.t('The server {0} has no tool {1}.', serverName ?? '', toolName ?? '');
+    return new vscode.MarkdownString(text);
+  }
+  const text = vscode.l10n.t(
+    'Nothing is known about {0} yet: the server {1} does not run.',
+    toolName ?? '',
+    serverName ?? '',
+  );
+  const start = commandLink(vscode.l10n.t('Start it'), START_SERVER, { server });
+  const markdown = new vscode.MarkdownString(`${text}\n\n${start}`);
+  markdown.isTrusted = { enabledCommands: [START_SERVER] };
+  return markdown;
+}
+
+async function describePattern(pattern: string, known: KnownServers): Promise<vscode.MarkdownString> {
+  const fitting = (await known.tools()).filter((tool) => allowsTool({ tools: [pattern] }, tool));
+  const shown = `**${plainMarkdown(pattern, MAX_NAME_CHARS)}**`;
+  if (fitting.length === 0) {
+    return new vscode.MarkdownString(vscode.l10n.t('No tool of a server that runs fits {0}.', shown));
+  }
+  const names = fitting.slice(0, MAX_LISTED).map(({ server, tool, title }) => {
+    const about = title ? ` — ${plainMarkdown(title, MAX_NAME_CHARS)}` : '';
+    return `- ${plainMarkdown(`${server}.${tool}`, MAX_NAME_CHARS)}${about}`;
+  });
+  const more = fitting.length - MAX_LISTED;
+  const rest = more > 0 ? [`- ${vscode.l10n.t('and {0} more', more)}`] : [];
+  const head = vscode.l10n.t('{0} fits these tools of servers that run:', shown);
+  return new vscode.MarkdownString([head, '', ...names, ...rest].join('\n'));
+}
+
+function words(): ToolHoverWords {
+  return {
+    argument: vscode.l10n.t('Argument'),
+    type: vscode.l10n.t('Type'),
+    required: vscode.l10n.t('Required'),
+    meaning: vscode.l10n.t('Meaning'),
+    yes: vscode.l10n.t('yes'),
+    noArguments: vscode.l10n.t('It takes no arguments.'),
+    readOnly: vscode.l10n.t('It says that it only reads.'),
+    destructive: vscode.l10n.t('It says that it may delete or overwrite.'),
+    more: (count) => vscode.l10n.t('and {0} more', count),
+  };
+}

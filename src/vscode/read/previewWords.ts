@@ -1,0 +1,59 @@
+import { lstatSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import * as vscode from 'vscode';
+import type { PreviewedDocument, PreviewOptions } from '../../preview/options.ts';
+
+/** What the Markdown preview of a chat says and may know. Loaded with the extension, so it stays small. */
+export function previewOptions(): PreviewOptions {
+  return {
+    words: {
+      locale: vscode.env.language,
+      you: vscode.l10n.t('You'),
+      assistant: vscode.l10n.t('Assistant'),
+      tool: vscode.l10n.t('Tool'),
+      system: vscode.l10n.t('System'),
+      reasoning: vscode.l10n.t('Reasoning'),
+      copy: vscode.l10n.t('Copy code'),
+      copied: vscode.l10n.t('Copied'),
+      image: vscode.l10n.t('Image'),
+      openImage: vscode.l10n.t('Show larger'),
+      close: vscode.l10n.t('Close'),
+      model: vscode.l10n.t('Model'),
+      servers: vscode.l10n.t('Servers'),
+      writing: vscode.l10n.t('Being written…'),
+      unfinishedCall: vscode.l10n.t('not finished'),
+      notLoaded: vscode.l10n.t('not loaded: it is on the internet'),
+      interrupted: (reason) => vscode.l10n.t('Interrupted: {0}', reason),
+      lines: (count) => vscode.l10n.t('{0} lines', count),
+    },
+    sizeOf: rememberSizes(),
+    showsFrontMatter: () =>
+      vscode.workspace.getConfiguration('markdown').get('preview.frontMatter') !== 'hide',
+  };
+}
+
+/** Enough for every asset of a large chat. */
+const MAX_SIZES = 2000;
+
+/** Sizes of files in the folder of a chat's assets, which nobody changes once they are written. */
+function rememberSizes(): NonNullable<PreviewOptions['sizeOf']> {
+  const sizes = new Map<string, number>();
+  return (document, href) => {
+    const path = assetPath(document, href);
+    if (path === undefined) return undefined;
+    const known = sizes.get(path);
+    if (known !== undefined) return known;
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (!found?.isFile()) return undefined;
+    if (sizes.size >= MAX_SIZES) sizes.clear();
+    sizes.set(path, found.size);
+    return found.size;
+  };
+}
+
+/** Only a file right in `cmdassets/`, which is all that we put there. */
+function assetPath(document: PreviewedDocument, href: string): string | undefined {
+  const name = /^(?:\.\/)?cmdassets\/([\w.-]+)$/.exec(href)?.[1];
+  if (name === undefined || !(document instanceof vscode.Uri) || document.scheme !== 'file') return undefined;
+  return join(dirname(document.fsPath), 'cmdassets', name);
+}

@@ -1,0 +1,136 @@
+import * as vscode from 'vscode';
+import type { BreakdownItem } from '../../model/request/breakdown.ts';
+import type { TextEdit } from '../../ports.ts';
+import { findChat } from '../chat/chatFiles.ts';
+import { applyEdit } from '../chat/commands.ts';
+import type { SurfaceParts } from '../surface.ts';
+import { readFields } from '../ui/commandArguments.ts';
+import { failed, NO_CHAT, tell } from '../ui/outcomes.ts';
+import { type BreakdownRow, breakdownRows, labelOf, tokens } from './breakdownRows.ts';
+import { LinkMarks } from './linkMarks.ts';
+
+/** Shows what the next request will hold: at each link, and as a list of its parts. */
+export class Sending implements vscode.Disposable {
+  readonly #parts: Pick<SurfaceParts, 'conversations' | 'modelCommands' | 'models'>;
+  readonly #marks: LinkMarks;
+
+  constructor(parts: Pick<SurfaceParts, 'conversations' | 'modelCommands' | 'models'>) {
+    this.#parts = parts;
+    this.#marks = new LinkMarks(parts);
+  }
+
+  dispose(): void {
+    this.#marks.dispose();
+  }
+
+  async showBreakdown(argument: unknown): Promise<void> {
+    const document = await findChat(readFields(argument));
+    if (!document) return void tell(failed(NO_CHAT));
+    try {
+      while (await this.#choose(document));
+    } catch (error) {
+      tell(failed(error instanceof Error ? error.message : String(error)));
+    }
+  }
+
+  /** One look at the list; true when something was left out and the list should be shown again. */
+  async #choose(document: vscode.TextDocument): Promise<boolean> {
+    const asking = new AbortController();
+    const text = document.getText();
+    const parts = await this.#parts.conversations.guess(document.uri).breakDown(text, asking.signal);
+    const next = await this.#parts.modelCommands.estimate(document, asking.signal);
+    const title = next?.model
+      ? vscode.l10n.t('What Will Be Sent to {0}: {1}', next.model, tokens(next.tokens))
+      : vscode.l10n.t('What Will Be Sent: {0}', tokens(next?.tokens ?? 0));
+    const answer = await pick(title, [...breakdownRows(text, parts), SEPARATOR, wholeRequest()]);
+    if (!answer) return false;
+    if (answer.row.item === undefined) {
+      if (answer.row.isRequest)
+        await vscode.commands.executeCommand('filechat.showRequest', { uri: document.uri });
+      return false;
+    }
+    return handle(document, text, answer.row.item, answer.leaveOut);
+  }
+}
+
+async function handle(
+  document: vscode.TextDocument,
+  text: string,
+  item: BreakdownItem,
+  leaveOut: boolean,
+): Promise<boolean> {
+  const action = leaveOut ? item.leaveOut : await chooseAction(text, item);
+  if (action === 'go') await goTo(document, item.at ?? 0);
+  if (action === undefined || action === 'go') return false;
+  // What was offered is an edit of the text as it was; if it has changed, the list is made anew.
+  return document.getText() !== text || applyEdit(document, action);
+}
+
+interface RequestRow extends BreakdownRow {
+  readonly isRequest?: boolean;
+}
+
+const SEPARATOR: RequestRow = { label: '', kind: vscode.QuickPickItemKind.Separator };
+
+function wholeRequest(): RequestRow {
+  return { label: `$(json) ${vscode.l10n.t('Show the whole request')}`, isRequest: true };
+}
+
+/** A click on the button of a row is an answer as well. */
+function pick(
+  title: string,
+  rows: readonly RequestRow[],
+): Promise<{ readonly row: RequestRow; readonly leaveOut: boolean } | undefined> {
+  const list = vscode.window.createQuickPick<RequestRow>();
+  list.title = title;
+  list.placeholder = vscode.l10n.t(
+    'The largest parts come first. Choose one to go there, or to leave it out.',
+  );
+  list.matchOnDescription = true;
+  list.items = rows;
+  return new Promise((resolve) => {
+    list.onDidTriggerItemButton(({ item }) => {
+      resolve({ row: item, leaveOut: true });
+      list.hide();
+    });
+    list.onDidAccept(() => {
+      const [row] = list.selectedItems;
+      resolve(row && { row, leaveOut: false });
+      list.hide();
+    });
+    list.onDidHide(() => {
+      resolve(undefined);
+      list.dispose();
+    });
+    list.show();
+  });
+}
+
+interface ActionRow extends vscode.QuickPickItem {
+  readonly action: 'go' | TextEdit;
+}
+
+async function chooseAction(text: string, item: BreakdownItem): Promise<'go' | TextEdit | undefined> {
+  const tools = item.what.kind === 'server' ? item.what.tools : [];
+  const rows: ActionRow[] = [
+    ...(item.at === undefined ? [] : [{ label: vscode.l10n.t('Go to It'), action: 'go' as const }]),
+    ...(item.leaveOut ? [{ label: vscode.l10n.t('Leave It Out'), action: item.leaveOut }] : []),
+    ...tools.map(({ tool, tokens: count, leaveOut }) => ({
+      label: vscode.l10n.t('Leave Out Only {0}', tool.replaceAll('$(', '$ (')),
+      description: tokens(count),
+      action: leaveOut,
+    })),
+  ];
+  const [only] = rows;
+  if (rows.length === 1 && only?.action === 'go') return 'go';
+  const picked = await vscode.window.showQuickPick(rows, {
+    title: labelOf(text, item).replace(/^\$\([\w-]+\) /, ''),
+    placeHolder: vscode.l10n.t('What is left out stays in the file. Undo brings it back.'),
+  });
+  return picked?.action;
+}
+
+async function goTo(document: vscode.TextDocument, offset: number): Promise<void> {
+  const position = document.positionAt(offset);
+  await vscode.window.showTextDocument(document, { selection: new vscode.Selection(position, position) });
+}

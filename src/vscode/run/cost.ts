@@ -1,0 +1,181 @@
+import * as vscode from 'vscode';
+import { isChat } from '../chat/chatFiles.ts';
+import { costLine, costTooltip, type NextRequest, type RunState } from './costText.ts';
+import {
+  addTurn,
+  type ChatTotals,
+  findTotal,
+  forgetChats,
+  renameChats,
+  renamedChat,
+  type SpentTurn,
+} from './totals.ts';
+
+export interface CostItemParts {
+  /** Keeps what each chat has cost. */
+  readonly memory: vscode.Memento;
+  /** What the chat's next request would be. It must ask nobody anything; nothing when there is no next request. */
+  readonly estimate: (document: vscode.TextDocument, signal: AbortSignal) => Promise<NextRequest | undefined>;
+}
+
+const TOTALS = 'cost.chats';
+const DEBOUNCE_MS = 500;
+const TICK_MS = 1_000;
+const PRIORITY = 90;
+
+interface RunningChat {
+  readonly startedAt: number;
+  model?: string;
+  state?: RunState | undefined;
+}
+
+/** What the chat in front costs, in the status bar; while it runs, how it goes. */
+export class CostItem implements vscode.Disposable {
+  readonly #parts: CostItemParts;
+  readonly #item: vscode.StatusBarItem;
+  readonly #subscriptions: readonly vscode.Disposable[];
+  readonly #running = new Map<string, RunningChat>();
+  /** The estimate of the chat in front. */
+  #next: { readonly chat: string; readonly request: NextRequest | undefined } | undefined;
+  #estimating: AbortController | undefined;
+  #debounce: NodeJS.Timeout | undefined;
+  #tick: NodeJS.Timeout | undefined;
+
+  constructor(parts: CostItemParts) {
+    this.#parts = parts;
+    this.#item = vscode.window.createStatusBarItem(
+      'filechat.cost',
+      vscode.StatusBarAlignment.Right,
+      PRIORITY,
+    );
+    this.#item.name = vscode.l10n.t('Filechat: Tokens and Cost');
+    this.#item.command = 'filechat.showBreakdown';
+    this.#subscriptions = [
+      this.#item,
+      vscode.window.onDidChangeActiveTextEditor(() => this.#lookAgain()),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        if (document === chatInFront()) this.#estimateSoon();
+      }),
+      vscode.workspace.onDidRenameFiles(({ files }) => void this.#follow(files)),
+      vscode.workspace.onDidDeleteFiles(({ files }) => void this.#forget(files)),
+    ];
+    this.#lookAgain();
+  }
+
+  dispose(): void {
+    clearTimeout(this.#debounce);
+    clearInterval(this.#tick);
+    this.#estimating?.abort();
+    for (const each of this.#subscriptions) each.dispose();
+  }
+
+  runStarted(chat: vscode.Uri): void {
+    this.#running.set(chat.toString(), { startedAt: Date.now() });
+    this.#tick ??= setInterval(() => this.#show(), TICK_MS);
+    this.#show();
+  }
+
+  runEnded(chat: vscode.Uri): void {
+    this.#running.delete(chat.toString());
+    if (this.#running.size === 0) {
+      clearInterval(this.#tick);
+      this.#tick = undefined;
+    }
+    this.#lookAgain();
+  }
+
+  /** What the turn loop tells of a reply; nothing when it has turned to something else. */
+  runChanged(chat: vscode.Uri, state: RunState | undefined): void {
+    const run = this.#running.get(chat.toString());
+    if (!run) return;
+    const sameKind = run.state?.kind === state?.kind;
+    if (state?.kind === 'asking') run.model = state.model;
+    run.state = state;
+    // Words come faster than anybody reads figures; those wait for the next tick.
+    if (!sameKind || state?.kind === 'waiting') this.#show();
+  }
+
+  async addTurn(chat: vscode.Uri, turn: SpentTurn): Promise<void> {
+    await this.#parts.memory.update(TOTALS, addTurn(this.#totals(), chat.toString(), turn));
+    this.#show();
+  }
+
+  #totals(): ChatTotals {
+    return this.#parts.memory.get<ChatTotals>(TOTALS, []);
+  }
+
+  async #follow(files: vscode.FileRenameEvent['files']): Promise<void> {
+    const before = this.#totals();
+    const names = files.map(({ oldUri, newUri }) => [oldUri.toString(), newUri.toString()] as const);
+    const after = names.reduce((totals, [from, to]) => renameChats(totals, from, to), before);
+    for (const [from, to] of names) {
+      for (const [chat, run] of [...this.#running]) {
+        this.#running.delete(chat);
+        this.#running.set(renamedChat(chat, from, to), run);
+      }
+    }
+    const changed = after.some((each, at) => each.chat !== before[at]?.chat);
+    if (changed) await this.#parts.memory.update(TOTALS, after);
+    this.#show();
+  }
+
+  async #forget(files: readonly vscode.Uri[]): Promise<void> {
+    const before = this.#totals();
+    const after = files.reduce<ChatTotals>((totals, file) => forgetChats(totals, file.toString()), before);
+    if (after.length < before.length) await this.#parts.memory.update(TOTALS, after);
+    this.#show();
+  }
+
+  /** Another chat may be in front, or the same in another state. */
+  #lookAgain(): void {
+    const chat = chatInFront()?.uri.toString();
+    if (chat !== this.#next?.chat) this.#next = undefined;
+    this.#show();
+    if (chat !== undefined) this.#estimateSoon();
+  }
+
+  #estimateSoon(): void {
+    clearTimeout(this.#debounce);
+    this.#debounce = setTimeout(() => void this.#estimate(), DEBOUNCE_MS);
+  }
+
+  async #estimate(): Promise<void> {
+    const document = chatInFront();
+    // While it runs, the text changes all the time and nobody asks what the next request costs.
+    if (!document || this.#running.has(document.uri.toString())) return;
+    this.#estimating?.abort();
+    const estimating = new AbortController();
+    this.#estimating = estimating;
+    // A chat that cannot be sent as it is has no next request, and the run will say why.
+    const request = await this.#parts.estimate(document, estimating.signal).catch(() => undefined);
+    if (estimating.signal.aborted) return;
+    this.#next = { chat: document.uri.toString(), request };
+    this.#show();
+  }
+
+  #show(): void {
+    const chat = chatInFront()?.uri.toString();
+    if (chat === undefined) {
+      this.#item.hide();
+      return;
+    }
+    const { startedAt, model, state } = this.#running.get(chat) ?? {};
+    const view = {
+      next: this.#next?.chat === chat ? this.#next.request : undefined,
+      total: findTotal(this.#totals(), chat),
+      run: startedAt === undefined ? undefined : { elapsedMs: Date.now() - startedAt, model, state },
+    };
+    this.#item.text = costLine(view);
+    // A screen reader would read the names of the icons.
+    this.#item.accessibilityInformation = {
+      label: ['Filechat', this.#item.text.replace(/\$\([^)]*\) ?/g, '')].join(': '),
+    };
+    this.#item.tooltip = new vscode.MarkdownString(costTooltip(view));
+    this.#item.show();
+  }
+}
+
+function chatInFront(): vscode.TextDocument | undefined {
+  const document = vscode.window.activeTextEditor?.document;
+  return document && isChat(document.uri) ? document : undefined;
+}

@@ -1,0 +1,142 @@
+import { describeCost, describeCount } from '../../model/config/usage.ts';
+import { plainMarkdown } from '../read/toolHover.ts';
+import { describeSeconds } from '../ui/elapsed.ts';
+import { t } from '../ui/words.ts';
+import type { ChatTotal, SpentTurn } from './totals.ts';
+
+/** What the next request would be. */
+export interface NextRequest {
+  readonly model?: string | undefined;
+  readonly tokens: number;
+  readonly dollars?: number | undefined;
+}
+
+/** What a running chat does now, as its turn loop tells it. */
+export type RunState =
+  | { readonly kind: 'asking'; readonly model: string }
+  | { readonly kind: 'writing'; readonly chars: number }
+  | { readonly kind: 'calling'; readonly name: string; readonly chars: number }
+  | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string };
+
+export interface RunView {
+  readonly elapsedMs: number;
+  readonly model?: string | undefined;
+  /** Nothing while it works on something else than a reply. */
+  readonly state?: RunState | undefined;
+}
+
+export interface CostView {
+  readonly next?: NextRequest | undefined;
+  readonly total?: ChatTotal | undefined;
+  readonly run?: RunView | undefined;
+}
+
+/** `$(comment-discussion) next ≈1.2k tokens, $0.0040 · so far $0.12`, or what runs. */
+export function costLine(view: CostView): string {
+  return view.run ? runLine(view.run) : idleLine(view);
+}
+
+/** Markdown in which no name can be more than text. */
+export function costTooltip({ next, total, run }: CostView): string {
+  const waiting = run?.state?.kind === 'waiting' ? [t('Waiting: {0}', plain(run.state.reason))] : [];
+  const asked = next ? [nextSentence(next)] : [];
+  const used = total
+    ? [totalSentence(total), turnTable(total)]
+    : [t('No model has answered in this chat yet.')];
+  return [
+    ...waiting,
+    ...asked,
+    ...used,
+    t('Click to see what will be sent, and to leave something out.'),
+  ].join('\n\n');
+}
+
+/** Close enough for a figure that grows while one looks at it. */
+export const CHARS_PER_TOKEN = 4;
+
+function runLine({ elapsedMs, model, state }: RunView): string {
+  if (state?.kind === 'waiting') {
+    return `$(watch) ${t('trying again in {0} s', Math.max(0, Math.ceil(state.ms / 1000)))}`;
+  }
+  const time = describeSeconds(Math.max(0, Math.floor(elapsedMs / 1000)));
+  const parts = [icons(model ?? t('running')), time, ...describeState(state)];
+  return `$(sync~spin) ${parts.join(' · ')}`;
+}
+
+function describeState(state: RunState | undefined): readonly string[] {
+  if (state?.kind === 'asking') return [t('waiting for the first words')];
+  if (state?.kind === 'calling') return [t('writes a call of {0}', icons(state.name))];
+  if (state?.kind !== 'writing') return [];
+  return [t('≈{0} tokens', describeCount(Math.ceil(state.chars / CHARS_PER_TOKEN)))];
+}
+
+function idleLine({ next, total }: CostView): string {
+  const parts = [
+    ...(next && next.tokens > 0 ? [describeNext(next)] : []),
+    ...(total ? [t('so far {0}', describeSpent(total))] : []),
+  ];
+  return `$(comment-discussion) ${parts.length === 0 ? 'Filechat' : parts.join(' · ')}`;
+}
+
+function describeNext({ tokens, dollars }: NextRequest): string {
+  return dollars === undefined
+    ? t('next ≈{0} tokens', describeCount(tokens))
+    : t('next ≈{0} tokens, {1}', describeCount(tokens), describeCost(dollars));
+}
+
+/** Money where it is known; where it is known for some turns only, at least that. */
+function describeSpent({ dollars, unpriced, count, tokens }: ChatTotal): string {
+  if (unpriced === count) return t('{0} tokens', describeCount(tokens));
+  return `${unpriced > 0 ? '≥ ' : ''}${describeCost(dollars)}`;
+}
+
+function nextSentence({ model, tokens, dollars }: NextRequest): string {
+  const size =
+    dollars === undefined
+      ? t('{0} tokens', describeCount(tokens))
+      : t('{0} tokens, about {1} without the answer', describeCount(tokens), describeCost(dollars));
+  return model === undefined
+    ? t('The next request has about {0}.', size)
+    : t('The next request to {0} has about {1}.', plain(model), size);
+}
+
+function totalSentence(total: ChatTotal): string {
+  const { count, tokens, unpriced, dollars } = total;
+  const answers = count === 1 ? t('1 answer') : t('{0} answers', count);
+  const size = describeCount(tokens);
+  if (unpriced === count) return t('So far: {0}, {1} tokens.', answers, size);
+  const cost = describeCost(dollars);
+  return unpriced === 0
+    ? t('So far: {0}, {1} tokens, {2}.', answers, size, cost)
+    : t('So far: {0}, {1} tokens, {2} and {3} of unknown price.', answers, size, cost, unpriced);
+}
+
+function turnTable({ turns, count }: ChatTotal): string {
+  const rows = turns.map((turn, at) => turnRow(turn, count - turns.length + at + 1));
+  return [t('| # | model | in | out | cost |'), '|-:|:-|-:|-:|-:|', ...rows].join('\n');
+}
+
+function turnRow({ model, usage, dollars }: SpentTurn, number: number): string {
+  const { input, output, cachedInput = 0 } = usage;
+  const cached = cachedInput > 0 ? ` ${t('({0} cached)', describeCount(cachedInput))}` : '';
+  const cells = [
+    String(number),
+    plain(model),
+    input === undefined ? '?' : `${describeCount(input)}${cached}`,
+    output === undefined ? '?' : describeCount(output),
+    dollars === undefined ? '?' : describeCost(dollars),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+const MAX_NAME_CHARS = 80;
+
+function plain(text: string): string {
+  return plainMarkdown(text, MAX_NAME_CHARS);
+}
+
+/** In the status bar only `$(…)` means something. */
+function icons(name: string): string {
+  const line = name.replace(/\s+/g, ' ').replaceAll('$(', '$ (');
+  return line.length > MAX_NAME_CHARS ? `${line.slice(0, MAX_NAME_CHARS).toWellFormed()}…` : line;
+}

@@ -1,0 +1,73 @@
+import * as vscode from 'vscode';
+import { describeCount } from '../../model/config/usage.ts';
+import { chatOf } from '../chat/openChats.ts';
+import { describeSeconds } from '../ui/elapsed.ts';
+import type { RunState } from './costText.ts';
+import { speakerStart } from './lensPlan.ts';
+import { RunTally } from './runTally.ts';
+
+const TICK_MS = 1_000;
+
+/**
+ * How long a chat has been running and how much has come, beside the turn that is being written. Not in the lens above
+ * it: the editor does not ask for lenses while a text keeps changing, and a figure that stands still is wrong.
+ */
+export class RunFigures implements vscode.Disposable {
+  readonly #style = vscode.window.createTextEditorDecorationType({
+    rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
+    after: { color: new vscode.ThemeColor('editorCodeLens.foreground'), margin: '0 0 0 2em' },
+  });
+  readonly #running = new Map<string, RunTally>();
+  #tick: NodeJS.Timeout | undefined;
+
+  dispose(): void {
+    clearInterval(this.#tick);
+    this.#style.dispose();
+  }
+
+  started(chat: vscode.Uri): void {
+    this.#running.set(chat.toString(), new RunTally(Date.now()));
+    this.#tick ??= setInterval(() => this.#show(), TICK_MS);
+  }
+
+  changed(chat: vscode.Uri, told: RunState): void {
+    this.#running.get(chat.toString())?.take(told);
+  }
+
+  ended(chat: vscode.Uri): void {
+    this.#running.delete(chat.toString());
+    for (const editor of editorsOf(chat.toString())) editor.setDecorations(this.#style, []);
+    if (this.#running.size > 0) return;
+    clearInterval(this.#tick);
+    this.#tick = undefined;
+  }
+
+  #show(): void {
+    for (const [chat, tally] of this.#running) {
+      for (const editor of editorsOf(chat)) this.#showIn(editor, tally);
+    }
+  }
+
+  #showIn(editor: vscode.TextEditor, tally: RunTally): void {
+    const contentText = describe(tally);
+    const line = lineOfSpeaker(editor.document);
+    editor.setDecorations(this.#style, [
+      { range: editor.document.lineAt(line).range, renderOptions: { after: { contentText } } },
+    ]);
+  }
+}
+
+function describe(tally: RunTally): string {
+  const { tokens } = tally;
+  const time = describeSeconds(tally.seconds(Date.now()));
+  return tokens === 0 ? time : vscode.l10n.t('{0} · ≈{1} tokens', time, describeCount(tokens));
+}
+
+/** Where the lens that stops the run is, too. */
+function lineOfSpeaker(document: vscode.TextDocument): number {
+  return document.positionAt(speakerStart(document.getText(), chatOf(document))).line;
+}
+
+function editorsOf(chat: string): readonly vscode.TextEditor[] {
+  return vscode.window.visibleTextEditors.filter(({ document }) => document.uri.toString() === chat);
+}

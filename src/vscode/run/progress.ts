@@ -1,0 +1,114 @@
+import * as vscode from 'vscode';
+import { renderToolName } from '../../chat/format/calls.ts';
+import type { ReplyProgress } from '../../listener.ts';
+import type { Conversation, ServerHost, ToolCall, ToolHost, ToolProgress } from '../../ports.ts';
+import { plainMessage } from '../ui/plainMessage.ts';
+import { Notice } from '../ui/progress.ts';
+
+/**
+ * Says what a run waits for: a tool at work, a server that starts, or a provider that wants us to wait. A reply that
+ * comes needs no notification, because it can be read in the document.
+ */
+export class RunProgress implements vscode.Disposable {
+  readonly #stop: () => void;
+  #notice: Notice | undefined;
+
+  constructor(stop: () => void) {
+    this.#stop = stop;
+  }
+
+  dispose(): void {
+    this.#notice?.dispose();
+    this.#notice = undefined;
+  }
+
+  /** The same tools; each call of them is shown while it lasts. */
+  watch(tools: ToolHost): ToolHost {
+    const atWork = new Set<ToolCall>();
+    return {
+      listTools: (server, signal) => tools.listTools(server, signal),
+      callTool: async (call, options) => {
+        atWork.add(call);
+        this.#show(renderToolName(call));
+        try {
+          return await tools.callTool(call, options);
+        } finally {
+          atWork.delete(call);
+          if (atWork.size === 0) this.dispose();
+        }
+      },
+    };
+  }
+
+  watchServers(servers: Pick<ServerHost, 'readResource' | 'getPrompt'>): typeof servers {
+    return {
+      readResource: (resource, options) =>
+        this.#during(vscode.l10n.t('Reading {0}', resource.uri), () =>
+          servers.readResource(resource, {
+            ...options,
+            onProgress: ({ bytes }) => this.#notice?.report({ bytes }),
+          }),
+        ),
+      getPrompt: (prompt, options) =>
+        this.#during(vscode.l10n.t('Getting the prompt {0}', prompt.prompt), () =>
+          servers.getPrompt(prompt, options),
+        ),
+    };
+  }
+
+  /** Before a request can be sent, servers may have to be started to tell their tools. */
+  watchPreparation(conversation: Conversation): Conversation {
+    return {
+      rules: (text) => conversation.rules(text),
+      prepare: (text, signal) =>
+        this.#during(vscode.l10n.t('Preparing the request'), () => conversation.prepare(text, signal)),
+    };
+  }
+
+  tool(call: ToolCall, { message, done, total, bytes }: ToolProgress): void {
+    if (bytes !== undefined) {
+      this.#notice?.report({ bytes });
+      return;
+    }
+    const percent = done !== undefined && total ? Math.min(100, (done / total) * 100) : undefined;
+    this.#show(`${renderToolName(call)}${message ? `: ${message}` : ''}`, percent);
+  }
+
+  reply(progress: ReplyProgress): void {
+    if (progress.kind === 'waiting') {
+      const seconds = Math.ceil(progress.ms / 1000);
+      const message = vscode.l10n.t('{0} Again in {1} s.', progress.reason, seconds);
+      this.#open().report({ message: plainMessage(message), counts: false });
+    } else if (progress.kind !== 'asking') {
+      this.dispose();
+    } else if (this.#notice) {
+      // It stays until words come: a notification that closes and opens at every try cannot be clicked.
+      this.#show(vscode.l10n.t('Trying again…'));
+    }
+  }
+
+  /** What is shown already stays: it says why this is done once more. */
+  async #during<T>(message: string, work: () => Promise<T>): Promise<T> {
+    if (this.#notice) return work();
+    this.#show(message);
+    const own = this.#notice;
+    try {
+      return await work();
+    } finally {
+      if (this.#notice === own) this.dispose();
+    }
+  }
+
+  #show(message: string, percent?: number): void {
+    this.#open().report({
+      message: plainMessage(message),
+      counts: true,
+      ...(percent === undefined ? {} : { percent }),
+    });
+  }
+
+  #open(): Notice {
+    this.#notice ??= new Notice(this.#stop);
+    return this.#notice;
+  }
+}

@@ -1,0 +1,117 @@
+import * as vscode from 'vscode';
+import { turnAt } from '../../chat/edits/fork.ts';
+import { applied, planRegeneration } from '../../chat/edits/regenerate.ts';
+import type { WrittenCall } from '../../chat/format/calls.ts';
+import { nextAction, pendingCalls } from '../../chat/format/nextAction.ts';
+import type { RunOutcome, TextEdit } from '../../ports.ts';
+import { findChat, selectArguments } from '../chat/chatFiles.ts';
+import { applyEdit, writeFork } from '../chat/commands.ts';
+import { EditorDocument } from '../chat/editorDocument.ts';
+import { chatOf } from '../chat/openChats.ts';
+import { autoSave } from '../settings.ts';
+import type { SurfaceParts } from '../surface.ts';
+import { type Fields, readFields } from '../ui/commandArguments.ts';
+import { CANCELLED, CHANGED, failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from '../ui/outcomes.ts';
+
+/** What can be done with one turn: ask again, or change a call before it is made. */
+export class TurnCommands {
+  readonly #parts: Pick<SurfaceParts, 'run' | 'runs'>;
+
+  constructor(parts: Pick<SurfaceParts, 'run' | 'runs'>) {
+    this.#parts = parts;
+  }
+
+  /** Asks for another reply in the place of the one at the line, or at the cursor. */
+  async regenerate(argument: unknown): Promise<RunOutcome> {
+    const fields = readFields(argument);
+    const document = await findChat(fields);
+    if (!document) return tell(failed(NO_CHAT));
+    // Before anything is taken away: who may not run gets nothing in its place.
+    if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
+    if (this.#parts.runs.isRunning(document.uri)) return tell(failed(RUNNING));
+    const { version } = document;
+    const plan = planRegeneration(document.getText(), offsetFor(document, fields), chatOf(document));
+    if (!plan) return tell(failed(vscode.l10n.t('There is no reply here that could be asked for again.')));
+    const place = plan.hasLater ? await askWhere() : 'here';
+    if (place === undefined) return CANCELLED;
+    // What was planned is an edit of the text as it was when the question was asked.
+    if (document.isClosed || document.version !== version) return tell(failed(CHANGED));
+    if (place === 'fork') {
+      const fork = await writeFork(document, applied(document.getText(), plan.edit));
+      return this.#parts.run(fork);
+    }
+    return this.#replace(document, plan.edit);
+  }
+
+  /** Puts the cursor into the arguments of the call at the line, or at the cursor. */
+  async editArguments(argument: unknown): Promise<void> {
+    const fields = readFields(argument);
+    const document = await findChat(fields);
+    if (!document) return void tell(failed(NO_CHAT));
+    const call = pendingCallAt(document, offsetFor(document, fields));
+    if (!call) {
+      void vscode.window.showInformationMessage(vscode.l10n.t('No call in this chat waits to be made.'));
+      return;
+    }
+    await selectArguments(document, call);
+  }
+
+  /** A run that brings nothing at all leaves the reply that was there. */
+  async #replace(document: vscode.TextDocument, edit: TextEdit): Promise<RunOutcome> {
+    const removed = document.getText().slice(edit.start, edit.end);
+    const wasSaved = !document.isDirty && !document.isUntitled;
+    if (!(await applyEdit(document, edit))) return tell(failed(CHANGED));
+    const left = document.getText();
+    const chat = new EditorDocument(document);
+    let isAnswered = false;
+    try {
+      const outcome = await this.#parts.run(document);
+      isAnswered = outcome.ok;
+      return outcome;
+    } finally {
+      const back = { start: edit.start, end: edit.start + edit.text.length, text: removed };
+      const isBack = !isAnswered && (await chat.edit((text) => (text === left ? back : undefined)));
+      // The end of a run saves the chat, then without its reply.
+      if (isBack && wasSaved && autoSave()) await chat.save();
+      chat.dispose();
+    }
+  }
+}
+
+async function askWhere(): Promise<'fork' | 'here' | undefined> {
+  const fork = vscode.l10n.t('Fork to a New Chat');
+  const replace = vscode.l10n.t('Replace What Follows');
+  const answer = await vscode.window.showInformationMessage(
+    vscode.l10n.t('More was said below this reply. Ask for it again?'),
+    {
+      modal: true,
+      detail: vscode.l10n.t(
+        'A fork keeps this chat as it is and goes on in a new file. Replacing deletes the reply and all turns below it; Undo brings them back.',
+      ),
+    },
+    fork,
+    replace,
+  );
+  return answer === fork ? 'fork' : answer === replace ? 'here' : undefined;
+}
+
+/** The line that a lens or a script names, or the one of the cursor. */
+function offsetFor(document: vscode.TextDocument, fields: Fields): number {
+  const line = fields['line'];
+  if (typeof line === 'number') return document.offsetAt(new vscode.Position(line, 0));
+  const editor =
+    vscode.window.activeTextEditor?.document === document
+      ? vscode.window.activeTextEditor
+      : vscode.window.visibleTextEditors.find((each) => each.document === document);
+  return editor ? document.offsetAt(editor.selection.active) : document.getText().length;
+}
+
+/** The call that the offset is in, else the first of its turn, else the one that would be made next. */
+function pendingCallAt(document: vscode.TextDocument, offset: number): WrittenCall | undefined {
+  const chat = chatOf(document);
+  const turn = turnAt(chat, offset);
+  const own = turn ? pendingCalls(chat.turns, chat.turns.indexOf(turn)) : [];
+  const action = nextAction(document.getText(), chat);
+  const next = action.kind === 'runTools' ? action.calls : [];
+  return own.find((call) => call.start <= offset && offset <= call.end) ?? own[0] ?? next[0];
+}

@@ -1,0 +1,225 @@
+import * as vscode from 'vscode';
+import { checkHeader, checkServerId, checkUrl, checkVariable } from '../../mcp/config/checks.ts';
+import { splitCommand } from '../../mcp/config/commandLine.ts';
+import { describeEntry, type NewServer, readEntry, type ServerEntry } from '../../mcp/config/entry.ts';
+import { describeServer } from '../../mcp/config/fingerprint.ts';
+import { inputId, looksSecret, takeSecrets } from '../../mcp/config/secretValues.ts';
+import { userServers, writeUserServer } from '../settings.ts';
+import { readFields, readObject, readString } from '../ui/commandArguments.ts';
+import { plainMessage } from '../ui/plainMessage.ts';
+import { chooseImported, findImports } from './importChoice.ts';
+import type { ServerInputs } from './inputs.ts';
+import { USER_PLACE } from './settings.ts';
+
+/**
+ * Adds servers to the user's own settings, each after a question that shows the whole of it. Without an argument
+ * the user is led through it. Resolves to the names of those that were added.
+ */
+export async function addServer(
+  { inputs }: { readonly inputs: ServerInputs },
+  argument?: unknown,
+): Promise<readonly string[]> {
+  const fields = readFields(argument);
+  const name = readString(fields, 'name');
+  const entry = readObject(fields, 'config');
+  if ((name === undefined) !== (entry === undefined)) {
+    throw new TypeError(vscode.l10n.t('“name” and “config” belong together: give both, or none of them.'));
+  }
+  const wanted = name !== undefined && entry ? [{ name, entry }] : await chooseServers();
+  const added: string[] = [];
+  for (const [at, server] of wanted.entries()) {
+    const answer = await confirm(
+      server,
+      wanted.length > 1 ? ` ${vscode.l10n.t('({0} of {1})', at + 1, wanted.length)}` : '',
+    );
+    if (answer === undefined) break;
+    if (answer === 'skip') continue;
+    await write(server, inputs);
+    added.push(server.name);
+  }
+  return added;
+}
+
+async function chooseServers(): Promise<readonly NewServer[]> {
+  const imports = await findImports();
+  const ways = [
+    {
+      label: `$(terminal) ${vscode.l10n.t('A program on this machine…')}`,
+      description: vscode.l10n.t('Filechat starts it when it is needed'),
+      run: askForProgram,
+    },
+    {
+      label: `$(globe) ${vscode.l10n.t('An address (HTTP)…')}`,
+      description: vscode.l10n.t('It runs already, here or elsewhere'),
+      run: askForAddress,
+    },
+    ...imports.map((place) => ({
+      label: `$(cloud-download) ${vscode.l10n.t('Import from {0}…', place.app)}`,
+      description: place.path,
+      run: () => chooseImported(place),
+    })),
+  ];
+  const chosen = await vscode.window.showQuickPick(ways, {
+    title: vscode.l10n.t('Add an MCP Server'),
+    placeHolder: vscode.l10n.t('What is it?'),
+  });
+  return (await chosen?.run()) ?? [];
+}
+
+async function askForProgram(): Promise<readonly NewServer[] | undefined> {
+  const name = await askForName();
+  if (name === undefined) return undefined;
+  const line = await vscode.window.showInputBox({
+    title: vscode.l10n.t('{0}: the program and its arguments', name),
+    prompt: vscode.l10n.t(
+      'Put quotes around what holds a space. No shell reads it, so |, && and $NAME mean nothing',
+    ),
+    placeHolder: 'npx -y @modelcontextprotocol/server-filesystem "/my/folder"',
+    ignoreFocusOut: true,
+    validateInput: (text) => {
+      const split = splitCommand(text);
+      return split.kind === 'problem' ? split.message : undefined;
+    },
+  });
+  const split = splitCommand(line ?? '');
+  if (split.kind === 'problem') return undefined;
+  const env = await askForValues(name, VARIABLES);
+  if (env === undefined) return undefined;
+  const { command, args } = split;
+  return [{ name, entry: { command, args, ...(Object.keys(env).length > 0 && { env }) } }];
+}
+
+async function askForAddress(): Promise<readonly NewServer[] | undefined> {
+  const name = await askForName();
+  if (name === undefined) return undefined;
+  const url = await vscode.window.showInputBox({
+    title: vscode.l10n.t('{0}: its address', name),
+    placeHolder: 'https://example.com/mcp',
+    ignoreFocusOut: true,
+    validateInput: (text) => complaintOf(() => checkUrl(text.trim())),
+  });
+  if (url === undefined) return undefined;
+  const headers = await askForValues(name, HEADERS);
+  if (headers === undefined) return undefined;
+  const entry = { type: 'http', url: url.trim(), ...(Object.keys(headers).length > 0 && { headers }) };
+  return [{ name, entry }];
+}
+
+function askForName(): Thenable<string | undefined> {
+  return vscode.window.showInputBox({
+    title: vscode.l10n.t('A name for the server'),
+    prompt: vscode.l10n.t('Letters, digits, _ and -. Chats call its tools by this name: NAME.TOOL'),
+    ignoreFocusOut: true,
+    validateInput: (text) => complaintOf(() => checkServerId(text)),
+  });
+}
+
+interface Values {
+  readonly question: (server: string) => string;
+  readonly example: string;
+  readonly check: (name: string) => void;
+}
+
+const VARIABLES: Values = {
+  question: (server) => vscode.l10n.t('{0}: which environment variables does it need?', server),
+  example: 'GITHUB_TOKEN',
+  check: checkVariable,
+};
+const HEADERS: Values = {
+  question: (server) => vscode.l10n.t('{0}: which headers does it need?', server),
+  example: 'Authorization',
+  check: (name) => checkHeader(name, ''),
+};
+
+/** Asks for names, then for the value of each. Resolves to nothing when the user gives up. */
+async function askForValues(server: string, values: Values): Promise<Record<string, string> | undefined> {
+  const split = (text: string) => text.split(/[\s,]+/).filter((each) => each !== '');
+  const names = await vscode.window.showInputBox({
+    title: values.question(server),
+    prompt: vscode.l10n.t('Their names, with spaces between. Leave it empty if there are none'),
+    placeHolder: values.example,
+    ignoreFocusOut: true,
+    validateInput: (text) => complaintOf(() => split(text).forEach(values.check)),
+  });
+  if (names === undefined) return undefined;
+  const given = new Map<string, string>();
+  for (const name of split(names)) {
+    const value = await askForValue(server, name);
+    if (value === undefined) return undefined;
+    given.set(name, value);
+  }
+  return Object.fromEntries(given);
+}
+
+async function askForValue(server: string, name: string): Promise<string | undefined> {
+  const password = looksSecret(name);
+  const value = await vscode.window.showInputBox({
+    title: `${server}: ${plainMessage(name)}`,
+    prompt: password
+      ? vscode.l10n.t(
+          'It is kept in the secret store of VS Code. Leave it empty to be asked when the server starts',
+        )
+      : vscode.l10n.t('It is written to your settings, unless it looks like a secret'),
+    password,
+    ignoreFocusOut: true,
+  });
+  return password && value === '' ? `\${input:${inputId(server, name)}}` : value;
+}
+
+/** Shows the whole of it. Resolves to nothing when the user wants to stop here. */
+async function confirm(server: NewServer, count: string): Promise<'add' | 'skip' | undefined> {
+  const { entry, secrets } = takeSecrets(server.name, server.entry);
+  const config = readEntry({ name: server.name, entry });
+  const old = currentEntry(server.name);
+  const [verb, question] =
+    old === undefined
+      ? [vscode.l10n.t('Add'), vscode.l10n.t('Add the MCP server “{0}”{1}?', server.name, count)]
+      : [
+          vscode.l10n.t('Replace'),
+          vscode.l10n.t('There is one already. Replace the MCP server “{0}”{1}?', server.name, count),
+        ];
+  const skip = vscode.l10n.t('Skip');
+  const notes = [
+    describeServer(config),
+    ...(old === undefined
+      ? []
+      : [`${vscode.l10n.t('In place of:')}\n${describeEntry({ name: server.name, entry: old })}`]),
+    ...(secrets.size === 0
+      ? []
+      : [vscode.l10n.t('Kept in the secret store: {0}', [...secrets.keys()].join(', '))]),
+    config.kind === 'stdio'
+      ? vscode.l10n.t('It is written to your settings. The program is started when a chat first uses it.')
+      : vscode.l10n.t('It is written to your settings. Nothing is sent there before a chat first uses it.'),
+  ];
+  const answer = await vscode.window.showInformationMessage(
+    question,
+    { modal: true, detail: notes.join('\n\n') },
+    verb,
+    ...(count === '' ? [] : [skip]),
+  );
+  return answer === verb ? 'add' : answer === skip ? 'skip' : undefined;
+}
+
+/** The secrets first, so that no server starts without them. */
+async function write(server: NewServer, inputs: ServerInputs): Promise<void> {
+  const { entry, secrets } = takeSecrets(server.name, server.entry);
+  for (const [id, value] of secrets) await inputs.set(USER_PLACE, id, value);
+  await writeUserServer(server.name, entry);
+}
+
+function currentEntry(name: string): ServerEntry | undefined {
+  const servers = userServers();
+  return typeof servers === 'object' && servers !== null && Object.hasOwn(servers, name)
+    ? (servers as Record<string, ServerEntry>)[name]
+    : undefined;
+}
+
+function complaintOf(check: () => void): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    const { message } = error as Error;
+    return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
+  }
+}

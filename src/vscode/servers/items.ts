@@ -1,0 +1,357 @@
+import { showInvisible } from '../../chat/format/escape.ts';
+import type {
+  PromptInfo,
+  PromptList,
+  ResourceInfo,
+  ResourceList,
+  ServerState,
+  TemplateInfo,
+  ToolInfo,
+  ToolList,
+} from '../../ports.ts';
+import { plainMessage } from '../ui/plainMessage.ts';
+import { figure, t } from '../ui/words.ts';
+
+/** A server as a person sees it. One of a workspace that nobody agreed to has no state yet. */
+export interface ServerRow {
+  readonly server: string;
+  readonly source: 'user' | 'workspace' | 'sample';
+  /** It is reached over the network, and may want a sign-in. */
+  readonly isRemote: boolean;
+  readonly state: ServerState | { readonly kind: 'unasked' };
+}
+
+export type Group = 'tools' | 'resources' | 'templates' | 'prompts';
+
+/**
+ * What the tree is made of. Commands get a node as their argument, so it has the fields that they read; what the
+ * server says of it is in `info`.
+ */
+export type ServerNode =
+  | { readonly kind: 'server'; readonly server: string }
+  | GroupNode
+  | { readonly kind: 'tool'; readonly server: string; readonly tool: string; readonly info: ToolInfo }
+  | {
+      readonly kind: 'resource';
+      readonly server: string;
+      readonly resource: string;
+      readonly info: ResourceInfo;
+    }
+  | {
+      readonly kind: 'template';
+      readonly server: string;
+      readonly template: string;
+      readonly info: TemplateInfo;
+    }
+  | { readonly kind: 'prompt'; readonly server: string; readonly prompt: string; readonly info: PromptInfo }
+  | NoteNode;
+
+export interface GroupNode {
+  readonly kind: 'group';
+  readonly server: string;
+  readonly group: Group;
+}
+
+/** A row that only says something, or leads to a command. */
+export interface NoteNode {
+  readonly kind: 'note';
+  readonly server: string;
+  readonly text: string;
+  readonly icon: string;
+  readonly command?: 'filechat.startServer' | 'filechat.restartServer' | 'filechat.showServerLog';
+}
+
+/** A row of the tree. All text is plain; `tooltip` may have several lines. */
+export interface Item {
+  readonly label: string;
+  readonly description?: string;
+  readonly tooltip?: string;
+  /** A codicon and a colour, or a picture as a data: URL. */
+  readonly icon?: { readonly id: string; readonly color?: string } | { readonly picture: string };
+  /** What `viewItem` is in the conditions of menus. */
+  readonly contextValue: string;
+}
+
+type StateKind = ServerRow['state']['kind'];
+
+const STATE_ICONS: Readonly<Record<StateKind, { readonly id: string; readonly color?: string }>> = {
+  idle: { id: 'circle-outline' },
+  starting: { id: 'loading~spin' },
+  ready: { id: 'pass-filled', color: 'testing.iconPassed' },
+  failed: { id: 'error', color: 'problemsErrorIcon.foreground' },
+  unasked: { id: 'lock' },
+};
+
+function stateWords(kind: StateKind): string {
+  switch (kind) {
+    case 'idle':
+      return t('not started');
+    case 'starting':
+      return t('starting…');
+    case 'ready':
+      return t('ready');
+    case 'failed':
+      return t('failed');
+    case 'unasked':
+      return t('not allowed yet');
+  }
+}
+
+function sourceWords(source: ServerRow['source']): string {
+  switch (source) {
+    case 'user':
+      return t('From your settings.');
+    case 'workspace':
+      return t('From .vscode/mcp.json of this workspace.');
+    case 'sample':
+      return t('Comes with Filechat, for the tour. Servers of your own take its place.');
+  }
+}
+
+export function serverItem({ server, source, state, isRemote }: ServerRow): Item {
+  const words = stateWords(state.kind);
+  return {
+    label: plainMessage(server),
+    description: plainMessage([words, ...detailsOf(server, state)].join(' · ')),
+    tooltip: lines(`${server}: ${words}`, ...wholeOf(state), sourceWords(source)),
+    icon: STATE_ICONS[state.kind],
+    contextValue: `server.${state.kind}${isRemote ? '.remote' : ''}`,
+  };
+}
+
+/** The row is narrow: which protocol it speaks is in the tooltip. */
+function detailsOf(server: string, state: ServerRow['state']): readonly string[] {
+  if (state.kind === 'ready') return state.about.version === '' ? [] : [state.about.version];
+  return state.kind === 'failed' ? [causeOf(server, state.reason)] : [];
+}
+
+/** Without what stands beside it anyway: which server, and that it failed. */
+function causeOf(server: string, reason: string): string {
+  const start = `Server ${server}`;
+  return reason.startsWith(start)
+    ? reason.slice(start.length).replace(/^( could not be \w+)?: /, '')
+    : reason;
+}
+
+function wholeOf(state: ServerRow['state']): readonly (string | undefined)[] {
+  if (state.kind === 'failed') return [state.reason];
+  if (state.kind !== 'ready') return [];
+  const { name, title, version, protocol, instructions } = state.about;
+  return [
+    t('It calls itself {0}, version {1}.', title ?? name, version),
+    t('It speaks MCP of {0}.', protocol),
+    instructions === undefined ? undefined : t('It says: {0}', instructions),
+  ];
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+const GROUP_ICONS: Readonly<Record<Group, string>> = {
+  tools: 'tools',
+  resources: 'files',
+  templates: 'symbol-parameter',
+  prompts: 'comment',
+};
+
+function groupWords(group: Group): string {
+  switch (group) {
+    case 'tools':
+      return t('Tools');
+    case 'resources':
+      return t('Resources');
+    case 'templates':
+      return t('Templates');
+    case 'prompts':
+      return t('Prompts');
+  }
+}
+
+/** The count is left out as long as nobody knows it. */
+export function groupItem({ group }: GroupNode, contents: Contents | undefined): Item {
+  const count = contents === undefined ? '' : ` (${contents.nodes.length})`;
+  return {
+    label: `${groupWords(group)}${count}`,
+    ...(contents?.failure === undefined ? {} : { description: '⚠', tooltip: lines(contents.failure) }),
+    icon: { id: GROUP_ICONS[group] },
+    contextValue: `group.${group}`,
+  };
+}
+
+/** What hangs below a server: nothing of it is asked for unless the server runs already. */
+export function childrenOfServer({ server, state }: ServerRow): readonly (GroupNode | NoteNode)[] {
+  const note = (text: string, icon: string, command?: NoteNode['command']): NoteNode => ({
+    kind: 'note',
+    server,
+    text,
+    icon,
+    ...(command === undefined ? {} : { command }),
+  });
+  switch (state.kind) {
+    case 'idle':
+      return [note(t('Not started. Start it to see its tools.'), 'play', 'filechat.startServer')];
+    case 'unasked':
+      return [note(t('Look at it and decide…'), 'eye', 'filechat.startServer')];
+    case 'starting':
+      return [note(t('Starting…'), 'loading~spin')];
+    case 'failed':
+      return [
+        note(capitalize(causeOf(server, state.reason)), 'info'),
+        note(t('Start it again'), 'debug-restart', 'filechat.restartServer'),
+        note(t('Show its log'), 'output', 'filechat.showServerLog'),
+      ];
+    case 'ready': {
+      const { tools, resources, prompts } = state.about.offers;
+      const groups: Group[] = [];
+      if (tools) groups.push('tools');
+      if (resources) groups.push('resources', 'templates');
+      if (prompts) groups.push('prompts');
+      if (groups.length === 0) return [note(t('It offers nothing.'), 'info')];
+      return groups.map((group) => ({ kind: 'group', server, group }));
+    }
+  }
+}
+
+/** What a group holds, and why that may not be all. */
+export interface Contents {
+  readonly nodes: readonly ServerNode[];
+  readonly failure?: string | undefined;
+}
+
+/** More than a person scrolls through; each row costs the editor memory. */
+const MAX_ROWS = 1_000;
+
+export function childrenOfGroup({ server }: GroupNode, { nodes, failure }: Contents): readonly ServerNode[] {
+  const left = nodes.length - MAX_ROWS;
+  const notes: NoteNode[] = [];
+  if (left > 0)
+    notes.push({ kind: 'note', server, text: t('{0} more are not shown.', left), icon: 'ellipsis' });
+  if (failure !== undefined) notes.push({ kind: 'note', server, text: failure, icon: 'warning' });
+  return [...nodes.slice(0, MAX_ROWS), ...notes];
+}
+
+export function toolContents(server: string, { tools, failures }: ToolList): Contents {
+  const nodes = tools
+    .filter((info) => info.server === server)
+    .map((info): ServerNode => ({ kind: 'tool', server, tool: info.tool, info }));
+  return { nodes, failure: failures.find((each) => each.server === server)?.reason };
+}
+
+export function resourceContents(server: string, { resources, failure }: ResourceList): Contents {
+  const nodes = resources.map((info): ServerNode => ({ kind: 'resource', server, resource: info.uri, info }));
+  return { nodes, failure };
+}
+
+export function templateContents(server: string, { templates, failure }: ResourceList): Contents {
+  const nodes = templates.map(
+    (info): ServerNode => ({ kind: 'template', server, template: info.uriTemplate, info }),
+  );
+  return { nodes, failure };
+}
+
+export function promptContents(server: string, { prompts, failure }: PromptList): Contents {
+  return { nodes: prompts.map((info) => ({ kind: 'prompt', server, prompt: info.prompt, info })), failure };
+}
+
+/** What a server offers, as one row. */
+export function offerItem(node: Exclude<ServerNode, { readonly kind: 'server' | 'group' }>): Item {
+  switch (node.kind) {
+    case 'tool':
+      return toolItem(node.info);
+    case 'resource':
+      return resourceItem(node.info, node.info.uri, 'file');
+    case 'template':
+      return resourceItem(node.info, node.info.uriTemplate, 'symbol-parameter');
+    case 'prompt':
+      return promptItem(node.info);
+    case 'note':
+      return {
+        label: plainMessage(node.text),
+        tooltip: lines(node.text),
+        icon: { id: node.icon },
+        contextValue: 'note',
+      };
+  }
+}
+
+function toolItem({ tool, title, description, readOnly, destructive, forAppsOnly, icon }: ToolInfo): Item {
+  const claims = [
+    readOnly && t('It says that it only reads.'),
+    destructive && t('It says that it may delete or overwrite.'),
+    forAppsOnly && t('It is for apps; models do not see it.'),
+  ].filter((claim) => typeof claim === 'string');
+  return {
+    label: plainMessage(tool),
+    ...described(title),
+    tooltip: lines(tool, title, description, ...claims),
+    icon: iconOf(icon, destructive ? 'warning' : 'symbol-method'),
+    contextValue: forAppsOnly ? 'tool.forApps' : 'tool',
+  };
+}
+
+function resourceItem(
+  info: ResourceInfo | TemplateInfo,
+  address: string,
+  icon: 'file' | 'symbol-parameter',
+): Item {
+  const { name, title, description, mimeType } = info;
+  const size = 'size' in info && info.size !== undefined ? t('{0} bytes', figure(info.size)) : undefined;
+  return {
+    label: plainMessage(title ?? name),
+    ...described(address),
+    tooltip: lines(address, title, name, mimeType, size, description),
+    icon: iconOf('icon' in info ? info.icon : undefined, icon),
+    contextValue: icon === 'file' ? 'resource' : 'template',
+  };
+}
+
+function promptItem({ prompt, title, description, arguments: args, icon }: PromptInfo): Item {
+  const asked = args.map(({ name, required }) => (required ? name : t('{0} (optional)', name))).join(', ');
+  return {
+    label: plainMessage(prompt),
+    ...described(title),
+    tooltip: lines(prompt, title, description, asked && t('It asks for: {0}', asked)),
+    icon: iconOf(icon, 'comment'),
+    contextValue: 'prompt',
+  };
+}
+
+function iconOf(picture: string | undefined, id: string): NonNullable<Item['icon']> {
+  return picture === undefined ? { id } : { picture };
+}
+
+function described(text: string | undefined): Pick<Item, 'description'> {
+  return text === undefined ? {} : { description: plainMessage(text) };
+}
+
+const MAX_TOOLTIP_CHARS = 2_000;
+
+/** Each text once, a line for each, with nothing that hides in it. */
+function lines(...texts: readonly (string | undefined)[]): string {
+  const said = new Set(texts.map((text) => showInvisible(text ?? '').trim()).filter((text) => text !== ''));
+  const whole = [...said].join('\n');
+  return whole.length > MAX_TOOLTIP_CHARS ? `${whole.slice(0, MAX_TOOLTIP_CHARS).toWellFormed()}…` : whole;
+}
+
+export interface StatusText {
+  readonly text: string;
+  readonly tooltip: string;
+  readonly isWarning: boolean;
+}
+
+/** What the status bar says; nothing when there is no server of anybody's choice. */
+export function statusText(rows: readonly ServerRow[]): StatusText | undefined {
+  const shown = rows.filter(({ source, state }) => source !== 'sample' || state.kind !== 'idle');
+  if (shown.length === 0) return undefined;
+  const ready = shown.filter(({ state }) => state.kind === 'ready').length;
+  const about = shown.map(({ server, state }) => {
+    const reason = state.kind === 'failed' ? `: ${plainMessage(causeOf(server, state.reason))}` : '';
+    return `${plainMessage(server)}: ${stateWords(state.kind)}${reason}`;
+  });
+  return {
+    text: `$(plug) ${ready}/${shown.length}`,
+    tooltip: [t('MCP servers of Filechat'), ...about].join('\n'),
+    isWarning: shown.some(({ state }) => state.kind === 'failed'),
+  };
+}

@@ -1,0 +1,79 @@
+import * as vscode from 'vscode';
+import type { ServerHost } from '../../ports.ts';
+import type { ServerRow } from './items.ts';
+import type { ListedServer, ServerList } from './list.ts';
+
+/** What is configured and how it does, read once for all who show it, and again when something has changed. */
+export class ServerRows implements vscode.Disposable {
+  readonly #host: Pick<ServerHost, 'states' | 'onDidChange'>;
+  readonly #list: Pick<ServerList, 'all' | 'onDidChange'>;
+  readonly #changed = new vscode.EventEmitter<string | undefined>();
+  readonly #subscriptions: readonly vscode.Disposable[];
+  #rows: Promise<readonly ServerRow[]> | undefined;
+
+  /** The server whose row is another one now; without one, all of them may be. */
+  readonly onDidChange = this.#changed.event;
+
+  constructor(
+    host: Pick<ServerHost, 'states' | 'onDidChange'>,
+    list: Pick<ServerList, 'all' | 'onDidChange'>,
+  ) {
+    this.#host = host;
+    this.#list = list;
+    this.#subscriptions = [
+      host.onDidChange((server, what) => {
+        if (what === 'state') this.#change(server);
+      }),
+      list.onDidChange(() => this.#change(undefined)),
+    ];
+  }
+
+  dispose(): void {
+    for (const each of this.#subscriptions) each.dispose();
+    this.#changed.dispose();
+  }
+
+  /** Starts nothing and asks no server. */
+  all(): Promise<readonly ServerRow[]> {
+    this.#rows ??= this.#read().catch((error: unknown) => {
+      this.#rows = undefined;
+      throw error;
+    });
+    return this.#rows;
+  }
+
+  /** For a question to the user, who may have changed a file a moment ago: the editor takes its time to notice that. */
+  readAgain(): Promise<readonly ServerRow[]> {
+    this.#rows = undefined;
+    return this.all();
+  }
+
+  async find(server: string): Promise<ServerRow | undefined> {
+    return (await this.all()).find((row) => row.server === server);
+  }
+
+  async #read(): Promise<readonly ServerRow[]> {
+    // Nothing can be started here, and the view says so in the place of servers.
+    if (!vscode.workspace.isTrusted) return [];
+    const [listed, states] = await Promise.all([this.#list.all(), this.#host.states()]);
+    return listed.map((each) => ({
+      server: each.name,
+      source: each.source,
+      isRemote: each.config.kind !== 'stdio',
+      state: stateOf(each, states.get(each.name)),
+    }));
+  }
+
+  #change(server: string | undefined): void {
+    this.#rows = undefined;
+    this.#changed.fire(server);
+  }
+}
+
+function stateOf(
+  { agreed, problem }: ListedServer,
+  state: ServerRow['state'] | undefined,
+): ServerRow['state'] {
+  if (!agreed) return { kind: 'unasked' };
+  return problem === undefined ? (state ?? { kind: 'idle' }) : { kind: 'failed', reason: problem };
+}

@@ -1,0 +1,231 @@
+import * as vscode from 'vscode';
+import { withBuiltInTools } from '../../catalog/tools/builtIn.ts';
+import { isLoopback } from '../../mcp/config/addresses.ts';
+import type { ServerConfig } from '../../mcp/config/servers.ts';
+import type { Connections } from '../../mcp/pool/connections.ts';
+import { type AppResult, type AppSink, McpClient } from '../../mcpClient.ts';
+import type { ChatModel, ChatRules, Consent, Log, ResourceName, ToolHost } from '../../ports.ts';
+import type { AppPanels } from '../apps/panel.ts';
+import { AlwaysServers } from '../consent/alwaysServers.ts';
+import { audited, auditStarts } from '../consent/audit.ts';
+import { AuditLog } from '../consent/auditLog.ts';
+import { editorRequests } from '../consent/serverRequests.ts';
+import { SignInBrowser } from '../consent/signIn.ts';
+import { registerAll } from '../registration.ts';
+import { clientMetadata, resultLimits, showsApps, timeoutMs, toolSettings } from '../settings.ts';
+import { BuiltIns } from '../tools/builtIns.ts';
+import { withEditorTools } from '../tools/editorTools.ts';
+import { isEnabled, withSwitches } from '../tools/switches.ts';
+import { ServerCommands } from './commands.ts';
+import { ServerInputs } from './inputs.ts';
+import { ServerList } from './list.ts';
+import { ServerLogs } from './logs.ts';
+import { RESOURCE_SCHEME, ResourceDocuments } from './resources.ts';
+import { ServerRows } from './rows.ts';
+import { forgetCredentials, secretCredentials } from './secretCredentials.ts';
+import { ServerStatus } from './serverStatus.ts';
+import { VerdictMemory } from './verdictMemory.ts';
+import { ServersView } from './view.ts';
+
+export interface EditorServersParts {
+  readonly context: vscode.ExtensionContext;
+  readonly log: Log;
+  /** The model of a chat, by its address; of no chat, the one that new chats have. */
+  readonly modelFor: (chat: string | undefined) => Promise<ChatModel>;
+  /** What a chat says about its calls, for those of the apps beside it. */
+  readonly rulesFor: (chat: string) => Promise<ChatRules>;
+  readonly mayCall: Consent['mayCall'];
+  readonly addToChat: (chat: vscode.Uri, text: string) => Promise<void>;
+}
+
+/** The MCP servers in the editor: which there are, what they offer, and all that shows them. */
+export class EditorServers implements vscode.Disposable {
+  readonly list: ServerList;
+  readonly inputs: ServerInputs;
+  readonly client: McpClient;
+  /** What chats may call that no server offers. */
+  readonly builtIns: BuiltIns;
+  /** What chats may call. */
+  readonly tools: ToolHost;
+  /** What is configured and how it does. */
+  readonly rows: ServerRows;
+  readonly view: ServersView;
+  readonly commands: ServerCommands;
+  readonly audit: AuditLog;
+  readonly #parts: EditorServersParts;
+  readonly #logs = new ServerLogs();
+  /** Those that may ask a model without a question. */
+  readonly #always = new AlwaysServers();
+  readonly #sink: AppSink = {
+    isLocal: async (server) => isLocal((await this.list.startable()).get(server)),
+    show: (app) => void this.#showApp(app),
+  };
+  readonly #signIn: SignInBrowser;
+  readonly #disposables: vscode.Disposable[];
+  #apps: Promise<AppPanels> | undefined;
+
+  constructor(parts: EditorServersParts) {
+    this.#parts = parts;
+    const { context, log } = parts;
+    const { globalState, globalStorageUri, secrets, extensionUri } = context;
+    const samplePath = vscode.Uri.joinPath(extensionUri, 'dist', 'sample-server.js').fsPath;
+    this.inputs = new ServerInputs(secrets);
+    this.list = new ServerList({ memory: globalState, log, samplePath, inputs: this.inputs });
+    this.audit = new AuditLog({ folder: globalStorageUri, log });
+    this.client = new McpClient(() => this.#openConnections(), {
+      limits: resultLimits,
+      settings: toolSettings,
+      apps: () => (showsApps() ? this.#sink : undefined),
+    });
+    this.builtIns = new BuiltIns(this.list, globalStorageUri);
+    this.tools = withSwitches(withEditorTools(withBuiltInTools(this.client, this.builtIns)));
+    this.#signIn = new SignInBrowser(context.extension.id);
+    const rows = new ServerRows(this.client, this.list);
+    this.rows = rows;
+    this.view = new ServersView({ host: this.client, rows });
+    const documents = new ResourceDocuments(this.client, vscode.Uri.joinPath(globalStorageUri, 'resources'));
+    this.commands = new ServerCommands({
+      host: this.client,
+      rows,
+      logs: this.#logs,
+      agree: (server) => this.list.agree(server),
+      openResource: (resource, signal) => this.#openResource(resource, documents, signal),
+      signOut: (server) => this.client.signOut(server),
+      forgetInputs: (server) => this.list.forgetInputs(server),
+    });
+    this.#disposables = [
+      this.list,
+      rows,
+      this.view,
+      documents,
+      registerAll({ [RESOURCE_SCHEME]: () => documents.register() }, globalState),
+      new ServerStatus(rows),
+      this.#logs,
+      this.#signIn,
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.client.rootsChanged()),
+      auditStarts(this.client, this.audit),
+      this.list.onDidChange(() => void this.#settle()),
+    ];
+  }
+
+  dispose(): void {
+    for (const each of this.#disposables) each.dispose();
+    void this.#apps?.then((apps) => apps.dispose());
+  }
+
+  /** Resolves when no server is left. */
+  async close(): Promise<void> {
+    await this.client.dispose();
+    await this.audit.flush();
+  }
+
+  /** Everything that the user has agreed to or filled in, and every sign-in. What runs without a word is closed. */
+  async forget(): Promise<void> {
+    await forgetCredentials(this.#parts.context.secrets);
+    await this.inputs.forget();
+    this.#always.clear();
+    await this.list.forget();
+    await this.client.settle();
+  }
+
+  /** Shows the app of the call at the cursor. */
+  async openApp(
+    document: vscode.TextDocument,
+    position: vscode.Position,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await (await this.#appPanels()).openFromChat(document, position, signal);
+  }
+
+  /** What has changed counts for servers that run as well. */
+  async #settle(): Promise<void> {
+    try {
+      await this.client.settle();
+    } catch (error) {
+      this.#parts.log.warn(`Servers that run were not compared with the settings: ${String(error)}`);
+    }
+  }
+
+  async #openResource(
+    resource: ResourceName,
+    documents: ResourceDocuments,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const entry = { kind: 'resource', server: resource.server, name: resource.uri } as const;
+    await audited(this.audit, entry, (agreed) => {
+      // Whoever names it in a command has asked for it.
+      agreed('asked');
+      return documents.open(resource, signal);
+    });
+  }
+
+  async #showApp({ chat, ...shown }: AppResult): Promise<void> {
+    if (chat === undefined) return;
+    const { tool } = shown;
+    try {
+      (await this.#appPanels()).show(vscode.Uri.parse(chat, true), shown);
+    } catch (error) {
+      this.#parts.log.warn(`The app of ${tool.server}.${tool.tool} is not shown: ${String(error)}`);
+    }
+  }
+
+  #appPanels(): Promise<AppPanels> {
+    const { context, rulesFor, mayCall, addToChat } = this.#parts;
+    this.#apps ??= import('../apps/panel.ts').then(
+      ({ AppPanels }) =>
+        new AppPanels({
+          extensionUri: context.extensionUri,
+          globalStorage: context.globalStorageUri,
+          version: versionOf(context),
+          host: this.client,
+          rulesFor,
+          isSwitchedOff: (tool) => !isEnabled(tool),
+          consent: { mayCall },
+          audit: this.audit,
+          addToChat,
+          log: (server) => this.#logs.logFor(server),
+          isLocal: (server) => this.#sink.isLocal(server),
+        }),
+    );
+    return this.#apps;
+  }
+
+  /** The SDK is large; New Chat should not wait for it. */
+  async #openConnections(): Promise<Connections> {
+    const { context, log, modelFor } = this.#parts;
+    const [{ Connections }, { RemoteAuthorization }] = await Promise.all([
+      import('../../mcp/pool/connections.ts'),
+      import('../../mcp/oauth/authorization.ts'),
+    ]);
+    const serverPrint = (server: string) => this.list.fingerprint(server);
+    return new Connections({
+      servers: () => this.list.startable(),
+      log,
+      logFor: (server) => this.#logs.logFor(server),
+      timeoutMs,
+      clientInfo: { name: 'filechat', title: 'Filechat', version: versionOf(context) },
+      requests: editorRequests({ modelFor, serverPrint, always: this.#always, audit: this.audit }),
+      apps: showsApps(),
+      verdicts: new VerdictMemory(context.globalState),
+      resolve: (server, config) => this.list.resolve(server, config),
+      authorize: (config, server, onAsk) =>
+        new RemoteAuthorization({
+          server,
+          serverUrl: config.url,
+          store: secretCredentials(context.secrets),
+          browser: this.#signIn,
+          settings: { ...clientMetadata(), ...config.oauth },
+          onAsk,
+        }),
+    });
+  }
+}
+
+function versionOf({ extension }: vscode.ExtensionContext): string {
+  return String(extension.packageJSON.version);
+}
+
+function isLocal(config: ServerConfig | undefined): boolean {
+  if (config === undefined) return false;
+  return config.kind === 'stdio' || isLoopback(new URL(config.url));
+}

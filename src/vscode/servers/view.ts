@@ -1,0 +1,230 @@
+import * as vscode from 'vscode';
+import { Pace } from '../../base/throttle.ts';
+import type { ResourceList, ServerChange, ServerHost } from '../../ports.ts';
+import { isEnabled, setEnabled } from '../tools/switches.ts';
+import {
+  type Contents,
+  childrenOfGroup,
+  childrenOfServer,
+  type GroupNode,
+  groupItem,
+  type Item,
+  offerItem,
+  promptContents,
+  resourceContents,
+  type ServerNode,
+  type ServerRow,
+  serverItem,
+  templateContents,
+  toolContents,
+} from './items.ts';
+import type { ServerRows } from './rows.ts';
+
+type OfferNode = Exclude<ServerNode, { readonly kind: 'server' | 'group' }>;
+
+/** What a group holds, while it is asked for and then. */
+interface Loading {
+  readonly asked: Promise<Contents>;
+  contents?: Contents;
+}
+
+const GROUPS_OF: Readonly<Record<ServerChange, readonly GroupNode['group'][]>> = {
+  state: ['tools', 'resources', 'templates', 'prompts'],
+  tools: ['tools'],
+  resources: ['resources', 'templates'],
+  prompts: ['prompts'],
+};
+
+/** A server that calls its list another one each time it is asked would be asked without an end. */
+const REFRESH_MS = 1000;
+
+/** Servers, and what those that run offer. Looking at the view starts nothing and asks no server that is not ready. */
+export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.Disposable {
+  readonly #host: ServerHost;
+  readonly #rows: ServerRows;
+  readonly #changed = new vscode.EventEmitter<ServerNode | undefined>();
+  readonly #subscriptions: readonly vscode.Disposable[];
+  /** The editor knows a row by its node, so servers and groups keep theirs. */
+  readonly #nodes = new Map<string, ServerNode>();
+  readonly #loading = new Map<string, Loading>();
+  readonly #resources = new Map<string, Promise<ResourceList>>();
+  readonly #pace = new Pace(REFRESH_MS);
+
+  readonly onDidChangeTreeData = this.#changed.event;
+
+  constructor({ host, rows }: { readonly host: ServerHost; readonly rows: ServerRows }) {
+    this.#host = host;
+    this.#rows = rows;
+    this.#subscriptions = [
+      host.onDidChange((server, what) => {
+        if (what === 'state') this.#refresh(server, what);
+        else this.#pace.run(`${server}/${what}`, () => this.#refresh(server, what));
+      }),
+      rows.onDidChange((server) => {
+        this.#changed.fire(server === undefined ? undefined : this.#nodes.get(server));
+      }),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration('filechat.disabledTools')) this.#refreshTools();
+      }),
+    ];
+  }
+
+  dispose(): void {
+    for (const each of this.#subscriptions) each.dispose();
+    this.#pace.dispose();
+    this.#changed.dispose();
+  }
+
+  async getChildren(node?: ServerNode): Promise<ServerNode[]> {
+    if (!node) return (await this.#rows.all()).map(({ server }) => this.#keep({ kind: 'server', server }));
+    if (node.kind === 'group') return [...childrenOfGroup(node, await this.#load(node).asked)];
+    if (node.kind !== 'server') return [];
+    const row = await this.#rows.find(node.server);
+    return row ? childrenOfServer(row).map((child) => this.#keep(child)) : [];
+  }
+
+  async getTreeItem(node: ServerNode): Promise<vscode.TreeItem> {
+    if (node.kind === 'server') {
+      const row = (await this.#rows.find(node.server)) ?? gone(node.server);
+      return treeItem(serverItem(row), { id: node.server, isParent: true });
+    }
+    if (node.kind === 'group') {
+      return treeItem(groupItem(node, this.#load(node).contents), { id: keyOf(node), isParent: true });
+    }
+    return offerTreeItem(node);
+  }
+
+  /** A box was ticked or cleared. */
+  async check({ items }: vscode.TreeCheckboxChangeEvent<ServerNode>): Promise<void> {
+    for (const [node, state] of items) {
+      const on = state === vscode.TreeItemCheckboxState.Checked;
+      const isDone = node.kind === 'tool' && (await setEnabled(node, on).catch(() => false));
+      // The box shows what the user wanted, and must show what holds.
+      if (!isDone) this.#refreshTools();
+    }
+  }
+
+  /** Asks for what a group holds, once; the row is shown at once and gets its count when that is known. */
+  #load(node: GroupNode): Loading {
+    const key = keyOf(node);
+    const known = this.#loading.get(key);
+    if (known) return known;
+    const loading: Loading = { asked: this.#ask(node) };
+    this.#loading.set(key, loading);
+    void loading.asked.then((contents) => {
+      loading.contents = contents;
+      if (this.#loading.get(key) === loading) this.#changed.fire(this.#nodes.get(key));
+    });
+    return loading;
+  }
+
+  async #ask({ server, group }: GroupNode): Promise<Contents> {
+    try {
+      // To ask a server is to start it, and only the user does that.
+      const row = await this.#rows.find(server);
+      if (row?.state.kind !== 'ready') return { nodes: [] };
+      switch (group) {
+        case 'tools':
+          return toolContents(server, await this.#host.listTools(server));
+        case 'resources':
+          return resourceContents(server, await this.#resourcesOf(server));
+        case 'templates':
+          return templateContents(server, await this.#resourcesOf(server));
+        case 'prompts':
+          return promptContents(server, await this.#host.listPrompts(server));
+      }
+    } catch (error) {
+      return { nodes: [], failure: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  /** One list for two groups. */
+  #resourcesOf(server: string): Promise<ResourceList> {
+    const asked = this.#resources.get(server) ?? this.#host.listResources(server);
+    this.#resources.set(server, asked);
+    return asked;
+  }
+
+  #refresh(server: string, what: ServerChange): void {
+    if (what === 'state' || what === 'resources') this.#resources.delete(server);
+    for (const group of GROUPS_OF[what]) {
+      const key = keyOf({ server, group });
+      const wasShown = this.#loading.delete(key);
+      // With another state the whole server is shown anew.
+      if (wasShown && what !== 'state') this.#changed.fire(this.#nodes.get(key));
+    }
+  }
+
+  #refreshTools(): void {
+    for (const key of this.#loading.keys()) {
+      const node = this.#nodes.get(key);
+      if (node?.kind === 'group' && node.group === 'tools') this.#changed.fire(node);
+    }
+  }
+
+  #keep<N extends ServerNode>(node: N): ServerNode {
+    if (node.kind !== 'server' && node.kind !== 'group') return node;
+    const key = node.kind === 'server' ? node.server : keyOf(node);
+    const known = this.#nodes.get(key) ?? node;
+    this.#nodes.set(key, known);
+    return known;
+  }
+}
+
+/** No server has a slash in its name. */
+function keyOf({ server, group }: Pick<GroupNode, 'server' | 'group'>): string {
+  return `${server}/${group}`;
+}
+
+/** It was taken out of the settings a moment ago; the list is on its way. */
+function gone(server: string): ServerRow {
+  return { server, source: 'user', isRemote: false, state: { kind: 'idle' } };
+}
+
+function treeItem(item: Item, more: { readonly id?: string; readonly isParent: boolean }): vscode.TreeItem {
+  const { None, Collapsed } = vscode.TreeItemCollapsibleState;
+  const result = new vscode.TreeItem(item.label, more.isParent ? Collapsed : None);
+  result.contextValue = item.contextValue;
+  // Without it a screen reader reads out the whole tooltip.
+  result.accessibilityInformation = { label: spoken(item) };
+  if (more.id !== undefined) result.id = more.id;
+  if (item.description !== undefined) result.description = item.description;
+  if (item.tooltip !== undefined) result.tooltip = item.tooltip;
+  if (item.icon) result.iconPath = iconPath(item.icon);
+  return result;
+}
+
+function spoken({ label, description }: Item): string {
+  return description === undefined ? label : `${label}, ${description}`;
+}
+
+function iconPath(icon: NonNullable<Item['icon']>): vscode.ThemeIcon | vscode.Uri {
+  if ('picture' in icon) return vscode.Uri.parse(icon.picture);
+  return new vscode.ThemeIcon(
+    icon.id,
+    icon.color === undefined ? undefined : new vscode.ThemeColor(icon.color),
+  );
+}
+
+function offerTreeItem(node: OfferNode): vscode.TreeItem {
+  const item = treeItem(offerItem(node), { isParent: false });
+  if (node.kind === 'note' && node.command !== undefined) {
+    item.command = { command: node.command, title: node.text, arguments: [{ server: node.server }] };
+  }
+  if (node.kind === 'resource') {
+    const { server, resource } = node;
+    item.command = {
+      command: 'filechat.openResource',
+      title: vscode.l10n.t('Open'),
+      arguments: [{ server, resource }],
+    };
+  }
+  if (node.kind === 'tool') {
+    const { Checked, Unchecked } = vscode.TreeItemCheckboxState;
+    item.checkboxState = {
+      state: isEnabled(node) ? Checked : Unchecked,
+      tooltip: vscode.l10n.t('Whether chats may use this tool'),
+    };
+  }
+  return item;
+}

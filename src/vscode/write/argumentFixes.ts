@@ -1,0 +1,79 @@
+import * as vscode from 'vscode';
+import { type ArgumentFix, fixesFor } from '../../mcp/callArguments/fixes.ts';
+import { isChat } from '../chat/chatFiles.ts';
+import { plainMessage } from '../ui/plainMessage.ts';
+import type { ToolHelp } from './argumentHelp.ts';
+import { rangeOf, type WaitingCall, waitingCalls } from './waitingCalls.ts';
+
+/** Ways to put right what does not fit in the arguments of a call. */
+export class ArgumentFixes implements vscode.CodeActionProvider {
+  readonly #help: ToolHelp;
+
+  constructor(help: ToolHelp) {
+    this.#help = help;
+  }
+
+  async provideCodeActions(
+    document: vscode.TextDocument,
+    range: vscode.Range,
+    { diagnostics }: vscode.CodeActionContext,
+  ): Promise<vscode.CodeAction[]> {
+    if (!isChat(document.uri)) return [];
+    const { version } = document;
+    const offset = document.offsetAt(range.start);
+    const waiting = waitingCalls(document).find(({ call }) => call.start <= offset && offset <= call.end);
+    const help = waiting && (await this.#help.of(waiting.call));
+    if (!help) return [];
+    const text = waiting.call.argumentsText;
+    const problems = await help.check(text);
+    // Of a text that is gone by now every place is wrong; the editor asks again for the new one.
+    if (document.version !== version) return [];
+    // What is missing is not there to be pointed at: it can be added from anywhere in the call.
+    const here = problems.filter(
+      (each) => each.kind === 'missing' || rangeOf(document, waiting, each).intersection(range),
+    );
+    const fixes = here.flatMap((each) => {
+      const where = rangeOf(document, waiting, each);
+      const about = diagnostics.filter((diagnostic) => diagnostic.range.isEqual(where));
+      return fixesFor(help, text, each, problems).map((fix) => ({ fix, about }));
+    });
+    // Several that are missing at one place are added together, once.
+    const seen = new Set<string>();
+    return fixes.flatMap(({ fix, about }) => {
+      const action = toAction(document, waiting, fix);
+      if (seen.has(action.title)) return [];
+      seen.add(action.title);
+      action.diagnostics = about;
+      return [action];
+    });
+  }
+}
+
+function toAction(
+  document: vscode.TextDocument,
+  { start }: WaitingCall,
+  fix: ArgumentFix,
+): vscode.CodeAction {
+  const action = new vscode.CodeAction(titleOf(fix), vscode.CodeActionKind.QuickFix);
+  const { edit } = fix;
+  const range = new vscode.Range(
+    document.positionAt(start + edit.start),
+    document.positionAt(start + edit.end),
+  );
+  action.edit = new vscode.WorkspaceEdit();
+  action.edit.replace(document.uri, range, edit.text);
+  action.isPreferred = fix.kind === 'add';
+  return action;
+}
+
+function titleOf({ kind, subjects }: ArgumentFix): string {
+  const names = plainMessage(subjects.join(', '));
+  switch (kind) {
+    case 'add':
+      return vscode.l10n.t('Add missing arguments: {0}', names);
+    case 'remove':
+      return vscode.l10n.t('Remove unknown argument {0}', names);
+    case 'replace':
+      return vscode.l10n.t('Replace with {0}', names);
+  }
+}

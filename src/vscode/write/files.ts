@@ -1,0 +1,86 @@
+import { posix } from 'node:path';
+import * as vscode from 'vscode';
+import { rankPaths } from '../../chat/completion/paths.ts';
+import { linkToFile } from '../chat/fileLink.ts';
+import { plainMessage } from '../ui/plainMessage.ts';
+import type { Offer, PlaceOf } from './offer.ts';
+
+const MAX_OFFERED_FILES = 100;
+const MAX_SYMBOLS = 20;
+/** From here on a symbol can be meant. */
+const MIN_SYMBOL_CHARS = 2;
+/** Languages answer when they can; files do not wait for them. */
+const SYMBOL_TIMEOUT_MS = 400;
+
+/** Files and symbols of the workspace as links, which are sent with the turn. */
+export async function fileItems(where: Offer<PlaceOf<'file'>>): Promise<vscode.CompletionItem[]> {
+  const { document, place, range, parts } = where;
+  const [files, symbols] = await Promise.all([parts.files.all(), findSymbols(place.typed)]);
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const ranked = rankPaths([...byPath.keys()], place.typed, MAX_OFFERED_FILES);
+  const fileList = ranked.flatMap((path, at) => {
+    const file = byPath.get(path);
+    if (!file || file.uri.toString() === document.uri.toString()) return [];
+    const folder = posix.dirname(path);
+    const label = plainMessage(posix.basename(path));
+    const description = folder === '.' ? {} : { description: plainMessage(folder) };
+    const item = new vscode.CompletionItem({ label, ...description }, vscode.CompletionItemKind.File);
+    item.insertText = linkToFile(document.uri, file.uri);
+    item.detail = vscode.l10n.t('Attach this file');
+    return [fill(item, { range, filterText: `#${path}`, sortText: `1${String(at).padStart(4, '0')}` })];
+  });
+  return [...fileList, ...symbols.map((symbol, at) => symbolItem(symbol, at, where))];
+}
+
+function symbolItem(
+  symbol: vscode.SymbolInformation,
+  at: number,
+  { document, range }: Offer,
+): vscode.CompletionItem {
+  const { uri, range: lines } = symbol.location;
+  const label = {
+    label: plainMessage(symbol.name),
+    description: plainMessage(vscode.workspace.asRelativePath(uri)),
+  };
+  const item = new vscode.CompletionItem(label, kindOf(symbol.kind));
+  const first = lines.start.line + 1;
+  const last = lines.end.line + 1;
+  const fragment = last > first ? `#L${first}-L${last}` : `#L${first}`;
+  item.insertText = linkToFile(document.uri, uri, { label: symbol.name, fragment });
+  item.detail = vscode.l10n.t('Attach the whole file of this symbol');
+  return fill(item, { range, filterText: `#${symbol.name}`, sortText: `2${String(at).padStart(4, '0')}` });
+}
+
+async function findSymbols(typed: string): Promise<readonly vscode.SymbolInformation[]> {
+  if (typed.length < MIN_SYMBOL_CHARS || /[/.]/.test(typed)) return [];
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), SYMBOL_TIMEOUT_MS);
+  });
+  try {
+    const asked = vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>(
+      'vscode.executeWorkspaceSymbolProvider',
+      typed,
+    );
+    const found = (await Promise.race([asked, late])) ?? [];
+    return found.filter(({ location }) => location.uri.scheme === 'file').slice(0, MAX_SYMBOLS);
+  } catch {
+    // A language that fails to answer has no symbols.
+    return [];
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The editor has the same kinds twice, under the same names and with other numbers. */
+function kindOf(kind: vscode.SymbolKind): vscode.CompletionItemKind {
+  const name = vscode.SymbolKind[kind] as keyof typeof vscode.CompletionItemKind;
+  return vscode.CompletionItemKind[name] ?? vscode.CompletionItemKind.Reference;
+}
+
+function fill(
+  item: vscode.CompletionItem,
+  more: Pick<vscode.CompletionItem, 'range' | 'filterText' | 'sortText'>,
+): vscode.CompletionItem {
+  return Object.assign(item, more);
+}

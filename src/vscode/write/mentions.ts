@@ -1,0 +1,166 @@
+import * as vscode from 'vscode';
+import { renderToolName } from '../../chat/format/calls.ts';
+import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
+import { argumentsSnippet, escapeText } from '../../mcp/callArguments/snippet.ts';
+import type { PromptInfo, ResourceList, ToolInfo } from '../../ports.ts';
+import { chatOf } from '../chat/openChats.ts';
+import type { ServerRow } from '../servers/items.ts';
+import { isEnabled } from '../tools/switches.ts';
+import { plainMessage } from '../ui/plainMessage.ts';
+import type { Offer, PlaceOf } from './offer.ts';
+
+type Mention = Offer<PlaceOf<'mention'>>;
+
+const MAX_RESOURCES = 200;
+
+/** Everything that can be called by its name: tools, agents, prompts, resources and servers. */
+export async function mentionItems(where: Mention): Promise<vscode.CompletionItem[]> {
+  const { known, rows, files } = where.parts;
+  const [tools, agents, prompts, resources, servers] = await Promise.all([
+    toolsForChats(where),
+    files.agents(where.document.uri),
+    known.prompts(),
+    known.resources(),
+    rows.all(),
+  ]);
+  return [
+    ...tools.map((tool) => toolItem(tool, where)),
+    ...agents.map((name) => agentItem(name, where)),
+    ...prompts.map((prompt) => promptItem(prompt, where)),
+    ...resourceItems(resources, where),
+    ...servers.flatMap((row) => serverItems(row, where)),
+  ];
+}
+
+/** The names alone, on the first line of a call. */
+export async function toolNameItems(where: Offer<PlaceOf<'tool'>>): Promise<vscode.CompletionItem[]> {
+  return (await toolsForChats(where)).map((tool) => {
+    const name = renderToolName(tool);
+    const item = described(name, tool, vscode.CompletionItemKind.Function);
+    item.insertText = name;
+    item.range = where.range;
+    return item;
+  });
+}
+
+async function toolsForChats({ parts }: Offer): Promise<readonly ToolInfo[]> {
+  return (await parts.known.tools()).filter((tool) => !tool.forAppsOnly && isEnabled(tool));
+}
+
+function toolItem(tool: ToolInfo, where: Mention): vscode.CompletionItem {
+  const name = renderToolName(tool);
+  const item = described(name, tool, vscode.CompletionItemKind.Function);
+  const { before, after } = aroundRange(where);
+  const block = `\`\`\`tool_call ${escapeText(name)}\n${argumentsSnippet(tool.inputSchema)}\n\`\`\`\n$0`;
+  item.insertText = new vscode.SnippetString(
+    `${before === '' ? '' : '\n'}${block}${after === '' ? '' : '\n'}`,
+  );
+  return place(item, '1', name, where);
+}
+
+function promptItem(info: PromptInfo, where: Mention): vscode.CompletionItem {
+  const name = `${info.server}.${info.prompt}`;
+  const item = described(name, info, vscode.CompletionItemKind.Snippet);
+  item.insertText = '';
+  const { server, prompt } = info;
+  const argument = { server, prompt, uri: where.document.uri };
+  item.command = { command: 'filechat.insertPrompt', title: INSERT(), arguments: [argument] };
+  return place(item, '3', name, where);
+}
+
+const INSERT = () => vscode.l10n.t('Insert the prompt');
+const READ = () => vscode.l10n.t('Read the resource into the chat');
+
+function resourceItems(lists: readonly ResourceList[], where: Mention): vscode.CompletionItem[] {
+  const resources = lists.flatMap((each) => each.resources).slice(0, MAX_RESOURCES);
+  return resources.map(({ server, uri, name, title, description }) => {
+    const item = described(
+      `${server}: ${title ?? name}`,
+      { description },
+      vscode.CompletionItemKind.Reference,
+    );
+    item.label = { label: plainMessage(title ?? name), description: plainMessage(`${server} ${uri}`) };
+    item.insertText = '';
+    const argument = { server, resource: uri, into: where.document.uri };
+    item.command = { command: 'filechat.readResource', title: READ(), arguments: [argument] };
+    return place(item, '4', `${server}.${title ?? name} ${uri}`, where);
+  });
+}
+
+function agentItem(name: string, where: Mention): vscode.CompletionItem {
+  const label = { label: plainMessage(name), description: vscode.l10n.t('Make it the agent of this chat') };
+  const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.User);
+  item.insertText = '';
+  item.additionalTextEdits = [setting('agent', name, where)];
+  return place(item, '2', name, where);
+}
+
+/** A server can be named in the settings; one that does not run can be started, to see what it offers. */
+function serverItems({ server, state }: ServerRow, where: Mention): vscode.CompletionItem[] {
+  const named = readSettings(chatOf(where.document)).settings.servers;
+  const items: vscode.CompletionItem[] = [];
+  if (!named?.includes(server)) {
+    const description = named
+      ? vscode.l10n.t('Add it to the servers of this chat')
+      : vscode.l10n.t('Limit this chat to this server');
+    const label = { label: plainMessage(server), description };
+    const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Module);
+    item.insertText = '';
+    item.additionalTextEdits = [setting('servers', [...(named ?? []), server], where)];
+    items.push(place(item, '6', server, where));
+  }
+  if (state.kind !== 'ready' && state.kind !== 'starting') {
+    const words = vscode.l10n.t('Start server {0} to see its tools', plainMessage(server));
+    const item = new vscode.CompletionItem(words, vscode.CompletionItemKind.Event);
+    item.insertText = '';
+    item.command = { command: 'filechat.startServer', title: words, arguments: [{ server }] };
+    items.push(place(item, '5', `${server} ${words}`, where));
+  }
+  return items;
+}
+
+interface Described {
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+/** What a server says is text and nothing more. */
+function described(
+  name: string,
+  { title, description }: Described,
+  kind: vscode.CompletionItemKind,
+): vscode.CompletionItem {
+  const label = { label: plainMessage(name), ...(title ? { description: plainMessage(title) } : {}) };
+  const item = new vscode.CompletionItem(label, kind);
+  if (description) item.documentation = new vscode.MarkdownString().appendText(description.slice(0, 2000));
+  return item;
+}
+
+function place(
+  item: vscode.CompletionItem,
+  group: string,
+  name: string,
+  { range }: Mention,
+): vscode.CompletionItem {
+  item.filterText = `@${name}`;
+  item.sortText = `${group}${name}`;
+  item.range = range;
+  return item;
+}
+
+function aroundRange({ document, range }: Mention): { readonly before: string; readonly after: string } {
+  const line = document.lineAt(range.start.line).text;
+  return {
+    before: line.slice(0, range.start.character).trim(),
+    after: line.slice(range.end.character).trim(),
+  };
+}
+
+function setting(
+  key: 'agent' | 'servers',
+  value: string | readonly string[],
+  { document }: Mention,
+): vscode.TextEdit {
+  const { start, end, text } = setFrontMatter(document.getText(), key, value, chatOf(document));
+  return new vscode.TextEdit(new vscode.Range(document.positionAt(start), document.positionAt(end)), text);
+}

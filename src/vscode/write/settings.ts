@@ -1,0 +1,155 @@
+import * as vscode from 'vscode';
+import { SETTING_KEYS, type SettingKey, settingRule } from '../../chat/format/settingKeys.ts';
+import { renderValue } from '../../chat/format/settings.ts';
+import { wellKnownModels } from '../../model/config/prices.ts';
+import { plainMessage } from '../ui/plainMessage.ts';
+import type { Offer, PlaceOf } from './offer.ts';
+
+/** What each setting is for. */
+function aboutSettings(): Readonly<Record<SettingKey, string>> {
+  const { t } = vscode.l10n;
+  return {
+    model: t('Who answers: a name from the setting filechat.models, or provider/model.'),
+    agent: t('The agent: a file .filechat/NAME.md with settings and instructions.'),
+    system: t('What the model is told in advance.'),
+    title: t('What the chat is called in lists.'),
+    servers: t('Which servers this chat may use; without it, all of them.'),
+    tools: t('Which tools this chat may use, as patterns such as "charts.*".'),
+    maxSteps: t('After how many steps in a row you are asked whether to go on.'),
+    maxTokens: t('How long a reply may be, in tokens.'),
+    temperature: t('How freely the model answers, from 0 to 2.'),
+    approve: t('Which calls you are asked about. It can be stricter than your setting, never looser.'),
+    reasoning: t('How much the model thinks before it answers.'),
+  };
+}
+
+/** The same in a few words, or the values where there are only a few. */
+function briefSettings(): Readonly<Record<SettingKey, string>> {
+  const { t } = vscode.l10n;
+  const choices = (key: SettingKey) => settingRule(key)?.choices?.join(' | ') ?? '';
+  return {
+    model: t('who answers'),
+    agent: t('a file .filechat/NAME.md'),
+    system: t('what the model is told'),
+    title: t('what the chat is called'),
+    servers: t('list of servers that may be used'),
+    tools: t('list of tools that may be used'),
+    maxSteps: t('steps before you are asked'),
+    maxTokens: t('tokens of a reply'),
+    temperature: t('number from 0 to 2'),
+    approve: choices('approve'),
+    reasoning: choices('reasoning'),
+  };
+}
+
+/** For these there are values to offer. */
+const OFFERED: ReadonlySet<SettingKey> = new Set([
+  'model',
+  'agent',
+  'servers',
+  'tools',
+  'approve',
+  'reasoning',
+]);
+
+export function settingKeyItems({ document, place }: Offer<PlaceOf<'key'>>): vscode.CompletionItem[] {
+  const abouts = aboutSettings();
+  const briefs = briefSettings();
+  const range = new vscode.Range(document.positionAt(place.start), document.positionAt(place.end));
+  return SETTING_KEYS.filter((key) => !place.present.has(key)).map((key, at) => {
+    const rule = settingRule(key);
+    const label = { label: key, description: briefs[key] };
+    const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Property);
+    const value = rule?.takes === 'list' ? '[$0]' : '$0';
+    item.insertText = place.hasColon ? key : new vscode.SnippetString(`${key}: ${value}`);
+    item.documentation = abouts[key];
+    item.range = range;
+    item.sortText = String(at).padStart(2, '0');
+    if (!place.hasColon && OFFERED.has(key)) {
+      item.command = { command: 'editor.action.triggerSuggest', title: vscode.l10n.t('Show the values') };
+    }
+    return item;
+  });
+}
+
+interface SettingValue {
+  readonly value: string;
+  readonly about?: string | undefined;
+}
+
+export async function settingValueItems(where: Offer<PlaceOf<'value'>>): Promise<vscode.CompletionItem[]> {
+  const { document, place } = where;
+  const values = await valuesOf(where);
+  const range = new vscode.Range(document.positionAt(place.start), document.positionAt(place.end));
+  return values
+    .filter(({ value }) => !place.taken.includes(value))
+    .map(({ value, about }, at) => {
+      const label = { label: plainMessage(value), ...(about ? { description: plainMessage(about) } : {}) };
+      const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Value);
+      const written = renderValue(value);
+      item.insertText = place.needsSpace ? ` ${written}` : written;
+      // Who has begun with a quote goes on with one.
+      item.filterText = /^["']/.test(place.typed) ? `${place.typed.charAt(0)}${value}` : value;
+      item.sortText = String(at).padStart(4, '0');
+      item.range = range;
+      return item;
+    });
+}
+
+async function valuesOf({
+  document,
+  place,
+  parts,
+}: Offer<PlaceOf<'value'>>): Promise<readonly SettingValue[]> {
+  const choices = settingRule(place.key)?.choices;
+  if (choices) return choices.map((value) => ({ value, about: aboutChoice(place.key, value) }));
+  switch (place.key) {
+    case 'model':
+      return modelValues(parts.models.configured());
+    case 'agent':
+      return (await parts.files.agents(document.uri)).map((value) => ({
+        value,
+        about: `.filechat/${value}.md`,
+      }));
+    case 'servers':
+      return (await parts.rows.all()).map(({ server }) => ({ value: server }));
+    case 'tools':
+      return toolPatterns(await parts.known.tools());
+    default:
+      return [];
+  }
+}
+
+function modelValues(
+  configured: ReturnType<Offer['parts']['models']['configured']>,
+): readonly SettingValue[] {
+  const own = [...configured.values()].map(({ name, provider, model }) => ({
+    value: name,
+    about: `${provider}/${model}`,
+  }));
+  const others = wellKnownModels().filter((name) => !configured.has(name));
+  const tour = { value: 'tour', about: vscode.l10n.t('Needs no key: shows what a chat can do') };
+  return [...own, ...others.map((value) => ({ value })), ...(configured.has('tour') ? [] : [tour])];
+}
+
+function toolPatterns(tools: Awaited<ReturnType<Offer['parts']['known']['tools']>>): readonly SettingValue[] {
+  const servers = [...new Set(tools.map(({ server }) => server))];
+  const all = servers.map((server) => ({
+    value: `${server}.*`,
+    about: vscode.l10n.t('All tools of this server'),
+  }));
+  const single = tools.filter(({ forAppsOnly }) => !forAppsOnly);
+  // A pattern is about the tool's own name, whatever signs a call would have to encode.
+  return [...all, ...single.map((tool) => ({ value: `${tool.server}.${tool.tool}`, about: tool.title }))];
+}
+
+function aboutChoice(key: SettingKey, value: string): string | undefined {
+  if (key !== 'approve') return undefined;
+  const { t } = vscode.l10n;
+  const abouts: Readonly<Record<string, string>> = {
+    ask: t('You are asked before each call'),
+    'auto-readonly': t('Tools that only read are not asked about'),
+    auto: t('No call is asked about, if your setting allows that'),
+  };
+  return abouts[value];
+}
