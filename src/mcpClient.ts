@@ -1,10 +1,9 @@
 import { open } from 'node:fs/promises';
-import { fileHolds } from './assets/sameBytes.ts';
-import { mapStrings } from './base/json.ts';
-import { field } from './base/json2.ts';
+import { fileHolds } from './assets/folderIndex.ts';
+import { field, mapStrings } from './base/json.ts';
 import { trimBlankLines } from './base/lines.ts';
-import { type AppSink, showWithResult } from './mcp/apps/appOfResult.ts';
-import { readContents } from './mcp/lists/resourceContents.ts';
+import { type AppSink, showWithResult } from './mcp/apps/result.ts';
+import { readContents } from './mcp/lists/resources.ts';
 import type { Connections } from './mcp/pool/connections.ts';
 import { checkStructured } from './mcp/pool/outputCheck.ts';
 import { SpillTable } from './mcp/spill/table.ts';
@@ -31,12 +30,12 @@ import type {
 } from './ports.ts';
 import { readBlocks } from './result/blocks.ts';
 import type { FieldRule } from './result/fields.ts';
+import { restoreStrays } from './result/findBytes.ts';
 import type { SpilledFiles } from './result/saveBytes.ts';
 import { type ResultLimits, ResultSaver } from './result/saveResult.ts';
-import { restoreStrays } from './result/strays.ts';
 import { applyTransform, type Transform } from './result/transform.ts';
 
-export type { AppResult, AppSink } from './mcp/apps/appOfResult.ts';
+export type { AppResult, AppSink } from './mcp/apps/result.ts';
 export type { ResultLimits } from './result/saveResult.ts';
 
 export const DEFAULT_LIMITS: ResultLimits = { maxInlineChars: 10_000, maxAssetBytes: 50 * 1024 * 1024 };

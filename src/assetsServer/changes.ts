@@ -1,9 +1,9 @@
 import { type McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import type { CatalogChange } from '../catalog/watch.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { type CatalogChange, watchCatalog } from '../catalog/watch.ts';
 import type { Disposable } from '../ports.ts';
 import { logUnforeseen } from './refusal.ts';
-import type { Shared } from './shared.ts';
-import type { Joined } from './watching.ts';
+import type { Shared } from './server.ts';
 
 const MAX_SUBSCRIPTIONS = 1000;
 
@@ -77,5 +77,61 @@ export class Follower implements Disposable {
     } catch {
       // The connection has just ended.
     }
+  }
+}
+
+interface Joined extends Disposable {
+  /** From now on every change is told. Rejects when the folders cannot be watched. */
+  readonly ready: Promise<void>;
+}
+
+/** One watch over the folders for all who want to hear of changes; there is none while nobody does. */
+export class Watching implements Disposable {
+  readonly #catalog: Catalog;
+  readonly #log: (message: string) => void;
+  readonly #listeners = new Set<(change: CatalogChange) => void>();
+  #watch: Promise<Disposable> | undefined;
+
+  constructor(catalog: Catalog, log: (message: string) => void) {
+    this.#catalog = catalog;
+    this.#log = log;
+  }
+
+  join(onChange: (change: CatalogChange) => void): Joined {
+    // Another function each time, so that who joins twice is told twice and may leave once.
+    const listener = (change: CatalogChange) => onChange(change);
+    this.#listeners.add(listener);
+    const watch = this.#watch ?? this.#start();
+    return {
+      ready: watch.then(() => undefined),
+      dispose: () => {
+        this.#listeners.delete(listener);
+        if (this.#listeners.size === 0) this.dispose();
+      },
+    };
+  }
+
+  dispose(): void {
+    const watch = this.#watch;
+    this.#watch = undefined;
+    this.#listeners.clear();
+    watch?.then(
+      (started) => started.dispose(),
+      () => undefined,
+    );
+  }
+
+  #start(): Promise<Disposable> {
+    const watch = watchCatalog(this.#catalog, (change) => this.#tell(change), { onNote: this.#log });
+    this.#watch = watch;
+    // Who joins later tries again.
+    watch.catch(() => {
+      if (this.#watch === watch) this.#watch = undefined;
+    });
+    return watch;
+  }
+
+  #tell(change: CatalogChange): void {
+    for (const listener of [...this.#listeners]) listener(change);
   }
 }

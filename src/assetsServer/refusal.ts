@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import { CatalogRefusal } from '../catalog/entry.ts';
-import type { Shared } from './shared.ts';
+import type { Shared } from './server.ts';
 
 /** What clients are told of anything that nobody has foreseen: the words of such errors may hold paths. */
 export const UNFORESEEN = 'This failed inside the server. Its log on stderr says more.';

@@ -4,18 +4,16 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   type ReadResourceResult,
+  type Resource,
 } from '@modelcontextprotocol/server';
 import { ASSET_TEMPLATE, CHAT_TEMPLATE } from '../catalog/address.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { FoundEntry } from '../catalog/entry.ts';
+import { describeEntry, type Entry, entryMeta, entryTitle, type FoundEntry } from '../catalog/entry.ts';
 import { readWindow } from '../catalog/windows.ts';
 import type { Follower } from './changes.ts';
-import { contentsOf, fitsInMessage, MAX_CONTENTS_BYTES } from './contents.ts';
-import { pageOf } from './page.ts';
-import { findByUri } from './read.ts';
+import { contentsOf, findByUri, fitsInMessage, MAX_CONTENTS_BYTES } from './read.ts';
 import { answering } from './refusal.ts';
-import { resourceOf } from './resourceOf.ts';
-import type { Shared } from './shared.ts';
+import type { Shared } from './server.ts';
 
 const TEMPLATES = [
   {
@@ -85,5 +83,73 @@ function tooLarge(uri: string, size: number): ProtocolError {
     ProtocolErrorCode.InvalidParams,
     `This file has ${size} bytes, too many for one message. Read it in windows with the tool read_asset.`,
     { uri, size },
+  );
+}
+
+/** An entry as lists of resources show it. */
+function resourceOf(entry: Entry): Resource {
+  return {
+    uri: entry.uri,
+    name: entry.kind === 'chat' ? entry.chat : entry.asset,
+    title: entryTitle(entry),
+    description: describeEntry(entry),
+    mimeType: entry.mimeType,
+    size: entry.size,
+    annotations: { lastModified: entry.changed.toISOString() },
+    _meta: entryMeta(entry),
+  };
+}
+
+/** Every client must be able to hold a page, and none should need many. */
+const PAGE_SIZE = 500;
+
+export interface Page {
+  readonly page: readonly Entry[];
+  readonly nextCursor?: string;
+}
+
+/** Chats first, then assets; the latest first. What comes or goes between two pages moves nothing else. */
+export function pageOf(entries: readonly Entry[], cursor?: string): Page {
+  const last = cursor === undefined ? undefined : readCursor(cursor);
+  const sorted = entries.map((entry) => ({ entry, place: placeOf(entry) })).sort(byPlace);
+  const rest = last ? sorted.filter(({ place }) => compare(place, last) > 0) : sorted;
+  const page = rest.slice(0, PAGE_SIZE);
+  const end = page.at(-1);
+  return {
+    page: page.map(({ entry }) => entry),
+    ...(end && rest.length > page.length ? { nextCursor: writeCursor(end.place) } : {}),
+  };
+}
+
+/** Where an entry stands; no two have the same address. */
+type Place = readonly [kind: number, age: number, uri: string];
+
+function placeOf({ kind, changed, uri }: Entry): Place {
+  return [kind === 'chat' ? 0 : 1, -changed.getTime(), uri];
+}
+
+function byPlace(a: { readonly place: Place }, b: { readonly place: Place }): number {
+  return compare(a.place, b.place);
+}
+
+function compare(a: Place, b: Place): number {
+  return a[0] - b[0] || a[1] - b[1] || (a[2] < b[2] ? -1 : Number(a[2] > b[2]));
+}
+
+function writeCursor(place: Place): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+function readCursor(cursor: string): Place {
+  try {
+    const [kind, age, uri] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
+    if (typeof kind === 'number' && typeof age === 'number' && typeof uri === 'string')
+      return [kind, age, uri];
+  } catch {
+    // Said below.
+  }
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    'This cursor is not one of this server. Begin the list anew.',
   );
 }

@@ -25,10 +25,9 @@ import {
 } from '../catalog/tools/specs.ts';
 import { listText, readText, saveText, searchText } from '../catalog/tools/texts.ts';
 import { readWindow } from '../catalog/windows.ts';
-import { contentsOf, fitsInMessage } from './contents.ts';
-import { findReadable } from './read.ts';
+import { contentsOf, findReadable, fitsInMessage } from './read.ts';
 import { logUnforeseen, UNFORESEEN } from './refusal.ts';
-import type { Shared } from './shared.ts';
+import type { Shared } from './server.ts';
 
 type Call<Name extends ToolName> = (
   given: unknown,

@@ -61,3 +61,50 @@ export function startTimer(ms: number, { keepsTime = false } = {}): Timer {
     stop: () => enter('stopped'),
   };
 }
+
+/** `Promise.withResolvers`, which Node 20 does not have. */
+export function deferred<T>(): Deferred<T> {
+  let resolve: Deferred<T>['resolve'] = () => {};
+  let reject: Deferred<T>['reject'] = () => {};
+  const promise = new Promise<T>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
+}
+
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T | PromiseLike<T>) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** What the user says, or nothing once the signal says that nobody waits for it any more: a dialog cannot be closed. */
+export async function untilAborted<T>(answer: Thenable<T>, signal: AbortSignal): Promise<T | undefined> {
+  const { promise, resolve } = deferred<undefined>();
+  const stop = () => resolve(undefined);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([promise, answer]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** How long a search may keep the event loop to itself. */
+const MAX_SLICE_MS = 10;
+
+/** Work on long texts asks this now and then, and pauses when others have waited long enough. */
+export class TimeSlice {
+  #since = performance.now();
+
+  isOver(): boolean {
+    return performance.now() - this.#since > MAX_SLICE_MS;
+  }
+
+  async pause(): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    this.#since = performance.now();
+  }
+}

@@ -38,3 +38,39 @@ export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K,
   }
   return groups;
 }
+
+/** The value of an object's own property; undefined for anything that has none. Foreign JSON is read only so. */
+export function field(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? (value as Record<string, unknown>)[key]
+    : undefined;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Parses JSON as editors write it: with comments, trailing commas and a byte order mark.
+ * Throws a SyntaxError, as JSON.parse does; its position counts in the given text, because what is taken out
+ * is replaced by blanks of the same length.
+ */
+export function parseJsonWithComments(text: string): unknown {
+  return JSON.parse(blankTrailingCommas(blankComments(text.replace(/^\uFEFF/, ' '))));
+}
+
+// A string comes first in each pattern, so that what looks like a comment or a comma inside one is skipped whole.
+const STRING_OR_COMMENT = /"(?:[^"\\\n]|\\.)*"|\/\/[^\r\n]*|\/\*[\s\S]*?\*\//g;
+const STRING_OR_TRAILING_COMMA = /"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])/g;
+
+function blankComments(text: string): string {
+  return text.replace(STRING_OR_COMMENT, keepString);
+}
+
+function blankTrailingCommas(text: string): string {
+  return text.replace(STRING_OR_TRAILING_COMMA, keepString);
+}
+
+function keepString(found: string): string {
+  return found.startsWith('"') ? found : found.replace(/[^\r\n]/g, ' ');
+}

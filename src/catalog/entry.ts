@@ -1,4 +1,8 @@
+import { visibleLine } from '../base/lines.ts';
+import { isTextType, mediaByType } from '../media/table.ts';
+import { estimateFile } from '../model/request/estimate.ts';
 import type { AssetKind } from '../ports.ts';
+import { describeSize } from '../result/summary.ts';
 
 /** What the folders of somebody's chats hold, as those who ask for it see it: by address, never by path. */
 
@@ -47,3 +51,82 @@ export interface FoundEntry {
 
 /** Something that cannot be had, in words for who has asked. Says nothing of paths, nor of what is elsewhere. */
 export class CatalogRefusal extends Error {}
+
+/** What reading something costs, so that nobody pours a film into a context by accident. */
+export interface ReadingCost {
+  readonly estimatedTokens: number;
+  /** A client may read it without asking. */
+  readonly autoReadSafe: boolean;
+  readonly largeFileWarning: boolean;
+}
+
+const AUTO_READ_BYTES = 1024 * 1024;
+const AUTO_READ_TOKENS = 10_000;
+
+export function readingCost(file: { readonly mimeType: string; readonly size: number }): ReadingCost {
+  const estimatedTokens = estimateReading(file);
+  const autoReadSafe = file.size <= AUTO_READ_BYTES && estimatedTokens <= AUTO_READ_TOKENS;
+  return { estimatedTokens, autoReadSafe, largeFileWarning: !autoReadSafe };
+}
+
+/** The same facts for programs, under `_meta`. */
+export interface EntryMeta extends ReadingCost {
+  readonly size: number;
+  readonly mimeType: string;
+  readonly lastModified: string;
+  readonly [key: string]: unknown;
+}
+
+export function entryMeta(entry: Pick<Entry, 'mimeType' | 'size' | 'changed'>): EntryMeta {
+  const { size, mimeType, changed } = entry;
+  return { size, mimeType, lastModified: changed.toISOString(), ...readingCost(entry) };
+}
+
+/** “PNG image, 12.3 KB, about 400 tokens. Returned by charts.bar in notes/sales.chat.md.” */
+export function describeEntry(entry: Entry): string {
+  const { estimatedTokens, largeFileWarning } = readingCost(entry);
+  const tokens = `about ${estimatedTokens.toLocaleString('en-US')} tokens`;
+  const what = `${entry.kind === 'chat' ? 'Chat' : describeType(entry)}, ${describeSize(entry.size)}`;
+  const facts = largeFileWarning ? what : `${what}, ${tokens}`;
+  const origin = entry.kind === 'asset' ? ` ${describeOrigin(entry)}` : '';
+  const warning = largeFileWarning ? ` Large file: ${tokens}. Read it in windows with read_asset.` : '';
+  return `${facts}.${origin}${warning}`;
+}
+
+/** What a list calls it. */
+export function entryTitle(entry: ChatEntry | AssetEntry): string {
+  return entry.kind === 'chat' ? entry.title : (entry.name ?? entry.asset);
+}
+
+const TEXT_BYTES_PER_TOKEN = 4;
+/** Of base64, which no tokenizer knows words in. */
+const BASE64_CHARS_PER_TOKEN = 2;
+
+function estimateReading({ mimeType, size }: { readonly mimeType: string; readonly size: number }): number {
+  if (isTextType(mimeType)) return Math.ceil(size / TEXT_BYTES_PER_TOKEN);
+  if (mimeType.startsWith('image/')) return estimateFile({ mimeType, size });
+  return Math.ceil((4 * Math.ceil(size / 3)) / BASE64_CHARS_PER_TOKEN);
+}
+
+const NOUNS: readonly (readonly [type: RegExp, noun: string])[] = [
+  [/^image\//, 'image'],
+  [/^audio\//, 'audio'],
+  [/^video\//, 'video'],
+  [/^font\//, 'font'],
+  [/^text\/(?:plain|markdown)$/, 'text'],
+  [/^application\/pdf$/, 'document'],
+];
+
+function describeType({ mimeType }: AssetEntry): string {
+  const extension = mediaByType(mimeType)?.extension.toUpperCase();
+  if (extension === undefined) return 'File of an unknown type';
+  const noun = NOUNS.find(([type]) => type.test(mimeType))?.[1] ?? 'file';
+  return `${extension} ${noun}`;
+}
+
+/** A chat’s path and a tool’s name are somebody else’s words: one line, without what cannot be seen. */
+function describeOrigin({ chat, tool }: AssetEntry): string {
+  const place = visibleLine(chat);
+  if (!chat.endsWith('.chat.md')) return `In ${place}; no chat speaks of it.`;
+  return tool === undefined ? `Of ${place}.` : `Returned by ${visibleLine(tool)} in ${place}.`;
+}

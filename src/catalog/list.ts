@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { isAllowedType } from '../assets/readFile.ts';
+import { isAllowedType } from '../assets/chatFiles.ts';
 import { visibleLine } from '../base/lines.ts';
 import { foldCase, searchWords } from '../chat/outline/search.ts';
-import { entryTitle } from './about.ts';
 import type { Catalog } from './catalog.ts';
-import { type AssetEntry, CatalogRefusal, type ChatId, type Entry } from './entry.ts';
+import { type AssetEntry, CatalogRefusal, type ChatId, type Entry, entryTitle } from './entry.ts';
 
 export interface AssetQuery {
   /** Only those of one chat. */

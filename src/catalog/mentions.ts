@@ -4,8 +4,8 @@ import { withFile } from '../assets/confined.ts';
 import { ASSET_FOLDER } from '../assets/names.ts';
 import { visibleLine } from '../base/lines.ts';
 import { type Chat, parseChat } from '../chat/format/parse.ts';
-import { type AssetUse, findAssetUses, resolvePath } from '../chat/outline/assetUses.ts';
-import { chatTitle } from '../chat/outline/summary.ts';
+import { type AssetUse, findAssetUses, resolvePath } from '../chat/outline/pointedAt.ts';
+import { chatTitle } from '../chat/outline/title.ts';
 import { isAssetFileName } from './address.ts';
 import type { FoundChat } from './walk.ts';
 

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
+import { isAllowedType } from '../assets/chatFiles.ts';
 import { ASSET_FOLDER } from '../assets/names.ts';
-import { isAllowedType } from '../assets/readFile.ts';
 import { FolderAssets } from '../assets/store.ts';
 import { decodeBase64, isSurelyLarger } from '../base/base64.ts';
 import { renderFileLink } from '../chat/edits/fileLink.ts';
@@ -8,9 +8,9 @@ import { judgeMediaType, sniffBytes } from '../media/sniff.ts';
 import { isTextType, type MediaType, mediaByExtension } from '../media/table.ts';
 import type { AssetStore, NewAsset } from '../ports.ts';
 import { describeSize } from '../result/summary.ts';
+import { DEVICE_NAME } from './address.ts';
 import type { Catalog } from './catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId } from './entry.ts';
-import { checkUploadName } from './uploadName.ts';
 
 export interface Upload {
   /** Beside which chat; nothing when there is but one folder and it should be in the `cmdassets/` of that. */
@@ -138,4 +138,26 @@ function onlyFolder({ labels }: Catalog): ChatId {
 function unsaved(name: string, folder: string, error: unknown): string {
   const said = error instanceof Error ? error.message : '';
   return `${name} was not saved. ${said === '' || said.includes(folder) ? 'Its folder did not take it.' : said}`;
+}
+
+const MAX_NAME_CHARS = 120;
+
+/** Names that are no names somewhere, that lead elsewhere, or that hide what they are. */
+const RULES: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [/^$/, 'it is empty'],
+  [/\p{Cs}/u, 'it holds half a character'],
+  [/[/\\]/, 'it holds a slash: give one name, without folders'],
+  [/:/, 'it holds a colon'],
+  [/[\p{Cc}\u2028\u2029]/u, 'it holds a control character'],
+  [/\p{Bidi_Control}/u, 'it holds a character that turns the direction of writing'],
+  [/^\./, 'it begins with a dot'],
+  [/^\s/, 'it begins with a space'],
+  [/[.\s]$/, 'it ends with a dot or a space'],
+  [DEVICE_NAME, 'it is the name of a device'],
+];
+
+/** Why a file cannot be called so; nothing when it can. A name is never repaired: its owner knows it by the other one. */
+export function checkUploadName(name: string): string | undefined {
+  if (Array.from(name).length > MAX_NAME_CHARS) return `it is longer than ${MAX_NAME_CHARS} characters`;
+  return RULES.find(([pattern]) => pattern.test(name))?.[1];
 }

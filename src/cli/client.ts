@@ -7,13 +7,16 @@ import { withEnvFile } from '../mcp/config/envFile.ts';
 import { type ResolvedServer, resolveInputs } from '../mcp/config/inputs.ts';
 import { readServersFile, type ServerConfig } from '../mcp/config/servers.ts';
 import { RemoteAuthorization } from '../mcp/oauth/authorization.ts';
-import type { Authorize } from '../mcp/oauth/authorizations.ts';
+import type { Authorize } from '../mcp/oauth/credentials.ts';
 import { LoopbackBrowser } from '../mcp/oauth/loopbackBrowser.ts';
 import { Connections } from '../mcp/pool/connections.ts';
 import { McpClient } from '../mcpClient.ts';
+import { ModelFinder } from '../model/config/find.ts';
+import { envKey } from '../model/config/keys.ts';
+import { findLocalModels } from '../model/config/local.ts';
+import { type ModelConfig, readModelsFile } from '../model/config/models.ts';
 import type { ChatModel, ServerRequests } from '../ports.ts';
 import type { CliContext, Output, Work } from './commands.ts';
-import { createModelFinder } from './models.ts';
 import { terminalRequests } from './terminal.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -118,4 +121,27 @@ async function inputFromEnvironment(id: string): Promise<string> {
   const value = process.env[variable];
   if (value === undefined) throw new Error(`Set ${variable}: the server needs it.`);
   return value;
+}
+
+/** The models of a file, with keys from the environment. */
+export async function createModelFinder(path: string | undefined, { err }: Output): Promise<ModelFinder> {
+  const models = path === undefined ? NONE : await readModels(path, err);
+  return new ModelFinder({
+    models: () => models,
+    defaultModel: () => undefined,
+    keyFor: async (config) => envKey(config, process.env),
+    keyHint: ({ name }) =>
+      `Set FILECHAT_KEY_${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')} in the environment.`,
+    local: () => findLocalModels({ fetch, signal: AbortSignal.timeout(LOCAL_MS) }),
+  });
+}
+
+const NONE: ReadonlyMap<string, ModelConfig> = new Map();
+const LOCAL_MS = 2000;
+
+async function readModels(path: string, err: Output['err']): Promise<ReadonlyMap<string, ModelConfig>> {
+  const { models, problems } = readModelsFile(await readFile(path, 'utf8'));
+  for (const problem of problems) err(problem);
+  if (models.size === 0) throw new Error(`No model in ${path} can be used.`);
+  return models;
 }

@@ -1,11 +1,9 @@
 import { dirname } from 'node:path';
-import { readAgentFile } from '../assets/agentFiles.ts';
 import { AuditFile } from '../assets/auditFile.ts';
-import { FolderAttachments } from '../assets/chatFiles.ts';
+import { FolderAttachments, FolderFiles, readAgentFile } from '../assets/chatFiles.ts';
 import { acquireLock } from '../assets/chatLock.ts';
-import { sweepLeftovers } from '../assets/leftovers.ts';
-import { FolderFiles } from '../assets/readFile.ts';
 import { FolderAssets } from '../assets/store.ts';
+import { sweepLeftovers } from '../assets/writeFile.ts';
 import { BUILT_IN_SERVER, withBuiltInServer, withBuiltInTools } from '../catalog/tools/builtIn.ts';
 import { renderToolName } from '../chat/format/calls.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
@@ -13,13 +11,12 @@ import { parseChat } from '../chat/format/parse.ts';
 import { ChatListener, type ReplyProgress } from '../listener.ts';
 import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
 import { DEFAULT_LIMITS, type McpClient } from '../mcpClient.ts';
-import { describeUsage } from '../model/config/usage.ts';
+import { describeUsage } from '../model/config/prices.ts';
 import { ChatConversation } from '../model/request/conversation.ts';
 import type { Audit, ChatModel, RunOutcome, ToolHost, ToolProgress } from '../ports.ts';
-import { createClient, MAX_LIST_MS, readServers } from './client.ts';
+import { createClient, createModelFinder, MAX_LIST_MS, readServers } from './client.ts';
 import { FileDocument } from './fileDocument.ts';
-import { createModelFinder } from './models.ts';
-import { CONSENT_GIVEN, TerminalConsent } from './terminalConsent.ts';
+import { CONSENT_GIVEN, TerminalConsent } from './terminal.ts';
 import { type Command, UsageError } from './usage.ts';
 
 /** Where a command writes, so that a test can read it. */

@@ -1,7 +1,6 @@
 import { mkdir, open, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { temporaryName } from '../assets/leftovers.ts';
-import { renameOver, syncFolder } from '../assets/writeFile.ts';
+import { renameOver, syncFolder, temporaryName } from '../assets/writeFile.ts';
 import { newChat } from '../chat/edits/append.ts';
 import type { ChatDocument, Disposable, DocumentChange, TextEdit } from '../ports.ts';
 

@@ -1,20 +1,27 @@
 import { createInterface } from 'node:readline/promises';
-import { deferred } from '../base/deferred.ts';
+import { deferred } from '../base/async.ts';
+import { renderToolName } from '../chat/format/calls.ts';
 import { restoreInvisible, showInvisible } from '../chat/format/escape.ts';
-import { checkElicitationUrl } from '../mcp/requests/urlCheck.ts';
+import { strictest } from '../chat/format/settings.ts';
+import { checkElicitationUrl } from '../mcp/requests/elicitation.ts';
 import { checkAnswer, printAnswer } from '../mcp/schema/answer.ts';
 import { askableArguments } from '../mcp/schema/arguments.ts';
 import type { ArgumentQuestion } from '../mcp/schema/question.ts';
 import { answerSampling } from '../model/sampling/sampling.ts';
 import { renderAnswer, renderSampling } from '../model/sampling/text.ts';
 import type {
+  AboutCall,
   Approval,
   ChatModel,
+  Consent,
+  ConsentAnswer,
   Elicitation,
   ElicitationAnswer,
   Root,
   SamplingAnswer,
   ServerRequests,
+  ToolCall,
+  ToolInfo,
 } from '../ports.ts';
 
 export interface TerminalRequestsOptions {
@@ -193,4 +200,52 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<str
   } finally {
     terminal.close();
   }
+}
+
+/** Whoever types the name of a tool on the command line has agreed to it. */
+export const CONSENT_GIVEN: Consent = { mayCall: async () => ({ kind: 'allow', by: 'commandLine' }) };
+
+/** Asks on the terminal; where there is none, nothing runs that the command line did not allow. */
+export class TerminalConsent implements Consent {
+  readonly #approval: Approval;
+
+  constructor(approval: Approval) {
+    this.#approval = approval;
+  }
+
+  async mayCall(call: ToolCall, tool: ToolInfo, about: AboutCall = {}): Promise<ConsentAnswer> {
+    const approval = strictest(this.#approval, about.approve);
+    if (approval === 'auto') return { kind: 'allow', by: 'commandLine' };
+    if (approval === 'auto-readonly' && tool.readOnly) return { kind: 'allow', by: 'commandLine' };
+    if (!process.stdin.isTTY) throw new Error(approval === this.#approval ? NO_TERMINAL : CHAT_ASKS);
+    return ask(call, about.notes ?? []);
+  }
+}
+
+const NO_TERMINAL =
+  'A tool call needs your consent, and there is no terminal to ask on. Pass --approve auto to allow all calls of this chat.';
+
+const CHAT_ASKS =
+  'A tool call needs your consent because of “approve” in the chat, and there is no terminal to ask on.';
+
+async function ask(call: ToolCall, notes: readonly string[]): Promise<ConsentAnswer> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const json = showInvisible(JSON.stringify(call.arguments, undefined, 2));
+    const files =
+      notes.length === 0 ? '' : `and give it these files:\n${notes.map((note) => `  ${note}\n`).join('')}`;
+    const answer = await terminal.question(
+      `Call ${renderToolName(call)} with\n${json}\n${files}[y]es, [n]o, n and a reason for the model, [s]top? `,
+    );
+    return readAnswer(answer.trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+function readAnswer(answer: string): ConsentAnswer {
+  if (/^y(es)?$/i.test(answer)) return { kind: 'allow', by: 'asked' };
+  const no = /^(?:no?)(?:[ ,:]+(.*))?$/i.exec(answer);
+  if (!no) return { kind: 'cancel' };
+  return no[1] ? { kind: 'deny', reason: no[1] } : { kind: 'deny' };
 }

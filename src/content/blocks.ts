@@ -1,15 +1,28 @@
+import { createHash } from 'node:crypto';
 import { readDataUrl } from '../base/base64.ts';
-import { contentsOf, textContents, uriOf } from './contents.ts';
-import { blockFor, isTextual } from './mimeType.ts';
-import { type Payload, readInput } from './payload.ts';
+import { byUri, typeName } from '../media/sniff.ts';
+import { mediaByType, UNKNOWN } from '../media/table.ts';
+import { blockFor, detectMimeType, firstType, isTextual } from './mimeType.ts';
+import {
+  bufferToBase64,
+  checkSize,
+  isBytes,
+  type Limits,
+  type Payload,
+  readInput,
+  viewOf,
+} from './payload.ts';
 import type {
   AudioContent,
   BinaryContent,
+  Bytes,
   ContentInput,
   ContentOptions,
   EmbeddedResource,
   EmbedOptions,
   ImageContent,
+  ResourceContents,
+  TextContents,
   ToolResultContent,
 } from './types.ts';
 
@@ -84,4 +97,81 @@ function resourceBlock(payload: Payload): EmbeddedResource {
 function warnOfBlock(type: 'image' | 'audio', { mimeType }: Payload, { onWarning }: ContentOptions): void {
   if (!mimeType.toLowerCase().startsWith(`${type}/`))
     onWarning?.(`Unsupported MIME type for ${type} content: ${mimeType}. It is sent as it is.`);
+}
+
+/** What stands in a resource: text where type and bytes both say so, else bytes. */
+function contentsOf(payload: Pick<Payload, 'mimeType' | 'base64' | 'bytes'>, uri: string): ResourceContents {
+  const { mimeType } = payload;
+  const text = isTextual(mimeType) ? readUtf8(payload.bytes()) : undefined;
+  return text === undefined ? { uri, mimeType, blob: payload.base64() } : { uri, mimeType, text };
+}
+
+function textContents(text: string, { uri, mimeType, name = uri, ...limits }: EmbedOptions): TextContents {
+  const size = Buffer.byteLength(text);
+  if (size > 0) checkSize(size, limits);
+  const named = firstType(byUri(name) ?? UNKNOWN);
+  return { uri, mimeType: mimeType || (isTextual(named) ? named : 'text/plain'), text };
+}
+
+/** An address that is the same for the same bytes, and that nobody takes for one that can be asked. */
+function uriOf({ uri, name, mimeType, bytes }: Pick<Payload, 'uri' | 'name' | 'mimeType' | 'bytes'>): string {
+  if (uri) return uri;
+  const digest = createHash('sha256').update(bytes()).digest('hex').slice(0, DIGEST_CHARS);
+  return `content://sha256-${digest}/${encodeURIComponent((name || `file.${extensionOf(mimeType)}`).toWellFormed())}`;
+}
+
+const DIGEST_CHARS = 16;
+
+function extensionOf(mimeType: string): string {
+  return (mediaByType(typeName(mimeType) ?? '') ?? UNKNOWN).extension;
+}
+
+/** Strict, so that no byte is lost; a mark at the beginning stays too. */
+function readUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a resource holds: text, something that is written as JSON, or bytes. */
+export type ResourceInput = string | Bytes | object;
+
+export type ResourceOptions = Limits & { uri: string; mimeType?: string | undefined };
+
+/** One item of the answer to `resources/read`. */
+export function toResourceContents(content: ResourceInput, options: ResourceOptions): ResourceContents {
+  if (typeof content === 'string') return textContents(content, options);
+  if (!isBytes(content))
+    return textContents(JSON.stringify(content, null, 2), {
+      ...options,
+      mimeType: options.mimeType ?? JSON_TYPE,
+    });
+  const bytes = viewOf(content);
+  if (bytes.byteLength > 0) checkSize(bytes.byteLength, options);
+  const mimeType = detectMimeType(bytes, options.uri, options.mimeType);
+  return contentsOf({ mimeType, base64: () => bufferToBase64(bytes), bytes: () => bytes }, options.uri);
+}
+
+const JSON_TYPE = 'application/json';
+
+/** The resources of a server where its own tools can read them too, in the same form as its clients. */
+export class ResourceShelf {
+  readonly #items = new Map<string, { readonly content: ResourceInput; readonly options: ResourceOptions }>();
+
+  add(content: ResourceInput, options: ResourceOptions): this {
+    this.#items.set(options.uri, { content, options });
+    return this;
+  }
+
+  uris(): string[] {
+    return [...this.#items.keys()];
+  }
+
+  read(uri: string): ResourceContents {
+    const item = this.#items.get(uri);
+    if (!item) throw new Error(`Resource not found: ${uri}`);
+    return toResourceContents(item.content, item.options);
+  }
 }

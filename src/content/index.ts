@@ -1,11 +1,19 @@
 /** What tool authors import as `filechat/content`: everything here is public, and nothing else is. */
-export { base64ToBuffer, bufferToBase64, validateBase64 } from './base64.ts';
-export { toAudioContent, toBinaryContent, toEmbeddedResource, toImageContent } from './blocks.ts';
+
+export {
+  type ResourceInput,
+  type ResourceOptions,
+  ResourceShelf,
+  toAudioContent,
+  toBinaryContent,
+  toEmbeddedResource,
+  toImageContent,
+  toResourceContents,
+} from './blocks.ts';
 export { fileToBase64, sanitizeFilePath } from './files.ts';
-export { MAX_SAFE_SIZE, MAX_SIZE } from './limits.ts';
 export { detectMimeType, isValidMimeType } from './mimeType.ts';
 export { normalizeResult } from './normalizeResult.ts';
-export { type ResourceInput, type ResourceOptions, ResourceShelf, toResourceContents } from './resources.ts';
+export { base64ToBuffer, bufferToBase64, MAX_SAFE_SIZE, MAX_SIZE, validateBase64 } from './payload.ts';
 export type {
   Annotations,
   AudioContent,

@@ -1,4 +1,4 @@
-import { appendTurns, insertIntoUserTurn, type NewTurn } from '../chat/edits/insertions.ts';
+import { appendTurns, insertIntoUserTurn, type NewTurn } from '../chat/edits/append.ts';
 import type {
   AssetStore,
   Audit,

@@ -1,5 +1,4 @@
-import { ChatReader } from '../chat/format/chatReader.ts';
-import { parseChat, turnBody } from '../chat/format/parse.ts';
+import { ChatReader, parseChat, turnBody } from '../chat/format/parse.ts';
 import { renderCut } from '../chat/reply/notes.ts';
 import { appendToReply, closeReply, openReply, partialReply, reopenReply } from '../chat/reply/place.ts';
 import type { TextEdit } from '../ports.ts';

@@ -1,8 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { estimateTokenCount } from 'tokenx';
-import type { ChatModel, ModelEvent, ModelRequest } from '../ports.ts';
+import type {
+  CallResult,
+  ChatModel,
+  ContentPart,
+  ModelEvent,
+  ModelMessage,
+  ModelRequest,
+  ModelTool,
+} from '../ports.ts';
+import { describeSize } from '../result/summary.ts';
 import { estimateRequest } from './request/estimate.ts';
-import { planReply, type TourReply } from './tourScript.ts';
 
 export interface TourModelOptions {
   /** Between two pieces of the reply. Rejects when the signal says so. */
@@ -71,4 +79,166 @@ function countOutput({ reasoning, text, calls }: TourReply): number {
 
 async function shortPause(signal: AbortSignal): Promise<void> {
   await delay(PAUSE_MS, undefined, { signal });
+}
+
+interface TourReply {
+  readonly reasoning: string;
+  readonly text: string;
+  readonly calls: readonly TourCall[];
+}
+
+export interface TourCall {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** What the tour says next. It calls tools only right after the user's words, so it cannot go round in circles. */
+function planReply(request: ModelRequest): TourReply {
+  const last = request.messages.at(-1);
+  if (last?.role === 'tool') return tellResults(last.results);
+  const said = lastWords(last);
+  if (said.includes(CONTINUED)) return say('… and this is how a reply goes on after it was stopped.\n');
+  const topic = TOPICS.find(({ word }) => word.test(said));
+  if (topic) return topic.reply(request);
+  return request.messages.some((message) => message.role === 'assistant') ? NO_ANSWER : welcome(request);
+}
+
+/** The sign of a request that goes on with a cut reply. */
+const CONTINUED = '<partial_reply>';
+
+const WHAT_I_AM =
+  'I am the tour: not an AI, but a short script that shows how Filechat works. I need no key and no network, and I understand a few words only.';
+const WORDS =
+  'Words that I know: **help**, **model**, **tools**, **picture**, **sound**, **stop**. Write one below `# %% user` and run again.';
+const PICK_A_MODEL =
+  'To talk to a real model, run the command **Filechat: Select Model**. It offers the models of VS Code, those that run on this machine, and those of a provider for which you have a key.';
+const CALL_A_TOOL =
+  'To call a tool yourself, run **Filechat: Call Tool**; the call and its result become part of this file.';
+
+interface Topic {
+  readonly word: RegExp;
+  readonly reply: (request: ModelRequest) => TourReply;
+}
+
+const TOPICS: readonly Topic[] = [
+  { word: /\bhelp\b|^\s*\?\s*$/i, reply: () => say(`${WHAT_I_AM}\n\n${WORDS}\n`) },
+  { word: /\bmodels?\b/i, reply: () => say(`${PICK_A_MODEL}\n`) },
+  { word: /\btools?\b/i, reply: (request) => say(`${listTools(request.tools)}\n\n${CALL_A_TOOL}\n`) },
+  { word: /\bpictures?\b|\bimages?\b|\bcharts?\b/i, reply: (request) => call(request, PICTURE) },
+  { word: /\bsounds?\b|\baudio\b|\bmusic\b/i, reply: (request) => call(request, SOUND) },
+  { word: /\bstop\b/i, reply: () => say(COUNTING) },
+];
+
+const COUNTING = `While I write this you can run **Filechat: Stop**. What came is kept, and **Filechat: Resume** goes on from there. I count to three hundred, so that there is time to try it:\n\n${Array.from({ length: 300 }, (_, number) => `${number + 1}`).join(' … ')}.\n`;
+
+const NO_ANSWER = say(`I am only the tour, so I cannot answer that. ${PICK_A_MODEL}\n\n${WORDS}\n`);
+
+const CHART_ARGUMENTS = { title: 'Words in this chat', values: [3, 5, 8, 13], labels: ['A', 'B', 'C', 'D'] };
+const PICTURE = { tool: 'chart', args: CHART_ARGUMENTS, words: 'I ask the sample server to draw a chart.' };
+const SOUND = {
+  tool: 'tone',
+  args: { seconds: 1, note: 'C4' },
+  words: 'I ask the sample server for a chord.',
+};
+
+function welcome(request: ModelRequest): TourReply {
+  const words = `${WHAT_I_AM}\n\nThis chat is a file: your words, mine, and what tools return are all in it. `;
+  const sample = sampleServer(request.tools);
+  if (!sample) {
+    return say(
+      `${words}No sample tools are here, so I only talk. ${PICK_A_MODEL}\n\n${CALL_A_TOOL}\n\n${WORDS}\n`,
+    );
+  }
+  return {
+    reasoning: `The chat has just begun, and the server ${sample.server} is there. Two of its tools show what results look like: one draws a chart, the other one only reads.`,
+    text: `${words}To show that, I call two tools of the server \`${sample.server}\`: one makes an image, the other one returns data. You are asked before they run.\n`,
+    calls: [
+      { name: sample.nameOf('chart'), args: CHART_ARGUMENTS },
+      { name: sample.nameOf('weather'), args: { city: 'Paris' } },
+    ],
+  };
+}
+
+function call(
+  { tools }: ModelRequest,
+  { tool, args, words }: { readonly tool: string; readonly args: TourCall['args']; readonly words: string },
+): TourReply {
+  const sample = sampleServer(tools);
+  if (!sample) return say(`For that I need the sample server, and it is not here. ${CALL_A_TOOL}\n`);
+  return {
+    reasoning: `The user asks for something that the tool ${tool} makes.`,
+    text: `${words}\n`,
+    calls: [{ name: sample.nameOf(tool), args }],
+  };
+}
+
+function tellResults(results: readonly CallResult[]): TourReply {
+  const lines = results.map((result) => `- \`${result.name}\`: ${describeResult(result)}`);
+  const files = results.some(({ parts }) => parts.some(isFile));
+  const where = files
+    ? 'The files are in the folder `cmdassets/` beside this chat; the links above lead to them. '
+    : '';
+  return {
+    reasoning: 'The results have come. What is left is to say what they are.',
+    text: `This is what arrived:\n\n${lines.join('\n')}\n\n${where}A real model would get images as images, and of everything else that is no text one line.\n\nWhat to try next:\n\n1. ${PICK_A_MODEL}\n2. ${CALL_A_TOOL}\n3. ${WORDS}\n`,
+    calls: [],
+  };
+}
+
+const MAX_QUOTED_CHARS = 80;
+
+function describeResult({ isError, parts }: CallResult): string {
+  if (isError) return `an error: ${quote(parts)}`;
+  const files = parts
+    .filter((part) => part.kind === 'file')
+    .map((file) => `${file.mimeType} of ${describeSize(file.size)}`);
+  const quoted = quote(parts);
+  return [...files, ...(quoted === '' ? [] : [`text, ${quoted}`])].join('; ');
+}
+
+/** As code, on one line: what a tool says is nothing but text here. */
+function quote(parts: readonly ContentPart[]): string {
+  const words = parts
+    .flatMap((part) => (part.kind === 'text' && !/^\[asset:.*\]$/.test(part.text) ? [part.text] : []))
+    .join(' ')
+    .replace(/[\s`]+/g, ' ')
+    .trim();
+  const cut = Array.from(words).slice(0, MAX_QUOTED_CHARS).join('');
+  return cut === '' ? '' : `\`${cut}${cut.length < words.length ? '…' : ''}\``;
+}
+
+function isFile(part: ContentPart): boolean {
+  return part.kind === 'file' || /\basset:/.test(part.text);
+}
+
+function listTools(tools: readonly ModelTool[]): string {
+  if (tools.length === 0) return 'This chat has no tools yet. The setting `filechat.mcpServers` adds some.';
+  const names = tools
+    .slice(0, 20)
+    .map(({ tool }) => `\`${`${tool.server}.${tool.tool}`.replaceAll('`', '')}\``);
+  const more = tools.length > names.length ? ` and ${tools.length - names.length} more` : '';
+  return `This chat has ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}: ${names.join(', ')}${more}.`;
+}
+
+/** What our sample server has, and hardly any other has together. */
+const SAMPLE_TOOLS = ['tour', 'chart', 'tone', 'weather'];
+
+function sampleServer(tools: readonly ModelTool[]) {
+  const servers = new Set(tools.map(({ tool }) => tool.server));
+  const find = (server: string, name: string) =>
+    tools.find(({ tool }) => tool.server === server && tool.tool === name);
+  const server = [...servers].find((each) => SAMPLE_TOOLS.every((name) => find(each, name)));
+  if (server === undefined) return undefined;
+  return { server, nameOf: (name: string) => find(server, name)?.name ?? name };
+}
+
+/** The user's last words; what was attached to them comes before, or has a head of its own. */
+function lastWords(message: ModelMessage | undefined): string {
+  if (message?.role !== 'user') return '';
+  const texts = message.parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+  return texts.findLast((text) => !/^(?:File |\[|I called the tool )/.test(text)) ?? '';
+}
+
+function say(text: string): TourReply {
+  return { reasoning: '', text, calls: [] };
 }

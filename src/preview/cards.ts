@@ -2,8 +2,7 @@ import type { Turn } from '../chat/format/parse.ts';
 import type { Formats } from './formats.ts';
 import { toHtml } from './html.ts';
 import type { PreviewWords } from './options.ts';
-import type { ReadTurn } from './turns.ts';
-import { toolOfMarker } from './turnTokens.ts';
+import { type ReadTurn, toolOfMarker } from './turns.ts';
 
 /** A turn with its head: who, and when if that is known. */
 export function renderCard(

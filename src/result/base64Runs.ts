@@ -1,4 +1,4 @@
-import type { TimeSlice } from '../base/timeSlice.ts';
+import type { TimeSlice } from '../base/async.ts';
 
 /**
  * Where a text holds what could be base64: a long run of its digits, plain or URL-safe, in one line or in

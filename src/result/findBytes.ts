@@ -1,9 +1,13 @@
-import { TimeSlice } from '../base/timeSlice.ts';
+import { TimeSlice } from '../base/async.ts';
+import { decodeBase64 } from '../base/base64.ts';
+import { isRecord, mapStrings } from '../base/json.ts';
 import { sniffBytes } from '../media/sniff.ts';
 import { type MediaType, UNKNOWN } from '../media/table.ts';
-import type { AssetBytes, Spill } from '../ports.ts';
-import { type Base64Run, findBase64Runs } from './base64Runs.ts';
-import { judgeTextType } from './longText.ts';
+import type { AssetBytes, Spill, Spills } from '../ports.ts';
+import { type Base64Run, findBase64Runs, MIN_RUN_CHARS } from './base64Runs.ts';
+import { type FieldHit, type FieldRule, findFields, findFieldsInText } from './fields.ts';
+import { judgeTextType } from './markdown.ts';
+import { describeSize } from './summary.ts';
 
 /** A text from which bytes were taken out: what is left of it, and the bytes in their places. */
 export type Piece = string | Found;
@@ -43,7 +47,7 @@ export async function findBytes(text: string): Promise<readonly Piece[]> {
 }
 
 /** The same for a string that was decoded while it arrived. One that reads like words is text again. */
-export async function judgeSpill(spill: Spill): Promise<Piece> {
+async function judgeSpill(spill: Spill): Promise<Piece> {
   if (spill.kind !== 'bytes') return spill;
   const { kind, mimeType, original, ...bytes } = spill;
   if (mimeType !== undefined) return { kind, bytes, declared: mimeType };
@@ -188,4 +192,145 @@ function markdownAround(text: string, { start, end }: Base64Run, floor: number) 
     end: end + closed[0].length,
     label: label ? { label } : {},
   };
+}
+
+/** What is known about a result beside the result itself. */
+export interface TakeOutContext {
+  readonly spills?: Spills | undefined;
+  readonly rules: readonly FieldRule[];
+}
+
+/** Takes all bytes out of a text: those that the settings name, those that were spilled, those that are found. */
+export async function takeOut(text: string, context: TakeOutContext): Promise<readonly Piece[]> {
+  const pieces: Piece[] = [];
+  for (const piece of findFieldsInText(text, context.rules)) {
+    if (typeof piece !== 'string')
+      pieces.push((await readHit(piece, context)) ?? JSON.stringify(piece.data).slice(1, -1));
+    else {
+      for (const each of await takeSpills(piece, context.spills)) {
+        if (typeof each === 'string') pieces.push(...(await findBytes(each)));
+        else pieces.push(each);
+      }
+    }
+  }
+  return pieces;
+}
+
+/** The same for structured content: for each string in it that holds bytes, what is left of it. */
+export async function takeOutOfValue(
+  value: unknown,
+  context: TakeOutContext,
+): Promise<ReadonlyMap<string, readonly Piece[]>> {
+  const taken = new Map<string, readonly Piece[]>();
+  for (const hit of findFields(value, context.rules)) {
+    const found = await readHit(hit, context);
+    if (found) taken.set(hit.data, [found]);
+  }
+  const strings = new Set<string>();
+  mapStrings(value, (text) => {
+    if (text.length >= MIN_RUN_CHARS || context.spills?.find(text)) strings.add(text);
+    return text;
+  });
+  const { spills } = context;
+  for (const text of strings) {
+    const pieces = taken.get(text) ?? (await takeOut(text, { spills, rules: [] }));
+    // A string may be changed without any bytes in it: it was spilled, and is text again.
+    if (pieces.length !== 1 || pieces[0] !== text) taken.set(text, pieces);
+  }
+  return taken;
+}
+
+export function isFound(piece: Piece): piece is Found {
+  return typeof piece !== 'string';
+}
+
+/** What a rule points at is bytes, whether or not anything signs them; unless it is no base64 at all. */
+async function readHit(hit: FieldHit, { spills }: TakeOutContext): Promise<Found | undefined> {
+  const { data, ...about } = hit;
+  const spill = spills?.find(data);
+  if (spill) {
+    if (spill.kind !== 'bytes') return spill;
+    const { kind, mimeType, original: _, ...bytes } = spill;
+    return { kind, bytes, ...(mimeType === undefined ? {} : { declared: mimeType }), ...about };
+  }
+  const decoded = decodeBase64(data);
+  // Base64 may be in lines, but what has words in it is a message: “not found” would pass for base64.
+  if (!decoded.ok || decoded.bytes.length === 0 || data.trim().includes(' ')) return undefined;
+  const declared = decoded.mimeType === undefined ? {} : { declared: decoded.mimeType };
+  return { kind: 'bytes', bytes: decoded.bytes, ...declared, ...about };
+}
+
+async function takeSpills(text: string, spills: Spills | undefined): Promise<readonly Piece[]> {
+  if (!spills) return [text];
+  const whole = spills.find(text);
+  if (whole) return [await judgeSpill(whole)];
+  const pieces: Piece[] = [];
+  let from = 0;
+  for (const { 0: placeholder, index } of text.matchAll(PLACEHOLDER)) {
+    const spill = spills.find(placeholder);
+    if (!spill) continue;
+    pieces.push(text.slice(from, index), await judgeSpill(spill));
+    from = index + placeholder.length;
+  }
+  pieces.push(text.slice(from));
+  return pieces.filter((piece) => piece !== '');
+}
+
+/** What stands in a result for a long string that was taken out of it on the way in. */
+export function renderPlaceholder(secret: string, number: number): string {
+  return `filechat-spill:${secret}:${number}`;
+}
+
+/** Finds them in a text too: a transformer may have put one there. */
+const PLACEHOLDER = /filechat-spill:[0-9a-f]{32}:[0-9]+/g;
+
+/** A longer address or title is not worth reading back: it would be cut to a few words. */
+const MAX_RESTORED_BYTES = 8 * 1024 * 1024;
+
+/**
+ * A placeholder means something where a block has bytes or text. In any other field, such as an address or
+ * a title, the string that it stands for is put back.
+ */
+export async function restoreStrays(result: unknown, spills: Spills | undefined): Promise<unknown> {
+  if (!spills || !isRecord(result) || !Array.isArray(result['content'])) return result;
+  const content: readonly unknown[] = result['content'];
+  const found = new Map<string, Spill>();
+  for (const block of content) {
+    mapStrays(block, (text) => {
+      const spill = spills.find(text);
+      if (spill) found.set(text, spill);
+      return text;
+    });
+  }
+  if (found.size === 0) return result;
+  const restored = new Map<string, string>();
+  for (const [placeholder, spill] of found) restored.set(placeholder, await restore(spill));
+  return {
+    ...result,
+    content: content.map((block) => mapStrays(block, (text) => restored.get(text) ?? text)),
+  };
+}
+
+async function restore(spill: Spill): Promise<string> {
+  const words = `(${describeSize(spill.size)} of base64)`;
+  if (spill.kind !== 'bytes' || !spill.original || spill.size > MAX_RESTORED_BYTES) return words;
+  return spill.original().catch(() => words);
+}
+
+function mapStrays(block: unknown, replace: (text: string) => string): unknown {
+  if (!isRecord(block)) return mapStrings(block, replace);
+  const mapped = mapAllBut(['data', 'text'], block, replace);
+  const { resource } = block;
+  return isRecord(resource)
+    ? { ...mapped, resource: mapAllBut(['text', 'blob'], resource, replace) }
+    : mapped;
+}
+
+function mapAllBut(kept: readonly string[], owner: object, replace: (text: string) => string): object {
+  return Object.fromEntries(
+    Object.entries(owner).map(([key, value]) => [
+      replace(key),
+      kept.includes(key) && typeof value === 'string' ? value : mapStrings(value, replace),
+    ]),
+  );
 }

@@ -1,7 +1,8 @@
-import { escapeMarkers, showInvisible } from '../chat/format/escape.ts';
+import { escapeMarkers, restoreInvisible, showInvisible } from '../chat/format/escape.ts';
 import { fence } from '../chat/format/fence.ts';
+import { judgeMarkup } from '../media/sniff.ts';
+import { type MediaType, mediaByExtension, mediaByType, UNKNOWN } from '../media/table.ts';
 import type { Asset, AssetPart, LinkPart, ResultPart, TextPart, ToolResult } from '../ports.ts';
-import { codeSpan, escapeProse } from './inline.ts';
 
 /**
  * A result as the body of a tool turn. `readToolResult` in readMarkdown.ts is its exact inverse.
@@ -88,4 +89,68 @@ function quote(text: string): string {
     .split('\n')
     .map((line) => `> ${line}`)
     .join('\n');
+}
+
+/** Pieces of foreign text within a line of ours, each with its inverse. */
+
+/** Inline code, in which nothing is a link, a tag or a request. */
+export function codeSpan(text: string): string {
+  const shown = showInvisible(text).replace(/[\n\t]|^ | $/g, (each) => ESCAPES[each] ?? each);
+  let length = 1;
+  for (const [run] of shown.matchAll(/`+/g)) length = Math.max(length, run.length + 1);
+  const ticks = '`'.repeat(length);
+  const pad = shown.startsWith('`') || shown.endsWith('`') ? ' ' : '';
+  return `${ticks}${pad}${shown}${pad}${ticks}`;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\n': '⟦U+000A⟧', '\t': '⟦U+0009⟧', ' ': '⟦U+0020⟧' };
+
+/** The contents of all inline code in a line, and what stands between. */
+export function readCodeSpans(line: string): { readonly spans: readonly string[]; readonly rest: string } {
+  const spans: string[] = [];
+  const rest = line.replace(/(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)/gs, (_whole, _ticks, content: string) => {
+    spans.push(restoreInvisible(/^ .* $/s.test(content) ? content.slice(1, -1) : content));
+    return '`';
+  });
+  return { spans, rest };
+}
+
+/** Escapes what could become a link, a picture, code or a tag; the words stay readable. */
+function escapeProse(text: string): string {
+  return showInvisible(text).replace(/[\\`*[\]<>&~|$]/g, '\\$&');
+}
+
+export function unescapeProse(text: string): string {
+  return restoreInvisible(text.replace(/\\([\\`*[\]<>&~|$])/g, '$1'));
+}
+
+const MAX_PREVIEW_CHARS = 600;
+const CUT = '\n…\n';
+
+/** The head and the tail of a text that is too long to show, at line ends where that is possible. */
+export function previewText(text: string): string {
+  if (text.length <= MAX_PREVIEW_CHARS) return text;
+  const room = MAX_PREVIEW_CHARS - CUT.length;
+  const head = text.slice(0, Math.ceil(room * 0.6));
+  const tail = text.slice(text.length - Math.floor(room * 0.4));
+  const headEnd = head.lastIndexOf('\n');
+  const tailStart = tail.indexOf('\n') + 1;
+  return `${head.slice(0, headEnd > 0 ? headEnd : undefined)}${CUT}${tail.slice(tailStart)}`.toWellFormed();
+}
+
+/** What kind of text it is: by its declared type if it has one, else by its look. */
+export function judgeTextType(text: string, declared?: string): MediaType {
+  const known = mediaByType(declared?.split(';')[0]?.trim().toLowerCase() ?? '');
+  if (known?.kind === 'file' && known.extension !== 'txt') return known;
+  return judgeMarkup(text) ?? mediaByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
+}
+
+function looksLikeJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,9 +1,26 @@
 import { trimBlankLines } from '../base/lines.ts';
 import { restoreInvisible, unescapeMarkers } from '../chat/format/escape.ts';
 import { FenceReader } from '../chat/format/fence.ts';
-import type { Asset, AssetKind, AssetPart, ResourceSource, ResultPart, ToolResult } from '../ports.ts';
-import { readCodeSpans, unescapeProse } from './inline.ts';
-import { ERROR_LINE, FOR_USER, NEXT_BLOCK, NOTHING_LINE, PREVIEW_INFO } from './markdown.ts';
+import { type Turn, turnBody } from '../chat/format/parse.ts';
+import type {
+  Asset,
+  AssetKind,
+  AssetPart,
+  ResourceSource,
+  ResultPart,
+  TextEdit,
+  ToolResult,
+} from '../ports.ts';
+import {
+  ERROR_LINE,
+  FOR_USER,
+  NEXT_BLOCK,
+  NOTHING_LINE,
+  PREVIEW_INFO,
+  readCodeSpans,
+  renderToolResult,
+  unescapeProse,
+} from './markdown.ts';
 
 /** Reads the body of a tool turn back. What a person wrote into it by hand is read as text. */
 export function readToolResult(body: string): ToolResult {
@@ -148,4 +165,21 @@ function decodeTarget(target: string): string {
   } catch {
     return target;
   }
+}
+
+/**
+ * Keeps a tool's result, or only the file at `path`, for the user's eyes: it stays in the chat and is not sent. Nothing
+ * for a result that somebody has changed in a way that would not come back as it was written.
+ */
+export function leaveOutResult(text: string, turn: Turn, path?: string): TextEdit | undefined {
+  const body = turnBody(text, turn);
+  const written = trimBlankLines(body);
+  const result = readToolResult(body);
+  if (renderToolResult(result) !== written.replaceAll('\r\n', '\n')) return undefined;
+  const isMeant = (part: ResultPart) =>
+    part.audience !== 'user' && (path === undefined || (part.kind === 'asset' && part.asset.path === path));
+  if (!result.parts.some(isMeant)) return undefined;
+  const parts = result.parts.map((part) => (isMeant(part) ? { ...part, audience: 'user' as const } : part));
+  const start = turn.bodyStart + body.indexOf(written);
+  return { start, end: start + written.length, text: renderToolResult({ ...result, parts }) };
 }

@@ -1,16 +1,29 @@
 import { decodeBase64, decodedSizeAtMost, isSurelyLarger } from '../base/base64.ts';
-import { mapStrings } from '../base/json.ts';
+import { mapStrings, sameJson } from '../base/json.ts';
 import { judgeMarkup } from '../media/sniff.ts';
 import type { ProblemPart, ResultAssets, ResultPart, TextPart } from '../ports.ts';
-import type { Block, BytesBlock } from './blocks.ts';
-import type { Found, Piece } from './findBytes.ts';
-import { judgeTextType, previewText } from './longText.ts';
-import { nameFromUri } from './names.ts';
-import { ByteSaver, lengthOf, problem, type SpilledFiles } from './saveBytes.ts';
-import { saysMore } from './structured.ts';
+import { type Block, type BytesBlock, nameFromUri } from './blocks.ts';
+import {
+  type Found,
+  isFound,
+  type Piece,
+  type TakeOutContext,
+  takeOut,
+  takeOutOfValue,
+} from './findBytes.ts';
+import { judgeTextType, previewText } from './markdown.ts';
+import {
+  ByteSaver,
+  layOutJson,
+  lengthOf,
+  looksLikeJson,
+  mentionWords,
+  problem,
+  type Saved,
+  type SpilledFiles,
+  valueWords,
+} from './saveBytes.ts';
 import { describeSize } from './summary.ts';
-import { isFound, type TakeOutContext, takeOut, takeOutOfValue } from './takeOut.ts';
-import { layOutJson, looksLikeJson, mentionWords, type Saved, valueWords } from './words.ts';
 
 export interface ResultLimits {
   readonly maxInlineChars: number;
@@ -174,4 +187,31 @@ function isInMemory(found: Found): boolean {
 /** In the preview of a page that keeps its pictures. */
 function describePiece(piece: Piece): string {
   return isFound(piece) ? `(${describeSize(lengthOf(piece))} of base64)` : piece;
+}
+
+/**
+ * Whether structured content says something that the blocks do not: servers send the same thing both ways
+ * for the sake of old clients. Both sides have words where bytes were.
+ */
+function saysMore(structured: unknown, said: readonly unknown[]): boolean {
+  const wrapped = onlyValue(structured);
+  const known = said.flatMap(whatItSays);
+  const repeats = (value: unknown) => known.some((each) => sameJson(each, value));
+  return !repeats(structured) && !(wrapped !== undefined && repeats(wrapped));
+}
+
+/** A text, as text and, if it can be read so, as JSON. */
+function whatItSays(said: unknown): readonly unknown[] {
+  if (typeof said !== 'string' || !/^\s*["[{\d-]|^\s*(?:true|false|null)\s*$/.test(said)) return [said];
+  try {
+    return [said, JSON.parse(said)];
+  } catch {
+    return [said];
+  }
+}
+
+/** Libraries wrap a plain return value as `{ "result": … }`. */
+function onlyValue(value: unknown): unknown {
+  const values = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  return values.length === 1 ? values[0] : undefined;
 }

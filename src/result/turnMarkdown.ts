@@ -3,8 +3,7 @@ import { escapeMarkers, showInvisible } from '../chat/format/escape.ts';
 import { fence } from '../chat/format/fence.ts';
 import { escapeReply, withoutClosing } from '../chat/reply/escape.ts';
 import type { ResultPart, TextPart } from '../ports.ts';
-import { codeSpan } from './inline.ts';
-import { canBePlain, PREVIEW_INFO, renderAssetLink, renderPart } from './markdown.ts';
+import { canBePlain, codeSpan, PREVIEW_INFO, renderAssetLink, renderPart } from './markdown.ts';
 
 /**
  * What a server gave, as words of the user's turn or of the assistant's. Neither form starts a turn, makes a call,

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import * as vscode from 'vscode';
-import type { FileLimits } from '../assets/readFile.ts';
+import type { FileLimits } from '../assets/chatFiles.ts';
 import { DEFAULT_LIMITS, type ResultLimits, type ToolSettings } from '../mcpClient.ts';
 import type { Approval } from '../ports.ts';
 import { readFieldRules } from '../result/fields.ts';

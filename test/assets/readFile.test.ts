@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { FolderFiles, type FolderFilesOptions, isAllowedType } from '../../src/assets/readFile.ts';
+import { FolderFiles, type FolderFilesOptions, isAllowedType } from '../../src/assets/chatFiles.ts';
 import type { FileReference } from '../../src/ports.ts';
 import { needsFifos, needsModes, needsSymlinks } from '../windows/needs.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isRemotePath, writtenPathProblem } from '../../src/assets/writtenPath.ts';
+import { isRemotePath, writtenPathProblem } from '../../src/assets/confined.ts';
 
 describe('a written path on Windows', () => {
   const cases: readonly (readonly [problem: string | undefined, ...written: string[]])[] = [

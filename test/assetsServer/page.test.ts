@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { pageOf } from '../../src/assetsServer/page.ts';
+import { pageOf } from '../../src/assetsServer/resources.ts';
 import type { ChatEntry, Entry } from '../../src/catalog/entry.ts';
 
 const entry = (at: number, time: number): ChatEntry => ({

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
-import { createServer } from '../../src/assetsServer/server.ts';
-import { createShared, type Shared } from '../../src/assetsServer/shared.ts';
+import { createServer, createShared, type Shared } from '../../src/assetsServer/server.ts';
 import { useTree } from '../catalog/tree.ts';
 
 const SECRET = '/home/somebody/chats/private.chat.md';

@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { Watching } from '../../src/assetsServer/watching.ts';
+import { Watching } from '../../src/assetsServer/changes.ts';
 import { Catalog } from '../../src/catalog/catalog.ts';
 
 it('one watch tells all who have joined, and there is a new one for who joins after the last has left', async (t) => {

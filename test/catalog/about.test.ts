@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { describeEntry, entryMeta, entryTitle, readingCost } from '../../src/catalog/about.ts';
-import type { AssetEntry, ChatEntry } from '../../src/catalog/entry.ts';
+import {
+  type AssetEntry,
+  type ChatEntry,
+  describeEntry,
+  entryMeta,
+  entryTitle,
+  readingCost,
+} from '../../src/catalog/entry.ts';
 
 const changed = new Date('2026-11-16T09:30:12.000Z');
 const CHAT: ChatEntry = {

@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { readAddress } from '../../src/catalog/address.ts';
-import { Catalog } from '../../src/catalog/catalog.ts';
+import { Catalog, isNamedSo } from '../../src/catalog/catalog.ts';
 import { CatalogRefusal } from '../../src/catalog/entry.ts';
-import { isNamedSo } from '../../src/catalog/roots.ts';
 import { needsCase, needsFifos, needsSymlinks } from '../windows/needs.ts';
 import { assetNumbered, chatWith, useTree } from './tree.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { REST_BYTES, textWindow } from '../../src/catalog/textWindow.ts';
+import { REST_BYTES, textWindow } from '../../src/catalog/windows.ts';
 
 /** As a reader does it: with a few bytes before the place and behind the window, and no others. */
 function windowOf(file: Uint8Array, start: number, maxBytes: number) {

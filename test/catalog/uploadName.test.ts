@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { checkUploadName } from '../../src/catalog/uploadName.ts';
+import { checkUploadName } from '../../src/catalog/save.ts';
 
 describe('the name of an upload', () => {
   for (const name of [

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { changesBetween } from '../../src/gallery/changes.ts';
 import { describeBytes, type GalleryItem, isShown, kindOf } from '../../src/gallery/item.ts';
-import { readFromPage } from '../../src/gallery/messages.ts';
-import { countPdfPages } from '../../src/gallery/peeks.ts';
+import { changesBetween, readFromPage } from '../../src/gallery/messages.ts';
+import { countPdfPages, describeDuration, peaksOf } from '../../src/gallery/peeks.ts';
 import {
   applyQuery,
   EVERYTHING,
@@ -13,7 +12,6 @@ import {
   UNLINKED,
 } from '../../src/gallery/query.ts';
 import { choose, chooseAll, extend, keepShown, NOTHING, toggle } from '../../src/gallery/selection.ts';
-import { describeDuration, peaksOf } from '../../src/gallery/waveform.ts';
 import { fillIn } from '../../src/gallery/words.ts';
 
 const DAY = 24 * 60 * 60 * 1000;

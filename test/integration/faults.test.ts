@@ -9,7 +9,7 @@ import MarkdownIt from 'markdown-it';
 import { FolderAssets } from '../../src/assets/store.ts';
 import { parseChat } from '../../src/chat/format/parse.ts';
 import { FileDocument } from '../../src/cli/fileDocument.ts';
-import { CONSENT_GIVEN } from '../../src/cli/terminalConsent.ts';
+import { CONSENT_GIVEN } from '../../src/cli/terminal.ts';
 import { ChatListener } from '../../src/listener.ts';
 import { Connections } from '../../src/mcp/pool/connections.ts';
 import { DEFAULT_LIMITS, McpClient } from '../../src/mcpClient.ts';

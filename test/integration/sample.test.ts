@@ -7,7 +7,7 @@ import { FolderAssets } from '../../src/assets/store.ts';
 import { nextAction } from '../../src/chat/format/nextAction.ts';
 import { parseChat, turnBody } from '../../src/chat/format/parse.ts';
 import { FileDocument } from '../../src/cli/fileDocument.ts';
-import { CONSENT_GIVEN } from '../../src/cli/terminalConsent.ts';
+import { CONSENT_GIVEN } from '../../src/cli/terminal.ts';
 import { ChatListener } from '../../src/listener.ts';
 import type { ServerConfig } from '../../src/mcp/config/servers.ts';
 import type { ToolProgress } from '../../src/ports.ts';

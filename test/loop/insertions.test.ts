@@ -5,7 +5,7 @@ import { parseChat, turnBody } from '../../src/chat/format/parse.ts';
 import { ChatEdits } from '../../src/loop/chatEdits.ts';
 import { type InsertionParts, insertPrompt, insertResource } from '../../src/loop/insertions.ts';
 import { processMixedToolResult } from '../../src/mcpClient.ts';
-import { textParts } from '../../src/model/request/userParts.ts';
+import { textParts } from '../../src/model/request/attachments.ts';
 import type { PromptResult, ResultPart, ToolResult } from '../../src/ports.ts';
 import { MemoryAssets } from '../result/memoryAssets.ts';
 import { png } from '../result/samples.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { isDecidedHere, sniffMagic } from '../../src/media/magic.ts';
-import { judgeMediaType, sniffBytes, sniffHead } from '../../src/media/sniff.ts';
+import { isDecidedHere, judgeMediaType, sniffBytes, sniffHead, sniffMagic } from '../../src/media/sniff.ts';
 import { mediaByExtension } from '../../src/media/table.ts';
 import { SAMPLES } from '../content/samples.ts';
 import * as sample from '../result/samples.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { applied } from '../../src/chat/edits/regenerate.ts';
+import { applied } from '../../src/chat/edits/fork.ts';
 import { parseChat } from '../../src/chat/format/parse.ts';
-import { leaveOutResult } from '../../src/result/leaveOut.ts';
+import { leaveOutResult } from '../../src/result/readMarkdown.ts';
 
 const CHART = '![Tool generated image 1](cmdassets/tool-image-20250101-120000-abcdefgh-1.png)';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { nameFromUri } from '../../src/result/names.ts';
+import { nameFromUri } from '../../src/result/blocks.ts';
 
 const cases: Record<string, string | undefined> = {
   'file:///data/Sales%20Q1.pdf': 'Sales Q1.pdf',

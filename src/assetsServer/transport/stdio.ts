@@ -1,9 +1,15 @@
 import type { Readable, Writable } from 'node:stream';
+import {
+  type JSONRPCMessage,
+  ProtocolErrorCode,
+  parseJSONRPCMessage,
+  type RequestId,
+  serializeMessage,
+  type Transport,
+} from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Follower } from '../changes.ts';
-import { createServer } from '../server.ts';
-import type { Shared } from '../shared.ts';
-import { LineTransport } from './lineTransport.ts';
+import { createServer, type Shared } from '../server.ts';
 
 export interface StdioOptions {
   readonly input: Readable;
@@ -45,4 +51,151 @@ export async function serveOverStdio(
   signal.addEventListener('abort', stop);
   await transport.ended;
   signal.removeEventListener('abort', stop);
+}
+
+export interface LineTransportOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly maxMessageBytes: number;
+  /** Called before a message is handed on, which waits for it. */
+  readonly before?: (message: JSONRPCMessage) => Promise<void>;
+}
+
+const NEWLINE = 0x0a;
+/** Where the id of a message that is thrown away is looked for. */
+const EDGE_BYTES = 1024;
+
+/**
+ * Messages by lines over stdin and stdout. Reads a line in time that grows with its length, not with its square as
+ * the SDK's own reader does, and answers a message that is too long instead of ending the connection.
+ */
+export class LineTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  /** Resolves when the connection has ended, from whichever side. */
+  readonly ended: Promise<void>;
+  readonly #options: LineTransportOptions;
+  #onEnded: () => void = () => {};
+  #line: Buffer[] = [];
+  #lineBytes = 0;
+  /** What is kept of a line that is too long. */
+  #head = '';
+  #tail = Buffer.alloc(0);
+  #closed = false;
+
+  constructor(options: LineTransportOptions) {
+    this.#options = options;
+    this.ended = new Promise((resolve) => {
+      this.#onEnded = resolve;
+    });
+  }
+
+  async start(): Promise<void> {
+    const { input, output } = this.#options;
+    // Who reads us has gone; nobody is left to answer to.
+    output.on('error', () => void this.close());
+    void this.#read(input);
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#closed) throw new Error('The connection is closed.');
+    const { output } = this.#options;
+    await new Promise<void>((resolve) => output.write(serializeMessage(message), () => resolve()));
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#forgetLine();
+    this.#options.input.destroy();
+    this.onclose?.();
+    this.#onEnded();
+  }
+
+  async #read(input: Readable): Promise<void> {
+    try {
+      for await (const chunk of input) {
+        await this.#take(chunk as Buffer);
+        if (this.#closed) return;
+      }
+    } catch (error) {
+      if (!this.#closed) this.onerror?.(error as Error);
+    } finally {
+      await this.close();
+    }
+  }
+
+  async #take(chunk: Buffer): Promise<void> {
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+      this.#append(chunk.subarray(from, at));
+      await this.#endLine();
+      from = at + 1;
+    }
+    this.#append(chunk.subarray(from));
+  }
+
+  #append(bytes: Buffer): void {
+    const before = this.#lineBytes;
+    this.#lineBytes += bytes.length;
+    if (this.#lineBytes <= this.#options.maxMessageBytes) {
+      if (bytes.length > 0) this.#line.push(bytes);
+      return;
+    }
+    if (before <= this.#options.maxMessageBytes) {
+      this.#head = Buffer.concat([...this.#line, bytes], Math.min(this.#lineBytes, EDGE_BYTES)).toString();
+      this.#line = [];
+    }
+    this.#tail = Buffer.concat([this.#tail, bytes.subarray(-EDGE_BYTES)]).subarray(-EDGE_BYTES);
+  }
+
+  async #endLine(): Promise<void> {
+    const isTooLong = this.#lineBytes > this.#options.maxMessageBytes;
+    const id = isTooLong ? idAtEdges(this.#head, this.#tail.toString()) : undefined;
+    const text = isTooLong ? '' : Buffer.concat(this.#line, this.#lineBytes).toString();
+    this.#forgetLine();
+    if (isTooLong) await this.#refuse(id);
+    else if (text.trim() !== '') await this.#deliver(text);
+  }
+
+  async #deliver(text: string): Promise<void> {
+    let message: JSONRPCMessage;
+    try {
+      message = parseJSONRPCMessage(JSON.parse(text));
+    } catch {
+      this.onerror?.(new Error('A line that is no message of the protocol was left out.'));
+      return;
+    }
+    await this.#options.before?.(message);
+    if (!this.#closed) this.onmessage?.(message);
+  }
+
+  async #refuse(id: RequestId | undefined): Promise<void> {
+    const reason = `The message is longer than ${this.#options.maxMessageBytes} bytes.`;
+    this.onerror?.(new Error(reason));
+    if (id === undefined || this.#closed) return;
+    await this.send({
+      jsonrpc: '2.0',
+      id,
+      error: { code: ProtocolErrorCode.InvalidRequest, message: reason },
+    });
+  }
+
+  #forgetLine(): void {
+    this.#line = [];
+    this.#lineBytes = 0;
+    this.#head = '';
+    this.#tail = Buffer.alloc(0);
+  }
+}
+
+const ID = String.raw`(-?\d{1,15}|"[^"\\]{1,200}")`;
+const ID_AT_HEAD = new RegExp(String.raw`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*${ID}\s*,`);
+const ID_AT_TAIL = new RegExp(String.raw`,\s*"id"\s*:\s*${ID}\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`);
+
+/** In JSON, only a member of the whole message can stand directly behind its first brace or before its last. */
+function idAtEdges(head: string, tail: string): RequestId | undefined {
+  const id = ID_AT_HEAD.exec(head)?.[1] ?? ID_AT_TAIL.exec(tail)?.[1];
+  return id === undefined ? undefined : JSON.parse(id);
 }

@@ -5,7 +5,7 @@ import { listAssets, pageOf } from '../list.ts';
 import { searchChats } from '../search.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
 import { BUILT_IN_SERVER, type BuiltInPlaces } from './builtIn.ts';
-import { Catalogs, ChatFiles } from './files.ts';
+import { Catalogs, ChatFiles, readVisibleChat } from './files.ts';
 import { windowParts } from './results.ts';
 import {
   BUILT_IN_WINDOW,
@@ -18,7 +18,6 @@ import {
   toolSpecs,
 } from './specs.ts';
 import { listText, readText, searchText } from './texts.ts';
-import { readVisibleChat } from './visibleChat.ts';
 
 const SPECS = toolSpecs(BUILT_IN_WINDOW);
 

@@ -1,6 +1,6 @@
 import { readMarker } from '../format/marker.ts';
 import type { Chat } from '../format/parse.ts';
-import { isSettingKey, type SettingKey } from '../format/settingKeys.ts';
+import { isSettingKey, type SettingKey } from '../format/settings.ts';
 
 /** A key or a value of the settings at the top. */
 export type SettingPlace =

@@ -1,6 +1,5 @@
 import { visibleLine } from '../../base/lines.ts';
-import { commentsOfTurn, shifted, textOutside } from '../format/chatComments.ts';
-import { isWithin, type Region } from '../format/comments.ts';
+import { commentsOfTurn, isWithin, type Region, shifted, textOutside } from '../format/comments.ts';
 import type { Role } from '../format/marker.ts';
 import { parseChat, type Turn } from '../format/parse.ts';
 

@@ -1,7 +1,8 @@
-import { eachLine } from '../../base/lines.ts';
-import { behindQuote } from '../edits/quote.ts';
+import { eachLine, visibleLine } from '../../base/lines.ts';
+import { behindQuote } from '../edits/fileLink.ts';
 import { withoutComments } from '../format/comments.ts';
 import { parseChat, type Turn, turnBody } from '../format/parse.ts';
+import { readSettings } from '../format/settings.ts';
 
 const MAX_TITLE_CHARS = 60;
 /** More of a line than any title shows. */
@@ -62,4 +63,33 @@ function cutAtWord(words: string, limit: number): string {
   // A first word that fills all of it is cut in the middle.
   const cut = space > head.length / 3 ? head.slice(0, space) : head;
   return `${cut.replace(/[\s,;:.–—-]+$/, '')}…`;
+}
+
+const MAX_GIVEN_TITLE_CHARS = 100;
+const ASSET_LINK = /\]\((cmdassets\/[^()\s]+)\)/g;
+
+/** What a list says of a chat. */
+export interface ChatSummary {
+  readonly model?: string;
+  readonly turns: number;
+  readonly assets: number;
+}
+
+/** The title that the chat gives itself, else its first words. The beginning of a chat is enough. */
+export function chatTitle(text: string): string | undefined {
+  const { title } = readSettings(parseChat(text)).settings;
+  const line = title && visibleLine(title);
+  return line ? [...line].slice(0, MAX_GIVEN_TITLE_CHARS).join('') : titleFor(text);
+}
+
+export function summarizeChat(text: string): ChatSummary {
+  const chat = parseChat(text);
+  const { model } = readSettings(chat).settings;
+  const links = Array.from(text.matchAll(ASSET_LINK), ([, target]) => target);
+  return { ...(model && { model }), turns: chat.turns.length, assets: new Set(links).size };
+}
+
+/** A typed name without the ending of chats. A save dialog may have added a part of the ending, or another one. */
+export function chatStem(typed: string): string {
+  return typed.replace(/(?<=.)(?:\.chat)?(?:\.md)?$/i, '');
 }

@@ -5,9 +5,9 @@ import { FenceReader } from '../format/fence.ts';
 import { renderMarker } from '../format/marker.ts';
 import { parseChat, type Turn } from '../format/parse.ts';
 import { readReplyText } from './escape.ts';
-import { type MetadataNote, mergeMetadata, readMetadata } from './metadata.ts';
 import { readCut, stepReplyLine } from './notes.ts';
 import { checkSum, REASONING_FOOT, REASONING_HEAD, REASONING_INFO, readReasoning } from './reasoning.ts';
+import { type MetadataNote, mergeMetadata, readMetadata } from './render.ts';
 
 /** What an assistant's turn says, part by part. */
 export type ReplyPart =

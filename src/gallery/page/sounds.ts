@@ -1,5 +1,5 @@
 import type { GalleryItem } from '../item.ts';
-import { describeDuration, peaksOf } from '../waveform.ts';
+import { describeDuration, peaksOf } from '../peeks.ts';
 import { fillIn, type Words } from '../words.ts';
 import { element, setIcon } from './dom.ts';
 

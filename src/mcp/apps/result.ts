@@ -1,6 +1,20 @@
-import { mapStrings } from '../../base/json.ts';
-import { isObject } from '../../base/json2.ts';
-import type { Asset, AssetPart, ResultPart, Spills } from '../../ports.ts';
+import { field, isObject, mapStrings } from '../../base/json.ts';
+import { turnAt } from '../../chat/edits/fork.ts';
+import { readArguments } from '../../chat/format/calls.ts';
+import { answeredCall, answersTo, isSameCall } from '../../chat/format/nextAction.ts';
+import { parseChat, type Turn, turnBody } from '../../chat/format/parse.ts';
+import type {
+  Asset,
+  AssetPart,
+  ResultPart,
+  ServerHost,
+  Spills,
+  ToolCall,
+  ToolInfo,
+  ToolResult,
+} from '../../ports.ts';
+import { readToolResult } from '../../result/readMarkdown.ts';
+import { type App, appBlock, fetchApp, withPolicy } from './app.ts';
 
 export interface AssetForApp {
   readonly mimeType: string;
@@ -101,4 +115,77 @@ function readObject(json: string): Readonly<Record<string, unknown>> | undefined
   } catch {
     return undefined;
   }
+}
+
+/** Where apps are shown. */
+export interface AppSink {
+  /** Whether a server runs on this machine: its app may then reach loopback. */
+  isLocal(server: string): Promise<boolean>;
+  show(app: AppResult): void;
+}
+
+/** What an app is shown with. */
+export interface AppResult {
+  readonly chat: string | undefined;
+  readonly call: ToolCall;
+  readonly tool: ToolInfo;
+  /** As it came, with all its bytes, as many as an app can take. */
+  readonly result: unknown;
+  readonly app: App;
+}
+
+export interface AppCall {
+  readonly host: Pick<ServerHost, 'fetchResource' | 'listResources'>;
+  readonly call: ToolCall;
+  readonly tool: ToolInfo;
+  readonly chat: string | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly spills: Spills;
+}
+
+/** A page that takes longer does not keep the result waiting. */
+const PATIENCE_MS = 5000;
+
+/** Shows the app of a tool, and gives the tool's result with the app's page as one more block of it. */
+export async function showWithResult(result: unknown, sink: AppSink, about: AppCall): Promise<unknown> {
+  const { host, call, tool, chat, signal, spills } = about;
+  const content = field(result, 'content');
+  if (tool.app === undefined || !Array.isArray(content) || !isObject(result)) return result;
+  const late = AbortSignal.timeout(PATIENCE_MS);
+  const either = signal === undefined ? late : AbortSignal.any([signal, late]);
+  const name = { server: tool.server, uri: tool.app };
+  const app = await fetchApp(host, name, { local: await sink.isLocal(tool.server), signal: either }).catch(
+    () => ({ problem: 'the server takes too long to send it' }),
+  );
+  signal?.throwIfAborted();
+  if ('problem' in app) {
+    const text = `The app of this tool is not shown: ${app.problem}`;
+    return { ...result, content: [...content, { type: 'text', text, annotations: { audience: ['user'] } }] };
+  }
+  sink.show({ chat, call, tool, result: await restoreForApp(result, spills), app });
+  return { ...result, content: [...content, appBlock(withPolicy(app.html, app.csp), tool.app)] };
+}
+
+/** The call at an offset, in its own fence or in the tool's turn that answers it, with what the chat kept of its result. */
+export function answeredCallAt(
+  text: string,
+  offset: number,
+): { readonly call: ToolCall; readonly result: ToolResult } | undefined {
+  const chat = parseChat(text);
+  const at = turnAt(chat, offset);
+  const speakerAt = chat.turns.findLastIndex((turn) => turn.role !== 'tool' && turn.start <= offset);
+  const isAnswerTo = (turn: Turn) => (call: Turn['calls'][number]) => isSameCall(answeredCall(turn), call);
+  const calls = chat.turns[speakerAt]?.calls ?? [];
+  const written =
+    at?.role === 'tool'
+      ? calls.find(isAnswerTo(at))
+      : calls.find(({ start, end }) => start <= offset && offset <= end);
+  const answer = written && answersTo(chat.turns, speakerAt).find((turn) => isAnswerTo(turn)(written));
+  const args = written && readArguments(written.argumentsText);
+  if (!answer || !args?.ok) return undefined;
+  const { server, tool, id = '' } = written;
+  return {
+    call: { server, tool, id, arguments: args.value },
+    result: readToolResult(turnBody(text, answer)),
+  };
 }

@@ -1,6 +1,8 @@
-import { field, isObject } from '../../base/json2.ts';
+import { field, isObject } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
-import type { Log, ToolCall, ToolInfo } from '../../ports.ts';
+import { fence } from '../../chat/format/fence.ts';
+import type { Log, ToolCall, ToolInfo, ToolName } from '../../ports.ts';
+import { codeSpan } from '../../result/markdown.ts';
 import type { App, ToolApp } from './app.ts';
 
 export type AppTool = ToolInfo & Pick<ToolApp, 'notForApps'>;
@@ -338,4 +340,13 @@ function asResult(result: unknown): Fields {
 
 function cut(words: string, maxChars: number): string {
   return words.length <= maxChars ? words : `${words.slice(0, maxChars).toWellFormed()}…`;
+}
+
+/**
+ * What an app says, for a turn of the user's. In a fence it starts no turn, makes no call, attaches no file and loads
+ * nothing; and the line above says to the model and to the reader whose words they are.
+ */
+export function quoteForChat({ server, tool }: ToolName, words: string): string {
+  const text = showInvisible(words.replaceAll('\r\n', '\n'));
+  return `From the app of ${codeSpan(tool)} (${codeSpan(server)}):\n\n${fence(text)}`;
 }

@@ -1,5 +1,5 @@
 import type { ASTNode, ObjectASTNode } from 'vscode-json-languageservice';
-import { field } from '../../base/json2.ts';
+import { field } from '../../base/json.ts';
 import type { TextEdit } from '../../ports.ts';
 import { exampleFor, printJson } from '../schema/example.ts';
 import { type ArgumentHelp, type ArgumentProblem, stepsTo } from './help.ts';

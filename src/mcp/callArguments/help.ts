@@ -1,8 +1,13 @@
-import type { ASTNode, Diagnostic, LanguageService } from 'vscode-json-languageservice';
-import type { Keywords } from '../schema/schema.ts';
-import { meter, type Steps } from '../schema/schemaMeter.ts';
+import type {
+  ASTNode,
+  Diagnostic,
+  LanguageService,
+  Position,
+  Range,
+  TextDocument,
+} from 'vscode-json-languageservice';
+import { type Keywords, meter, type Steps } from '../schema/schema.ts';
 import { choicesOf, helpSchema, type Step, schemaAt } from './schema.ts';
-import { textDocument } from './textDocument.ts';
 
 /** What is wrong with the arguments of a call. Offsets count in the arguments. */
 export interface ArgumentProblem {
@@ -208,4 +213,32 @@ function aboutOf(documentation: unknown): { readonly about?: string } {
       ? documentation.value
       : documentation;
   return typeof value === 'string' && value !== '' ? { about: value } : {};
+}
+
+/** Arguments as the language service wants to see them. */
+function textDocument(text: string): TextDocument {
+  const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
+  const offsetAt = ({ line, character }: Position) => {
+    const start = starts[line] ?? text.length;
+    return Math.min(start + character, starts[line + 1] ?? text.length);
+  };
+  const positionAt = (offset: number): Position => {
+    const at = Math.max(0, Math.min(offset, text.length));
+    const line = starts.findLastIndex((start) => start <= at);
+    return { line, character: at - (starts[line] ?? 0) };
+  };
+  return {
+    uri: 'file:///arguments.json',
+    languageId: 'json',
+    version: 1,
+    lineCount: starts.length,
+    getText: (range?: Range) => (range ? text.slice(offsetAt(range.start), offsetAt(range.end)) : text),
+    positionAt,
+    offsetAt,
+    getLineRange: (line) => ({
+      start: { line, character: 0 },
+      end: positionAt((starts[line + 1] ?? text.length + 1) - 1),
+    }),
+    getEOLCharacters: (line) => (line < starts.length - 1 ? '\n' : ''),
+  };
 }

@@ -1,5 +1,5 @@
+import { field, isObject } from '../../base/json.ts';
 import { describeServer } from './fingerprint.ts';
-import { looksSecret } from './secretValues.ts';
 import { readServers, type ServerConfig } from './servers.ts';
 
 /** A server in the form of our setting, with its variables in it. */
@@ -26,4 +26,42 @@ export function describeEntry(server: NewServer): string {
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+export interface SecretsTaken {
+  /** The entry with `${input:…}` in the place of each secret. */
+  readonly entry: Readonly<Record<string, unknown>>;
+  /** The secrets by the ids of their inputs. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|AUTHORIZATION/i;
+/** How the keys of well-known services begin. */
+const SECRET_VALUE = /^(?:sk-|gh[opsu]_|github_pat_|glpat-|xox[abpr]-|AKIA|AIza|eyJ)/;
+
+export function looksSecret(name: string, value = ''): boolean {
+  return SECRET_NAME.test(name) || SECRET_VALUE.test(value);
+}
+
+/** A dot cannot be in the name of a server, so that no two servers share an input. */
+export function inputId(server: string, name: string): string {
+  return `${server}.${name}`;
+}
+
+/** Takes the secrets out of an entry of the setting, which is a file that people show to each other. */
+export function takeSecrets(server: string, entry: Readonly<Record<string, unknown>>): SecretsTaken {
+  const secrets = new Map<string, string>();
+  const replace = (name: string, value: unknown): unknown => {
+    const isLiteral = typeof value === 'string' && value !== '' && !value.includes('${');
+    if (!isLiteral || name.includes('}') || !looksSecret(name, value)) return value;
+    const id = inputId(server, name);
+    secrets.set(id, value);
+    return `\${input:${id}}`;
+  };
+  const taken = ['env', 'headers', 'oauth'].flatMap((part) => {
+    const record = field(entry, part);
+    if (!isObject(record)) return [];
+    return [[part, Object.fromEntries(Object.entries(record).map(([k, v]) => [k, replace(k, v)]))] as const];
+  });
+  return { entry: { ...entry, ...Object.fromEntries(taken) }, secrets };
 }

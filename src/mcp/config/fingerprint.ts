@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { showInvisible } from '../../chat/format/escape.ts';
-import { MASK } from '../connection/maskSecrets.ts';
+import { MASK } from '../connection/stderr.ts';
+import { looksSecret } from './entry.ts';
 import { inputsOf } from './inputs.ts';
-import { looksSecret } from './secretValues.ts';
 import type { RemoteServer, ServerConfig, StdioServer } from './servers.ts';
 
 /** Whether a value is hidden that somebody has written down under this name. */

@@ -1,8 +1,7 @@
 import { posix, win32 } from 'node:path';
-import { field, isObject } from '../../base/json2.ts';
-import { parseJsonWithComments } from '../../base/jsonc.ts';
+import { field, isObject, parseJsonWithComments } from '../../base/json.ts';
 import { checkServerId } from './checks.ts';
-import { inputId } from './secretValues.ts';
+import { inputId } from './entry.ts';
 import { addressOf, kindOf, readServers } from './servers.ts';
 
 export type ImportApp = 'Claude Desktop' | 'Cursor' | 'Windsurf' | 'Claude Code' | 'VS Code';

@@ -1,4 +1,4 @@
-import { field, isObject } from '../../base/json2.ts';
+import { field, isObject } from '../../base/json.ts';
 import { checkHeader, checkText, checkUrl } from './checks.ts';
 import type { OAuthConfig, ServerConfig } from './servers.ts';
 

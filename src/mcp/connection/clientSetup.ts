@@ -2,9 +2,12 @@ import {
   Client,
   type ClientCapabilities,
   type Implementation,
+  type JSONRPCMessage,
   ProtocolError,
   ProtocolErrorCode,
+  type RequestId,
 } from '@modelcontextprotocol/client';
+import { field, isObject } from '../../base/json.ts';
 import type { AskedBy, ServerChange, ServerRequests } from '../../ports.ts';
 import { APPS_EXTENSION } from '../apps/app.ts';
 import { readElicitation, writeElicitationAnswer } from '../requests/elicitation.ts';
@@ -91,4 +94,75 @@ function hearNotifications(client: Client, setup: ClientSetup): void {
   client.setNotificationHandler('notifications/elicitation/complete', ({ params }) =>
     onElicitationDone(params.elicitationId),
   );
+}
+
+/** What a process has said to the question about the newer revision after it was greeted in the old way. */
+export type LateAnswer = 'nothing' | 'yes' | 'no';
+
+/**
+ * Minds the question about the newer revision. A process that is slow to start is greeted in the old way while the
+ * question still lies in its pipe, and answers it when nobody waits for that any more.
+ */
+export class RevisionQuestion {
+  #id: RequestId | undefined;
+  #late: LateAnswer | undefined;
+
+  /** Undefined when the answer came in time, or nothing was asked. */
+  get late(): LateAnswer | undefined {
+    return this.#late;
+  }
+
+  /** Must see every message that is sent. */
+  sent(message: JSONRPCMessage): void {
+    if (!('method' in message) || !('id' in message)) return;
+    if (message.method === 'server/discover') this.#id = message.id;
+    else if (this.#id !== undefined) this.#late ??= 'nothing';
+  }
+
+  /** Whether the message is the late answer, which is for nobody else. Must see every message that has come. */
+  takes(message: JSONRPCMessage): boolean {
+    if ('method' in message || this.#id === undefined || message.id !== this.#id) return false;
+    if (this.#late === undefined) {
+      this.#id = undefined;
+      return false;
+    }
+    this.#late = 'result' in message ? 'yes' : 'no';
+    return true;
+  }
+}
+
+/**
+ * The SDK checks results of the revision 2026-07-28 against the whole schema, so that one bad block would lose all
+ * others. So an empty result of the same kind takes the place of what came, and carries it under this key, which is
+ * a symbol so that no server can make it up.
+ */
+const RAW = Symbol('filechat.raw');
+
+/** What an empty result of a method looks like. */
+const EMPTY: ReadonlyMap<string, Readonly<Record<string, unknown>>> = new Map([
+  ['tools/call', { content: [] }],
+  ['tools/list', { tools: [] }],
+  ['resources/list', { resources: [] }],
+  ['resources/templates/list', { resourceTemplates: [] }],
+  ['resources/read', { contents: [] }],
+  ['prompts/list', { prompts: [] }],
+  ['prompts/get', { messages: [] }],
+  ['completion/complete', { completion: { values: [] } }],
+]);
+
+/** Puts an empty result in the place of one that the SDK might judge. */
+export function loosenResult(message: JSONRPCMessage, method: string | undefined): void {
+  const empty = EMPTY.get(method ?? '');
+  if (empty === undefined || !('result' in message) || !isObject(message.result)) return;
+  const raw = message.result;
+  // One that does not say what it is, is complete.
+  if ((field(raw, 'resultType') ?? 'complete') !== 'complete') return;
+  Object.assign(message, {
+    result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...empty, [RAW]: raw },
+  });
+}
+
+/** The result as it came. */
+export function rawResult(result: unknown): unknown {
+  return isObject(result) && RAW in result ? result[RAW] : result;
 }

@@ -19,19 +19,16 @@ import type {
   ToolProgress,
 } from '../../ports.ts';
 import type { ServerConfig } from '../config/servers.ts';
+import { pickIcon } from '../lists/icons.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
 import { withSpills } from '../spill/calls.ts';
 import type { SpillTable } from '../spill/table.ts';
-import { createClient } from './clientSetup.ts';
+import { createClient, rawResult } from './clientSetup.ts';
 import { Asking } from './clocks.ts';
 import { explainFailure, explainSilence, isBroken, oneLine } from './failure.ts';
 import type { Verdict } from './knownProtocols.ts';
-import { LogLimit } from './logLimit.ts';
-import { rawResult } from './looseResults.ts';
-import { createMask } from './maskSecrets.ts';
 import type { ProcessGuard } from './processGuard.ts';
-import { aboutServer, offersOf } from './serverAbout.ts';
-import { StderrTail } from './stderr.ts';
+import { createMask, LogLimit, StderrTail } from './stderr.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { type Channel, createChannel } from './transport.ts';
 
@@ -414,4 +411,32 @@ export function hasAnswered(error: unknown): boolean {
 /** Whether an address may answer only the older way of HTTP. */
 export function mayBeSse(error: unknown): boolean {
   return error instanceof SdkHttpError && [400, 404, 405].includes(error.status);
+}
+
+/** What a server that was greeted says about itself. */
+function aboutServer(client: Client): ServerAbout {
+  const { name, version, title, icons } = client.getServerVersion() ?? { name: '', version: '' };
+  const instructions = client.getInstructions();
+  const icon = pickIcon(icons);
+  return {
+    name: oneLine(name),
+    version: oneLine(version),
+    protocol: client.getNegotiatedProtocolVersion() ?? '',
+    offers: offersOf(client),
+    ...(title === undefined ? {} : { title: oneLine(title) }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(icon === undefined ? {} : { icon }),
+  };
+}
+
+function offersOf(client: Client): ServerOffers {
+  const { tools, resources, prompts, completions, logging } = client.getServerCapabilities() ?? {};
+  return {
+    tools: tools !== undefined,
+    resources: resources !== undefined,
+    subscriptions: resources?.subscribe === true,
+    prompts: prompts !== undefined,
+    completions: completions !== undefined,
+    logging: logging !== undefined,
+  };
 }

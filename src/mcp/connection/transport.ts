@@ -11,15 +11,14 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
-import { atMost } from '../../base/async.ts';
-import { deferred } from '../../base/deferred.ts';
+import { atMost, deferred } from '../../base/async.ts';
 import type { RemoteServer, ServerConfig, StdioServer } from '../config/servers.ts';
 import { PendingCalls } from '../spill/calls.ts';
 import { createSpillingFetch } from '../spill/fetch.ts';
 import { type Exit, StdioTransport } from '../spill/stdio.ts';
+import type { LateAnswer } from './clientSetup.ts';
 import type { ProcessGuard } from './processGuard.ts';
 import { createCarefulFetch } from './retryingFetch.ts';
-import type { LateAnswer } from './revisionQuestion.ts';
 
 /** A way to one server, not yet opened. */
 export interface Channel {

@@ -1,4 +1,4 @@
-import { field, isObject } from '../../base/json2.ts';
+import { field, isObject } from '../../base/json.ts';
 import type { FileReference } from '../../ports.ts';
 import { alternativesOf, flattenSchema, type Keywords } from '../schema/schema.ts';
 import { type FileForm, judgeForm, type Place } from './form.ts';

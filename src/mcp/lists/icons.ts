@@ -1,4 +1,4 @@
-import { field } from '../../base/json2.ts';
+import { field } from '../../base/json.ts';
 
 const MAX_ICON_CHARS = 64 * 1024;
 const MAX_ICONS = 20;

@@ -1,8 +1,22 @@
-import { field } from '../../base/json2.ts';
-import type { PromptArgument, PromptInfo, ResourceInfo, TemplateInfo } from '../../ports.ts';
+import { decodeBase64 } from '../../base/base64.ts';
+import { field } from '../../base/json.ts';
+import type {
+  PromptArgument,
+  PromptInfo,
+  ResourceContents,
+  ResourceInfo,
+  TemplateInfo,
+} from '../../ports.ts';
 import { pickIcon } from './icons.ts';
-import { MAX_TITLE_CHARS, readName, readTexts } from './listedText.ts';
-import { type AskPage, type Collected, collectPages, cut } from './pages.ts';
+import {
+  type AskPage,
+  type Collected,
+  collectPages,
+  cut,
+  MAX_TITLE_CHARS,
+  readName,
+  readTexts,
+} from './pages.ts';
 
 const MAX_URI_CHARS = 8 * 1024;
 const MAX_ARGUMENTS = 100;
@@ -121,4 +135,34 @@ function addressProblem(uri: unknown): string {
   return typeof uri === 'string'
     ? `its address ${JSON.stringify(uri.slice(0, 100))} is empty, too long, or has characters that cannot be seen`
     : 'it has no address';
+}
+
+/** The items of a resource as they are. Throws with a message fit for the user. */
+export function readContents(result: unknown, maxBytes: number): readonly ResourceContents[] {
+  const contents = field(result, 'contents');
+  if (!Array.isArray(contents)) throw new Error('The server answered without contents.');
+  let bytes = 0;
+  return contents.map((item: unknown) => {
+    const read = readItem(item);
+    bytes += read.data.length;
+    if (bytes > maxBytes) {
+      throw new Error(`The resource is larger than ${Math.round(maxBytes / 1024 / 1024)} MB.`);
+    }
+    return read;
+  });
+}
+
+function readItem(item: unknown): ResourceContents {
+  const [uri, mimeType, text, blob] = ['uri', 'mimeType', 'text', 'blob'].map((key) => field(item, key));
+  const meta = field(item, '_meta');
+  const about = {
+    uri: typeof uri === 'string' ? uri : '',
+    ...(typeof mimeType === 'string' ? { mimeType } : {}),
+    ...(meta === undefined ? {} : { meta }),
+  };
+  if (typeof text === 'string') return { ...about, data: text };
+  if (typeof blob !== 'string') throw new Error('The server answered with neither text nor bytes.');
+  const decoded = decodeBase64(blob);
+  if (!decoded.ok) throw new Error(`The bytes of the resource cannot be read: ${decoded.reason}.`);
+  return { ...about, data: decoded.bytes };
 }

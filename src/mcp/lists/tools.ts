@@ -1,11 +1,10 @@
-import { field } from '../../base/json2.ts';
+import { field } from '../../base/json.ts';
 import type { ToolInfo } from '../../ports.ts';
 import { appOf } from '../apps/app.ts';
 import { scanParamHeaders } from '../pool/paramHeaders.ts';
 import { schemaProblem } from '../schema/limits.ts';
 import { pickIcon } from './icons.ts';
-import { readName, readTexts } from './listedText.ts';
-import { type AskPage, collectPages } from './pages.ts';
+import { type AskPage, collectPages, readName, readTexts } from './pages.ts';
 
 export interface ServerTools {
   readonly tools: readonly ToolInfo[];

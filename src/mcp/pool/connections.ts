@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/client';
 import { unlessAborted } from '../../base/async.ts';
-import { field } from '../../base/json2.ts';
+import { field } from '../../base/json.ts';
 import type {
   CompletionRequest,
   Disposable,

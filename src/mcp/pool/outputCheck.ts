@@ -1,9 +1,8 @@
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/validators/cf-worker';
-import { isObject } from '../../base/json2.ts';
+import { isObject } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { schemaProblem } from '../schema/limits.ts';
-import { placeUnder, type SchemaPlace } from '../schema/schemaKeywords.ts';
-import { meter } from '../schema/schemaMeter.ts';
+import { meter, placeUnder, type SchemaPlace } from '../schema/schema.ts';
 
 const MAX_VALUE_CHARS = 1_000_000;
 /** About forty thousand values with a schema each. */

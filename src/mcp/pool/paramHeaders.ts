@@ -1,5 +1,5 @@
-import { field, isObject } from '../../base/json2.ts';
-import { placeUnder, type SchemaPlace } from '../schema/schemaKeywords.ts';
+import { field, isObject } from '../../base/json.ts';
+import { placeUnder, type SchemaPlace } from '../schema/schema.ts';
 
 /** An argument of a tool that is also told as a header, so that what stands between can route by it. */
 export interface ParamHeader {

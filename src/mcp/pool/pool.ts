@@ -16,10 +16,9 @@ import type { ServerConfig } from '../config/servers.ts';
 import { Connection } from '../connection/connection.ts';
 import { MemoryVerdicts, type VerdictStore } from '../connection/knownProtocols.ts';
 import { ProcessGuard } from '../connection/processGuard.ts';
-import { Watches } from '../connection/watches.ts';
+import { Watches } from '../connection/subscriptions.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
-import { Authorizations, type Authorize } from '../oauth/authorizations.ts';
-import { LiveChats } from './liveChats.ts';
+import { Authorizations, type Authorize } from '../oauth/credentials.ts';
 import { openServer } from './open.ts';
 
 export interface PoolOptions {
@@ -392,4 +391,23 @@ function getOrAdd<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   const found = map.get(key) ?? create();
   map.set(key, found);
   return found;
+}
+
+/** The chats whose calls are under way, by server. */
+class LiveChats {
+  readonly #chats = new Map<string, string[]>();
+
+  /** Remembers the chat until what is returned is called. */
+  enter(server: string, chat: string | undefined): () => void {
+    if (chat === undefined) return () => undefined;
+    const chats = this.#chats.get(server) ?? [];
+    this.#chats.set(server, chats);
+    chats.unshift(chat);
+    return () => void chats.splice(chats.indexOf(chat), 1);
+  }
+
+  /** As it is now, the latest first. */
+  at(server: string): readonly string[] {
+    return [...(this.#chats.get(server) ?? [])];
+  }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { field, isObject } from '../../base/json2.ts';
+import { field, isObject } from '../../base/json.ts';
 import type { ToolProgress } from '../../ports.ts';
 import { oneLine } from '../connection/failure.ts';
 

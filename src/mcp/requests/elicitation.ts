@@ -1,7 +1,7 @@
 import type { ElicitResult } from '@modelcontextprotocol/client';
-import { sameJson } from '../../base/json.ts';
-import { field, isObject } from '../../base/json2.ts';
+import { field, isObject, sameJson } from '../../base/json.ts';
 import type { Elicitation, ElicitationAnswer } from '../../ports.ts';
+import { whyRefused } from '../config/addresses.ts';
 import { checkAnswer, printAnswer } from '../schema/answer.ts';
 import { askableArguments } from '../schema/arguments.ts';
 import type { ArgumentQuestion } from '../schema/question.ts';
@@ -64,4 +64,18 @@ function isAllowed(question: ArgumentQuestion, value: unknown): value is FieldVa
 function isFieldValue(value: unknown): value is FieldValue {
   if (Array.isArray(value)) return value.every((each) => typeof each === 'string');
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+/** Longer addresses cannot be shown whole, and nobody may open what was not shown. */
+const MAX_URL_CHARS = 4000;
+
+/** The address that a server wants the user to visit, if it is one that may be opened at all. Else throws a sentence. */
+export function checkElicitationUrl(text: string): URL {
+  if (text.length > MAX_URL_CHARS)
+    throw new Error('The address is too long to be shown, so it is not opened.');
+  if (!URL.canParse(text)) throw new Error('The address is not a URL.');
+  const url = new URL(text);
+  const reason = whyRefused(url);
+  if (reason !== undefined) throw new Error(`The address is not opened: ${reason}.`);
+  return url;
 }

@@ -1,5 +1,5 @@
 import type { CreateMessageResultWithTools, SamplingMessageContentBlock } from '@modelcontextprotocol/client';
-import { field, isObject } from '../../base/json2.ts';
+import { field, isObject } from '../../base/json.ts';
 import type {
   SamplingAnswer,
   SamplingMessage,

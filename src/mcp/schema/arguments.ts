@@ -1,7 +1,6 @@
-import { isObject } from '../../base/json2.ts';
-import { checkAnswer, printAnswer } from './answer.ts';
+import { isObject } from '../../base/json.ts';
+import { checkAnswer, isTextFormat, printAnswer } from './answer.ts';
 import { exampleFor, printJson } from './example.ts';
-import { isTextFormat } from './format.ts';
 import { isSafePattern } from './pattern.ts';
 import type { ArgumentQuestion, Choice } from './question.ts';
 import { alternativesOf, flattenSchema, type Keywords } from './schema.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../base/json2.ts';
+import { isObject } from '../../base/json.ts';
 import { alternativesOf, flattenSchema, type Keywords } from './schema.ts';
 
 const MAX_DEPTH = 6;

@@ -1,6 +1,5 @@
-import { isObject } from '../../base/json2.ts';
-import { canExplode } from './explosivePattern.ts';
-import { placeUnder, type SchemaPlace } from './schemaKeywords.ts';
+import { isObject } from '../../base/json.ts';
+import { placeUnder, type SchemaPlace } from './schema.ts';
 
 const MAX_DEPTH = 64;
 const MAX_NODES = 10_000;
@@ -82,4 +81,160 @@ function withoutFragment(address: string): string {
 
 function quote(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}
+
+/** No pattern that anyone wrote by hand is longer. */
+const MAX_PATTERN_CHARS = 4000;
+/** From here on a repeat counts as one without an end. */
+const MANY = 10;
+
+/**
+ * True when a repeated group can match one text in very many ways, as in `^(a+)+$`: then a text that does not
+ * match in the end takes longer than anyone can wait. Unlike `isSafePattern` this finds the sure cases only, so
+ * that what stands in ordinary schemas, such as a pattern for e-mail addresses, passes.
+ */
+export function canExplode(pattern: string): boolean {
+  return pattern.length > MAX_PATTERN_CHARS || hasExplosion(new PatternReader(pattern).read());
+}
+
+/** The texts that a part of a pattern can be: which signs, how often, and in which order. */
+interface Item {
+  /** A bit for each sign of `SIGNS` that can occur in it. */
+  readonly signs: bigint;
+  readonly min: number;
+  readonly max: number;
+  /** Those of a group. */
+  readonly alternatives?: readonly (readonly Item[])[];
+}
+
+const SIGNS = [...Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)), 'é', '中', '\u2028'];
+const TOKEN = /\\(?:u\{[^}]*\}|[pP]\{[^}]*\}|u....|x..|c.|.)|\[(?:\\.|[^\]\\])*\]|[\s\S]/gsu;
+const GROUP_START = /^\?(?:[:=!]|<[=!]|<[^>]*>)/;
+const COUNT = /^\{(\d+)(?:(,)(\d*))?\}/;
+
+/** Reads what is needed of a regular expression; one that is not valid gives something, too. */
+class PatternReader {
+  readonly #tokens: readonly string[];
+  readonly #signs = new Map<string, bigint>();
+  #at = 0;
+
+  constructor(pattern: string) {
+    this.#tokens = [...pattern.matchAll(TOKEN)].map(([token]) => token);
+  }
+
+  read(): readonly (readonly Item[])[] {
+    const alternatives: Item[][] = [[]];
+    for (let token = this.#next(); token !== undefined && token !== ')'; token = this.#next()) {
+      if (token === '|') alternatives.push([]);
+      else if (token === '(') alternatives.at(-1)?.push(this.#group());
+      else if (token !== '^' && token !== '$' && !/^\\[bB]$/.test(token)) {
+        alternatives.at(-1)?.push({ signs: this.#signsOf(token), ...this.#repeat() });
+      }
+    }
+    return alternatives;
+  }
+
+  #next(): string | undefined {
+    return this.#tokens[this.#at++];
+  }
+
+  #group(): Item {
+    const [start = ''] = GROUP_START.exec(this.#rest()) ?? [];
+    this.#skip(start);
+    const alternatives = this.read();
+    const signs = alternatives.flat().reduce((all, item) => all | item.signs, 0n);
+    const repeat = this.#repeat();
+    // What only looks ahead or back takes no sign.
+    const looks = /[=!]$/.test(start);
+    return looks ? { alternatives, signs: 0n, min: 0, max: 1 } : { alternatives, signs, ...repeat };
+  }
+
+  #repeat(): { readonly min: number; readonly max: number } {
+    const counted = COUNT.exec(this.#rest());
+    const sign = counted?.[0] ?? /^[*+?]/.exec(this.#rest())?.[0] ?? '';
+    this.#skip(sign);
+    if (sign !== '' && this.#rest().startsWith('?')) this.#skip('?');
+    if (counted) {
+      const min = Number(counted[1]);
+      return { min, max: counted[2] ? Number(counted[3] || Number.POSITIVE_INFINITY) : min };
+    }
+    const min = sign === '' || sign === '+' ? 1 : 0;
+    return { min, max: sign === '' || sign === '?' ? 1 : Number.POSITIVE_INFINITY };
+  }
+
+  /** Enough of what follows for a name or a count. */
+  #rest(): string {
+    return this.#tokens.slice(this.#at, this.#at + 64).join('');
+  }
+
+  #skip(text: string): void {
+    for (let length = text.length; length > 0; this.#at += 1)
+      length -= this.#tokens[this.#at]?.length ?? length;
+  }
+
+  #signsOf(token: string): bigint {
+    const known = this.#signs.get(token) ?? matchedSigns(token);
+    this.#signs.set(token, known);
+    return known;
+  }
+}
+
+function matchedSigns(token: string): bigint {
+  for (const flags of ['u', '']) {
+    try {
+      const one = new RegExp(`^(?:${token})$`, flags);
+      return SIGNS.reduce((bits, sign, at) => (one.test(sign) ? bits | (1n << BigInt(at)) : bits), 0n);
+    } catch {
+      // Some are valid only without the flag.
+    }
+  }
+  return 0n;
+}
+
+function hasExplosion(alternatives: readonly (readonly Item[])[]): boolean {
+  return alternatives.flat().some((item) => {
+    const inner = item.alternatives;
+    if (inner === undefined) return false;
+    return (item.max >= MANY && isAmbiguous(inner)) || hasExplosion(inner);
+  });
+}
+
+/** Whether the same text can be divided in more than one way among the rounds of a repeated group. */
+function isAmbiguous(alternatives: readonly (readonly Item[])[]): boolean {
+  const bodies = alternatives.flatMap(unwrap);
+  return bodies.some(isUndivided) || bodies.some((body, at) => bodies.slice(at + 1).some(isLike(body)));
+}
+
+/** A group that is nothing but another group, once, is that other group. */
+function unwrap(body: readonly Item[]): readonly (readonly Item[])[] {
+  const [only, ...others] = body;
+  const isWrapped = only?.alternatives !== undefined && others.length === 0 && only.max === 1;
+  return isWrapped ? (only.alternatives ?? []).flatMap(unwrap) : [body];
+}
+
+/** Something of any length is in it, and nothing that must come divides it from the next such thing. */
+function isUndivided(body: readonly Item[]): boolean {
+  return body.some((item, at) => {
+    if (!isOpen(item)) return false;
+    // What follows, and after the end of the body what comes before, in the next round.
+    const others = [...body.slice(at + 1), ...body.slice(0, at)];
+    const meets = (other: Item) => (other.signs & item.signs) !== 0n;
+    const mandatory = others.findIndex(({ min }) => min > 0);
+    const near = mandatory < 0 ? others : others.slice(0, mandatory + 1);
+    return (
+      near.some((other) => isOpen(other) && meets(other)) || others.every((o) => o.min === 0 || meets(o))
+    );
+  });
+}
+
+function isOpen({ max, alternatives }: Item): boolean {
+  return max >= MANY || (alternatives?.flat().some(isOpen) ?? false);
+}
+
+/** Two alternatives of which every part can be every part of the other: `a|a`, `\w|\d`, `a|aa`. */
+function isLike(body: readonly Item[]) {
+  return (other: readonly Item[]) =>
+    body.length > 0 &&
+    other.length > 0 &&
+    body.every((item) => other.every(({ signs }) => (signs & item.signs) !== 0n));
 }

@@ -1,4 +1,4 @@
-import type { TextFormat } from './format.ts';
+import type { TextFormat } from './answer.ts';
 
 /** One argument of a tool, or one field of a form, as it is asked of a person. */
 export type ArgumentQuestion =

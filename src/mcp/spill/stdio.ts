@@ -1,5 +1,6 @@
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { win32 } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import {
   type JSONRPCMessage,
@@ -13,11 +14,9 @@ import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import spawn from 'cross-spawn';
 import { atMost } from '../../base/async.ts';
 import type { StdioServer } from '../config/servers.ts';
-import { type LateAnswer, RevisionQuestion } from '../connection/revisionQuestion.ts';
-import { Arrival } from './arrival.ts';
-import { PendingCalls, tooLargeAnswer } from './calls.ts';
+import { type LateAnswer, RevisionQuestion } from '../connection/clientSetup.ts';
+import { Arrival, PendingCalls, tooLargeAnswer } from './calls.ts';
 import { JsonFilter, MAX_DROPPED_BYTES, MAX_MESSAGE_BYTES } from './jsonFilter.ts';
-import { endTree, mergeVariables } from './windowsProcess.ts';
 
 export interface StdioOptions {
   readonly server: StdioServer;
@@ -249,4 +248,33 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
+}
+
+type Variables = Readonly<Record<string, string>>;
+
+/** Replaces variables by those of the same name. Windows compares names without case and would keep `PATH`, not `Path`. */
+export function mergeVariables(
+  base: Variables,
+  own: Variables,
+  platform: NodeJS.Platform = process.platform,
+): Variables {
+  if (platform !== 'win32') return { ...base, ...own };
+  const replaced = new Set(Object.keys(own).map((name) => name.toUpperCase()));
+  const kept = Object.entries(base).filter(([name]) => !replaced.has(name.toUpperCase()));
+  return { ...Object.fromEntries(kept), ...own };
+}
+
+/**
+ * Ends a process on Windows with everything that it has started. `npx` is a script there, so that `kill` would end its
+ * shell and leave the server running.
+ */
+function endTree(child: ChildProcess): void {
+  // The number of a process that has ended may belong to another one.
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  // By its whole path: Windows would look into the working directory first.
+  const taskkill = win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'taskkill.exe');
+  const args = ['/pid', String(child.pid), '/T', '/F'];
+  execFile(taskkill, args, { windowsHide: true }, (error) => {
+    if (error) child.kill();
+  });
 }

@@ -1,5 +1,4 @@
-import { isRecord } from '../../base/json.ts';
-import { parseJsonWithComments } from '../../base/jsonc.ts';
+import { isRecord, parseJsonWithComments } from '../../base/json.ts';
 import type { Reasoning } from '../../ports.ts';
 
 export type ProviderName =

@@ -1,6 +1,5 @@
 import { isRecord } from '../../base/json.ts';
 import type { ModelFailure } from '../../ports.ts';
-import { readRetryAfter } from './retryAfter.ts';
 import type { StreamTrouble, StreamVerdict } from './streamEnd.ts';
 
 /** Long enough for a provider's own words, short enough for a line in a document. */
@@ -244,4 +243,22 @@ function networkCode(error: unknown): string | undefined {
 
 function isFetchFailure(error: unknown): boolean {
   return error instanceof TypeError && /^(fetch failed|terminated|network error)/i.test(error.message);
+}
+
+/** How long a server wants us to wait; undefined when it does not say. */
+export function readRetryAfter(
+  headers: Readonly<Record<string, string>>,
+  now: number,
+  body = '',
+): number | undefined {
+  const milliseconds = Number.parseFloat(headers['retry-after-ms'] ?? '');
+  if (milliseconds >= 0) return Math.round(milliseconds);
+  const value = (headers['retry-after'] ?? '').trim();
+  if (/^\d+(\.\d+)?$/.test(value)) return Math.round(Number(value) * 1000);
+  // Only a date has letters; `Date.parse` would make a date of some numbers too.
+  const date = /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN;
+  if (!Number.isNaN(date)) return Math.max(0, date - now);
+  // Gemini says it in the body of the error.
+  const delay = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
+  return delay === undefined ? undefined : Math.round(Number(delay) * 1000);
 }

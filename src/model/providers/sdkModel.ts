@@ -1,15 +1,25 @@
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import type { ChatModel, ModelEvent, ModelRequest } from '../../ports.ts';
+import { randomUUID } from 'node:crypto';
+import { AnthropicLanguageModel } from '@ai-sdk/anthropic/internal';
+import { GoogleLanguageModel } from '@ai-sdk/google/internal';
+import { OpenAIChatLanguageModel, OpenAIResponsesLanguageModel } from '@ai-sdk/openai/internal';
+import { OpenAICompatibleChatLanguageModel } from '@ai-sdk/openai-compatible';
+import type {
+  JSONObject,
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Prompt,
+} from '@ai-sdk/provider';
+import { isRecord } from '../../base/json.ts';
+import type { ChatModel, ModelEvent, ModelRequest, ModelTool, Reasoning } from '../../ports.ts';
 import type { ModelConfig } from '../config/models.ts';
-import { toCallOptions } from './callOptions.ts';
-import { createEndpointFetch, type EndpointOptions, hostOf } from './endpoint.ts';
+import { createEndpointFetch, type EndpointOptions, headersFor, hostOf } from './endpoint.ts';
 import { type AboutRequest, ModelError } from './failure.ts';
 import { filesOf, readFiles } from './files.ts';
 import { previewRequest } from './preview.ts';
 import { holdsReasoning, toPrompt } from './prompt.ts';
-import { createLanguageModel } from './provider.ts';
 import { streamEvents } from './stream.ts';
-import { type Wire, wireOf } from './wire.ts';
+import { baseUrlOf, type Wire, wireOf } from './wire.ts';
 
 export interface SdkModelOptions {
   readonly key?: string | undefined;
@@ -132,5 +142,106 @@ class Refusal extends Error {
   constructor(cause: ModelError) {
     super(cause.message);
     this.cause = cause;
+  }
+}
+
+/** The package knows the limits of Claude; for others at the same kind of endpoint it would ask for 4096. */
+const ANTHROPIC_MAX_TOKENS = 8192;
+const EFFORTS = { off: 'none', low: 'low', medium: 'medium', high: 'high' } as const;
+const CACHED = { anthropic: { cacheControl: { type: 'ephemeral' } } };
+
+/** Everything of a call but its signal. */
+function toCallOptions(
+  config: ModelConfig,
+  request: ModelRequest,
+  prompt: LanguageModelV4Prompt,
+): LanguageModelV4CallOptions {
+  const reasoning = request.reasoning ?? config.reasoning;
+  const maxOutputTokens = request.maxTokens ?? config.maxTokens ?? defaultMaxTokens(config);
+  const tools = request.tools.map(toTool);
+  const providerOptions = optionsFor(config, reasoning);
+  if (config.provider === 'anthropic') markForCache(prompt, tools);
+  return {
+    prompt,
+    ...(tools.length > 0 && { tools }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(request.temperature !== undefined && { temperature: request.temperature }),
+    ...(reasoning !== undefined && { reasoning: EFFORTS[reasoning] }),
+    ...(providerOptions !== undefined && { providerOptions }),
+  };
+}
+
+function defaultMaxTokens({ provider, model }: ModelConfig): number | undefined {
+  return provider === 'anthropic' && !model.includes('claude') ? ANTHROPIC_MAX_TOKENS : undefined;
+}
+
+function optionsFor(
+  { provider }: ModelConfig,
+  reasoning: Reasoning | undefined,
+): Record<string, JSONObject> | undefined {
+  const thinks = reasoning !== undefined && reasoning !== 'off';
+  switch (provider) {
+    case 'openai':
+      // Nothing is kept at the server, so that the file is the only state.
+      return { openai: { store: false, ...(thinks && { reasoningSummary: 'auto' }) } };
+    case 'google':
+      return thinks ? { google: { thinkingConfig: { includeThoughts: true } } } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function toTool({ name, description, inputSchema }: ModelTool): LanguageModelV4FunctionTool {
+  return {
+    type: 'function',
+    name,
+    ...(description !== '' && { description }),
+    // The providers take only schemas of objects.
+    inputSchema: isRecord(inputSchema)
+      ? { ...inputSchema, type: 'object' }
+      : { type: 'object', properties: {} },
+  };
+}
+
+/**
+ * Anthropic caches up to a mark: after the tools and the system, which stay the same for a whole chat, and
+ * after the last two messages of ours, so that the next request finds the mark of this one.
+ */
+function markForCache(prompt: LanguageModelV4Prompt, tools: LanguageModelV4FunctionTool[]): void {
+  const head = prompt[0]?.role === 'system' ? prompt[0] : tools.at(-1);
+  const ours = prompt.filter(({ role }) => role === 'user' || role === 'tool').slice(-2);
+  for (const each of head === undefined ? ours : [head, ...ours]) each.providerOptions = CACHED;
+}
+
+/**
+ * The package's model for one request. The classes are used, as other packages of the SDK do, and not the
+ * factories around them: those look for keys and addresses in the environment, some as soon as they are
+ * loaded, while a key belongs to the endpoint that it was set for. They also weigh a fifth less.
+ */
+function createLanguageModel(
+  config: ModelConfig,
+  key: string | undefined,
+  fetch: typeof globalThis.fetch,
+): LanguageModelV4 {
+  const { provider, model } = config;
+  const baseURL = baseUrlOf(config);
+  const settings = { baseURL, headers: headersFor(config, key), fetch, generateId: randomUUID };
+  const url = ({ path }: { readonly path: string }) => `${baseURL}${path}`;
+  switch (provider) {
+    case 'anthropic':
+      return new AnthropicLanguageModel(model, { ...settings, provider: 'anthropic.messages' });
+    case 'openai':
+      return new OpenAIResponsesLanguageModel(model, { ...settings, url, provider: 'openai.responses' });
+    case 'openai-chat':
+      return new OpenAIChatLanguageModel(model, { ...settings, url, provider: 'openai.chat' });
+    case 'google':
+      return new GoogleLanguageModel(model, { ...settings, provider: 'google.generative-ai' });
+    default:
+      return new OpenAICompatibleChatLanguageModel(model, {
+        ...settings,
+        url,
+        provider: 'openaiCompatible.chat',
+        includeUsage: true,
+      });
   }
 }

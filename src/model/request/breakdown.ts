@@ -3,7 +3,7 @@ import { leaveOutRegion, leaveOutTurn } from '../../chat/edits/leaveOut.ts';
 import { type Chat, parseChat, type Turn } from '../../chat/format/parse.ts';
 import { allowsTool, type ChatSettings, setFrontMatter } from '../../chat/format/settings.ts';
 import type { ContentPart, ModelRequest, ModelTool, TextEdit, ToolName } from '../../ports.ts';
-import { leaveOutResult } from '../../result/leaveOut.ts';
+import { leaveOutResult } from '../../result/readMarkdown.ts';
 import {
   estimateFile,
   estimatePart,

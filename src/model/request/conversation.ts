@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { trimBlankLines } from '../../base/lines.ts';
+import { withoutComments } from '../../chat/format/comments.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { allowsTool, type ChatSettings, mergeSettings, readSettings } from '../../chat/format/settings.ts';
 import type {
@@ -10,7 +12,6 @@ import type {
   ToolHost,
   ToolList,
 } from '../../ports.ts';
-import { isAgentName, readAgent } from './agents.ts';
 import { type Breakdown, breakDown, type Explained } from './breakdown.ts';
 import { buildRequest } from './request.ts';
 import { modelTools } from './tools.ts';
@@ -170,4 +171,28 @@ function canUseServer({ tools, agentTools }: ChatSettings, server: string): bool
     return name.includes('*') || name === server;
   };
   return [tools, agentTools].every((patterns) => patterns?.some(isNamed) ?? true);
+}
+
+/** An agent is a file `.filechat/NAME.md`: settings at the top, and below them what the model is told. */
+export interface Agent {
+  readonly settings: ChatSettings;
+  readonly system: string;
+}
+
+/** Letters and digits of any language, `_` and `-`: nothing that could lead to another folder. */
+const AGENT_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_-]{0,63}$/u;
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
+
+export function isAgentName(name: string): boolean {
+  return AGENT_NAME.test(name) && !DEVICE.test(name);
+}
+
+export function readAgent(text: string): Agent {
+  const plain = text.replace(/^\uFEFF/, '');
+  const chat = parseChat(plain);
+  const { frontMatter = '', frontMatterStart = 0 } = chat;
+  const body = plain.slice(frontMatterStart + frontMatter.length);
+  // What is left of the front matter is the line that closes it.
+  const system = frontMatterStart > 0 ? body.replace(/^---[ \t]*(?:\r?\n|$)/, '') : body;
+  return { settings: readSettings(chat).settings, system: trimBlankLines(withoutComments(system)).trim() };
 }

@@ -10,7 +10,7 @@ import type {
   SamplingRequest,
 } from '../../ports.ts';
 import { describeSize } from '../../result/summary.ts';
-import type { SamplingTools } from './samplingTools.ts';
+import type { SamplingTools } from './sampling.ts';
 
 type Media = Extract<SamplingPart, { kind: 'image' | 'audio' }>;
 

@@ -1,4 +1,4 @@
-import { field } from '../../base/json2.ts';
+import { field } from '../../base/json.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
 import type {
   Audit,

@@ -1,9 +1,8 @@
 import * as vscode from 'vscode';
 import { FolderAttachments } from '../../assets/chatFiles.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
-import { answeredCallAt } from '../../mcp/apps/appInChat.ts';
-import { fetchApp } from '../../mcp/apps/fetchApp.ts';
-import { type ReadAsset, resultForApp } from '../../mcp/apps/result.ts';
+import { fetchApp } from '../../mcp/apps/app.ts';
+import { answeredCallAt, type ReadAsset, resultForApp } from '../../mcp/apps/result.ts';
 import type { Log, ServerHost } from '../../ports.ts';
 import { placesOf } from '../chat/places.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { newChat } from '../../chat/edits/append.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
 import { parseChat } from '../../chat/format/parse.ts';
-import { chatStem } from '../../chat/outline/fileName.ts';
+import { chatStem } from '../../chat/outline/title.ts';
 import { type Fields, readUri } from '../ui/commandArguments.ts';
 
 const MAX_NAME_TRIES = 1000;
@@ -168,4 +168,9 @@ export async function exists(uri: vscode.Uri): Promise<boolean> {
     if (error instanceof vscode.FileSystemError && error.code === 'FileNotFound') return false;
     throw error;
   }
+}
+
+/** What is in a folder. One that is not there, or cannot be read, holds nothing. */
+export async function readFolder(folder: vscode.Uri): Promise<readonly [string, vscode.FileType][]> {
+  return vscode.workspace.fs.readDirectory(folder).then(undefined, () => []);
 }

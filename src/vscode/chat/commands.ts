@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
+import { insertIntoUserTurn } from '../../chat/edits/append.ts';
 import { cutAfter, forkAt, hasLaterTurns } from '../../chat/edits/fork.ts';
-import { insertIntoUserTurn } from '../../chat/edits/insertions.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
 import { titleFor } from '../../chat/outline/title.ts';

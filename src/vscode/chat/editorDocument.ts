@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { deferred } from '../../base/deferred.ts';
+import { deferred } from '../../base/async.ts';
 import type { ChatDocument, Disposable, DocumentChange, EditOptions, TextEdit } from '../../ports.ts';
 import { autoSave } from '../settings.ts';
 import { exists } from './chatFiles.ts';

@@ -1,6 +1,5 @@
 import type * as vscode from 'vscode';
-import { ChatReader } from '../../chat/format/chatReader.ts';
-import type { Chat } from '../../chat/format/parse.ts';
+import { type Chat, ChatReader } from '../../chat/format/parse.ts';
 
 interface Known {
   readonly reader: ChatReader;

@@ -1,11 +1,12 @@
-import { mkdir } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { ASSET_FOLDER } from '../../assets/names.ts';
-import { FolderAssets } from '../../assets/store.ts';
-import type { AssetStore, Log } from '../../ports.ts';
+import { ASSET_FOLDER, newResultId } from '../../assets/names.ts';
+import { type AssetPlace, FolderAssets, NumberedAssets, type NumberedOptions } from '../../assets/store.ts';
+import { sweepLeftovers, temporaryName } from '../../assets/writeFile.ts';
+import type { AssetBytes, AssetStore, Log, NewAsset, ResultAssets } from '../../ports.ts';
 import { resultLimits } from '../settings.ts';
-import { WorkspaceAssets } from './workspaceAssets.ts';
 
 const MAX_STORES = 20;
 
@@ -60,3 +61,139 @@ export class AssetStores {
     return store;
   }
 }
+
+export interface WorkspaceAssetsOptions extends Partial<NumberedOptions> {
+  /** The folder of the chat, in any file system that the editor can write to. */
+  readonly folder: vscode.Uri;
+  /** Where long strings are decoded to while they arrive: a folder on the disk of this machine. */
+  readonly spillFolder: string;
+  /** The editor's file systems take only whole arrays, so this much must fit into memory. */
+  readonly maxAssetBytes: () => number;
+}
+
+/** Assets beside a chat that is on no disk of ours: in a remote or virtual workspace. */
+export class WorkspaceAssets implements AssetStore {
+  readonly #place: WorkspacePlace;
+  readonly #options: NumberedOptions;
+
+  constructor(options: WorkspaceAssetsOptions) {
+    this.#place = new WorkspacePlace(options);
+    this.#options = { linkPrefix: ASSET_FOLDER, now: () => new Date(), newId: newResultId, ...options };
+  }
+
+  beginResult(): ResultAssets {
+    return new NumberedAssets(this.#place, this.#options);
+  }
+}
+
+interface Saved {
+  readonly name: string;
+  readonly mtime: number;
+  readonly size: number;
+}
+
+const MAX_REMEMBERED = 1_000;
+
+class WorkspacePlace implements AssetPlace {
+  readonly #options: WorkspaceAssetsOptions;
+  readonly #folder: vscode.Uri;
+  /** What was saved here, by its bytes. To read a far folder through would cost more than to store twice. */
+  readonly #saved = new Map<string, Saved>();
+  #swept = false;
+
+  constructor(options: WorkspaceAssetsOptions) {
+    this.#options = options;
+    this.#folder = vscode.Uri.joinPath(options.folder, ASSET_FOLDER);
+  }
+
+  async spillFolder(): Promise<string> {
+    const { spillFolder } = this.#options;
+    await mkdir(spillFolder, { recursive: true });
+    if (!this.#swept) await sweepLeftovers(spillFolder).catch(() => undefined);
+    this.#swept = true;
+    return spillFolder;
+  }
+
+  async find(asset: NewAsset): Promise<string | undefined> {
+    if (!(asset.bytes instanceof Uint8Array)) return undefined;
+    const key = keyOf(asset, asset.bytes);
+    const saved = this.#saved.get(key);
+    if (!saved) return undefined;
+    const found = await vscode.workspace.fs.stat(this.#file(saved.name)).then(undefined, () => undefined);
+    const untouched =
+      found?.type === vscode.FileType.File && found.mtime === saved.mtime && found.size === saved.size;
+    if (untouched) return saved.name;
+    this.#saved.delete(key);
+    return undefined;
+  }
+
+  async create(name: string, bytes: AssetBytes): Promise<boolean> {
+    await this.#makeFolder();
+    const whole = await this.#inMemory(bytes);
+    const temporary = this.#file(temporaryName());
+    try {
+      await vscode.workspace.fs.writeFile(temporary, whole);
+      await vscode.workspace.fs.rename(temporary, this.#file(name), { overwrite: false });
+      return true;
+    } catch (error) {
+      await vscode.workspace.fs.delete(temporary).then(undefined, () => undefined);
+      if (hasFileCode(error, 'FileExists')) return false;
+      throw error;
+    }
+  }
+
+  async remember(name: string, asset: NewAsset): Promise<void> {
+    if (!(asset.bytes instanceof Uint8Array)) return;
+    const found = await vscode.workspace.fs.stat(this.#file(name)).then(undefined, () => undefined);
+    if (!found) return;
+    const [oldest] = this.#saved.keys();
+    if (oldest !== undefined && this.#saved.size >= MAX_REMEMBERED) this.#saved.delete(oldest);
+    this.#saved.set(keyOf(asset, asset.bytes), { name, mtime: found.mtime, size: found.size });
+  }
+
+  explain(error: unknown): string {
+    if (!(error instanceof Error)) return String(error);
+    const code = error instanceof vscode.FileSystemError ? error.code : '';
+    return REASONS[code] ?? error.message;
+  }
+
+  /** A real folder: a link could lead the files anywhere. */
+  async #makeFolder(): Promise<void> {
+    const found = await vscode.workspace.fs.stat(this.#folder).then(undefined, (error: unknown) => {
+      if (!hasFileCode(error, 'FileNotFound')) throw error;
+    });
+    if (!found) return vscode.workspace.fs.createDirectory(this.#folder);
+    const { type } = found;
+    if (type & vscode.FileType.SymbolicLink) {
+      throw new Error('it is a symbolic link. Put a real folder in its place.');
+    }
+    if (!(type & vscode.FileType.Directory)) throw new Error('it is a file. Put a folder in its place.');
+  }
+
+  async #inMemory(bytes: AssetBytes): Promise<Uint8Array> {
+    if (bytes instanceof Uint8Array) return bytes;
+    if (bytes.size > this.#options.maxAssetBytes()) {
+      throw new Error('it is larger than filechat.results.maxAssetBytes allows.');
+    }
+    return readFile(bytes.path);
+  }
+
+  #file(name: string): vscode.Uri {
+    return vscode.Uri.joinPath(this.#folder, name);
+  }
+}
+
+function keyOf({ kind, extension }: NewAsset, bytes: Uint8Array): string {
+  return `${kind}.${extension}.${createHash('sha256').update(bytes).digest('base64')}`;
+}
+
+function hasFileCode(error: unknown, code: string): boolean {
+  return error instanceof vscode.FileSystemError && error.code === code;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  NoPermissions: 'the folder may not be written to. Change its permissions and call the tool again.',
+  Unavailable: 'its file system cannot be reached. Connect again and call the tool again.',
+  FileNotFound: 'the folder of the chat does not exist.',
+  FileNotADirectory: 'it is a file. Put a folder in its place.',
+};

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { chatStem } from '../../chat/outline/fileName.ts';
+import { chatStem } from '../../chat/outline/title.ts';
 import { chatName, closeTabs } from '../chat/chatFiles.ts';
 
 /** What can be done with the file of a chat. */

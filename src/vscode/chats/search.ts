@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { type SearchHit, searchChat, searchWords } from '../../chat/outline/search.ts';
 import { ageText } from './ages.ts';
-import type { ChatTexts } from './chatTexts.ts';
-import type { ChatList, FoundChat } from './list.ts';
+import type { ChatList, ChatTexts, FoundChat } from './list.ts';
 
 interface HitRow extends vscode.QuickPickItem {
   readonly chat: FoundChat;

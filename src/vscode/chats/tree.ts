@@ -1,11 +1,9 @@
 import * as vscode from 'vscode';
 import { groupBy } from '../../base/json.ts';
-import { summarizeChat } from '../../chat/outline/summary.ts';
+import { type ChatSummary, summarizeChat } from '../../chat/outline/title.ts';
 import type { Runs } from '../run/runs.ts';
-import { AGE_GROUPS, ageGroup } from './ages.ts';
-import { type ChatNode, chatItem, chatTooltip, groupItem, moreItem } from './chatItems.ts';
-import type { ChatTexts } from './chatTexts.ts';
-import type { ChatList, FoundChat } from './list.ts';
+import { AGE_GROUPS, type AgeGroup, ageGroup, ageText } from './ages.ts';
+import type { ChatList, ChatTexts, FoundChat } from './list.ts';
 
 /** The editor makes a row of every one that it is given, whether or not it is seen. */
 const MAX_ROWS = 300;
@@ -69,4 +67,81 @@ function rowsOf(chats: readonly FoundChat[]): ChatNode[] {
   const rows: ChatNode[] = chats.slice(0, MAX_ROWS).map((chat) => ({ kind: 'chat', ...chat }));
   if (chats.length > MAX_ROWS) rows.push({ kind: 'more', count: chats.length - MAX_ROWS });
   return rows;
+}
+
+/** A row of the view of chats. */
+export type ChatNode =
+  | { readonly kind: 'group'; readonly group: AgeGroup; readonly chats: readonly FoundChat[] }
+  | ({ readonly kind: 'chat' } & FoundChat)
+  | { readonly kind: 'more'; readonly count: number };
+
+/** What is said of a chat in its row. */
+export interface ChatLook {
+  readonly title: string;
+  readonly isRunning: boolean;
+  readonly now: number;
+}
+
+function groupItem({ group, chats }: Extract<ChatNode, { kind: 'group' }>, isOpen: boolean): vscode.TreeItem {
+  const item = new vscode.TreeItem(
+    groupName(group),
+    isOpen ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.Collapsed,
+  );
+  item.id = group;
+  item.description = String(chats.length);
+  item.contextValue = 'group';
+  item.accessibilityInformation = {
+    label: vscode.l10n.t('{0}, {1} chats', groupName(group), chats.length),
+  };
+  return item;
+}
+
+function chatItem({ uri, changedAt }: FoundChat, { title, isRunning, now }: ChatLook): vscode.TreeItem {
+  const item = new vscode.TreeItem(title);
+  const age = ageText(changedAt, now, vscode.env.language);
+  const folder = folderOf(uri);
+  item.id = uri.toString();
+  item.description = folder === '' ? age : `${folder} · ${age}`;
+  item.iconPath = isRunning
+    ? new vscode.ThemeIcon('loading~spin', new vscode.ThemeColor('charts.blue'))
+    : new vscode.ThemeIcon('comment-discussion');
+  item.contextValue = isRunning ? 'chat.running' : 'chat';
+  item.command = { command: 'vscode.open', title: vscode.l10n.t('Open Chat'), arguments: [uri] };
+  const state = isRunning ? vscode.l10n.t('running') : age;
+  item.accessibilityInformation = {
+    label: folder === '' ? `${title}, ${state}` : vscode.l10n.t('{0}, {1}, in {2}', title, state, folder),
+  };
+  return item;
+}
+
+function moreItem(count: number): vscode.TreeItem {
+  const item = new vscode.TreeItem(vscode.l10n.t('{0} more: search them', count));
+  item.iconPath = new vscode.ThemeIcon('search');
+  item.command = { command: 'filechat.searchChats', title: vscode.l10n.t('Search Chats') };
+  return item;
+}
+
+/** Text alone: what is in a chat is not ours. */
+function chatTooltip(uri: vscode.Uri, title: string, { model, turns, assets }: ChatSummary): string {
+  const lines = [
+    title,
+    vscode.workspace.asRelativePath(uri),
+    turns === 1 ? vscode.l10n.t('1 turn') : vscode.l10n.t('{0} turns', turns),
+    assets === 1 ? vscode.l10n.t('1 asset') : vscode.l10n.t('{0} assets', assets),
+  ];
+  if (model !== undefined) lines.push(vscode.l10n.t('Model: {0}', model));
+  return lines.join('\n');
+}
+
+/** From the workspace on; of several, with its name. */
+export function folderOf(uri: vscode.Uri): string {
+  const path = vscode.workspace.asRelativePath(uri);
+  const end = path.lastIndexOf('/');
+  return end < 0 ? '' : path.slice(0, end);
+}
+
+function groupName(group: AgeGroup): string {
+  if (group === 'today') return vscode.l10n.t('Today');
+  if (group === 'yesterday') return vscode.l10n.t('Yesterday');
+  return group === 'week' ? vscode.l10n.t('This Week') : vscode.l10n.t('Older');
 }

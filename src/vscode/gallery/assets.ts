@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import { groupBy } from '../../base/json.ts';
 import { parseChat } from '../../chat/format/parse.ts';
-import { type AssetUse, findAssetUses, resolvePath } from '../../chat/outline/assetUses.ts';
+import { type AssetUse, findAssetUses, resolvePath } from '../../chat/outline/pointedAt.ts';
+import { readFolder } from '../chat/chatFiles.ts';
 import { chatOf } from '../chat/openChats.ts';
-import { readFolder } from '../chat/readFolder.ts';
 import { assetsIn, findPlaces, type GalleryScope, scopeKey } from './scope.ts';
 
 export interface ListedAsset {

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { ASSET_FOLDER, readAssetName } from '../../assets/names.ts';
-import { findUnlinked } from '../../assets/unlinked.ts';
+import { ASSET_FOLDER, findUnlinked, readAssetName } from '../../assets/names.ts';
 import type { AssetKind, RunOutcome } from '../../ports.ts';
 import { isChat } from '../chat/chatFiles.ts';
 import { withNotice } from '../ui/progress.ts';

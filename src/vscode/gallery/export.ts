@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { temporaryName } from '../../assets/leftovers.ts';
+import { temporaryName } from '../../assets/writeFile.ts';
 import { type ZipEntry, zipFiles } from '../../assets/zip.ts';
 import { describeBytes } from '../../gallery/item.ts';
 import { chatName } from '../chat/chatFiles.ts';

@@ -1,11 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import { changesBetween } from '../../gallery/changes.ts';
 import { type GalleryItem, isShown, kindOf } from '../../gallery/item.ts';
-import { readFromPage, type ToPage } from '../../gallery/messages.ts';
+import { changesBetween, readFromPage, type ToPage } from '../../gallery/messages.ts';
+import { toHtml } from '../../preview/html.ts';
 import { activeChat, chatName, isChat } from '../chat/chatFiles.ts';
 import { act } from './actions.ts';
 import { AssetList, type ListedAsset } from './assets.ts';
-import { galleryPage, pageIcon, pageRoots } from './galleryPage.ts';
 import { assetsIn, type GalleryScope, scopeKey } from './scope.ts';
 import { galleryWords } from './words.ts';
 
@@ -270,4 +270,49 @@ function itemOf(id: string, asset: ListedAsset, { webview, scope }: Showing): Ga
     })),
     ...(isShown(name, bytes) ? { source: webview.asWebviewUri(uri).toString() } : {}),
   };
+}
+
+/** Where the page's own script and style are. */
+function pageRoots(extensionUri: vscode.Uri): readonly vscode.Uri[] {
+  return [
+    vscode.Uri.joinPath(extensionUri, 'dist', 'gallery'),
+    vscode.Uri.joinPath(extensionUri, 'media', 'gallery'),
+  ];
+}
+
+/** What the tab shows beside its title. */
+function pageIcon(extensionUri: vscode.Uri) {
+  const drawing = (name: string) => vscode.Uri.joinPath(extensionUri, 'media', 'gallery', name);
+  return { light: drawing('light.svg'), dark: drawing('dark.svg') };
+}
+
+/** The page holds nothing of the assets: they come as messages, and are set as text. */
+function galleryPage(webview: vscode.Webview, extensionUri: vscode.Uri): string {
+  const nonce = randomBytes(16).toString('base64url');
+  const [scripts, styles] = pageRoots(extensionUri).map((root) => webview.asWebviewUri(root));
+  const own = webview.cspSource;
+  const policy = [
+    "default-src 'none'",
+    `img-src ${own}`,
+    `media-src ${own}`,
+    // The page reads sounds to draw them, and the first lines of texts.
+    `connect-src ${own}`,
+    `style-src ${own}`,
+    `script-src 'nonce-${nonce}'`,
+    "form-action 'none'",
+    "base-uri 'none'",
+  ].join('; ');
+  return `<!DOCTYPE html>
+<html lang="${toHtml(vscode.env.language)}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${toHtml(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${toHtml(vscode.l10n.t('Assets'))}</title>
+<link rel="stylesheet" href="${toHtml(`${styles}/gallery.css`)}">
+</head>
+<body>
+<script nonce="${nonce}" src="${toHtml(`${scripts}/gallery.js`)}"></script>
+</body>
+</html>`;
 }

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { ASSET_FOLDER } from '../../assets/names.ts';
-import { isChat } from '../chat/chatFiles.ts';
-import { readFolder } from '../chat/readFolder.ts';
+import { isChat, readFolder } from '../chat/chatFiles.ts';
 
 /** Whose assets are shown: those of a chat, or of all chats in the workspace. */
 export interface GalleryScope {

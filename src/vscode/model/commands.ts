@@ -2,16 +2,19 @@ import * as vscode from 'vscode';
 import { fence } from '../../chat/format/fence.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
-import { costOf } from '../../model/config/usage.ts';
+import { costOf } from '../../model/config/prices.ts';
 import { calibrate, estimateRequest } from '../../model/request/estimate.ts';
 import type { ModelRequest, Usage } from '../../ports.ts';
+import { chatName, findChat } from '../chat/chatFiles.ts';
 import { editDocument } from '../chat/editorDocument.ts';
 import type { Conversations } from '../run/conversations.ts';
 import type { NextRequest } from '../run/costText.ts';
 import { defaultModel, writeDefaultModel } from '../settings.ts';
+import { readFields, readString } from '../ui/commandArguments.ts';
+import { failed, NO_CHAT, tell, UNTRUSTED } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
+import { withNotice } from '../ui/progress.ts';
 import type { EditorModels } from './models.ts';
-import { RequestView } from './requestView.ts';
 
 /** What a chat is told about its model by its user. */
 export class ModelCommands implements vscode.Disposable {
@@ -138,4 +141,77 @@ const ANY_MODEL = '/default';
 
 function settingsOf(document: vscode.TextDocument) {
   return readSettings(parseChat(document.getText())).settings;
+}
+
+/** The commands about a chat's model, as the palette calls them. */
+export class ModelActions {
+  readonly #models: ModelCommands;
+
+  constructor(models: ModelCommands) {
+    this.#models = models;
+  }
+
+  /** For the chat, or without one for all chats that name no model. */
+  async select(argument: unknown): Promise<void> {
+    const fields = readFields(argument);
+    const document = await findChat(fields);
+    const wanted = readString(fields, 'model');
+    if (document) await this.#models.select(document, wanted);
+    else await this.#models.selectDefault(wanted);
+  }
+
+  async setKey(argument: unknown): Promise<void> {
+    const fields = readFields(argument);
+    const problem = await this.#models.setKey(await findChat(fields), readString(fields, 'model'));
+    if (problem !== undefined) tell(failed(problem));
+  }
+
+  async showRequest(argument: unknown): Promise<void> {
+    const document = await findChat(readFields(argument));
+    if (!document) return void tell(failed(NO_CHAT));
+    if (!vscode.workspace.isTrusted) return void tell(failed(UNTRUSTED));
+    try {
+      await withNotice(vscode.l10n.t('Preparing the request'), (signal) =>
+        this.#models.showRequest(document, signal),
+      );
+    } catch (error) {
+      tell(failed(error instanceof Error ? error.message : String(error)));
+    }
+  }
+}
+
+const SCHEME = 'filechat-request';
+
+/** Shows what would be sent, to be read only: a document that nobody has to save or throw away. */
+class RequestView implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  readonly #contents = new Map<string, string>();
+  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.#changed.event;
+  readonly #subscriptions: vscode.Disposable;
+
+  constructor() {
+    this.#subscriptions = vscode.Disposable.from(
+      this.#changed,
+      vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
+      vscode.workspace.onDidCloseTextDocument(({ uri }) => this.#contents.delete(uri.toString())),
+    );
+  }
+
+  dispose(): void {
+    this.#subscriptions.dispose();
+  }
+
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    return this.#contents.get(uri.toString()) ?? '';
+  }
+
+  /** Asked again for the same chat, it shows the new request in the same place. */
+  async show(chat: vscode.Uri, markdown: string): Promise<void> {
+    const path = `/${vscode.l10n.t('Request of {0}', chatName(chat))}.md`;
+    const uri = vscode.Uri.from({ scheme: SCHEME, path, query: chat.toString() });
+    this.#contents.set(uri.toString(), markdown);
+    this.#changed.fire(uri);
+    const document = await vscode.workspace.openTextDocument(uri);
+    await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preview: true });
+  }
 }

@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
 import type { ModelConfig, ModelPrice } from '../../model/config/models.ts';
-import { priceOf } from '../../model/config/prices.ts';
-import { describeCount } from '../../model/config/usage.ts';
-import { describeSeconds } from '../ui/elapsed.ts';
+import { describeCount, priceOf } from '../../model/config/prices.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { countSeconds } from '../ui/progress.ts';
+import { describeSeconds } from '../ui/words.ts';
 import { editorModelName } from './editorModel.ts';
 
 /** A model that a provider says it offers. */

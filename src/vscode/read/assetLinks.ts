@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { ASSET_FOLDER } from '../../assets/names.ts';
-import { findAssetReferences } from '../../mcp/fileArguments/findReferences.ts';
+import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';
 import { placesOf } from '../chat/places.ts';
 import { CHAT_FILES } from '../run/lenses.ts';
 import type { SurfaceParts } from '../surface.ts';

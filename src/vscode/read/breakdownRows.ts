@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Role } from '../../chat/format/marker.ts';
 import { excerptOf } from '../../chat/outline/title.ts';
-import { describeCount } from '../../model/config/usage.ts';
+import { describeCount } from '../../model/config/prices.ts';
 import {
   type Breakdown,
   type BreakdownGroup,

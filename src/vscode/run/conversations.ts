@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { readAgentFile } from '../../assets/agentFiles.ts';
-import { FolderAttachments } from '../../assets/chatFiles.ts';
+import { FolderAttachments, readAgentFile } from '../../assets/chatFiles.ts';
 import { ASSET_FOLDER } from '../../assets/names.ts';
 import { BUILT_IN_SERVER } from '../../catalog/tools/builtIn.ts';
 import { ChatConversation } from '../../model/request/conversation.ts';

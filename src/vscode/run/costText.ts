@@ -1,7 +1,6 @@
-import { describeCost, describeCount } from '../../model/config/usage.ts';
+import { describeCost, describeCount } from '../../model/config/prices.ts';
 import { plainMarkdown } from '../read/toolHover.ts';
-import { describeSeconds } from '../ui/elapsed.ts';
-import { t } from '../ui/words.ts';
+import { describeSeconds, t } from '../ui/words.ts';
 import type { ChatTotal, SpentTurn } from './totals.ts';
 
 /** What the next request would be. */

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { caretAfterRun } from '../../chat/edits/caret.ts';
+import { caretAfterRun } from '../../chat/edits/typing.ts';
 
 /**
  * Keeps the end of a running chat in view where the user reads at the end, and puts the caret where the user writes

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { acquireLock, acquireLockOn, type ChatLock, type ChatLocked } from '../../assets/chatLock.ts';
 import { ChatListener, type ReplyProgress } from '../../listener.ts';
 import type {
   AssetStore,
@@ -18,7 +19,6 @@ import type {
 import { EditorDocument } from '../chat/editorDocument.ts';
 import { failed, RUNNING, tell } from '../ui/outcomes.ts';
 import { EndFollower } from './follow.ts';
-import { lockChat } from './lock.ts';
 import { RunProgress } from './progress.ts';
 
 export interface RunParts {
@@ -173,4 +173,15 @@ export class Runs implements vscode.Disposable {
     this.showState();
     this.#changed.fire(uri);
   }
+}
+
+const WHO = 'another window of VS Code';
+
+/** One run a chat at a time, across windows and the command line. */
+export async function lockChat(uri: vscode.Uri): Promise<ChatLock | ChatLocked> {
+  // A chat that is not saved is in this window only.
+  if (uri.scheme === 'untitled') return { release: async () => undefined };
+  return uri.scheme === 'file'
+    ? acquireLock(uri.fsPath, { who: WHO })
+    : acquireLockOn(uri.toString(), { who: WHO });
 }

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { turnAt } from '../../chat/edits/fork.ts';
-import { applied, planRegeneration } from '../../chat/edits/regenerate.ts';
+import { applied, planRegeneration, turnAt } from '../../chat/edits/fork.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
 import { nextAction, pendingCalls } from '../../chat/format/nextAction.ts';
 import type { RunOutcome, TextEdit } from '../../ports.ts';

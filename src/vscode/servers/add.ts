@@ -1,13 +1,21 @@
+import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { checkHeader, checkServerId, checkUrl, checkVariable } from '../../mcp/config/checks.ts';
 import { splitCommand } from '../../mcp/config/commandLine.ts';
-import { describeEntry, type NewServer, readEntry, type ServerEntry } from '../../mcp/config/entry.ts';
+import {
+  describeEntry,
+  inputId,
+  looksSecret,
+  type NewServer,
+  readEntry,
+  type ServerEntry,
+  takeSecrets,
+} from '../../mcp/config/entry.ts';
 import { describeServer } from '../../mcp/config/fingerprint.ts';
-import { inputId, looksSecret, takeSecrets } from '../../mcp/config/secretValues.ts';
+import { type ImportPlace, importPlaces, readImport } from '../../mcp/config/import.ts';
 import { userServers, writeUserServer } from '../settings.ts';
 import { readFields, readObject, readString } from '../ui/commandArguments.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { chooseImported, findImports } from './importChoice.ts';
 import type { ServerInputs } from './inputs.ts';
 import { USER_PLACE } from './settings.ts';
 
@@ -222,4 +230,49 @@ function complaintOf(check: () => void): string | undefined {
     const { message } = error as Error;
     return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
   }
+}
+
+/** The files of other hosts that are there. None of them is read. */
+async function findImports(): Promise<readonly ImportPlace[]> {
+  const { platform, env } = process;
+  const places = importPlaces({ platform, home: homedir(), appData: env['APPDATA'] });
+  const found = await Promise.all(places.map(({ path }) => isThere(vscode.Uri.file(path))));
+  return places.filter((_place, at) => found[at]);
+}
+
+/** Reads the file, which the user has just chosen, and lets the user choose from what is in it. */
+async function chooseImported({ app, path }: ImportPlace): Promise<readonly NewServer[]> {
+  const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.file(path)));
+  const { servers, problems } = readImport(text);
+  const found = Object.entries(servers).map(([name, entry]) => ({ name, entry }));
+  if (found.length === 0) {
+    const reason = problems[0] ?? vscode.l10n.t('There is no MCP server in it.');
+    void vscode.window.showWarningMessage(
+      plainMessage(vscode.l10n.t('Nothing to import from {0}. {1}', path, reason)),
+    );
+    return [];
+  }
+  const items = found.map((server) => ({
+    label: server.name,
+    // One line, which the list cuts where it ends; the question that follows shows the whole.
+    detail: describeEntry(server).replaceAll('\n', ' · ').replaceAll('$(', '$ ('),
+    server,
+  }));
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: vscode.l10n.t('Import from {0}', app),
+    placeHolder:
+      problems.length === 0
+        ? vscode.l10n.t('Which servers?')
+        : plainMessage(vscode.l10n.t('Which? {0}', problems.join(' '))),
+    canPickMany: true,
+    ignoreFocusOut: true,
+  });
+  return chosen?.map(({ server }) => server) ?? [];
+}
+
+async function isThere(file: vscode.Uri): Promise<boolean> {
+  return vscode.workspace.fs.stat(file).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { showInvisible } from '../../chat/format/escape.ts';
+import { looksSecret } from '../../mcp/config/entry.ts';
 import { describeChange, describeServer, fingerprintServer } from '../../mcp/config/fingerprint.ts';
 import { inputsOf, type ResolvedServer, resolveInputs } from '../../mcp/config/inputs.ts';
-import { looksSecret } from '../../mcp/config/secretValues.ts';
 import type { ServerConfig } from '../../mcp/config/servers.ts';
 import type { Log } from '../../ports.ts';
 import type { ServerInputs } from './inputs.ts';

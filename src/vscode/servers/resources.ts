@@ -3,8 +3,8 @@ import * as vscode from 'vscode';
 import { judgeMediaType } from '../../media/sniff.ts';
 import { mediaByExtension } from '../../media/table.ts';
 import type { Disposable, ResourceContents, ResourceName, ServerHost } from '../../ports.ts';
-import { judgeTextType } from '../../result/longText.ts';
-import { nameFromUri } from '../../result/names.ts';
+import { nameFromUri } from '../../result/blocks.ts';
+import { judgeTextType } from '../../result/markdown.ts';
 
 export const RESOURCE_SCHEME = 'filechat-resource';
 

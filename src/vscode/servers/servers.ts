@@ -2,14 +2,14 @@ import * as vscode from 'vscode';
 import { withBuiltInTools } from '../../catalog/tools/builtIn.ts';
 import { isLoopback } from '../../mcp/config/addresses.ts';
 import type { ServerConfig } from '../../mcp/config/servers.ts';
+import type { Verdict, VerdictStore } from '../../mcp/connection/knownProtocols.ts';
+import type { CredentialStore } from '../../mcp/oauth/credentials.ts';
 import type { Connections } from '../../mcp/pool/connections.ts';
 import { type AppResult, type AppSink, McpClient } from '../../mcpClient.ts';
 import type { ChatModel, ChatRules, Consent, Log, ResourceName, ToolHost } from '../../ports.ts';
 import type { AppPanels } from '../apps/panel.ts';
-import { AlwaysServers } from '../consent/alwaysServers.ts';
-import { audited, auditStarts } from '../consent/audit.ts';
-import { AuditLog } from '../consent/auditLog.ts';
-import { editorRequests } from '../consent/serverRequests.ts';
+import { AuditLog, audited, auditStarts } from '../consent/audit.ts';
+import { AlwaysServers, editorRequests } from '../consent/serverRequests.ts';
 import { SignInBrowser } from '../consent/signIn.ts';
 import { registerAll } from '../registration.ts';
 import { clientMetadata, resultLimits, showsApps, timeoutMs, toolSettings } from '../settings.ts';
@@ -22,10 +22,7 @@ import { ServerList } from './list.ts';
 import { ServerLogs } from './logs.ts';
 import { RESOURCE_SCHEME, ResourceDocuments } from './resources.ts';
 import { ServerRows } from './rows.ts';
-import { forgetCredentials, secretCredentials } from './secretCredentials.ts';
-import { ServerStatus } from './serverStatus.ts';
-import { VerdictMemory } from './verdictMemory.ts';
-import { ServersView } from './view.ts';
+import { ServerStatus, ServersView } from './view.ts';
 
 export interface EditorServersParts {
   readonly context: vscode.ExtensionContext;
@@ -228,4 +225,51 @@ function versionOf({ extension }: vscode.ExtensionContext): string {
 function isLocal(config: ServerConfig | undefined): boolean {
   if (config === undefined) return false;
   return config.kind === 'stdio' || isLoopback(new URL(config.url));
+}
+
+const REMEMBERED = 'server.verdicts';
+/** Configurations come and go; the oldest verdicts are dropped. */
+const MAX_VERDICTS = 200;
+
+/** Verdicts that outlive the window. */
+class VerdictMemory implements VerdictStore {
+  readonly #memory: vscode.Memento;
+
+  constructor(memory: vscode.Memento) {
+    this.#memory = memory;
+  }
+
+  read(fingerprint: string): Verdict | undefined {
+    return this.#all().get(fingerprint);
+  }
+
+  write(fingerprint: string, verdict: Verdict | undefined): void {
+    const all = this.#all();
+    if (verdict === undefined && !all.has(fingerprint)) return;
+    all.delete(fingerprint);
+    if (verdict !== undefined) all.set(fingerprint, verdict);
+    void this.#memory.update(REMEMBERED, Object.fromEntries([...all].slice(-MAX_VERDICTS)));
+  }
+
+  #all(): Map<string, Verdict> {
+    return new Map(Object.entries(this.#memory.get<Readonly<Record<string, Verdict>>>(REMEMBERED, {})));
+  }
+}
+
+/** What is kept of authorization servers has keys that begin so; other secrets have others. */
+const PREFIX = 'oauth ';
+
+/** Tokens and registrations in the secret store of the editor. */
+export function secretCredentials(secrets: vscode.SecretStorage): CredentialStore {
+  return {
+    get: async (key) => secrets.get(key),
+    set: async (key, value) => secrets.store(key, value),
+    delete: async (key) => secrets.delete(key),
+  };
+}
+
+/** Of all servers, also of those that are no longer configured. */
+export async function forgetCredentials(secrets: vscode.SecretStorage): Promise<void> {
+  const keys = (await secrets.keys()).filter((key) => key.startsWith(PREFIX));
+  await Promise.all(keys.map((key) => secrets.delete(key)));
 }

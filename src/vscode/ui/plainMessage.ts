@@ -11,3 +11,9 @@ export function plainMessage(text: string): string {
   const cut = line.length > MAX_MESSAGE_CHARS ? `${line.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}…` : line;
   return cut.replaceAll('](', '] (').replaceAll('$(', '$ (');
 }
+
+/** A Markdown link that runs a command. The language's own function leaves brackets alone, and one would end the link. */
+export function commandLink(words: string, command: string, argument: object): string {
+  const encoded = encodeURIComponent(JSON.stringify([argument]));
+  return `[${words}](command:${command}?${encoded.replaceAll('(', '%28').replaceAll(')', '%29')})`;
+}

@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
-import { deferred } from '../../base/deferred.ts';
-import { untilAborted } from '../../base/untilAborted.ts';
+import { deferred, untilAborted } from '../../base/async.ts';
 import { describeSize } from '../../result/summary.ts';
-import { describeSeconds } from './elapsed.ts';
+import { describeSeconds } from './words.ts';
 
 /** What is over sooner needs no telling. */
 const PATIENCE_MS = 500;

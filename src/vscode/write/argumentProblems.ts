@@ -3,8 +3,7 @@ import type { ArgumentProblem } from '../../mcp/callArguments/help.ts';
 import type { ServerHost } from '../../ports.ts';
 import { isChat } from '../chat/chatFiles.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { ToolHelp } from './argumentHelp.ts';
-import { rangeOf, type WaitingCall, waitingCalls } from './waitingCalls.ts';
+import { rangeOf, type ToolHelp, type WaitingCall, waitingCalls } from './argumentHelp.ts';
 
 const DEBOUNCE_MS = 300;
 

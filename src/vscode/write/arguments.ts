@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { assetTyped } from '../../chat/completion/assetTyped.ts';
+import { assetTyped } from '../../chat/completion/paths.ts';
 import type { ArgumentHelp, ArgumentItem } from '../../mcp/callArguments/help.ts';
-import { argumentsSnippet } from '../../mcp/callArguments/snippet.ts';
+import { argumentsSnippet } from '../../mcp/callArguments/schema.ts';
 import { judgeForm } from '../../mcp/fileArguments/form.ts';
 import { readReference } from '../../mcp/fileArguments/reference.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

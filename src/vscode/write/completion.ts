@@ -1,14 +1,13 @@
 import * as vscode from 'vscode';
 import { CHAT_FILES } from '../run/lenses.ts';
 import type { SurfaceParts } from '../surface.ts';
-import { ArgumentFixes } from './argumentFixes.ts';
+import { ArgumentFixes, ArgumentHover } from './argumentFixes.ts';
 import { ToolHelp } from './argumentHelp.ts';
-import { ArgumentHover } from './argumentHover.ts';
 import { ArgumentProblems } from './argumentProblems.ts';
+import { WorkspaceFiles } from './files.ts';
 import { FolderNames } from './folderNames.ts';
 import { ChatCompletion, TRIGGERS } from './offer.ts';
-import { watchSettings } from './settingTyping.ts';
-import { WorkspaceFiles } from './workspaceFiles.ts';
+import { watchSettings } from './settings.ts';
 
 export type CompletionParts = Pick<SurfaceParts, 'known' | 'models' | 'rows' | 'servers'>;
 

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { readFolder } from '../chat/readFolder.ts';
+import { readFolder } from '../chat/chatFiles.ts';
 
 /** Folders of more chats than anybody has open. */
 const MAX_FOLDERS = 50;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
-import { argumentsSnippet, escapeText } from '../../mcp/callArguments/snippet.ts';
+import { argumentsSnippet, escapeText } from '../../mcp/callArguments/schema.ts';
 import type { PromptInfo, ResourceList, ToolInfo } from '../../ports.ts';
 import { chatOf } from '../chat/openChats.ts';
 import type { ServerRow } from '../servers/items.ts';

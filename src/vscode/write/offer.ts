@@ -5,13 +5,11 @@ import { chatOf } from '../chat/openChats.ts';
 import type { ToolHelp } from './argumentHelp.ts';
 import { argumentItems } from './arguments.ts';
 import type { CompletionParts } from './completion.ts';
-import { fileItems } from './files.ts';
+import { fileItems, type WorkspaceFiles } from './files.ts';
 import type { FolderNames } from './folderNames.ts';
 import { mentionItems, toolNameItems } from './mentions.ts';
-import { roleItems } from './roleItems.ts';
 import { settingKeyItems, settingValueItems } from './settings.ts';
-import { commandItems } from './words.ts';
-import type { WorkspaceFiles } from './workspaceFiles.ts';
+import { commandItems, roleItems } from './words.ts';
 
 export interface OfferParts extends CompletionParts {
   readonly help: ToolHelp;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type AskedFor, refuseRequest } from '../../../src/assetsServer/transport/httpGuard.ts';
+import { type AskedFor, refuseRequest } from '../../../src/assetsServer/transport/http.ts';
 
 const OPTIONS = { port: 8123, token: 'secret-token', path: '/mcp' };
 const GOOD = { host: '127.0.0.1:8123', authorization: 'Bearer secret-token' };

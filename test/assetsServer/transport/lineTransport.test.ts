@@ -3,10 +3,7 @@ import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import fc from 'fast-check';
-import {
-  LineTransport,
-  type LineTransportOptions,
-} from '../../../src/assetsServer/transport/lineTransport.ts';
+import { LineTransport, type LineTransportOptions } from '../../../src/assetsServer/transport/stdio.ts';
 
 const MAX_MESSAGE_BYTES = 1000;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { caretAfterRun } from '../../../src/chat/edits/caret.ts';
+import { caretAfterRun } from '../../../src/chat/edits/typing.ts';
 
 /** The caret is `|`. */
 function moved(before: string, after = before): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { appendTurns, insertIntoUserTurn, type NewTurn } from '../../../src/chat/edits/insertions.ts';
+import { appendTurns, insertIntoUserTurn, type NewTurn } from '../../../src/chat/edits/append.ts';
 import { localLinks } from '../../../src/chat/format/links.ts';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import type { ResultPart } from '../../../src/ports.ts';

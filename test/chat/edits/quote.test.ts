@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { newChat } from '../../../src/chat/edits/append.ts';
-import { quoteLines } from '../../../src/chat/edits/quote.ts';
+import { quoteLines } from '../../../src/chat/edits/fileLink.ts';
 import { localLinks } from '../../../src/chat/format/links.ts';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 

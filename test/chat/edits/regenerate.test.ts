@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { applied, planRegeneration, replyStarts } from '../../../src/chat/edits/regenerate.ts';
+import { applied, planRegeneration, replyStarts } from '../../../src/chat/edits/fork.ts';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 
 /** The text with `|` where the cursor is → what is left of it, with a `!` in front when later words would go. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { isPreamble, readPreamble } from '../../../src/chat/format/legacy.ts';
 import { parseChat } from '../../../src/chat/format/parse.ts';
-import { isPreamble, readPreamble } from '../../../src/chat/format/preamble.ts';
 
 describe('a preamble of chat.md', () => {
   const cases: Record<string, [text: string, expected: boolean]> = {

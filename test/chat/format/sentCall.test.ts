@@ -2,13 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { assignCallId, fillToolResult } from '../../../src/chat/edits/append.ts';
+import { markSent, removeLeftMark, removeSentMark, unansweredCalls } from '../../../src/chat/format/calls.ts';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
-import {
-  markSent,
-  removeLeftMark,
-  removeSentMark,
-  unansweredCalls,
-} from '../../../src/chat/format/sentCall.ts';
 import { applyEdit } from '../../applyEdit.ts';
 
 const CALL = (id: string) => `\`\`\`tool_call a.b ${id}\n{}\n\`\`\`\n`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { chatStem } from '../../../src/chat/outline/fileName.ts';
+import { chatStem } from '../../../src/chat/outline/title.ts';
 
 it('a typed name loses the ending of chats, whole or in part', () => {
   const stems = {

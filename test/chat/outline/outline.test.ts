@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ChatReader } from '../../../src/chat/format/chatReader.ts';
-import { parseChat } from '../../../src/chat/format/parse.ts';
+import { ChatReader, parseChat } from '../../../src/chat/format/parse.ts';
 import { type OutlineEntry, planOutline } from '../../../src/chat/outline/outline.ts';
 import { TurnShapes } from '../../../src/chat/outline/turnShape.ts';
 import { anyChat, anyEdits, editText } from '../anyChat.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chatTitle, summarizeChat } from '../../../src/chat/outline/summary.ts';
+import { chatTitle, summarizeChat } from '../../../src/chat/outline/title.ts';
 
 describe('what a list says of a chat', () => {
   const cases: Record<string, [text: string, expected: string | undefined]> = {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ChatReader } from '../../../src/chat/format/chatReader.ts';
-import { parseChat } from '../../../src/chat/format/parse.ts';
+import { ChatReader, parseChat } from '../../../src/chat/format/parse.ts';
 import {
   appendToReply,
   closeReply,

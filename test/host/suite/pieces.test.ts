@@ -7,7 +7,7 @@ import type { ModelConfig } from '../../../src/model/config/models.ts';
 import { keepCopy } from '../../../src/vscode/chat/recovery.ts';
 import { Keys } from '../../../src/vscode/model/keys.ts';
 import { RunLens } from '../../../src/vscode/run/lenses.ts';
-import { lockChat } from '../../../src/vscode/run/lock.ts';
+import { lockChat } from '../../../src/vscode/run/runs.ts';
 import { MemorySecrets } from './stores.ts';
 import { inWorkspace, openChat } from './workspace.ts';
 

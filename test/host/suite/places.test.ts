@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import type { RunOutcome } from '../../../src/ports.ts';
-import { WorkspaceAssets } from '../../../src/vscode/chat/workspaceAssets.ts';
+import { WorkspaceAssets } from '../../../src/vscode/chat/stores.ts';
 import { MemoryFiles } from './memfs.ts';
 import { holds, inWorkspace, openChat, useSampleServer } from './workspace.ts';
 

@@ -3,9 +3,13 @@ import { test } from 'node:test';
 import { localLinks } from '../../../src/chat/format/links.ts';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { parseChat } from '../../../src/chat/format/parse.ts';
-import { answeredCallAt } from '../../../src/mcp/apps/appInChat.ts';
-import { quoteForChat } from '../../../src/mcp/apps/appText.ts';
-import { MAX_RESULT_BYTES, restoreForApp, resultForApp } from '../../../src/mcp/apps/result.ts';
+import {
+  answeredCallAt,
+  MAX_RESULT_BYTES,
+  restoreForApp,
+  resultForApp,
+} from '../../../src/mcp/apps/result.ts';
+import { quoteForChat } from '../../../src/mcp/apps/session.ts';
 import type { ResultPart, Spill, Spills } from '../../../src/ports.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
 

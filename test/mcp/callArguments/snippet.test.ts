@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { argumentsSnippet } from '../../../src/mcp/callArguments/snippet.ts';
+import { argumentsSnippet } from '../../../src/mcp/callArguments/schema.ts';
 
 describe('the arguments of a new call', () => {
   const cases: Record<string, [schema: unknown, expected: string]> = {

@@ -1,9 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { describeEntry } from '../../../src/mcp/config/entry.ts';
+import { describeEntry, takeSecrets } from '../../../src/mcp/config/entry.ts';
 import { importPlaces, type Machine, readImport } from '../../../src/mcp/config/import.ts';
-import { takeSecrets } from '../../../src/mcp/config/secretValues.ts';
 
 describe('where other hosts keep their servers', () => {
   const cases: readonly [Machine, readonly string[]][] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LogLimit } from '../../../src/mcp/connection/logLimit.ts';
+import { LogLimit } from '../../../src/mcp/connection/stderr.ts';
 
 test('a thousand lines a minute are logged, one more says so, and the next minute begins anew', () => {
   const limit = new LogLimit();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { loosenResult, rawResult } from '../../../src/mcp/connection/looseResults.ts';
+import { loosenResult, rawResult } from '../../../src/mcp/connection/clientSetup.ts';
 
 const answer = (result: unknown) => ({ jsonrpc: '2.0', id: 1, result }) as unknown as JSONRPCMessage;
 const loosened = (result: unknown, method: string | undefined) => {

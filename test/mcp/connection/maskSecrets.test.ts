@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ServerConfig } from '../../../src/mcp/config/servers.ts';
-import { createMask } from '../../../src/mcp/connection/maskSecrets.ts';
+import { createMask } from '../../../src/mcp/connection/stderr.ts';
 
 const stdio = (env: Record<string, string> = {}): ServerConfig => ({
   kind: 'stdio',

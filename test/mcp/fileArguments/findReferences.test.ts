@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findAssetReferences } from '../../../src/mcp/fileArguments/findReferences.ts';
+import { findAssetReferences } from '../../../src/mcp/fileArguments/reference.ts';
 
 const NAME = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
 

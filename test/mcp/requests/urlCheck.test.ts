@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { checkElicitationUrl } from '../../../src/mcp/requests/urlCheck.ts';
+import { checkElicitationUrl } from '../../../src/mcp/requests/elicitation.ts';
 
 describe('an address that a server wants to be visited', () => {
   const opened: readonly [string, string][] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { canExplode } from '../../../src/mcp/schema/explosivePattern.ts';
+import { canExplode } from '../../../src/mcp/schema/limits.ts';
 
 const EXPLOSIVE = [
   '^(a+)+$',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hasFormat, isTextFormat, type TextFormat } from '../../../src/mcp/schema/format.ts';
+import { hasFormat, isTextFormat, type TextFormat } from '../../../src/mcp/schema/answer.ts';
 
 const RIGHT: Readonly<Record<TextFormat, readonly string[]>> = {
   email: ['a@b.c', 'ada.lovelace+x@example.co.uk', 'me@localhost', 'ü@münchen.de'],

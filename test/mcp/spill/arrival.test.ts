@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Arrival } from '../../../src/mcp/spill/arrival.ts';
+import { Arrival } from '../../../src/mcp/spill/calls.ts';
 
 const MB = 1_000_000;
 

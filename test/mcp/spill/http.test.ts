@@ -7,7 +7,7 @@ import { json as readJson } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { EventLines } from '../../../src/mcp/spill/eventLines.ts';
+import { EventLines } from '../../../src/mcp/spill/fetch.ts';
 import type { ToolProgress } from '../../../src/ports.ts';
 import { until } from '../../until.ts';
 import { serve } from '../serving.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { mergeVariables } from '../../../src/mcp/spill/windowsProcess.ts';
+import { mergeVariables } from '../../../src/mcp/spill/stdio.ts';
 
 const BASE = { PATH: 'C:\\Windows', TEMP: 'C:\\Temp' };
 

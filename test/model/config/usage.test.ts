@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { priceOf } from '../../../src/model/config/prices.ts';
-import { costOf, describeCost, describeCount, describeUsage } from '../../../src/model/config/usage.ts';
+import {
+  costOf,
+  describeCost,
+  describeCount,
+  describeUsage,
+  priceOf,
+} from '../../../src/model/config/prices.ts';
 
 describe('the cost', () => {
   const price = { input: 10, output: 100, cachedInput: 1, cacheWrite: 20 };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { toFailure } from '../../../src/model/providers/failure.ts';
-import { readRetryAfter } from '../../../src/model/providers/retryAfter.ts';
+import { readRetryAfter, toFailure } from '../../../src/model/providers/failure.ts';
 
 const NOW = Date.parse('2026-11-16T10:00:00Z');
 const about = { host: 'api.example', model: 'big-1', secrets: ['sk-secret', 'team-token'], now: () => NOW };

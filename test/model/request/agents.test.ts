@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { isAgentName, readAgent } from '../../../src/model/request/agents.ts';
+import { isAgentName, readAgent } from '../../../src/model/request/conversation.ts';
 
 it('an agent is settings and a text', () => {
   const cases: readonly (readonly [file: string, settings: object, system: string])[] = [

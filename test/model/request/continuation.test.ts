@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { withContinuation } from '../../../src/model/request/continuation.ts';
+import { withContinuation } from '../../../src/model/request/replyMessages.ts';
 import type { ModelMessage } from '../../../src/ports.ts';
 
 const USER: ModelMessage = { role: 'user', parts: [{ kind: 'text', text: 'Hello' }] };

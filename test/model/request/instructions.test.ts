@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { describeInstructions } from '../../../src/model/request/instructions.ts';
+import { describeInstructions } from '../../../src/model/request/request.ts';
 
 const sections = (...list: readonly (readonly [string, string])[]) =>
   describeInstructions(list.map(([server, text]) => ({ server, text })))

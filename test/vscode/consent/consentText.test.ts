@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { builtInTools } from '../../../src/catalog/tools/builtIn.ts';
-import { strictest } from '../../../src/chat/format/approval.ts';
+import { strictest } from '../../../src/chat/format/settings.ts';
 import type { Approval, ToolCall, ToolInfo } from '../../../src/ports.ts';
-import {
-  describeCall,
-  type Judgement,
-  judgeCall,
-  needsQuestion,
-} from '../../../src/vscode/consent/consentText.ts';
+import { describeCall, type Judgement, judgeCall, needsQuestion } from '../../../src/vscode/consent/tool.ts';
 import { type AllowedTool, sketchTool } from '../../../src/vscode/consent/toolDefinition.ts';
 
 const TOOL: ToolInfo = { server: 'a', tool: 'b', inputSchema: {} };

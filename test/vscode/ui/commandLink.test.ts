@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { commandLink } from '../../../src/vscode/ui/commandLink.ts';
+import { commandLink } from '../../../src/vscode/ui/plainMessage.ts';
 
 it('no name ends the link that runs a command', () => {
   const link = commandLink('Show', 'filechat.showAssets', { asset: 'a) [x](b "c").png' });
