@@ -15,22 +15,22 @@ let app: Promise<App> | undefined;
 
 /** `more` is what menus add: all that is selected. */
 const COMMANDS: Readonly<Record<string, (app: App, argument: unknown, more: unknown) => unknown>> = {
-  newChat: (app, argument) => app.surface.chats.create(argument),
-  newChatWithSelection: (app) => app.surface.chats.createWithSelection(),
-  newChatAboutFile: (app, argument, more) => app.surface.chats.createAbout(argument, more),
+  newChat: (app, argument) => app.chats.create(argument),
+  newChatWithSelection: (app) => app.chats.createWithSelection(),
+  newChatAboutFile: (app, argument, more) => app.chats.createAbout(argument, more),
   run: (app, argument) => app.run(argument),
   stop: (app, argument) => app.stop(argument),
   resume: (app, argument) => app.resume(argument),
-  regenerate: (app, argument) => app.surface.turns.regenerate(argument),
-  editArguments: (app, argument) => app.surface.turns.editArguments(argument),
+  regenerate: (app, argument) => app.turns.regenerate(argument),
+  editArguments: (app, argument) => app.turns.editArguments(argument),
   fork: (app, argument) => app.fork(argument),
   compact: (app, argument) => app.compact(argument),
-  showAssets: (app, argument) => app.surface.gallery.show(argument),
-  showBreakdown: (app, argument) => app.surface.sending.showBreakdown(argument),
-  openSample: (app, argument) => app.surface.chats.openSample(argument),
-  searchChats: (app, argument) => app.surface.chats.search(argument),
-  refreshChats: (app) => app.surface.chats.refresh(),
-  openWalkthrough: (app) => app.surface.chats.openWalkthrough(),
+  showAssets: (app, argument) => app.gallery.show(argument),
+  showBreakdown: (app, argument) => app.sending.showBreakdown(argument),
+  openSample: (app, argument) => app.chats.openSample(argument),
+  searchChats: (app, argument) => app.chats.search(argument),
+  refreshChats: (app) => app.chats.refresh(),
+  openWalkthrough: (app) => app.chats.openWalkthrough(),
   attachFile: (app, argument) => app.attachFile(argument),
   cleanUpAssets: (app, argument) => app.cleanUpAssets(argument),
   forgetPermissions: (app) => app.forgetPermissions(),
@@ -72,7 +72,7 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
       .then(({ App }) => {
         const made = new App(context);
         made.servers.view.onDidChangeTreeData((node) => serversChanged.fire(node));
-        made.surface.chats.tree.onDidChangeTreeData((node) => chatsChanged.fire(node));
+        made.chats.tree.onDidChangeTreeData((node) => chatsChanged.fire(node));
         return made;
       })
       .catch((error: unknown) => {
@@ -87,7 +87,7 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
     ...assetsRegistrations(context),
     'filechat.gallery': () =>
       vscode.window.registerWebviewPanelSerializer('filechat.gallery', {
-        deserializeWebviewPanel: async (panel, state) => (await load()).surface.gallery.restore(panel, state),
+        deserializeWebviewPanel: async (panel, state) => (await load()).gallery.restore(panel, state),
       }),
   };
   context.subscriptions.push(
@@ -125,7 +125,7 @@ function commandRegistrations(
     handlers[name] = async (argument, more) => run(await load(), argument, more);
   }
   for (const [name, action] of Object.entries(CHAT_ACTIONS)) {
-    handlers[name] = async (argument) => (await load()).surface.chats.act(action, argument, chats.selection);
+    handlers[name] = async (argument) => (await load()).chats.act(action, argument, chats.selection);
   }
   return Object.fromEntries(
     Object.entries(handlers).map(([name, handler]) => [
@@ -182,7 +182,7 @@ function showChats(
   load: () => Promise<App>,
   changed: vscode.Event<ChatNode | undefined>,
 ): vscode.TreeView<ChatNode> {
-  const view = async () => (await load()).surface.chats.tree;
+  const view = async () => (await load()).chats.tree;
   return vscode.window.createTreeView<ChatNode>('filechat.chats', {
     treeDataProvider: lazyTree(changed, view),
   });

@@ -16,32 +16,43 @@ import { ChatProblems } from './chat/problems.ts';
 import { keepCopy } from './chat/recovery.ts';
 import { AssetStores } from './chat/stores.ts';
 import { watchTyping } from './chat/typing.ts';
+import { Chats } from './chats/chats.ts';
 import { AttachmentConsent } from './consent/attachments.ts';
 import { ToolConsent } from './consent/tool.ts';
+import { Gallery } from './gallery/gallery.ts';
 import { ModelActions, ModelCommands } from './model/commands.ts';
 import { Keys } from './model/keys.ts';
 import { EditorModels } from './model/models.ts';
+import { registerAssetLinks } from './read/assetLinks.ts';
+import { registerHovers } from './read/hovers.ts';
+import { Sending } from './read/sending.ts';
+import { Turns } from './read/turns.ts';
 import { Conversations } from './run/conversations.ts';
 import { CostItem } from './run/cost.ts';
 import { RunFigures } from './run/figures.ts';
 import { CHAT_FILES, RunLens } from './run/lenses.ts';
 import { Runs } from './run/runs.ts';
+import { TurnCommands } from './run/turnCommands.ts';
+import { KnownServers } from './servers/known.ts';
 import { EditorServers } from './servers/servers.ts';
 import { autoSave, resultLimits, reviewResults } from './settings.ts';
-import { Surface } from './surface.ts';
 import { ServerActions } from './tools/actions.ts';
 import { isEnabled } from './tools/switches.ts';
 import { readFields, readUri, readUris } from './ui/commandArguments.ts';
 import { CANCELLED, failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from './ui/outcomes.ts';
 import { withNotice } from './ui/progress.ts';
 import { useTranslation } from './ui/words.ts';
+import { registerCompletion } from './write/completion.ts';
 
 /** All parts of Filechat in the editor, and what its commands do. Made when a chat is first seen or a command used. */
 export class App {
   readonly servers: EditorServers;
   readonly serverActions: ServerActions;
   readonly modelActions: ModelActions;
-  readonly surface: Surface;
+  readonly chats: Chats;
+  readonly gallery: Gallery;
+  readonly sending: Sending;
+  readonly turns: TurnCommands;
   readonly #context: vscode.ExtensionContext;
   readonly #log: vscode.LogOutputChannel;
   readonly #consent: ToolConsent;
@@ -111,24 +122,24 @@ export class App {
     this.serverActions = new ServerActions(this.servers, (document, work) =>
       this.#runs.start(document, work),
     );
-    this.surface = new Surface({
-      context,
-      log: this.#log,
-      servers: client,
-      builtIns,
-      rows: this.servers.rows,
+    this.chats = new Chats({ context, runs: this.#runs, offerSample: () => list.offerSample() });
+    this.gallery = new Gallery(context);
+    this.sending = new Sending({
+      conversations: this.#conversations,
       models: this.#prices,
       modelCommands: this.#models,
-      conversations: this.#conversations,
+    });
+    this.turns = new TurnCommands({
       runs: this.#runs,
       run: (document) => this.#runNext(document, (listener) => listener.run()),
-      offerSample: () => list.offerSample(),
     });
     this.#register(stores);
   }
 
   #register(stores: AssetStores): void {
     const lens = new RunLens((uri) => this.#runs.isRunning(uri));
+    const { builtIns, client, rows } = this.servers;
+    const known = new KnownServers(client, () => builtIns.tools());
     this.#context.subscriptions.push(
       this.#log,
       this.#runs,
@@ -136,7 +147,14 @@ export class App {
       this.#figures,
       this.#models,
       this.servers,
-      this.surface,
+      this.chats,
+      this.gallery,
+      this.sending,
+      known,
+      new Turns(this.#runs),
+      registerCompletion({ servers: client, known, rows, models: this.#prices }),
+      registerHovers(known, this.#context),
+      registerAssetLinks(this.#context),
       lens,
       new ChatProblems(),
       vscode.languages.registerCodeLensProvider(CHAT_FILES, lens),

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { quoteLines } from '../../chat/edits/fileLink.ts';
 import { activeChat, createChat } from '../chat/chatFiles.ts';
 import { attachFiles, insertAtCaret } from '../chat/commands.ts';
-import type { SurfaceParts } from '../surface.ts';
+import type { Runs } from '../run/runs.ts';
 import { readFields, readString, readUri } from '../ui/commandArguments.ts';
 import { failed, RUNNING, tell } from '../ui/outcomes.ts';
 import { deleteChat, openPreview, renameChat, revealChat } from './actions.ts';
@@ -22,17 +22,24 @@ const ACTIONS: Readonly<Record<ChatAction, (uri: vscode.Uri) => Promise<void>>> 
   delete: deleteChat,
 };
 
+export interface ChatsDeps {
+  readonly context: vscode.ExtensionContext;
+  readonly runs: Runs;
+  /** Makes the bundled server available beside the user's own. */
+  readonly offerSample: () => void;
+}
+
 /** The chats of the workspace: a view, a search, new ones and samples. */
 export class Chats implements vscode.Disposable {
   readonly tree: ChatTree;
-  readonly #parts: Pick<SurfaceParts, 'context' | 'runs' | 'offerSample'>;
+  readonly #deps: ChatsDeps;
   readonly #list = new ChatList();
   readonly #search: SearchPick;
 
-  constructor(parts: Pick<SurfaceParts, 'context' | 'runs' | 'offerSample'>) {
-    this.#parts = parts;
+  constructor(deps: ChatsDeps) {
+    this.#deps = deps;
     const texts = new ChatTexts();
-    this.tree = new ChatTree(this.#list, texts, parts.runs);
+    this.tree = new ChatTree(this.#list, texts, deps.runs);
     this.#search = new SearchPick(this.#list, texts);
   }
 
@@ -61,7 +68,7 @@ export class Chats implements vscode.Disposable {
   }
 
   async openSample(argument: unknown): Promise<void> {
-    const { context, offerSample } = this.#parts;
+    const { context, offerSample } = this.#deps;
     if (await openSample(context.extensionUri, readString(readFields(argument), 'name'))) offerSample();
   }
 
@@ -80,7 +87,7 @@ export class Chats implements vscode.Disposable {
     const uri = row?.kind === 'chat' ? row.uri : (readUri(fields, 'uri') ?? activeChat()?.uri);
     if (!uri || uri.scheme === 'untitled') return;
     // What a run still writes would have nowhere to go.
-    if (action === 'delete' && this.#parts.runs.isRunning(uri)) return void tell(failed(RUNNING));
+    if (action === 'delete' && this.#deps.runs.isRunning(uri)) return void tell(failed(RUNNING));
     await ACTIONS[action](uri);
   }
 

@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import { findAssetUses, resolvePath, useAt } from '../../chat/outline/pointedAt.ts';
 import { activeChat, isChat } from '../chat/chatFiles.ts';
 import { chatOf } from '../chat/openChats.ts';
-import type { SurfaceParts } from '../surface.ts';
 import { readFields, readString, readUri } from '../ui/commandArguments.ts';
 import { GalleryPanel } from './panel.ts';
 import { assetsIn, type GalleryScope, readScope, scopeKey } from './scope.ts';
@@ -15,7 +14,7 @@ export class Gallery implements vscode.Disposable {
   readonly #context: vscode.ExtensionContext;
   readonly #panels = new Map<string, GalleryPanel>();
 
-  constructor({ context }: Pick<SurfaceParts, 'context'>) {
+  constructor(context: vscode.ExtensionContext) {
     this.#context = context;
   }
 

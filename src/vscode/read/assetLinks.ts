@@ -3,15 +3,14 @@ import { ASSET_FOLDER } from '../../assets/names.ts';
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';
 import { placesOf } from '../chat/places.ts';
 import { CHAT_FILES } from '../run/lenses.ts';
-import type { SurfaceParts } from '../surface.ts';
 
 /** Makes `asset:` references of a chat clickable. Nothing is looked up before the click. */
-export function registerAssetLinks({ context }: Pick<SurfaceParts, 'context'>): vscode.Disposable {
+export function registerAssetLinks({ globalStorageUri }: vscode.ExtensionContext): vscode.Disposable {
   return vscode.languages.registerDocumentLinkProvider(CHAT_FILES, {
     provideDocumentLinks: (document) =>
       findAssetReferences(document.getText()).map(({ name, start, end }) => {
         const range = new vscode.Range(document.positionAt(start), document.positionAt(end));
-        const link = new vscode.DocumentLink(range, assetUri(document.uri, name, context.globalStorageUri));
+        const link = new vscode.DocumentLink(range, assetUri(document.uri, name, globalStorageUri));
         link.tooltip = vscode.l10n.t('Open the asset');
         return link;
       }),

@@ -14,7 +14,6 @@ import { chatOf } from '../chat/openChats.ts';
 import { placesOf } from '../chat/places.ts';
 import { CHAT_FILES } from '../run/lenses.ts';
 import type { KnownServers } from '../servers/known.ts';
-import type { SurfaceParts } from '../surface.ts';
 import { EDITOR_SERVER } from '../tools/editorTools.ts';
 import { commandLink } from '../ui/plainMessage.ts';
 import { plainMarkdown, type ToolHoverWords, toolHoverText } from './toolHover.ts';
@@ -23,11 +22,10 @@ const START_SERVER = 'filechat.startServer';
 const MAX_LISTED = 20;
 
 /** What stands behind an asset link or the name of a tool, shown at the pointer. Starts nothing and asks nobody. */
-export function registerHovers({
-  known,
-  context,
-}: Pick<SurfaceParts, 'known' | 'context'>): vscode.Disposable {
-  const { globalStorageUri } = context;
+export function registerHovers(
+  known: KnownServers,
+  { globalStorageUri }: vscode.ExtensionContext,
+): vscode.Disposable {
   return vscode.languages.registerHoverProvider(CHAT_FILES, {
     async provideHover(document, position) {
       const asset = assetAt(document, position);

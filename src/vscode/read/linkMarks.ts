@@ -9,7 +9,8 @@ import type { AttachedFile, AttachmentSource } from '../../ports.ts';
 import { describeSize } from '../../result/summary.ts';
 import { isChat } from '../chat/chatFiles.ts';
 import { chatOf } from '../chat/openChats.ts';
-import type { SurfaceParts } from '../surface.ts';
+import type { EditorModels } from '../model/models.ts';
+import type { Conversations } from '../run/conversations.ts';
 
 const DEBOUNCE_MS = 400;
 /** How long a look at a file counts while its chat is edited. */
@@ -29,17 +30,22 @@ interface Fate {
   readonly reason: string;
 }
 
+export interface LinkMarksDeps {
+  readonly conversations: Conversations;
+  readonly models: EditorModels;
+}
+
 /** Says behind each link of the user's whether its file goes along, and if not, why. */
 export class LinkMarks implements vscode.Disposable {
-  readonly #parts: Pick<SurfaceParts, 'conversations' | 'models'>;
+  readonly #deps: LinkMarksDeps;
   readonly #sent = createMark('filechat.attached');
   readonly #kept = createMark('filechat.notAttached');
   readonly #subscriptions: vscode.Disposable;
   readonly #looks = new Map<string, { readonly at: number; readonly file: Promise<AttachedFile> }>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(parts: Pick<SurfaceParts, 'conversations' | 'models'>) {
-    this.#parts = parts;
+  constructor(deps: LinkMarksDeps) {
+    this.#deps = deps;
     this.#subscriptions = vscode.Disposable.from(
       this.#sent,
       this.#kept,
@@ -88,7 +94,7 @@ export class LinkMarks implements vscode.Disposable {
     const isSeen = ({ start, end }: Turn) => seen.some(([from = 0, to = 0]) => start <= to && end >= from);
     const model = readSettings(chat).settings.model;
     const turns = sinceSummary(chat).turns.filter((turn) => turn.role === 'user' && isSeen(turn));
-    const attachments = this.#parts.conversations.attachments(document.uri);
+    const attachments = this.#deps.conversations.attachments(document.uri);
     const judge = (target: string) => this.#judge(target, { document, model, attachments });
     return turns.flatMap((turn) =>
       findLinks(turnBody(text, turn)).flatMap(({ offset, end, local, isImage, target }) => {
@@ -141,10 +147,10 @@ export class LinkMarks implements vscode.Disposable {
         : vscode.l10n.t('This file is sent with the turn: {0}, {1}.', file.mimeType, size),
     };
     if (file.isText) return sent;
-    const name = this.#parts.models.configOf(model)?.name ?? vscode.l10n.t('the model');
+    const name = this.#deps.models.configOf(model)?.name ?? vscode.l10n.t('the model');
     const reason = whyNotSent(file, {
       name,
-      accepts: (mimeType) => this.#parts.models.takes(model, mimeType),
+      accepts: (mimeType) => this.#deps.models.takes(model, mimeType),
     });
     if (reason === undefined) return sent;
     return {

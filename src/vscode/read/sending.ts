@@ -3,20 +3,24 @@ import type { BreakdownItem } from '../../model/request/breakdown.ts';
 import type { TextEdit } from '../../ports.ts';
 import { findChat } from '../chat/chatFiles.ts';
 import { applyEdit } from '../chat/commands.ts';
-import type { SurfaceParts } from '../surface.ts';
+import type { ModelCommands } from '../model/commands.ts';
 import { readFields } from '../ui/commandArguments.ts';
 import { failed, NO_CHAT, tell } from '../ui/outcomes.ts';
 import { type BreakdownRow, breakdownRows, labelOf, tokens } from './breakdownRows.ts';
-import { LinkMarks } from './linkMarks.ts';
+import { LinkMarks, type LinkMarksDeps } from './linkMarks.ts';
+
+export interface SendingDeps extends LinkMarksDeps {
+  readonly modelCommands: ModelCommands;
+}
 
 /** Shows what the next request will hold: at each link, and as a list of its parts. */
 export class Sending implements vscode.Disposable {
-  readonly #parts: Pick<SurfaceParts, 'conversations' | 'modelCommands' | 'models'>;
+  readonly #deps: SendingDeps;
   readonly #marks: LinkMarks;
 
-  constructor(parts: Pick<SurfaceParts, 'conversations' | 'modelCommands' | 'models'>) {
-    this.#parts = parts;
-    this.#marks = new LinkMarks(parts);
+  constructor(deps: SendingDeps) {
+    this.#deps = deps;
+    this.#marks = new LinkMarks(deps);
   }
 
   dispose(): void {
@@ -37,8 +41,8 @@ export class Sending implements vscode.Disposable {
   async #choose(document: vscode.TextDocument): Promise<boolean> {
     const asking = new AbortController();
     const text = document.getText();
-    const parts = await this.#parts.conversations.guess(document.uri).breakDown(text, asking.signal);
-    const next = await this.#parts.modelCommands.estimate(document, asking.signal);
+    const parts = await this.#deps.conversations.guess(document.uri).breakDown(text, asking.signal);
+    const next = await this.#deps.modelCommands.estimate(document, asking.signal);
     const title = next?.model
       ? vscode.l10n.t('What Will Be Sent to {0}: {1}', next.model, tokens(next.tokens))
       : vscode.l10n.t('What Will Be Sent: {0}', tokens(next?.tokens ?? 0));

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { TurnShapes } from '../../chat/outline/turnShape.ts';
-import type { SurfaceParts } from '../surface.ts';
+import type { Runs } from '../run/runs.ts';
 import { TurnColors } from './colors.ts';
 import { TurnFolds } from './folds.ts';
 import { TurnSymbols } from './symbols.ts';
@@ -11,7 +11,7 @@ const CHATS: vscode.DocumentSelector = { language: 'markdown', pattern: '**/*.ch
 export class Turns implements vscode.Disposable {
   readonly #disposables: vscode.Disposable;
 
-  constructor({ runs }: Pick<SurfaceParts, 'runs'>) {
+  constructor(runs: Runs) {
     const shapes = new TurnShapes();
     const folds = new TurnFolds(shapes, runs);
     this.#disposables = vscode.Disposable.from(

@@ -8,16 +8,22 @@ import { applyEdit, writeFork } from '../chat/commands.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { autoSave } from '../settings.ts';
-import type { SurfaceParts } from '../surface.ts';
 import { type Fields, readFields } from '../ui/commandArguments.ts';
 import { CANCELLED, CHANGED, failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from '../ui/outcomes.ts';
+import type { Runs } from './runs.ts';
+
+export interface TurnCommandsDeps {
+  readonly runs: Runs;
+  /** Runs what the chat asks for next, as the command does. */
+  readonly run: (document: vscode.TextDocument) => Promise<RunOutcome>;
+}
 
 /** What can be done with one turn: ask again, or change a call before it is made. */
 export class TurnCommands {
-  readonly #parts: Pick<SurfaceParts, 'run' | 'runs'>;
+  readonly #deps: TurnCommandsDeps;
 
-  constructor(parts: Pick<SurfaceParts, 'run' | 'runs'>) {
-    this.#parts = parts;
+  constructor(deps: TurnCommandsDeps) {
+    this.#deps = deps;
   }
 
   /** Asks for another reply in the place of the one at the line, or at the cursor. */
@@ -27,7 +33,7 @@ export class TurnCommands {
     if (!document) return tell(failed(NO_CHAT));
     // Before anything is taken away: who may not run gets nothing in its place.
     if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
-    if (this.#parts.runs.isRunning(document.uri)) return tell(failed(RUNNING));
+    if (this.#deps.runs.isRunning(document.uri)) return tell(failed(RUNNING));
     const { version } = document;
     const plan = planRegeneration(document.getText(), offsetFor(document, fields), chatOf(document));
     if (!plan) return tell(failed(vscode.l10n.t('There is no reply here that could be asked for again.')));
@@ -37,7 +43,7 @@ export class TurnCommands {
     if (document.isClosed || document.version !== version) return tell(failed(CHANGED));
     if (place === 'fork') {
       const fork = await writeFork(document, applied(document.getText(), plan.edit));
-      return this.#parts.run(fork);
+      return this.#deps.run(fork);
     }
     return this.#replace(document, plan.edit);
   }
@@ -64,7 +70,7 @@ export class TurnCommands {
     const chat = new EditorDocument(document);
     let isAnswered = false;
     try {
-      const outcome = await this.#parts.run(document);
+      const outcome = await this.#deps.run(document);
       isAnswered = outcome.ok;
       return outcome;
     } finally {

@@ -11,9 +11,9 @@ type Where = Offer<PlaceOf<'arguments'>>;
 
 /** Names and values by the tool's schema, and the chat's own files where one can be given. */
 export async function argumentItems(where: Where): Promise<vscode.CompletionItem[]> {
-  const { place, parts } = where;
+  const { place, deps } = where;
   const text = place.call.argumentsText;
-  const help = await parts.help.of(place.call);
+  const help = await deps.help.of(place.call);
   if (text.trim() === '') return help ? [wholeItem(help, where)] : [];
   const [items, assets] = await Promise.all([
     help?.complete(text, place.offset) ?? [],
@@ -50,11 +50,11 @@ function wholeItem(help: ArgumentHelp, { document, place }: Where): vscode.Compl
 }
 
 async function assetItems(help: ArgumentHelp | undefined, where: Where): Promise<vscode.CompletionItem[]> {
-  const { document, place, parts } = where;
+  const { document, place, deps } = where;
   const text = place.call.argumentsText;
   const written = assetTyped(text, place.offset);
   if (!written || (!written.typed.startsWith('asset:') && !wantsFile(help, text, place.offset))) return [];
-  const names = await parts.assets.beside(document.uri);
+  const names = await deps.assets.beside(document.uri);
   const range = new vscode.Range(
     document.positionAt(place.start + written.start),
     document.positionAt(place.start + written.end),

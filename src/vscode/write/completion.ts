@@ -1,26 +1,46 @@
 import * as vscode from 'vscode';
+import { type Place, placeAt } from '../../chat/completion/place.ts';
+import { isChat } from '../chat/chatFiles.ts';
+import { chatOf } from '../chat/openChats.ts';
 import { CHAT_FILES } from '../run/lenses.ts';
-import type { SurfaceParts } from '../surface.ts';
 import { ArgumentFixes, ArgumentHover } from './argumentFixes.ts';
 import { ToolHelp } from './argumentHelp.ts';
 import { ArgumentProblems } from './argumentProblems.ts';
-import { WorkspaceFiles } from './files.ts';
-import { FolderNames } from './folderNames.ts';
-import { ChatCompletion, TRIGGERS } from './offer.ts';
-import { watchSettings } from './settings.ts';
+import { argumentItems } from './arguments.ts';
+import { fileItems } from './files.ts';
+import { mentionItems, toolNameItems } from './mentions.ts';
+import type { CompletionDeps, Offer, OfferDeps } from './offer.ts';
+import { settingKeyItems, settingValueItems, watchSettings } from './settings.ts';
+import { commandItems, roleItems } from './words.ts';
+import { FolderNames, WorkspaceFiles } from './workspaceFiles.ts';
 
-export type CompletionParts = Pick<SurfaceParts, 'known' | 'models' | 'rows' | 'servers'>;
+type Kind = Place['kind'];
+
+/** Which sign asks for what: where it is a part of other text, it asks for nothing. */
+const ASKED_BY: Readonly<Record<string, readonly Kind[]>> = {
+  '#': ['file'],
+  '@': ['mention'],
+  '/': ['command', 'file', 'mention'],
+  '%': ['role'],
+  '.': ['file', 'mention', 'tool'],
+  '-': ['file', 'mention', 'command'],
+  '"': ['arguments', 'value'],
+  ':': ['arguments', 'value'],
+  ' ': ['arguments', 'value', 'role', 'tool'],
+};
+
+const TRIGGERS = Object.keys(ASKED_BY);
 
 /** What can be written at the cursor. */
-export function registerCompletion(parts: CompletionParts): vscode.Disposable {
-  const help = new ToolHelp(parts.known);
+export function registerCompletion(deps: CompletionDeps): vscode.Disposable {
+  const help = new ToolHelp(deps.known);
   const files = new WorkspaceFiles();
   const assets = new FolderNames('cmdassets');
-  const completion = new ChatCompletion({ ...parts, help, files, assets });
+  const completion = new ChatCompletion({ ...deps, help, files, assets });
   return vscode.Disposable.from(
     files,
     assets,
-    new ArgumentProblems(help, parts.servers),
+    new ArgumentProblems(help, deps.servers),
     watchSettings(),
     vscode.languages.registerCompletionItemProvider(CHAT_FILES, completion, ...TRIGGERS),
     vscode.languages.registerHoverProvider(CHAT_FILES, new ArgumentHover(help)),
@@ -28,4 +48,53 @@ export function registerCompletion(parts: CompletionParts): vscode.Disposable {
       providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
     }),
   );
+}
+
+class ChatCompletion implements vscode.CompletionItemProvider {
+  readonly #deps: OfferDeps;
+
+  constructor(deps: OfferDeps) {
+    this.#deps = deps;
+  }
+
+  async provideCompletionItems(
+    document: vscode.TextDocument,
+    position: vscode.Position,
+    token: vscode.CancellationToken,
+    { triggerCharacter }: vscode.CompletionContext,
+  ): Promise<vscode.CompletionList | undefined> {
+    if (!isChat(document.uri)) return undefined;
+    const place = placeAt(document.getText(), chatOf(document), document.offsetAt(position));
+    if (!place) return undefined;
+    if (triggerCharacter !== undefined && !ASKED_BY[triggerCharacter]?.includes(place.kind)) return undefined;
+    const range = new vscode.Range(document.positionAt(place.start), position);
+    const list = await offer({ document, place, range, token, deps: this.#deps });
+    return token.isCancellationRequested || list.items.length === 0 ? undefined : list;
+  }
+}
+
+/**
+ * Files depend on every letter that is typed, so they are asked for again. Until the answer is there the editor shows
+ * the old list, and a quick Enter takes what was in front in that.
+ */
+async function offer(where: Offer): Promise<vscode.CompletionList> {
+  const { place } = where;
+  switch (place.kind) {
+    case 'file':
+      return new vscode.CompletionList(await fileItems({ ...where, place }), true);
+    case 'mention':
+      return new vscode.CompletionList(await mentionItems({ ...where, place }));
+    case 'tool':
+      return new vscode.CompletionList(await toolNameItems({ ...where, place }));
+    case 'command':
+      return new vscode.CompletionList(commandItems({ ...where, place }));
+    case 'role':
+      return new vscode.CompletionList(roleItems({ ...where, place }));
+    case 'key':
+      return new vscode.CompletionList(settingKeyItems({ ...where, place }));
+    case 'value':
+      return new vscode.CompletionList(await settingValueItems({ ...where, place }));
+    case 'arguments':
+      return new vscode.CompletionList(await argumentItems({ ...where, place }));
+  }
 }

@@ -14,8 +14,8 @@ const SYMBOL_TIMEOUT_MS = 400;
 
 /** Files and symbols of the workspace as links, which are sent with the turn. */
 export async function fileItems(where: Offer<PlaceOf<'file'>>): Promise<vscode.CompletionItem[]> {
-  const { document, place, range, parts } = where;
-  const [files, symbols] = await Promise.all([parts.files.all(), findSymbols(place.typed)]);
+  const { document, place, range, deps } = where;
+  const [files, symbols] = await Promise.all([deps.files.all(), findSymbols(place.typed)]);
   const byPath = new Map(files.map((file) => [file.path, file]));
   const ranked = rankPaths([...byPath.keys()], place.typed, MAX_OFFERED_FILES);
   const fileList = ranked.flatMap((path, at) => {
@@ -83,78 +83,4 @@ function fill(
   more: Pick<vscode.CompletionItem, 'range' | 'filterText' | 'sortText'>,
 ): vscode.CompletionItem {
   return Object.assign(item, more);
-}
-
-const MAX_FILES = 20_000;
-
-export interface WorkspaceFile {
-  readonly uri: vscode.Uri;
-  /** As a person names it: from the folder of the workspace on. */
-  readonly path: string;
-}
-
-/** The files of the workspace, read once and again when one has come or gone. */
-export class WorkspaceFiles implements vscode.Disposable {
-  readonly #subscriptions: vscode.Disposable;
-  #files: Promise<readonly WorkspaceFile[]> | undefined;
-
-  constructor() {
-    const forget = () => {
-      this.#files = undefined;
-    };
-    // Changes of files change no names.
-    const watcher = vscode.workspace.createFileSystemWatcher('**/*', false, true, false);
-    this.#subscriptions = vscode.Disposable.from(
-      watcher,
-      watcher.onDidCreate(forget),
-      watcher.onDidDelete(forget),
-      vscode.workspace.onDidChangeWorkspaceFolders(forget),
-      vscode.workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration('files') || event.affectsConfiguration('search')) forget();
-      }),
-    );
-  }
-
-  dispose(): void {
-    this.#subscriptions.dispose();
-  }
-
-  all(): Promise<readonly WorkspaceFile[]> {
-    this.#files ??= this.#read().catch((error: unknown) => {
-      this.#files = undefined;
-      throw error;
-    });
-    return this.#files;
-  }
-
-  /** The names of agents: files of `.filechat/` beside the chat or in a folder of the workspace. */
-  async agents(chat: vscode.Uri): Promise<readonly string[]> {
-    const roots = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri);
-    const folders = [vscode.Uri.joinPath(chat, '..'), ...roots].map(
-      (folder) => `${vscode.Uri.joinPath(folder, '.filechat').path}/`,
-    );
-    const names = (await this.all()).flatMap(({ uri: { path } }) => {
-      const folder = folders.find((each) => path.startsWith(each));
-      const name = folder && /^([^/]+)\.md$/.exec(path.slice(folder.length))?.[1];
-      return name ? [name] : [];
-    });
-    return [...new Set(names)].sort();
-  }
-
-  async #read(): Promise<readonly WorkspaceFile[]> {
-    const found = await vscode.workspace.findFiles('**/*', excluded(), MAX_FILES);
-    const folders = vscode.workspace.workspaceFolders?.length ?? 0;
-    return found.map((uri) => ({ uri, path: vscode.workspace.asRelativePath(uri, folders > 1) }));
-  }
-}
-
-/** What the user does not want to see among the files, nor to search. */
-function excluded(): string | undefined {
-  const patterns = ['files', 'search'].flatMap((section) => {
-    const exclude = vscode.workspace
-      .getConfiguration(section)
-      .get<Readonly<Record<string, unknown>>>('exclude', {});
-    return Object.entries(exclude).flatMap(([pattern, on]) => (on === true ? [pattern] : []));
-  });
-  return patterns.length === 0 ? undefined : `{${patterns.join(',')}}`;
 }

@@ -15,7 +15,7 @@ const MAX_RESOURCES = 200;
 
 /** Everything that can be called by its name: tools, agents, prompts, resources and servers. */
 export async function mentionItems(where: Mention): Promise<vscode.CompletionItem[]> {
-  const { known, rows, files } = where.parts;
+  const { known, rows, files } = where.deps;
   const [tools, agents, prompts, resources, servers] = await Promise.all([
     toolsForChats(where),
     files.agents(where.document.uri),
@@ -43,8 +43,8 @@ export async function toolNameItems(where: Offer<PlaceOf<'tool'>>): Promise<vsco
   });
 }
 
-async function toolsForChats({ parts }: Offer): Promise<readonly ToolInfo[]> {
-  return (await parts.known.tools()).filter((tool) => !tool.forAppsOnly && isEnabled(tool));
+async function toolsForChats({ deps }: Offer): Promise<readonly ToolInfo[]> {
+  return (await deps.known.tools()).filter((tool) => !tool.forAppsOnly && isEnabled(tool));
 }
 
 function toolItem(tool: ToolInfo, where: Mention): vscode.CompletionItem {

@@ -1,17 +1,22 @@
-import * as vscode from 'vscode';
-import { type Place, placeAt } from '../../chat/completion/place.ts';
-import { isChat } from '../chat/chatFiles.ts';
-import { chatOf } from '../chat/openChats.ts';
+import type * as vscode from 'vscode';
+import type { Place } from '../../chat/completion/place.ts';
+import type { ServerHost } from '../../ports.ts';
+import type { EditorModels } from '../model/models.ts';
+import type { KnownServers } from '../servers/known.ts';
+import type { ServerRows } from '../servers/rows.ts';
 import type { ToolHelp } from './argumentHelp.ts';
-import { argumentItems } from './arguments.ts';
-import type { CompletionParts } from './completion.ts';
-import { fileItems, type WorkspaceFiles } from './files.ts';
-import type { FolderNames } from './folderNames.ts';
-import { mentionItems, toolNameItems } from './mentions.ts';
-import { settingKeyItems, settingValueItems } from './settings.ts';
-import { commandItems, roleItems } from './words.ts';
+import type { FolderNames, WorkspaceFiles } from './workspaceFiles.ts';
 
-export interface OfferParts extends CompletionParts {
+export interface CompletionDeps {
+  readonly servers: ServerHost;
+  /** What servers offer, without starting any. */
+  readonly known: KnownServers;
+  /** What is configured, also what nobody has started yet. */
+  readonly rows: ServerRows;
+  readonly models: EditorModels;
+}
+
+export interface OfferDeps extends CompletionDeps {
   readonly help: ToolHelp;
   readonly files: WorkspaceFiles;
   readonly assets: FolderNames;
@@ -24,73 +29,7 @@ export interface Offer<P extends Place = Place> {
   /** From where the place starts up to the cursor. */
   readonly range: vscode.Range;
   readonly token: vscode.CancellationToken;
-  readonly parts: OfferParts;
+  readonly deps: OfferDeps;
 }
 
-type Kind = Place['kind'];
-
-/** Which sign asks for what: where it is a part of other text, it asks for nothing. */
-const ASKED_BY: Readonly<Record<string, readonly Kind[]>> = {
-  '#': ['file'],
-  '@': ['mention'],
-  '/': ['command', 'file', 'mention'],
-  '%': ['role'],
-  '.': ['file', 'mention', 'tool'],
-  '-': ['file', 'mention', 'command'],
-  '"': ['arguments', 'value'],
-  ':': ['arguments', 'value'],
-  ' ': ['arguments', 'value', 'role', 'tool'],
-};
-
-export const TRIGGERS = Object.keys(ASKED_BY);
-
-export class ChatCompletion implements vscode.CompletionItemProvider {
-  readonly #parts: OfferParts;
-
-  constructor(parts: OfferParts) {
-    this.#parts = parts;
-  }
-
-  async provideCompletionItems(
-    document: vscode.TextDocument,
-    position: vscode.Position,
-    token: vscode.CancellationToken,
-    { triggerCharacter }: vscode.CompletionContext,
-  ): Promise<vscode.CompletionList | undefined> {
-    if (!isChat(document.uri)) return undefined;
-    const place = placeAt(document.getText(), chatOf(document), document.offsetAt(position));
-    if (!place) return undefined;
-    if (triggerCharacter !== undefined && !ASKED_BY[triggerCharacter]?.includes(place.kind)) return undefined;
-    const range = new vscode.Range(document.positionAt(place.start), position);
-    const list = await offer({ document, place, range, token, parts: this.#parts });
-    return token.isCancellationRequested || list.items.length === 0 ? undefined : list;
-  }
-}
-
-/**
- * Files depend on every letter that is typed, so they are asked for again. Until the answer is there the editor shows
- * the old list, and a quick Enter takes what was in front in that.
- */
-async function offer(where: Offer): Promise<vscode.CompletionList> {
-  const { place } = where;
-  switch (place.kind) {
-    case 'file':
-      return new vscode.CompletionList(await fileItems({ ...where, place }), true);
-    case 'mention':
-      return new vscode.CompletionList(await mentionItems({ ...where, place }));
-    case 'tool':
-      return new vscode.CompletionList(await toolNameItems({ ...where, place }));
-    case 'command':
-      return new vscode.CompletionList(commandItems({ ...where, place }));
-    case 'role':
-      return new vscode.CompletionList(roleItems({ ...where, place }));
-    case 'key':
-      return new vscode.CompletionList(settingKeyItems({ ...where, place }));
-    case 'value':
-      return new vscode.CompletionList(await settingValueItems({ ...where, place }));
-    case 'arguments':
-      return new vscode.CompletionList(await argumentItems({ ...where, place }));
-  }
-}
-
-export type PlaceOf<K extends Kind> = Extract<Place, { kind: K }>;
+export type PlaceOf<K extends Place['kind']> = Extract<Place, { kind: K }>;

@@ -101,30 +101,28 @@ export async function settingValueItems(where: Offer<PlaceOf<'value'>>): Promise
 async function valuesOf({
   document,
   place,
-  parts,
+  deps,
 }: Offer<PlaceOf<'value'>>): Promise<readonly SettingValue[]> {
   const choices = settingRule(place.key)?.choices;
   if (choices) return choices.map((value) => ({ value, about: aboutChoice(place.key, value) }));
   switch (place.key) {
     case 'model':
-      return modelValues(parts.models.configured());
+      return modelValues(deps.models.configured());
     case 'agent':
-      return (await parts.files.agents(document.uri)).map((value) => ({
+      return (await deps.files.agents(document.uri)).map((value) => ({
         value,
         about: `.filechat/${value}.md`,
       }));
     case 'servers':
-      return (await parts.rows.all()).map(({ server }) => ({ value: server }));
+      return (await deps.rows.all()).map(({ server }) => ({ value: server }));
     case 'tools':
-      return toolPatterns(await parts.known.tools());
+      return toolPatterns(await deps.known.tools());
     default:
       return [];
   }
 }
 
-function modelValues(
-  configured: ReturnType<Offer['parts']['models']['configured']>,
-): readonly SettingValue[] {
+function modelValues(configured: ReturnType<Offer['deps']['models']['configured']>): readonly SettingValue[] {
   const own = [...configured.values()].map(({ name, provider, model }) => ({
     value: name,
     about: `${provider}/${model}`,
@@ -134,7 +132,7 @@ function modelValues(
   return [...own, ...others.map((value) => ({ value })), ...(configured.has('tour') ? [] : [tour])];
 }
 
-function toolPatterns(tools: Awaited<ReturnType<Offer['parts']['known']['tools']>>): readonly SettingValue[] {
+function toolPatterns(tools: Awaited<ReturnType<Offer['deps']['known']['tools']>>): readonly SettingValue[] {
   const servers = [...new Set(tools.map(({ server }) => server))];
   const all = servers.map((server) => ({
     value: `${server}.*`,
