@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-/** Chats and their assets, served to any MCP client. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { createShared, type Shared } from './assetsServer/server.ts';
+/** Chats and their assets, served to any MCP client. */
+import { createShared, type Shared } from './assetsServer/shared.ts';
+
 import { serveOverHttp } from './assetsServer/transport/http.ts';
 import { serveOverStdio } from './assetsServer/transport/stdio.ts';
 import {

@@ -7,7 +7,7 @@ import {
 import { ASSET_TEMPLATE, CHAT_TEMPLATE } from '../catalog/address.ts';
 import type { Entry } from '../catalog/entry.ts';
 import { answering } from './refusal.ts';
-import type { Shared } from './server.ts';
+import type { Shared } from './shared.ts';
 
 /** The protocol allows no more. */
 const MAX_VALUES = 100;

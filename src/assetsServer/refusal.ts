@@ -1,6 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import { CatalogRefusal } from '../catalog/entry.ts';
-import type { Shared } from './server.ts';
 
 /** What clients are told of anything that nobody has foreseen: the words of such errors may hold paths. */
 export const UNFORESEEN = 'This failed inside the server. Its log on stderr says more.';
@@ -11,9 +10,13 @@ export interface Answering {
   readonly signal: AbortSignal;
 }
 
+interface WithLog {
+  readonly log: (message: string) => void;
+}
+
 /** Runs what answers a request about resources; every failure becomes one that clients may see. */
 export async function answering<T>(
-  shared: Shared,
+  { log }: WithLog,
   { uri, signal }: Answering,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -27,11 +30,11 @@ export async function answering<T>(
         : new ResourceNotFoundError(uri, error.message);
     }
     // Nobody waits for the answer to what was cancelled.
-    if (!signal.aborted) logUnforeseen(shared, error);
+    if (!signal.aborted) logUnforeseen({ log }, error);
     throw new ProtocolError(ProtocolErrorCode.InternalError, UNFORESEEN);
   }
 }
 
-export function logUnforeseen({ log }: Shared, error: unknown): void {
+export function logUnforeseen({ log }: WithLog, error: unknown): void {
   log(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }

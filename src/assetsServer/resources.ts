@@ -1,3 +1,4 @@
+import { type Follower } from './follower.ts';
 import {
   type ListResourcesResult,
   type McpServer,
@@ -10,10 +11,10 @@ import { ASSET_TEMPLATE, CHAT_TEMPLATE } from '../catalog/address.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { describeEntry, type Entry, entryMeta, entryTitle, type FoundEntry } from '../catalog/entry.ts';
 import { readWindow } from '../catalog/windows.ts';
-import type { Follower } from './changes.ts';
+
 import { contentsOf, findByUri, fitsInMessage, MAX_CONTENTS_BYTES } from './read.ts';
 import { answering } from './refusal.ts';
-import type { Shared } from './server.ts';
+import type { Shared } from './shared.ts';
 
 const TEMPLATES = [
   {

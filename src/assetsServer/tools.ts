@@ -1,33 +1,15 @@
-import {
-  type CallToolResult,
-  type McpServer,
-  ProtocolError,
-  ProtocolErrorCode,
-  type Tool,
-} from '@modelcontextprotocol/server';
-import * as z from 'zod';
+import { type CallToolResult, type McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+
 import { CatalogRefusal } from '../catalog/entry.ts';
 import { listAssets } from '../catalog/list.ts';
 import { saveAsset } from '../catalog/save.ts';
 import { searchChats } from '../catalog/search.ts';
-import {
-  inputSchema,
-  listOutput,
-  readArguments,
-  readOutput,
-  SERVER_WINDOW,
-  saveOutput,
-  searchOutput,
-  type ToolName,
-  type ToolSpec,
-  type ToolSpecs,
-  toolSpecs,
-} from '../catalog/tools/specs.ts';
+import { listOutput, readArguments, readOutput, saveOutput, searchOutput, type ToolName, type ToolSpecs } from '../catalog/tools/specs.ts';
 import { listText, readText, saveText, searchText } from '../catalog/tools/texts.ts';
 import { readWindow } from '../catalog/windows.ts';
 import { contentsOf, findReadable, fitsInMessage } from './read.ts';
 import { logUnforeseen, UNFORESEEN } from './refusal.ts';
-import type { Shared } from './server.ts';
+import type { Shared } from './shared.ts';
 
 type Call<Name extends ToolName> = (
   given: unknown,
@@ -80,33 +62,6 @@ export function offerTools({ server }: McpServer, shared: Shared): void {
       return failed(UNFORESEEN);
     }
   });
-}
-
-export interface OfferedTools {
-  readonly specs: ToolSpecs;
-  readonly listed: readonly Tool[];
-}
-
-/** Made once: over HTTP every request has a server of its own. */
-export function describeTools({ readOnly }: { readonly readOnly: boolean }): OfferedTools {
-  const specs = toolSpecs(SERVER_WINDOW);
-  const all: readonly ToolSpec[] = Object.values(specs);
-  return {
-    specs,
-    listed: all.filter(({ annotations }) => annotations.readOnlyHint || !readOnly).map(toolOf),
-  };
-}
-
-function toolOf(spec: ToolSpec): Tool {
-  const { name, title, description, annotations, output } = spec;
-  return {
-    name,
-    title,
-    description,
-    annotations,
-    inputSchema: inputSchema(spec) as Tool['inputSchema'],
-    outputSchema: z.toJSONSchema(output, { io: 'output' }) as Tool['outputSchema'],
-  };
 }
 
 function isToolName(specs: ToolSpecs, name: string): name is ToolName {

@@ -5,9 +5,10 @@ import { parseChat } from '../chat/format/parse.ts';
 import { readSettings } from '../chat/format/settings.ts';
 import { withEnvFile } from '../mcp/config/envFile.ts';
 import { type ResolvedServer, resolveInputs } from '../mcp/config/inputs.ts';
-import { readServersFile, type ServerConfig } from '../mcp/config/servers.ts';
+import { readServersFile } from '../mcp/config/servers.ts';
+import type { ServerConfig } from '../mcp/config/types.ts';
 import { RemoteAuthorization } from '../mcp/oauth/authorization.ts';
-import type { Authorize } from '../mcp/oauth/credentials.ts';
+import type { Authorize } from '../mcp/oauth/authorizations.ts';
 import { LoopbackBrowser } from '../mcp/oauth/loopbackBrowser.ts';
 import { Connections } from '../mcp/pool/connections.ts';
 import { McpClient } from '../mcpClient.ts';
@@ -16,7 +17,8 @@ import { envKey } from '../model/config/keys.ts';
 import { findLocalModels } from '../model/config/local.ts';
 import { type ModelConfig, readModelsFile } from '../model/config/models.ts';
 import type { ChatModel, ServerRequests } from '../ports.ts';
-import type { CliContext, Output, Work } from './commands.ts';
+import type { CliContext, Output, Work } from './context.ts';
+
 import { terminalRequests } from './terminal.ts';
 
 const TIMEOUT_MS = 60_000;

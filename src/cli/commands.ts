@@ -4,7 +4,8 @@ import { FolderAttachments, FolderFiles, readAgentFile } from '../assets/chatFil
 import { acquireLock } from '../assets/chatLock.ts';
 import { FolderAssets } from '../assets/store.ts';
 import { sweepLeftovers } from '../assets/writeFile.ts';
-import { BUILT_IN_SERVER, withBuiltInServer, withBuiltInTools } from '../catalog/tools/builtIn.ts';
+import { withBuiltInServer, withBuiltInTools } from '../catalog/tools/builtIn.ts';
+import { BUILT_IN_SERVER } from '../catalog/tools/places.ts';
 import { renderToolName } from '../chat/format/calls.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
@@ -15,21 +16,10 @@ import { describeUsage } from '../model/config/prices.ts';
 import { ChatConversation } from '../model/request/conversation.ts';
 import type { Audit, ChatModel, RunOutcome, ToolHost, ToolProgress } from '../ports.ts';
 import { createClient, createModelFinder, MAX_LIST_MS, readServers } from './client.ts';
+import type { CliContext, Output, Work } from './context.ts';
 import { FileDocument } from './fileDocument.ts';
 import { CONSENT_GIVEN, TerminalConsent } from './terminal.ts';
-import { type Command, UsageError } from './usage.ts';
-
-/** Where a command writes, so that a test can read it. */
-export interface Output {
-  out(text: string): void;
-  err(text: string): void;
-}
-
-export interface CliContext extends Output {
-  readonly version: string;
-  /** Aborted by Ctrl+C. */
-  readonly signal: AbortSignal;
-}
+import { UsageError } from './usage.ts';
 
 /** Does the work of one command and says how the process should end. */
 export async function runCommand(command: Work, context: CliContext): Promise<0 | 1> {
@@ -45,8 +35,6 @@ export async function runCommand(command: Work, context: CliContext): Promise<0 
     await client.dispose();
   }
 }
-
-export type Work = Extract<Command, { kind: 'tools' | 'call' | 'run' }>;
 
 /** Whether it calls tools of servers. Our own need none. */
 async function callsTools(command: Work): Promise<boolean> {

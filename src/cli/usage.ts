@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { BUILT_IN_SERVER } from '../catalog/tools/builtIn.ts';
+import { BUILT_IN_SERVER } from '../catalog/tools/places.ts';
+
 import { readArguments, readToolName } from '../chat/format/calls.ts';
 import type { Approval, ToolName } from '../ports.ts';
 

@@ -2,16 +2,9 @@ import { createHash } from 'node:crypto';
 import { readDataUrl } from '../base/base64.ts';
 import { byUri, typeName } from '../media/sniff.ts';
 import { mediaByType, UNKNOWN } from '../media/table.ts';
+import { bufferToBase64, checkSize, isBytes, type Limits, viewOf } from './base64.ts';
 import { blockFor, detectMimeType, firstType, isTextual } from './mimeType.ts';
-import {
-  bufferToBase64,
-  checkSize,
-  isBytes,
-  type Limits,
-  type Payload,
-  readInput,
-  viewOf,
-} from './payload.ts';
+import { type Payload, readInput } from './payload.ts';
 import type {
   AudioContent,
   BinaryContent,

@@ -3,7 +3,7 @@ import { basename, isAbsolute } from 'node:path';
 import { FileChanged, findBelow, lookAt, NotAFile, OutsideFolders, readWhole } from '../assets/confined.ts';
 import { hasCode } from '../assets/writeFile.ts';
 import { byUri } from '../media/sniff.ts';
-import { bufferToBase64, checkSize, type Limits } from './payload.ts';
+import { bufferToBase64, checkSize, type Limits } from './base64.ts';
 
 /** The real path of a file in a folder, whether it is there already or not. What leads out of the folder throws. */
 export function sanitizeFilePath(filePath: string, basePath: string): string {

@@ -13,7 +13,7 @@ export {
 export { fileToBase64, sanitizeFilePath } from './files.ts';
 export { detectMimeType, isValidMimeType } from './mimeType.ts';
 export { normalizeResult } from './normalizeResult.ts';
-export { base64ToBuffer, bufferToBase64, MAX_SAFE_SIZE, MAX_SIZE, validateBase64 } from './payload.ts';
+export { base64ToBuffer, bufferToBase64, MAX_SAFE_SIZE, MAX_SIZE, validateBase64 } from './base64.ts';
 export type {
   Annotations,
   AudioContent,

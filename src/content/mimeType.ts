@@ -1,7 +1,8 @@
 import { decodeBase64, readDataUrl } from '../base/base64.ts';
 import { byUri, sniffHead, typeName } from '../media/sniff.ts';
 import { isTextType, type MediaType, mediaByType, UNKNOWN } from '../media/table.ts';
-import { isBytes, viewOf } from './payload.ts';
+import { isBytes, viewOf } from './base64.ts';
+
 import type { Bytes, ContentOptions } from './types.ts';
 
 const OCTETS = 'application/octet-stream';

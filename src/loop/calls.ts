@@ -1,13 +1,6 @@
 import { assignCallId, fillToolResult } from '../chat/edits/append.ts';
-import {
-  markSent,
-  readArguments,
-  removeLeftMark,
-  removeSentMark,
-  renderToolName,
-  unansweredCalls,
-  type WrittenCall,
-} from '../chat/format/calls.ts';
+import { markSent, removeLeftMark, removeSentMark, unansweredCalls } from '../chat/edits/sentCall.ts';
+import { readArguments, renderToolName, type WrittenCall } from '../chat/format/calls.ts';
 import { isSameCall, nextAction, pendingCalls } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import type {

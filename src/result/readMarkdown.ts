@@ -1,7 +1,8 @@
 import { trimBlankLines } from '../base/lines.ts';
+import type { Turn } from '../chat/format/chat.ts';
 import { restoreInvisible, unescapeMarkers } from '../chat/format/escape.ts';
 import { FenceReader } from '../chat/format/fence.ts';
-import { type Turn, turnBody } from '../chat/format/parse.ts';
+import { turnBody } from '../chat/format/parse.ts';
 import type {
   Asset,
   AssetKind,

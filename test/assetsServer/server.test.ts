@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
-import { createServer, createShared, type Shared } from '../../src/assetsServer/server.ts';
+import { createServer } from '../../src/assetsServer/server.ts';
+import { createShared, type Shared } from '../../src/assetsServer/shared.ts';
 import { useTree } from '../catalog/tree.ts';
 
 const SECRET = '/home/somebody/chats/private.chat.md';

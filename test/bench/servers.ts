@@ -1,7 +1,9 @@
 /** Twenty servers at once: how long the healthy ones take to be usable, among themselves and beside some that hang. */
+
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { StdioServer } from '../../src/mcp/config/servers.ts';
+import type { StdioServer } from '../../src/mcp/config/types.ts';
+
 import { Connections } from '../../src/mcp/pool/connections.ts';
 import { median } from './chatTypes.ts';
 import { alignColumns } from './report.ts';

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
+import { isCanonical } from '../../src/content/base64.ts';
 import { base64ToBuffer, bufferToBase64, validateBase64 } from '../../src/content/index.ts';
-import { isCanonical } from '../../src/content/payload.ts';
+
 import { BASE64_FORMS } from './samples.ts';
 
 describe('base64', () => {

@@ -4,7 +4,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { ServerConfig } from '../../src/mcp/config/servers.ts';
+import type { ServerConfig } from '../../src/mcp/config/types.ts';
+
 import { McpClient } from '../../src/mcpClient.ts';
 import { serve } from '../mcp/serving.ts';
 import {

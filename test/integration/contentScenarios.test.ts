@@ -1,4 +1,5 @@
 /** The thirty scenarios of whoever writes a tool, by their numbers: a real server of each SDK, and a real client. */
+
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -8,7 +9,8 @@ import { after, before, describe, it } from 'node:test';
 import { type CallToolResult, Client, type ProgressCallback } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { MAX_SIZE } from '../../src/content/index.ts';
-import type { StdioServer } from '../../src/mcp/config/servers.ts';
+import type { StdioServer } from '../../src/mcp/config/types.ts';
+
 import { pngOfSize, SAMPLES } from '../content/samples.ts';
 import { openSession, type SentResult } from './helpers/connect.ts';
 import { repositoryPath } from './helpers/sampleServer.ts';

@@ -1,4 +1,5 @@
 /** Servers come and go in every way there is, and nothing of them stays behind. */
+
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -9,7 +10,8 @@ import { createInterface } from 'node:readline';
 import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { FolderAssets } from '../../src/assets/store.ts';
-import type { StdioServer } from '../../src/mcp/config/servers.ts';
+import type { StdioServer } from '../../src/mcp/config/types.ts';
+
 import { Connections } from '../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../src/mcpClient.ts';
 import { isAlive } from '../mcp/serving.ts';

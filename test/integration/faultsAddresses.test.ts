@@ -1,7 +1,9 @@
 /** Fault 41: a server's metadata lead to addresses that are never opened and never asked. */
+
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { ServerConfig } from '../../src/mcp/config/servers.ts';
+import type { ServerConfig } from '../../src/mcp/config/types.ts';
+
 import { RemoteAuthorization } from '../../src/mcp/oauth/authorization.ts';
 import { Connections } from '../../src/mcp/pool/connections.ts';
 import { MemoryStore, ScriptedBrowser } from '../mcp/oauth/parts.ts';

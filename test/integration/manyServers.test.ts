@@ -1,7 +1,9 @@
 /** Twenty servers, three of which hang: the others neither wait for them nor lose anything to them. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ServerConfig } from '../../src/mcp/config/servers.ts';
+import type { ServerConfig } from '../../src/mcp/config/types.ts';
+
 import { TIMEOUT_MS } from '../mcp/serving.ts';
 import { hostileProcess, openAll } from './helpers/hostile.ts';
 

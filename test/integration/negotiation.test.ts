@@ -1,11 +1,13 @@
 /** How the first words with a server go, whatever revision it is of; and what is remembered for the next time. */
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json as readJson } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
-import type { ServerConfig } from '../../src/mcp/config/servers.ts';
+import type { ServerConfig } from '../../src/mcp/config/types.ts';
+
 import { MemoryVerdicts } from '../../src/mcp/connection/knownProtocols.ts';
 import type { ConnectionsOptions } from '../../src/mcp/pool/connections.ts';
 import type { ElicitationAnswer } from '../../src/ports.ts';

@@ -9,7 +9,8 @@ import { parseChat, turnBody } from '../../src/chat/format/parse.ts';
 import { FileDocument } from '../../src/cli/fileDocument.ts';
 import { CONSENT_GIVEN } from '../../src/cli/terminal.ts';
 import { ChatListener } from '../../src/listener.ts';
-import type { ServerConfig } from '../../src/mcp/config/servers.ts';
+import type { ServerConfig } from '../../src/mcp/config/types.ts';
+
 import type { ToolProgress } from '../../src/ports.ts';
 import { readToolResult } from '../../src/result/readMarkdown.ts';
 import { assertEveryBlockKept } from './helpers/checkBlocks.ts';

@@ -1,10 +1,12 @@
 /** What becomes of servers, and of what they ask, when somebody stops, changes or removes something. */
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
-import type { ServerConfig } from '../../src/mcp/config/servers.ts';
+import type { ServerConfig } from '../../src/mcp/config/types.ts';
+
 import { MemoryVerdicts } from '../../src/mcp/connection/knownProtocols.ts';
 import { Connections, type ConnectionsOptions } from '../../src/mcp/pool/connections.ts';
 import type { ElicitationAnswer } from '../../src/ports.ts';

@@ -17,7 +17,8 @@ import {
 import type { CatalogChange } from '../../catalog/watch.ts';
 import type { Watching } from '../changes.ts';
 import { logUnforeseen } from '../refusal.ts';
-import { createServer, type Shared } from '../server.ts';
+import { createServer } from '../server.ts';
+import type { Shared } from '../shared.ts';
 import { HttpSessions } from './sessions.ts';
 
 export interface HttpOptions {

@@ -1,3 +1,4 @@
+import { type Follower } from '../follower.ts';
 import type { Readable, Writable } from 'node:stream';
 import {
   type JSONRPCMessage,
@@ -8,8 +9,9 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { Follower } from '../changes.ts';
-import { createServer, type Shared } from '../server.ts';
+
+import { createServer } from '../server.ts';
+import type { Shared } from '../shared.ts';
 
 export interface StdioOptions {
   readonly input: Readable;

@@ -3,23 +3,7 @@ import { join } from 'node:path';
 import { ASSET_FOLDER, readAssetName } from '../../assets/names.ts';
 import type { ToolHost, ToolInfo } from '../../ports.ts';
 import type { BuiltInCalls } from './calls.ts';
-
-/** The name under which chats call what Filechat itself offers, as if it were one more server. */
-export const BUILT_IN_SERVER = 'filechat';
-
-/** Where a chat and its assets are. */
-export interface BuiltInPlaces {
-  /** The chat's file; nothing when it is not saved. */
-  readonly chat?: string | undefined;
-  /** What the chat says now, which need not be saved. */
-  readonly text: () => Promise<string> | string;
-  /** The folder that holds its `cmdassets/`. */
-  readonly assetsIn: string;
-  /** What links to its assets begin with, where that is not `cmdassets`. */
-  readonly linkPrefix?: string | undefined;
-  /** The folders whose chats may be searched and whose assets may be listed. */
-  readonly folders: readonly string[];
-}
+import { BUILT_IN_SERVER, type BuiltInPlaces } from './places.ts';
 
 export interface BuiltInOptions {
   /** By the chat's address as calls carry it; nothing where there are no files, as in a virtual workspace. */

@@ -4,8 +4,8 @@ import { CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
 import { listAssets, pageOf } from '../list.ts';
 import { searchChats } from '../search.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
-import { BUILT_IN_SERVER, type BuiltInPlaces } from './builtIn.ts';
 import { Catalogs, ChatFiles, readVisibleChat } from './files.ts';
+import { BUILT_IN_SERVER, type BuiltInPlaces } from './places.ts';
 import { windowParts } from './results.ts';
 import {
   BUILT_IN_WINDOW,

@@ -2,7 +2,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { lookAt, readWhole } from '../../assets/confined.ts';
 import { ASSET_FOLDER, readAssetName } from '../../assets/names.ts';
-import { commentsOfChat, textOutside } from '../../chat/format/comments.ts';
+import { commentsOfChat, textOutside } from '../../chat/format/chatComments.ts';
 import type { Asset } from '../../ports.ts';
 import { assetReference } from '../../result/modelView.ts';
 import { readAddress } from '../address.ts';
@@ -12,7 +12,7 @@ import { assetEntry } from '../listing.ts';
 import { MAX_CHAT_BYTES, type Mention, readMentions } from '../mentions.ts';
 import { mapAtMost, statOf } from '../walk.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
-import type { BuiltInPlaces } from './builtIn.ts';
+import type { BuiltInPlaces } from './places.ts';
 
 /** The catalogs that chats have asked for. They remember what they have read, so each is kept. */
 export class Catalogs {

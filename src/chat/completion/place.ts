@@ -1,8 +1,9 @@
 import { eachLine } from '../../base/lines.ts';
 import { turnAt } from '../edits/fork.ts';
 import type { WrittenCall } from '../format/calls.ts';
+import type { Chat, Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
-import type { Chat, Turn } from '../format/parse.ts';
+
 import { stepReplyLine } from '../reply/notes.ts';
 import { type SettingPlace, settingPlace } from './settingPlace.ts';
 

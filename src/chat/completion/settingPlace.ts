@@ -1,5 +1,6 @@
+import type { Chat } from '../format/chat.ts';
 import { readMarker } from '../format/marker.ts';
-import type { Chat } from '../format/parse.ts';
+
 import { isSettingKey, type SettingKey } from '../format/settings.ts';
 
 /** A key or a value of the settings at the top. */

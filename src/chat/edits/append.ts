@@ -1,10 +1,11 @@
 import { eachLine } from '../../base/lines.ts';
 import type { TextEdit, ToolCall, ToolName } from '../../ports.ts';
 import { renderCall, renderToolName } from '../format/calls.ts';
+import type { Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
 import { renderMarker } from '../format/marker.ts';
 import { answeredCall, answersTo, isSameCall, nextAction } from '../format/nextAction.ts';
-import { parseChat, type Turn, turnBody } from '../format/parse.ts';
+import { parseChat, turnBody } from '../format/parse.ts';
 
 /** Each function takes the current text and says what to change in it; none deletes a word of the user's. */
 

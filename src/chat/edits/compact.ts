@@ -1,6 +1,7 @@
 import type { TextEdit } from '../../ports.ts';
+import type { Chat, Turn } from '../format/chat.ts';
 import { renderMarker } from '../format/marker.ts';
-import { type Chat, parseChat, type Turn } from '../format/parse.ts';
+import { parseChat } from '../format/parse.ts';
 import { escapeReply } from '../reply/escape.ts';
 
 /** A compaction: a turn `# %% system summary` stands for all that is above it. */

@@ -1,6 +1,7 @@
 import type { TextEdit } from '../../ports.ts';
+import type { Chat, Turn } from '../format/chat.ts';
 import { answersTo, nextAction } from '../format/nextAction.ts';
-import { type Chat, parseChat, type Turn, turnBody } from '../format/parse.ts';
+import { parseChat, turnBody } from '../format/parse.ts';
 import { endWithUserTurn } from './append.ts';
 
 /** The turn that an offset is in, found by halving; at the very end of the file, the last one. */

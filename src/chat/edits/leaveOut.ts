@@ -1,6 +1,7 @@
 import type { TextEdit } from '../../ports.ts';
+import type { Turn } from '../format/chat.ts';
 import { findComments } from '../format/comments.ts';
-import { type Turn, turnBody } from '../format/parse.ts';
+import { turnBody } from '../format/parse.ts';
 
 /**
  * Hides what stands between two offsets of a turn in comments, so that it stays in the file and is not sent. What is

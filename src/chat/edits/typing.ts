@@ -1,6 +1,7 @@
+import type { Chat } from '../format/chat.ts';
 import { readMarker } from '../format/marker.ts';
 import { nextAction } from '../format/nextAction.ts';
-import { type Chat, parseChat, turnBody } from '../format/parse.ts';
+import { parseChat, turnBody } from '../format/parse.ts';
 
 /** One change of a document, as an editor reports it. */
 export interface TypedChange {

@@ -1,8 +1,6 @@
 import { eachLine, type Line } from '../../base/lines.ts';
 import { NOTE_START, readCut, stepReplyLine } from '../reply/notes.ts';
 import { FenceReader } from './fence.ts';
-import type { Role } from './marker.ts';
-import { parseChat, turnBody } from './parse.ts';
 
 /** A region of a text, by offsets. */
 export interface Region {
@@ -258,35 +256,4 @@ function runOfBackticks(text: string, at: number): number {
   let end = at;
   while (text[end] === '`') end += 1;
   return end - at;
-}
-
-/** The comments of a turn, in order. */
-export function commentsOfTurn(body: string, role: Role): readonly Region[] {
-  if (!body.includes('<!--')) return [];
-  return role === 'assistant' ? findReplyComments(body) : findComments(body);
-}
-
-/** The comments of a whole chat: what no model gets to see. */
-export function commentsOfChat(text: string): readonly Region[] {
-  if (!text.includes('<!--')) return [];
-  return parseChat(text).turns.flatMap((turn) =>
-    shifted(commentsOfTurn(turnBody(text, turn), turn.role), turn.bodyStart),
-  );
-}
-
-export function shifted(regions: readonly Region[], by: number): readonly Region[] {
-  return regions.map(({ start, end }) => ({ start: start + by, end: end + by }));
-}
-
-/** A piece of a text without what of it is in the regions, which are in order. */
-export function textOutside(text: string, piece: Region, regions: readonly Region[]): string {
-  const kept: string[] = [];
-  let from = piece.start;
-  for (const { start, end } of regions) {
-    if (end <= from) continue;
-    if (start >= piece.end) break;
-    kept.push(text.slice(from, Math.max(from, start)));
-    from = end;
-  }
-  return kept.join('') + text.slice(from, Math.max(from, piece.end));
 }

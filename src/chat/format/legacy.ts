@@ -1,8 +1,8 @@
 import { eachLine, type Line } from '../../base/lines.ts';
 import { renderToolName, type WrittenCall } from './calls.ts';
+import type { Problem, Turn } from './chat.ts';
 import type { Fence } from './fence.ts';
 import { readMarker } from './marker.ts';
-import type { Problem, Turn } from './parse.ts';
 
 /**
  * The calls and results of chat.md, which are XML. They are read, never written: what a model says is escaped when

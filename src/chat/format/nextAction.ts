@@ -1,5 +1,6 @@
 import { readToolName, renderSentId, type SentMark, type WrittenCall } from './calls.ts';
-import { type Chat, parseChat, type Turn, turnBody } from './parse.ts';
+import type { Chat, Turn } from './chat.ts';
+import { parseChat, turnBody } from './parse.ts';
 
 /** What the file asks for next. It follows from the text alone. */
 export type NextAction =

@@ -1,6 +1,7 @@
 import { eachLine, type Line } from '../../base/lines.ts';
 import { type Cut, readCut, stepReplyLine } from '../reply/notes.ts';
 import { readCallInfo, readSentMark, type SentMark, type WrittenCall } from './calls.ts';
+import type { Chat, Problem, Turn } from './chat.ts';
 import { findComments, findReplyComments, isWithin } from './comments.ts';
 import { FenceReader } from './fence.ts';
 import {
@@ -12,43 +13,7 @@ import {
   XmlBlockFinder,
   type XmlCall,
 } from './legacy.ts';
-import { type Marker, type Role, readMarker } from './marker.ts';
-
-export interface Chat {
-  /** The text between the `---` lines at the top. */
-  readonly frontMatter?: string;
-  readonly frontMatterStart?: number;
-  /** The lines `key=value` above the first marker, as chat.md has them. */
-  readonly preamble?: string;
-  readonly preambleStart?: number;
-  readonly turns: readonly Turn[];
-  readonly problems: readonly Problem[];
-  /** True when the last turn leaves a code fence open: whatever is appended would be code. */
-  readonly endsInFence: boolean;
-}
-
-export interface Turn {
-  readonly role: Role;
-  /** What follows the role on the marker's line. A result of chat.md has the name of its call here. */
-  readonly words: string;
-  readonly start: number;
-  readonly bodyStart: number;
-  /** Where the next turn begins, or the file ends. */
-  readonly end: number;
-  /** The calls of a user or an assistant; a tool's text holds none, whatever it looks like. */
-  readonly calls: readonly WrittenCall[];
-  /** An assistant's turn that is not whole, or not yet. */
-  readonly cut?: Cut;
-  /** Which of the calls were sent and may have no result yet. */
-  readonly sent?: readonly SentMark[];
-}
-
-export interface Problem {
-  readonly offset: number;
-  readonly message: string;
-  /** A setting that says which model or which tools, and cannot be read: nobody should be asked instead. */
-  readonly stopsRun?: boolean;
-}
+import { type Marker, readMarker } from './marker.ts';
 
 /** What is known already of the text up to `end`, where a marker begins a turn that is not a tool's. */
 interface KnownStart {

@@ -1,7 +1,8 @@
 import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yaml';
 import type { Approval, Reasoning, TextEdit, ToolName } from '../../ports.ts';
+import type { Chat, Problem } from './chat.ts';
 import { readPreamble } from './legacy.ts';
-import { type Chat, type Problem, parseChat } from './parse.ts';
+import { parseChat } from './parse.ts';
 
 /** What a chat or an agent says about its own run. */
 export interface ChatSettings {

@@ -1,6 +1,7 @@
 import { beforeLineBreak } from '../../base/lines.ts';
+import type { Chat, Turn } from '../format/chat.ts';
 import type { Region } from '../format/comments.ts';
-import type { Chat, Turn } from '../format/parse.ts';
+
 import type { TurnShapes } from './turnShape.ts';
 
 /** Lines that can be folded away: from the one that `start` is on, which stays, to the one that `end` is on. */

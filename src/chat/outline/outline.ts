@@ -1,9 +1,10 @@
 import { beforeLineBreak } from '../../base/lines.ts';
 import { isSummary } from '../edits/compact.ts';
 import { renderToolName } from '../format/calls.ts';
+import type { Chat, Turn } from '../format/chat.ts';
 import type { Region } from '../format/comments.ts';
 import type { Role } from '../format/marker.ts';
-import type { Chat, Turn } from '../format/parse.ts';
+
 import { settingsRegion } from './folds.ts';
 import { wordsOf } from './title.ts';
 import type { Heading, TurnShape, TurnShapes } from './turnShape.ts';

@@ -1,9 +1,10 @@
 import type { ToolName } from '../../ports.ts';
 import { turnAt } from '../edits/fork.ts';
 import { readToolName, renderToolName } from '../format/calls.ts';
+import type { Chat, Turn } from '../format/chat.ts';
 import { localLinkAt, localLinks } from '../format/links.ts';
 import { answeredCall } from '../format/nextAction.ts';
-import { type Chat, type Turn, turnBody } from '../format/parse.ts';
+import { turnBody } from '../format/parse.ts';
 
 /** What stands at a place of a chat, and from where to where. */
 export type PointedAt = { readonly start: number; readonly end: number } & (

@@ -1,7 +1,9 @@
 import { visibleLine } from '../../base/lines.ts';
-import { commentsOfTurn, isWithin, type Region, shifted, textOutside } from '../format/comments.ts';
+import type { Turn } from '../format/chat.ts';
+import { commentsOfTurn, shifted, textOutside } from '../format/chatComments.ts';
+import { isWithin, type Region } from '../format/comments.ts';
 import type { Role } from '../format/marker.ts';
-import { parseChat, type Turn } from '../format/parse.ts';
+import { parseChat } from '../format/parse.ts';
 
 /** A place in a chat where all the words are. */
 export interface SearchHit {

@@ -1,7 +1,8 @@
 import { eachLine, visibleLine } from '../../base/lines.ts';
 import { behindQuote } from '../edits/fileLink.ts';
+import type { Turn } from '../format/chat.ts';
 import { withoutComments } from '../format/comments.ts';
-import { parseChat, type Turn, turnBody } from '../format/parse.ts';
+import { parseChat, turnBody } from '../format/parse.ts';
 import { readSettings } from '../format/settings.ts';
 
 const MAX_TITLE_CHARS = 60;

@@ -1,7 +1,8 @@
 import { eachLine, type Line } from '../../base/lines.ts';
+import type { Turn } from '../format/chat.ts';
 import type { Region } from '../format/comments.ts';
 import { FenceReader } from '../format/fence.ts';
-import type { Turn } from '../format/parse.ts';
+
 import { readCut, stepReplyLine } from '../reply/notes.ts';
 import { REASONING_HEAD } from '../reply/reasoning.ts';
 import { wordsOf } from './title.ts';

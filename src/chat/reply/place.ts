@@ -1,9 +1,10 @@
 import { eachLine, type Line, trimBlankLines } from '../../base/lines.ts';
 import type { TextEdit } from '../../ports.ts';
+import type { Chat, Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
 import { readMarker, renderMarker } from '../format/marker.ts';
 import { nextAction } from '../format/nextAction.ts';
-import { type Chat, parseChat, type Turn, turnBody } from '../format/parse.ts';
+import { parseChat, turnBody } from '../format/parse.ts';
 import { readReplyText } from './escape.ts';
 import { ReplyLines } from './lines.ts';
 import { type Cut, countClosing, readCut, renderCut, stepReplyLine } from './notes.ts';

@@ -1,13 +1,13 @@
 import { eachLine, type Line, trimBlankLines } from '../../base/lines.ts';
 import type { ProviderMetadata, ToolName } from '../../ports.ts';
 import type { WrittenCall } from '../format/calls.ts';
+import type { Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
 import { renderMarker } from '../format/marker.ts';
-import { parseChat, type Turn } from '../format/parse.ts';
+import { parseChat } from '../format/parse.ts';
 import { readReplyText } from './escape.ts';
-import { readCut, stepReplyLine } from './notes.ts';
+import { type MetadataNote, mergeMetadata, readCut, readMetadata, stepReplyLine } from './notes.ts';
 import { checkSum, REASONING_FOOT, REASONING_HEAD, REASONING_INFO, readReasoning } from './reasoning.ts';
-import { type MetadataNote, mergeMetadata, readMetadata } from './render.ts';
 
 /** What an assistant's turn says, part by part. */
 export type ReplyPart =

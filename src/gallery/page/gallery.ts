@@ -1,14 +1,8 @@
 import type { GalleryItem } from '../item.ts';
-import type { FromPage, ToPage } from '../messages.ts';
+import type { ToPage } from '../messages.ts';
 import { readQuery } from '../query.ts';
 import { GalleryView } from './galleryView.ts';
-
-/** What the editor gives to a page. */
-export interface EditorApi {
-  postMessage(message: FromPage): void;
-  getState(): unknown;
-  setState(state: unknown): void;
-}
+import type { EditorApi, Kept } from './state.ts';
 
 /** Begins when the editor says so; until then there is nothing to show. */
 export function startGallery(api: EditorApi): void {
@@ -30,14 +24,6 @@ export function startGallery(api: EditorApi): void {
     } else view?.goTo(data.id);
   });
   api.postMessage({ kind: 'ready' });
-}
-
-/** What a page keeps for the time when it is shown again. */
-export interface Kept {
-  readonly query: ReturnType<typeof readQuery>;
-  readonly active?: string;
-  readonly chosen: readonly string[];
-  readonly top: number;
 }
 
 /** What was looked for in one scope may not be in another. */

@@ -5,10 +5,10 @@ import { applyQuery, EVERYTHING, isFiltered, type Query } from '../query.ts';
 import { choose, chooseAll, extend, keepShown, type Selection, toggle } from '../selection.ts';
 import { FilterBar, Foot } from './bar.ts';
 import { element, icon } from './dom.ts';
-import type { EditorApi, Kept } from './gallery.ts';
 import { Grid } from './grid.ts';
 import { Peeks } from './peeks.ts';
 import { Sounds } from './sounds.ts';
+import type { EditorApi, Kept } from './state.ts';
 
 export type GalleryViewParts = Omit<Extract<ToPage, { kind: 'start' }>, 'kind'> & {
   readonly api: EditorApi;

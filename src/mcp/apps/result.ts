@@ -1,8 +1,9 @@
 import { field, isObject, mapStrings } from '../../base/json.ts';
 import { turnAt } from '../../chat/edits/fork.ts';
 import { readArguments } from '../../chat/format/calls.ts';
+import type { Turn } from '../../chat/format/chat.ts';
 import { answeredCall, answersTo, isSameCall } from '../../chat/format/nextAction.ts';
-import { parseChat, type Turn, turnBody } from '../../chat/format/parse.ts';
+import { parseChat, turnBody } from '../../chat/format/parse.ts';
 import type {
   Asset,
   AssetPart,

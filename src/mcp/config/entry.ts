@@ -1,6 +1,8 @@
 import { field, isObject } from '../../base/json.ts';
+import { looksSecret } from './checks.ts';
 import { describeServer } from './fingerprint.ts';
-import { readServers, type ServerConfig } from './servers.ts';
+import { readServers } from './servers.ts';
+import type { ServerConfig } from './types.ts';
 
 /** A server in the form of our setting, with its variables in it. */
 export type ServerEntry = Readonly<Record<string, unknown>>;
@@ -33,14 +35,6 @@ export interface SecretsTaken {
   readonly entry: Readonly<Record<string, unknown>>;
   /** The secrets by the ids of their inputs. */
   readonly secrets: ReadonlyMap<string, string>;
-}
-
-const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|AUTHORIZATION/i;
-/** How the keys of well-known services begin. */
-const SECRET_VALUE = /^(?:sk-|gh[opsu]_|github_pat_|glpat-|xox[abpr]-|AKIA|AIza|eyJ)/;
-
-export function looksSecret(name: string, value = ''): boolean {
-  return SECRET_NAME.test(name) || SECRET_VALUE.test(value);
 }
 
 /** A dot cannot be in the name of a server, so that no two servers share an input. */

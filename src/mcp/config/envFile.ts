@@ -1,5 +1,5 @@
 import { showInvisible } from '../../chat/format/escape.ts';
-import type { ServerConfig } from './servers.ts';
+import type { ServerConfig } from './types.ts';
 
 export interface EnvFileRead {
   readonly variables: Readonly<Record<string, string>>;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { MASK } from '../connection/stderr.ts';
-import { looksSecret } from './entry.ts';
+import { looksSecret } from './checks.ts';
 import { inputsOf } from './inputs.ts';
-import type { RemoteServer, ServerConfig, StdioServer } from './servers.ts';
+import type { RemoteServer, ServerConfig, StdioServer } from './types.ts';
 
 /** Whether a value is hidden that somebody has written down under this name. */
 export type IsSecret = (name: string, value: string) => boolean;

@@ -1,6 +1,6 @@
 import { field, isObject } from '../../base/json.ts';
 import { checkHeader, checkText, checkUrl } from './checks.ts';
-import type { OAuthConfig, ServerConfig } from './servers.ts';
+import type { OAuthConfig, ServerConfig } from './types.ts';
 
 /** What a person is asked for before a server starts. */
 export type InputDefinition =

@@ -18,7 +18,8 @@ import type {
   ServerRequests,
   ToolProgress,
 } from '../../ports.ts';
-import type { ServerConfig } from '../config/servers.ts';
+import type { ServerConfig } from '../config/types.ts';
+
 import { pickIcon } from '../lists/icons.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
 import { withSpills } from '../spill/calls.ts';

@@ -1,5 +1,5 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../config/servers.ts';
+import type { ServerConfig } from '../config/types.ts';
 
 /** Long enough to say what is wrong, short enough for a line in a document. */
 const MAX_REASON_CHARS = 2000;

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
 import { field } from '../../base/json.ts';
-import type { ServerConfig } from '../config/servers.ts';
+import type { ServerConfig } from '../config/types.ts';
 
 /** What is kept of a server's stderr, for the message that says why it ended. */
 const MAX_KEPT_BYTES = 64 * 1024;

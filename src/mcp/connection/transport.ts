@@ -12,7 +12,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { atMost, deferred } from '../../base/async.ts';
-import type { RemoteServer, ServerConfig, StdioServer } from '../config/servers.ts';
+import type { RemoteServer, ServerConfig, StdioServer } from '../config/types.ts';
+
 import { PendingCalls } from '../spill/calls.ts';
 import { createSpillingFetch } from '../spill/fetch.ts';
 import { type Exit, StdioTransport } from '../spill/stdio.ts';

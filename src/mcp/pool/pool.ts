@@ -12,13 +12,14 @@ import type {
 } from '../../ports.ts';
 import { fingerprintServer } from '../config/fingerprint.ts';
 import type { ResolvedServer } from '../config/inputs.ts';
-import type { ServerConfig } from '../config/servers.ts';
+import type { ServerConfig } from '../config/types.ts';
 import { Connection } from '../connection/connection.ts';
 import { MemoryVerdicts, type VerdictStore } from '../connection/knownProtocols.ts';
 import { ProcessGuard } from '../connection/processGuard.ts';
 import { Watches } from '../connection/subscriptions.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
-import { Authorizations, type Authorize } from '../oauth/credentials.ts';
+import { Authorizations, type Authorize } from '../oauth/authorizations.ts';
+
 import { openServer } from './open.ts';
 
 export interface PoolOptions {

@@ -9,6 +9,7 @@ import type {
   ChoicesQuestion,
   JsonQuestion,
   NumberQuestion,
+  TextFormat,
   TextQuestion,
 } from './question.ts';
 
@@ -210,9 +211,6 @@ function valid(value: unknown): Answer {
 function wrong(message: string): Answer {
   return { ok: false, message };
 }
-
-/** The formats of text that a form may ask for. Others are the server's to judge. */
-export type TextFormat = 'email' | 'uri' | 'date' | 'date-time';
 
 /** Addresses and dates are shorter; what is longer is not looked at. */
 const MAX_CHARS = 10_000;

@@ -1,5 +1,3 @@
-import type { TextFormat } from './answer.ts';
-
 /** One argument of a tool, or one field of a form, as it is asked of a person. */
 export type ArgumentQuestion =
   | ChoiceQuestion
@@ -78,3 +76,6 @@ export interface JsonQuestion extends QuestionBase {
 export type Answer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
+
+/** The formats of text that a form may ask for. Others are the server's to judge. */
+export type TextFormat = 'email' | 'uri' | 'date' | 'date-time';

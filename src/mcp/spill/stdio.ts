@@ -13,7 +13,8 @@ import {
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import spawn from 'cross-spawn';
 import { atMost } from '../../base/async.ts';
-import type { StdioServer } from '../config/servers.ts';
+import type { StdioServer } from '../config/types.ts';
+
 import { type LateAnswer, RevisionQuestion } from '../connection/clientSetup.ts';
 import { Arrival, PendingCalls, tooLargeAnswer } from './calls.ts';
 import { JsonFilter, MAX_DROPPED_BYTES, MAX_MESSAGE_BYTES } from './jsonFilter.ts';

@@ -1,13 +1,15 @@
 import { trimBlankLines } from '../../base/lines.ts';
 import { renderToolName, type WrittenCall } from '../../chat/format/calls.ts';
+import type { Turn } from '../../chat/format/chat.ts';
 import { withoutComments } from '../../chat/format/comments.ts';
 import { unescapeMarkers } from '../../chat/format/escape.ts';
 import { localLinks } from '../../chat/format/links.ts';
-import { type Turn, turnBody } from '../../chat/format/parse.ts';
+import { turnBody } from '../../chat/format/parse.ts';
 import type { AttachedFile, AttachmentSource, ChatModel, ContentPart } from '../../ports.ts';
 import { assetReference, MAX_IMAGE_BYTES } from '../../result/modelView.ts';
 import { describeSize, summarize } from '../../result/summary.ts';
 import type { ViewedResult } from './resultParts.ts';
+import { readOnce } from './resultParts.ts';
 import { stripTags } from './tools.ts';
 
 /** Some 100,000 tokens: more of one file fills most models on its own. */
@@ -117,20 +119,6 @@ export function whyNotSent(
   return size > maxBytes
     ? `it has ${describeSize(size)}, and at most ${describeSize(maxBytes)} are sent`
     : undefined;
-}
-
-/** A file that was read for one try of a request is the same in the next. */
-export function readOnce(file: Pick<AttachedFile, 'read'>): AttachedFile['read'] {
-  let bytes: Promise<Uint8Array> | undefined;
-  return async (signal) => {
-    bytes ??= file.read(signal);
-    try {
-      return await bytes;
-    } catch (error) {
-      bytes = undefined;
-      throw error;
-    }
-  };
 }
 
 function summarizeFile(target: string, { name, size, mimeType }: AttachedFile, isOwn: boolean): string {

@@ -1,6 +1,7 @@
 import { groupBy } from '../../base/json.ts';
 import { leaveOutRegion, leaveOutTurn } from '../../chat/edits/leaveOut.ts';
-import { type Chat, parseChat, type Turn } from '../../chat/format/parse.ts';
+import type { Chat, Turn } from '../../chat/format/chat.ts';
+import { parseChat } from '../../chat/format/parse.ts';
 import { allowsTool, type ChatSettings, setFrontMatter } from '../../chat/format/settings.ts';
 import type { ContentPart, ModelRequest, ModelTool, TextEdit, ToolName } from '../../ports.ts';
 import { leaveOutResult } from '../../result/readMarkdown.ts';

@@ -1,10 +1,11 @@
 import { trimBlankLines } from '../../base/lines.ts';
 import { isSummary, sinceSummary } from '../../chat/edits/compact.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
+import type { Chat, Turn } from '../../chat/format/chat.ts';
 import { withoutComments } from '../../chat/format/comments.ts';
 import { unescapeMarkers } from '../../chat/format/escape.ts';
 import { answeredCall, answersTo } from '../../chat/format/nextAction.ts';
-import { type Chat, parseChat, type Turn, turnBody } from '../../chat/format/parse.ts';
+import { parseChat, turnBody } from '../../chat/format/parse.ts';
 import type { ChatSettings } from '../../chat/format/settings.ts';
 import { unescapeReply } from '../../chat/reply/escape.ts';
 import { partialReply } from '../../chat/reply/place.ts';

@@ -1,5 +1,6 @@
+import type { Turn } from '../../chat/format/chat.ts';
 import { readChatMdResult } from '../../chat/format/legacy.ts';
-import { type Turn, turnBody } from '../../chat/format/parse.ts';
+import { turnBody } from '../../chat/format/parse.ts';
 import type {
   AssetPart,
   AttachedFile,
@@ -12,7 +13,6 @@ import type {
 } from '../../ports.ts';
 import { toModelParts } from '../../result/modelView.ts';
 import { readToolResult } from '../../result/readMarkdown.ts';
-import { readOnce } from './attachments.ts';
 
 export interface ResultPartsOptions {
   readonly attachments: AttachmentSource;
@@ -112,4 +112,18 @@ function viewPart(part: ResultPart, files: Files, sendImages: 'always' | 'never'
     if (!file) throw new Error(`No file is known behind ${view.path}.`);
     return { kind: 'file', name: file.name, mimeType: view.mimeType, size: file.size, read: file.read };
   });
+}
+
+/** A file that was read for one try of a request is the same in the next. */
+export function readOnce(file: Pick<AttachedFile, 'read'>): AttachedFile['read'] {
+  let bytes: Promise<Uint8Array> | undefined;
+  return async (signal) => {
+    bytes ??= file.read(signal);
+    try {
+      return await bytes;
+    } catch (error) {
+      bytes = undefined;
+      throw error;
+    }
+  };
 }

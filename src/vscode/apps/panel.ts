@@ -3,23 +3,10 @@ import { FolderAttachments } from '../../assets/chatFiles.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { fetchApp } from '../../mcp/apps/app.ts';
 import { answeredCallAt, type ReadAsset, resultForApp } from '../../mcp/apps/result.ts';
-import type { Log, ServerHost } from '../../ports.ts';
 import { placesOf } from '../chat/places.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { type AppCallParts, AppCalls } from './calls.ts';
-import { AppView, type ShownApp } from './view.ts';
-
-export interface AppPanelsParts extends AppCallParts {
-  readonly extensionUri: vscode.Uri;
-  readonly globalStorage: vscode.Uri;
-  readonly version: string;
-  readonly host: AppCallParts['host'] & Pick<ServerHost, 'listTools' | 'listResources'>;
-  /** Puts text into the turn of the user's at the end of the chat. The text is safe as Markdown. */
-  readonly addToChat: (chat: vscode.Uri, markdownSafeText: string) => Promise<void>;
-  readonly log: (server: string) => Log;
-  /** Whether a server runs on this machine: its apps may then reach loopback. */
-  readonly isLocal: (server: string) => Promise<boolean>;
-}
+import { AppCalls } from './calls.ts';
+import { type AppPanelsParts, AppView, type ShownApp } from './view.ts';
 
 /** The apps that are shown beside chats: one panel for each app of a chat. */
 export class AppPanels implements vscode.Disposable {

@@ -4,12 +4,23 @@ import { renderToolName } from '../../chat/format/calls.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { type App, type AppCsp, policyOf, withPolicy } from '../../mcp/apps/app.ts';
 import { AppSession, type AppTool, quoteForChat } from '../../mcp/apps/session.ts';
-import type { ResourceContents, ToolCall } from '../../ports.ts';
+import type { Log, ResourceContents, ServerHost, ToolCall } from '../../ports.ts';
 import { toHtml } from '../../preview/html.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { AppCalls } from './calls.ts';
-import type { AppPanelsParts } from './panel.ts';
+import type { AppCallParts, AppCalls } from './calls.ts';
+
+export interface AppPanelsParts extends AppCallParts {
+  readonly extensionUri: vscode.Uri;
+  readonly globalStorage: vscode.Uri;
+  readonly version: string;
+  readonly host: AppCallParts['host'] & Pick<ServerHost, 'listTools' | 'listResources'>;
+  /** Puts text into the turn of the user's at the end of the chat. The text is safe as Markdown. */
+  readonly addToChat: (chat: vscode.Uri, markdownSafeText: string) => Promise<void>;
+  readonly log: (server: string) => Log;
+  /** Whether a server runs on this machine: its apps may then reach loopback. */
+  readonly isLocal: (server: string) => Promise<boolean>;
+}
 
 export interface AppViewParts extends AppPanelsParts {
   readonly calls: AppCalls;

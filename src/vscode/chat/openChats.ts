@@ -1,5 +1,6 @@
 import type * as vscode from 'vscode';
-import { type Chat, ChatReader } from '../../chat/format/parse.ts';
+import type { Chat } from '../../chat/format/chat.ts';
+import { ChatReader } from '../../chat/format/parse.ts';
 
 interface Known {
   readonly reader: ChatReader;

@@ -6,13 +6,7 @@ import { relativeTarget } from '../chat/fileLink.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import type { ListedAsset } from './assets.ts';
 import { exportAssets } from './export.ts';
-import type { GalleryScope } from './scope.ts';
-
-export interface ActionParts {
-  readonly scope: GalleryScope;
-  /** A folder of our own, for what cannot be streamed to where it goes. */
-  readonly storage: vscode.Uri;
-}
+import type { ActionParts, GalleryScope } from './scope.ts';
 
 type Act = (assets: readonly ListedAsset[], parts: ActionParts) => Promise<void>;
 

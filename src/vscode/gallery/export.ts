@@ -6,8 +6,8 @@ import { temporaryName } from '../../assets/writeFile.ts';
 import { type ZipEntry, zipFiles } from '../../assets/zip.ts';
 import { describeBytes } from '../../gallery/item.ts';
 import { chatName } from '../chat/chatFiles.ts';
-import type { ActionParts } from './actions.ts';
 import type { ListedAsset } from './assets.ts';
+import type { ActionParts } from './scope.ts';
 
 /** Writes assets into a zip that the user names. */
 export async function exportAssets(

@@ -52,3 +52,9 @@ export async function findPlaces(
 function unique(uris: readonly vscode.Uri[]): readonly vscode.Uri[] {
   return [...new Map(uris.map((uri) => [uri.toString(), uri])).values()];
 }
+
+export interface ActionParts {
+  readonly scope: GalleryScope;
+  /** A folder of our own, for what cannot be streamed to where it goes. */
+  readonly storage: vscode.Uri;
+}

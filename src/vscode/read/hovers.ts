@@ -4,7 +4,8 @@ import { findAsset, findFile, isInside } from '../../assets/confined.ts';
 import { type FileFacts, readFacts } from '../../assets/facts.ts';
 import { ASSET_FOLDER } from '../../assets/names.ts';
 import { hasCode } from '../../assets/writeFile.ts';
-import { BUILT_IN_SERVER } from '../../catalog/tools/builtIn.ts';
+import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
+
 import { allowsTool } from '../../chat/format/settings.ts';
 import { type PointedAt, pointedAt } from '../../chat/outline/pointedAt.ts';
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';

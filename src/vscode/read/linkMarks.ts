@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
 import { OutsideFolders } from '../../assets/confined.ts';
 import { sinceSummary } from '../../chat/edits/compact.ts';
+import type { Turn } from '../../chat/format/chat.ts';
 import { findLinks } from '../../chat/format/links.ts';
-import { type Turn, turnBody } from '../../chat/format/parse.ts';
+import { turnBody } from '../../chat/format/parse.ts';
 import { readSettings } from '../../chat/format/settings.ts';
 import { whyNotSent } from '../../model/request/attachments.ts';
 import type { AttachedFile, AttachmentSource } from '../../ports.ts';

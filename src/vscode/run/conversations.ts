@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { FolderAttachments, readAgentFile } from '../../assets/chatFiles.ts';
 import { ASSET_FOLDER } from '../../assets/names.ts';
-import { BUILT_IN_SERVER } from '../../catalog/tools/builtIn.ts';
+import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
+
 import { ChatConversation } from '../../model/request/conversation.ts';
 import type { AttachmentSource, ChatModel, ToolHost, ToolList } from '../../ports.ts';
 import { placesOf } from '../chat/places.ts';

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { replyStarts } from '../../chat/edits/fork.ts';
+import type { Chat, Turn } from '../../chat/format/chat.ts';
 import { cutReply, type NextAction, nextAction } from '../../chat/format/nextAction.ts';
-import { type Chat, type Turn, turnBody } from '../../chat/format/parse.ts';
+import { turnBody } from '../../chat/format/parse.ts';
 import { chatOf } from '../chat/openChats.ts';
 
 export const CHAT_FILES: vscode.DocumentSelector = { pattern: '**/*.chat.md' };

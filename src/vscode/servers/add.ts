@@ -1,11 +1,10 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
-import { checkHeader, checkServerId, checkUrl, checkVariable } from '../../mcp/config/checks.ts';
+import { checkHeader, checkServerId, checkUrl, checkVariable, looksSecret } from '../../mcp/config/checks.ts';
 import { splitCommand } from '../../mcp/config/commandLine.ts';
 import {
   describeEntry,
   inputId,
-  looksSecret,
   type NewServer,
   readEntry,
   type ServerEntry,

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { describeServer } from '../../mcp/config/fingerprint.ts';
 import type { InputDefinition } from '../../mcp/config/inputs.ts';
-import type { ServerConfig } from '../../mcp/config/servers.ts';
+import type { ServerConfig } from '../../mcp/config/types.ts';
+
 import { plainMessage } from '../ui/plainMessage.ts';
 
 /** What is asked for, by whom, and where it is configured: the inputs of one place are unknown to all others. */

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { withBuiltInTools } from '../../catalog/tools/builtIn.ts';
 import { isLoopback } from '../../mcp/config/addresses.ts';
-import type { ServerConfig } from '../../mcp/config/servers.ts';
+import type { ServerConfig } from '../../mcp/config/types.ts';
 import type { Verdict, VerdictStore } from '../../mcp/connection/knownProtocols.ts';
 import type { CredentialStore } from '../../mcp/oauth/credentials.ts';
 import type { Connections } from '../../mcp/pool/connections.ts';
@@ -9,7 +9,8 @@ import { type AppResult, type AppSink, McpClient } from '../../mcpClient.ts';
 import type { ChatModel, ChatRules, Consent, Log, ResourceName, ToolHost } from '../../ports.ts';
 import type { AppPanels } from '../apps/panel.ts';
 import { AuditLog, audited, auditStarts } from '../consent/audit.ts';
-import { AlwaysServers, editorRequests } from '../consent/serverRequests.ts';
+import { AlwaysServers } from '../consent/sampling.ts';
+import { editorRequests } from '../consent/serverRequests.ts';
 import { SignInBrowser } from '../consent/signIn.ts';
 import { registerAll } from '../registration.ts';
 import { clientMetadata, resultLimits, showsApps, timeoutMs, toolSettings } from '../settings.ts';

@@ -5,7 +5,8 @@ import * as vscode from 'vscode';
 import { isInside } from '../../assets/confined.ts';
 import { withEnvFile } from '../../mcp/config/envFile.ts';
 import type { InputDefinition } from '../../mcp/config/inputs.ts';
-import { readServers, readServersFile, type ServerConfig } from '../../mcp/config/servers.ts';
+import { readServers, readServersFile } from '../../mcp/config/servers.ts';
+import type { ServerConfig } from '../../mcp/config/types.ts';
 import { userServers } from '../settings.ts';
 
 /** A server as somebody has configured it, with its env file in it. */

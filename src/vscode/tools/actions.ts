@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { BUILT_IN_SERVER } from '../../catalog/tools/builtIn.ts';
+import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
+
 import type { ChatListener, ToolRequest } from '../../listener.ts';
 import type { RunOutcome, ToolHost } from '../../ports.ts';
 import { createChat, discardEmptyChat, findChat } from '../chat/chatFiles.ts';

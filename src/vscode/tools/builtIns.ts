@@ -1,12 +1,7 @@
 import * as vscode from 'vscode';
 import { ASSET_FOLDER } from '../../assets/names.ts';
-import {
-  BUILT_IN_SERVER,
-  type BuiltInOptions,
-  type BuiltInPlaces,
-  builtInTools,
-  withBuiltInServer,
-} from '../../catalog/tools/builtIn.ts';
+import { type BuiltInOptions, builtInTools, withBuiltInServer } from '../../catalog/tools/builtIn.ts';
+import { BUILT_IN_SERVER, type BuiltInPlaces } from '../../catalog/tools/places.ts';
 import type { ToolInfo } from '../../ports.ts';
 import { readChat } from '../chat/chatFiles.ts';
 import { placesOf } from '../chat/places.ts';

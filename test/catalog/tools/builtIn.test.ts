@@ -3,13 +3,8 @@ import { mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import {
-  BUILT_IN_SERVER,
-  type BuiltInPlaces,
-  builtInTools,
-  withBuiltInServer,
-  withBuiltInTools,
-} from '../../../src/catalog/tools/builtIn.ts';
+import { builtInTools, withBuiltInServer, withBuiltInTools } from '../../../src/catalog/tools/builtIn.ts';
+import { BUILT_IN_SERVER, type BuiltInPlaces } from '../../../src/catalog/tools/places.ts';
 import type { ResultAssets, ToolHost, ToolResult } from '../../../src/ports.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { readToolResult } from '../../../src/result/readMarkdown.ts';

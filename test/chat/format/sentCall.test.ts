@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { assignCallId, fillToolResult } from '../../../src/chat/edits/append.ts';
-import { markSent, removeLeftMark, removeSentMark, unansweredCalls } from '../../../src/chat/format/calls.ts';
+import {
+  markSent,
+  removeLeftMark,
+  removeSentMark,
+  unansweredCalls,
+} from '../../../src/chat/edits/sentCall.ts';
+
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { applyEdit } from '../../applyEdit.ts';
 

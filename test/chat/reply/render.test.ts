@@ -3,8 +3,9 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { trimBlankLines } from '../../../src/base/lines.ts';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
+import { mergeMetadata } from '../../../src/chat/reply/notes.ts';
 import { callsInBody, type ReplyPart, readReply } from '../../../src/chat/reply/read.ts';
-import { mergeMetadata, ReplyRenderer } from '../../../src/chat/reply/render.ts';
+import { ReplyRenderer } from '../../../src/chat/reply/render.ts';
 import type { ModelEvent, ProviderMetadata } from '../../../src/ports.ts';
 import { hostileReply } from '../hostileReply.ts';
 

@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
+
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,8 @@ import { join } from 'node:path';
 import { suite, suiteSetup, suiteTeardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { fingerprintServer } from '../../../src/mcp/config/fingerprint.ts';
-import type { ServerConfig } from '../../../src/mcp/config/servers.ts';
+import type { ServerConfig } from '../../../src/mcp/config/types.ts';
+
 import { addServer } from '../../../src/vscode/servers/add.ts';
 import { ServerInputs } from '../../../src/vscode/servers/inputs.ts';
 import { ServerList } from '../../../src/vscode/servers/list.ts';

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { Client, type StandardSchemaV1 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { FolderAssets } from '../../../src/assets/store.ts';
-import type { ServerConfig, StdioServer } from '../../../src/mcp/config/servers.ts';
+import type { ServerConfig, StdioServer } from '../../../src/mcp/config/types.ts';
+
 import { Connections } from '../../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../../src/mcpClient.ts';
 import type { Spills, ToolCall, ToolCallOptions, ToolResult } from '../../../src/ports.ts';

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { ServerConfig, StdioServer } from '../../../src/mcp/config/servers.ts';
+import type { ServerConfig, StdioServer } from '../../../src/mcp/config/types.ts';
+
 import { Connections, type ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
 import { createTemporaryFolder } from './temporaryFolder.ts';
 

@@ -1,7 +1,8 @@
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FolderAssets } from '../../../src/assets/store.ts';
-import type { ServerConfig } from '../../../src/mcp/config/servers.ts';
+import type { ServerConfig } from '../../../src/mcp/config/types.ts';
+
 import { Connections } from '../../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../../src/mcpClient.ts';
 import type { ServerChange, ServerRequests, ToolCallOptions, ToolResult } from '../../../src/ports.ts';

@@ -9,7 +9,8 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { FolderAssets } from '../../../src/assets/store.ts';
-import type { RemoteServer, ServerConfig, StdioServer } from '../../../src/mcp/config/servers.ts';
+import type { RemoteServer, ServerConfig, StdioServer } from '../../../src/mcp/config/types.ts';
+
 import { Connections, type ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../../src/mcpClient.ts';
 import type { ToolCallOptions, ToolResult } from '../../../src/ports.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { RemoteServer, StdioServer } from '../../../src/mcp/config/servers.ts';
+import type { RemoteServer, StdioServer } from '../../../src/mcp/config/types.ts';
 
 /** The sample server as it is shipped; from its sources where nothing has been built. */
 export function sampleServerFile(): string {

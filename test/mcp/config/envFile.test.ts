@@ -1,11 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: what looks like a variable stays as it is.
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { parseEnvFile, withEnvFile } from '../../../src/mcp/config/envFile.ts';
 import { fingerprintServer } from '../../../src/mcp/config/fingerprint.ts';
 import { inputsOf, resolveInputs } from '../../../src/mcp/config/inputs.ts';
-import type { ServerConfig } from '../../../src/mcp/config/servers.ts';
+import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 
 describe('an env file', () => {
   const cases: readonly [string, string, Readonly<Record<string, string>>][] = [

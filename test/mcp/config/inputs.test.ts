@@ -1,8 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inputsOf, readInputs, resolveInputs } from '../../../src/mcp/config/inputs.ts';
-import type { ServerConfig } from '../../../src/mcp/config/servers.ts';
+import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 
 const PROGRAM: ServerConfig = {
   kind: 'stdio',

@@ -1,8 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { describeChange, describeServer, fingerprintServer } from '../../../src/mcp/config/fingerprint.ts';
-import { readServers, readServersFile, type ServerConfig } from '../../../src/mcp/config/servers.ts';
+import { readServers, readServersFile } from '../../../src/mcp/config/servers.ts';
+import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 
 const CONTEXT = {
   workspaceFolder: '/ws',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ServerConfig } from '../../../src/mcp/config/servers.ts';
+import type { ServerConfig } from '../../../src/mcp/config/types.ts';
+
 import { createMask } from '../../../src/mcp/connection/stderr.ts';
 
 const stdio = (env: Record<string, string> = {}): ServerConfig => ({

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import type { ResolvedServer } from '../../../src/mcp/config/inputs.ts';
-import type { ServerConfig } from '../../../src/mcp/config/servers.ts';
+import type { ServerConfig } from '../../../src/mcp/config/types.ts';
+
 import { type Connection, WrongGreeting } from '../../../src/mcp/connection/connection.ts';
 import { MemoryVerdicts, type Verdict } from '../../../src/mcp/connection/knownProtocols.ts';
 import { openServer } from '../../../src/mcp/pool/open.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hasFormat, isTextFormat, type TextFormat } from '../../../src/mcp/schema/answer.ts';
+import { hasFormat, isTextFormat } from '../../../src/mcp/schema/answer.ts';
+import type { TextFormat } from '../../../src/mcp/schema/question.ts';
 
 const RIGHT: Readonly<Record<TextFormat, readonly string[]>> = {
   email: ['a@b.c', 'ada.lovelace+x@example.co.uk', 'me@localhost', 'ü@münchen.de'],

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { StdioServer } from '../../../src/mcp/config/servers.ts';
+import type { StdioServer } from '../../../src/mcp/config/types.ts';
+
 import { StdioTransport } from '../../../src/mcp/spill/stdio.ts';
 import { SpillTable } from '../../../src/mcp/spill/table.ts';
 import type { ToolProgress } from '../../../src/ports.ts';

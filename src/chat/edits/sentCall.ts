@@ -1,0 +1,58 @@
+import type { TextEdit, ToolName } from '../../ports.ts';
+import { renderSentId, type SentMark } from '../format/calls.ts';
+import type { Turn } from '../format/chat.ts';
+import { isSameCall, type OpenCall, openCalls } from '../format/nextAction.ts';
+import { parseChat } from '../format/parse.ts';
+import { NOTE_START } from '../reply/notes.ts';
+
+/** Writes the mark below the call, which must be one that was not sent yet. */
+export function markSent(text: string, wanted: NamedCall): TextEdit | undefined {
+  const { turns } = parseChat(text);
+  for (let at = turns.length - 1; at >= 0; at -= 1) {
+    const call = openCalls(turns, at).find((each) => !each.sent && isSameCall(each, wanted));
+    if (!call) continue;
+    const gap = text[call.end - 1] === '\n' ? '' : '\n';
+    const note = `${gap}${NOTE_START}sent ${renderSentId(wanted.id)} -->\n`;
+    return { start: call.end, end: call.end, text: note };
+  }
+  return undefined;
+}
+
+/** Removes the last mark of a call. */
+export function removeSentMark(text: string, { id }: NamedCall): TextEdit | undefined {
+  const marks = parseChat(text).turns.flatMap(({ sent = [] }) => sent);
+  const mark = marks.findLast((each) => each.id === renderSentId(id));
+  return mark && removal(text, mark);
+}
+
+/** The calls that were sent and have no result, in their order. */
+export function unansweredCalls(text: string): readonly NamedCall[] {
+  const { turns } = parseChat(text);
+  return turns
+    .flatMap(({ sent }, at) => (sent ? openCalls(turns, at) : []))
+    .flatMap(({ server, tool, id, sent }) => (sent && id !== undefined ? [{ server, tool, id }] : []));
+}
+
+/** Removes a mark that belongs to no open call: its call has a result, or was changed or deleted. */
+export function removeLeftMark(text: string): TextEdit | undefined {
+  const { turns } = parseChat(text);
+  const marks = turns.flatMap((turn, at) => leftMarks(turn, openCalls(turns, at)));
+  return marks[0] && removal(text, marks[0]);
+}
+
+/**
+ * A call that is sent has a line below it that says so until its result is there. After a crash the line tells that
+ * the call must not be sent again.
+ */
+
+type NamedCall = ToolName & { readonly id: string };
+
+function leftMarks({ sent = [] }: Turn, open: readonly OpenCall[]): readonly SentMark[] {
+  return sent.filter((mark) => !open.some((call) => call.sent === mark));
+}
+
+function removal(text: string, { start, end }: SentMark): TextEdit {
+  const lineEnd = /\r?\n/y;
+  lineEnd.lastIndex = end;
+  return { start, end: end + (lineEnd.exec(text)?.[0].length ?? 0), text: '' };
+}

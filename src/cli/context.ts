@@ -1,0 +1,15 @@
+import type { Command } from './usage.ts';
+
+/** Where a command writes, so that a test can read it. */
+export interface Output {
+  out(text: string): void;
+  err(text: string): void;
+}
+
+export interface CliContext extends Output {
+  readonly version: string;
+  /** Aborted by Ctrl+C. */
+  readonly signal: AbortSignal;
+}
+
+export type Work = Extract<Command, { kind: 'tools' | 'call' | 'run' }>;
