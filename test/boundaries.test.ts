@@ -1,20 +1,158 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, posix, sep } from 'node:path';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 const root = join(import.meta.dirname, '..');
-const editorOnly = (file: string) =>
-  file.startsWith(join('src', 'vscode')) || file === join('src', 'extension.ts');
+
+/** What each room of src/ may import: other rooms, then packages. `node` stands for every module of Node. */
+const RULES: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  ports: [],
+  media: ['base', 'ports', 'file-type'],
+  chat: ['base', 'ports', 'yaml'],
+  result: ['base', 'ports', 'media', 'chat'],
+  assets: ['base', 'ports', 'media', 'chat', 'result', 'node', 'nanoid', 'fflate'],
+  catalog: ['base', 'ports', 'media', 'chat', 'result', 'assets', 'model', 'node', 'zod'],
+  content: ['base', 'ports', 'media', 'result', 'assets', 'node'],
+  assetsServer: ['base', 'ports', 'catalog', 'content', 'node', 'zod', '@modelcontextprotocol'],
+  mcp: [
+    ...['base', 'ports', 'chat', 'result', 'node'],
+    ...['@modelcontextprotocol', 'cross-spawn', 'vscode-json-languageservice'],
+  ],
+  mcpClient: ['base', 'ports', 'result', 'assets', 'mcp', 'node'],
+  model: ['base', 'ports', 'chat', 'result', 'node', '@ai-sdk', 'tokenx'],
+  loop: ['base', 'ports', 'chat', 'result', 'model', 'node'],
+  listener: ['base', 'ports', 'chat', 'loop'],
+  preview: ['base', 'ports', 'chat', 'markdown-it'],
+  gallery: ['base', 'ports', 'media'],
+  cli: [
+    ...['base', 'ports', 'chat', 'assets', 'catalog', 'model', 'mcp', 'mcpClient', 'loop', 'listener'],
+    'node',
+  ],
+  vscode: [
+    ...['base', 'ports', 'media', 'chat', 'result', 'assets', 'catalog', 'model', 'mcp', 'mcpClient'],
+    ...['loop', 'listener', 'preview', 'gallery', 'node', 'vscode'],
+  ],
+  extension: ['base', 'ports', 'vscode', 'preview', 'node', 'markdown-it'],
+  'assets-server': ['assetsServer', 'chat', 'node'],
+};
+
+type Sources = Readonly<Record<string, string>>;
+
+/** Paths relative to src/, each with its text. */
+const sources: Sources = Object.fromEntries(
+  globSync('src/**/*.ts', { cwd: root }).map((file) => [
+    file.split(sep).slice(1).join('/'),
+    readFileSync(join(root, file), 'utf8'),
+  ]),
+);
+
+describe('imports', () => {
+  it('follow the table', () => assert.deepEqual(forbiddenImports(sources), []));
+
+  it('make no cycle, types included', () => assert.deepEqual(findCycles(importGraph(sources)), []));
+
+  const planted: readonly (readonly [file: string, specifier: string])[] = [
+    ['base/json.ts', '../ports.ts'],
+    ['base/lines.ts', 'node:fs'],
+    ['chat/format/parse.ts', 'vscode'],
+    ['chat/edits/fork.ts', '../../mcp/lists/icons.ts'],
+    ['result/markdown.ts', '../assets/store.ts'],
+    ['vscode/chats/chats.ts', '../../cli/usage.ts'],
+    ['cli/usage.ts', '../vscode/settings.ts'],
+    ['listener.ts', './assets/store.ts'],
+    ['mcp/apps/app.ts', '../../model/tour.ts'],
+    ['gallery/page/dom.ts', 'vscode'],
+  ];
+  for (const [file, specifier] of planted) {
+    it(`${file} may not import ${specifier}`, () => {
+      assert.ok(sources[file] !== undefined);
+      for (const statement of [
+        `import '${specifier}'`,
+        `import type { X } from '${specifier}'`,
+        `await import('${specifier}')`,
+      ])
+        assert.equal(forbiddenImports({ [file]: statement }).length, 1, statement);
+    });
+  }
+
+  it('in a circle are found, also of types', () => {
+    const cycle = {
+      'a.ts': "import type { B } from './b.ts'",
+      'b.ts': "import './c.ts'",
+      'c.ts': "import './a.ts'",
+    };
+    assert.deepEqual(findCycles(importGraph(cycle)), [['a.ts', 'b.ts', 'c.ts']]);
+  });
+});
+
+function* specifiersOf(text: string): Iterable<string> {
+  for (const [, specifier = ''] of text.matchAll(/(?:^import|\bfrom|\bimport\()\s*'([^']+)'/gm))
+    yield specifier;
+}
+
+function forbiddenImports(files: Sources): string[] {
+  return Object.entries(files).flatMap(([file, text]) => {
+    const room = roomOf(file);
+    const allowed = RULES[room];
+    if (!allowed) return [`${file} is in no room of the table`];
+    return [...specifiersOf(text)]
+      .filter((specifier) => {
+        const target = targetOf(file, specifier);
+        return target !== room && !allowed.includes(target);
+      })
+      .map((specifier) => `${file} imports ${specifier}`);
+  });
+}
+
+function roomOf(file: string): string {
+  return file.split('/')[0]?.replace(/(?:\.d)?\.ts$/, '') ?? '';
+}
+
+/** The room, or the package, that a specifier names. */
+function targetOf(file: string, specifier: string): string {
+  if (specifier.startsWith('.')) return roomOf(posix.join(dirname(file), specifier));
+  if (specifier.startsWith('node:')) return 'node';
+  return specifier.split('/')[0] ?? '';
+}
+
+function importGraph(files: Sources): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    Object.entries(files).map(([file, text]) => [
+      file,
+      [...specifiersOf(text)]
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => posix.join(posix.dirname(file), specifier)),
+    ]),
+  );
+}
+
+/** Sets of files that import each other, each in the order of the alphabet. */
+function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const reached = new Map<string, ReadonlySet<string>>();
+  for (const file of graph.keys()) {
+    const seen = new Set(graph.get(file));
+    // The set grows while it is walked.
+    for (const next of seen) for (const each of graph.get(next) ?? []) seen.add(each);
+    reached.set(file, seen);
+  }
+  const inCycle = [...graph.keys()].filter((file) => reached.get(file)?.has(file));
+  const cycles = inCycle.map((file) =>
+    inCycle.filter((other) => reached.get(file)?.has(other) && reached.get(other)?.has(file)).toSorted(),
+  );
+  return [...new Map(cycles.map((cycle) => [cycle[0], cycle])).values()];
+}
+
+const editorOnly = (file: string) => file.startsWith('vscode/') || file === 'extension.ts';
 /** They run at import. */
-const ENTRIES = new Set([join('src', 'cli.ts'), join('src', 'assets-server.ts')]);
-const files = globSync('src/**/*.ts', { cwd: root });
+const ENTRIES = new Set(['cli.ts', 'assets-server.ts']);
 
 describe('the core runs without an editor', () => {
-  for (const file of files.filter((each) => !editorOnly(each) && !ENTRIES.has(each))) {
+  for (const file of Object.keys(sources).filter((each) => !editorOnly(each) && !ENTRIES.has(each))) {
     it(`${file} loads in plain Node`, async () => {
-      await assert.doesNotReject(import(pathToFileURL(join(root, file)).href));
+      await assert.doesNotReject(import(pathToFileURL(join(root, 'src', file)).href));
     });
   }
 });
