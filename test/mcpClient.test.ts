@@ -135,7 +135,7 @@ describe('blocks become parts, one for one', () => {
     });
     assert.equal(
       shown,
-      '> ⚠ The image was not saved: it has 3.0 MiB, and filechat.results.maxAssetBytes allows 1.0 MiB.\n\n![Tool generated image 1](cmdassets/tool-image-1.png)',
+      '> ⚠ The image was not saved: it has 3.1 MB, and filechat.results.maxAssetBytes allows 1.0 MB.\n\n![Tool generated image 1](cmdassets/tool-image-1.png)',
     );
     assert.equal(assets.saved.length, 1);
   });

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { describeSize } from '../base/size.ts';
 import { isTextType } from '../media/table.ts';
 import type { AttachedFile, AttachmentSource, FileReference, FileSource, FoundFile } from '../ports.ts';
-import { describeSize } from '../result/summary.ts';
+
 import {
   explained,
   FileChanged,
@@ -164,7 +165,7 @@ function withAdvice(error: unknown): unknown {
 }
 
 function tooLarge(bytes: number, maxBytes: number): string {
-  const size = (each: number) => `${(each / 1024 / 1024).toFixed(1)} MiB (${each} bytes)`;
+  const size = (each: number) => `${describeSize(each)} (${each} bytes)`;
   return `it has ${size(bytes)}, and filechat.results.maxAssetBytes allows ${size(maxBytes)}`;
 }
 

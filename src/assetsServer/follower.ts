@@ -1,11 +1,9 @@
-import { type Disposable } from '../ports.ts';
-import { type McpServer } from '@modelcontextprotocol/server';
-import { type Shared } from './shared.ts';
-import { type Joined } from './changes.ts';
+import { type McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { CatalogChange } from '../catalog/watch.ts';
+import type { Disposable } from '../ports.ts';
+import type { Joined } from './changes.ts';
 import { logUnforeseen } from './refusal.ts';
-import { ProtocolError } from '@modelcontextprotocol/server';
-import { ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { type CatalogChange } from '../catalog/watch.ts';
+import type { Shared } from './shared.ts';
 
 const MAX_SUBSCRIPTIONS = 1000;
 

@@ -1,4 +1,3 @@
-import { type Follower } from './follower.ts';
 import {
   type ListResourcesResult,
   type McpServer,
@@ -11,6 +10,7 @@ import { ASSET_TEMPLATE, CHAT_TEMPLATE } from '../catalog/address.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { describeEntry, type Entry, entryMeta, entryTitle, type FoundEntry } from '../catalog/entry.ts';
 import { readWindow } from '../catalog/windows.ts';
+import type { Follower } from './follower.ts';
 
 import { contentsOf, findByUri, fitsInMessage, MAX_CONTENTS_BYTES } from './read.ts';
 import { answering } from './refusal.ts';

@@ -1,14 +1,10 @@
-import { toolSpecs } from '../catalog/tools/specs.ts';
-import { SERVER_WINDOW } from '../catalog/tools/specs.ts';
-import { type ToolSpec } from '../catalog/tools/specs.ts';
-import { inputSchema } from '../catalog/tools/specs.ts';
-import * as z from 'zod';
 import type { Tool } from '@modelcontextprotocol/server';
+import * as z from 'zod';
 import { Catalog } from '../catalog/catalog.ts';
 import { type UploadLimits, UploadStores } from '../catalog/save.ts';
 import type { ToolSpecs } from '../catalog/tools/specs.ts';
+import { inputSchema, SERVER_WINDOW, type ToolSpec, toolSpecs } from '../catalog/tools/specs.ts';
 import { Watching } from './changes.ts';
-
 
 /** What all connections of one server have in common. */
 export interface Shared {

@@ -1,10 +1,23 @@
-import { type CallToolResult, type McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+} from '@modelcontextprotocol/server';
 
 import { CatalogRefusal } from '../catalog/entry.ts';
 import { listAssets } from '../catalog/list.ts';
 import { saveAsset } from '../catalog/save.ts';
 import { searchChats } from '../catalog/search.ts';
-import { listOutput, readArguments, readOutput, saveOutput, searchOutput, type ToolName, type ToolSpecs } from '../catalog/tools/specs.ts';
+import {
+  listOutput,
+  readArguments,
+  readOutput,
+  saveOutput,
+  searchOutput,
+  type ToolName,
+  type ToolSpecs,
+} from '../catalog/tools/specs.ts';
 import { listText, readText, saveText, searchText } from '../catalog/tools/texts.ts';
 import { readWindow } from '../catalog/windows.ts';
 import { contentsOf, findReadable, fitsInMessage } from './read.ts';

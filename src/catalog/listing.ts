@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { join, posix } from 'node:path';
 import { ASSET_FOLDER, readAssetName } from '../assets/names.ts';
+import { describeSize } from '../base/size.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import { addressUri, CHAT_ENDING } from './address.ts';
 import type { AssetEntry, ChatEntry, ChatId, Entry } from './entry.ts';
@@ -75,7 +76,7 @@ class Listing implements Listed {
       this.#notes.push(`${chat.id} ${why}: what it says of its assets is not known.`);
     };
     if (stats.size > MAX_CHAT_BYTES) {
-      note(`is longer than ${MAX_CHAT_BYTES / 1_000_000} MB and is not looked through`);
+      note(`is longer than ${describeSize(MAX_CHAT_BYTES)} and is not looked through`);
       return undefined;
     }
     try {

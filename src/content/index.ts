@@ -1,5 +1,6 @@
 /** What tool authors import as `filechat/content`: everything here is public, and nothing else is. */
 
+export { base64ToBuffer, bufferToBase64, MAX_SAFE_SIZE, MAX_SIZE, validateBase64 } from './base64.ts';
 export {
   type ResourceInput,
   type ResourceOptions,
@@ -13,7 +14,6 @@ export {
 export { fileToBase64, sanitizeFilePath } from './files.ts';
 export { detectMimeType, isValidMimeType } from './mimeType.ts';
 export { normalizeResult } from './normalizeResult.ts';
-export { base64ToBuffer, bufferToBase64, MAX_SAFE_SIZE, MAX_SIZE, validateBase64 } from './base64.ts';
 export type {
   Annotations,
   AudioContent,

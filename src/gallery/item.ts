@@ -68,16 +68,3 @@ export function isShown(name: string, bytes: number): boolean {
 export function toolsOf({ uses }: Pick<GalleryItem, 'uses'>): readonly string[] {
   return [...new Set(uses.flatMap(({ tool }) => (tool === undefined ? [] : [tool])))];
 }
-
-/** `12 kB`, as file managers say it. */
-export function describeBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  const units = ['kB', 'MB', 'GB', 'TB'];
-  let value = bytes / 1000;
-  let unit = 0;
-  while (value >= 999.5 && unit < units.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  return `${value < 10 ? Number(value.toFixed(1)) : Math.round(value)} ${units[unit]}`;
-}

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { estimateTokenCount } from 'tokenx';
+import { describeSize } from '../base/size.ts';
 import type {
   CallResult,
   ChatModel,
@@ -9,7 +10,7 @@ import type {
   ModelRequest,
   ModelTool,
 } from '../ports.ts';
-import { describeSize } from '../result/summary.ts';
+
 import { estimateRequest } from './request/estimate.ts';
 
 export interface TourModelOptions {

@@ -1,10 +1,11 @@
+import { describeSize } from '../base/size.ts';
 import { toHtml } from './html.ts';
 
 /** Times and sizes as people of a language write them. What writes them is slow to make, so it is kept. */
 export class Formats {
   readonly #locale: string;
   #time: Intl.DateTimeFormat | undefined;
-  #numbers = new Map<number, Intl.NumberFormat>();
+  #decimal: Intl.NumberFormat | undefined;
 
   constructor(locale: string) {
     this.#locale = locale;
@@ -24,17 +25,10 @@ export class Formats {
   }
 
   size(bytes: number): string {
-    const steps = ['B', 'KB', 'MB', 'GB'];
-    let [size, step] = [bytes, 0];
-    for (; size >= 999.5 && step < steps.length - 1; step += 1) size /= 1000;
-    return `${this.#number(size < 10 && step > 0 ? 1 : 0).format(size)} ${steps[step]}`;
-  }
-
-  #number(maximumFractionDigits: number): Intl.NumberFormat {
-    const known =
-      this.#numbers.get(maximumFractionDigits) ??
-      new Intl.NumberFormat(this.#locale, { maximumFractionDigits });
-    this.#numbers.set(maximumFractionDigits, known);
-    return known;
+    this.#decimal ??= new Intl.NumberFormat(this.#locale, {
+      minimumFractionDigits: 1,
+      maximumFractionDigits: 1,
+    });
+    return describeSize(bytes, this.#decimal.format);
   }
 }

@@ -1,13 +1,13 @@
 import { TimeSlice } from '../base/async.ts';
 import { decodeBase64 } from '../base/base64.ts';
 import { isRecord, mapStrings } from '../base/json.ts';
+import { describeSize } from '../base/size.ts';
 import { sniffBytes } from '../media/sniff.ts';
 import { type MediaType, UNKNOWN } from '../media/table.ts';
 import type { AssetBytes, Spill, Spills } from '../ports.ts';
 import { type Base64Run, findBase64Runs, MIN_RUN_CHARS } from './base64Runs.ts';
 import { type FieldHit, type FieldRule, findFields, findFieldsInText } from './fields.ts';
 import { judgeTextType } from './markdown.ts';
-import { describeSize } from './summary.ts';
 
 /** A text from which bytes were taken out: what is left of it, and the bytes in their places. */
 export type Piece = string | Found;

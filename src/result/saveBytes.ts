@@ -1,3 +1,4 @@
+import { describeSize } from '../base/size.ts';
 import { headOf, judgeMediaType, type MediaClues, sizeOf } from '../media/sniff.ts';
 import type {
   Asset,
@@ -11,7 +12,7 @@ import type {
 import { nameFromUri } from './blocks.ts';
 import type { Found } from './findBytes.ts';
 import { describeAsset } from './modelView.ts';
-import { describeSize, summarize } from './summary.ts';
+import { summarize } from './summary.ts';
 
 /** What has to be read of files that are too long for memory. */
 export interface SpilledFiles {
@@ -123,11 +124,7 @@ export function problem(message: string): ProblemPart {
 }
 
 function tooLarge(what: string, bytes: number, allowed: number): string {
-  return `The ${what} was not saved: it has ${megabytes(bytes)}, and filechat.results.maxAssetBytes allows ${megabytes(allowed)}.`;
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+  return `The ${what} was not saved: it has ${describeSize(bytes)}, and filechat.results.maxAssetBytes allows ${describeSize(allowed)}.`;
 }
 
 /** What has become of some bytes. */

@@ -1,5 +1,6 @@
 import { decodeBase64, decodedSizeAtMost, isSurelyLarger } from '../base/base64.ts';
 import { mapStrings, sameJson } from '../base/json.ts';
+import { describeSize } from '../base/size.ts';
 import { judgeMarkup } from '../media/sniff.ts';
 import type { ProblemPart, ResultAssets, ResultPart, TextPart } from '../ports.ts';
 import { type Block, type BytesBlock, nameFromUri } from './blocks.ts';
@@ -23,7 +24,6 @@ import {
   type SpilledFiles,
   valueWords,
 } from './saveBytes.ts';
-import { describeSize } from './summary.ts';
 
 export interface ResultLimits {
   readonly maxInlineChars: number;

@@ -31,16 +31,6 @@ export function estimateTokens(text: string): number {
   return tokens;
 }
 
-/** `12.3 MB`, as file managers write it. */
-export function describeSize(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`;
-  const units = ['KB', 'MB', 'GB'];
-  let value = bytes / 1000;
-  let unit = 0;
-  for (; value >= 999.95 && unit < units.length - 1; unit += 1) value /= 1000;
-  return `${value.toFixed(1)} ${units[unit]}`;
-}
-
 function tokensOf(run: string): number {
   if (/^[A-Z]?[a-z]+$/.test(run)) return Math.ceil(run.length / 3);
   if (/^[A-Za-z0-9]/.test(run)) return Math.ceil(run.length / 2);

@@ -161,7 +161,7 @@ describe('what may not be read is refused', () => {
     const limits = () => ({ maxAssetBytes: 2 * 1024 ** 2 });
     await assert.rejects(find(file('big.bin'), { limits }), {
       message:
-        'it has 3.0 MiB (3145728 bytes), and filechat.results.maxAssetBytes allows 2.0 MiB (2097152 bytes)',
+        'it has 3.1 MB (3145728 bytes), and filechat.results.maxAssetBytes allows 2.1 MB (2097152 bytes)',
     });
     assert.equal((await source({ limits }).find(file('big.bin'), 'path')).size, 3 * 1024 ** 2);
   });

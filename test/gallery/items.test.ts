@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { describeBytes, type GalleryItem, isShown, kindOf } from '../../src/gallery/item.ts';
+import { type GalleryItem, isShown, kindOf } from '../../src/gallery/item.ts';
 import { changesBetween, readFromPage } from '../../src/gallery/messages.ts';
 import { countPdfPages, describeDuration, peaksOf } from '../../src/gallery/peeks.ts';
 import {
@@ -80,12 +80,6 @@ describe('what a tile may load', () => {
   ] as const) {
     it(`${name} of ${bytes} bytes: ${expected}`, () => assert.equal(isShown(name, bytes), expected));
   }
-});
-
-it('sizes are said as file managers do', () => {
-  const sizes = [0, 999, 1000, 12_345, 999_499, 999_999, 1_500_000, 4_000_000_000];
-  const said = ['0 B', '999 B', '1 kB', '12 kB', '999 kB', '1 MB', '1.5 MB', '4 GB'];
-  assert.deepEqual(sizes.map(describeBytes), said);
 });
 
 describe('a message of the page', () => {

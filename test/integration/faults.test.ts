@@ -60,7 +60,7 @@ const FAULTS: Readonly<Record<string, Expected>> = {
   },
   f11: {
     fault: 'a block over the limit',
-    shows: [/^> ⚠ The image was not saved: it has 30\.0 MiB, .* allows 8\.0 MiB\.$/m],
+    shows: [/^> ⚠ The image was not saved: it has 31\.5 MB, .* allows 8\.4 MB\.$/m],
     files: [],
   },
   f12: { fault: 'ten thousand blocks', shows: ['block 0\n', 'block 5000\n', 'block 9999\n'], files: [] },

@@ -134,7 +134,7 @@ for (const way of WAYS) {
       assert.equal(failures.length, 1);
       assert.match(
         failures[0]?.reason ?? '',
-        /tools of server bad could not be listed: its answer has more than 64 MiB/,
+        /tools of server bad could not be listed: its answer has more than 67\.1 MB/,
       );
       await goodWorks(hostility);
     });

@@ -193,7 +193,7 @@ describe('files', () => {
     const sizes = [0, 999, 1000, 1500, 10_240, 999_600, 5e9];
     assert.deepEqual(
       sizes.map((size) => new Formats('en').size(size)),
-      ['0 B', '999 B', '1 KB', '1.5 KB', '10 KB', '1 MB', '5 GB'],
+      ['0 bytes', '999 bytes', '1.0 KB', '1.5 KB', '10.2 KB', '999.6 KB', '5.0 GB'],
     );
   });
 });

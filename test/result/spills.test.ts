@@ -124,7 +124,7 @@ describe('strings that were spilled', () => {
   it('that were refused or failed say so in their places', async () => {
     const refused = spills.add({ kind: 'refused', size: 60 * 1024 * 1024 });
     const failed = spills.add({ kind: 'failed', size: 5, reason: 'the disk is full' });
-    const tooLarge = 'was not saved: it has 60.0 MiB, and filechat.results.maxAssetBytes allows 50.0 MiB.';
+    const tooLarge = 'was not saved: it has 62.9 MB, and filechat.results.maxAssetBytes allows 52.4 MB.';
     assert.equal(
       await markdown({
         content: [image(refused), text(refused), image(failed)],

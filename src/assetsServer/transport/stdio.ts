@@ -1,4 +1,3 @@
-import { type Follower } from '../follower.ts';
 import type { Readable, Writable } from 'node:stream';
 import {
   type JSONRPCMessage,
@@ -9,6 +8,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { Follower } from '../follower.ts';
 
 import { createServer } from '../server.ts';
 import type { Shared } from '../shared.ts';

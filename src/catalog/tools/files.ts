@@ -2,6 +2,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { lookAt, readWhole } from '../../assets/confined.ts';
 import { ASSET_FOLDER, readAssetName } from '../../assets/names.ts';
+import { describeSize } from '../../base/size.ts';
 import { commentsOfChat, textOutside } from '../../chat/format/chatComments.ts';
 import type { Asset } from '../../ports.ts';
 import { assetReference } from '../../result/modelView.ts';
@@ -223,6 +224,6 @@ async function readChat({ path }: FoundEntry): Promise<Buffer> {
   }
 }
 
-const TOO_LONG = `This chat is longer than ${MAX_CHAT_BYTES / 1_000_000} MB and is not read here.`;
+const TOO_LONG = `This chat is longer than ${describeSize(MAX_CHAT_BYTES)} and is not read here.`;
 const NOT_TEXT = 'This piece of the chat is not UTF-8 text.';
 const CHANGED = 'The chat was changed while it was read. Read it again.';

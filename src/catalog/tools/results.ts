@@ -1,8 +1,9 @@
 import { TimeSlice } from '../../base/async.ts';
+import { describeSize } from '../../base/size.ts';
 import type { Asset, ResultPart, TextPart } from '../../ports.ts';
 import { findBase64Runs } from '../../result/base64Runs.ts';
 import { normalizeLines } from '../../result/blocks.ts';
-import { describeSize } from '../../result/summary.ts';
+
 import type { FileWindow } from '../windows.ts';
 
 /**

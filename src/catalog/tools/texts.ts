@@ -1,5 +1,6 @@
 import { visibleLine } from '../../base/lines.ts';
-import { describeSize, estimateTokens, MAX_SUMMARY_TOKENS } from '../../result/summary.ts';
+import { describeSize } from '../../base/size.ts';
+import { estimateTokens, MAX_SUMMARY_TOKENS } from '../../result/summary.ts';
 import type { ListedAsset, ListOutput, ReadOutput, SaveOutput, SearchOutput } from './specs.ts';
 
 /** What the tools found, in a few words, for models that read nothing but text. */

@@ -1,4 +1,5 @@
-import { describeBytes, type GalleryItem, ITEM_KINDS } from '../item.ts';
+import { describeSize } from '../../base/size.ts';
+import { type GalleryItem, ITEM_KINDS } from '../item.ts';
 import type { Action, ScopeView } from '../messages.ts';
 import {
   DATE_RANGES,
@@ -253,7 +254,7 @@ export class Foot {
 
 function describeCounts({ all, shown, chosen }: Counts, words: Words): string {
   const [allBytes, shownBytes, chosenBytes] = [all, shown, chosen].map((items) =>
-    describeBytes(items.reduce((sum, { bytes }) => sum + bytes, 0)),
+    describeSize(items.reduce((sum, { bytes }) => sum + bytes, 0)),
   );
   const number = new Intl.NumberFormat(document.documentElement.lang || undefined);
   const say = (value: number) => number.format(value);

@@ -1,4 +1,5 @@
-import { describeBytes, extensionOf, type GalleryItem, toolsOf } from '../item.ts';
+import { describeSize } from '../../base/size.ts';
+import { extensionOf, type GalleryItem, toolsOf } from '../item.ts';
 import { fillIn, type Words } from '../words.ts';
 import { element, icon, setIcon } from './dom.ts';
 import type { Peeks } from './peeks.ts';
@@ -27,7 +28,7 @@ export function makeTile(item: GalleryItem, parts: TileParts): HTMLElement {
   ]);
   const facts = element('span', { class: 'facts' }, [
     originOf(item, words),
-    element('span', { class: 'bytes', text: describeBytes(item.bytes) }),
+    element('span', { class: 'bytes', text: describeSize(item.bytes) }),
   ]);
   // Said in one sentence, instead of in the pieces that are seen.
   const label = element('span', { class: 'unseen', text: describeItem(item, words) });
@@ -39,13 +40,13 @@ export function makeTile(item: GalleryItem, parts: TileParts): HTMLElement {
   return tile;
 }
 
-/** `chart.png, image, 12 kB, from charts.bar` */
+/** `chart.png, image, 12.3 KB, from charts.bar` */
 function describeItem(item: GalleryItem, words: Words): string {
   return fillIn(
     words.label,
     item.name,
     words[item.kind],
-    describeBytes(item.bytes),
+    describeSize(item.bytes),
     describeOrigin(item, words),
   );
 }
@@ -72,7 +73,7 @@ function tooltipOf(item: GalleryItem, words: Words): string {
   });
   const lines = [
     item.name,
-    `${describeBytes(item.bytes)}, ${time}`,
+    `${describeSize(item.bytes)}, ${time}`,
     ...(uses.length > 0 ? uses : [words.notLinked]),
   ];
   return (item.folder === '' ? lines : [...lines, item.folder]).join('\n');

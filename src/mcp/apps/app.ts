@@ -1,4 +1,5 @@
 import { field, isObject } from '../../base/json.ts';
+import { describeSize } from '../../base/size.ts';
 import type { ResourceContents, ResourceList, ResourceName, ServerHost } from '../../ports.ts';
 import { nameFromUri } from '../../result/blocks.ts';
 
@@ -77,7 +78,7 @@ export function readAppResource(
   const html = textOf(item.data);
   if (html === undefined) return { problem: 'The page of the app is not UTF-8 text.' };
   if (Buffer.byteLength(html) > MAX_APP_BYTES) {
-    return { problem: `The page of the app is larger than ${MAX_APP_BYTES / 1024 / 1024} MB.` };
+    return { problem: `The page of the app is larger than ${describeSize(MAX_APP_BYTES)}.` };
   }
   const ui = field(item.meta, 'ui') ?? field(options.listed, 'ui');
   const { csp, notices } = readCsp(field(ui, 'csp'), options.local === true);

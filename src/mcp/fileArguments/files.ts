@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url';
+import { describeSize } from '../../base/size.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import type {
   FileArguments,
@@ -83,13 +84,6 @@ function refusal({ text, where }: FileUse, error: unknown): { readonly ok: false
 
 function tooMuch(bytes: number): string {
   return `The files in the arguments have ${describeSize(bytes)} together, and one call takes ${describeSize(MAX_TOTAL_BYTES)}. Nothing was called.`;
-}
-
-const UNITS = ['bytes', 'KiB', 'MiB', 'GiB'] as const;
-
-function describeSize(bytes: number): string {
-  const power = Math.min(UNITS.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10));
-  return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(1)} ${UNITS[power]}`;
 }
 
 /** A file as it is given to a tool. */

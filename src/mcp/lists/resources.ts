@@ -1,5 +1,6 @@
 import { decodeBase64 } from '../../base/base64.ts';
 import { field } from '../../base/json.ts';
+import { describeSize } from '../../base/size.ts';
 import type {
   PromptArgument,
   PromptInfo,
@@ -146,7 +147,7 @@ export function readContents(result: unknown, maxBytes: number): readonly Resour
     const read = readItem(item);
     bytes += read.data.length;
     if (bytes > maxBytes) {
-      throw new Error(`The resource is larger than ${Math.round(maxBytes / 1024 / 1024)} MB.`);
+      throw new Error(`The resource is larger than ${describeSize(maxBytes)}.`);
     }
     return read;
   });

@@ -1,4 +1,5 @@
 import { isObject } from '../../base/json.ts';
+import { describeSize } from '../../base/size.ts';
 import { placeUnder, type SchemaPlace } from './schema.ts';
 
 const MAX_DEPTH = 64;
@@ -35,7 +36,7 @@ export function schemaProblem(schema: unknown): string | undefined {
         waiting.push({ value: each, depth: depth + 1, place: under });
       }
     }
-    if (chars > MAX_CHARS) return `is larger than ${MAX_CHARS / 1024} KB`;
+    if (chars > MAX_CHARS) return `is larger than ${describeSize(MAX_CHARS)}`;
   }
   return found.problem();
 }

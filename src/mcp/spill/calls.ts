@@ -1,4 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { describeSize } from '../../base/size.ts';
 import { loosenResult } from '../connection/clientSetup.ts';
 import type { SpillTables } from './jsonFilter.ts';
 import { SpillTable } from './table.ts';
@@ -70,8 +71,7 @@ export class PendingCalls implements SpillTables {
 
 /** What stands for an answer that is too large to be read. */
 export function tooLargeAnswer(id: number, maxBytes: number): JSONRPCMessage {
-  const size = `${Math.round(maxBytes / 1024 / 1024)} MiB`;
-  const message = `its answer has more than ${size} of text. Ask the tool for less at a time`;
+  const message = `its answer has more than ${describeSize(maxBytes)} of text. Ask the tool for less at a time`;
   return { jsonrpc: '2.0', id, error: { code: TOO_LARGE, message } };
 }
 

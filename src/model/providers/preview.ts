@@ -1,6 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { isRecord } from '../../base/json.ts';
-import { describeSize } from '../../result/summary.ts';
+import { describeSize } from '../../base/size.ts';
+
 import { KEY_HEADERS } from './endpoint.ts';
 
 export interface PreviewOptions {

@@ -7,8 +7,9 @@ import type {
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
+import { describeSize } from '../../base/size.ts';
 import type { AssistantPart, CallResult, ContentPart, FilePart, ModelMessage } from '../../ports.ts';
-import { describeSize } from '../../result/summary.ts';
+
 import type { FileBytes } from './files.ts';
 import { IMAGES, type Wire } from './wire.ts';
 

@@ -1,4 +1,5 @@
 import { trimBlankLines } from '../../base/lines.ts';
+import { describeSize } from '../../base/size.ts';
 import { renderToolName, type WrittenCall } from '../../chat/format/calls.ts';
 import type { Turn } from '../../chat/format/chat.ts';
 import { withoutComments } from '../../chat/format/comments.ts';
@@ -7,7 +8,7 @@ import { localLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
 import type { AttachedFile, AttachmentSource, ChatModel, ContentPart } from '../../ports.ts';
 import { assetReference, MAX_IMAGE_BYTES } from '../../result/modelView.ts';
-import { describeSize, summarize } from '../../result/summary.ts';
+import { summarize } from '../../result/summary.ts';
 import type { ViewedResult } from './resultParts.ts';
 import { readOnce } from './resultParts.ts';
 import { stripTags } from './tools.ts';

@@ -1,4 +1,5 @@
 import { decodeBase64 } from '../../base/base64.ts';
+import { describeSize } from '../../base/size.ts';
 import type {
   AssistantPart,
   CallResult,
@@ -10,7 +11,7 @@ import type {
   SamplingPart,
   SamplingRequest,
 } from '../../ports.ts';
-import { describeSize } from '../../result/summary.ts';
+
 import { acceptableSchema, stripTags } from '../request/tools.ts';
 
 const MAX_NAME_CHARS = 64;

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { ASSET_FOLDER, findUnlinked, readAssetName } from '../../assets/names.ts';
+import { describeSize } from '../../base/size.ts';
 import type { AssetKind, RunOutcome } from '../../ports.ts';
 import { isChat } from '../chat/chatFiles.ts';
 import { withNotice } from '../ui/progress.ts';
@@ -185,10 +186,4 @@ function describeKind(kind: AssetKind | undefined): string {
     default:
       return vscode.l10n.t('file');
   }
-}
-
-function describeSize(bytes: number): string {
-  if (bytes < 1024) return vscode.l10n.t('{0} bytes', bytes);
-  const kib = bytes / 1024;
-  return kib < 1024 ? `${kib.toFixed(1)} KiB` : `${(kib / 1024).toFixed(1)} MiB`;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { temporaryName } from '../../assets/writeFile.ts';
 import { type ZipEntry, zipFiles } from '../../assets/zip.ts';
-import { describeBytes } from '../../gallery/item.ts';
+import { describeSize } from '../../base/size.ts';
 import { chatName } from '../chat/chatFiles.ts';
 import type { ListedAsset } from './assets.ts';
 import type { ActionParts } from './scope.ts';
@@ -56,7 +56,7 @@ async function withProgress(
       if (done < total && done - shown < total / 100) return;
       const increment = (100 * (done - shown)) / Math.max(1, total);
       shown = done;
-      const message = vscode.l10n.t('{0} of {1}', describeBytes(done), describeBytes(total));
+      const message = vscode.l10n.t('{0} of {1}', describeSize(done), describeSize(total));
       progress.report({ increment, message });
     };
     try {

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { OutsideFolders } from '../../assets/confined.ts';
+import { describeSize } from '../../base/size.ts';
 import { sinceSummary } from '../../chat/edits/compact.ts';
 import type { Turn } from '../../chat/format/chat.ts';
 import { findLinks } from '../../chat/format/links.ts';
@@ -7,7 +8,7 @@ import { turnBody } from '../../chat/format/parse.ts';
 import { readSettings } from '../../chat/format/settings.ts';
 import { whyNotSent } from '../../model/request/attachments.ts';
 import type { AttachedFile, AttachmentSource } from '../../ports.ts';
-import { describeSize } from '../../result/summary.ts';
+
 import { isChat } from '../chat/chatFiles.ts';
 import { chatOf } from '../chat/openChats.ts';
 import type { EditorModels } from '../model/models.ts';

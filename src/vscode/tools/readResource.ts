@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
+import { describeSize } from '../../base/size.ts';
 import { fillBlanks, readBlanks } from '../../mcp/lists/uriTemplate.ts';
 import type { ResourceInfo, ResourceList, ResourceName, ServerHost, TemplateInfo } from '../../ports.ts';
-import { describeSize } from '../../result/summary.ts';
+
 import { askCompleted } from '../ui/completionInput.ts';
 import { type PickWords, pickGrowing, type Row } from '../ui/growingPick.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { deferred, untilAborted } from '../../base/async.ts';
-import { describeSize } from '../../result/summary.ts';
+import { describeSize } from '../../base/size.ts';
+
 import { describeSeconds } from './words.ts';
 
 /** What is over sooner needs no telling. */

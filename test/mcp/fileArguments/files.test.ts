@@ -156,7 +156,7 @@ describe('a reference that must not be followed is refused with its reason', () 
     const prepared = await files.prepare({ data: [ASSET, ASSET] }, {});
     assert.match(
       prepared.ok ? '' : prepared.message,
-      /have 400\.0 MiB together, and one call takes 256\.0 MiB/,
+      /have 419\.4 MB together, and one call takes 268\.4 MB/,
     );
     assert.equal((await files.prepare({ path: [ASSET, ASSET] }, {})).ok, true);
   });

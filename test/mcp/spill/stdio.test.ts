@@ -157,7 +157,7 @@ describe('messages over stdio', () => {
     const { call, check, folder } = start(t);
     await assert.rejects(
       call('text', { size: 70 * 1024 * 1024 }, folder.table()),
-      /^Error: Tool text of server a failed: its answer has more than 64 MiB of text\. Ask the tool for less/,
+      /^Error: Tool text of server a failed: its answer has more than 67\.1 MB of text\. Ask the tool for less/,
     );
     await check('image', { size: MB, seed: 4 });
   });

@@ -45,7 +45,7 @@ ui.test(
     await runCommand(page, 'Filechat: Clean Up Assets');
     await quickPickRow(page, KEPT).waitFor();
     assert.equal(await quickInput(page).locator('.monaco-list-row').count(), 2);
-    await quickInput(page).getByText('image, 2.0 KiB').first().waitFor();
+    await quickInput(page).getByText('image, 2.0 KB').first().waitFor();
     await takeScreenshot(page, 'clean-up-assets');
     await quickPickRow(page, KEPT).click();
     await button(quickInput(page), 'OK').click();

@@ -165,10 +165,10 @@ async function names(session: Ui): Promise<string[]> {
 ui.test('it opens at the asset under the cursor, and can be used by everybody', async (session) => {
   const { page } = session;
   await openGallery(session);
-  const speech = tile(session, `${SPEECH}, Audio, 384 kB, from studio.make`);
+  const speech = tile(session, `${SPEECH}, Audio, 384.0 KB, from studio.make`);
   await speech.and(gallery(session).locator('[aria-selected=true]:focus')).waitFor();
   assert.equal(await gallery(session).locator('[aria-selected=true]').count(), 1);
-  await gallery(session).getByText('1 selected, 384 kB').waitFor();
+  await gallery(session).getByText('1 selected, 384.0 KB').waitFor();
   assert.ok((await imageWidth(tile(session, CHART).locator('img'))) > 100);
   await gallery(session).getByText('1 page', { exact: true }).waitFor();
   await gallery(session).getByText('month,sales,returns').waitFor();

@@ -49,7 +49,7 @@ ui.test('a chat is a row of cards: who, when, calls on one line, players and chi
   assert.equal(await imageWidth(frame.getByAltText('Tool generated image 1')), 640);
   await frame.getByText('Nov 16, 2026').waitFor();
   await frame.getByRole('link', { name: /^quarterly\.pdf [\d.]+ KB$/ }).waitFor();
-  await frame.getByRole('link', { name: /^Tool generated audio 1 WAV · \d+ KB$/ }).waitFor();
+  await frame.getByRole('link', { name: /^Tool generated audio 1 WAV · [\d.]+ KB$/ }).waitFor();
   const seconds = await frame.locator('audio').evaluate(
     (sound: {
       duration: number;

@@ -1,0 +1,9 @@
+/** `12.3 MB`, with KB = 1000 bytes as VS Code shows files. `format` writes the number in the user's language. */
+export function describeSize(bytes: number, format = (value: number) => value.toFixed(1)): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  const units = ['KB', 'MB', 'GB'];
+  let value = bytes / 1000;
+  let unit = 0;
+  for (; value >= 999.95 && unit < units.length - 1; unit += 1) value /= 1000;
+  return `${format(value)} ${units[unit]}`;
+}
