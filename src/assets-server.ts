@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 /** Chats and their assets, served to any MCP client. */
 import { createShared, type Shared } from './assetsServer/shared.ts';
-
 import { serveOverHttp } from './assetsServer/transport/http.ts';
 import { serveOverStdio } from './assetsServer/transport/stdio.ts';
 import {
@@ -13,6 +12,7 @@ import {
   USAGE,
   UsageError,
 } from './assetsServer/usage.ts';
+import { messageOf } from './base/errors.ts';
 import { showInvisible } from './chat/format/escape.ts';
 
 const err = (text: string) => process.stderr.write(`${showInvisible(text.trimEnd())}\n`);
@@ -30,7 +30,7 @@ async function main(): Promise<number> {
     process.stdout.write(command.kind === 'help' ? USAGE : `${readVersion()}\n`);
     return 0;
   } catch (error) {
-    err(error instanceof Error ? error.message : String(error));
+    err(messageOf(error));
     if (!(error instanceof UsageError)) return 1;
     err(`\n${USAGE}`);
     return 2;

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
+import { messageOf } from './base/errors.ts';
 import { showInvisible } from './chat/format/escape.ts';
 import { readCommand, USAGE, UsageError } from './cli/usage.ts';
 
@@ -31,7 +32,7 @@ async function main(): Promise<number> {
     out(command.kind === 'help' ? USAGE : version);
     return 0;
   } catch (error) {
-    err(error instanceof Error ? error.message : String(error));
+    err(messageOf(error));
     if (!(error instanceof UsageError)) return 1;
     err(`\n${USAGE}`);
     return 2;

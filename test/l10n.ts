@@ -56,7 +56,8 @@ export function findMessages(
   const others: string[] = [];
   const isNamed =
     /const \{[^}]*\bt\b[^}]*\} = vscode\.l10n;/.test(code) ||
-    (path.startsWith('src/vscode/') && /import \{[^}]*\bt\b[^}]*\} from '(?:\.\.?\/)+words\.ts'/.test(code));
+    (path.startsWith('src/vscode/') &&
+      /import \{[^}]*\bt\b[^}]*\} from '(?:\.\.?\/)+(?:ui\/)?words\.ts'/.test(code));
   const calls = isNamed ? /(?:\bl10n\.|(?<![\w$.#]))t\(\s*/g : /\bl10n\.t\(\s*/g;
   for (const call of code.matchAll(calls)) {
     const start = call.index + call[0].length;

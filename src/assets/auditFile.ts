@@ -1,5 +1,6 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { messageOf } from '../base/errors.ts';
 import { showInvisible } from '../chat/format/escape.ts';
 import type { Audit, AuditEntry } from '../ports.ts';
 import { renameOver } from './writeFile.ts';
@@ -65,7 +66,7 @@ export class AuditFile implements Audit {
   }
 
   #tell(error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     this.#options.onFailure(`The audit log ${this.#options.path} could not be written: ${reason}`);
   }
 

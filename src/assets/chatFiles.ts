@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { hasCode } from '../base/errors.ts';
 import { describeSize } from '../base/size.ts';
 import { isTextType } from '../media/table.ts';
 import type { AttachedFile, AttachmentSource, FileReference, FileSource, FoundFile } from '../ports.ts';
@@ -16,7 +17,6 @@ import {
   readWhole,
 } from './confined.ts';
 import { ASSET_FOLDER } from './names.ts';
-import { hasCode } from './writeFile.ts';
 
 export interface FolderAttachmentsOptions {
   /** The folder of the chat, from which relative targets count. */

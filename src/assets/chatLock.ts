@@ -5,7 +5,7 @@ import { link, lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile 
 import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { hasCode } from './writeFile.ts';
+import { hasCode } from '../base/errors.ts';
 
 export interface ChatLock {
   release(): Promise<void>;

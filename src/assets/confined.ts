@@ -1,9 +1,9 @@
 import { type BigIntStats, constants, lstatSync, realpathSync } from 'node:fs';
 import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { hasCode } from '../base/errors.ts';
 import { judgeMediaType } from '../media/sniff.ts';
 import { ASSET_FOLDER } from './names.ts';
-import { hasCode } from './writeFile.ts';
 
 /** Where files may be read, and how they are read so that what was looked at is what is read. */
 

@@ -1,9 +1,10 @@
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../base/errors.ts';
 import type { AssetBytes, AssetKind, AssetStore, NewAsset, ResultAssets } from '../ports.ts';
 import { FolderIndex } from './folderIndex.ts';
 import { ASSET_FOLDER, assetName, newResultId } from './names.ts';
-import { createWholeFile, hasCode, sweepLeftovers } from './writeFile.ts';
+import { createWholeFile, sweepLeftovers } from './writeFile.ts';
 
 export interface FolderAssetsOptions extends Partial<NumberedOptions> {
   /** The folder of the chat; assets go to `cmdassets/` in it. */

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { copyFile, type FileHandle, link, lstat, open, readdir, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { hasCode } from '../base/errors.ts';
 import type { AssetBytes, SpilledBytes } from '../ports.ts';
 
 /**
@@ -178,10 +179,6 @@ export async function syncFolder(path: string): Promise<void> {
 /** What stays all the same is swept at the next start; it must not hide what happened before. */
 async function removeIfPossible(path: string): Promise<void> {
   await unlink(path).catch(() => undefined);
-}
-
-export function hasCode(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
 /** A name for a file that is not whole yet. It says whose it is, so that nobody removes it under its writer. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { messageOf } from '../base/errors.ts';
 
 export const DEFAULT_UPLOAD_BYTES = 50 * 1024 * 1024;
 /** An upload arrives as one string of base64, and no string may be longer than half a gigabyte. */
@@ -66,7 +67,7 @@ function parse(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(messageOf(error));
   }
 }
 

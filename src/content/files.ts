@@ -1,7 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { basename, isAbsolute } from 'node:path';
 import { FileChanged, findBelow, lookAt, NotAFile, OutsideFolders, readWhole } from '../assets/confined.ts';
-import { hasCode } from '../assets/writeFile.ts';
+import { hasCode } from '../base/errors.ts';
+
 import { byUri } from '../media/sniff.ts';
 import { bufferToBase64, checkSize, type Limits } from './base64.ts';
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.ts';
 import { assignCallId, fillToolResult } from '../chat/edits/append.ts';
 import { markSent, removeLeftMark, removeSentMark, unansweredCalls } from '../chat/edits/sentCall.ts';
 import { readArguments, renderToolName, type WrittenCall } from '../chat/format/calls.ts';
@@ -23,7 +24,7 @@ import type {
   ToolResult,
 } from '../ports.ts';
 import { renderToolResult } from '../result/markdown.ts';
-import { type ChatEdits, failed, messageOf, NOT_WRITTEN, STOPPED } from './chatEdits.ts';
+import { type ChatEdits, failed, NOT_WRITTEN, STOPPED } from './chatEdits.ts';
 
 export interface ToolRunParts {
   readonly assets: AssetStore;

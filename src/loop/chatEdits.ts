@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import type { ChatDocument, Disposable, EditOptions, Log, RunOutcome, TextEdit } from '../ports.ts';
 
@@ -50,8 +51,4 @@ export const STOPPED: RunOutcome = { ok: false, error: 'Stopped.', cancelled: tr
 
 export function failed(error: string): RunOutcome {
   return { ok: false, error, assets: [] };
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,9 +1,10 @@
+import { messageOf } from '../base/errors.ts';
 import { appendSummary } from '../chat/edits/compact.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { countAttempt, NO_ATTEMPTS } from '../model/providers/retry.ts';
 import type { Conversation, ModelMessage, ModelRequest, RunOutcome, TextEdit } from '../ports.ts';
-import { type ChatEdits, failed, messageOf, STOPPED } from './chatEdits.ts';
+import { type ChatEdits, failed, STOPPED } from './chatEdits.ts';
 import { isModelFailure, type ReplyParts, waitForNextTry } from './replies.ts';
 
 type CompactionParts = Pick<ReplyParts, 'onReply' | 'onUsage' | 'log'> & {

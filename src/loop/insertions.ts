@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.ts';
 import { appendTurns, insertIntoUserTurn, type NewTurn } from '../chat/edits/append.ts';
 import type {
   AssetStore,
@@ -12,7 +13,7 @@ import type {
   TextEdit,
 } from '../ports.ts';
 import { renderForReply, renderForUser } from '../result/turnMarkdown.ts';
-import { type ChatEdits, failed, messageOf, STOPPED } from './chatEdits.ts';
+import { type ChatEdits, failed, STOPPED } from './chatEdits.ts';
 
 export interface InsertionParts {
   readonly servers: Pick<ServerHost, 'readResource' | 'getPrompt'>;

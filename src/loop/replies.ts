@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { messageOf } from '../base/errors.ts';
 import { newCallId } from '../chat/edits/append.ts';
 import { readToolName } from '../chat/format/calls.ts';
 import { partialReply } from '../chat/reply/place.ts';
@@ -24,7 +25,7 @@ import type {
   ToolName,
   Usage,
 } from '../ports.ts';
-import { type ChatEdits, failed, messageOf, STOPPED } from './chatEdits.ts';
+import { type ChatEdits, failed, STOPPED } from './chatEdits.ts';
 import { ReplyWriter } from './replyWriter.ts';
 
 export interface ReplyParts {

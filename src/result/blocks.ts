@@ -1,4 +1,4 @@
-import { isRecord } from '../base/json.ts';
+import { isObject } from '../base/json.ts';
 import type { ForAudience, LinkPart, ProblemPart, ResourceSource, TextPart } from '../ports.ts';
 
 /**
@@ -24,7 +24,7 @@ export interface RawResult {
 
 /** The layer of the block types that MCP defines. */
 export function readBlocks(result: unknown): RawResult {
-  if (!isRecord(result)) return { isError: true, blocks: [problem('The server answered with no result.')] };
+  if (!isObject(result)) return { isError: true, blocks: [problem('The server answered with no result.')] };
   const { content, isError, structuredContent } = result;
   const blocks = Array.isArray(content)
     ? content.flatMap((block, at) => readBlock(block, at + 1).map(markAudience(block)))
@@ -40,8 +40,8 @@ export function readBlocks(result: unknown): RawResult {
 
 /** Annotated for the user and not for the model. */
 function markAudience(block: unknown): (read: Block) => Block {
-  const annotations = isRecord(block) ? block['annotations'] : undefined;
-  const audience = isRecord(annotations) ? annotations['audience'] : undefined;
+  const annotations = isObject(block) ? block['annotations'] : undefined;
+  const audience = isObject(annotations) ? annotations['audience'] : undefined;
   const forUser = Array.isArray(audience) && audience.includes('user') && !audience.includes('assistant');
   return (read) => (forUser ? { ...read, audience: 'user' } : read);
 }
@@ -50,7 +50,7 @@ const MAX_SHOWN_CHARS = 60;
 const MAX_FIELD_CHARS = 2000;
 
 function readBlock(block: unknown, position: number): readonly Block[] {
-  if (!isRecord(block)) return [problem(`Block ${position} of the result is not an object.`)];
+  if (!isObject(block)) return [problem(`Block ${position} of the result is not an object.`)];
   switch (block['type']) {
     case 'text':
       return [readText(block, position)];
@@ -84,7 +84,7 @@ function readBytes(block: Fields, kind: 'image' | 'audio'): Block {
 
 /** A resource may carry text, bytes or, against the rules, both; then both are kept. */
 function readResource(resource: unknown, position: number): readonly Block[] {
-  if (!isRecord(resource)) return [problem(`Resource block ${position} of the result holds no resource.`)];
+  if (!isObject(resource)) return [problem(`Resource block ${position} of the result holds no resource.`)];
   const { uri, mimeType, text, blob } = resource;
   const blocks: Block[] = [];
   if (typeof text === 'string') {

@@ -1,6 +1,6 @@
 import { TimeSlice } from '../base/async.ts';
 import { decodeBase64 } from '../base/base64.ts';
-import { isRecord, mapStrings } from '../base/json.ts';
+import { isObject, mapStrings } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
 import { sniffBytes } from '../media/sniff.ts';
 import { type MediaType, UNKNOWN } from '../media/table.ts';
@@ -292,7 +292,7 @@ const MAX_RESTORED_BYTES = 8 * 1024 * 1024;
  * a title, the string that it stands for is put back.
  */
 export async function restoreStrays(result: unknown, spills: Spills | undefined): Promise<unknown> {
-  if (!spills || !isRecord(result) || !Array.isArray(result['content'])) return result;
+  if (!spills || !isObject(result) || !Array.isArray(result['content'])) return result;
   const content: readonly unknown[] = result['content'];
   const found = new Map<string, Spill>();
   for (const block of content) {
@@ -318,10 +318,10 @@ async function restore(spill: Spill): Promise<string> {
 }
 
 function mapStrays(block: unknown, replace: (text: string) => string): unknown {
-  if (!isRecord(block)) return mapStrings(block, replace);
+  if (!isObject(block)) return mapStrings(block, replace);
   const mapped = mapAllBut(['data', 'text'], block, replace);
   const { resource } = block;
-  return isRecord(resource)
+  return isObject(resource)
     ? { ...mapped, resource: mapAllBut(['text', 'blob'], resource, replace) }
     : mapped;
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.ts';
 import { describeSize } from '../base/size.ts';
 import { headOf, judgeMediaType, type MediaClues, sizeOf } from '../media/sniff.ts';
 import type {
@@ -73,7 +74,7 @@ export class ByteSaver {
       const named = asset.kind === 'file' && name !== undefined ? { name } : {};
       return { kind: 'asset', asset: { kind: asset.kind, number, path, ...named } };
     } catch (error) {
-      return problem(error instanceof Error ? error.message : String(error));
+      return problem(messageOf(error));
     }
   }
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.ts';
 import type { ToolName } from '../ports.ts';
 
 /** The user's own function, which sees a result before anything else does. */
@@ -29,7 +30,7 @@ export async function applyTransform(
     const changed = await Promise.race([Promise.resolve().then(() => transform(result, tool)), tooLong]);
     return { result: changed ?? result };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const problem = `Your transformer failed on ${tool.server}.${tool.tool}: ${reason}. The result is shown as the server sent it.`;
     return { result, problem };
   } finally {

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { FolderFiles } from '../assets/chatFiles.ts';
+import { messageOf } from '../base/errors.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { readSettings } from '../chat/format/settings.ts';
@@ -250,7 +251,7 @@ export class App {
     try {
       return await cleanUpAssets({ folder, isRunning: () => this.#runs.isRunningIn(folder) });
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       return tell(failed(vscode.l10n.t('No asset was touched. {0}', reason)));
     }
   }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { messageOf } from '../base/errors.ts';
 import { groupBy } from '../base/json.ts';
 
 /** What to register, by the id that the editor keeps it under. */
@@ -64,7 +65,7 @@ function warnOfUnknown(id: string, error: unknown): void {
     vscode.l10n.t(
       'Filechat could not register {0}, and no other installed extension declares it: {1}. Everything else in Filechat works.',
       id,
-      error instanceof Error ? error.message : String(error),
+      messageOf(error),
     ),
   );
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../base/json.ts';
 import type { ProviderMetadata } from '../../ports.ts';
 import type { FenceReader } from '../format/fence.ts';
 
@@ -103,8 +104,4 @@ export function mergeMetadata(a: ProviderMetadata | undefined, b: ProviderMetada
   const merged: Record<string, Readonly<Record<string, unknown>>> = { ...a };
   for (const [provider, values] of Object.entries(b)) merged[provider] = { ...merged[provider], ...values };
   return merged;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

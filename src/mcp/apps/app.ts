@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.ts';
 import { field, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 import type { ResourceContents, ResourceList, ResourceName, ServerHost } from '../../ports.ts';
@@ -236,7 +237,7 @@ export async function fetchApp(
     return readAppResource(contents, { local, listed });
   } catch (error) {
     signal?.throwIfAborted();
-    return { problem: error instanceof Error ? error.message : String(error) };
+    return { problem: messageOf(error) };
   }
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.ts';
 import { field, isObject } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { fence } from '../../chat/format/fence.ts';
@@ -156,7 +157,7 @@ export class AppSession {
       reply = { result: await handle(params, AbortSignal.any([work.signal, this.#ended.signal])) };
     } catch (error) {
       const code = error instanceof Refusal ? error.code : INTERNAL_ERROR;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#warn(`refused ${cut(method, 100)}: ${reason}`);
       reply = { error: { code, message: reason } };
     } finally {

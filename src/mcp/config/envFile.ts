@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import type { ServerConfig } from './types.ts';
 
@@ -60,7 +61,7 @@ export async function withEnvFile(
 
 function explain(path: string): (error: unknown) => never {
   return (error) => {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Error(
       `Its env file ${path} could not be read: ${reason}. Make that file, or take "envFile" out of the configuration.`,
     );

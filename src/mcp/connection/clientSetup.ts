@@ -7,6 +7,7 @@ import {
   ProtocolErrorCode,
   type RequestId,
 } from '@modelcontextprotocol/client';
+import { messageOf } from '../../base/errors.ts';
 import { field, isObject } from '../../base/json.ts';
 import type { AskedBy, ServerChange, ServerRequests } from '../../ports.ts';
 import { APPS_EXTENSION } from '../apps/app.ts';
@@ -62,7 +63,7 @@ function answerRequests(client: Client, { requests, askedBy, asking }: ClientSet
         const answer = await asking.whileAsking(sample.call(requests, request, askedBy(), signal));
         return writeSamplingAnswer(answer);
       } catch (error) {
-        throw new ProtocolError(USER_REJECTED, error instanceof Error ? error.message : String(error));
+        throw new ProtocolError(USER_REJECTED, messageOf(error));
       }
     });
   }

@@ -9,6 +9,7 @@ import {
   type VersionNegotiationOptions,
 } from '@modelcontextprotocol/client';
 import { atMost, startTimer, unlessAborted } from '../../base/async.ts';
+import { messageOf } from '../../base/errors.ts';
 import type {
   Log,
   LogLevel,
@@ -345,7 +346,7 @@ export class Connection {
     if (isBroken(error)) {
       void this.close(reason);
     }
-    return reason ?? oneLine(error instanceof Error ? error.message : String(error));
+    return reason ?? oneLine(messageOf(error));
   }
 
   #explainExit(): string {

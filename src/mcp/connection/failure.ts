@@ -1,4 +1,5 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from '@modelcontextprotocol/client';
+import { messageOf } from '../../base/errors.ts';
 import type { ServerConfig } from '../config/types.ts';
 
 /** Long enough to say what is wrong, short enough for a line in a document. */
@@ -135,7 +136,7 @@ function innermost(error: unknown): string {
   for (let depth = 0; at instanceof Error && at.cause instanceof Error && depth < MAX_CAUSES; depth++) {
     at = at.cause;
   }
-  return at instanceof Error ? at.message : String(at);
+  return messageOf(at);
 }
 
 /** Without query and user, which may hold a secret. */

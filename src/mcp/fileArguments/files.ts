@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url';
+import { messageOf } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import type {
@@ -78,7 +79,7 @@ function describeUse({ where, text, form, file }: FoundUse): string {
 }
 
 function refusal({ text, where }: FileUse, error: unknown): { readonly ok: false; readonly message: string } {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return { ok: false, message: refuse(text, where, reason) };
 }
 

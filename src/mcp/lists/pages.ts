@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.ts';
 import { field } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 
@@ -56,7 +57,7 @@ export async function collectPages<T extends object>(
       if (cursor !== undefined) seenCursors.add(cursor);
     } while (cursor !== undefined);
   } catch (error) {
-    return list.collected({ failure: error instanceof Error ? error.message : String(error) });
+    return list.collected({ failure: messageOf(error) });
   }
   return list.collected({});
 }

@@ -12,6 +12,7 @@ import {
   validateAuthorizationResponseIssuer,
 } from '@modelcontextprotocol/client';
 import { unlessAborted } from '../../base/async.ts';
+import { messageOf } from '../../base/errors.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { guardFetch } from './authorizationUrl.ts';
 import { type CredentialStore, Credentials } from './credentials.ts';
@@ -264,7 +265,7 @@ function explain(error: unknown): string {
   }
   // The SDK tells a wrong answer as pages of JSON.
   if (error instanceof Error && /ZodError$/.test(error.name)) return UNUSABLE;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
   return quote(reason.replace(/\.$/, '') + cause);
 }

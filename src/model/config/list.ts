@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/json.ts';
+import { isObject } from '../../base/json.ts';
 import { headersFor, hostOf } from '../providers/endpoint.ts';
 import { toFailure } from '../providers/failure.ts';
 import { baseUrlOf } from '../providers/wire.ts';
@@ -75,13 +75,13 @@ function toSeenError(response: Response, responseBody: string, host: string): ob
 
 function messageOf(body: string): string {
   const parsed = parseJson(body);
-  const error = isRecord(parsed) ? parsed['error'] : undefined;
-  return isRecord(error) && typeof error['message'] === 'string' ? error['message'] : '';
+  const error = isObject(parsed) ? parsed['error'] : undefined;
+  return isObject(error) && typeof error['message'] === 'string' ? error['message'] : '';
 }
 
 function readJson(body: string, host: string): Readonly<Record<string, unknown>> {
   const answer = parseJson(body);
-  if (isRecord(answer)) return answer;
+  if (isObject(answer)) return answer;
   if (Array.isArray(answer)) return { data: answer };
   throw new PlainError(`${host} did not answer with a list of models. Check the baseUrl.`);
 }
@@ -99,7 +99,7 @@ function namesOf(answer: Readonly<Record<string, unknown>>, host: string): reado
   if (!Array.isArray(list)) {
     throw new PlainError(`${host} did not answer with a list of models. Check the baseUrl.`);
   }
-  return list.filter(isRecord).filter(canChat).flatMap(nameOf);
+  return list.filter(isObject).filter(canChat).flatMap(nameOf);
 }
 
 function nameOf({ id, name }: Readonly<Record<string, unknown>>): readonly string[] {
@@ -111,9 +111,9 @@ function nameOf({ id, name }: Readonly<Record<string, unknown>>): readonly strin
 function canChat(model: Readonly<Record<string, unknown>>): boolean {
   const { supportedGenerationMethods: methods, architecture, capabilities, type } = model;
   if (Array.isArray(methods) && !methods.includes('generateContent')) return false;
-  const outputs = isRecord(architecture) ? architecture['output_modalities'] : undefined;
+  const outputs = isObject(architecture) ? architecture['output_modalities'] : undefined;
   if (Array.isArray(outputs) && !outputs.includes('text')) return false;
-  if (isRecord(capabilities) && capabilities['completion_chat'] === false) return false;
+  if (isObject(capabilities) && capabilities['completion_chat'] === false) return false;
   return !/^(embeddings?|image|audio|rerank|moderation|transcribe)$/.test(
     typeof type === 'string' ? type : '',
   );

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/json.ts';
+import { isObject } from '../../base/json.ts';
 import { LOCAL_SERVERS, type ModelConfig } from './models.ts';
 
 export interface LocalModelsOptions {
@@ -37,8 +37,8 @@ async function listModels(
 }
 
 function readIds(answer: unknown): readonly string[] {
-  const list = isRecord(answer) ? answer['data'] : undefined;
-  const ids = Array.isArray(list) ? list.map((each) => (isRecord(each) ? each['id'] : undefined)) : [];
+  const list = isObject(answer) ? answer['data'] : undefined;
+  const ids = Array.isArray(list) ? list.map((each) => (isObject(each) ? each['id'] : undefined)) : [];
   return ids.filter((id) => typeof id === 'string').filter(isChatModel);
 }
 

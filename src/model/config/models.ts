@@ -1,4 +1,4 @@
-import { isRecord, parseJsonWithComments } from '../../base/json.ts';
+import { isObject, parseJsonWithComments } from '../../base/json.ts';
 import type { Reasoning } from '../../ports.ts';
 
 export type ProviderName =
@@ -42,7 +42,7 @@ export function readModels(raw: unknown): ModelsRead {
   const models = new Map<string, ModelConfig>();
   const problems: string[] = [];
   if (raw === undefined || raw === null) return { models, problems };
-  if (!isRecord(raw)) {
+  if (!isObject(raw)) {
     return unreadable('The models must be an object: { "NAME": { "provider": …, "model": … } }.');
   }
   for (const [name, entry] of Object.entries(raw)) {
@@ -68,7 +68,7 @@ export function readModelsFile(text: string): ModelsRead {
   } catch (error) {
     return unreadable(`The models file is not JSON: ${(error as Error).message}.`);
   }
-  const models = isRecord(json) && Object.hasOwn(json, 'models') ? json['models'] : undefined;
+  const models = isObject(json) && Object.hasOwn(json, 'models') ? json['models'] : undefined;
   return models === undefined
     ? unreadable('The models file has no "models"; it must look like { "models": { "NAME": { … } } }.')
     : readModels(models);
@@ -127,7 +127,7 @@ type Fields = ReadonlyMap<string, unknown>;
 
 function readModel(name: string, entry: unknown): ModelConfig {
   checkName(name);
-  if (!isRecord(entry)) throw new Error('it must be an object with "provider" and "model"');
+  if (!isObject(entry)) throw new Error('it must be an object with "provider" and "model"');
   const fields: Fields = new Map(Object.entries(entry).filter(([, value]) => value !== null));
   const provider = PROVIDERS.get(fields.get('provider'));
   if (provider === undefined) {
@@ -179,7 +179,7 @@ function readBaseUrl(provider: ProviderName, value: unknown): string | undefined
 
 function readHeaders(value: unknown): Readonly<Record<string, string>> | undefined {
   if (value === undefined) return undefined;
-  if (!isRecord(value)) throw new Error('its "headers" must be an object of strings');
+  if (!isObject(value)) throw new Error('its "headers" must be an object of strings');
   const entries = Object.entries(value).map(([name, text]) => {
     checkHeader(name, text);
     return [name, String(text)] as const;
@@ -215,7 +215,7 @@ function readReasoning(value: unknown): Reasoning | undefined {
 
 function readPrice(value: unknown): ModelPrice | undefined {
   if (value === undefined) return undefined;
-  const price = isRecord(value) ? value : {};
+  const price = isObject(value) ? value : {};
   const read = (field: keyof ModelPrice) => {
     const amount = Object.hasOwn(price, field) ? price[field] : undefined;
     if (amount !== undefined && !(typeof amount === 'number' && Number.isFinite(amount) && amount >= 0)) {
@@ -233,7 +233,7 @@ function readPrice(value: unknown): ModelPrice | undefined {
 }
 
 function holdsKey(entry: unknown): boolean {
-  return isRecord(entry) && ['apiKey', 'key', 'api_key'].some((each) => Object.hasOwn(entry, each));
+  return isObject(entry) && ['apiKey', 'key', 'api_key'].some((each) => Object.hasOwn(entry, each));
 }
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

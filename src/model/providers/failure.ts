@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/json.ts';
+import { isObject } from '../../base/json.ts';
 import type { ModelFailure } from '../../ports.ts';
 import type { StreamTrouble, StreamVerdict } from './streamEnd.ts';
 
@@ -101,9 +101,9 @@ interface SeenError {
 }
 
 function readError(error: unknown): SeenError {
-  const outer = isRecord(error) ? error : { message: String(error) };
-  const data = isRecord(outer['data']) ? outer['data'] : outer;
-  const inner = isRecord(data['error']) ? data['error'] : data;
+  const outer = isObject(error) ? error : { message: String(error) };
+  const data = isObject(outer['data']) ? outer['data'] : outer;
+  const inner = isObject(data['error']) ? data['error'] : data;
   return {
     name: textOf(outer['name']),
     message: textOf(outer['message']) || textOf(inner['message']),
@@ -127,7 +127,7 @@ function statusOf(value: unknown): number | undefined {
 }
 
 function isTextRecord(value: unknown): value is Readonly<Record<string, string>> {
-  return isRecord(value) && Object.values(value).every((each) => typeof each === 'string');
+  return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }
 
 /** The provider's own words as one short line without a key in it. */
@@ -231,7 +231,7 @@ function explainNetwork(code: string, seen: SeenError, about: AboutRequest, caus
 function networkCode(error: unknown): string | undefined {
   let code: string | undefined;
   let current: unknown = error;
-  for (let depth = 0; depth < MAX_CAUSES && isRecord(current); depth += 1) {
+  for (let depth = 0; depth < MAX_CAUSES && isObject(current); depth += 1) {
     const own = textOf(current['code']);
     if (/^(E[A-Z_]+|UND_ERR_\w+|\w*CERT\w*|UNABLE_TO_VERIFY\w*)$/.test(own)) code = own;
     // A host with several addresses fails with one error for each.

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.ts';
 import type { FilePart, ModelMessage } from '../../ports.ts';
 import { ModelError, stopped } from './failure.ts';
 
@@ -35,7 +36,7 @@ async function readFile(file: FilePart, signal: AbortSignal): Promise<string> {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
   } catch (cause) {
     if (signal.aborted) throw stopped();
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new ModelError({ message: `Could not read ${file.name}: ${reason}`, cause });
   }
 }

@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { isRecord } from '../../base/json.ts';
+import { isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 
 import { KEY_HEADERS } from './endpoint.ts';
@@ -47,7 +47,7 @@ const OPAQUE = new Set(['signature', 'encrypted_content', 'thoughtSignature', 't
 function elide(value: unknown, key = '', owner: Readonly<Record<string, unknown>> = {}): unknown {
   if (typeof value === 'string') return elideText(value, key, owner);
   if (Array.isArray(value)) return value.map((each) => elide(each));
-  if (!isRecord(value)) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, elide(each, name, value)]));
 }
 

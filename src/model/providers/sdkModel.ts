@@ -10,7 +10,7 @@ import type {
   LanguageModelV4FunctionTool,
   LanguageModelV4Prompt,
 } from '@ai-sdk/provider';
-import { isRecord } from '../../base/json.ts';
+import { isObject } from '../../base/json.ts';
 import type { ChatModel, ModelEvent, ModelRequest, ModelTool, Reasoning } from '../../ports.ts';
 import type { ModelConfig } from '../config/models.ts';
 import { createEndpointFetch, type EndpointOptions, headersFor, hostOf } from './endpoint.ts';
@@ -197,7 +197,7 @@ function toTool({ name, description, inputSchema }: ModelTool): LanguageModelV4F
     name,
     ...(description !== '' && { description }),
     // The providers take only schemas of objects.
-    inputSchema: isRecord(inputSchema)
+    inputSchema: isObject(inputSchema)
       ? { ...inputSchema, type: 'object' }
       : { type: 'object', properties: {} },
   };

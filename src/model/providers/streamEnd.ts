@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/json.ts';
+import { isObject } from '../../base/json.ts';
 import type { SdkProvider } from './wire.ts';
 
 /** What is known about one request when its stream is over. */
@@ -109,7 +109,7 @@ export class StreamEnd {
 
   #readEvent(data: string): void {
     const event = parse(data);
-    if (!isRecord(event)) return;
+    if (!isObject(event)) return;
     const { isOwn, stopReason, closing } = this.#signs;
     this.#isOwn ||= isOwn(event) || 'error' in event || event['type'] === 'error';
     this.#reason ??= textOf(stopReason(event));
@@ -138,7 +138,7 @@ const SIGNS: Readonly<Record<SdkProvider, Signs>> = {
   anthropic: {
     isOwn: ({ type }) => /^(message|content_block)_|^ping$/.test(textOf(type) ?? ''),
     hint: /"message_(delta|stop)"/,
-    stopReason: ({ delta }) => (isRecord(delta) ? delta['stop_reason'] : undefined),
+    stopReason: ({ delta }) => (isObject(delta) ? delta['stop_reason'] : undefined),
     closing: { type: 'message_stop' },
   },
   openai: {
@@ -160,7 +160,7 @@ const GOOGLE_FIELDS = ['candidates', 'promptFeedback', 'usageMetadata', 'respons
 
 function firstOf(list: unknown): WireEvent {
   const first: unknown = Array.isArray(list) ? list[0] : undefined;
-  return isRecord(first) ? first : {};
+  return isObject(first) ? first : {};
 }
 
 function textOf(value: unknown): string | undefined {

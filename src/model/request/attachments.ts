@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.ts';
 import { trimBlankLines } from '../../base/lines.ts';
 import { describeSize } from '../../base/size.ts';
 import { renderToolName, type WrittenCall } from '../../chat/format/calls.ts';
@@ -74,7 +75,7 @@ export class AttachedParts {
       return part;
     } catch (error) {
       signal?.throwIfAborted();
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       if (isLastTurn) {
         throw new Error(
           `Line ${line()}: “${target}” cannot be sent: ${reason}. Correct the link, or write it as code.`,

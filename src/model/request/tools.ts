@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isRecord, mapStrings } from '../../base/json.ts';
+import { isObject, mapStrings } from '../../base/json.ts';
 import type { ModelTool, ToolInfo, ToolName } from '../../ports.ts';
 
 /** What the strictest provider takes. */
@@ -87,7 +87,7 @@ type Schema = Readonly<Record<string, unknown>>;
  */
 export function acceptableSchema(schema: unknown): Schema {
   const clean = mapStrings(schema, stripTags);
-  const root = isRecord(clean) ? followReference(clean) : {};
+  const root = isObject(clean) ? followReference(clean) : {};
   const { $schema: _, $ref: __, anyOf, oneOf, allOf, type: ___, ...rest } = root;
   const every = branches(allOf);
   const some = [...branches(anyOf), ...branches(oneOf)];
@@ -117,12 +117,12 @@ function followReference(schema: Schema): Schema {
 }
 
 function branches(list: unknown): readonly Schema[] {
-  return Array.isArray(list) ? list.filter(isRecord) : [];
+  return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
 function ownObject(schema: Schema, key: string): Schema {
   const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
-  return isRecord(value) ? value : {};
+  return isObject(value) ? value : {};
 }
 
 function ownList(schema: Schema, key: string): readonly string[] {

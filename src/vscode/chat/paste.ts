@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
+import { messageOf } from '../../base/errors.ts';
 import { encodeTarget, renderFileLink } from '../../chat/edits/fileLink.ts';
 import { readMarker } from '../../chat/format/marker.ts';
 import { judgeMediaType } from '../../media/sniff.ts';
@@ -146,7 +147,7 @@ export class FileInserter
       try {
         links.push(await render(each));
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         void vscode.window.showWarningMessage(
           plainMessage(vscode.l10n.t('{0} was not attached. {1}', each.name, reason)),
         );

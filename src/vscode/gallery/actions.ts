@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { messageOf } from '../../base/errors.ts';
 import { renderFileLink } from '../../chat/edits/fileLink.ts';
 import type { Action } from '../../gallery/messages.ts';
 import { activeChat } from '../chat/chatFiles.ts';
@@ -16,7 +17,7 @@ export async function act(action: Action, assets: readonly ListedAsset[], parts:
   try {
     await ACTIONS[action](assets, parts);
   } catch (error) {
-    void vscode.window.showErrorMessage(plainMessage(error instanceof Error ? error.message : String(error)));
+    void vscode.window.showErrorMessage(plainMessage(messageOf(error)));
   }
 }
 
@@ -149,7 +150,7 @@ async function deleteEach(assets: readonly ListedAsset[], useTrash: boolean) {
     } catch (error) {
       if (error instanceof vscode.FileSystemError && error.code === 'FileNotFound') continue;
       failed.push(asset);
-      reason ||= error instanceof Error ? error.message : String(error);
+      reason ||= messageOf(error);
     }
   }
   return { failed, reason };

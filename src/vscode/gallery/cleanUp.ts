@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { ASSET_FOLDER, findUnlinked, readAssetName } from '../../assets/names.ts';
+import { messageOf } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
 import type { AssetKind, RunOutcome } from '../../ports.ts';
 import { isChat } from '../chat/chatFiles.ts';
@@ -90,7 +91,7 @@ async function deleteEach(
       done.push(name);
     } catch (error) {
       failed.push(name);
-      reason ||= error instanceof Error ? error.message : String(error);
+      reason ||= messageOf(error);
     }
   };
   await withNotice(message, async (signal, notice) => {

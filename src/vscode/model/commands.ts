@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { messageOf } from '../../base/errors.ts';
 import { fence } from '../../chat/format/fence.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
@@ -175,7 +176,7 @@ export class ModelActions {
         this.#models.showRequest(document, signal),
       );
     } catch (error) {
-      tell(failed(error instanceof Error ? error.message : String(error)));
+      tell(failed(messageOf(error)));
     }
   }
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { deferred } from '../../base/async.ts';
-import { isRecord } from '../../base/json.ts';
+import { isObject } from '../../base/json.ts';
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, ModelTool, Usage } from '../../ports.ts';
 import {
   type EditorContent,
@@ -165,7 +165,7 @@ function requestOptions({ tools, maxTokens, temperature }: ModelRequest) {
 }
 
 function renderTool({ name, description, inputSchema }: ModelTool): vscode.LanguageModelChatTool {
-  return { name, description, ...(isRecord(inputSchema) ? { inputSchema } : {}) };
+  return { name, description, ...(isObject(inputSchema) ? { inputSchema } : {}) };
 }
 
 type MakeImagePart = (bytes: Uint8Array, mimeType: string) => vscode.LanguageModelTextPart;

@@ -1,9 +1,11 @@
+import { describeSeconds } from '../ui/progress.ts';
 import * as vscode from 'vscode';
+import { messageOf } from '../../base/errors.ts';
 import type { ModelConfig, ModelPrice } from '../../model/config/models.ts';
 import { describeCount, priceOf } from '../../model/config/prices.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { countSeconds } from '../ui/progress.ts';
-import { describeSeconds } from '../ui/words.ts';
+
 import { editorModelName } from './editorModel.ts';
 
 /** A model that a provider says it offers. */
@@ -136,9 +138,7 @@ class ModelPick {
     this.#clock ??= countSeconds((seconds) => {
       if (seconds > 0) this.#pick.title = `${TITLE} · ${describeSeconds(seconds)}`;
     });
-    const items = await load().catch((error: unknown) => [
-      noteItem(error instanceof Error ? error.message : String(error)),
-    ]);
+    const items = await load().catch((error: unknown) => [noteItem(messageOf(error))]);
     this.#waiting -= 1;
     if (this.#waiting === 0) this.#stopClock();
     const section = this.#sections[at];

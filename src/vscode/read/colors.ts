@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { isObject } from '../../base/json.ts';
 import { Pace } from '../../base/throttle.ts';
 import type { Role } from '../../chat/format/marker.ts';
 import { chatOf } from '../chat/openChats.ts';
@@ -149,7 +150,7 @@ const COLORS: Readonly<Record<Role, Readonly<Record<'dark' | 'light', string>>>>
 
 /** The colour of a role's rule, with the user's `workbench.colorCustomizations`. */
 export function ruleColor(role: Role, theme: 'dark' | 'light', customized: unknown): string {
-  const own: unknown = isRecord(customized) ? customized[`filechat.${role}`] : undefined;
+  const own: unknown = isObject(customized) ? customized[`filechat.${role}`] : undefined;
   return typeof own === 'string' && /^#[\da-f]{3,8}$/i.test(own) ? own : COLORS[role][theme];
 }
 
@@ -158,10 +159,6 @@ export function ruleImage(color: string): string {
   const bar = `<rect x="6" width="3" height="16" fill="${color}"/>`;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" preserveAspectRatio="none">${bar}</svg>`;
   return `data:image/svg+xml;base64,${btoa(svg)}`;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }
 
 /** A change of a document's lines, as the editor tells it. */

@@ -3,7 +3,8 @@ import * as vscode from 'vscode';
 import { findAsset, findFile, isInside } from '../../assets/confined.ts';
 import { type FileFacts, readFacts } from '../../assets/facts.ts';
 import { ASSET_FOLDER } from '../../assets/names.ts';
-import { hasCode } from '../../assets/writeFile.ts';
+import { hasCode } from '../../base/errors.ts';
+
 import { describeSize } from '../../base/size.ts';
 import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
 

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { OutsideFolders } from '../../assets/confined.ts';
+import { messageOf } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
 import { sinceSummary } from '../../chat/edits/compact.ts';
 import type { Turn } from '../../chat/format/chat.ts';
@@ -123,7 +124,7 @@ export class LinkMarks implements vscode.Disposable {
       return this.#fateOf(await this.#look(target, chat), chat.model);
     } catch (error) {
       if (error instanceof OutsideFolders) return outside();
-      return notSent(error instanceof Error ? error.message : String(error));
+      return notSent(messageOf(error));
     }
   }
 

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { messageOf } from '../../base/errors.ts';
 import type { BreakdownItem } from '../../model/request/breakdown.ts';
 import type { TextEdit } from '../../ports.ts';
 import { findChat } from '../chat/chatFiles.ts';
@@ -33,7 +34,7 @@ export class Sending implements vscode.Disposable {
     try {
       while (await this.#choose(document));
     } catch (error) {
-      tell(failed(error instanceof Error ? error.message : String(error)));
+      tell(failed(messageOf(error)));
     }
   }
 

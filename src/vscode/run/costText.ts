@@ -1,6 +1,7 @@
+import { describeSeconds } from '../ui/progress.ts';
 import { describeCost, describeCount } from '../../model/config/prices.ts';
 import { plainMarkdown } from '../read/toolHover.ts';
-import { describeSeconds, t } from '../ui/words.ts';
+import { t } from '../ui/words.ts';
 import type { ChatTotal, SpentTurn } from './totals.ts';
 
 /** What the next request would be. */

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { messageOf } from '../../base/errors.ts';
 import type { LogLevel, ResourceName, ServerHost } from '../../ports.ts';
 import { fillTemplate, pickResource } from '../tools/readResource.ts';
 import { readFields, readString } from '../ui/commandArguments.ts';
@@ -186,7 +187,7 @@ export class ServerCommands {
   }
 
   async #tell(server: string | undefined, error: unknown): Promise<void> {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     if (server === undefined) return void vscode.window.showErrorMessage(plainMessage(reason));
     const words = reason.includes(server) ? reason : `${server}: ${reason}`;
     const answer = await vscode.window.showErrorMessage(plainMessage(words), SHOW_LOG);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as vscode from 'vscode';
+import { messageOf } from '../../base/errors.ts';
 import { judgeMediaType } from '../../media/sniff.ts';
 import { mediaByExtension } from '../../media/table.ts';
 import type { Disposable, ResourceContents, ResourceName, ServerHost } from '../../ports.ts';
@@ -148,7 +149,7 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
     } catch (error) {
       // The next one who reads tries again.
       entry.content = undefined;
-      throw vscode.FileSystemError.Unavailable(error instanceof Error ? error.message : String(error));
+      throw vscode.FileSystemError.Unavailable(messageOf(error));
     }
   }
 

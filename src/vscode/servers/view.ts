@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { messageOf } from '../../base/errors.ts';
 import { Pace } from '../../base/throttle.ts';
 import type { ResourceList, ServerChange, ServerHost } from '../../ports.ts';
 import { isEnabled, setEnabled } from '../tools/switches.ts';
@@ -135,7 +136,7 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
           return promptContents(server, await this.#host.listPrompts(server));
       }
     } catch (error) {
-      return { nodes: [], failure: error instanceof Error ? error.message : String(error) };
+      return { nodes: [], failure: messageOf(error) };
     }
   }
 

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { messageOf } from '../../base/errors.ts';
 import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
 
 import type { ChatListener, ToolRequest } from '../../listener.ts';
@@ -92,7 +93,7 @@ export class ServerActions {
       const added = await addServer({ inputs: this.#servers.inputs }, argument);
       if (added.length > 0) await vscode.commands.executeCommand('filechat.servers.focus');
     } catch (error) {
-      tell(failed(error instanceof Error ? error.message : String(error)));
+      tell(failed(messageOf(error)));
     }
   }
 

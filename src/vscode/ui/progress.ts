@@ -1,8 +1,9 @@
+import { t } from './words.ts';
 import * as vscode from 'vscode';
 import { deferred, untilAborted } from '../../base/async.ts';
 import { describeSize } from '../../base/size.ts';
 
-import { describeSeconds } from './words.ts';
+
 
 /** What is over sooner needs no telling. */
 const PATIENCE_MS = 500;
@@ -110,4 +111,10 @@ export function countSeconds(tell: (seconds: number) => void): vscode.Disposable
   };
   timer = setTimeout(tick, PATIENCE_MS);
   return new vscode.Disposable(() => clearTimeout(timer));
+}
+
+/** `12 s` or `1 min 05 s`. */
+export function describeSeconds(seconds: number): string {
+  if (seconds < 60) return t('{0} s', seconds);
+  return t('{0} min {1} s', Math.floor(seconds / 60), String(seconds % 60).padStart(2, '0'));
 }
