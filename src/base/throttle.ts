@@ -1,5 +1,5 @@
 /** Does things by their key: the first one at once, and of those that come within a while the last, at its end. */
-export class Pace {
+export class Throttle {
   readonly #ms: number;
   /** The whiles that are under way, and what is to be done at the end of each. */
   readonly #waiting = new Map<string, { readonly timer: NodeJS.Timeout; work?: () => void }>();

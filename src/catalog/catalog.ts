@@ -1,3 +1,4 @@
+import { unlessAborted } from '../base/async.ts';
 import type { Stats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
@@ -160,21 +161,6 @@ function shortened(notes: readonly string[]): readonly string[] {
 
 function noteMissing({ label }: Root): string {
   return `${label === '' ? 'The folder' : `The folder ${label}`} is not there.`;
-}
-
-/** What others wait for too goes on. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return await work;
-  let stop = () => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason);
-  });
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }
 
 /** A place of the disk that an id names, if there is something: the way from a root, name by name. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { Pace } from '../../src/base/throttle.ts';
+import { Throttle } from '../../src/base/throttle.ts';
 
 test('the first is done at once, those within a second together at its end, each key by itself', () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
     const done: string[] = [];
-    const pace = new Pace(1000);
+    const pace = new Throttle(1000);
     const ask = (key: string, what: string) => pace.run(key, () => done.push(what));
     ask('a', 'a1');
     ask('a', 'a2');
@@ -35,7 +35,7 @@ test('who asks again because it was done waits as well', () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
     let times = 0;
-    const pace = new Pace(1000);
+    const pace = new Throttle(1000);
     const again = () => {
       times += 1;
       pace.run('a', again);

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import { isObject } from '../../base/json.ts';
-import { Pace } from '../../base/throttle.ts';
+import { Throttle } from '../../base/throttle.ts';
 import type { Role } from '../../chat/format/marker.ts';
 import { chatOf } from '../chat/openChats.ts';
 
-const PACE_MS = 100;
+const THROTTLE_MS = 100;
 const CUSTOMIZED = 'colorCustomizations';
 const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system'];
 
@@ -22,7 +22,7 @@ interface RoleLook {
 export class TurnColors implements vscode.Disposable {
   #looks = looksOfRoles();
   #shown = new WeakMap<vscode.TextEditor, MarkerLines>();
-  readonly #pace = new Pace(PACE_MS);
+  readonly #throttle = new Throttle(THROTTLE_MS);
   readonly #subscriptions: vscode.Disposable;
 
   constructor() {
@@ -38,7 +38,7 @@ export class TurnColors implements vscode.Disposable {
 
   dispose(): void {
     this.#subscriptions.dispose();
-    this.#pace.dispose();
+    this.#throttle.dispose();
     this.#disposeLooks();
   }
 
@@ -61,7 +61,7 @@ export class TurnColors implements vscode.Disposable {
     if (contentChanges.length === 0 || !isChatName(document)) return;
     const showing = () => vscode.window.visibleTextEditors.filter((editor) => editor.document === document);
     for (const editor of showing()) this.#shown.get(editor)?.move(contentChanges);
-    this.#pace.run(document.uri.toString(), () => this.#showAll(showing()));
+    this.#throttle.run(document.uri.toString(), () => this.#showAll(showing()));
   }
 
   #show(editor: vscode.TextEditor): void {

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
-import { Pace } from '../../base/throttle.ts';
+import { Throttle } from '../../base/throttle.ts';
 import { type Fold, isClosedAtFirst, planFolds, SeenFolds } from '../../chat/outline/folds.ts';
 import type { TurnShapes } from '../../chat/outline/turnShape.ts';
 import { chatOf } from '../chat/openChats.ts';
 import type { Runs } from '../run/runs.ts';
 
-const PACE_MS = 150;
+const THROTTLE_MS = 150;
 
 type RunState = Pick<Runs, 'isRunning' | 'onDidChange'>;
 
@@ -16,7 +16,7 @@ export class TurnFolds implements vscode.FoldingRangeProvider, vscode.Disposable
   readonly #seen = new WeakMap<vscode.TextDocument, SeenFolds>();
   /** Chats that are looked at again when their cursor is in sight. */
   readonly #waiting = new WeakSet<vscode.TextDocument>();
-  readonly #pace = new Pace(PACE_MS);
+  readonly #throttle = new Throttle(THROTTLE_MS);
   readonly #subscriptions: vscode.Disposable;
 
   constructor(shapes: TurnShapes, runs: RunState) {
@@ -38,7 +38,7 @@ export class TurnFolds implements vscode.FoldingRangeProvider, vscode.Disposable
 
   dispose(): void {
     this.#subscriptions.dispose();
-    this.#pace.dispose();
+    this.#throttle.dispose();
   }
 
   /** The editor asks after every change, and whenever it has to find its folds anew: then it can be told to close some. */
@@ -49,7 +49,7 @@ export class TurnFolds implements vscode.FoldingRangeProvider, vscode.Disposable
 
   #closeSoon(document: vscode.TextDocument): void {
     if (vscode.window.activeTextEditor?.document !== document) return;
-    this.#pace.run(document.uri.toString(), () => this.#closeLong(vscode.window.activeTextEditor));
+    this.#throttle.run(document.uri.toString(), () => this.#closeLong(vscode.window.activeTextEditor));
   }
 
   /**

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
-import { Pace } from '../../base/throttle.ts';
+import { Throttle } from '../../base/throttle.ts';
 import type { ResourceList, ServerChange, ServerHost } from '../../ports.ts';
 import { isEnabled, setEnabled } from '../tools/switches.ts';
 import {
@@ -50,7 +50,7 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
   readonly #nodes = new Map<string, ServerNode>();
   readonly #loading = new Map<string, Loading>();
   readonly #resources = new Map<string, Promise<ResourceList>>();
-  readonly #pace = new Pace(REFRESH_MS);
+  readonly #throttle = new Throttle(REFRESH_MS);
 
   readonly onDidChangeTreeData = this.#changed.event;
 
@@ -60,7 +60,7 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
     this.#subscriptions = [
       host.onDidChange((server, what) => {
         if (what === 'state') this.#refresh(server, what);
-        else this.#pace.run(`${server}/${what}`, () => this.#refresh(server, what));
+        else this.#throttle.run(`${server}/${what}`, () => this.#refresh(server, what));
       }),
       rows.onDidChange((server) => {
         this.#changed.fire(server === undefined ? undefined : this.#nodes.get(server));
@@ -73,7 +73,7 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
 
   dispose(): void {
     for (const each of this.#subscriptions) each.dispose();
-    this.#pace.dispose();
+    this.#throttle.dispose();
     this.#changed.dispose();
   }
 

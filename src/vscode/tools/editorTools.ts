@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { deferred } from '../../base/async.ts';
+import { unlessAborted } from '../../base/async.ts';
 import { allowsTool } from '../../chat/format/settings.ts';
 import { processMixedToolResult, type ResultLimits, type ToolSettings } from '../../mcpClient.ts';
 import type { ToolCall, ToolCallOptions, ToolHost, ToolInfo, ToolResult } from '../../ports.ts';
@@ -83,15 +83,11 @@ async function invoke(
 ): Promise<vscode.LanguageModelToolResult> {
   signal?.throwIfAborted();
   const cancellation = new vscode.CancellationTokenSource();
-  const stopped = deferred<never>();
-  const stop = () => {
-    cancellation.cancel();
-    stopped.reject(signal?.reason);
-  };
+  const stop = () => cancellation.cancel();
   signal?.addEventListener('abort', stop, { once: true });
   try {
     const options = { input, toolInvocationToken: undefined };
-    return await Promise.race([vscode.lm.invokeTool(name, options, cancellation.token), stopped.promise]);
+    return await unlessAborted(Promise.resolve(vscode.lm.invokeTool(name, options, cancellation.token)), signal);
   } finally {
     signal?.removeEventListener('abort', stop);
     cancellation.dispose();
