@@ -7,15 +7,10 @@ import { ChatEdits, failed, STOPPED } from './loop/chatEdits.ts';
 import { compact } from './loop/compaction.ts';
 import { type InsertionParts, insertPrompt, insertResource, type PromptRequest } from './loop/insertions.ts';
 import { Replies, type ReplyParts, type ReplyProgress } from './loop/replies.ts';
-import type {
-  ChatDocument,
-  ChatRules,
-  Conversation,
-  ResourceName,
-  RunOutcome,
-  ToolCall,
-  ToolName,
-} from './ports.ts';
+import type { ChatDocument, RunOutcome } from './ports/document.ts';
+import type { ChatRules, Conversation } from './ports/models.ts';
+import type { ResourceName } from './ports/servers.ts';
+import type { ToolCall, ToolName } from './ports/tools.ts';
 
 export type { PromptRequest, ReplyProgress };
 

@@ -7,27 +7,22 @@ import { readContents } from './mcp/lists/resources.ts';
 import type { Connections } from './mcp/pool/connections.ts';
 import { checkStructured } from './mcp/pool/outputCheck.ts';
 import { SpillTable } from './mcp/spill/table.ts';
+import type { Disposable } from './ports/document.ts';
+import type { ResultAssets, ResultPart, Spills, ToolResult } from './ports/results.ts';
 import type {
   CompletionRequest,
-  Disposable,
   LogLevel,
   PromptList,
   PromptResult,
   ResourceContents,
   ResourceList,
   ResourceName,
-  ResultAssets,
-  ResultPart,
   ServerChange,
   ServerHost,
   ServerState,
-  Spills,
-  ToolCall,
-  ToolCallOptions,
-  ToolList,
-  ToolName,
-  ToolResult,
-} from './ports.ts';
+} from './ports/servers.ts';
+import type { ToolCall, ToolCallOptions, ToolList, ToolName } from './ports/tools.ts';
+
 import { readBlocks } from './result/blocks.ts';
 import type { FieldRule } from './result/fields.ts';
 import { restoreStrays } from './result/findBytes.ts';

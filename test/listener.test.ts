@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ChatListener, type ListenerParts } from '../src/listener.ts';
-import type {
-  ChatDocument,
-  ConsentAnswer,
-  FileArguments,
-  TextEdit,
-  ToolCall,
-  ToolHost,
-  ToolInfo,
-  ToolResult,
-} from '../src/ports.ts';
+import type { ChatDocument, TextEdit } from '../src/ports/document.ts';
+import type { FileArguments } from '../src/ports/files.ts';
+import type { ToolResult } from '../src/ports/results.ts';
+import type { ConsentAnswer, ToolCall, ToolHost, ToolInfo } from '../src/ports/tools.ts';
+
 import { applyEdit } from './applyEdit.ts';
 
 class MemoryDocument implements ChatDocument {

@@ -2,7 +2,8 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import { showInvisible } from '../chat/format/escape.ts';
-import type { Audit, AuditEntry } from '../ports.ts';
+import type { Audit, AuditEntry } from '../ports/tools.ts';
+
 import { renameOver } from './writeFile.ts';
 
 const MAX_FILE_BYTES = 10 * 1024 * 1024;

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { hasCode } from '../base/errors.ts';
 import { describeSize } from '../base/size.ts';
 import { isTextType } from '../media/table.ts';
-import type { AttachedFile, AttachmentSource, FileReference, FileSource, FoundFile } from '../ports.ts';
+import type { AttachedFile, AttachmentSource, FileReference, FileSource, FoundFile } from '../ports/files.ts';
 
 import {
   explained,

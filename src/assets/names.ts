@@ -1,5 +1,5 @@
 import { customAlphabet } from 'nanoid';
-import type { AssetKind } from '../ports.ts';
+import type { AssetKind } from '../ports/results.ts';
 
 export const ASSET_FOLDER = 'cmdassets';
 

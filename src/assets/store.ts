@@ -1,7 +1,8 @@
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../base/errors.ts';
-import type { AssetBytes, AssetKind, AssetStore, NewAsset, ResultAssets } from '../ports.ts';
+import type { AssetBytes, AssetKind, AssetStore, NewAsset, ResultAssets } from '../ports/results.ts';
+
 import { FolderIndex } from './folderIndex.ts';
 import { ASSET_FOLDER, assetName, newResultId } from './names.ts';
 import { createWholeFile, sweepLeftovers } from './writeFile.ts';

@@ -4,7 +4,7 @@ import { copyFile, type FileHandle, link, lstat, open, readdir, rename, unlink }
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasCode } from '../base/errors.ts';
-import type { AssetBytes, SpilledBytes } from '../ports.ts';
+import type { AssetBytes, SpilledBytes } from '../ports/results.ts';
 
 /**
  * Creates a whole file or nothing: the bytes are in a temporary file, reach the disk, and only then get the

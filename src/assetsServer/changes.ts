@@ -1,6 +1,6 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import { type CatalogChange, watchCatalog } from '../catalog/watch.ts';
-import type { Disposable } from '../ports.ts';
+import type { Disposable } from '../ports/document.ts';
 
 export interface Joined extends Disposable {
   /** From now on every change is told. Rejects when the folders cannot be watched. */

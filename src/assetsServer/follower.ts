@@ -1,6 +1,7 @@
 import { type McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { CatalogChange } from '../catalog/watch.ts';
-import type { Disposable } from '../ports.ts';
+import type { Disposable } from '../ports/document.ts';
+
 import type { Joined } from './changes.ts';
 import { logUnforeseen } from './refusal.ts';
 import type { Shared } from './shared.ts';

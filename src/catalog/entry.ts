@@ -2,7 +2,7 @@ import { visibleLine } from '../base/lines.ts';
 import { describeSize } from '../base/size.ts';
 import { isTextType, mediaByType } from '../media/table.ts';
 import { estimateFile } from '../model/request/estimate.ts';
-import type { AssetKind } from '../ports.ts';
+import type { AssetKind } from '../ports/results.ts';
 
 /** What the folders of somebody's chats hold, as those who ask for it see it: by address, never by path. */
 

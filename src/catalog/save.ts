@@ -7,7 +7,7 @@ import { describeSize } from '../base/size.ts';
 import { renderFileLink } from '../chat/edits/fileLink.ts';
 import { judgeMediaType, sniffBytes } from '../media/sniff.ts';
 import { isTextType, type MediaType, mediaByExtension } from '../media/table.ts';
-import type { AssetStore, NewAsset } from '../ports.ts';
+import type { AssetStore, NewAsset } from '../ports/results.ts';
 
 import { DEVICE_NAME } from './address.ts';
 import type { Catalog } from './catalog.ts';

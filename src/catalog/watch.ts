@@ -2,8 +2,8 @@ import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import { ASSET_FOLDER } from '../assets/names.ts';
 import { hasCode } from '../base/errors.ts';
+import type { Disposable } from '../ports/document.ts';
 
-import type { Disposable } from '../ports.ts';
 import { CHAT_ENDING, folderNameProblem, isAssetFileName } from './address.ts';
 import type { Catalog, Snapshot } from './catalog.ts';
 import type { Entry } from './entry.ts';

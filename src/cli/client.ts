@@ -16,7 +16,9 @@ import { ModelFinder } from '../model/config/find.ts';
 import { envKey } from '../model/config/keys.ts';
 import { findLocalModels } from '../model/config/local.ts';
 import { type ModelConfig, readModelsFile } from '../model/config/models.ts';
-import type { ChatModel, ServerRequests } from '../ports.ts';
+import type { ChatModel } from '../ports/models.ts';
+import type { ServerRequests } from '../ports/requests.ts';
+
 import type { CliContext, Output, Work } from './context.ts';
 
 import { terminalRequests } from './terminal.ts';

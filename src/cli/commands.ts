@@ -14,7 +14,10 @@ import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
 import { DEFAULT_LIMITS, type McpClient } from '../mcpClient.ts';
 import { describeUsage } from '../model/config/prices.ts';
 import { ChatConversation } from '../model/request/conversation.ts';
-import type { Audit, ChatModel, RunOutcome, ToolHost, ToolProgress } from '../ports.ts';
+import type { RunOutcome } from '../ports/document.ts';
+import type { ChatModel } from '../ports/models.ts';
+import type { Audit, ToolHost, ToolProgress } from '../ports/tools.ts';
+
 import { createClient, createModelFinder, MAX_LIST_MS, readServers } from './client.ts';
 import type { CliContext, Output, Work } from './context.ts';
 import { FileDocument } from './fileDocument.ts';

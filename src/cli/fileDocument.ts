@@ -2,7 +2,7 @@ import { mkdir, open, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { renameOver, syncFolder, temporaryName } from '../assets/writeFile.ts';
 import { newChat } from '../chat/edits/append.ts';
-import type { ChatDocument, Disposable, DocumentChange, TextEdit } from '../ports.ts';
+import type { ChatDocument, Disposable, DocumentChange, TextEdit } from '../ports/document.ts';
 
 const BYTE_ORDER_MARK = '\uFEFF';
 

@@ -9,20 +9,15 @@ import { askableArguments } from '../mcp/schema/arguments.ts';
 import type { ArgumentQuestion } from '../mcp/schema/question.ts';
 import { answerSampling } from '../model/sampling/sampling.ts';
 import { renderAnswer, renderSampling } from '../model/sampling/text.ts';
+import type { ChatModel } from '../ports/models.ts';
 import type {
-  AboutCall,
-  Approval,
-  ChatModel,
-  Consent,
-  ConsentAnswer,
   Elicitation,
   ElicitationAnswer,
   Root,
   SamplingAnswer,
   ServerRequests,
-  ToolCall,
-  ToolInfo,
-} from '../ports.ts';
+} from '../ports/requests.ts';
+import type { AboutCall, Approval, Consent, ConsentAnswer, ToolCall, ToolInfo } from '../ports/tools.ts';
 
 export interface TerminalRequestsOptions {
   readonly approve: Approval;

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
 import { BUILT_IN_SERVER } from '../catalog/tools/places.ts';
-
 import { readArguments, readToolName } from '../chat/format/calls.ts';
-import type { Approval, ToolName } from '../ports.ts';
+import type { Approval, ToolName } from '../ports/tools.ts';
 
 export const USAGE = `Usage:
   filechat tools --servers mcp.json

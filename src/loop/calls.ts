@@ -4,25 +4,23 @@ import { markSent, removeLeftMark, removeSentMark, unansweredCalls } from '../ch
 import { readArguments, renderToolName, type WrittenCall } from '../chat/format/calls.ts';
 import { isSameCall, nextAction, pendingCalls } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
+import type { Log, RunOutcome } from '../ports/document.ts';
+import type { FileArguments, PreparedArguments } from '../ports/files.ts';
+import type { ChatRules } from '../ports/models.ts';
+import type { AssetStore, ToolResult } from '../ports/results.ts';
 import type {
-  AssetStore,
   Audit,
   AuditEntry,
-  ChatRules,
   Consent,
   ConsentSource,
-  FileArguments,
-  Log,
-  PreparedArguments,
-  RunOutcome,
   ToolCall,
   ToolHost,
   ToolInfo,
   ToolList,
   ToolName,
   ToolProgress,
-  ToolResult,
-} from '../ports.ts';
+} from '../ports/tools.ts';
+
 import { renderToolResult } from '../result/markdown.ts';
 import { type ChatEdits, failed, NOT_WRITTEN, STOPPED } from './chatEdits.ts';
 

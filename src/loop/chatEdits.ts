@@ -1,6 +1,6 @@
 import { messageOf } from '../base/errors.ts';
 import { parseChat } from '../chat/format/parse.ts';
-import type { ChatDocument, Disposable, EditOptions, Log, RunOutcome, TextEdit } from '../ports.ts';
+import type { ChatDocument, Disposable, EditOptions, Log, RunOutcome, TextEdit } from '../ports/document.ts';
 
 /** The document, for callers who would rather hear “no” than catch: one that is gone takes no edit either. */
 export class ChatEdits {

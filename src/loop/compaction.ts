@@ -3,7 +3,9 @@ import { appendSummary } from '../chat/edits/compact.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { countAttempt, NO_ATTEMPTS } from '../model/providers/retry.ts';
-import type { Conversation, ModelMessage, ModelRequest, RunOutcome, TextEdit } from '../ports.ts';
+import type { RunOutcome, TextEdit } from '../ports/document.ts';
+import type { Conversation, ModelMessage, ModelRequest } from '../ports/models.ts';
+
 import { type ChatEdits, failed, STOPPED } from './chatEdits.ts';
 import { isModelFailure, type ReplyParts, waitForNextTry } from './replies.ts';
 

@@ -1,17 +1,10 @@
 import { messageOf } from '../base/errors.ts';
 import { appendTurns, insertIntoUserTurn, type NewTurn } from '../chat/edits/append.ts';
-import type {
-  AssetStore,
-  Audit,
-  AuditEntry,
-  Log,
-  PromptResult,
-  ResourceName,
-  ResultPart,
-  RunOutcome,
-  ServerHost,
-  TextEdit,
-} from '../ports.ts';
+import type { Log, RunOutcome, TextEdit } from '../ports/document.ts';
+import type { AssetStore, ResultPart } from '../ports/results.ts';
+import type { PromptResult, ResourceName, ServerHost } from '../ports/servers.ts';
+import type { Audit, AuditEntry } from '../ports/tools.ts';
+
 import { renderForReply, renderForUser } from '../result/turnMarkdown.ts';
 import { type ChatEdits, failed, STOPPED } from './chatEdits.ts';
 

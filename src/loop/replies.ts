@@ -13,18 +13,18 @@ import {
   waitWithCountdown,
 } from '../model/providers/retry.ts';
 import { toolOfName } from '../model/request/tools.ts';
+import type { Log, RunOutcome } from '../ports/document.ts';
 import type {
   ChatModel,
   Conversation,
-  Log,
   ModelEvent,
   ModelFailure,
   ModelRequest,
   PreparedRequest,
-  RunOutcome,
-  ToolName,
   Usage,
-} from '../ports.ts';
+} from '../ports/models.ts';
+import type { ToolName } from '../ports/tools.ts';
+
 import { type ChatEdits, failed, STOPPED } from './chatEdits.ts';
 import { ReplyWriter } from './replyWriter.ts';
 

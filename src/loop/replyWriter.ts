@@ -1,7 +1,8 @@
 import { ChatReader, parseChat, turnBody } from '../chat/format/parse.ts';
 import { renderCut } from '../chat/reply/notes.ts';
 import { appendToReply, closeReply, openReply, partialReply, reopenReply } from '../chat/reply/place.ts';
-import type { TextEdit } from '../ports.ts';
+import type { TextEdit } from '../ports/document.ts';
+
 import type { ChatEdits } from './chatEdits.ts';
 
 /** Often enough to read along, and so that a crash of the editor costs no more than this. */

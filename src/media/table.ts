@@ -1,4 +1,4 @@
-import type { AssetKind } from '../ports.ts';
+import type { AssetKind } from '../ports/results.ts';
 
 /** The closed table of extensions: nothing outside of it ever becomes part of a file's name. */
 export interface MediaType {

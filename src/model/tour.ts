@@ -9,7 +9,7 @@ import type {
   ModelMessage,
   ModelRequest,
   ModelTool,
-} from '../ports.ts';
+} from '../ports/models.ts';
 
 import { estimateRequest } from './request/estimate.ts';
 

@@ -1,5 +1,5 @@
 import { isObject } from '../base/json.ts';
-import type { ForAudience, LinkPart, ProblemPart, ResourceSource, TextPart } from '../ports.ts';
+import type { ForAudience, LinkPart, ProblemPart, ResourceSource, TextPart } from '../ports/results.ts';
 
 /**
  * What a server sent, judged block by block: one bad block costs itself and nothing else.

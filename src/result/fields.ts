@@ -1,5 +1,5 @@
 import { mediaByExtension } from '../media/table.ts';
-import type { ToolName } from '../ports.ts';
+import type { ToolName } from '../ports/tools.ts';
 
 /** One entry of `results.fields`: where in a tool's JSON bytes are, what they are, and what to say of them. */
 export interface FieldRule {

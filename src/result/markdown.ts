@@ -2,7 +2,7 @@ import { escapeMarkers, restoreInvisible, showInvisible } from '../chat/format/e
 import { fence } from '../chat/format/fence.ts';
 import { judgeMarkup } from '../media/sniff.ts';
 import { type MediaType, mediaByExtension, mediaByType, UNKNOWN } from '../media/table.ts';
-import type { Asset, AssetPart, LinkPart, ResultPart, TextPart, ToolResult } from '../ports.ts';
+import type { Asset, AssetPart, LinkPart, ResultPart, TextPart, ToolResult } from '../ports/results.ts';
 
 /**
  * A result as the body of a tool turn. `readToolResult` in readMarkdown.ts is its exact inverse.

@@ -1,6 +1,7 @@
 import { describeSize } from '../base/size.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
-import type { Asset, AssetPart, LinkPart, ResultPart, ToolResult } from '../ports.ts';
+import type { Asset, AssetPart, LinkPart, ResultPart, ToolResult } from '../ports/results.ts';
+
 import { type SummaryValues, summarize } from './summary.ts';
 
 /** What a model gets of a result, in its order. */

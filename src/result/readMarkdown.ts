@@ -3,15 +3,16 @@ import type { Turn } from '../chat/format/chat.ts';
 import { restoreInvisible, unescapeMarkers } from '../chat/format/escape.ts';
 import { FenceReader } from '../chat/format/fence.ts';
 import { turnBody } from '../chat/format/parse.ts';
+import type { TextEdit } from '../ports/document.ts';
 import type {
   Asset,
   AssetKind,
   AssetPart,
   ResourceSource,
   ResultPart,
-  TextEdit,
   ToolResult,
-} from '../ports.ts';
+} from '../ports/results.ts';
+
 import {
   ERROR_LINE,
   FOR_USER,

@@ -9,7 +9,8 @@ import type {
   ProblemPart,
   ResultAssets,
   SpilledBytes,
-} from '../ports.ts';
+} from '../ports/results.ts';
+
 import { nameFromUri } from './blocks.ts';
 import type { Found } from './findBytes.ts';
 import { describeAsset } from './modelView.ts';

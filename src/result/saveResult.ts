@@ -2,7 +2,8 @@ import { decodeBase64, decodedSizeAtMost, isSurelyLarger } from '../base/base64.
 import { mapStrings, sameJson } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
 import { judgeMarkup } from '../media/sniff.ts';
-import type { ProblemPart, ResultAssets, ResultPart, TextPart } from '../ports.ts';
+import type { ProblemPart, ResultAssets, ResultPart, TextPart } from '../ports/results.ts';
+
 import { type Block, type BytesBlock, nameFromUri } from './blocks.ts';
 import {
   type Found,

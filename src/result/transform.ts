@@ -1,5 +1,5 @@
 import { messageOf } from '../base/errors.ts';
-import type { ToolName } from '../ports.ts';
+import type { ToolName } from '../ports/tools.ts';
 
 /** The user's own function, which sees a result before anything else does. */
 export type Transform = (result: unknown, tool: ToolName) => Promise<unknown> | unknown;

@@ -2,7 +2,8 @@ import { trimBlankLines } from '../base/lines.ts';
 import { escapeMarkers, showInvisible } from '../chat/format/escape.ts';
 import { fence } from '../chat/format/fence.ts';
 import { escapeReply, withoutClosing } from '../chat/reply/escape.ts';
-import type { ResultPart, TextPart } from '../ports.ts';
+import type { ResultPart, TextPart } from '../ports/results.ts';
+
 import { canBePlain, codeSpan, PREVIEW_INFO, renderAssetLink, renderPart } from './markdown.ts';
 
 /**

@@ -7,7 +7,10 @@ import { readSettings } from '../chat/format/settings.ts';
 import type { ChatListener } from '../listener.ts';
 import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
 import { costOf } from '../model/config/prices.ts';
-import type { ChatModel, ChatRules, FileArguments, ModelRequest, RunOutcome, Usage } from '../ports.ts';
+import type { RunOutcome } from '../ports/document.ts';
+import type { FileArguments } from '../ports/files.ts';
+import type { ChatModel, ChatRules, ModelRequest, Usage } from '../ports/models.ts';
+
 import { findChat, readChat, selectCall } from './chat/chatFiles.ts';
 import { addToChat, attachFiles, chooseWhereToRun, forkChat, giveTitle } from './chat/commands.ts';
 import type { EditorDocument } from './chat/editorDocument.ts';

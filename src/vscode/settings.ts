@@ -2,7 +2,8 @@ import { pathToFileURL } from 'node:url';
 import * as vscode from 'vscode';
 import type { FileLimits } from '../assets/chatFiles.ts';
 import { DEFAULT_LIMITS, type ResultLimits, type ToolSettings } from '../mcpClient.ts';
-import type { Approval } from '../ports.ts';
+import type { Approval } from '../ports/tools.ts';
+
 import { readFieldRules } from '../result/fields.ts';
 import type { Transform } from '../result/transform.ts';
 

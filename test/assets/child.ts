@@ -1,8 +1,9 @@
 /** A process of its own that saves assets: `node child.ts TASK FOLDER [ID]`. It prints what came of it as JSON. */
+
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FolderAssets } from '../../src/assets/store.ts';
-import type { AssetBytes } from '../../src/ports.ts';
+import type { AssetBytes } from '../../src/ports/results.ts';
 
 const [task = '', folder = '', own = ''] = process.argv.slice(2);
 const SAVES = 100;

@@ -17,7 +17,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { FolderFiles, type FolderFilesOptions, isAllowedType } from '../../src/assets/chatFiles.ts';
-import type { FileReference } from '../../src/ports.ts';
+import type { FileReference } from '../../src/ports/files.ts';
+
 import { needsFifos, needsModes, needsSymlinks } from '../windows/needs.ts';
 
 const NAME = 'tool-file-20261116-093012-V1StGXR8a0-1.txt';

@@ -4,7 +4,8 @@ import { readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSyn
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { FolderAssets } from '../../src/assets/store.ts';
-import type { NewAsset } from '../../src/ports.ts';
+import type { NewAsset } from '../../src/ports/results.ts';
+
 import { needsSymlinks } from '../windows/needs.ts';
 import { useChatFolder } from './folder.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { TextEdit } from '../../src/ports.ts';
+import type { TextEdit } from '../../src/ports/document.ts';
 
 /** As a document does it: what is written gets the line ends that the document has. */
 export function editDocument(text: string, change: TextEdit | undefined): string {

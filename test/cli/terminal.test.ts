@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { terminalRequests } from '../../src/cli/terminal.ts';
-import type { Approval, ChatModel, Elicitation, ServerRequests } from '../../src/ports.ts';
+import type { ChatModel } from '../../src/ports/models.ts';
+import type { Elicitation, ServerRequests } from '../../src/ports/requests.ts';
+import type { Approval } from '../../src/ports/tools.ts';
 
 const BY = { server: 'shop', chats: ['/a.chat.md'] };
 const MODEL: ChatModel = {

@@ -3,6 +3,7 @@
  * command line use it, with a browser without a window. The runner gives the server's address as the last argument.
  * Which revision is spoken is not told to the client: it finds out.
  */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +11,8 @@ import { FolderAssets } from '../../src/assets/store.ts';
 import { RemoteAuthorization } from '../../src/mcp/oauth/authorization.ts';
 import { Connections } from '../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../src/mcpClient.ts';
-import type { ServerRequests, ToolResult } from '../../src/ports.ts';
+import type { ServerRequests } from '../../src/ports/requests.ts';
+import type { ToolResult } from '../../src/ports/results.ts';
 
 const SERVER = 'conformance';
 const TIMEOUT_MS = 60_000;

@@ -1,10 +1,12 @@
 /** The reference server that has everything, by our whole client: what it lists, asks, tells, and takes back. */
+
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { FolderAssets } from '../../src/assets/store.ts';
 import { terminalRequests } from '../../src/cli/terminal.ts';
-import type { ToolProgress } from '../../src/ports.ts';
+import type { ToolProgress } from '../../src/ports/tools.ts';
+
 import { fromNpm } from '../mcp/serving.ts';
 import { until } from '../until.ts';
 import { CHAT, connect, nextChange, SERVER } from './helpers/everything.ts';

@@ -1,10 +1,13 @@
 /** Faults 31 to 40: servers that break, hang, flood and lie. The other server always goes on working. */
+
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ChatConversation } from '../../src/model/request/conversation.ts';
 import { modelTools, toolOfName } from '../../src/model/request/tools.ts';
-import type { ChatModel, ToolInfo } from '../../src/ports.ts';
+import type { ChatModel } from '../../src/ports/models.ts';
+import type { ToolInfo } from '../../src/ports/tools.ts';
+
 import { describeChange, printTool, sketchTool } from '../../src/vscode/consent/toolDefinition.ts';
 import { TIMEOUT_MS } from '../mcp/serving.ts';
 import { until } from '../until.ts';

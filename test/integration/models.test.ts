@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import type { ChatCompletionRequest } from '@copilotkit/aimock';
 import { createSdkModel } from '../../src/model/providers/sdkModel.ts';
-import type { FilePart, ModelEvent, ModelMessage, ModelRequest } from '../../src/ports.ts';
+import type { FilePart, ModelEvent, ModelMessage, ModelRequest } from '../../src/ports/models.ts';
+
 import {
   ask,
   beginning,

@@ -7,10 +7,10 @@ import type { AddressInfo } from 'node:net';
 import { json as readJson } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../src/mcp/config/types.ts';
-
 import { MemoryVerdicts } from '../../src/mcp/connection/knownProtocols.ts';
 import type { ConnectionsOptions } from '../../src/mcp/pool/connections.ts';
-import type { ElicitationAnswer } from '../../src/ports.ts';
+import type { ElicitationAnswer } from '../../src/ports/requests.ts';
+
 import { TIMEOUT_MS } from '../mcp/serving.ts';
 import { eraServer, open } from './helpers/eraServer.ts';
 

@@ -6,10 +6,10 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../src/mcp/config/types.ts';
-
 import { MemoryVerdicts } from '../../src/mcp/connection/knownProtocols.ts';
 import { Connections, type ConnectionsOptions } from '../../src/mcp/pool/connections.ts';
-import type { ElicitationAnswer } from '../../src/ports.ts';
+import type { ElicitationAnswer } from '../../src/ports/requests.ts';
+
 import { firstText, fromNpm, isAlive, scripted } from '../mcp/serving.ts';
 
 const EVERYTHING = '@modelcontextprotocol/server-everything';

@@ -11,7 +11,8 @@ import { writeReport } from '../../samples/server/report.ts';
 import { playArpeggio } from '../../samples/server/tools/sounds.ts';
 import { askableArguments, fillDefaults } from '../../src/mcp/schema/arguments.ts';
 import { exampleFor } from '../../src/mcp/schema/example.ts';
-import type { ToolInfo } from '../../src/ports.ts';
+import type { ToolInfo } from '../../src/ports/tools.ts';
+
 import { fromNpm } from '../mcp/serving.ts';
 import { assertEveryBlockKept, nameParts, onlyAsset, readAsset, sha256 } from './helpers/checkBlocks.ts';
 import { type Arguments, type BareClient, connectBareClient, openSession } from './helpers/connect.ts';

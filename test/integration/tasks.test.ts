@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { Connections } from '../../src/mcp/pool/connections.ts';
-import type { Elicitation, ElicitationAnswer } from '../../src/ports.ts';
+import type { Elicitation, ElicitationAnswer } from '../../src/ports/requests.ts';
+
 import { firstText, fromNpm, TIMEOUT_MS } from '../mcp/serving.ts';
 
 const SERVER = 'everything';

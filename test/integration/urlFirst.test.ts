@@ -1,7 +1,9 @@
 /** A server that wants the user to go to an address before it does what it is called for. */
+
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Elicitation, ElicitationAnswer } from '../../src/ports.ts';
+import type { Elicitation, ElicitationAnswer } from '../../src/ports/requests.ts';
+
 import { eraServer, open } from './helpers/eraServer.ts';
 
 const call = (tool: string) => ({ id: 'c1', server: 's', tool, arguments: {} });

@@ -1,9 +1,12 @@
 /** What is told of each call: to the audit without contents, to the server which chat it is, and then the result. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ChatListener } from '../../src/listener.ts';
 import type { ToolRunParts } from '../../src/loop/calls.ts';
-import type { AuditEntry, ConsentAnswer, ToolHost, ToolInfo, ToolResult } from '../../src/ports.ts';
+import type { ToolResult } from '../../src/ports/results.ts';
+import type { AuditEntry, ConsentAnswer, ToolHost, ToolInfo } from '../../src/ports/tools.ts';
+
 import { MemoryDocument } from './scriptedChat.ts';
 
 const TOOL: ToolInfo = { server: 'a', tool: 'read', inputSchema: {} };

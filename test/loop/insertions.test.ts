@@ -6,7 +6,9 @@ import { ChatEdits } from '../../src/loop/chatEdits.ts';
 import { type InsertionParts, insertPrompt, insertResource } from '../../src/loop/insertions.ts';
 import { processMixedToolResult } from '../../src/mcpClient.ts';
 import { textParts } from '../../src/model/request/attachments.ts';
-import type { PromptResult, ResultPart, ToolResult } from '../../src/ports.ts';
+import type { ResultPart, ToolResult } from '../../src/ports/results.ts';
+import type { PromptResult } from '../../src/ports/servers.ts';
+
 import { MemoryAssets } from '../result/memoryAssets.ts';
 import { png } from '../result/samples.ts';
 import { HI, MemoryDocument } from './scriptedChat.ts';

@@ -1,22 +1,11 @@
 /** Fakes that implement the ports: a document that only memory holds, a model that says what a test scripts. */
+
 import { ChatListener, type ListenerParts, type ReplyProgress } from '../../src/listener.ts';
 import { ChatConversation } from '../../src/model/request/conversation.ts';
-import type {
-  AboutCall,
-  ChatDocument,
-  ChatModel,
-  ConsentAnswer,
-  DocumentChange,
-  ModelEvent,
-  ModelFailure,
-  ModelRequest,
-  TextEdit,
-  ToolCall,
-  ToolHost,
-  ToolInfo,
-  ToolResult,
-  Usage,
-} from '../../src/ports.ts';
+import type { ChatDocument, DocumentChange, TextEdit } from '../../src/ports/document.ts';
+import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from '../../src/ports/models.ts';
+import type { ToolResult } from '../../src/ports/results.ts';
+import type { AboutCall, ConsentAnswer, ToolCall, ToolHost, ToolInfo } from '../../src/ports/tools.ts';
 
 export class MemoryDocument implements ChatDocument {
   #text: string;

@@ -1,9 +1,12 @@
 /** Tools that the model calls, and how many steps a run takes. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nextAction } from '../../src/chat/format/nextAction.ts';
 import { strictest } from '../../src/chat/format/settings.ts';
-import type { Approval, ModelEvent } from '../../src/ports.ts';
+import type { ModelEvent } from '../../src/ports/models.ts';
+import type { Approval } from '../../src/ports/tools.ts';
+
 import { showMessages } from '../model/request/requests.ts';
 import { type Answer, call, HI, makes, result, says, scene } from './scriptedChat.ts';
 

@@ -1,9 +1,11 @@
 /** The whole turn loop while somebody types: any schedule of words, typing and broken connections. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseChat } from '../../src/chat/format/parse.ts';
-import type { ModelEvent } from '../../src/ports.ts';
+import type { ModelEvent } from '../../src/ports/models.ts';
+
 import { failure, finish, type MemoryDocument, scene, text } from './scriptedChat.ts';
 
 type Step =

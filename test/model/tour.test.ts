@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { modelTools } from '../../src/model/request/tools.ts';
 import { TourModel } from '../../src/model/tour.ts';
-import type { ModelEvent, ModelMessage, ModelRequest } from '../../src/ports.ts';
+import type { ModelEvent, ModelMessage, ModelRequest } from '../../src/ports/models.ts';
 
 const SAMPLE = modelTools(
   ['tour', 'chart', 'tone', 'weather', 'fail'].map((tool) => ({ server: 'sample', tool, inputSchema: {} })),

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseChat, turnBody } from '../../src/chat/format/parse.ts';
-import type { ResultPart, ToolResult } from '../../src/ports.ts';
+import type { ResultPart, ToolResult } from '../../src/ports/results.ts';
+
 import { renderToolResult } from '../../src/result/markdown.ts';
 import { readToolResult } from '../../src/result/readMarkdown.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { NewAsset, ResultAssets } from '../../src/ports.ts';
+import type { NewAsset, ResultAssets } from '../../src/ports/results.ts';
 
 /** Keeps what it is given; `fail` names the kinds that it has no room for. */
 export class MemoryAssets implements ResultAssets {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { ResultPart } from '../../src/ports.ts';
+import type { ResultPart } from '../../src/ports/results.ts';
+
 import { MAX_IMAGE_BYTES, type ModelViewOptions, toModelParts } from '../../src/result/modelView.ts';
 import { estimateTokens, MAX_SUMMARY_TOKENS, summarize } from '../../src/result/summary.ts';
 

@@ -4,7 +4,7 @@ import {
   type McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { Disposable } from '../../ports.ts';
+import type { Disposable } from '../../ports/document.ts';
 
 /** A client of before 2026, which says that it comes and seldom that it goes. */
 interface Session extends Disposable {

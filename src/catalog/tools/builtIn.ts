@@ -1,7 +1,8 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ASSET_FOLDER, readAssetName } from '../../assets/names.ts';
-import type { ToolHost, ToolInfo } from '../../ports.ts';
+import type { ToolHost, ToolInfo } from '../../ports/tools.ts';
+
 import type { BuiltInCalls } from './calls.ts';
 import { BUILT_IN_SERVER, type BuiltInPlaces } from './places.ts';
 

@@ -1,4 +1,6 @@
-import type { ResultPart, ToolCall, ToolCallOptions, ToolInfo, ToolResult } from '../../ports.ts';
+import type { ResultPart, ToolResult } from '../../ports/results.ts';
+import type { ToolCall, ToolCallOptions, ToolInfo } from '../../ports/tools.ts';
+
 import { assetReference } from '../../result/modelView.ts';
 import { CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
 import { listAssets, pageOf } from '../list.ts';

@@ -4,7 +4,8 @@ import { lookAt, readWhole } from '../../assets/confined.ts';
 import { ASSET_FOLDER, readAssetName } from '../../assets/names.ts';
 import { describeSize } from '../../base/size.ts';
 import { commentsOfChat, textOutside } from '../../chat/format/chatComments.ts';
-import type { Asset } from '../../ports.ts';
+import type { Asset } from '../../ports/results.ts';
+
 import { assetReference } from '../../result/modelView.ts';
 import { readAddress } from '../address.ts';
 import { Catalog } from '../catalog.ts';

@@ -1,5 +1,7 @@
 import { eachLine } from '../../base/lines.ts';
-import type { TextEdit, ToolCall, ToolName } from '../../ports.ts';
+import type { TextEdit } from '../../ports/document.ts';
+import type { ToolCall, ToolName } from '../../ports/tools.ts';
+
 import { renderCall, renderToolName } from '../format/calls.ts';
 import type { Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';

@@ -1,4 +1,4 @@
-import type { TextEdit } from '../../ports.ts';
+import type { TextEdit } from '../../ports/document.ts';
 import type { Chat, Turn } from '../format/chat.ts';
 import { renderMarker } from '../format/marker.ts';
 import { parseChat } from '../format/parse.ts';

@@ -1,4 +1,4 @@
-import type { TextEdit } from '../../ports.ts';
+import type { TextEdit } from '../../ports/document.ts';
 import type { Chat, Turn } from '../format/chat.ts';
 import { answersTo, nextAction } from '../format/nextAction.ts';
 import { parseChat, turnBody } from '../format/parse.ts';

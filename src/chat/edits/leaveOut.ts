@@ -1,4 +1,4 @@
-import type { TextEdit } from '../../ports.ts';
+import type { TextEdit } from '../../ports/document.ts';
 import type { Turn } from '../format/chat.ts';
 import { findComments } from '../format/comments.ts';
 import { turnBody } from '../format/parse.ts';

@@ -1,4 +1,6 @@
-import type { TextEdit, ToolName } from '../../ports.ts';
+import type { TextEdit } from '../../ports/document.ts';
+import type { ToolName } from '../../ports/tools.ts';
+
 import { renderSentId, type SentMark } from '../format/calls.ts';
 import type { Turn } from '../format/chat.ts';
 import { isSameCall, type OpenCall, openCalls } from '../format/nextAction.ts';

@@ -1,4 +1,4 @@
-import type { ToolCall, ToolName } from '../../ports.ts';
+import type { ToolCall, ToolName } from '../../ports/tools.ts';
 
 /** A call as it stands in the file; its arguments are still text. */
 export interface WrittenCall extends ToolName {

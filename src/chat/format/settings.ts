@@ -1,5 +1,8 @@
 import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yaml';
-import type { Approval, Reasoning, TextEdit, ToolName } from '../../ports.ts';
+import type { TextEdit } from '../../ports/document.ts';
+import type { Reasoning } from '../../ports/models.ts';
+import type { Approval, ToolName } from '../../ports/tools.ts';
+
 import type { Chat, Problem } from './chat.ts';
 import { readPreamble } from './legacy.ts';
 import { parseChat } from './parse.ts';

@@ -1,4 +1,4 @@
-import type { ToolName } from '../../ports.ts';
+import type { ToolName } from '../../ports/tools.ts';
 import { turnAt } from '../edits/fork.ts';
 import { readToolName, renderToolName } from '../format/calls.ts';
 import type { Chat, Turn } from '../format/chat.ts';

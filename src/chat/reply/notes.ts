@@ -1,5 +1,6 @@
 import { isObject } from '../../base/json.ts';
-import type { ProviderMetadata } from '../../ports.ts';
+import type { ProviderMetadata } from '../../ports/models.ts';
+
 import type { FenceReader } from '../format/fence.ts';
 
 /** Every line that Filechat writes into a reply for itself begins so, at column 0. */

@@ -1,5 +1,6 @@
 import { eachLine, type Line, trimBlankLines } from '../../base/lines.ts';
-import type { TextEdit } from '../../ports.ts';
+import type { TextEdit } from '../../ports/document.ts';
+
 import type { Chat, Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
 import { readMarker, renderMarker } from '../format/marker.ts';

@@ -1,5 +1,7 @@
 import { eachLine, type Line, trimBlankLines } from '../../base/lines.ts';
-import type { ProviderMetadata, ToolName } from '../../ports.ts';
+import type { ProviderMetadata } from '../../ports/models.ts';
+import type { ToolName } from '../../ports/tools.ts';
+
 import type { WrittenCall } from '../format/calls.ts';
 import type { Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';

@@ -1,4 +1,6 @@
-import type { ModelEvent, ProviderMetadata, ToolName } from '../../ports.ts';
+import type { ModelEvent, ProviderMetadata } from '../../ports/models.ts';
+import type { ToolName } from '../../ports/tools.ts';
+
 import { readArguments, renderCall, renderToolName } from '../format/calls.ts';
 import { showInvisible } from '../format/escape.ts';
 import { fence } from '../format/fence.ts';

@@ -1,7 +1,8 @@
 import { messageOf } from '../../base/errors.ts';
 import { field, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
-import type { ResourceContents, ResourceList, ResourceName, ServerHost } from '../../ports.ts';
+import type { ResourceContents, ResourceList, ResourceName, ServerHost } from '../../ports/servers.ts';
+
 import { nameFromUri } from '../../result/blocks.ts';
 
 /** The type of a page that a tool shows itself with, and how a server is told that we can show it. */

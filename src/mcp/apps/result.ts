@@ -4,16 +4,10 @@ import { readArguments } from '../../chat/format/calls.ts';
 import type { Turn } from '../../chat/format/chat.ts';
 import { answeredCall, answersTo, isSameCall } from '../../chat/format/nextAction.ts';
 import { parseChat, turnBody } from '../../chat/format/parse.ts';
-import type {
-  Asset,
-  AssetPart,
-  ResultPart,
-  ServerHost,
-  Spills,
-  ToolCall,
-  ToolInfo,
-  ToolResult,
-} from '../../ports.ts';
+import type { Asset, AssetPart, ResultPart, Spills, ToolResult } from '../../ports/results.ts';
+import type { ServerHost } from '../../ports/servers.ts';
+import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
+
 import { readToolResult } from '../../result/readMarkdown.ts';
 import { type App, appBlock, fetchApp, withPolicy } from './app.ts';
 

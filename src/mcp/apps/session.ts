@@ -2,7 +2,9 @@ import { messageOf } from '../../base/errors.ts';
 import { field, isObject } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { fence } from '../../chat/format/fence.ts';
-import type { Log, ToolCall, ToolInfo, ToolName } from '../../ports.ts';
+import type { Log } from '../../ports/document.ts';
+import type { ToolCall, ToolInfo, ToolName } from '../../ports/tools.ts';
+
 import { codeSpan } from '../../result/markdown.ts';
 import type { App, ToolApp } from './app.ts';
 

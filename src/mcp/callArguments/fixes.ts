@@ -1,6 +1,7 @@
 import type { ASTNode, ObjectASTNode } from 'vscode-json-languageservice';
 import { field } from '../../base/json.ts';
-import type { TextEdit } from '../../ports.ts';
+import type { TextEdit } from '../../ports/document.ts';
+
 import { exampleFor, printJson } from '../schema/example.ts';
 import { type ArgumentHelp, type ArgumentProblem, stepsTo } from './help.ts';
 import { schemaAt } from './schema.ts';

@@ -9,7 +9,9 @@ import {
 } from '@modelcontextprotocol/client';
 import { messageOf } from '../../base/errors.ts';
 import { field, isObject } from '../../base/json.ts';
-import type { AskedBy, ServerChange, ServerRequests } from '../../ports.ts';
+import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
+import type { ServerChange } from '../../ports/servers.ts';
+
 import { APPS_EXTENSION } from '../apps/app.ts';
 import { readElicitation, writeElicitationAnswer } from '../requests/elicitation.ts';
 import { readSampling, writeSamplingAnswer } from '../requests/sampling.ts';

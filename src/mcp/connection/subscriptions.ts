@@ -1,5 +1,6 @@
 import type { Client, McpSubscription, SubscriptionFilter } from '@modelcontextprotocol/client';
-import type { Disposable, ResourceName } from '../../ports.ts';
+import type { Disposable } from '../../ports/document.ts';
+import type { ResourceName } from '../../ports/servers.ts';
 
 type Opened = Promise<McpSubscription | undefined>;
 

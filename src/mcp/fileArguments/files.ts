@@ -8,8 +8,9 @@ import type {
   FoundFile,
   PreparedArguments,
   ResolvedArguments,
-  ToolCall,
-} from '../../ports.ts';
+} from '../../ports/files.ts';
+import type { ToolCall } from '../../ports/tools.ts';
+
 import type { FileForm, FormField, StringForm } from './form.ts';
 import { type FileUse, fillFileArguments, planFileArguments, refuse } from './plan.ts';
 

@@ -1,5 +1,6 @@
 import { isObject } from '../../base/json.ts';
-import type { FileReference } from '../../ports.ts';
+import type { FileReference } from '../../ports/files.ts';
+
 import { alternativesOf, flattenSchema, type Keywords } from '../schema/schema.ts';
 
 /** What a reference becomes at its place. */

@@ -1,5 +1,6 @@
 import { field, isObject } from '../../base/json.ts';
-import type { FileReference } from '../../ports.ts';
+import type { FileReference } from '../../ports/files.ts';
+
 import { alternativesOf, flattenSchema, type Keywords } from '../schema/schema.ts';
 import { type FileForm, judgeForm, type Place } from './form.ts';
 import { readReference } from './reference.ts';

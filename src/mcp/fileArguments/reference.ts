@@ -1,4 +1,4 @@
-import type { FileReference } from '../../ports.ts';
+import type { FileReference } from '../../ports/files.ts';
 
 export type ReadReference =
   | { readonly kind: 'reference'; readonly reference: FileReference }

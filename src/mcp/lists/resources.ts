@@ -7,7 +7,8 @@ import type {
   ResourceContents,
   ResourceInfo,
   TemplateInfo,
-} from '../../ports.ts';
+} from '../../ports/servers.ts';
+
 import { pickIcon } from './icons.ts';
 import {
   type AskPage,

@@ -1,5 +1,6 @@
 import { field } from '../../base/json.ts';
-import type { ToolInfo } from '../../ports.ts';
+import type { ToolInfo } from '../../ports/tools.ts';
+
 import { appOf } from '../apps/app.ts';
 import { scanParamHeaders } from '../pool/paramHeaders.ts';
 import { schemaProblem } from '../schema/limits.ts';

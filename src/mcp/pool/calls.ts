@@ -4,7 +4,9 @@ import {
   ProtocolError,
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/client';
-import type { AskedBy, ServerRequests, ToolCall, ToolInfo, ToolProgress } from '../../ports.ts';
+import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
+import type { ToolCall, ToolInfo, ToolProgress } from '../../ports/tools.ts';
+
 import { readElicitation } from '../requests/elicitation.ts';
 import type { SpillTable } from '../spill/table.ts';
 import { paramHeaders, scanParamHeaders } from './paramHeaders.ts';

@@ -1,20 +1,18 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/client';
 import { unlessAborted } from '../../base/async.ts';
 import { field } from '../../base/json.ts';
+import type { Disposable } from '../../ports/document.ts';
 import type {
   CompletionRequest,
-  Disposable,
   LogLevel,
   PromptList,
   ResourceList,
   ResourceName,
   ServerChange,
   ServerState,
-  ToolCall,
-  ToolInfo,
-  ToolList,
-  ToolProgress,
-} from '../../ports.ts';
+} from '../../ports/servers.ts';
+import type { ToolCall, ToolInfo, ToolList, ToolProgress } from '../../ports/tools.ts';
+
 import type { Connection } from '../connection/connection.ts';
 import { collectPrompts, collectResources, collectTemplates } from '../lists/resources.ts';
 import { collectTools } from '../lists/tools.ts';

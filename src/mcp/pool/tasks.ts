@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { field, isObject } from '../../base/json.ts';
-import type { ToolProgress } from '../../ports.ts';
+import type { ToolProgress } from '../../ports/tools.ts';
+
 import { oneLine } from '../connection/failure.ts';
 
 export interface TaskRequestOptions {

@@ -1,6 +1,7 @@
 import type { ElicitResult } from '@modelcontextprotocol/client';
 import { field, isObject, sameJson } from '../../base/json.ts';
-import type { Elicitation, ElicitationAnswer } from '../../ports.ts';
+import type { Elicitation, ElicitationAnswer } from '../../ports/requests.ts';
+
 import { whyRefused } from '../config/addresses.ts';
 import { checkAnswer, printAnswer } from '../schema/answer.ts';
 import { askableArguments } from '../schema/arguments.ts';

@@ -6,7 +6,8 @@ import type {
   SamplingPart,
   SamplingRequest,
   SamplingTool,
-} from '../../ports.ts';
+} from '../../ports/requests.ts';
+
 import { printJson } from '../schema/example.ts';
 
 /** What a server wants to ask a model. Throws a sentence for what cannot be asked. */

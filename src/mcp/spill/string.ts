@@ -1,4 +1,4 @@
-import type { Spill } from '../../ports.ts';
+import type { Spill } from '../../ports/results.ts';
 import {
   type Base64Text,
   EMPTY,

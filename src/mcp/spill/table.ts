@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import type { Spill, Spills } from '../../ports.ts';
+import type { Spill, Spills } from '../../ports/results.ts';
+
 import { renderPlaceholder } from '../../result/findBytes.ts';
 import { SpillFile } from './file.ts';
 

@@ -1,4 +1,4 @@
-import type { ChatModel } from '../../ports.ts';
+import type { ChatModel } from '../../ports/models.ts';
 import { needsKey } from './keys.ts';
 import { findModel, type ModelConfig } from './models.ts';
 

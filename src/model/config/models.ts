@@ -1,5 +1,5 @@
 import { isObject, parseJsonWithComments } from '../../base/json.ts';
-import type { Reasoning } from '../../ports.ts';
+import type { Reasoning } from '../../ports/models.ts';
 
 export type ProviderName =
   | 'anthropic'

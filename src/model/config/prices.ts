@@ -1,4 +1,4 @@
-import type { Usage } from '../../ports.ts';
+import type { Usage } from '../../ports/models.ts';
 import type { ModelConfig, ModelPrice, ProviderName } from './models.ts';
 
 /** What a model costs: the user's own figures, else those of a well-known model. Nothing when it is not known. */

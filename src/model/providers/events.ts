@@ -3,7 +3,8 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import type { FinishReason, ModelEvent, ProviderMetadata, Usage } from '../../ports.ts';
+import type { FinishReason, ModelEvent, ProviderMetadata, Usage } from '../../ports/models.ts';
+
 import { type AboutRequest, connectionLost, ModelError, toFailure } from './failure.ts';
 import type { Wire } from './wire.ts';
 

@@ -1,5 +1,6 @@
 import { isObject } from '../../base/json.ts';
-import type { ModelFailure } from '../../ports.ts';
+import type { ModelFailure } from '../../ports/models.ts';
+
 import type { StreamTrouble, StreamVerdict } from './streamEnd.ts';
 
 /** Long enough for a provider's own words, short enough for a line in a document. */

@@ -1,5 +1,6 @@
 import { messageOf } from '../../base/errors.ts';
-import type { FilePart, ModelMessage } from '../../ports.ts';
+import type { FilePart, ModelMessage } from '../../ports/models.ts';
+
 import { ModelError, stopped } from './failure.ts';
 
 /** More at a time would only wait for the same disk, and hold more in memory. */

@@ -8,7 +8,7 @@ import type {
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
 import { describeSize } from '../../base/size.ts';
-import type { AssistantPart, CallResult, ContentPart, FilePart, ModelMessage } from '../../ports.ts';
+import type { AssistantPart, CallResult, ContentPart, FilePart, ModelMessage } from '../../ports/models.ts';
 
 import type { FileBytes } from './files.ts';
 import { IMAGES, type Wire } from './wire.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ModelFailure } from '../../ports.ts';
+import type { ModelFailure } from '../../ports/models.ts';
 
 export type NextTry =
   /** `reason` is there when the failure's own message does not say why there is no other try. */

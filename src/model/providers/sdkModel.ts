@@ -11,7 +11,8 @@ import type {
   LanguageModelV4Prompt,
 } from '@ai-sdk/provider';
 import { isObject } from '../../base/json.ts';
-import type { ChatModel, ModelEvent, ModelRequest, ModelTool, Reasoning } from '../../ports.ts';
+import type { ChatModel, ModelEvent, ModelRequest, ModelTool, Reasoning } from '../../ports/models.ts';
+
 import type { ModelConfig } from '../config/models.ts';
 import { createEndpointFetch, type EndpointOptions, headersFor, hostOf } from './endpoint.ts';
 import { type AboutRequest, ModelError } from './failure.ts';

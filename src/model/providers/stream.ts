@@ -3,7 +3,8 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
-import type { ModelEvent } from '../../ports.ts';
+import type { ModelEvent } from '../../ports/models.ts';
+
 import type { EndpointOptions } from './endpoint.ts';
 import { EventReader } from './events.ts';
 import { type AboutRequest, connectionLost, ModelError, stopped, toFailure, wrongFormat } from './failure.ts';

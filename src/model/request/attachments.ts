@@ -7,7 +7,9 @@ import { withoutComments } from '../../chat/format/comments.ts';
 import { unescapeMarkers } from '../../chat/format/escape.ts';
 import { localLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
-import type { AttachedFile, AttachmentSource, ChatModel, ContentPart } from '../../ports.ts';
+import type { AttachedFile, AttachmentSource } from '../../ports/files.ts';
+import type { ChatModel, ContentPart } from '../../ports/models.ts';
+
 import { assetReference, MAX_IMAGE_BYTES } from '../../result/modelView.ts';
 import { summarize } from '../../result/summary.ts';
 import type { ViewedResult } from './resultParts.ts';

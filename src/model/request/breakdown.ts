@@ -3,7 +3,10 @@ import { leaveOutRegion, leaveOutTurn } from '../../chat/edits/leaveOut.ts';
 import type { Chat, Turn } from '../../chat/format/chat.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { allowsTool, type ChatSettings, setFrontMatter } from '../../chat/format/settings.ts';
-import type { ContentPart, ModelRequest, ModelTool, TextEdit, ToolName } from '../../ports.ts';
+import type { TextEdit } from '../../ports/document.ts';
+import type { ContentPart, ModelRequest, ModelTool } from '../../ports/models.ts';
+import type { ToolName } from '../../ports/tools.ts';
+
 import { leaveOutResult } from '../../result/readMarkdown.ts';
 import {
   estimateFile,

@@ -3,15 +3,10 @@ import { trimBlankLines } from '../../base/lines.ts';
 import { withoutComments } from '../../chat/format/comments.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { allowsTool, type ChatSettings, mergeSettings, readSettings } from '../../chat/format/settings.ts';
-import type {
-  AttachmentSource,
-  ChatModel,
-  ChatRules,
-  Conversation,
-  PreparedRequest,
-  ToolHost,
-  ToolList,
-} from '../../ports.ts';
+import type { AttachmentSource } from '../../ports/files.ts';
+import type { ChatModel, ChatRules, Conversation, PreparedRequest } from '../../ports/models.ts';
+import type { ToolHost, ToolList } from '../../ports/tools.ts';
+
 import { type Breakdown, breakDown, type Explained } from './breakdown.ts';
 import { buildRequest } from './request.ts';
 import { modelTools } from './tools.ts';

@@ -6,7 +6,7 @@ import type {
   ModelMessage,
   ModelRequest,
   ModelTool,
-} from '../../ports.ts';
+} from '../../ports/models.ts';
 
 /** In tokens, roughly. `attachments` are files; text that was attached is part of the history. */
 export interface RequestEstimate {

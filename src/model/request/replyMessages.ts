@@ -1,9 +1,9 @@
 import { readArguments, renderToolName, type WrittenCall } from '../../chat/format/calls.ts';
 import type { Turn } from '../../chat/format/chat.ts';
 import { answeredCall, type CallName, isSameCall } from '../../chat/format/nextAction.ts';
-
 import { type ReplyPart, readReply } from '../../chat/reply/read.ts';
-import type { AssistantPart, CallResult, ContentPart, ModelMessage, ModelTool } from '../../ports.ts';
+import type { AssistantPart, CallResult, ContentPart, ModelMessage, ModelTool } from '../../ports/models.ts';
+
 import type { ViewedResult } from './resultParts.ts';
 import { nameOfTool } from './tools.ts';
 

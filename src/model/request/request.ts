@@ -10,15 +10,16 @@ import type { ChatSettings } from '../../chat/format/settings.ts';
 import { unescapeReply } from '../../chat/reply/escape.ts';
 import { partialReply } from '../../chat/reply/place.ts';
 import { callsInBody } from '../../chat/reply/read.ts';
+import type { AttachmentSource } from '../../ports/files.ts';
 import type {
   AssistantPart,
-  AttachmentSource,
   ChatModel,
   ContentPart,
   ModelMessage,
   ModelRequest,
   ModelTool,
-} from '../../ports.ts';
+} from '../../ports/models.ts';
+
 import { AttachedParts, type Attachment, attachedLinks, calledText, textParts } from './attachments.ts';
 import {
   CallIds,

@@ -1,16 +1,10 @@
 import type { Turn } from '../../chat/format/chat.ts';
 import { readChatMdResult } from '../../chat/format/legacy.ts';
 import { turnBody } from '../../chat/format/parse.ts';
-import type {
-  AssetPart,
-  AttachedFile,
-  AttachmentSource,
-  CallResult,
-  ChatModel,
-  ContentPart,
-  ResultPart,
-  ToolResult,
-} from '../../ports.ts';
+import type { AttachedFile, AttachmentSource } from '../../ports/files.ts';
+import type { CallResult, ChatModel, ContentPart } from '../../ports/models.ts';
+import type { AssetPart, ResultPart, ToolResult } from '../../ports/results.ts';
+
 import { toModelParts } from '../../result/modelView.ts';
 import { readToolResult } from '../../result/readMarkdown.ts';
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isObject, mapStrings } from '../../base/json.ts';
-import type { ModelTool, ToolInfo, ToolName } from '../../ports.ts';
+import type { ModelTool } from '../../ports/models.ts';
+import type { ToolInfo, ToolName } from '../../ports/tools.ts';
 
 /** What the strictest provider takes. */
 const MAX_NAME_CHARS = 64;

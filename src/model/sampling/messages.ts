@@ -7,10 +7,8 @@ import type {
   ContentPart,
   ModelMessage,
   ModelTool,
-  SamplingMessage,
-  SamplingPart,
-  SamplingRequest,
-} from '../../ports.ts';
+} from '../../ports/models.ts';
+import type { SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
 
 import { acceptableSchema, stripTags } from '../request/tools.ts';
 

@@ -1,13 +1,7 @@
 import { readArguments } from '../../chat/format/calls.ts';
-import type {
-  ChatModel,
-  FinishReason,
-  ModelEvent,
-  ModelFailure,
-  SamplingAnswer,
-  SamplingPart,
-  SamplingRequest,
-} from '../../ports.ts';
+import type { ChatModel, FinishReason, ModelEvent, ModelFailure } from '../../ports/models.ts';
+import type { SamplingAnswer, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
+
 import { countAttempt, NO_ATTEMPTS, nextTry, waitWithCountdown } from '../providers/retry.ts';
 import { SamplingTools, samplingMessages } from './messages.ts';
 

@@ -1,19 +1,18 @@
 import { field } from '../../base/json.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
+import type { ChatRules } from '../../ports/models.ts';
+import type { ResourceContents, ResourceName, ServerHost } from '../../ports/servers.ts';
 import type {
   Audit,
   AuditEntry,
-  ChatRules,
   Consent,
   ConsentAnswer,
   ConsentSource,
-  ResourceContents,
-  ResourceName,
-  ServerHost,
   ToolCall,
   ToolInfo,
   ToolName,
-} from '../../ports.ts';
+} from '../../ports/tools.ts';
+
 import { audited } from '../consent/audit.ts';
 
 /** A call whose result is not made into files: an app gets it as the server sent it. */

@@ -4,7 +4,10 @@ import { renderToolName } from '../../chat/format/calls.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { type App, type AppCsp, policyOf, withPolicy } from '../../mcp/apps/app.ts';
 import { AppSession, type AppTool, quoteForChat } from '../../mcp/apps/session.ts';
-import type { Log, ResourceContents, ServerHost, ToolCall } from '../../ports.ts';
+import type { Log } from '../../ports/document.ts';
+import type { ResourceContents, ServerHost } from '../../ports/servers.ts';
+import type { ToolCall } from '../../ports/tools.ts';
+
 import { toHtml } from '../../preview/html.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

@@ -1,6 +1,13 @@
 import * as vscode from 'vscode';
 import { deferred } from '../../base/async.ts';
-import type { ChatDocument, Disposable, DocumentChange, EditOptions, TextEdit } from '../../ports.ts';
+import type {
+  ChatDocument,
+  Disposable,
+  DocumentChange,
+  EditOptions,
+  TextEdit,
+} from '../../ports/document.ts';
+
 import { autoSave } from '../settings.ts';
 import { exists } from './chatFiles.ts';
 

@@ -5,7 +5,8 @@ import { encodeTarget, renderFileLink } from '../../chat/edits/fileLink.ts';
 import { readMarker } from '../../chat/format/marker.ts';
 import { judgeMediaType } from '../../media/sniff.ts';
 import { type MediaType, mediaByExtension } from '../../media/table.ts';
-import type { AssetStore, ResultAssets } from '../../ports.ts';
+import type { AssetStore, ResultAssets } from '../../ports/results.ts';
+
 import { CHAT_FILES } from '../run/lenses.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { readUriList, relativeTarget } from './fileLink.ts';

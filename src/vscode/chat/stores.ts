@@ -5,7 +5,9 @@ import * as vscode from 'vscode';
 import { ASSET_FOLDER, newResultId } from '../../assets/names.ts';
 import { type AssetPlace, FolderAssets, NumberedAssets, type NumberedOptions } from '../../assets/store.ts';
 import { sweepLeftovers, temporaryName } from '../../assets/writeFile.ts';
-import type { AssetBytes, AssetStore, Log, NewAsset, ResultAssets } from '../../ports.ts';
+import type { Log } from '../../ports/document.ts';
+import type { AssetBytes, AssetStore, NewAsset, ResultAssets } from '../../ports/results.ts';
+
 import { resultLimits } from '../settings.ts';
 
 const MAX_STORES = 20;

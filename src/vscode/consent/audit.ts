@@ -1,6 +1,9 @@
 import * as vscode from 'vscode';
 import { AuditFile } from '../../assets/auditFile.ts';
-import type { Audit, AuditEntry, ConsentSource, Disposable, Log, ServerHost } from '../../ports.ts';
+import type { Disposable, Log } from '../../ports/document.ts';
+import type { ServerHost } from '../../ports/servers.ts';
+import type { Audit, AuditEntry, ConsentSource } from '../../ports/tools.ts';
+
 import { isAudited } from '../settings.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 

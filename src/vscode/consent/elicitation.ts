@@ -5,7 +5,8 @@ import { checkElicitationUrl } from '../../mcp/requests/elicitation.ts';
 import { printAnswer } from '../../mcp/schema/answer.ts';
 import { askableArguments } from '../../mcp/schema/arguments.ts';
 import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
-import type { AskedBy, Elicitation, ElicitationAnswer } from '../../ports.ts';
+import type { AskedBy, Elicitation, ElicitationAnswer } from '../../ports/requests.ts';
+
 import { type Answers, askQuestions } from '../ui/askQuestions.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

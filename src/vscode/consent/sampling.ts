@@ -8,7 +8,9 @@ import {
   renderAnswer,
   renderSampling,
 } from '../../model/sampling/text.ts';
-import type { AskedBy, ChatModel, SamplingAnswer, SamplingRequest } from '../../ports.ts';
+import type { ChatModel } from '../../ports/models.ts';
+import type { AskedBy, SamplingAnswer, SamplingRequest } from '../../ports/requests.ts';
+
 import { editDocument } from '../chat/editorDocument.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';

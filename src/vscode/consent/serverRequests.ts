@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
 import { AskLimit } from '../../mcp/requests/askLimit.ts';
-import type { AskedBy, Audit, ServerRequests } from '../../ports.ts';
+import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
+import type { Audit } from '../../ports/tools.ts';
+
 import { plainMessage } from '../ui/plainMessage.ts';
 import { audited } from './audit.ts';
 import { askElicitation } from './elicitation.ts';

@@ -2,7 +2,8 @@ import * as vscode from 'vscode';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { strictest } from '../../chat/format/settings.ts';
-import type { AboutCall, Approval, Consent, ConsentAnswer, ToolCall, ToolInfo } from '../../ports.ts';
+import type { AboutCall, Approval, Consent, ConsentAnswer, ToolCall, ToolInfo } from '../../ports/tools.ts';
+
 import { approve } from '../settings.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { figure, t } from '../ui/words.ts';

@@ -1,6 +1,7 @@
 import { showInvisible } from '../../chat/format/escape.ts';
 import { fingerprint } from '../../mcp/config/fingerprint.ts';
-import type { ToolInfo } from '../../ports.ts';
+import type { ToolInfo } from '../../ports/tools.ts';
+
 import { t } from '../ui/words.ts';
 
 /** What is kept of a tool that was allowed once, so that a change can be seen and told. */

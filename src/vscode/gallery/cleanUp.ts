@@ -2,7 +2,9 @@ import * as vscode from 'vscode';
 import { ASSET_FOLDER, findUnlinked, readAssetName } from '../../assets/names.ts';
 import { messageOf } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
-import type { AssetKind, RunOutcome } from '../../ports.ts';
+import type { RunOutcome } from '../../ports/document.ts';
+import type { AssetKind } from '../../ports/results.ts';
+
 import { isChat } from '../chat/chatFiles.ts';
 import { withNotice } from '../ui/progress.ts';
 

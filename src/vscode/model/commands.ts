@@ -5,7 +5,8 @@ import { parseChat } from '../../chat/format/parse.ts';
 import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
 import { costOf } from '../../model/config/prices.ts';
 import { calibrate, estimateRequest } from '../../model/request/estimate.ts';
-import type { ModelRequest, Usage } from '../../ports.ts';
+import type { ModelRequest, Usage } from '../../ports/models.ts';
+
 import { chatName, findChat } from '../chat/chatFiles.ts';
 import { editDocument } from '../chat/editorDocument.ts';
 import type { Conversations } from '../run/conversations.ts';

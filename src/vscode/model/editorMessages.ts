@@ -1,5 +1,5 @@
 import { describeSize } from '../../base/size.ts';
-import type { ContentPart, FilePart, ModelMessage, ModelRequest } from '../../ports.ts';
+import type { ContentPart, FilePart, ModelMessage, ModelRequest } from '../../ports/models.ts';
 
 /** A request in the words of the editor's language models, which know users and assistants and nobody else. */
 export interface EditorMessage {

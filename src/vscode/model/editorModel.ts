@@ -1,7 +1,15 @@
 import * as vscode from 'vscode';
 import { deferred } from '../../base/async.ts';
 import { isObject } from '../../base/json.ts';
-import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, ModelTool, Usage } from '../../ports.ts';
+import type {
+  ChatModel,
+  ModelEvent,
+  ModelFailure,
+  ModelRequest,
+  ModelTool,
+  Usage,
+} from '../../ports/models.ts';
+
 import {
   type EditorContent,
   type EditorMessage,

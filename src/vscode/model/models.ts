@@ -4,7 +4,9 @@ import { findLocalModels } from '../../model/config/local.ts';
 import { findModel, type ModelConfig, type ModelPrice, readModels } from '../../model/config/models.ts';
 import { priceOf } from '../../model/config/prices.ts';
 import { isSdkProvider, wireOf } from '../../model/providers/wire.ts';
-import type { ChatModel, Log } from '../../ports.ts';
+import type { Log } from '../../ports/document.ts';
+import type { ChatModel } from '../../ports/models.ts';
+
 import { defaultModel, userModels } from '../settings.ts';
 import { EditorModel, editorModelName, findEditorModel, listEditorModels } from './editorModel.ts';
 import type { Keys } from './keys.ts';

@@ -1,10 +1,9 @@
-import { describeSeconds } from '../ui/progress.ts';
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import type { ModelConfig, ModelPrice } from '../../model/config/models.ts';
 import { describeCount, priceOf } from '../../model/config/prices.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { countSeconds } from '../ui/progress.ts';
+import { countSeconds, describeSeconds } from '../ui/progress.ts';
 
 import { editorModelName } from './editorModel.ts';
 

@@ -4,14 +4,12 @@ import { findAsset, findFile, isInside } from '../../assets/confined.ts';
 import { type FileFacts, readFacts } from '../../assets/facts.ts';
 import { ASSET_FOLDER } from '../../assets/names.ts';
 import { hasCode } from '../../base/errors.ts';
-
 import { describeSize } from '../../base/size.ts';
 import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
-
 import { allowsTool } from '../../chat/format/settings.ts';
 import { type PointedAt, pointedAt } from '../../chat/outline/pointedAt.ts';
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';
-import type { ToolName } from '../../ports.ts';
+import type { ToolName } from '../../ports/tools.ts';
 
 import { chatOf } from '../chat/openChats.ts';
 import { placesOf } from '../chat/places.ts';

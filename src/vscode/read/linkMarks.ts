@@ -8,7 +8,7 @@ import { findLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
 import { readSettings } from '../../chat/format/settings.ts';
 import { whyNotSent } from '../../model/request/attachments.ts';
-import type { AttachedFile, AttachmentSource } from '../../ports.ts';
+import type { AttachedFile, AttachmentSource } from '../../ports/files.ts';
 
 import { isChat } from '../chat/chatFiles.ts';
 import { chatOf } from '../chat/openChats.ts';

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import type { BreakdownItem } from '../../model/request/breakdown.ts';
-import type { TextEdit } from '../../ports.ts';
+import type { TextEdit } from '../../ports/document.ts';
+
 import { findChat } from '../chat/chatFiles.ts';
 import { applyEdit } from '../chat/commands.ts';
 import type { ModelCommands } from '../model/commands.ts';

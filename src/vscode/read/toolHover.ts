@@ -1,7 +1,7 @@
 import { showInvisible } from '../../chat/format/escape.ts';
 import { askableArguments } from '../../mcp/schema/arguments.ts';
 import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
-import type { ToolInfo } from '../../ports.ts';
+import type { ToolInfo } from '../../ports/tools.ts';
 
 /** The words around what a server says, in the user's language. */
 export interface ToolHoverWords {

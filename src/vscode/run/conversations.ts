@@ -2,9 +2,11 @@ import * as vscode from 'vscode';
 import { FolderAttachments, readAgentFile } from '../../assets/chatFiles.ts';
 import { ASSET_FOLDER } from '../../assets/names.ts';
 import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
-
 import { ChatConversation } from '../../model/request/conversation.ts';
-import type { AttachmentSource, ChatModel, ToolHost, ToolList } from '../../ports.ts';
+import type { AttachmentSource } from '../../ports/files.ts';
+import type { ChatModel } from '../../ports/models.ts';
+import type { ToolHost, ToolList } from '../../ports/tools.ts';
+
 import { placesOf } from '../chat/places.ts';
 import type { AttachmentConsent } from '../consent/attachments.ts';
 import type { EditorModels } from '../model/models.ts';

@@ -1,6 +1,6 @@
-import { describeSeconds } from '../ui/progress.ts';
 import { describeCost, describeCount } from '../../model/config/prices.ts';
 import { plainMarkdown } from '../read/toolHover.ts';
+import { describeSeconds } from '../ui/progress.ts';
 import { t } from '../ui/words.ts';
 import type { ChatTotal, SpentTurn } from './totals.ts';
 

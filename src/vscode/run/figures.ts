@@ -1,7 +1,7 @@
-import { describeSeconds } from '../ui/progress.ts';
 import * as vscode from 'vscode';
 import { describeCount } from '../../model/config/prices.ts';
 import { chatOf } from '../chat/openChats.ts';
+import { describeSeconds } from '../ui/progress.ts';
 
 import { CHARS_PER_TOKEN, type RunState } from './costText.ts';
 import { speakerStart } from './lenses.ts';

@@ -1,7 +1,10 @@
 import * as vscode from 'vscode';
 import { renderToolName } from '../../chat/format/calls.ts';
 import type { ReplyProgress } from '../../listener.ts';
-import type { Conversation, ServerHost, ToolCall, ToolHost, ToolProgress } from '../../ports.ts';
+import type { Conversation } from '../../ports/models.ts';
+import type { ServerHost } from '../../ports/servers.ts';
+import type { ToolCall, ToolHost, ToolProgress } from '../../ports/tools.ts';
+
 import { plainMessage } from '../ui/plainMessage.ts';
 import { Notice } from '../ui/progress.ts';
 

@@ -1,21 +1,13 @@
 import * as vscode from 'vscode';
 import { acquireLock, acquireLockOn, type ChatLock, type ChatLocked } from '../../assets/chatLock.ts';
 import { ChatListener, type ReplyProgress } from '../../listener.ts';
-import type {
-  AssetStore,
-  Audit,
-  ChatModel,
-  Consent,
-  Conversation,
-  FileArguments,
-  Log,
-  ModelRequest,
-  RunOutcome,
-  ServerHost,
-  ToolHost,
-  ToolName,
-  Usage,
-} from '../../ports.ts';
+import type { Log, RunOutcome } from '../../ports/document.ts';
+import type { FileArguments } from '../../ports/files.ts';
+import type { ChatModel, Conversation, ModelRequest, Usage } from '../../ports/models.ts';
+import type { AssetStore } from '../../ports/results.ts';
+import type { ServerHost } from '../../ports/servers.ts';
+import type { Audit, Consent, ToolHost, ToolName } from '../../ports/tools.ts';
+
 import { EditorDocument } from '../chat/editorDocument.ts';
 import { failed, RUNNING, tell } from '../ui/outcomes.ts';
 import { EndFollower } from './follow.ts';

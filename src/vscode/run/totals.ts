@@ -1,4 +1,4 @@
-import type { Usage } from '../../ports.ts';
+import type { Usage } from '../../ports/models.ts';
 
 /** One answer of a model, and what it took. */
 export interface SpentTurn {

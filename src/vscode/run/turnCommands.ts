@@ -2,7 +2,8 @@ import * as vscode from 'vscode';
 import { applied, planRegeneration, turnAt } from '../../chat/edits/fork.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
 import { nextAction, pendingCalls } from '../../chat/format/nextAction.ts';
-import type { RunOutcome, TextEdit } from '../../ports.ts';
+import type { RunOutcome, TextEdit } from '../../ports/document.ts';
+
 import { findChat, selectArguments } from '../chat/chatFiles.ts';
 import { applyEdit, writeFork } from '../chat/commands.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
-import type { LogLevel, ResourceName, ServerHost } from '../../ports.ts';
+import type { LogLevel, ResourceName, ServerHost } from '../../ports/servers.ts';
+
 import { fillTemplate, pickResource } from '../tools/readResource.ts';
 import { readFields, readString } from '../ui/commandArguments.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

@@ -6,9 +6,9 @@ import type {
   ResourceList,
   ServerState,
   TemplateInfo,
-  ToolInfo,
-  ToolList,
-} from '../../ports.ts';
+} from '../../ports/servers.ts';
+import type { ToolInfo, ToolList } from '../../ports/tools.ts';
+
 import { plainMessage } from '../ui/plainMessage.ts';
 import { figure, t } from '../ui/words.ts';
 

@@ -1,13 +1,6 @@
-import type {
-  Disposable,
-  PromptInfo,
-  ResourceList,
-  ServerChange,
-  ServerHost,
-  ServerState,
-  ToolInfo,
-  ToolName,
-} from '../../ports.ts';
+import type { Disposable } from '../../ports/document.ts';
+import type { PromptInfo, ResourceList, ServerChange, ServerHost, ServerState } from '../../ports/servers.ts';
+import type { ToolInfo, ToolName } from '../../ports/tools.ts';
 
 type Host = Pick<ServerHost, 'states' | 'onDidChange' | 'listTools' | 'listPrompts' | 'listResources'>;
 

@@ -4,8 +4,8 @@ import { looksSecret } from '../../mcp/config/checks.ts';
 import { describeChange, describeServer, fingerprintServer } from '../../mcp/config/fingerprint.ts';
 import { inputsOf, type ResolvedServer, resolveInputs } from '../../mcp/config/inputs.ts';
 import type { ServerConfig } from '../../mcp/config/types.ts';
+import type { Log } from '../../ports/document.ts';
 
-import type { Log } from '../../ports.ts';
 import type { ServerInputs } from './inputs.ts';
 import {
   type ConfiguredServer,

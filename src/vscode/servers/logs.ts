@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { showInvisible } from '../../chat/format/escape.ts';
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/document.ts';
+
 import { plainMessage } from '../ui/plainMessage.ts';
 
 /** Longer messages are cut: a server may send megabytes. */

@@ -3,7 +3,9 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import { judgeMediaType } from '../../media/sniff.ts';
 import { mediaByExtension } from '../../media/table.ts';
-import type { Disposable, ResourceContents, ResourceName, ServerHost } from '../../ports.ts';
+import type { Disposable } from '../../ports/document.ts';
+import type { ResourceContents, ResourceName, ServerHost } from '../../ports/servers.ts';
+
 import { nameFromUri } from '../../result/blocks.ts';
 import { judgeTextType } from '../../result/markdown.ts';
 

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import type { ServerHost } from '../../ports.ts';
+import type { ServerHost } from '../../ports/servers.ts';
+
 import type { ServerRow } from './items.ts';
 import type { ListedServer, ServerList } from './list.ts';
 

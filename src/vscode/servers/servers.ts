@@ -6,7 +6,11 @@ import type { Verdict, VerdictStore } from '../../mcp/connection/knownProtocols.
 import type { CredentialStore } from '../../mcp/oauth/credentials.ts';
 import type { Connections } from '../../mcp/pool/connections.ts';
 import { type AppResult, type AppSink, McpClient } from '../../mcpClient.ts';
-import type { ChatModel, ChatRules, Consent, Log, ResourceName, ToolHost } from '../../ports.ts';
+import type { Log } from '../../ports/document.ts';
+import type { ChatModel, ChatRules } from '../../ports/models.ts';
+import type { ResourceName } from '../../ports/servers.ts';
+import type { Consent, ToolHost } from '../../ports/tools.ts';
+
 import type { AppPanels } from '../apps/panel.ts';
 import { AuditLog, audited, auditStarts } from '../consent/audit.ts';
 import { AlwaysServers } from '../consent/sampling.ts';

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import { Throttle } from '../../base/throttle.ts';
-import type { ResourceList, ServerChange, ServerHost } from '../../ports.ts';
+import type { ResourceList, ServerChange, ServerHost } from '../../ports/servers.ts';
+
 import { isEnabled, setEnabled } from '../tools/switches.ts';
 import {
   type Contents,

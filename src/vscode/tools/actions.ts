@@ -1,9 +1,10 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
-
 import type { ChatListener, ToolRequest } from '../../listener.ts';
-import type { RunOutcome, ToolHost } from '../../ports.ts';
+import type { RunOutcome } from '../../ports/document.ts';
+import type { ToolHost } from '../../ports/tools.ts';
+
 import { createChat, discardEmptyChat, findChat } from '../chat/chatFiles.ts';
 import type { EditorServers } from '../servers/servers.ts';
 import { type Fields, readFields, readObject, readString } from '../ui/commandArguments.ts';

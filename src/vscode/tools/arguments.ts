@@ -5,7 +5,8 @@ import { readReference, renderFileReference } from '../../mcp/fileArguments/refe
 import { checkAnswer } from '../../mcp/schema/answer.ts';
 import { askableArguments, fillDefaults } from '../../mcp/schema/arguments.ts';
 import type { Answer, ArgumentQuestion } from '../../mcp/schema/question.ts';
-import type { ToolInfo } from '../../ports.ts';
+import type { ToolInfo } from '../../ports/tools.ts';
+
 import { activeChat } from '../chat/chatFiles.ts';
 import { type Answers, askQuestions } from '../ui/askQuestions.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

@@ -2,7 +2,8 @@ import * as vscode from 'vscode';
 import { ASSET_FOLDER } from '../../assets/names.ts';
 import { type BuiltInOptions, builtInTools, withBuiltInServer } from '../../catalog/tools/builtIn.ts';
 import { BUILT_IN_SERVER, type BuiltInPlaces } from '../../catalog/tools/places.ts';
-import type { ToolInfo } from '../../ports.ts';
+import type { ToolInfo } from '../../ports/tools.ts';
+
 import { readChat } from '../chat/chatFiles.ts';
 import { placesOf } from '../chat/places.ts';
 import type { ServerList } from '../servers/list.ts';

@@ -2,7 +2,9 @@ import * as vscode from 'vscode';
 import { unlessAborted } from '../../base/async.ts';
 import { allowsTool } from '../../chat/format/settings.ts';
 import { processMixedToolResult, type ResultLimits, type ToolSettings } from '../../mcpClient.ts';
-import type { ToolCall, ToolCallOptions, ToolHost, ToolInfo, ToolResult } from '../../ports.ts';
+import type { ToolResult } from '../../ports/results.ts';
+import type { ToolCall, ToolCallOptions, ToolHost, ToolInfo } from '../../ports/tools.ts';
+
 import { editorTools, resultLimits, toolSettings } from '../settings.ts';
 
 /** The name under which the editor's own tools are called, as if they were those of one more server. */
@@ -87,7 +89,10 @@ async function invoke(
   signal?.addEventListener('abort', stop, { once: true });
   try {
     const options = { input, toolInvocationToken: undefined };
-    return await unlessAborted(Promise.resolve(vscode.lm.invokeTool(name, options, cancellation.token)), signal);
+    return await unlessAborted(
+      Promise.resolve(vscode.lm.invokeTool(name, options, cancellation.token)),
+      signal,
+    );
   } finally {
     signal?.removeEventListener('abort', stop);
     cancellation.dispose();

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { PromptRequest } from '../../loop/insertions.ts';
-import type { PromptInfo, PromptList, ServerHost } from '../../ports.ts';
+import type { PromptInfo, PromptList, ServerHost } from '../../ports/servers.ts';
+
 import { type Answers, askCompleted } from '../ui/completionInput.ts';
 import { type PickWords, pickGrowing, type Row } from '../ui/growingPick.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

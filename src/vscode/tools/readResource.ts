@@ -1,7 +1,13 @@
 import * as vscode from 'vscode';
 import { describeSize } from '../../base/size.ts';
 import { fillBlanks, readBlanks } from '../../mcp/lists/uriTemplate.ts';
-import type { ResourceInfo, ResourceList, ResourceName, ServerHost, TemplateInfo } from '../../ports.ts';
+import type {
+  ResourceInfo,
+  ResourceList,
+  ResourceName,
+  ServerHost,
+  TemplateInfo,
+} from '../../ports/servers.ts';
 
 import { askCompleted } from '../ui/completionInput.ts';
 import { type PickWords, pickGrowing, type Row } from '../ui/growingPick.ts';

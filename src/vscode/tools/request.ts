@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import type { ToolRequest } from '../../listener.ts';
 import { missingArguments } from '../../mcp/schema/arguments.ts';
-import type { ToolHost, ToolInfo, ToolList } from '../../ports.ts';
+import type { ToolHost, ToolInfo, ToolList } from '../../ports/tools.ts';
+
 import { type Fields, readObject, readString } from '../ui/commandArguments.ts';
 import { pickGrowing, type Row } from '../ui/growingPick.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { allowsTool } from '../../chat/format/settings.ts';
-import type { ToolHost, ToolList, ToolName } from '../../ports.ts';
+import type { ToolHost, ToolList, ToolName } from '../../ports/tools.ts';
+
 import { disabledTools } from '../settings.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 

@@ -1,7 +1,5 @@
-import { describeSeconds } from './progress.ts';
 import * as vscode from 'vscode';
-import { countSeconds } from './progress.ts';
-
+import { countSeconds, describeSeconds } from './progress.ts';
 
 /** A row of a list; one without a value is there to be read. */
 export interface Row<T> extends vscode.QuickPickItem {

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import type { RunOutcome } from '../../ports.ts';
+import type { RunOutcome } from '../../ports/document.ts';
+
 import { plainMessage } from './plainMessage.ts';
 
 export const CANCELLED: RunOutcome = {

@@ -1,9 +1,7 @@
-import { t } from './words.ts';
 import * as vscode from 'vscode';
 import { deferred, untilAborted } from '../../base/async.ts';
 import { describeSize } from '../../base/size.ts';
-
-
+import { t } from './words.ts';
 
 /** What is over sooner needs no telling. */
 const PATIENCE_MS = 500;

@@ -3,7 +3,8 @@ import { argumentsStart } from '../../chat/completion/place.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
 import { pendingCalls } from '../../chat/format/nextAction.ts';
 import type { ArgumentHelp, ArgumentProblem } from '../../mcp/callArguments/help.ts';
-import type { ToolInfo, ToolName } from '../../ports.ts';
+import type { ToolInfo, ToolName } from '../../ports/tools.ts';
+
 import { chatOf } from '../chat/openChats.ts';
 import type { KnownServers } from '../servers/known.ts';
 

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { ArgumentProblem } from '../../mcp/callArguments/help.ts';
-import type { ServerHost } from '../../ports.ts';
+import type { ServerHost } from '../../ports/servers.ts';
+
 import { isChat } from '../chat/chatFiles.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { rangeOf, type ToolHelp, type WaitingCall, waitingCalls } from './argumentHelp.ts';

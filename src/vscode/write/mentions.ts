@@ -2,7 +2,9 @@ import * as vscode from 'vscode';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
 import { argumentsSnippet, escapeText } from '../../mcp/callArguments/schema.ts';
-import type { PromptInfo, ResourceList, ToolInfo } from '../../ports.ts';
+import type { PromptInfo, ResourceList } from '../../ports/servers.ts';
+import type { ToolInfo } from '../../ports/tools.ts';
+
 import { chatOf } from '../chat/openChats.ts';
 import type { ServerRow } from '../servers/items.ts';
 import { isEnabled } from '../tools/switches.ts';

@@ -1,6 +1,7 @@
 import type * as vscode from 'vscode';
 import type { Place } from '../../chat/completion/place.ts';
-import type { ServerHost } from '../../ports.ts';
+import type { ServerHost } from '../../ports/servers.ts';
+
 import type { EditorModels } from '../model/models.ts';
 import type { KnownServers } from '../servers/known.ts';
 import type { ServerRows } from '../servers/rows.ts';

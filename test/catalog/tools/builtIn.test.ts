@@ -5,7 +5,9 @@ import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { builtInTools, withBuiltInServer, withBuiltInTools } from '../../../src/catalog/tools/builtIn.ts';
 import { BUILT_IN_SERVER, type BuiltInPlaces } from '../../../src/catalog/tools/places.ts';
-import type { ResultAssets, ToolHost, ToolResult } from '../../../src/ports.ts';
+import type { ResultAssets, ToolResult } from '../../../src/ports/results.ts';
+import type { ToolHost } from '../../../src/ports/tools.ts';
+
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { readToolResult } from '../../../src/result/readMarkdown.ts';
 import { needsSymlinks } from '../../windows/needs.ts';

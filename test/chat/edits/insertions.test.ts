@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { appendTurns, insertIntoUserTurn, type NewTurn } from '../../../src/chat/edits/append.ts';
 import { localLinks } from '../../../src/chat/format/links.ts';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
-import type { ResultPart } from '../../../src/ports.ts';
+import type { ResultPart } from '../../../src/ports/results.ts';
+
 import { renderForReply, renderForUser } from '../../../src/result/turnMarkdown.ts';
 import { applyEdit } from '../../applyEdit.ts';
 import { hostileReply } from '../hostileReply.ts';

@@ -9,7 +9,8 @@ import {
   type ReplyEnding,
   reopenReply,
 } from '../../../src/chat/reply/place.ts';
-import type { TextEdit } from '../../../src/ports.ts';
+import type { TextEdit } from '../../../src/ports/document.ts';
+
 import { editDocument as edit } from '../replyDocument.ts';
 
 const C = '<!-- filechat:writing k1 -->';

@@ -6,7 +6,8 @@ import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import { mergeMetadata } from '../../../src/chat/reply/notes.ts';
 import { callsInBody, type ReplyPart, readReply } from '../../../src/chat/reply/read.ts';
 import { ReplyRenderer } from '../../../src/chat/reply/render.ts';
-import type { ModelEvent, ProviderMetadata } from '../../../src/ports.ts';
+import type { ModelEvent, ProviderMetadata } from '../../../src/ports/models.ts';
+
 import { hostileReply } from '../hostileReply.ts';
 
 const TICKS = '````';

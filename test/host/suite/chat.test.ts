@@ -4,7 +4,8 @@ import { basename } from 'node:path';
 import { suite, suiteSetup, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { parseChat } from '../../../src/chat/format/parse.ts';
-import type { RunOutcome } from '../../../src/ports.ts';
+import type { RunOutcome } from '../../../src/ports/document.ts';
+
 import { holds, inWorkspace, openChat, useSampleServer } from './workspace.ts';
 
 const CALL = (tool: string, json = '{}') => `\`\`\`tool_call mine.${tool}\n${json}\n\`\`\`\n`;

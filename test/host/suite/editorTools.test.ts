@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, suiteSetup, suiteTeardown, test } from 'mocha';
 import * as vscode from 'vscode';
-import type { NewAsset, RunOutcome, ToolCall, ToolCallOptions, ToolHost } from '../../../src/ports.ts';
+import type { RunOutcome } from '../../../src/ports/document.ts';
+import type { NewAsset } from '../../../src/ports/results.ts';
+import type { ToolCall, ToolCallOptions, ToolHost } from '../../../src/ports/tools.ts';
+
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { withEditorTools } from '../../../src/vscode/tools/editorTools.ts';
 import { openChat, useSampleServer } from './workspace.ts';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
-import type { RunOutcome } from '../../../src/ports.ts';
+import type { RunOutcome } from '../../../src/ports/document.ts';
+
 import { MemoryFiles } from './memfs.ts';
 import { TestModel } from './testModel.ts';
 import { openChat, useSampleServer } from './workspace.ts';

@@ -3,7 +3,8 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
-import type { RunOutcome } from '../../../src/ports.ts';
+import type { RunOutcome } from '../../../src/ports/document.ts';
+
 import { WorkspaceAssets } from '../../../src/vscode/chat/stores.ts';
 import { MemoryFiles } from './memfs.ts';
 import { holds, inWorkspace, openChat, useSampleServer } from './workspace.ts';

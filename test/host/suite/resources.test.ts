@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { setup, suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { parseChat } from '../../../src/chat/format/parse.ts';
-import type { ResourceContents, ResourceName, RunOutcome, ServerState } from '../../../src/ports.ts';
+import type { RunOutcome } from '../../../src/ports/document.ts';
+import type { ResourceContents, ResourceName, ServerState } from '../../../src/ports/servers.ts';
+
 import { ResourceDocuments } from '../../../src/vscode/servers/resources.ts';
 import { holds, inWorkspace, openChat, useSampleServer } from './workspace.ts';
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { setup, suite, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
-import type { ServerChange, ServerHost, ServerState, ToolInfo } from '../../../src/ports.ts';
+import type { ServerChange, ServerHost, ServerState } from '../../../src/ports/servers.ts';
+import type { ToolInfo } from '../../../src/ports/tools.ts';
+
 import { ServerCommands } from '../../../src/vscode/servers/commands.ts';
 import type { ServerNode } from '../../../src/vscode/servers/items.ts';
 import type { ListedServer } from '../../../src/vscode/servers/list.ts';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AssetPart, ResultPart } from '../../../src/ports.ts';
+import type { AssetPart, ResultPart } from '../../../src/ports/results.ts';
+
 import { readToolResult } from '../../../src/result/readMarkdown.ts';
 import type { Called, SentBlock } from './connect.ts';
 

@@ -5,10 +5,11 @@ import { Client, type StandardSchemaV1 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import type { ServerConfig, StdioServer } from '../../../src/mcp/config/types.ts';
-
 import { Connections } from '../../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../../src/mcpClient.ts';
-import type { Spills, ToolCall, ToolCallOptions, ToolResult } from '../../../src/ports.ts';
+import type { Spills, ToolResult } from '../../../src/ports/results.ts';
+import type { ToolCall, ToolCallOptions } from '../../../src/ports/tools.ts';
+
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { createTemporaryFolder } from './temporaryFolder.ts';
 

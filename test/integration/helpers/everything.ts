@@ -2,10 +2,13 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
-
 import { Connections } from '../../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../../src/mcpClient.ts';
-import type { ServerChange, ServerRequests, ToolCallOptions, ToolResult } from '../../../src/ports.ts';
+import type { ServerRequests } from '../../../src/ports/requests.ts';
+import type { ToolResult } from '../../../src/ports/results.ts';
+import type { ServerChange } from '../../../src/ports/servers.ts';
+import type { ToolCallOptions } from '../../../src/ports/tools.ts';
+
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { createTemporaryFolder } from './temporaryFolder.ts';
 

@@ -1,16 +1,14 @@
 import { answerSampling } from '../../../src/model/sampling/sampling.ts';
+import type { ChatModel, ModelEvent, ModelRequest } from '../../../src/ports/models.ts';
 import type {
   AskedBy,
-  ChatModel,
   Elicitation,
   ElicitationAnswer,
-  ModelEvent,
-  ModelRequest,
   Root,
   SamplingAnswer,
   SamplingRequest,
   ServerRequests,
-} from '../../../src/ports.ts';
+} from '../../../src/ports/requests.ts';
 
 export interface Outcome {
   readonly args?: Readonly<Record<string, unknown>>;

@@ -10,10 +10,11 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import type { RemoteServer, ServerConfig, StdioServer } from '../../../src/mcp/config/types.ts';
-
 import { Connections, type ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../../src/mcpClient.ts';
-import type { ToolCallOptions, ToolResult } from '../../../src/ports.ts';
+import type { ToolResult } from '../../../src/ports/results.ts';
+import type { ToolCallOptions } from '../../../src/ports/tools.ts';
+
 import { createTemporaryFolder } from './temporaryFolder.ts';
 
 const SERVER = fileURLToPath(new URL('../fixtures/hostile-server.mjs', import.meta.url));

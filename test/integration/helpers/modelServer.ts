@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { LLMock } from '@copilotkit/aimock';
 import type { ModelConfig } from '../../../src/model/config/models.ts';
 import type { SdkProvider } from '../../../src/model/providers/wire.ts';
-import type { ChatModel, ModelEvent, ModelRequest } from '../../../src/ports.ts';
+import type { ChatModel, ModelEvent, ModelRequest } from '../../../src/ports/models.ts';
 
 export const PROVIDERS: readonly SdkProvider[] = [
   'anthropic',

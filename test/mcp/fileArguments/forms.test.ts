@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { ReferencedFiles } from '../../../src/mcp/fileArguments/files.ts';
 import { filesWanted } from '../../../src/mcp/fileArguments/plan.ts';
-import type { FileSource } from '../../../src/ports.ts';
+import type { FileSource } from '../../../src/ports/files.ts';
+
 import { ASSET, BASE64, NAME, PATH, resolve, SOURCE, taking } from './referenced.ts';
 
 const DATA_URL = 'data:application/pdf;base64,YWJj';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { askableArguments } from '../../../src/mcp/schema/arguments.ts';
-import type { ToolProgress } from '../../../src/ports.ts';
+import type { ToolProgress } from '../../../src/ports/tools.ts';
+
 import { firstText, fromNpm, isAlive, scripted, serve, TIMEOUT_MS } from '../serving.ts';
 
 describe('listing tools', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { callAsTask, type SendRequest, type TaskRequestOptions } from '../../../src/mcp/pool/tasks.ts';
-import type { ToolProgress } from '../../../src/ports.ts';
+import type { ToolProgress } from '../../../src/ports/tools.ts';
 
 type Answer = object | Error | ((options: TaskRequestOptions) => Promise<unknown>);
 const task = (status: unknown, more: object = {}) => ({ taskId: 'id', status, ...more });

@@ -8,7 +8,8 @@ import { describe, type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { EventLines } from '../../../src/mcp/spill/fetch.ts';
-import type { ToolProgress } from '../../../src/ports.ts';
+import type { ToolProgress } from '../../../src/ports/tools.ts';
+
 import { until } from '../../until.ts';
 import { serve } from '../serving.ts';
 import { bytesOf, cut, makeFolder } from './spilling.ts';

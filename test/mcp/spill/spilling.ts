@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type FilteredMessage, JsonFilter } from '../../../src/mcp/spill/jsonFilter.ts';
 import { SpillTable } from '../../../src/mcp/spill/table.ts';
-import type { Spill } from '../../../src/ports.ts';
+import type { Spill } from '../../../src/ports/results.ts';
 
 /** Small enough for thousands of cases. */
 export const MIN_CHARS = 16;

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { StdioServer } from '../../../src/mcp/config/types.ts';
-
 import { StdioTransport } from '../../../src/mcp/spill/stdio.ts';
 import { SpillTable } from '../../../src/mcp/spill/table.ts';
-import type { ToolProgress } from '../../../src/ports.ts';
+import type { ToolProgress } from '../../../src/ports/tools.ts';
+
 import { until } from '../../until.ts';
 import { serve } from '../serving.ts';
 import { bytesOf, makeFolder } from './spilling.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createSdkModel } from '../../../src/model/providers/sdkModel.ts';
 import type { SdkProvider } from '../../../src/model/providers/wire.ts';
-import type { ModelFailure, ModelRequest } from '../../../src/ports.ts';
+import type { ModelFailure, ModelRequest } from '../../../src/ports/models.ts';
 
 const request: ModelRequest = {
   system: '',

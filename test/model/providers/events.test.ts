@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { EventReader } from '../../../src/model/providers/events.ts';
 import { type SdkProvider, wireOf } from '../../../src/model/providers/wire.ts';
-import type { ModelEvent } from '../../../src/ports.ts';
+import type { ModelEvent } from '../../../src/ports/models.ts';
 
 const about = { host: 'api.example', model: 'm', secrets: [], now: () => 0 };
 

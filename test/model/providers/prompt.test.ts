@@ -10,7 +10,7 @@ import type {
   ModelMessage,
   ModelRequest,
   Reasoning,
-} from '../../../src/ports.ts';
+} from '../../../src/ports/models.ts';
 
 const MODELS: Readonly<Record<SdkProvider, string>> = {
   anthropic: 'claude-sonnet-4-5',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { countAttempt, NO_ATTEMPTS, nextTry, waitWithCountdown } from '../../../src/model/providers/retry.ts';
-import type { ModelFailure } from '../../../src/ports.ts';
+import type { ModelFailure } from '../../../src/ports/models.ts';
 
 const failure = (more: Partial<ModelFailure> = {}): ModelFailure =>
   Object.assign(new Error('overloaded'), { kind: 'modelFailure' as const, retryable: true, ...more });

@@ -6,7 +6,7 @@ import { listModels } from '../../../src/model/config/list.ts';
 import type { ModelConfig } from '../../../src/model/config/models.ts';
 import { createSdkModel } from '../../../src/model/providers/sdkModel.ts';
 import { STALL_MS } from '../../../src/model/providers/stream.ts';
-import type { ModelEvent, ModelRequest } from '../../../src/ports.ts';
+import type { ModelEvent, ModelRequest } from '../../../src/ports/models.ts';
 
 const config: ModelConfig = {
   name: 'm',

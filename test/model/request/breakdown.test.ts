@@ -4,7 +4,8 @@ import { type BreakdownItem, GROUPS, totalOf } from '../../../src/model/request/
 import { ChatConversation } from '../../../src/model/request/conversation.ts';
 import { estimateRequest } from '../../../src/model/request/estimate.ts';
 import { TourModel } from '../../../src/model/tour.ts';
-import type { TextEdit } from '../../../src/ports.ts';
+import type { TextEdit } from '../../../src/ports/document.ts';
+
 import { MemoryAttachments } from './requests.ts';
 
 const IMAGE = 'cmdassets/tool-image-20261116-093012-V1StGXR8-1.png';

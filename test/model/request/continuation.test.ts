@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { withContinuation } from '../../../src/model/request/replyMessages.ts';
-import type { ModelMessage } from '../../../src/ports.ts';
+import type { ModelMessage } from '../../../src/ports/models.ts';
 
 const USER: ModelMessage = { role: 'user', parts: [{ kind: 'text', text: 'Hello' }] };
 const TOOL: ModelMessage = { role: 'tool', results: [] };

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ChatConversation, type ConversationOptions } from '../../../src/model/request/conversation.ts';
 import { TourModel } from '../../../src/model/tour.ts';
-import type { ToolHost, ToolInfo } from '../../../src/ports.ts';
+import type { ToolHost, ToolInfo } from '../../../src/ports/tools.ts';
+
 import { MemoryAttachments } from './requests.ts';
 
 const tool = (server: string, name: string): ToolInfo => ({ server, tool: name, inputSchema: {} });

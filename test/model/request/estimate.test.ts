@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { calibrate, estimateRequest } from '../../../src/model/request/estimate.ts';
-import type { FilePart, ModelRequest } from '../../../src/ports.ts';
+import type { FilePart, ModelRequest } from '../../../src/ports/models.ts';
 
 const file = (mimeType: string, size: number): FilePart => ({
   kind: 'file',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { modelTools, nameOfTool, toolOfName } from '../../../src/model/request/tools.ts';
-import type { ToolInfo } from '../../../src/ports.ts';
+import type { ToolInfo } from '../../../src/ports/tools.ts';
 
 const tool = (server: string, name: string, more: Partial<ToolInfo> = {}): ToolInfo => ({
   server,

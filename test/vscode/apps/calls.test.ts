@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type {
-  AboutCall,
-  AuditEntry,
-  ChatRules,
-  ConsentAnswer,
-  ToolCall,
-  ToolInfo,
-} from '../../../src/ports.ts';
+import type { ChatRules } from '../../../src/ports/models.ts';
+import type { AboutCall, AuditEntry, ConsentAnswer, ToolCall, ToolInfo } from '../../../src/ports/tools.ts';
+
 import { AppCalls } from '../../../src/vscode/apps/calls.ts';
 
 const CHAT = 'file:///x.chat.md';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { builtInTools } from '../../../src/catalog/tools/builtIn.ts';
 import { strictest } from '../../../src/chat/format/settings.ts';
-import type { Approval, ToolCall, ToolInfo } from '../../../src/ports.ts';
+import type { Approval, ToolCall, ToolInfo } from '../../../src/ports/tools.ts';
+
 import { describeCall, type Judgement, judgeCall, needsQuestion } from '../../../src/vscode/consent/tool.ts';
 import { type AllowedTool, sketchTool } from '../../../src/vscode/consent/toolDefinition.ts';
 

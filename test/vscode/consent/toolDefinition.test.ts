@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ToolInfo } from '../../../src/ports.ts';
+import type { ToolInfo } from '../../../src/ports/tools.ts';
+
 import { describeChange, printTool, sketchTool } from '../../../src/vscode/consent/toolDefinition.ts';
 
 const SCHEMA = {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FilePart, ModelMessage, ModelRequest } from '../../../src/ports.ts';
+import type { FilePart, ModelMessage, ModelRequest } from '../../../src/ports/models.ts';
+
 import { editorMessages, previewMessages, wordsOf } from '../../../src/vscode/model/editorMessages.ts';
 
 const picture: FilePart = {
