@@ -60,7 +60,11 @@ for (const folder of ['dist/chunks', 'dist/content']) rmSync(folder, { recursive
 const declared = declareContent();
 await build({
   ...common,
-  entryPoints: ['src/extension.ts', 'src/cli.ts', 'src/assets-server.ts'],
+  entryPoints: {
+    extension: 'src/extension.ts',
+    cli: 'src/cli.ts',
+    'assets-server': 'src/assets-server.ts',
+  },
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
   outdir: 'dist',
@@ -71,7 +75,7 @@ await build({
   ...common,
   format: 'cjs',
   banner: {},
-  entryPoints: ['src/preview/chatPreview.ts'],
+  entryPoints: ['src/views/preview/chatPreview.ts'],
   outfile: 'dist/preview.cjs',
 });
 await build({ ...common, entryPoints: ['samples/server/main.ts'], outfile: 'dist/sample-server.js' });
@@ -92,7 +96,7 @@ await build({
   target: 'es2022',
   format: 'iife',
   globalName: 'gallery',
-  entryPoints: ['src/gallery/page/gallery.ts'],
+  entryPoints: ['src/views/gallery/page/gallery.ts'],
   outfile: 'dist/gallery/gallery.js',
   footer: { js: 'gallery.startGallery(acquireVsCodeApi());' },
 });

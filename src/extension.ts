@@ -142,7 +142,7 @@ interface PreviewPlugin {
 
 function extendMarkdownIt(md: MarkdownIt): MarkdownIt {
   const load = createRequire(import.meta.url);
-  const preview: typeof import('./preview/chatPreview.ts') = load('./preview.cjs');
+  const preview: typeof import('./views/preview/chatPreview.ts') = load('./preview.cjs');
   return preview.previewChats(md, previewOptions());
 }
 

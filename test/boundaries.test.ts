@@ -25,18 +25,17 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
   model: ['base', 'ports', 'chat', 'result', 'node', '@ai-sdk', 'tokenx'],
   loop: ['base', 'ports', 'chat', 'result', 'model', 'node'],
   listener: ['base', 'ports', 'chat', 'loop'],
-  preview: ['base', 'ports', 'chat', 'markdown-it'],
-  gallery: ['base', 'ports', 'media'],
+  views: ['base', 'ports', 'media', 'chat', 'markdown-it'],
   cli: [
     ...['base', 'ports', 'chat', 'assets', 'catalog', 'model', 'mcp', 'mcpClient', 'loop', 'listener'],
     'node',
   ],
   vscode: [
     ...['base', 'ports', 'media', 'chat', 'result', 'assets', 'catalog', 'model', 'mcp', 'mcpClient'],
-    ...['loop', 'listener', 'preview', 'gallery', 'node', 'vscode'],
+    ...['loop', 'listener', 'views', 'node', 'vscode'],
   ],
-  extension: ['base', 'ports', 'vscode', 'preview', 'node', 'markdown-it'],
-  'assets-server': ['assetsServer', 'chat', 'node'],
+  'assets-server': ['assetsServer', 'chat', 'base', 'node'],
+  extension: ['base', 'ports', 'vscode', 'views', 'node', 'markdown-it'],
 };
 
 type Sources = Readonly<Record<string, string>>;
@@ -55,7 +54,7 @@ describe('imports', () => {
   it('make no cycle, types included', () => assert.deepEqual(findCycles(importGraph(sources)), []));
 
   const planted: readonly (readonly [file: string, specifier: string])[] = [
-    ['base/json.ts', '../ports.ts'],
+    ['base/json.ts', '../ports/tools.ts'],
     ['base/lines.ts', 'node:fs'],
     ['chat/format/parse.ts', 'vscode'],
     ['chat/edits/fork.ts', '../../mcp/lists/icons.ts'],
@@ -64,7 +63,7 @@ describe('imports', () => {
     ['cli/usage.ts', '../vscode/settings.ts'],
     ['listener.ts', './assets/store.ts'],
     ['mcp/apps/app.ts', '../../model/tour.ts'],
-    ['gallery/page/dom.ts', 'vscode'],
+    ['views/gallery/page/dom.ts', 'vscode'],
   ];
   for (const [file, specifier] of planted) {
     it(`${file} may not import ${specifier}`, () => {

@@ -8,7 +8,7 @@ import type { Log } from '../../ports/document.ts';
 import type { ResourceContents, ServerHost } from '../../ports/servers.ts';
 import type { ToolCall } from '../../ports/tools.ts';
 
-import { toHtml } from '../../preview/html.ts';
+import { toHtml } from '../../views/preview/html.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import type { AppCallParts, AppCalls } from './calls.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import { renderFileLink } from '../../chat/edits/fileLink.ts';
-import type { Action } from '../../gallery/messages.ts';
+import type { Action } from '../../views/gallery/messages.ts';
 import { activeChat } from '../chat/chatFiles.ts';
 import { relativeTarget } from '../chat/fileLink.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import { type GalleryItem, isShown, kindOf } from '../../gallery/item.ts';
-import { changesBetween, readFromPage, type ToPage } from '../../gallery/messages.ts';
-import { toHtml } from '../../preview/html.ts';
+import { type GalleryItem, isShown, kindOf } from '../../views/gallery/item.ts';
+import { changesBetween, readFromPage, type ToPage } from '../../views/gallery/messages.ts';
+import { toHtml } from '../../views/preview/html.ts';
 import { activeChat, chatName, isChat } from '../chat/chatFiles.ts';
 import { act } from './actions.ts';
 import { AssetList, type ListedAsset } from './assets.ts';

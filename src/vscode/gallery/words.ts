@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Words } from '../../gallery/words.ts';
+import type { Words } from '../../views/gallery/words.ts';
 
 /** What the page says, in the user's language. */
 export function galleryWords(): Words {

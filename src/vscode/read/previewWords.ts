@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import type { PreviewedDocument, PreviewOptions } from '../../preview/options.ts';
+import type { PreviewedDocument, PreviewOptions } from '../../views/preview/options.ts';
 
 /** What the Markdown preview of a chat says and may know. Loaded with the extension, so it stays small. */
 export function previewOptions(): PreviewOptions {

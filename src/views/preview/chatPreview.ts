@@ -1,6 +1,6 @@
 import type { Env, MarkdownIt, MarkdownItOptions, Token } from 'markdown-it';
-import type { Chat } from '../chat/format/chat.ts';
-import { parseChat } from '../chat/format/parse.ts';
+import type { Chat } from '../../chat/format/chat.ts';
+import { parseChat } from '../../chat/format/parse.ts';
 import { renderCard, renderFront } from './cards.ts';
 import { addCodeRules } from './code.ts';
 import { Formats } from './formats.ts';

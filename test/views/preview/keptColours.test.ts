@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { KeptColours } from '../../src/preview/code.ts';
+import { KeptColours } from '../../../src/views/preview/code.ts';
 
 function counted() {
   const asked: string[] = [];

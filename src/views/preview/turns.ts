@@ -1,10 +1,10 @@
 import type { Env, MarkdownIt, MarkdownItOptions, Token } from 'markdown-it';
-import { eachLine, LineCounter } from '../base/lines.ts';
-import { readCallInfo, readToolName } from '../chat/format/calls.ts';
-import type { Chat, Turn } from '../chat/format/chat.ts';
-import type { Role } from '../chat/format/marker.ts';
+import { eachLine, LineCounter } from '../../base/lines.ts';
+import { readCallInfo, readToolName } from '../../chat/format/calls.ts';
+import type { Chat, Turn } from '../../chat/format/chat.ts';
+import type { Role } from '../../chat/format/marker.ts';
 
-import { readCut } from '../chat/reply/notes.ts';
+import { readCut } from '../../chat/reply/notes.ts';
 import { isHarmless } from './inert.ts';
 import { readLinks } from './links.ts';
 

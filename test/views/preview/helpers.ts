@@ -1,6 +1,6 @@
 import Markdown, { type MarkdownIt } from 'markdown-it';
-import { previewChats } from '../../src/preview/chatPreview.ts';
-import type { PreviewOptions, PreviewWords } from '../../src/preview/options.ts';
+import { previewChats } from '../../../src/views/preview/chatPreview.ts';
+import type { PreviewOptions, PreviewWords } from '../../../src/views/preview/options.ts';
 
 export const WORDS: PreviewWords = {
   locale: 'en',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { isLocal } from '../../src/preview/inert.ts';
+import { isLocal } from '../../../src/views/preview/inert.ts';
 import { addLines, createPlain, createPreview, render } from './helpers.ts';
 
 /** What would make a request, a window or a script. */

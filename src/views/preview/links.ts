@@ -1,5 +1,5 @@
 import type { MarkdownIt, Token } from 'markdown-it';
-import type { Role } from '../chat/format/marker.ts';
+import type { Role } from '../../chat/format/marker.ts';
 import type { Formats } from './formats.ts';
 import { toHtml } from './html.ts';
 import { documentOf, isLocal, replaceRule } from './inert.ts';

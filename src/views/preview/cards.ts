@@ -1,4 +1,4 @@
-import type { Turn } from '../chat/format/chat.ts';
+import type { Turn } from '../../chat/format/chat.ts';
 import type { Formats } from './formats.ts';
 import { toHtml } from './html.ts';
 import type { PreviewWords } from './options.ts';

@@ -1,4 +1,4 @@
-import { describeSize } from '../../base/size.ts';
+import { describeSize } from '../../../base/size.ts';
 import { extensionOf, type GalleryItem, toolsOf } from '../item.ts';
 import { fillIn, type Words } from '../words.ts';
 import { element, icon, setIcon } from './dom.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type GalleryItem, isShown, kindOf } from '../../src/gallery/item.ts';
-import { changesBetween, readFromPage } from '../../src/gallery/messages.ts';
-import { countPdfPages, describeDuration, peaksOf } from '../../src/gallery/peeks.ts';
+import { type GalleryItem, isShown, kindOf } from '../../../src/views/gallery/item.ts';
+import { changesBetween, readFromPage } from '../../../src/views/gallery/messages.ts';
+import { countPdfPages, describeDuration, peaksOf } from '../../../src/views/gallery/peeks.ts';
 import {
   applyQuery,
   EVERYTHING,
@@ -10,9 +10,16 @@ import {
   readQuery,
   toolNames,
   UNLINKED,
-} from '../../src/gallery/query.ts';
-import { choose, chooseAll, extend, keepShown, NOTHING, toggle } from '../../src/gallery/selection.ts';
-import { fillIn } from '../../src/gallery/words.ts';
+} from '../../../src/views/gallery/query.ts';
+import {
+  choose,
+  chooseAll,
+  extend,
+  keepShown,
+  NOTHING,
+  toggle,
+} from '../../../src/views/gallery/selection.ts';
+import { fillIn } from '../../../src/views/gallery/words.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 const NOW = 100 * DAY;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { layoutGrid, moveBy, scrollToRow, visibleRows } from '../../src/gallery/layout.ts';
+import { layoutGrid, moveBy, scrollToRow, visibleRows } from '../../../src/views/gallery/layout.ts';
 
 const space = { minTileWidth: 100, tileHeight: 90, gap: 10 };
 

@@ -1,4 +1,4 @@
-import { describeSize } from '../../base/size.ts';
+import { describeSize } from '../../../base/size.ts';
 import { type GalleryItem, ITEM_KINDS } from '../item.ts';
 import type { Action, ScopeView } from '../messages.ts';
 import {

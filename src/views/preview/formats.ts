@@ -1,4 +1,4 @@
-import { describeSize } from '../base/size.ts';
+import { describeSize } from '../../base/size.ts';
 import { toHtml } from './html.ts';
 
 /** Times and sizes as people of a language write them. What writes them is slow to make, so it is kept. */
