@@ -80,7 +80,7 @@ export interface Deferred<T> {
 }
 
 /** What the user says, or nothing once the signal says that nobody waits for it any more: a dialog cannot be closed. */
-export async function untilAborted<T>(answer: Thenable<T>, signal: AbortSignal): Promise<T | undefined> {
+export async function untilAborted<T>(answer: PromiseLike<T>, signal: AbortSignal): Promise<T | undefined> {
   try {
     return await unlessAborted(Promise.resolve(answer), signal);
   } catch (error) {
