@@ -5,8 +5,8 @@ import { appendToReply, openReply } from '../../src/chat/reply/place.ts';
 import { estimateRequest } from '../../src/model/request/estimate.ts';
 import { buildRequest } from '../../src/model/request/request.ts';
 import type { TextEdit } from '../../src/ports/document.ts';
+import { planLenses } from '../../src/vscode/run/lensPlan.ts';
 
-import { planLenses } from '../../src/vscode/run/lenses.ts';
 import { flatten, makeChat } from './chatTexts.ts';
 import { type ChatRow, median, type Target } from './chatTypes.ts';
 

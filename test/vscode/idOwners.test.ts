@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { groupByOwner } from '../../src/vscode/registration.ts';
+import { groupByOwner } from '../../src/vscode/idOwners.ts';
 
 it('an id belongs to the extension that declares it, not to one that only mentions it', () => {
   const keys = { id: 'a.keys', packageJSON: { contributes: { keybindings: [{ command: 'f.new' }] } } };

@@ -12,8 +12,7 @@ import type {
   ToolInfo,
   ToolName,
 } from '../../ports/tools.ts';
-
-import { audited } from '../consent/audit.ts';
+import { audited } from '../consent/audited.ts';
 
 /** A call whose result is not made into files: an app gets it as the server sent it. */
 export interface RawCalls {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { deferred, untilAborted } from '../../base/async.ts';
+import type { AlwaysServers } from '../../mcp/requests/askLimit.ts';
 import { answerSampling } from '../../model/sampling/sampling.ts';
 import {
   readEditedAnswer,
@@ -10,11 +11,10 @@ import {
 } from '../../model/sampling/text.ts';
 import type { ChatModel } from '../../ports/models.ts';
 import type { AskedBy, SamplingAnswer, SamplingRequest } from '../../ports/requests.ts';
-
 import { editDocument } from '../chat/editorDocument.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
-import { type Agreed, Declined } from './audit.ts';
+import { type Agreed, Declined } from './audited.ts';
 
 export interface SamplingParts {
   /** The model of a chat, by its address; of no chat, the one that new chats have. */
@@ -231,24 +231,4 @@ async function closeUnsaved(document: vscode.TextDocument): Promise<void> {
 
 function shows(tab: vscode.Tab, document: vscode.TextDocument): boolean {
   return tab.input instanceof vscode.TabInputText && tab.input.uri.toString() === document.uri.toString();
-}
-
-/**
- * The servers that the user need not be asked about, for as long as the editor runs. They are known by their
- * fingerprints, so that another one of the same name gets no old consent; one without a fingerprint is nobody's.
- */
-export class AlwaysServers {
-  readonly #prints = new Set<string>();
-
-  has(print: string): boolean {
-    return this.#prints.has(print);
-  }
-
-  add(print: string): void {
-    if (print !== '') this.#prints.add(print);
-  }
-
-  clear(): void {
-    this.#prints.clear();
-  }
 }

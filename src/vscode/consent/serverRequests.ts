@@ -2,9 +2,9 @@ import * as vscode from 'vscode';
 import { AskLimit } from '../../mcp/requests/askLimit.ts';
 import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
 import type { Audit } from '../../ports/tools.ts';
-
 import { plainMessage } from '../ui/plainMessage.ts';
-import { audited } from './audit.ts';
+import { audited } from './audited.ts';
+
 import { askElicitation } from './elicitation.ts';
 import { askSampling, type SamplingParts } from './sampling.ts';
 

@@ -3,6 +3,7 @@ import { showInvisible } from '../../chat/format/escape.ts';
 import type { Browser } from '../../mcp/oauth/authorization.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
+import { callbackUrl } from './callbackUrl.ts';
 
 const PATH = '/signed-in';
 const OPEN = vscode.l10n.t('Open');
@@ -77,31 +78,4 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
       void vscode.window.withProgress(options, show);
     });
   }
-}
-
-/** An address as the editor hands it over. */
-export interface HandedUri {
-  readonly scheme: string;
-  readonly authority: string;
-  readonly path: string;
-  readonly query: string;
-}
-
-/**
- * The address that a browser came back with. An editor on the desktop has decoded its query already, and what is
- * decoded twice is another text: so that is only divided here. One in a browser hands it over as a form writes it.
- */
-export function callbackUrl({ scheme, authority, path, query }: HandedUri, from: 'desktop' | 'web'): URL {
-  const url = new URL(`${scheme}://${authority}${path}`);
-  for (const [name, value] of from === 'web' ? new URLSearchParams(query) : divide(query)) {
-    url.searchParams.append(name, value);
-  }
-  return url;
-}
-
-function divide(query: string): readonly (readonly [string, string])[] {
-  return query.split('&').map((pair) => {
-    const [name = '', ...value] = pair.split('=');
-    return [name, value.join('=')];
-  });
 }

@@ -2,8 +2,9 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import type { ModelConfig, ModelPrice } from '../../model/config/models.ts';
 import { describeCount, priceOf } from '../../model/config/prices.ts';
+import { describeSeconds } from '../ui/elapsed.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { countSeconds, describeSeconds } from '../ui/progress.ts';
+import { countSeconds } from '../ui/progress.ts';
 
 import { editorModelName } from './editorModel.ts';
 

@@ -1,11 +1,12 @@
 import * as vscode from 'vscode';
 import { isChat } from '../chat/chatFiles.ts';
-import { costLine, costTooltip, type NextRequest, type RunState } from './costText.ts';
+import { costLine, costTooltip, type NextRequest } from './costText.ts';
 import {
   addTurn,
   type ChatTotals,
   findTotal,
   forgetChats,
+  type RunState,
   renameChats,
   renamedChat,
   type SpentTurn,

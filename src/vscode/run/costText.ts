@@ -1,8 +1,9 @@
 import { describeCost, describeCount } from '../../model/config/prices.ts';
 import { plainMarkdown } from '../read/toolHover.ts';
-import { describeSeconds } from '../ui/progress.ts';
+import { describeSeconds } from '../ui/elapsed.ts';
 import { t } from '../ui/words.ts';
 import type { ChatTotal, SpentTurn } from './totals.ts';
+import { CHARS_PER_TOKEN, type RunState } from './totals.ts';
 
 /** What the next request would be. */
 export interface NextRequest {
@@ -10,13 +11,6 @@ export interface NextRequest {
   readonly tokens: number;
   readonly dollars?: number | undefined;
 }
-
-/** What a running chat does now, as its turn loop tells it. */
-export type RunState =
-  | { readonly kind: 'asking'; readonly model: string }
-  | { readonly kind: 'writing'; readonly chars: number }
-  | { readonly kind: 'calling'; readonly name: string; readonly chars: number }
-  | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string };
 
 export interface RunView {
   readonly elapsedMs: number;
@@ -50,9 +44,6 @@ export function costTooltip({ next, total, run }: CostView): string {
     t('Click to see what will be sent, and to leave something out.'),
   ].join('\n\n');
 }
-
-/** Close enough for a figure that grows while one looks at it. */
-export const CHARS_PER_TOKEN = 4;
 
 function runLine({ elapsedMs, model, state }: RunView): string {
   if (state?.kind === 'waiting') {

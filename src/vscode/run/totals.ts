@@ -63,3 +63,43 @@ export function renamedChat(chat: string, from: string, to: string): string {
 function isIn(chat: string, place: string): boolean {
   return chat === place || chat.startsWith(`${place}/`);
 }
+
+/** How long a run lasts and how much has come, over all its replies. */
+export class RunTally {
+  readonly #startedAtMs: number;
+  /** Of the replies before this one, and of the calls that were written. */
+  #done = 0;
+  #reply = 0;
+
+  constructor(startedAtMs: number) {
+    this.#startedAtMs = startedAtMs;
+  }
+
+  take(told: RunState): void {
+    if (told.kind === 'calling') {
+      this.#done += told.chars;
+    } else if (told.kind === 'writing') {
+      // The count of a reply begins anew with the next one.
+      if (told.chars < this.#reply) this.#done += this.#reply;
+      this.#reply = told.chars;
+    }
+  }
+
+  get tokens(): number {
+    return Math.ceil((this.#done + this.#reply) / CHARS_PER_TOKEN);
+  }
+
+  seconds(nowMs: number): number {
+    return Math.max(0, Math.floor((nowMs - this.#startedAtMs) / 1000));
+  }
+}
+
+/** What a running chat does now, as its turn loop tells it. */
+export type RunState =
+  | { readonly kind: 'asking'; readonly model: string }
+  | { readonly kind: 'writing'; readonly chars: number }
+  | { readonly kind: 'calling'; readonly name: string; readonly chars: number }
+  | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string };
+
+/** Close enough for a figure that grows while one looks at it. */
+export const CHARS_PER_TOKEN = 4;

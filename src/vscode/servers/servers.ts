@@ -2,18 +2,16 @@ import * as vscode from 'vscode';
 import { withBuiltInTools } from '../../catalog/tools/builtIn.ts';
 import { isLoopback } from '../../mcp/config/addresses.ts';
 import type { ServerConfig } from '../../mcp/config/types.ts';
-import type { Verdict, VerdictStore } from '../../mcp/connection/knownProtocols.ts';
-import type { CredentialStore } from '../../mcp/oauth/credentials.ts';
 import type { Connections } from '../../mcp/pool/connections.ts';
+import { AlwaysServers } from '../../mcp/requests/askLimit.ts';
 import { type AppResult, type AppSink, McpClient } from '../../mcpClient.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ChatModel, ChatRules } from '../../ports/models.ts';
 import type { ResourceName } from '../../ports/servers.ts';
 import type { Consent, ToolHost } from '../../ports/tools.ts';
-
 import type { AppPanels } from '../apps/panel.ts';
-import { AuditLog, audited, auditStarts } from '../consent/audit.ts';
-import { AlwaysServers } from '../consent/sampling.ts';
+import { AuditLog } from '../consent/audit.ts';
+import { audited, auditStarts } from '../consent/audited.ts';
 import { editorRequests } from '../consent/serverRequests.ts';
 import { SignInBrowser } from '../consent/signIn.ts';
 import { registerAll } from '../registration.ts';
@@ -25,6 +23,7 @@ import { ServerCommands } from './commands.ts';
 import { ServerInputs } from './inputs.ts';
 import { ServerList } from './list.ts';
 import { ServerLogs } from './logs.ts';
+import { forgetCredentials, secretCredentials, VerdictMemory } from './memory.ts';
 import { RESOURCE_SCHEME, ResourceDocuments } from './resources.ts';
 import { ServerRows } from './rows.ts';
 import { ServerStatus, ServersView } from './view.ts';
@@ -230,51 +229,4 @@ function versionOf({ extension }: vscode.ExtensionContext): string {
 function isLocal(config: ServerConfig | undefined): boolean {
   if (config === undefined) return false;
   return config.kind === 'stdio' || isLoopback(new URL(config.url));
-}
-
-const REMEMBERED = 'server.verdicts';
-/** Configurations come and go; the oldest verdicts are dropped. */
-const MAX_VERDICTS = 200;
-
-/** Verdicts that outlive the window. */
-class VerdictMemory implements VerdictStore {
-  readonly #memory: vscode.Memento;
-
-  constructor(memory: vscode.Memento) {
-    this.#memory = memory;
-  }
-
-  read(fingerprint: string): Verdict | undefined {
-    return this.#all().get(fingerprint);
-  }
-
-  write(fingerprint: string, verdict: Verdict | undefined): void {
-    const all = this.#all();
-    if (verdict === undefined && !all.has(fingerprint)) return;
-    all.delete(fingerprint);
-    if (verdict !== undefined) all.set(fingerprint, verdict);
-    void this.#memory.update(REMEMBERED, Object.fromEntries([...all].slice(-MAX_VERDICTS)));
-  }
-
-  #all(): Map<string, Verdict> {
-    return new Map(Object.entries(this.#memory.get<Readonly<Record<string, Verdict>>>(REMEMBERED, {})));
-  }
-}
-
-/** What is kept of authorization servers has keys that begin so; other secrets have others. */
-const PREFIX = 'oauth ';
-
-/** Tokens and registrations in the secret store of the editor. */
-export function secretCredentials(secrets: vscode.SecretStorage): CredentialStore {
-  return {
-    get: async (key) => secrets.get(key),
-    set: async (key, value) => secrets.store(key, value),
-    delete: async (key) => secrets.delete(key),
-  };
-}
-
-/** Of all servers, also of those that are no longer configured. */
-export async function forgetCredentials(secrets: vscode.SecretStorage): Promise<void> {
-  const keys = (await secrets.keys()).filter((key) => key.startsWith(PREFIX));
-  await Promise.all(keys.map((key) => secrets.delete(key)));
 }

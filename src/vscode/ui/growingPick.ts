@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { countSeconds, describeSeconds } from './progress.ts';
+import { describeSeconds } from './elapsed.ts';
+import { countSeconds } from './progress.ts';
 
 /** A row of a list; one without a value is there to be read. */
 export interface Row<T> extends vscode.QuickPickItem {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { deferred, untilAborted } from '../../base/async.ts';
 import { describeSize } from '../../base/size.ts';
-import { t } from './words.ts';
+import { describeSeconds } from './elapsed.ts';
 
 /** What is over sooner needs no telling. */
 const PATIENCE_MS = 500;
@@ -109,10 +109,4 @@ export function countSeconds(tell: (seconds: number) => void): vscode.Disposable
   };
   timer = setTimeout(tick, PATIENCE_MS);
   return new vscode.Disposable(() => clearTimeout(timer));
-}
-
-/** `12 s` or `1 min 05 s`. */
-export function describeSeconds(seconds: number): string {
-  if (seconds < 60) return t('{0} s', seconds);
-  return t('{0} min {1} s', Math.floor(seconds / 60), String(seconds % 60).padStart(2, '0'));
 }

@@ -152,7 +152,7 @@ const bad: readonly (readonly [string, readonly AppContents[], RegExp])[] = [
   [
     'too long a page',
     [{ uri: 'ui://a', mimeType: APP_TYPE, data: 'é'.repeat(MAX_APP_BYTES / 2 + 1) }],
-    /5 MB/,
+    /5\.2 MB/,
   ],
 ];
 for (const [name, contents, problem] of bad) {

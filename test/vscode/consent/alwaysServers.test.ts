@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AlwaysServers } from '../../../src/vscode/consent/sampling.ts';
+import { AlwaysServers } from '../../../src/mcp/requests/askLimit.ts';
 
 test('“always” holds for what has a fingerprint, until it is forgotten', () => {
   const always = new AlwaysServers();

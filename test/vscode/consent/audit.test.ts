@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditEntry } from '../../../src/ports/tools.ts';
-
-import { type Agreed, audited, Declined } from '../../../src/vscode/consent/audit.ts';
+import { type Agreed, audited, Declined } from '../../../src/vscode/consent/audited.ts';
 
 const ABOUT = { kind: 'sampling', server: 'a', chat: 'file:///x.chat.md' } as const;
 

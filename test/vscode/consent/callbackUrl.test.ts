@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { callbackUrl } from '../../../src/vscode/consent/signIn.ts';
+import { callbackUrl } from '../../../src/vscode/consent/callbackUrl.ts';
 
 const ISSUER = 'https://a.example/x?y=1';
 const CASES: readonly (readonly [string, 'desktop' | 'web', string, Readonly<Record<string, string>>])[] = [

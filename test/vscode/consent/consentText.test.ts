@@ -3,8 +3,13 @@ import { describe, it } from 'node:test';
 import { builtInTools } from '../../../src/catalog/tools/builtIn.ts';
 import { strictest } from '../../../src/chat/format/settings.ts';
 import type { Approval, ToolCall, ToolInfo } from '../../../src/ports/tools.ts';
+import {
+  describeCall,
+  type Judgement,
+  judgeCall,
+  needsQuestion,
+} from '../../../src/vscode/consent/callQuestion.ts';
 
-import { describeCall, type Judgement, judgeCall, needsQuestion } from '../../../src/vscode/consent/tool.ts';
 import { type AllowedTool, sketchTool } from '../../../src/vscode/consent/toolDefinition.ts';
 
 const TOOL: ToolInfo = { server: 'a', tool: 'b', inputSchema: {} };

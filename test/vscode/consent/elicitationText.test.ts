@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { askableArguments } from '../../../src/mcp/schema/arguments.ts';
-import { describeAnswer, describeForm, describeUrl } from '../../../src/vscode/consent/elicitation.ts';
+import { describeAnswer, describeForm, describeUrl } from '../../../src/vscode/consent/elicitationText.ts';
 
 const questions = askableArguments({
   properties: {

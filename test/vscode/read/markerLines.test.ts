@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MarkerLines } from '../../../src/vscode/read/colors.ts';
+import { MarkerLines } from '../../../src/vscode/read/turnStyle.ts';
 
 const change = (start: number, end: number, text: string) => ({
   range: { start: { line: start }, end: { line: end } },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { ruleColor, ruleImage } from '../../../src/vscode/read/colors.ts';
+import { ruleColor, ruleImage } from '../../../src/vscode/read/turnStyle.ts';
 
 interface Color {
   readonly id: string;

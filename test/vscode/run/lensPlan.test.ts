@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseChat } from '../../../src/chat/format/parse.ts';
-import { planLenses } from '../../../src/vscode/run/lenses.ts';
+import { planLenses } from '../../../src/vscode/run/lensPlan.ts';
 
 /** Each lens as `LINE KIND COUNT`, lines counted from 1, in the order of the lines. */
 function lenses(text: string, running = false): readonly string[] {

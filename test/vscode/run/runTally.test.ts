@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { RunTally } from '../../../src/vscode/run/figures.ts';
+import { RunTally } from '../../../src/vscode/run/totals.ts';
 
 it('a run counts the words of all its replies, and those of its calls', () => {
   const tally = new RunTally(10_000);

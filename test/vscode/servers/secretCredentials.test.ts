@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Credentials } from '../../../src/mcp/oauth/credentials.ts';
-import { forgetCredentials, secretCredentials } from '../../../src/vscode/servers/servers.ts';
+import { forgetCredentials, secretCredentials } from '../../../src/vscode/servers/memory.ts';
 
 test('what was kept for any server is forgotten, and no other secret', async () => {
   const kept = new Map([['key openai', 'x']]);

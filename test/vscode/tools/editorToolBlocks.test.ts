@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { blocksOf } from '../../../src/vscode/tools/editorTools.ts';
+import { blocksOf } from '../../../src/vscode/tools/editorToolBlocks.ts';
 
 const BYTES = new Uint8Array([0, 255, 1, 2]).subarray(1);
 const utf8 = (words: string) => new TextEncoder().encode(words);

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isSwitchedOff, leaveOut, type Switched, switchTool } from '../../../src/vscode/tools/switches.ts';
+import {
+  isSwitchedOff,
+  leaveOut,
+  type Switched,
+  switchTool,
+} from '../../../src/vscode/tools/switchedTools.ts';
 
 const BARS = { server: 'charts', tool: 'bars' };
 

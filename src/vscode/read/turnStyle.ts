@@ -1,0 +1,79 @@
+import { isObject } from '../../base/json.ts';
+import type { Role } from '../../chat/format/marker.ts';
+
+/**
+ * What package.json says of the colours `filechat.ROLE`. A picture in the gutter cannot refer to a colour of the
+ * theme, and nobody may ask the theme for one.
+ */
+const COLORS: Readonly<Record<Role, Readonly<Record<'dark' | 'light', string>>>> = {
+  user: { dark: '#4daafc', light: '#0069cc' },
+  assistant: { dark: '#5fb38a', light: '#2a7d4f' },
+  tool: { dark: '#c9944b', light: '#9a6100' },
+  system: { dark: '#a587c9', light: '#7447a8' },
+};
+
+/** The colour of a role's rule, with the user's `workbench.colorCustomizations`. */
+export function ruleColor(role: Role, theme: 'dark' | 'light', customized: unknown): string {
+  const own: unknown = isObject(customized) ? customized[`filechat.${role}`] : undefined;
+  return typeof own === 'string' && /^#[\da-f]{3,8}$/i.test(own) ? own : COLORS[role][theme];
+}
+
+/** A bar as high as its line, so that the bars of many lines are one. */
+export function ruleImage(color: string): string {
+  const bar = `<rect x="6" width="3" height="16" fill="${color}"/>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" preserveAspectRatio="none">${bar}</svg>`;
+  return `data:image/svg+xml;base64,${btoa(svg)}`;
+}
+
+/** A change of a document's lines, as the editor tells it. */
+export interface LineChange {
+  readonly range: { readonly start: { readonly line: number }; readonly end: { readonly line: number } };
+  readonly text: string;
+}
+
+/**
+ * The lines that turns begin at, as they were coloured last. The editor moves colours along with the text, so they
+ * are set again only where that is not enough.
+ */
+export class MarkerLines {
+  #lines: number[] = [];
+  #names = '';
+  #isTouched = true;
+
+  /** The changes are about the same text, from its end to its beginning. */
+  move(changes: readonly LineChange[]): void {
+    for (const { range, text } of changes) {
+      const { start, end } = { start: range.start.line, end: range.end.line };
+      let added = start - end;
+      for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) added += 1;
+      const after = this.#firstAfter(end);
+      if ((this.#lines[after - 1] ?? -1) >= start) this.#isTouched = true;
+      if (added === 0) continue;
+      for (let at = after; at < this.#lines.length; at += 1) this.#lines[at] = (this.#lines[at] ?? 0) + added;
+    }
+  }
+
+  /** Whether colours have to be set, because turns are not where the last ones have moved to. */
+  update(lines: readonly number[], names: string): boolean {
+    const isSame =
+      !this.#isTouched &&
+      names === this.#names &&
+      lines.length === this.#lines.length &&
+      lines.every((line, at) => line === this.#lines[at]);
+    this.#lines = [...lines];
+    this.#names = names;
+    this.#isTouched = false;
+    return !isSame;
+  }
+
+  #firstAfter(line: number): number {
+    let low = 0;
+    let high = this.#lines.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#lines[middle] ?? 0) <= line) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
