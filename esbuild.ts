@@ -1,9 +1,14 @@
-/** Builds the product: a tiny entry for the editor, one for the command line, and chunks that are loaded when needed. */
+/**
+ * Builds the product: a tiny entry for the editor, one for the command line, and chunks that are loaded when needed.
+ * With `--watch` it keeps building, with source maps and without minifying.
+ */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, context, type Plugin } from 'esbuild';
+
+const isWatching = process.argv.includes('--watch');
 
 /** The messages of zod in fifty languages, of which nobody sees one: 260 KB. The English ones are imported by name. */
 const withoutLocales: Plugin = {
@@ -23,7 +28,8 @@ const common: BuildOptions = {
   target: 'node20',
   // The other form of some packages asks for its parts in a way that cannot be bundled.
   mainFields: ['module', 'main'],
-  minify: true,
+  minify: !isWatching,
+  sourcemap: isWatching,
   logLevel: 'warning',
   plugins: [withoutLocales],
   // Some packages are CommonJS inside and ask for Node's own modules.
@@ -55,49 +61,58 @@ async function declareContent(): Promise<void> {
   rmSync(made, { recursive: true });
 }
 
-// Their names change with their contents, and old ones would be shipped.
-for (const folder of ['dist/chunks', 'dist/content']) rmSync(folder, { recursive: true, force: true });
-const declared = declareContent();
-await build({
-  ...common,
-  entryPoints: {
-    extension: 'src/extension.ts',
-    cli: 'src/cli.ts',
-    'assets-server': 'src/assets-server.ts',
+const bundles: readonly BuildOptions[] = [
+  {
+    ...common,
+    entryPoints: ['src/extension.ts', 'src/cli.ts', 'src/assets-server.ts'],
+    splitting: true,
+    chunkNames: 'chunks/[name]-[hash]',
+    outdir: 'dist',
+    external: ['vscode'],
   },
-  splitting: true,
-  chunkNames: 'chunks/[name]-[hash]',
-  outdir: 'dist',
-  external: ['vscode'],
-});
-// The preview asks for its plugin and waits for nothing, so this one is loaded at once, by the first who asks.
-await build({
-  ...common,
-  format: 'cjs',
-  banner: {},
-  entryPoints: ['src/views/preview/chatPreview.ts'],
-  outfile: 'dist/preview.cjs',
-});
-await build({ ...common, entryPoints: ['samples/server/main.ts'], outfile: 'dist/sample-server.js' });
-// What tool authors import as filechat/content. They may want to read it, so it stays as it was written.
-await build({
-  ...common,
-  minify: false,
-  charset: 'utf8',
-  entryPoints: ['src/content/index.ts'],
-  outfile: 'dist/content.js',
-});
-/** The page of the gallery: in a browser, where nothing runs at import and the last line starts it. */
-await build({
-  bundle: true,
-  minify: true,
-  logLevel: 'warning',
-  platform: 'browser',
-  target: 'es2022',
-  format: 'iife',
-  globalName: 'gallery',
-  entryPoints: ['src/views/gallery/page/gallery.ts'],
-  outfile: 'dist/gallery/gallery.js',
-  footer: { js: 'gallery.startGallery(acquireVsCodeApi());' },
-});
-await declared;
+  // The Markdown preview loads its plugins synchronously, so this one is a single CommonJS file.
+  {
+    ...common,
+    format: 'cjs',
+    banner: {},
+    entryPoints: ['src/views/preview/chatPreview.ts'],
+    outfile: 'dist/preview.cjs',
+  },
+  { ...common, entryPoints: ['samples/server/main.ts'], outfile: 'dist/sample-server.js' },
+  // What tool authors import as filechat/content. They may want to read it, so it is not minified.
+  {
+    ...common,
+    minify: false,
+    charset: 'utf8',
+    entryPoints: ['src/content/index.ts'],
+    outfile: 'dist/content.js',
+  },
+  // The page of the gallery runs in a browser. Nothing runs at import; the footer starts it.
+  {
+    bundle: true,
+    minify: !isWatching,
+    logLevel: 'warning',
+    platform: 'browser',
+    target: 'es2022',
+    format: 'iife',
+    globalName: 'gallery',
+    entryPoints: ['src/views/gallery/page/gallery.ts'],
+    outfile: 'dist/gallery/gallery.js',
+    footer: { js: 'gallery.startGallery(acquireVsCodeApi());' },
+  },
+];
+
+// The names of chunks change with their contents, and old ones would be shipped.
+for (const folder of ['dist/chunks', 'dist/content']) rmSync(folder, { recursive: true, force: true });
+if (isWatching) {
+  // The lines by which `.vscode/tasks.json` knows when the extension can start.
+  console.log('Building');
+  for (const bundle of bundles) {
+    const watched = await context(bundle);
+    await watched.rebuild();
+    await watched.watch();
+  }
+  console.log('Built');
+} else {
+  await Promise.all([declareContent(), ...bundles.map((bundle) => build(bundle))]);
+}

@@ -124,15 +124,19 @@ describe('long base64 strings are files, and nothing else is changed', () => {
         chunkings,
         async (message, choices, sizes) => {
           const table = folder.table();
-          const json = Buffer.from(write(message, choices));
-          const filtered = await filterMessage(cut(json, sizes), table);
-          assert.ok(filtered.kind === 'message');
-          const expected = hash(message);
-          assert.deepEqual(
-            resolveSpills(JSON.parse(filtered.json.toString()), table, describeSpill),
-            expected,
-          );
-          await table.dispose();
+          try {
+            const json = Buffer.from(write(message, choices));
+            const filtered = await filterMessage(cut(json, sizes), table);
+            assert.ok(filtered.kind === 'message');
+            const expected = hash(message);
+            assert.deepEqual(
+              resolveSpills(JSON.parse(filtered.json.toString()), table, describeSpill),
+              expected,
+            );
+          } finally {
+            // Otherwise a smaller example would fail because of the files of a larger one.
+            await table.dispose();
+          }
           assert.deepEqual(folder.files(), []);
         },
       ),
