@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { installBrowser } from '../test/host/browser.ts';
+import { installBrowser } from '../test/host/workbench/browser.ts';
 
 const SIZE = 128;
 const svg = await readFile(join(import.meta.dirname, 'icon.svg'), 'utf8');

@@ -2,10 +2,11 @@
  * Repeats a choice of tests while another process keeps one core busy, and reports how often each test failed:
  * `npm run test:repeat -- 20 typing serverAsks`. The words choose files of every layer, as in test/run.ts.
  */
-import { installBrowser } from './host/browser.ts';
-import { serveLanes } from './host/lanes.ts';
+
 import { startProcess } from './host/process.ts';
-import { installWorkbench } from './host/workbench.ts';
+import { installBrowser } from './host/workbench/browser.ts';
+import { serveLanes } from './host/workbench/lanes.ts';
+import { installWorkbench } from './host/workbench/workbench.ts';
 import { fileLayers, layerFiles } from './runner/layers.ts';
 import { runNodeTests } from './runner/nodeTests.ts';
 

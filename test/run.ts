@@ -4,14 +4,14 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { basename, join, sep } from 'node:path';
-import { installBrowser } from './host/browser.ts';
+import { join, sep } from 'node:path';
 import { chooseVscode } from './host/desktop.ts';
-import { serveLanes } from './host/lanes.ts';
 import { waitFor } from './host/process.ts';
 import { timed } from './host/progress.ts';
 import { runHostSuite } from './host/runSuite.ts';
-import { installWorkbench } from './host/workbench.ts';
+import { installBrowser } from './host/workbench/browser.ts';
+import { serveLanes } from './host/workbench/lanes.ts';
+import { installWorkbench } from './host/workbench/workbench.ts';
 import { installNode20 } from './integration/helpers/node20.ts';
 import { divide, layerFiles, root } from './runner/layers.ts';
 import { createRunFolder, type RunFolder } from './runner/leftovers.ts';
@@ -26,7 +26,7 @@ const integrationProcesses = 8;
 /** More than there are cores, because these tests also wait for other processes. */
 const integrationAtOnce = 3;
 /** Integration tests that look at their own process, whose memory and open handles must be theirs alone. */
-const ALONE = ['cycles.test.ts', 'faultsServers.test.ts'];
+const ALONE = ['servers/cycles.test.ts', 'faults/servers.test.ts'];
 const slowestShown = 10;
 /** How long processes that have been told to end may take. */
 const endTimeoutMs = 10_000;
@@ -36,7 +36,7 @@ const layers = {
   conformance: (words: readonly string[]) => runNodeTests(layerFiles('conformance', words), 1),
   integration: (words: readonly string[]) => {
     const [alone, others] = separate(layerFiles('integration', words), (file) =>
-      ALONE.includes(basename(file)),
+      ALONE.some((alone) => file.replaceAll('\\', '/').endsWith(alone)),
     );
     return runShares([...divide(others, integrationProcesses), ...divide(alone)], integrationAtOnce);
   },

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { StdioServer } from '../../src/mcp/config/types.ts';
 
 import { Connections } from '../../src/mcp/pool/connections.ts';
-import { median } from './chatTypes.ts';
+import { median } from './chat/chatTypes.ts';
 import { alignColumns } from './report.ts';
 
 export interface ServersResults {

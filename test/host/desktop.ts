@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { downloadAndUnzipVSCode } from '@vscode/test-electron';
 import { say } from './progress.ts';
-import { cacheFolder } from './workbench.ts';
+import { cacheFolder } from './workbench/workbench.ts';
 
 export type VscodeChoice =
   | { readonly kind: 'desktop'; readonly executable: string }

@@ -5,7 +5,7 @@ import { resolveCliPathFromVSCodeExecutablePath, runTests } from '@vscode/test-e
 import { bridgeExtension } from './bridge.ts';
 import { createTemporaryFolder, runProcess } from './process.ts';
 import type { SuiteRun } from './runSuite.ts';
-import { quietSettings, writeSettings } from './server.ts';
+import { quietSettings, writeSettings } from './workbench/server.ts';
 
 /** Resolves to what VS Code printed, whether the tests passed or not. */
 export async function runInDesktop(executable: string, run: SuiteRun): Promise<string> {

@@ -8,7 +8,7 @@ import { runInDesktop } from './desktopSuite.ts';
 import { createTemporaryFolder } from './process.ts';
 import { say, timed } from './progress.ts';
 import type { TestResult } from './suite/index.ts';
-import { runInWorkbench } from './workbenchSuite.ts';
+import { runInWorkbench } from './workbench/workbenchSuite.ts';
 import { checkout, createWorkspace } from './workspace.ts';
 
 /** What either VS Code needs to know to run the suite. */

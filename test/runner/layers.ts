@@ -7,35 +7,19 @@ export const root = join(import.meta.dirname, '..', '..');
 /** Layers whose files run on Node's own test runner. The host suite runs in an extension host instead. */
 export type FileLayer = 'unit' | 'conformance' | 'integration' | 'ui';
 
-/** Files that talk to other processes. */
-const INTEGRATION = [
-  'test/integration/**/*.test.ts',
-  'test/mcp/connections.test.ts',
-  'test/mcp/remote.test.ts',
-  'test/mcp/spill{Stdio,Http}.test.ts',
-  'test/samples/s{erver,low}.test.ts',
-];
-const CONFORMANCE = ['test/conformance/**/*.test.ts'];
-
-const layers: Readonly<Record<FileLayer, { files: readonly string[]; except?: readonly string[] }>> = {
-  unit: { files: ['test/**/*.test.ts'], except: [...INTEGRATION, ...CONFORMANCE, 'test/host/**'] },
-  conformance: { files: CONFORMANCE },
-  integration: { files: INTEGRATION },
-  ui: { files: ['test/host/ui/**/*.test.ts'] },
+const layers: Readonly<Record<FileLayer, string>> = {
+  unit: 'test/{unit,bench}/**/*.test.ts',
+  conformance: 'test/conformance/**/*.test.ts',
+  integration: 'test/integration/**/*.test.ts',
+  ui: 'test/host/ui/**/*.test.ts',
 };
 
 export const fileLayers = Object.keys(layers) as FileLayer[];
 
 /** The files of a layer whose path contains one of the words; all of them without words. */
 export function layerFiles(layer: FileLayer, words: readonly string[] = []): string[] {
-  const { files, except = [] } = layers[layer];
-  const find = (pattern: string) => globSync(pattern, { cwd: root });
-  const excluded = new Set(except.flatMap(find));
   const isWanted = (file: string) => words.length === 0 || words.some((word) => file.includes(word));
-  return files
-    .flatMap(find)
-    .filter((file) => !excluded.has(file) && isWanted(file))
-    .sort();
+  return globSync(layers[layer], { cwd: root }).filter(isWanted).sort();
 }
 
 /** Divides files into so many shares, or fewer, of about the same size in characters; without a number, into one each. */

@@ -1,10 +1,10 @@
 /** `npm run screenshots [-- NAME…]`: pictures of the real workbench in dist/screenshots/, in two themes. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { activeTab, focusEditor } from '../host/page.ts';
 import { say, timed } from '../host/progress.ts';
-import type { Settings } from '../host/server.ts';
 import { type Session, saveScreenshot, startSession, type Ui } from '../host/ui/session.ts';
+import { activeTab, focusEditor } from '../host/workbench/page.ts';
+import type { Settings } from '../host/workbench/server.ts';
 import { checkout } from '../host/workspace.ts';
 import { SAMPLE_CHAT, writeSampleChat } from './sampleChat.ts';
 import { SCENES, type Scene } from './scenes.ts';

@@ -5,8 +5,8 @@
  * A scene may leave anything behind; files are put back and editors closed before the next.
  */
 import type { Locator, Page } from 'playwright-core';
-import { quickInput, quickPickRow, showCommands, webview } from '../host/page.ts';
 import type { Ui } from '../host/ui/session.ts';
+import { quickInput, quickPickRow, showCommands, webview } from '../host/workbench/page.ts';
 
 export interface Scene {
   /** The picture is dist/screenshots/NAME-THEME.png. */

@@ -9,7 +9,7 @@ import { mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, delimiter, join } from 'node:path';
 import { runProcess } from '../host/process.ts';
 import { say, timed } from '../host/progress.ts';
-import { cacheFolder } from '../host/workbench.ts';
+import { cacheFolder } from '../host/workbench/workbench.ts';
 import { layerFiles, root } from '../runner/layers.ts';
 
 /** Node 24 does not start under Wine 8. */
@@ -58,7 +58,10 @@ async function runInWine(machine: string, args: readonly string[], output: strin
 /** The unit tests, and those integration tests that are about the command line. */
 function chosenFiles(words: readonly string[]): readonly string[] {
   const integration = layerFiles('integration', words);
-  return [...layerFiles('unit', words), ...integration.filter((file) => basename(file).startsWith('cli'))];
+  return [
+    ...layerFiles('unit', words),
+    ...integration.filter((file) => file.includes(join('integration', 'cli'))),
+  ];
 }
 
 function refuse(reason: string): number {

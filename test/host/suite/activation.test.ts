@@ -3,8 +3,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suite, test } from 'mocha';
 import * as vscode from 'vscode';
-import { loadedScripts } from './loaded.ts';
-import { inWorkspace } from './workspace.ts';
+import { loadedScripts } from './kit/loaded.ts';
+import { inWorkspace } from './kit/workspace.ts';
 
 // Mocha runs the files by name, so these are the first tests: nothing has been used yet.
 suite('activation', () => {

@@ -6,7 +6,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { suite, suiteSetup, test } from 'mocha';
 import * as vscode from 'vscode';
-import { inWorkspace } from './workspace.ts';
+import { inWorkspace } from './kit/workspace.ts';
 
 /** As VS Code makes it: the extension, and the label of the server. */
 const SERVER = 'filechat.filechat/Filechat Assets';

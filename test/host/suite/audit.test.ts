@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, suiteSetup, suiteTeardown, test } from 'mocha';
 import * as vscode from 'vscode';
-import { holds, openChat, useSampleServer } from './workspace.ts';
+import { holds, openChat, useSampleServer } from './kit/workspace.ts';
 
 const SECRET = 'hunter2';
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { end, sendAll, words } from '../../integration/helpers/wireServer.ts';
-import { HI, LiveModel, run } from './liveModel.ts';
-import { holds, openChat, useSampleServer } from './workspace.ts';
+import { HI, LiveModel, run } from './kit/liveModel.ts';
+import { holds, openChat, useSampleServer } from './kit/workspace.ts';
 
 const CHAT = `---\nservers: []\n---\n${HI}`;
 const TOP = new vscode.Selection(0, 0, 0, 0);

@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
 
-import { holds, inWorkspace, openChat, useSampleServer } from './workspace.ts';
+import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
 const CALL = (tool: string, json = '{}') => `\`\`\`tool_call mine.${tool}\n${json}\n\`\`\`\n`;
 const run = () => vscode.commands.executeCommand<RunOutcome>('filechat.run');

@@ -4,8 +4,8 @@ import * as vscode from 'vscode';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
 
-import { TestModel } from './testModel.ts';
-import { holds, openChat, useSampleServer } from './workspace.ts';
+import { TestModel } from './kit/testModel.ts';
+import { holds, openChat, useSampleServer } from './kit/workspace.ts';
 
 const run = (uri: vscode.Uri) => vscode.commands.executeCommand<RunOutcome>('filechat.run', { uri });
 const roles = (text: string) => parseChat(text).turns.map((turn) => turn.role);

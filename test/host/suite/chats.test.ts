@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'mocha';
 import * as vscode from 'vscode';
-import { inWorkspace } from './workspace.ts';
+import { inWorkspace } from './kit/workspace.ts';
 
 async function textInFront(): Promise<string> {
   const text = vscode.window.activeTextEditor?.document.getText() ?? '';

@@ -9,7 +9,7 @@ import {
   findEditorModel,
   listEditorModels,
 } from '../../../src/vscode/model/editorModel.ts';
-import { TestModel } from './testModel.ts';
+import { TestModel } from './kit/testModel.ts';
 
 /** One red pixel; the editor refuses bytes that are no image. */
 const PNG = Buffer.from(

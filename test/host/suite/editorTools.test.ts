@@ -7,7 +7,7 @@ import type { ToolCall, ToolCallOptions, ToolHost } from '../../../src/ports/too
 
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { withEditorTools } from '../../../src/vscode/tools/editorTools.ts';
-import { openChat, useSampleServer } from './workspace.ts';
+import { openChat, useSampleServer } from './kit/workspace.ts';
 
 /** The bridge extension declares this tool. */
 const NAME = 'filechat_test_draw';

@@ -7,8 +7,8 @@ import * as vscode from 'vscode';
 import { acquireLock } from '../../../src/assets/chatLock.ts';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { end, send, sendAll, words } from '../../integration/helpers/wireServer.ts';
-import { CURSOR, HI, LiveModel, recovered, run } from './liveModel.ts';
-import { inWorkspace, openChat, useSampleServer } from './workspace.ts';
+import { CURSOR, HI, LiveModel, recovered, run } from './kit/liveModel.ts';
+import { inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
 const CHAT = `---\nservers: []\n---\n${HI}`;
 const WHOLE = `${CHAT}\n# %% assistant\nOne two three.\n\n# %% user\n`;

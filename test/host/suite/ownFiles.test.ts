@@ -4,9 +4,9 @@ import * as vscode from 'vscode';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
 
-import { MemoryFiles } from './memfs.ts';
-import { TestModel } from './testModel.ts';
-import { openChat, useSampleServer } from './workspace.ts';
+import { MemoryFiles } from './kit/memfs.ts';
+import { TestModel } from './kit/testModel.ts';
+import { openChat, useSampleServer } from './kit/workspace.ts';
 
 const OWN_TOOLS = ['filechat__list_assets', 'filechat__read_asset', 'filechat__search_chats'];
 const run = (uri: vscode.Uri) => vscode.commands.executeCommand<RunOutcome>('filechat.run', { uri });

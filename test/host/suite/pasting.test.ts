@@ -14,7 +14,7 @@ import { setup, suite, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import { FileInserter } from '../../../src/vscode/chat/paste.ts';
-import { inWorkspace, openChat } from './workspace.ts';
+import { inWorkspace, openChat } from './kit/workspace.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',

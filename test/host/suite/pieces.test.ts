@@ -8,8 +8,8 @@ import { keepCopy } from '../../../src/vscode/chat/recovery.ts';
 import { Keys } from '../../../src/vscode/model/keys.ts';
 import { RunLens } from '../../../src/vscode/run/lenses.ts';
 import { lockChat } from '../../../src/vscode/run/runs.ts';
-import { MemorySecrets } from './stores.ts';
-import { inWorkspace, openChat } from './workspace.ts';
+import { MemorySecrets } from './kit/stores.ts';
+import { inWorkspace, openChat } from './kit/workspace.ts';
 
 suite('keys', () => {
   const config = (more: Partial<ModelConfig> = {}): ModelConfig => ({

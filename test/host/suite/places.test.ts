@@ -6,8 +6,8 @@ import * as vscode from 'vscode';
 import type { RunOutcome } from '../../../src/ports/document.ts';
 
 import { WorkspaceAssets } from '../../../src/vscode/chat/stores.ts';
-import { MemoryFiles } from './memfs.ts';
-import { holds, inWorkspace, openChat, useSampleServer } from './workspace.ts';
+import { MemoryFiles } from './kit/memfs.ts';
+import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);
 const farOptions = (chat: vscode.Uri) => ({

@@ -8,7 +8,7 @@ import type { RunOutcome } from '../../../src/ports/document.ts';
 import type { ResourceContents, ResourceName, ServerState } from '../../../src/ports/servers.ts';
 
 import { ResourceDocuments } from '../../../src/vscode/servers/resources.ts';
-import { holds, inWorkspace, openChat, useSampleServer } from './workspace.ts';
+import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
 const SCHEME = 'filechat-resource-test';
 const PNG = Buffer.from(

@@ -13,8 +13,8 @@ import { addServer } from '../../../src/vscode/servers/add.ts';
 import { ServerInputs } from '../../../src/vscode/servers/inputs.ts';
 import { ServerList } from '../../../src/vscode/servers/list.ts';
 import { writeUserServer } from '../../../src/vscode/settings.ts';
-import { MemorySecrets, MemoryState } from './stores.ts';
-import { inWorkspace } from './workspace.ts';
+import { MemorySecrets, MemoryState } from './kit/stores.ts';
+import { inWorkspace } from './kit/workspace.ts';
 
 const NEVER = new AbortController().signal;
 

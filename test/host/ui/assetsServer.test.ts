@@ -2,8 +2,16 @@ import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { untilNextHost } from '../bridge.ts';
-import { button, pick, quickInput, quickPickRow, showCommands, toast, waitForWorkbench } from '../page.ts';
 import { waitFor } from '../process.ts';
+import {
+  button,
+  pick,
+  quickInput,
+  quickPickRow,
+  showCommands,
+  toast,
+  waitForWorkbench,
+} from '../workbench/page.ts';
 import { takeScreenshot, type Ui, uiSession } from './session.ts';
 
 const ui = uiSession({ trust: 'restricted' });

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { activeTab, pick, quickInput, quickPickRow, runCommand, showCommands, toast } from '../page.ts';
+import {
+  activeTab,
+  pick,
+  quickInput,
+  quickPickRow,
+  runCommand,
+  showCommands,
+  toast,
+} from '../workbench/page.ts';
 import { openChat, takeScreenshot, uiSession } from './session.ts';
 
 const ui = uiSession({ language: 'de' });

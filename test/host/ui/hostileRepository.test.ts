@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { type Evaluate, untilNextHost, waitForText } from '../bridge.ts';
-import { button, dialog, runCommand, toast, waitForWorkbench, webview } from '../page.ts';
+import { button, dialog, runCommand, toast, waitForWorkbench, webview } from '../workbench/page.ts';
 import { checkout, type Workspace } from '../workspace.ts';
 import { heldModel } from './heldModel.ts';
 import {

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { bridgeExtension, bridgeSocket, connectBridge, type Evaluate, waitForText } from '../bridge.ts';
-import type { Lane } from '../lane.ts';
-import { claimLane } from '../lanes.ts';
-import { activeTab, focusEditor, openWorkbench, waitForWorkbench } from '../page.ts';
 import { processEnd } from '../process.ts';
 import { say } from '../progress.ts';
-import { quietSettings, type Settings } from '../server.ts';
-import { openWindow, settingsFile } from '../window.ts';
+import type { Lane } from '../workbench/lane.ts';
+import { claimLane } from '../workbench/lanes.ts';
+import { activeTab, focusEditor, openWorkbench, waitForWorkbench } from '../workbench/page.ts';
+import { quietSettings, type Settings } from '../workbench/server.ts';
+import { openWindow, settingsFile } from '../workbench/window.ts';
 import { checkout, createWorkspace, type Workspace } from '../workspace.ts';
 import { tidyUp } from './tidyUp.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { waitForText } from '../bridge.ts';
-import { button, dialog, focusEditor, openFile, toast } from '../page.ts';
+import { button, dialog, focusEditor, openFile, toast } from '../workbench/page.ts';
 import { uiSession } from './session.ts';
 
 const rivalExtension = fileURLToPath(new URL('../rival-extension', import.meta.url));

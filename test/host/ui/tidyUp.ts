@@ -1,8 +1,8 @@
 /** Makes a window that a file of tests has used as good as new, in a tenth of the time that a new one takes. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { until } from '../../until.ts';
-import { button, dialog } from '../page.ts';
-import type { Settings } from '../server.ts';
+import { until } from '../../kit/until.ts';
+import { button, dialog } from '../workbench/page.ts';
+import type { Settings } from '../workbench/server.ts';
 import type { Session } from './session.ts';
 
 /** Closes everything, forgets every permission, and restores the settings and the workspace. */

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { activeTab, focusEditor, quickInput, quickPickRow, showCommands, toast, webview } from '../page.ts';
+import {
+  activeTab,
+  focusEditor,
+  quickInput,
+  quickPickRow,
+  showCommands,
+  toast,
+  webview,
+} from '../workbench/page.ts';
 import { uiSession } from './session.ts';
 
 const ui = uiSession({ file: 'tour.chat.md', trust: 'restricted' });

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { until } from '../../until.ts';
+import { until } from '../../kit/until.ts';
 import { type CliFolder, createCliFolder, MCP_JSON, type RunningCli } from './runCli.ts';
 import { type Asked, startWireServer, type WireServer } from './wireServer.ts';
 

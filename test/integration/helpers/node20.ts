@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runProcess } from '../../host/process.ts';
-import { cacheFolder, installOnce, nodeIn, nodePackageName } from '../../host/workbench.ts';
+import { cacheFolder, installOnce, nodeIn, nodePackageName } from '../../host/workbench/workbench.ts';
 
 /** The oldest Node that package.json promises. */
 const VERSION = '20.3.0';

@@ -11,7 +11,7 @@ import {
   runCommand,
   titleButton,
   toast,
-} from '../../../page.ts';
+} from '../../../workbench/page.ts';
 import { heldModel } from '../../heldModel.ts';
 import { openChat, takeScreenshot, uiSession } from '../../session.ts';
 

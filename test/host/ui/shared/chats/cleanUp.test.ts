@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { waitForText } from '../../../bridge.ts';
+import { waitFor } from '../../../process.ts';
 import {
   button,
   dialog,
@@ -10,8 +11,7 @@ import {
   quickPickRow,
   runCommand,
   toast,
-} from '../../../page.ts';
-import { waitFor } from '../../../process.ts';
+} from '../../../workbench/page.ts';
 import { takeScreenshot, type Ui, uiSession } from '../../session.ts';
 
 const ui = uiSession({ settings: { 'files.autoSave': 'off' } });

@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { waitForText } from '../../../bridge.ts';
-import { codeLens, focusEditor, quickInput } from '../../../page.ts';
 import { waitFor } from '../../../process.ts';
+import { codeLens, focusEditor, quickInput } from '../../../workbench/page.ts';
 import { checkout } from '../../../workspace.ts';
 import { takeInBothThemes, takeScreenshot, type Ui, uiSession } from '../../session.ts';
 

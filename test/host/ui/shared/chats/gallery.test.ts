@@ -10,8 +10,15 @@ import { renderMelody } from '../../../../../samples/server/melody.ts';
 import { writeReport } from '../../../../../samples/server/report.ts';
 import { drawLandscape } from '../../../../../samples/server/scenes.ts';
 import { untilNextHost } from '../../../bridge.ts';
-import { button, dialog, imageWidth, quickInput, waitForWorkbench, webview } from '../../../page.ts';
 import { waitFor } from '../../../process.ts';
+import {
+  button,
+  dialog,
+  imageWidth,
+  quickInput,
+  waitForWorkbench,
+  webview,
+} from '../../../workbench/page.ts';
 import { checkout } from '../../../workspace.ts';
 import { startCanary } from '../../hostileRepository.ts';
 import { takeScreenshot, type Ui, uiSession, useTheme } from '../../session.ts';

@@ -21,9 +21,9 @@ import {
   startNotingModel,
 } from '../../../../integration/helpers/killing.ts';
 import { nextHost } from '../../../bridge.ts';
-import { waitForWorkbench } from '../../../page.ts';
 import { createTemporaryFolder, processEnd } from '../../../process.ts';
 import { say } from '../../../progress.ts';
+import { waitForWorkbench } from '../../../workbench/page.ts';
 import { type Ui, uiSession } from '../../session.ts';
 
 const KILLS = Number(process.env['FILECHAT_KILLS'] || 1);

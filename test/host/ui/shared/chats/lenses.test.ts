@@ -7,8 +7,16 @@ import type { Page } from 'playwright-core';
 import { encodePng } from '../../../../../samples/server/encode/png.ts';
 import { encodeWav } from '../../../../../samples/server/encode/wav.ts';
 import { type Evaluate, waitForText } from '../../../bridge.ts';
-import { activeTab, button, codeLens, dialog, focusEditor, imageWidth, toast } from '../../../page.ts';
 import { createTemporaryFolder, waitFor } from '../../../process.ts';
+import {
+  activeTab,
+  button,
+  codeLens,
+  dialog,
+  focusEditor,
+  imageWidth,
+  toast,
+} from '../../../workbench/page.ts';
 import { heldModel } from '../../heldModel.ts';
 import { takeInBothThemes, takeScreenshot, type Ui, uiSession } from '../../session.ts';
 

@@ -15,7 +15,7 @@ import {
   quickPickRow,
   runCommand,
   toast,
-} from '../../../page.ts';
+} from '../../../workbench/page.ts';
 import { heldModel } from '../../heldModel.ts';
 import { openChat, takeScreenshot, uiSession } from '../../session.ts';
 

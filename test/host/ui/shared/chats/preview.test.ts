@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { FrameLocator, Page } from 'playwright-core';
-import { imageWidth, webview } from '../../../page.ts';
+import { imageWidth, webview } from '../../../workbench/page.ts';
 import { startCanary } from '../../hostileRepository.ts';
 import { hostileSvg, hostileText, RICH, writeAssets } from '../../previewChats.ts';
 import { takeScreenshot, type Ui, uiSession, useTheme } from '../../session.ts';

@@ -12,7 +12,7 @@ import {
   titleButton,
   toast,
   webview,
-} from '../../../page.ts';
+} from '../../../workbench/page.ts';
 import { takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession({ file: 'tour.chat.md' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { waitForText } from '../../../bridge.ts';
-import { focusEditor, openFile, pick, pointAt, quickInput, quickPickRow } from '../../../page.ts';
+import { focusEditor, openFile, pick, pointAt, quickInput, quickPickRow } from '../../../workbench/page.ts';
 import { takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession({

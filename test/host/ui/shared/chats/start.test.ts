@@ -2,9 +2,17 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
-import { until } from '../../../../until.ts';
+import { until } from '../../../../kit/until.ts';
 import { waitForText } from '../../../bridge.ts';
-import { activeTab, button, dialog, fillQuickInput, pick, quickInput, quickPickRow } from '../../../page.ts';
+import {
+  activeTab,
+  button,
+  dialog,
+  fillQuickInput,
+  pick,
+  quickInput,
+  quickPickRow,
+} from '../../../workbench/page.ts';
 import { checkout } from '../../../workspace.ts';
 import { takeInBothThemes, uiSession } from '../../session.ts';
 

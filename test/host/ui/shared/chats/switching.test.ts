@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { until } from '../../../../until.ts';
+import { until } from '../../../../kit/until.ts';
 import type { Evaluate } from '../../../bridge.ts';
-import { activeTab, button, dialog } from '../../../page.ts';
+import { activeTab, button, dialog } from '../../../workbench/page.ts';
 import { heldModel } from '../../heldModel.ts';
 import { type Ui, uiSession } from '../../session.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
-import { longChat } from '../../../../chat/longChat.ts';
+import { longChat } from '../../../../unit/chat/longChat.ts';
 import { type Evaluate, waitForText } from '../../../bridge.ts';
-import { focusEditor } from '../../../page.ts';
 import { waitFor } from '../../../process.ts';
+import { focusEditor } from '../../../workbench/page.ts';
 import { takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession({ settings: { 'editor.minimap.enabled': false } });

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { waitForText } from '../../../bridge.ts';
-import { activeTab, button, dialog, focusEditor, runCommand, titleButton, toast } from '../../../page.ts';
+import {
+  activeTab,
+  button,
+  dialog,
+  focusEditor,
+  runCommand,
+  titleButton,
+  toast,
+} from '../../../workbench/page.ts';
 import { heldModel } from '../../heldModel.ts';
 import { openChat, takeScreenshot, type Ui, uiSession } from '../../session.ts';
 

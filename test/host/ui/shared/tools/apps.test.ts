@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import type { FrameLocator } from 'playwright-core';
-import { button, dialog, webview } from '../../../page.ts';
+import { button, dialog, webview } from '../../../workbench/page.ts';
 import { checkout } from '../../../workspace.ts';
 import { openChat, takeScreenshot, type Ui, uiSession } from '../../session.ts';
 

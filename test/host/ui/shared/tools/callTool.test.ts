@@ -14,7 +14,7 @@ import {
   runCommand,
   showCommands,
   webview,
-} from '../../../page.ts';
+} from '../../../workbench/page.ts';
 import { takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession();

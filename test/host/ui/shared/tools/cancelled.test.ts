@@ -1,7 +1,7 @@
 /** Commands without an open chat: nothing is created before the user has confirmed something. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { pick, toast } from '../../../page.ts';
+import { pick, toast } from '../../../workbench/page.ts';
 import { checkout } from '../../../workspace.ts';
 import { type Ui, uiSession } from '../../session.ts';
 

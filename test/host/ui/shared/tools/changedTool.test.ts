@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { waitForText } from '../../../bridge.ts';
-import { button, dialog } from '../../../page.ts';
+import { button, dialog } from '../../../workbench/page.ts';
 import { takeScreenshot, type Ui, uiSession } from '../../session.ts';
 
 const ui = uiSession();

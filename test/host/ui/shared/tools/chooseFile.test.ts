@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { waitForText } from '../../../bridge.ts';
+import { createTemporaryFolder, waitFor } from '../../../process.ts';
 import {
   activeTab,
   answer,
@@ -14,8 +15,7 @@ import {
   quickInput,
   quickPickRow,
   runCommand,
-} from '../../../page.ts';
-import { createTemporaryFolder, waitFor } from '../../../process.ts';
+} from '../../../workbench/page.ts';
 import { checkout } from '../../../workspace.ts';
 import { takeScreenshot, uiSession } from '../../session.ts';
 

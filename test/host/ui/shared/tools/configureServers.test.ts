@@ -3,8 +3,16 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import type { Evaluate } from '../../../bridge.ts';
-import { answer, button, dialog, pick, quickInput, quickPickRow, runCommand } from '../../../page.ts';
 import { waitFor } from '../../../process.ts';
+import {
+  answer,
+  button,
+  dialog,
+  pick,
+  quickInput,
+  quickPickRow,
+  runCommand,
+} from '../../../workbench/page.ts';
 import { takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession();

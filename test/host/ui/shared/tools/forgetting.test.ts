@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { answer, button, dialog, pick, runCommand, toast } from '../../../page.ts';
 import { isAlive, waitFor } from '../../../process.ts';
+import { answer, button, dialog, pick, runCommand, toast } from '../../../workbench/page.ts';
 import { checkout, type Workspace } from '../../../workspace.ts';
 import { type Ui, uiSession } from '../../session.ts';
 

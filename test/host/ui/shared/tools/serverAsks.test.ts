@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { type Evaluate, waitForText } from '../../../bridge.ts';
-import { answer, button, dialog, pick, quickInput, quickPickRow, toast } from '../../../page.ts';
+import { answer, button, dialog, pick, quickInput, quickPickRow, toast } from '../../../workbench/page.ts';
 import { checkout } from '../../../workspace.ts';
 import { heldModel } from '../../heldModel.ts';
 import { openChat, takeScreenshot, type Ui, uiSession } from '../../session.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
-import { activeTab, button, dialog, pick, runCommand, toast } from '../../../page.ts';
+import { activeTab, button, dialog, pick, runCommand, toast } from '../../../workbench/page.ts';
 import { takeScreenshot, uiSession } from '../../session.ts';
 
 const ui = uiSession();

@@ -3,7 +3,7 @@ import { after } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { AuthServer, ProtectedServer, startSite } from '../../../../integration/helpers/authServer.ts';
 import { waitForText } from '../../../bridge.ts';
-import { button, dialog, pick, runCommand, toast } from '../../../page.ts';
+import { button, dialog, pick, runCommand, toast } from '../../../workbench/page.ts';
 import { openChat, takeScreenshot, type Ui, uiSession } from '../../session.ts';
 
 const auth = await startSite((origin) => new AuthServer(origin), after);

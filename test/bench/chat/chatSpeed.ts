@@ -1,0 +1,114 @@
+import MarkdownIt from 'markdown-it';
+import { nextAction } from '../../../src/chat/format/nextAction.ts';
+import { ChatReader, parseChat } from '../../../src/chat/format/parse.ts';
+import { appendToReply, openReply } from '../../../src/chat/reply/place.ts';
+import { estimateRequest } from '../../../src/model/request/estimate.ts';
+import { buildRequest } from '../../../src/model/request/request.ts';
+import type { TextEdit } from '../../../src/ports/document.ts';
+import { planLenses } from '../../../src/vscode/run/lensPlan.ts';
+
+import { flatten, makeChat } from './chatTexts.ts';
+import { type ChatRow, median, type Target } from './chatTypes.ts';
+
+const TURNS = [10, 1_000, 10_000];
+const ROUNDS = 7;
+/** What is over sooner is done again and again, until the clock can tell. */
+const MIN_MS = 20;
+const AFTER_EDIT: Target = { kind: 'maxShare', share: 0.05 };
+
+/** What Filechat does with a chat's text, against markdown-it, which parses the same text in the same rounds. */
+export async function measureSpeed(): Promise<readonly ChatRow[]> {
+  const rows: ChatRow[] = [];
+  for (const turns of TURNS) rows.push(...(await measureChat(turns, turns === TURNS.at(-1))));
+  return rows;
+}
+
+interface Task {
+  readonly what: string;
+  readonly target?: Target;
+  readonly work: () => unknown;
+}
+
+async function measureChat(turns: number, isLargest: boolean): Promise<readonly ChatRow[]> {
+  const text = makeChat(turns);
+  const name = `${turns.toLocaleString('en')} turns`;
+  const tasks = [...readingTasks(text, isLargest), ...(isLargest ? heavyTasks(text) : [])];
+  const markdown = new MarkdownIt();
+  const times = new Map<Task, number[]>(tasks.map((task) => [task, []]));
+  const theirs: number[] = [];
+  // The round before the first is not counted: the engine still learns.
+  for (let round = -1; round < ROUNDS; round += 1) {
+    const theirMs = await time(() => markdown.parse(text, {}));
+    if (round >= 0) theirs.push(theirMs);
+    for (const [task, taken] of times) {
+      const ms = await time(task.work);
+      if (round >= 0) taken.push(ms);
+    }
+  }
+  const against = { unit: 'ms', against: 'markdown-it', theirs: median(theirs) } as const;
+  return [...times].map(([{ what, target }, taken]) => ({
+    what: `${name}: ${what}`,
+    ours: median(taken),
+    ...against,
+    ...(target ? { target } : {}),
+  }));
+}
+
+function readingTasks(text: string, isLargest: boolean): readonly Task[] {
+  return [
+    { what: 'parse and next action', work: () => nextAction(text, parseChat(text)) },
+    {
+      what: 'the same after an edit at the end',
+      work: editing(text, text.length, (reader, edited) => nextAction(edited, reader.read(edited))),
+      ...(isLargest ? { target: AFTER_EDIT } : {}),
+    },
+  ];
+}
+
+/** What happens in the editor for each keystroke, each batch of a reply, and each pause. */
+function heavyTasks(text: string): readonly Task[] {
+  const lenses = (reader: ChatReader, edited: string) => planLenses(edited, reader.read(edited), false);
+  const middle = text.indexOf('# %% user', text.length / 2) + 20;
+  const open = flatten(apply(text, openReply(text, 'bench')));
+  return [
+    { what: 'one keystroke at the end, with lenses', work: editing(text, text.length, lenses) },
+    { what: 'one keystroke in the middle, with lenses', work: editing(text, middle, lenses) },
+    { what: 'one keystroke in the first turn, with lenses', work: editing(text, 20, lenses) },
+    { what: 'where the next words of a reply go', work: () => appendToReply(open, 'bench', 'word') },
+    { what: 'the next request, and its tokens', work: () => estimate(text) },
+  ];
+}
+
+/** Every time the text has one letter more or one less, as if somebody typed and took it back. */
+function editing(text: string, at: number, work: (reader: ChatReader, edited: string) => unknown) {
+  const reader = new ChatReader();
+  const texts = [flatten(`${text.slice(0, at)}x${text.slice(at)}`), text];
+  let edits = 0;
+  reader.read(text);
+  return () => {
+    const edited = texts[edits % 2] ?? text;
+    edits += 1;
+    return work(reader, edited);
+  };
+}
+
+async function estimate(text: string) {
+  const nothing = { find: () => Promise.reject(new Error('there are no files')) };
+  const model = { name: 'bench', accepts: () => true };
+  return estimateRequest((await buildRequest(text, { model, tools: [], attachments: nothing })).request);
+}
+
+function apply(text: string, edit: TextEdit | undefined): string {
+  if (!edit) throw new Error('The chat took no reply.');
+  return text.slice(0, edit.start) + edit.text + text.slice(edit.end);
+}
+
+/** Milliseconds that it takes once. */
+async function time(work: () => unknown): Promise<number> {
+  const start = performance.now();
+  for (let times = 1; ; times += 1) {
+    await work();
+    const taken = performance.now() - start;
+    if (taken >= MIN_MS) return taken / times;
+  }
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FolderAttachments } from '../../../src/assets/chatFiles.ts';
+import { ASSET_FOLDER, assetName } from '../../../src/assets/names.ts';
+import { renderMarker } from '../../../src/chat/format/marker.ts';
+import { estimateRequest } from '../../../src/model/request/estimate.ts';
+import { buildRequest } from '../../../src/model/request/request.ts';
+import type { AssetKind, ResultPart } from '../../../src/ports/results.ts';
+
+import { renderToolResult } from '../../../src/result/markdown.ts';
+import type { ChatRow, Target } from './chatTypes.ts';
+
+const RESULTS = 20;
+const FEWER: Target = { kind: 'minTimes', times: 1_000 };
+
+/** One binary result: what its bytes begin with, and how many there are. */
+interface Sort {
+  readonly kind: AssetKind;
+  readonly extension: string;
+  readonly mimeType: string;
+  readonly head: string;
+  readonly mb: number;
+}
+
+const PDF: Sort = { kind: 'file', extension: 'pdf', mimeType: 'application/pdf', head: '%PDF-1.7\n', mb: 1 };
+const WAV: Sort = {
+  kind: 'audio',
+  extension: 'wav',
+  mimeType: 'audio/wav',
+  head: 'RIFF\xff\xff\xff\x00WAVEfmt ',
+  mb: 2,
+};
+const PNG: Sort = {
+  kind: 'image',
+  extension: 'png',
+  mimeType: 'image/png',
+  head: '\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x07\x80\x00\x00\x04\x38\x08\x06\x00\x00\x00',
+  mb: 0.9,
+};
+const ZIP: Sort = { kind: 'file', extension: 'zip', mimeType: 'application/zip', head: 'PK\x03\x04', mb: 3 };
+
+interface Case {
+  readonly what: string;
+  readonly sorts: readonly Sort[];
+  readonly target?: Target;
+}
+
+const CASES: readonly Case[] = [
+  { what: 'PDF, sound and ZIP of 1 to 3 MB, each sent as one line', sorts: [PDF, WAV, ZIP], target: FEWER },
+  { what: 'PNG of 4 MB, too large to be sent as images', sorts: [{ ...PNG, mb: 4 }], target: FEWER },
+  { what: 'PNG of 0.9 MB, sent as images', sorts: [PNG] },
+];
+
+/**
+ * The tokens of a chat whose results are files, against the same chat with the base64 inside it. Both are counted
+ * by the same estimate, which takes six letters of base64 for a token; real tokenizers make more of them.
+ */
+export async function measureTokens(): Promise<readonly ChatRow[]> {
+  const rows: ChatRow[] = [];
+  for (const { what, sorts, target } of CASES) {
+    const folder = await mkdtemp(join(tmpdir(), 'filechat-bench-'));
+    try {
+      await mkdir(join(folder, ASSET_FOLDER));
+      const results = Array.from({ length: RESULTS }, (_, at) => makeResult(at, sorts));
+      for (const { path, bytes } of results) await writeFile(join(folder, path), bytes);
+      const ours = await countTokens(folder, results.map(linked));
+      const theirs = await countTokens(folder, results.map(inline));
+      const about = { unit: 'tokens', against: 'base64 in the chat' } as const;
+      rows.push({ what: `20 results: ${what}`, ours, theirs, ...about, ...(target ? { target } : {}) });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+  return rows;
+}
+
+interface Result {
+  readonly sort: Sort;
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+function makeResult(at: number, sorts: readonly Sort[]): Result {
+  const sort = sorts[at % sorts.length] ?? PDF;
+  const bytes = randomBytes(sort.mb * 1_000_000);
+  bytes.write(sort.head, 'latin1');
+  const resultId = `bench${String(at).padStart(5, '0')}`;
+  const name = assetName({ ...sort, time: new Date(2026, 10, 16), resultId, number: 1 });
+  return { sort, path: `${ASSET_FOLDER}/${name}`, bytes };
+}
+
+function linked({ sort, path }: Result): ResultPart {
+  return { kind: 'asset', asset: { kind: sort.kind, number: 1, path } };
+}
+
+/** As the tool sent it. */
+function inline({ sort, bytes }: Result): ResultPart {
+  const { kind, mimeType } = sort;
+  return { kind: 'text', text: JSON.stringify({ type: kind, mimeType, data: bytes.toString('base64') }) };
+}
+
+async function countTokens(folder: string, results: readonly ResultPart[]): Promise<number> {
+  const attachments = new FolderAttachments({ folder, roots: [folder] });
+  const model = { name: 'bench', accepts: () => true };
+  const { request } = await buildRequest(makeText(results), { model, tools: [], attachments });
+  return estimateRequest(request).total;
+}
+
+function makeText(results: readonly ResultPart[]): string {
+  const steps = results.map((part, at) => {
+    const call = `\`\`\`tool_call files.export c${at + 1}\n{"page": ${at + 1}}\n\`\`\``;
+    const body = renderToolResult({ isError: false, parts: [part] });
+    return `${renderMarker('assistant')}\n${call}\n\n${renderMarker('tool', `files.export c${at + 1}`)}\n${body}\n`;
+  });
+  return [`${renderMarker('user')}\nExport all pages.\n`, ...steps].join('\n');
+}

@@ -1,9 +1,0 @@
-import assert from 'node:assert/strict';
-import type { TextEdit } from '../../src/ports/document.ts';
-
-/** As a document does it: what is written gets the line ends that the document has. */
-export function editDocument(text: string, change: TextEdit | undefined): string {
-  assert.ok(change, 'there is nothing to change');
-  const added = text.includes('\r\n') ? change.text.replaceAll('\n', '\r\n') : change.text;
-  return text.slice(0, change.start) + added + text.slice(change.end);
-}

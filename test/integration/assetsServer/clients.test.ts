@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { ServerConfig } from '../../../src/mcp/config/types.ts';
+
+import { McpClient } from '../../../src/mcpClient.ts';
+import {
+  assetsServerFile,
+  CHAT,
+  CHAT_TEXT,
+  CHAT_URI,
+  createNotes,
+  IMAGE_URI,
+  LOOSE,
+  LOOSE_URI,
+  type Notes,
+  PNG_BYTES,
+  REPORT_TEXT,
+  REPORT_URI,
+  startOverHttp,
+} from '../helpers/assetsServer.ts';
+import { openSession } from '../helpers/connect.ts';
+import { serve } from '../helpers/serving.ts';
+
+const WAYS: Readonly<Record<string, (t: TestContext, notes: Notes) => Promise<ServerConfig>>> = {
+  stdio: async (_t, notes) => ({
+    kind: 'stdio',
+    command: process.execPath,
+    args: [assetsServerFile(), notes.path],
+    env: {},
+  }),
+  HTTP: async (t, notes) => {
+    const { url, token } = await startOverHttp(t, [notes.path]);
+    return { kind: 'http', url: url.href, headers: { authorization: `Bearer ${token}` } };
+  },
+};
+
+describe('our own client and the assets server', () => {
+  for (const [way, configure] of Object.entries(WAYS)) {
+    it(`over ${way}: lists and reads resources, and calls every tool`, async (t) => {
+      const notes = createNotes(t);
+      const session = openSession({ files: await configure(t, notes) });
+      t.after(() => session.close());
+      const tools = await session.client.listTools();
+      assert.deepEqual(tools.tools.map(({ tool }) => tool).sort(), [
+        'list_assets',
+        'read_asset',
+        'save_asset',
+        'search_chats',
+      ]);
+      const listed = await session.call('files.list_assets', { kind: 'image' });
+      assert.match(listed.markdown, /tool-image-/);
+      const image = await session.call('files.read_asset', { uri: IMAGE_URI });
+      const [name = ''] = readdirSync(join(image.folder, 'cmdassets'));
+      assert.deepEqual(readFileSync(join(image.folder, 'cmdassets', name)), PNG_BYTES);
+      const text = await session.call('files.read_asset', { uri: REPORT_URI });
+      assert.ok(text.markdown.includes(REPORT_TEXT.trimEnd()), text.markdown);
+      const found = await session.call('files.search_chats', { query: 'harbour' });
+      assert.match(found.markdown, /filechat:\/\/notes%2Fsales\.chat\.md/);
+      const saved = await session.call('files.save_asset', { chat: CHAT, name: 'a.json', text: '{"a":1}' });
+      assert.match(saved.markdown, /Saved a\.json/);
+    });
+
+    it(`over ${way}: is told of changes`, { timeout: 60_000 }, async (t) => {
+      const notes = createNotes(t);
+      const { connections } = serve(t, { files: await configure(t, notes) });
+      const client = new McpClient(async () => connections);
+      const { resources, templates } = await client.listResources('files');
+      assert.equal(resources.length, 5);
+      assert.equal(templates.length, 2);
+      let isTold = false;
+      const watch = client.subscribe({ server: 'files', uri: CHAT_URI }, () => {
+        isTold = true;
+      });
+      t.after(() => watch.dispose());
+      // Nobody says from when on changes are told, so that there are changes until one is.
+      for (let at = 1; !isTold; at += 1) {
+        notes.write(CHAT, `${CHAT_TEXT}${'More. '.repeat(at)}\n`);
+        await client.fetchResource({ server: 'files', uri: CHAT_URI }, { maxBytes: 1_000_000 });
+      }
+    });
+  }
+});
+
+/** The answer of the official Inspector’s command line, as JSON. */
+async function inspect(notes: Notes, args: readonly string[]): Promise<Record<string, unknown>> {
+  const { stdout, stderr, code } = await run([
+    '--import',
+    new URL('../fixtures/inspectorManifest.mjs', import.meta.url).href,
+    fileURLToPath(import.meta.resolve('@modelcontextprotocol/inspector-cli/build/index.js')),
+    process.execPath,
+    assetsServerFile(),
+    notes.path,
+    ...args,
+  ]);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+describe('the official Inspector', () => {
+  it('lists and reads our resources', async (t) => {
+    const notes = createNotes(t);
+    const { resources } = await inspect(notes, ['--method', 'resources/list']);
+    assert.equal((resources as unknown[]).length, 5);
+    const { resourceTemplates } = await inspect(notes, ['--method', 'resources/templates/list']);
+    assert.equal((resourceTemplates as unknown[]).length, 2);
+    const { contents } = await inspect(notes, ['--method', 'resources/read', '--uri', LOOSE_URI]);
+    assert.equal((contents as { text: string }[])[0]?.text, '{"id":123}');
+  });
+
+  it('calls each of our tools', async (t) => {
+    const notes = createNotes(t);
+    const { tools } = await inspect(notes, ['--method', 'tools/list']);
+    assert.equal((tools as unknown[]).length, 4);
+    const call = async (name: string, ...args: string[]) => {
+      const pairs = args.flatMap((pair) => ['--tool-arg', pair]);
+      const answer = await inspect(notes, ['--method', 'tools/call', '--tool-name', name, ...pairs]);
+      assert.equal(answer['isError'], undefined, JSON.stringify(answer));
+      return answer['structuredContent'] as Record<string, unknown>;
+    };
+    assert.equal((await call('list_assets', 'filter=json'))['total'], 1);
+    assert.equal((await call('read_asset', `uri=asset:${LOOSE}`, 'start=1', 'maxBytes=4'))['nextStart'], 5);
+    assert.equal((await call('search_chats', 'query=harbour'))['more'], false);
+    const saved = await call('save_asset', `chat=${CHAT}`, 'name=note.txt', 'text=Hello');
+    assert.equal(readFileSync(join(notes.path, 'notes/cmdassets', String(saved['asset'])), 'utf8'), 'Hello');
+  });
+});
+
+describe('the page about the server', () => {
+  const page = readFileSync(new URL('../../../src/assetsServer/README.md', import.meta.url), 'utf8');
+  /** What stands in a fence with these words behind its backticks. */
+  const fences = (words: string) => [...page.matchAll(new RegExp(`^\`\`\`${words}\\n(.*?)^\`\`\`$`, 'gms'))];
+
+  it('has an example that runs as it stands and writes what it says', async (t) => {
+    const notes = createNotes(t);
+    const [[, script = ''] = []] = fences('js readLatest\\.mjs');
+    const [[, output = ''] = []] = fences('text output');
+    const here = script
+      .replace('/path/to/filechat/dist/assets-server.js', assetsServerFile())
+      // Found from here, where the packages are.
+      .replace(
+        /from '(@modelcontextprotocol\/[^']+)'/g,
+        (_all, name: string) => `from '${import.meta.resolve(name)}'`,
+      )
+      .replace("command: 'node'", `command: ${JSON.stringify(process.execPath)}`);
+    const file = join(notes.around, 'readLatest.mjs');
+    writeFileSync(file, here);
+    const { stdout, stderr } = await run([file, notes.path]);
+    assert.equal(stdout, output, stderr);
+  });
+
+  it('shows calls with the answers that they really get', async (t) => {
+    const notes = createNotes(t);
+    const { call } = serve(t, { files: await (WAYS['stdio'] ?? assert.fail)(t, notes) });
+    const shown = fences('json call (\\w+)');
+    const answers = fences('text answer');
+    assert.equal(shown.length, 4);
+    for (const [at, [, name = '', args = '']] of shown.entries()) {
+      const result = (await call(`files.${name}`, JSON.parse(args))) as { content: { text: string }[] };
+      assert.equal(
+        withoutTime(result.content[0]?.text ?? ''),
+        withoutTime(answers[at]?.[1]?.trimEnd() ?? ''),
+      );
+    }
+  });
+
+  it('names every tool and option', () => {
+    for (const word of ['list_assets', 'read_asset', 'search_chats', 'save_asset'])
+      assert.ok(page.includes(`### ${word}`));
+    for (const option of ['--read-only', '--http', '--max-upload-bytes', '--allow-type'])
+      assert.ok(page.includes(`| \`${option}`), option);
+  });
+});
+
+/** The names of files that are saved now differ each time. */
+function withoutTime(text: string): string {
+  return text.replace(/tool-file-\d{8}-\d{6}-\w+-1\.md/g, 'NAME');
+}
+
+function run(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...args], { timeout: 120_000 }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr }),
+    );
+  });
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { readFileSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import type { Client } from '@modelcontextprotocol/client';
+import {
+  CHAT,
+  connectOverHttp,
+  connectOverStdio,
+  createNotes,
+  ERAS,
+  startOverHttp,
+} from '../helpers/assetsServer.ts';
+
+const SMALL = 'tool-file-20261116-093012-Small12345-1.bin';
+const LARGE = 'tool-file-20261116-093012-Large12345-1.bin';
+const GIGABYTE = 1024 ** 3;
+const WINDOW_BYTES = 64 * 1024;
+/** What the process may need more for the larger of two files; a copy of it would be a thousand. */
+const MAX_MORE_MB = 8;
+
+it('a window of a file of 1 GB takes no more memory than one of a small file', {
+  skip: noProc(),
+}, async (t) => {
+  const notes = createNotes(t);
+  notes.write(`notes/cmdassets/${SMALL}`, Buffer.alloc(1024 * 1024, 7));
+  notes.write(`notes/cmdassets/${LARGE}`, '');
+  truncateSync(join(notes.path, 'notes/cmdassets', LARGE), GIGABYTE);
+  const { client, pid } = await connectOverStdio(t, '2025-11-25', [notes.path]);
+  for (const start of [0, 100_000]) await readWindow(client, SMALL, start);
+  for (let at = 0; at < 10; at += 1) await readWindow(client, SMALL, at * WINDOW_BYTES);
+  const afterSmall = peakMb(pid);
+  for (let at = 0; at < 10; at += 1) await readWindow(client, LARGE, at * 100_000_000);
+  const afterLarge = peakMb(pid);
+  assert.ok(afterLarge - afterSmall <= MAX_MORE_MB, `${afterSmall} → ${afterLarge} MB`);
+  const end = await readWindow(client, LARGE, GIGABYTE - 10);
+  assert.equal(end['byteCount'], 10);
+  assert.equal(end['nextStart'], undefined);
+  await assert.rejects(client.readResource({ uri: uriOf(LARGE) }), /1073741824 bytes.*read_asset/);
+});
+
+for (const era of ERAS) {
+  it(`what is read whole never makes a message that ends a client's connection, at ${era}`, async (t) => {
+    const notes = createNotes(t);
+    const text = 'tool-file-20261116-093012-Text123456-1.txt';
+    notes.write(`notes/cmdassets/${LARGE}`, Buffer.alloc(7.5 * 1024 * 1024));
+    notes.write(`notes/cmdassets/${SMALL}`, Buffer.alloc(7.4 * 1024 * 1024));
+    // Each of its characters takes six in JSON.
+    notes.write(`notes/cmdassets/${text}`, '\u0001'.repeat(2 * 1024 * 1024));
+    const { client } = await connectOverStdio(t, era, [notes.path]);
+    for (const name of [LARGE, text])
+      await assert.rejects(client.readResource({ uri: uriOf(name) }), /read_asset/, name);
+    const { contents } = await client.readResource({ uri: uriOf(SMALL) });
+    assert.ok(contents[0] && 'blob' in contents[0]);
+    const window = { uri: uriOf(text), maxBytes: 2 * 1024 * 1024 };
+    const refused = await client.callTool({ name: 'read_asset', arguments: window });
+    assert.match((refused.content[0] as { text: string }).text, /Ask for fewer/);
+    const largest = { uri: uriOf(LARGE), maxBytes: 4 * 1024 * 1024 };
+    assert.ok(!(await client.callTool({ name: 'read_asset', arguments: largest })).isError);
+  });
+
+  it(`an upload of 20 MB arrives whole, over both ways, at ${era}`, async (t) => {
+    const notes = createNotes(t);
+    const bytes = Buffer.alloc(20_000_000, 'Not all of it is the same. ');
+    bytes.writeUInt32BE(0x00_01_02_03, 0);
+    const { client } = await connectOverStdio(t, era, [notes.path]);
+    const remote = await connectOverHttp(t, era, await startOverHttp(t, [notes.path]));
+    for (const each of [client, remote]) {
+      const result = await each.callTool({
+        name: 'save_asset',
+        arguments: { chat: CHAT, name: 'large.bin', data: bytes.toString('base64') },
+      });
+      const { asset } = result.structuredContent as { asset: string };
+      assert.deepEqual(readFileSync(join(notes.path, 'notes/cmdassets', asset)), bytes);
+    }
+  });
+}
+
+it('a message over the limit is refused, and the connection goes on', async (t) => {
+  const notes = createNotes(t);
+  const { client } = await connectOverStdio(t, '2025-11-25', ['--max-upload-bytes', '1000', notes.path]);
+  const save = (size: number) =>
+    client.callTool({ name: 'save_asset', arguments: { name: 'a.txt', text: 'x'.repeat(size) } });
+  assert.equal((await save(1001)).isError, true);
+  await assert.rejects(save(2_000_000), /longer than \d+ bytes/);
+  assert.equal((await save(1000)).isError, undefined);
+});
+
+function uriOf(name: string): string {
+  return `filechat://notes%2Fcmdassets/${name}`;
+}
+
+async function readWindow(client: Client, name: string, start: number): Promise<Record<string, unknown>> {
+  const result = await client.callTool({ name: 'read_asset', arguments: { uri: uriOf(name), start } });
+  assert.ok(!result.isError, JSON.stringify(result));
+  return result.structuredContent as Record<string, unknown>;
+}
+
+/** The most memory that the process ever had. */
+function peakMb(pid: number): number {
+  const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(kilobytes) / 1024);
+}
+
+function noProc(): string | false {
+  return process.platform === 'linux' ? false : 'only Linux tells the peak of another process';
+}

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { LLMock } from '@copilotkit/aimock';
+import { nextAction } from '../../../src/chat/format/nextAction.ts';
+import { parseChat } from '../../../src/chat/format/parse.ts';
+import type { SdkProvider } from '../../../src/model/providers/wire.ts';
+import { until } from '../../kit/until.ts';
+import { needsSignals } from '../../windows/needs.ts';
+import { listAssets } from '../helpers/checkBlocks.ts';
+import {
+  beginning,
+  beginStream,
+  configFor,
+  KEY,
+  PROVIDERS,
+  speak,
+  startMock,
+  startRawServer,
+  startRecorder,
+} from '../helpers/modelServer.ts';
+import { type CliFolder, checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
+
+const RUN = [
+  'run',
+  'a.chat.md',
+  '--models',
+  'models.json',
+  '--servers',
+  MCP_JSON,
+  '--approve',
+  'auto',
+] as const;
+const ENV = { FILECHAT_KEY_IT: KEY };
+
+async function createChatFolder(
+  t: TestContext,
+  { provider, url, chat }: { provider: SdkProvider; url: string; chat: string },
+): Promise<CliFolder> {
+  const cli = await createCliFolder(t);
+  const { name: _name, ...model } = configFor(provider, url);
+  await cli.write('models.json', JSON.stringify({ models: { it: model } }));
+  await cli.write('a.chat.md', chat);
+  return cli;
+}
+
+function start(cli: CliFolder, ...more: string[]) {
+  return cli.start([...RUN, ...more], { env: ENV });
+}
+
+/** The model calls the chart tool, and then says something about what came. */
+function scriptLoop(mock: LLMock): void {
+  const says = (request: unknown, text: string) => JSON.stringify(request).includes(text);
+  mock.on(
+    // By what is asked and not by how often: what breaks off may be asked again.
+    { predicate: (request) => says(request, 'sample__chart') && !says(request, '"role":"tool"') },
+    {
+      content: 'I draw it.',
+      toolCalls: [{ name: 'sample__chart', arguments: '{"title":"Sales","values":[3,5,8]}' }],
+      finishReason: 'tool_calls',
+    },
+  );
+  mock.on(
+    { predicate: (request) => says(request, '"role":"tool"') },
+    { content: 'The last bar is the highest.' },
+  );
+  mock.on({ predicate: () => true }, { content: 'There is no tool that I could use.' });
+}
+
+describe('filechat run with a model', { concurrency: 2 }, () => {
+  for (const provider of PROVIDERS) {
+    it(`${provider}: two steps with a tool, whose image reaches the model as an image`, async (t) => {
+      const mock = await startMock(t);
+      scriptLoop(mock);
+      const { url, bodies } = await startRecorder(t, mock.url);
+      const cli = await createChatFolder(t, { provider, url, chat: '# %% user\nPlot 3, 5, 8.\n' });
+      const end = await start(cli).ended;
+      const chat = await cli.read('a.chat.md');
+      checkEnd(end, { code: 0 });
+      assert.match(
+        chat,
+        /^# %% user\nPlot 3, 5, 8\.\n\n# %% assistant\nI draw it\.\n\n(?:<!-- filechat:metadata .* -->\n\n)?```tool_call sample\.chart c1\n\{"title": "Sales", "values": \[3, 5, 8\]\}\n```\n\n# %% tool sample\.chart c1\n!\[Tool generated image 1\]\(cmdassets\/tool-image-[\w-]+-1\.png\)\n\n# %% assistant\nThe last bar is the highest\.\n\n# %% user\n$/,
+        `${chat}\nstderr: ${end.stderr}`,
+      );
+      const [asset = ''] = await listAssets(cli.path);
+      const base64 = (await readFile(join(cli.path, asset))).toString('base64');
+      const sent = bodies.at(-1) ?? '';
+      assert.equal(sent.split(base64).length, 2, 'the picture goes once');
+      assert.equal(textsOf(JSON.parse(sent)).filter((text) => text.includes(base64.slice(0, 80))).length, 0);
+    });
+  }
+
+  it('a second run of a chat that is answered asks nobody', async (t) => {
+    const mock = await startMock(t);
+    mock.on({ predicate: () => true }, { content: 'Hello.' });
+    const cli = await createChatFolder(t, { provider: 'anthropic', url: mock.url, chat: '# %% user\nHi\n' });
+    await start(cli).ended;
+    const { stderr } = checkEnd(await start(cli).ended, { code: 1 });
+    assert.match(stderr, /your turn/);
+    assert.equal(mock.getRequests().length, 1);
+  });
+
+  it(
+    'Ctrl+C closes the socket, keeps what came, and leaves a chat that can be resumed',
+    needsSignals,
+    async (t) => {
+      const written = Promise.withResolvers<void>();
+      const closed = Promise.withResolvers<void>();
+      const url = await startRawServer(t, (connection) => {
+        beginStream(connection);
+        connection.response.write(beginning('anthropic'), () => written.resolve());
+        void connection.closed.then(closed.resolve);
+      });
+      const cli = await createChatFolder(t, { provider: 'anthropic', url, chat: '# %% user\nHi\n' });
+      const running = start(cli);
+      await written.promise;
+      await until(async () => (await cli.read('a.chat.md')).includes('filechat:writing'));
+      running.process.kill('SIGINT');
+      const end = await running.ended;
+      await closed.promise;
+      const chat = await cli.read('a.chat.md');
+      checkEnd(end, { code: 1 });
+      assert.equal(
+        chat,
+        '# %% user\nHi\n\n# %% assistant\nHi \n<!-- filechat:interrupted stopped -->\n\n# %% user\n',
+      );
+      assert.equal(nextAction(chat).kind, 'resume');
+    },
+  );
+
+  it('a correction below a reply that was stopped is sent, and the reply stays as it is', async (t) => {
+    const mock = await startMock(t);
+    mock.on({ predicate: () => true }, { content: 'Guten Tag.' });
+    const chat =
+      '# %% user\nGreet!\n\n# %% assistant\nHello wor\n<!-- filechat:interrupted stopped -->\n\n# %% user\nIn German!\n';
+    const cli = await createChatFolder(t, { provider: 'openai-chat', url: mock.url, chat });
+    checkEnd(await start(cli).ended, { code: 0 });
+    assert.equal(await cli.read('a.chat.md'), `${chat}\n# %% assistant\nGuten Tag.\n\n# %% user\n`);
+    assert.match(JSON.stringify(mock.getLastRequest()?.body), /Hello wor.*In German!/);
+  });
+
+  it('a reply that was cut goes on in its place: “Hello wor” and “Hello world.” are “Hello world.”', async (t) => {
+    const mock = await startMock(t);
+    mock.on({ predicate: () => true }, { content: 'Hello world.' });
+    const cut =
+      '# %% user\nGreet!\n\n# %% assistant\nHello wor\n<!-- filechat:interrupted connection lost -->\n';
+    const cli = await createChatFolder(t, { provider: 'openai-chat', url: mock.url, chat: cut });
+    checkEnd(await start(cli).ended, { code: 0 });
+    assert.equal(
+      await cli.read('a.chat.md'),
+      '# %% user\nGreet!\n\n# %% assistant\nHello world.\n\n# %% user\n',
+    );
+    assert.equal(JSON.stringify(mock.getLastRequest()?.body).split('Hello wor').length, 2, 'sent once');
+  });
+
+  it('a stream that breaks off is taken up again, without a character twice', async (t) => {
+    let asked = 0;
+    const url = await startRawServer(t, (connection) => {
+      asked += 1;
+      beginStream(connection);
+      if (asked === 1)
+        connection.response.write(beginning('openai-chat'), () => connection.response.destroy());
+      else connection.response.end(speak('openai-chat', ['Hi ', 'there.']).join(''));
+    });
+    const cli = await createChatFolder(t, { provider: 'openai-chat', url, chat: '# %% user\nHi\n' });
+    checkEnd(await start(cli).ended, { code: 0 });
+    assert.equal(asked, 2);
+    assert.equal(await cli.read('a.chat.md'), '# %% user\nHi\n\n# %% assistant\nHi there.\n\n# %% user\n');
+  });
+
+  it('stops at --max-steps, and the chat can go on', async (t) => {
+    const mock = await startMock(t);
+    mock.on(
+      { predicate: () => true },
+      {
+        toolCalls: [{ name: 'sample__weather', arguments: '{"city":"Ulm"}' }],
+        finishReason: 'tool_calls',
+      },
+    );
+    const cli = await createChatFolder(t, { provider: 'openai', url: mock.url, chat: '# %% user\nLoop\n' });
+    const { stderr } = checkEnd(await start(cli, '--max-steps', '3').ended, { code: 1 });
+    assert.match(stderr, /3 steps/);
+    const chat = await cli.read('a.chat.md');
+    assert.equal(parseChat(chat).turns.filter((turn) => turn.role === 'assistant').length, 3);
+    assert.equal(nextAction(chat).kind, 'runTools');
+  });
+
+  it('without a key it says which variable to set, and the chat is untouched', async (t) => {
+    const cli = await createCliFolder(t);
+    await cli.write('a.chat.md', '---\nmodel: anthropic/claude-x\n---\n# %% user\nHi\n');
+    const { stderr } = checkEnd(
+      await cli.start(['run', 'a.chat.md'], { env: { ANTHROPIC_API_KEY: '' } }).ended,
+      { code: 1 },
+    );
+    assert.match(stderr, /FILECHAT_KEY_ANTHROPIC_CLAUDE_X/);
+    assert.equal(await cli.read('a.chat.md'), '---\nmodel: anthropic/claude-x\n---\n# %% user\nHi\n');
+  });
+});
+
+function textsOf(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = 'text' in value && typeof value.text === 'string' ? [value.text] : [];
+  const content = 'content' in value && typeof value.content === 'string' ? [value.content] : [];
+  return [...own, ...content, ...Object.values(value).flatMap(textsOf)];
+}

@@ -1,0 +1,128 @@
+/** The built programs on the oldest Node that package.json promises. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { before, describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { assetsServerFile, createNotes, IMAGE, startOverHttp } from '../helpers/assetsServer.ts';
+import { beginStream, configFor, PROVIDERS, speak, startRawServer } from '../helpers/modelServer.ts';
+import { installNode20 } from '../helpers/node20.ts';
+import { type CliFolder, checkEnd, createCliFolder, type StartOptions } from '../helpers/runCli.ts';
+import { repositoryPath } from '../helpers/sampleServer.ts';
+import { freePort, fromNpm, startAndAwait } from '../helpers/serving.ts';
+
+const installTimeoutMs = 5 * 60_000;
+let node = '';
+
+before(
+  async () => {
+    node = await installNode20();
+  },
+  { timeout: installTimeoutMs },
+);
+
+interface Cli extends Pick<CliFolder, 'write' | 'read'> {
+  start(
+    args: readonly string[],
+    options?: Omit<StartOptions, 'node'> & { readonly flags?: string[] },
+  ): ReturnType<CliFolder['start']>;
+}
+
+async function createCli(t: TestContext, servers: object): Promise<Cli> {
+  const { start, write, read } = await createCliFolder(t);
+  await write('servers.json', JSON.stringify({ servers }));
+  return {
+    write,
+    read,
+    start: (args, { flags = [], ...options } = {}) => start(args, { ...options, node: [node, ...flags] }),
+  };
+}
+
+const call = (name: string, args = '{}') => [
+  'call',
+  name,
+  '--args',
+  args,
+  '--chat',
+  'a.chat.md',
+  '--servers',
+  'servers.json',
+];
+
+const ECHO = call('everything.echo', '{"message": "hi"}');
+
+async function startEverything(t: TestContext, way: 'sse' | 'streamableHttp'): Promise<number> {
+  const port = await freePort();
+  const config = fromNpm('@modelcontextprotocol/server-everything', way);
+  await startAndAwait(t, { ...config, env: { PORT: String(port) } }, /on port/);
+  return port;
+}
+
+describe('the oldest Node', { concurrency: 2 }, () => {
+  it('is the one that package.json names', async () => {
+    const manifest = JSON.parse(await readFile(repositoryPath('package.json'), 'utf8'));
+    const { stdout } = await promisify(execFile)(node, ['--version']);
+    assert.equal(`>=${stdout.trim().slice(1)}`, manifest.engines.node);
+  });
+
+  it('runs the command line with a server over stdio', async (t) => {
+    const { args } = fromNpm('@modelcontextprotocol/server-everything', 'stdio');
+    const cli = await createCli(t, { everything: { command: node, args } });
+    assert.match(checkEnd(await cli.start(ECHO).ended, { code: 0 }).stdout, /Echo: hi/);
+  });
+
+  it('runs the command line with a server over Streamable HTTP', async (t) => {
+    const url = `http://127.0.0.1:${await startEverything(t, 'streamableHttp')}/mcp`;
+    const cli = await createCli(t, { everything: { type: 'http', url } });
+    assert.match(checkEnd(await cli.start(ECHO).ended, { code: 0 }).stdout, /Echo: hi/);
+  });
+
+  it('runs the command line with a server over SSE', async (t) => {
+    const url = `http://127.0.0.1:${await startEverything(t, 'sse')}/sse`;
+    const cli = await createCli(t, { everything: { type: 'sse', url } });
+    assert.match(checkEnd(await cli.start(ECHO).ended, { code: 0 }).stdout, /Echo: hi/);
+  });
+
+  it('asks on the terminal', async (t) => {
+    const server = fileURLToPath(new URL('../fixtures/asking-server.mjs', import.meta.url));
+    const cli = await createCli(t, { asking: { command: node, args: [server] } });
+    const flags = ['--import', 'data:text/javascript,process.stdin.isTTY = true'];
+    const running = cli.start(call('asking.greet'), { flags, withInput: true });
+    await running.said(/Who is it\?[\s\S]*name > $/);
+    running.process.stdin?.write('Ada\n');
+    assert.match(checkEnd(await running.ended, { code: 0 }).stdout, /Hello, Ada\./);
+  });
+
+  for (const provider of PROVIDERS) {
+    it(`asks a model: ${provider}`, async (t) => {
+      const url = await startRawServer(t, (connection) => {
+        beginStream(connection);
+        connection.response.end(speak(provider, ['Hi ', 'there.']).join(''));
+      });
+      const cli = await createCli(t, {});
+      await cli.write('a.chat.md', '# %% user\nHi\n');
+      await cli.write('models.json', JSON.stringify({ models: { m: configFor(provider, url) } }));
+      const running = cli.start(['run', 'a.chat.md', '--model', 'm', '--models', 'models.json'], {
+        env: { FILECHAT_KEY_M: 'key' },
+      });
+      checkEnd(await running.ended, { code: 0 });
+      assert.match(await cli.read('a.chat.md'), /# %% assistant\nHi there\.\n/);
+    });
+  }
+
+  for (const way of ['stdio', 'Streamable HTTP']) {
+    it(`runs the assets server over ${way}`, async (t) => {
+      const notes = createNotes(t);
+      const { url, token } =
+        way === 'stdio' ? { url: '', token: '' } : await startOverHttp(t, [notes.path], { node });
+      const cli = await createCli(t, {
+        assets: url
+          ? { type: 'http', url: String(url), headers: { authorization: `Bearer ${token}` } }
+          : { command: node, args: [assetsServerFile(), notes.path] },
+      });
+      const { stdout } = checkEnd(await cli.start(call('assets.list_assets')).ended, { code: 0 });
+      assert.match(stdout, new RegExp(IMAGE));
+    });
+  }
+});

@@ -1,0 +1,394 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { ChatCompletionRequest } from '@copilotkit/aimock';
+import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
+import type { SdkProvider } from '../../../src/model/providers/wire.ts';
+import type { ToolResult } from '../../../src/ports/results.ts';
+
+import { readToolResult } from '../../../src/result/readMarkdown.ts';
+import { listAssets } from '../helpers/checkBlocks.ts';
+import { configFor, imagesOf, KEY, startMock, startRecorder } from '../helpers/modelServer.ts';
+import { type CliEnd, type CliFolder, checkEnd, createCliFolder, MCP_JSON } from '../helpers/runCli.ts';
+import { repositoryPath, sampleServerFile } from '../helpers/sampleServer.ts';
+
+const CHAT = 'a.chat.md';
+const SERVERS = ['--servers', MCP_JSON] as const;
+const OWN_TOOLS = ['filechat__list_assets', 'filechat__read_asset', 'filechat__search_chats'];
+const PNG = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
+const PNG_BYTES = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+interface Called {
+  readonly name: string;
+  readonly args: object;
+}
+
+/** What a model does next, by the results that it has got so far: a call, or words. */
+type Script = (results: readonly string[]) => Called | string;
+
+interface ScriptedFolder extends CliFolder {
+  /** Each request as it went over the wire. */
+  readonly bodies: readonly string[];
+  converse(...more: string[]): Promise<CliEnd>;
+}
+
+async function createScripted(
+  t: TestContext,
+  script: Script,
+  provider: SdkProvider = 'openai-chat',
+): Promise<ScriptedFolder> {
+  const cli = await createCliFolder(t);
+  const mock = await startMock(t, 200);
+  mock.on({ predicate: () => true }, (request) => {
+    const next = script(resultsIn(request));
+    if (typeof next === 'string') return { content: next };
+    return {
+      toolCalls: [{ name: next.name, arguments: JSON.stringify(next.args) }],
+      finishReason: 'tool_calls',
+    };
+  });
+  const { url, bodies } = await startRecorder(t, mock.url);
+  const { name: _name, ...model } = configFor(provider, url);
+  await cli.write('models.json', JSON.stringify({ models: { it: model } }));
+  await cli.write(MCP_JSON, JSON.stringify({ servers: configureServers(cli) }));
+  await cli.write(CHAT, '# %% user\nGo!\n');
+  const converse = (...more: string[]) =>
+    cli.start(['run', CHAT, '--models', 'models.json', ...more], { env: { FILECHAT_KEY_IT: KEY } }).ended;
+  return { ...cli, bodies, converse };
+}
+
+function configureServers({ path }: CliFolder) {
+  const run = (...args: string[]) => ({ command: process.execPath, args });
+  return {
+    sample: run(sampleServerFile()),
+    files: run(repositoryPath('test/integration/fixtures/files-server.mjs'), join(path, '..', 'calls')),
+  };
+}
+
+function resultsIn({ messages }: ChatCompletionRequest): readonly string[] {
+  return messages
+    .filter(({ role }) => role === 'tool')
+    .map(({ content }) => (typeof content === 'string' ? content : JSON.stringify(content)));
+}
+
+/** What the chat holds of each call of a tool. */
+function resultsOf(chat: string, tool: string): readonly ToolResult[] {
+  return parseChat(chat)
+    .turns.filter(({ role, words }) => role === 'tool' && words.startsWith(`${tool} `))
+    .map((turn) => readToolResult(turnBody(chat, turn)));
+}
+
+/** The names of the tools in a request of OpenAI's. */
+function toolsIn(body: string | undefined): readonly string[] {
+  const { tools = [] }: { tools?: readonly { function: { name: string } }[] } = JSON.parse(body ?? '{}');
+  return tools.map((tool) => tool.function.name);
+}
+
+/** Pieces of the base64 of some bytes, wherever in a longer row of bytes they may stand. */
+function piecesOfBase64(bytes: Buffer): readonly string[] {
+  const pieces: string[] = [];
+  for (const shift of [0, 1, 2]) {
+    const whole = bytes.subarray(shift).toString('base64');
+    for (let at = 0; at + 28 <= whole.length; at += 97) pieces.push(whole.slice(at, at + 28));
+  }
+  return pieces;
+}
+
+/** The bytes that hexadecimal lines show. */
+function bytesOf({ parts }: ToolResult): Buffer {
+  const view = parts.at(-1);
+  assert.ok(view?.kind === 'text');
+  const lines = view.text.split('\n').map((line) => line.slice(line.indexOf('  '), line.lastIndexOf('  |')));
+  return Buffer.from(lines.join('').replace(/\s/g, ''), 'hex');
+}
+
+const nextStart = (result: string) => /read on with start (\d+)/.exec(result)?.[1];
+const pdfName = (results: readonly string[]) =>
+  /asset:(tool-file-[\w-]+\.pdf)/.exec(results[0] ?? '')?.[1] ?? '';
+
+/** Makes a report, lists it, reads it in windows, and hands it to a tool that wants base64. */
+const readAndHandOver: Script = (results) => {
+  const asset = `asset:${pdfName(results)}`;
+  const last = results.at(-1) ?? '';
+  const start = nextStart(last);
+  if (results.length === 0) return { name: 'sample__report', args: {} };
+  if (results.length === 1) return { name: 'filechat__list_assets', args: {} };
+  if (results.length === 2) return { name: 'filechat__read_asset', args: { uri: asset, maxBytes: 400 } };
+  if (start)
+    return { name: 'filechat__read_asset', args: { uri: asset, start: Number(start), maxBytes: 400 } };
+  return last.includes('sha256') ? 'It is the same.' : { name: 'files__measure', args: { data: asset } };
+};
+
+describe('a file that a model was only told of', { concurrency: 2 }, () => {
+  for (const provider of ['openai-chat', 'anthropic'] as const) {
+    it(`${provider}: a PDF is summed up, listed, read in windows and handed on, and no base64 of it is ever sent`, async (t) => {
+      const cli = await createScripted(t, readAndHandOver, provider);
+      const end = await cli.converse(...SERVERS, '--approve', 'auto', '--audit', 'audit.jsonl');
+      checkEnd(end, { code: 0 });
+      const chat = await cli.read(CHAT);
+      const assets = await listAssets(cli.path);
+      assert.equal(assets.length, 1, 'what is read is not saved again');
+      const pdf = await readFile(join(cli.path, assets[0] ?? ''));
+      const name = assets[0]?.split('/').at(-1) ?? '';
+
+      assert.match(
+        cli.bodies[1] ?? '',
+        new RegExp(`\\[file quarterly\\.pdf, application/pdf, .*, asset:${name}\\]`),
+      );
+      const [list] = resultsOf(chat, 'filechat.list_assets');
+      assert.match(textOf(list), new RegExp(`^1 asset:\nIn .*:\n- quarterly\\.pdf \\(.*\\): asset:${name}$`));
+      const windows = resultsOf(chat, 'filechat.read_asset');
+      assert.ok(windows.length > 2, `${windows.length} windows`);
+      assert.deepEqual(Buffer.concat(windows.map(bytesOf)), pdf);
+      const [measured] = resultsOf(chat, 'files.measure');
+      const sha256 = createHash('sha256').update(pdf).digest('hex');
+      assert.deepEqual(JSON.parse(textOf(measured)), { size: pdf.length, sha256 });
+
+      const pieces = piecesOfBase64(pdf);
+      assert.ok(pieces.length > 30, `${pieces.length} pieces`);
+      for (const [place, text] of [['chat', chat], ...cli.bodies.entries()] as const) {
+        for (const piece of pieces) assert.ok(!text.includes(piece), `base64 in ${place}: ${piece}`);
+      }
+      for (const [at, body] of cli.bodies.slice(1).entries()) {
+        assert.deepEqual(
+          JSON.parse(body).tools,
+          JSON.parse(cli.bodies[at] ?? '').tools,
+          'the same tools, in one order',
+        );
+      }
+      const audit = (await cli.read('audit.jsonl'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      assert.deepEqual(
+        audit
+          .filter(({ server }) => server === 'filechat')
+          .map(({ kind, name: tool, consent, outcome }) => [kind, tool, consent, outcome]),
+        ['list_assets', ...windows.map(() => 'read_asset')].map((tool) => [
+          'call',
+          tool,
+          'commandLine',
+          'ok',
+        ]),
+      );
+    });
+  }
+
+  it('a text of 300,000 characters is read again, and its windows join to it', async (t) => {
+    const script: Script = (results) => {
+      const asset = /asset:tool-file-[\w-]+\.txt/.exec(results[0] ?? '')?.[0];
+      const start = nextStart(results.at(-1) ?? '');
+      if (results.length === 0) return { name: 'files__make_text', args: { characters: 300_000 } };
+      if (results.length > 1 && start === undefined) return 'I have read it all.';
+      return {
+        name: 'filechat__read_asset',
+        args: { uri: asset, start: Number(start ?? 0), maxBytes: 32_768 },
+      };
+    };
+    const cli = await createScripted(t, script);
+    checkEnd(await cli.converse(...SERVERS, '--approve', 'auto'), { code: 0 });
+    const assets = await listAssets(cli.path);
+    assert.equal(assets.length, 1, 'no window is saved again');
+    const text = await readFile(join(cli.path, assets[0] ?? ''), 'utf8');
+    assert.equal(text.length, 300_000);
+    const windows = resultsOf(await cli.read(CHAT), 'filechat.read_asset').map(({ parts }) => parts.at(-1));
+    assert.ok(windows.length > 10, `${windows.length} windows`);
+    assert.equal(
+      windows.map((part) => (part?.kind === 'text' && part.source ? part.text : '')).join(''),
+      text,
+    );
+    const last = JSON.stringify(JSON.parse(cli.bodies.at(-1) ?? ''));
+    assert.ok(
+      last.includes(JSON.stringify(text.slice(150_000, 150_400)).slice(1, -1)),
+      'the model has got them',
+    );
+  });
+
+  it('--approve auto-readonly lets it be read', async (t) => {
+    const cli = await createScripted(t, (results) =>
+      results.length === 0 ? { name: 'filechat__list_assets', args: {} } : 'Nothing is there.',
+    );
+    checkEnd(await cli.converse(...SERVERS, '--approve', 'auto-readonly'), { code: 0 });
+    assert.match(textOf(resultsOf(await cli.read(CHAT), 'filechat.list_assets')[0]), /^No asset fits/);
+  });
+
+  it('an image is linked, not copied, and reaches the model as an image', async (t) => {
+    const cli = await createScripted(t, (results) =>
+      results.length === 0 ? { name: 'filechat__read_asset', args: { uri: `asset:${PNG}` } } : 'A dot.',
+    );
+    await mkdir(join(cli.path, 'cmdassets'));
+    await writeFile(join(cli.path, 'cmdassets', PNG), PNG_BYTES);
+    checkEnd(await cli.converse('--approve', 'auto'), { code: 0 });
+    assert.deepEqual(await listAssets(cli.path), [`cmdassets/${PNG}`]);
+    assert.match(
+      await cli.read(CHAT),
+      new RegExp(
+        `c1\nimage/png, ${PNG_BYTES.length} bytes\\.\n\n!\\[Tool generated image 1\\]\\(cmdassets/${PNG}\\)\n`,
+      ),
+    );
+    assert.deepEqual(imagesOf(JSON.parse(cli.bodies.at(-1) ?? '')), [
+      `image/png ${PNG_BYTES.toString('base64')}`,
+    ]);
+  });
+});
+
+describe('the tools of which a model is told', { concurrency: 2 }, () => {
+  const cases: readonly {
+    readonly name: string;
+    readonly chat?: string;
+    readonly servers?: object;
+    readonly asset?: boolean;
+    readonly own: readonly string[];
+  }[] = [
+    { name: 'none where there is no server and no file', own: [] },
+    { name: 'ours where there is a file', asset: true, own: OWN_TOOLS },
+    { name: 'ours where there is a server', servers: {}, own: OWN_TOOLS },
+    {
+      name: 'not ours where the chat names other servers',
+      servers: {},
+      asset: true,
+      chat: 'servers: [files]',
+      own: [],
+    },
+    { name: 'ours where the chat names us', chat: 'servers: [filechat]', own: OWN_TOOLS },
+    {
+      name: 'those that the chat allows',
+      servers: {},
+      chat: 'tools: [filechat.read_asset, files.measure]',
+      own: ['filechat__read_asset'],
+    },
+    {
+      name: 'not ours where the chat allows others',
+      asset: true,
+      servers: {},
+      chat: 'tools: ["files.*"]',
+      own: [],
+    },
+  ];
+  for (const { name, chat, servers, asset, own } of cases) {
+    it(name, async (t) => {
+      const cli = await createScripted(t, () => 'Hello.');
+      if (chat !== undefined) await cli.write(CHAT, `---\n${chat}\n---\n# %% user\nGo!\n`);
+      if (asset) {
+        await mkdir(join(cli.path, 'cmdassets'));
+        await writeFile(join(cli.path, 'cmdassets', PNG), PNG_BYTES);
+      }
+      checkEnd(await cli.converse(...(servers ? SERVERS : [])), { code: 0 });
+      assert.deepEqual(
+        toolsIn(cli.bodies[0]).filter((each) => each.startsWith('filechat__')),
+        own,
+      );
+    });
+  }
+
+  it('those of a server that is called filechat are its own', async (t) => {
+    const cli = await createScripted(t, () => 'Hello.');
+    await cli.write(MCP_JSON, JSON.stringify({ servers: { filechat: configureServers(cli).files } }));
+    checkEnd(await cli.converse(...SERVERS), { code: 0 });
+    assert.ok(toolsIn(cli.bodies[0]).includes('filechat__measure'));
+    assert.ok(!toolsIn(cli.bodies[0]).includes('filechat__list_assets'));
+  });
+
+  it('the tour is told of none', async (t) => {
+    const cli = await createCliFolder(t);
+    await mkdir(join(cli.path, 'cmdassets'));
+    await writeFile(join(cli.path, 'cmdassets', PNG), PNG_BYTES);
+    await cli.write(CHAT, '# %% user\nWhich tools are there?\n');
+    checkEnd(await cli.run('run', CHAT, '--model', 'tour'), { code: 0 });
+    assert.doesNotMatch(await cli.read(CHAT), /list_assets/);
+  });
+});
+
+describe('filechat call and filechat run without --servers', { concurrency: 2 }, () => {
+  it('call our own tools, and write the turns that every call writes', async (t) => {
+    const cli = await createCliFolder(t);
+    checkEnd(await cli.run('call', 'sample.report', '--chat', CHAT, ...SERVERS), { code: 0 });
+    const [asset = ''] = await listAssets(cli.path);
+    const name = asset.split('/').at(-1);
+    const before = await cli.read(CHAT);
+    const args = JSON.stringify({ uri: `asset:${name}`, maxBytes: 16 });
+    checkEnd(await cli.run('call', 'filechat.read_asset', '--args', args, '--chat', CHAT), {
+      code: 0,
+      stderr: '',
+    });
+    const added = (await cli.read(CHAT)).slice(before.length);
+    assert.match(
+      added,
+      new RegExp(
+        `^\`\`\`tool_call filechat\\.read_asset c2\n\\{"uri": "asset:${name}", "maxBytes": 16\\}\n\`\`\`\n\n# %% tool filechat\\.read_asset c2\n\`\`\`\nBytes 0 to 15 of .*\n\`\`\`\n\n\`\`\`\n00000000  25 50 44 46.*\\|%PDF-.*\\|\n\`\`\`\n\n# %% user\n$`,
+      ),
+    );
+    await cli.write(
+      'b.chat.md',
+      '# %% user\n```tool_call filechat.search_chats\n{"query": "quarterly"}\n```\n',
+    );
+    checkEnd(await cli.run('run', 'b.chat.md', '--approve', 'auto-readonly'), { code: 0, stderr: '' });
+    assert.match(
+      await cli.read('b.chat.md'),
+      /# %% tool filechat\.search_chats c1\n```\n.*filechat:\/\/a\.chat\.md/,
+    );
+  });
+
+  it('what is not there ends with 1 and the reason', async (t) => {
+    const cli = await createCliFolder(t);
+    const args = '{"uri":"asset:tool-file-20261116-093012-V1StGXR8a0-1.pdf"}';
+    const { stderr } = checkEnd(
+      await cli.run('call', 'filechat.read_asset', '--args', args, '--chat', CHAT),
+      { code: 1 },
+    );
+    assert.match(stderr, /This chat has no file/);
+    assert.match(
+      checkEnd(await cli.run('call', 'filechat.draw', '--chat', CHAT), { code: 1 }).stderr,
+      /no tool “draw”/,
+    );
+  });
+
+  it('still ask for servers where a chat calls other tools', async (t) => {
+    const cli = await createCliFolder(t);
+    await cli.write(
+      CHAT,
+      '# %% user\n```tool_call filechat.list_assets\n```\n```tool_call sample.report\n```\n',
+    );
+    assert.match(
+      checkEnd(await cli.run('run', CHAT, '--approve', 'auto'), { code: 2 }).stderr,
+      /--servers mcp\.json is missing/,
+    );
+    checkEnd(await cli.run('call', 'sample.report', '--chat', CHAT), { code: 2 });
+  });
+
+  it('look into --root too, and read text but no image of another folder', async (t) => {
+    const cli = await createCliFolder(t);
+    await mkdir(join(cli.path, 'own'));
+    await mkdir(join(cli.path, 'cmdassets'));
+    await writeFile(join(cli.path, 'cmdassets', PNG), PNG_BYTES);
+    await cli.write('other.chat.md', `# %% user\nHello from elsewhere.\n![x](cmdassets/${PNG})\n`);
+    const call = (tool: string, args: object) =>
+      cli.run(
+        'call',
+        `filechat.${tool}`,
+        '--args',
+        JSON.stringify(args),
+        '--chat',
+        'own/a.chat.md',
+        '--root',
+        '.',
+      );
+    const { stdout } = checkEnd(await call('search_chats', { query: 'elsewhere' }), { code: 0 });
+    assert.match(stdout, /filechat:\/\/other\.chat\.md/);
+    const text = checkEnd(await call('read_asset', { uri: 'filechat://other.chat.md' }), { code: 0 });
+    assert.match(text.stdout, /Hello from elsewhere/);
+    const image = checkEnd(await call('read_asset', { uri: `filechat://other.chat.md/${PNG}` }), { code: 0 });
+    assert.match(image.stdout, /another folder/);
+    assert.doesNotMatch(image.stdout, /!\[/);
+  });
+});
+
+function textOf(result: ToolResult | undefined): string {
+  const [part] = result?.parts ?? [];
+  return part?.kind === 'text' ? part.text : JSON.stringify(part);
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import * as content from '../../../src/content/index.ts';
+import { installFilechat, linkPackages, packFilechat, typeCheck } from '../helpers/packedFilechat.ts';
+import { repositoryPath } from '../helpers/sampleServer.ts';
+import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
+
+const run = promisify(execFile);
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
+/** Prints the names that the package gives, and an image block. */
+const USER = `
+import * as content from 'filechat/content';
+const image = await content.toImageContent(Buffer.from('${PNG}', 'base64'));
+console.log(JSON.stringify({ names: Object.keys(content).sort(), image }));
+`;
+
+/** The helpers as their types have them, and what the types must refuse. */
+const TYPED_USER = `
+import * as content from 'filechat/content';
+
+export async function draw(bytes: Uint8Array): Promise<content.ToolResult> {
+  const image: content.ImageContent = await content.toImageContent(bytes, 'image/png');
+  const sound: content.AudioContent = await content.toAudioContent({ type: 'audio', data: bytes });
+  const report = await content.toBinaryContent({ type: 'file', path: 'a.pdf' }, { basePath: 'reports' });
+  const blob: string = report.resource.blob;
+  const table = await content.toEmbeddedResource('a,b', { uri: 'files://a.csv', onWarning: console.warn });
+  const [first] = (await content.normalizeResult([bytes, blob])).content;
+  // @ts-expect-error The list may be empty.
+  first.type;
+  // @ts-expect-error Numbers are no picture.
+  await content.toImageContent(42);
+  // @ts-expect-error A resource has an address.
+  await content.toEmbeddedResource('a,b', {});
+  return { content: [{ type: 'text', text: 'All of it:' }, image, sound, report, table] };
+}
+`;
+
+describe('the npm package', () => {
+  const folder = createTemporaryFolder();
+  let files: readonly string[];
+  before(async () => {
+    const packed = await packFilechat(folder.path);
+    files = packed.files;
+    await installFilechat(folder.path, packed.tarball);
+    await linkPackages(folder.path, ['@types/node']);
+  });
+  after(() => folder[Symbol.dispose]());
+
+  it('holds the command line, the assets server, the helpers with their types, and nothing else', () => {
+    const unexpected =
+      /^(?!(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/(?:cli|assets-server|content|chunks\/[\w.-]+)\.js|dist\/content\/[\w./-]+\.d\.ts)$)/;
+    assert.deepEqual(
+      files.filter((path) => unexpected.test(path)),
+      [],
+    );
+    for (const path of [
+      'README.md',
+      'dist/cli.js',
+      'dist/assets-server.js',
+      'dist/content.js',
+      'dist/content/index.d.ts',
+    ])
+      assert.ok(files.includes(path), path);
+  });
+
+  for (const [where, cwd] of [
+    ['a project that has installed it', () => folder.path],
+    ['this repository, by its own name', () => repositoryPath('.')],
+  ] as const) {
+    it(`gives filechat/content to ${where}`, async () => {
+      const { stdout } = await run(process.execPath, ['--input-type=module', '-e', USER], { cwd: cwd() });
+      const { names, image } = JSON.parse(stdout);
+      assert.deepEqual(names, Object.keys(content).sort());
+      assert.deepEqual(image, { type: 'image', data: PNG, mimeType: 'image/png' });
+    });
+  }
+
+  for (const resolution of [
+    { module: 'nodenext' },
+    { module: 'esnext', moduleResolution: 'bundler' },
+  ] as const) {
+    it(`has types for ${JSON.stringify(resolution)} that need no others but those of Node`, async () => {
+      await writeFile(join(folder.path, 'user.ts'), TYPED_USER);
+      const options = {
+        target: 'es2023',
+        lib: ['es2023'],
+        types: ['node'],
+        skipLibCheck: false,
+        ...resolution,
+      };
+      assert.equal(await typeCheck(folder.path, ['user.ts'], options), '');
+    });
+  }
+
+  it('has a command line that finds all its parts', async () => {
+    const cli = join(folder.path, 'node_modules/filechat/dist/cli.js');
+    const { stdout } = await run(process.execPath, [cli, '--help']);
+    assert.match(stdout, /filechat/);
+  });
+});

@@ -1,0 +1,394 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { askableArguments } from '../../../src/mcp/schema/arguments.ts';
+import type { ToolProgress } from '../../../src/ports/tools.ts';
+
+import { firstText, fromNpm, isAlive, scripted, serve, TIMEOUT_MS } from '../helpers/serving.ts';
+
+describe('listing tools', () => {
+  test('all servers at once; one that fails is named and hides no other', async (t) => {
+    const { connections } = serve(t, {
+      bad: { kind: 'stdio', command: 'no-such-command-anywhere', args: [], env: {} },
+      debug: fromNpm('@modelcontextprotocol/server-debug', '--stdio'),
+      everything: fromNpm('@modelcontextprotocol/server-everything', 'stdio'),
+    });
+    const { tools, failures } = await connections.listTools();
+    assert.deepEqual(failures, [
+      {
+        server: 'bad',
+        reason:
+          'Server bad could not be started: the command "no-such-command-anywhere" was not found. Install it, or give its whole path in "command".',
+      },
+    ]);
+    const names = tools.map(({ server, tool }) => `${server}.${tool}`);
+    assert.ok(names.includes('everything.get-tiny-image'), names.join());
+    assert.ok(names.some((name) => name.startsWith('debug.')));
+    const echo = tools.find(({ tool }) => tool === 'echo');
+    assert.deepEqual(
+      askableArguments(echo?.inputSchema).map(({ name, kind, required }) => [name, kind, required]),
+      [['message', 'text', true]],
+    );
+  });
+
+  test('one server alone, and one that does not exist', async (t) => {
+    const { connections } = serve(t, { a: scripted(), b: scripted() });
+    const { tools } = await connections.listTools('b');
+    assert.deepEqual(
+      tools.map(({ server, tool }) => `${server}.${tool}`),
+      ['b.pid'],
+    );
+    assert.deepEqual(await connections.listTools('c'), {
+      tools: [],
+      failures: [{ server: 'c', reason: 'There is no server c. There are: a, b.' }],
+      instructions: [],
+    });
+  });
+
+  test('a broken definition hides no other tool', async (t) => {
+    const { connections, logged } = serve(t, { a: scripted('broken') });
+    const { tools, failures } = await connections.listTools();
+    assert.deepEqual(failures, []);
+    assert.deepEqual(tools, [
+      {
+        server: 'a',
+        tool: 'good',
+        title: 'Good',
+        inputSchema: { type: 'object', properties: { a: { type: 'string' } } },
+        readOnly: true,
+      },
+    ]);
+    assert.deepEqual(
+      logged.filter((line) => line.includes('left out')),
+      [
+        '[a] Tool 1 of 5 is left out: "bad" cannot be used, because its input schema is not an object.',
+        '[a] Tool 2 of 5 is left out: it has no name.',
+        '[a] Tool 3 of 5 is left out: its name "two\\nlines" has characters that cannot be seen, or too many.',
+        '[a] Tool 5 of 5 is left out: "slow" cannot be used, because its input schema has the pattern "^(a+)+$", which can take for ever.',
+      ],
+    );
+  });
+
+  test('5 MB of description are cut, with a notice', async (t) => {
+    const { connections } = serve(t, { a: scripted() });
+    const [tool] = (await connections.listTools()).tools;
+    assert.equal(tool?.description, `${'x'.repeat(4000)}… (5000000 characters)`);
+  });
+
+  const pages: readonly [string, number, RegExp | undefined, RegExp | undefined][] = [
+    ['circle', 3, /does not end; it was read once/, undefined],
+    ['endless', 101, /cut after 101/, undefined],
+    ['many', 1000, /cut after 1000/, undefined],
+    ['secondPageFails', 1, undefined, /tools of server a could not be listed: lost the list\.$/],
+    ['noTools', 0, undefined, undefined],
+  ];
+  for (const [mode, count, notice, failure] of pages) {
+    test(`a list that is ${mode} ends`, async (t) => {
+      const { connections, logged } = serve(t, { a: scripted(mode) });
+      const { tools, failures } = await connections.listTools();
+      assert.equal(new Set(tools.map(({ tool }) => tool)).size, count);
+      assert.equal(tools.length, count);
+      assert.match(logged.join('\n'), notice ?? /^/);
+      assert.equal(failures.length, failure === undefined ? 0 : 1);
+      assert.match(failures[0]?.reason ?? '', failure ?? /^$/);
+    });
+  }
+});
+
+describe('calling a tool', () => {
+  test('a real server answers with its blocks', async (t) => {
+    const { call } = serve(t, { everything: fromNpm('@modelcontextprotocol/server-everything', 'stdio') });
+    const { content } = (await call('everything.get-tiny-image')) as { content: { type: string }[] };
+    assert.deepEqual(
+      content.map(({ type }) => type),
+      ['text', 'image', 'text'],
+    );
+    assert.equal(firstText(await call('everything.echo', { message: 'hé' })), 'Echo: hé');
+  });
+
+  test('the result comes as it is, whatever is in it', async (t) => {
+    const { call } = serve(t, { a: scripted() });
+    assert.deepEqual(await call('a.odd'), {
+      content: [
+        { type: 'text', text: 'kept' },
+        { type: 'hologram', depth: 3 },
+        { type: 'image', data: '!!!!', mimeType: 'image/png' },
+        { type: 'image', data: 'data:image/png;base64,iVBORw0KGgo=' },
+        { type: 'text', text: 'x', annotations: { priority: 7 } },
+        { type: 'resource_link', uri: 'a:b' },
+        { type: 'resource', resource: { uri: 'a:b', text: 't', blob: 'YQ==' } },
+        'not even an object',
+      ],
+      structuredContent: [1, 2],
+      extra: true,
+    });
+    assert.deepEqual(await call('a.notAnObject'), { content: 'text where a list should be' });
+  });
+
+  test('arguments arrive as they are', async (t) => {
+    const { text } = serve(t, { a: scripted() });
+    const args = { list: [1, { x: null }], text: 'ü\u2028"', nested: { deep: true } };
+    assert.deepEqual(JSON.parse(await text('a.args', args)), args);
+  });
+
+  test('a message over 10 MiB arrives whole', async (t) => {
+    const { call } = serve(t, { a: scripted() });
+    const { content } = (await call('a.huge')) as { content: { data: string }[] };
+    assert.equal(content[0]?.data.length, 11 * 1024 * 1024);
+  });
+
+  test('a process gets a minimal environment and what is configured', async (t) => {
+    process.env['FILECHAT_TEST_SECRET'] = 'secret';
+    t.after(() => delete process.env['FILECHAT_TEST_SECRET']);
+    const { text } = serve(t, { a: scripted('plain', { GIVEN: 'yes' }) });
+    const env = JSON.parse(await text('a.env')) as Record<string, string>;
+    assert.equal(env['GIVEN'], 'yes');
+    assert.equal(env['PATH'], process.env['PATH']);
+    assert.equal(env['FILECHAT_TEST_SECRET'], undefined);
+  });
+
+  test('garbage on stdout is skipped', async (t) => {
+    const { text } = serve(t, { a: scripted() });
+    assert.equal(await text('a.garbage'), 'after the garbage');
+  });
+
+  test('300 KB of stderr stop nothing and are logged', async (t) => {
+    const { text, logged } = serve(t, { a: scripted() });
+    assert.equal(await text('a.stderr'), 'survived');
+    assert.equal(await text('a.stderr'), 'survived');
+    assert.ok(logged.some((line) => line.startsWith('[a] 000000 eee')));
+  });
+});
+
+describe('failures say what failed and what to do', () => {
+  const message = async (work: Promise<unknown>) => {
+    try {
+      await work;
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return 'no failure';
+  };
+
+  test('an error of the protocol', async (t) => {
+    const { call } = serve(t, { a: scripted() });
+    assert.equal(await message(call('a.fails')), 'Tool fails of server a failed: no such file.');
+  });
+
+  test('a server that is not configured', async (t) => {
+    const { call } = serve(t, {});
+    assert.equal(
+      await message(call('a.x')),
+      'Tool x of server a failed: There is no server a. None is configured.',
+    );
+  });
+
+  test('a command with its arguments in it', async (t) => {
+    const { call } = serve(t, { a: { kind: 'stdio', command: 'node server.js', args: [], env: {} } });
+    assert.match(await message(call('a.x')), /"node server\.js" was not found\..*"args"/);
+  });
+
+  test('a folder that does not exist', async (t) => {
+    const { call } = serve(t, { a: { ...scripted(), cwd: '/no/such/folder' } });
+    assert.match(await message(call('a.x')), /the folder "\/no\/such\/folder" exists/);
+  });
+
+  test('a process that ends at once, with its last words', async (t) => {
+    const { call } = serve(t, { a: scripted('exits') });
+    assert.equal(
+      await message(call('a.x')),
+      'Tool x of server a failed: Server a could not be started: its process ended. Its last words: starting | cannot read config.toml.',
+    );
+  });
+
+  test('a process that ends at once without a word', async (t) => {
+    const { call } = serve(t, { a: { kind: 'stdio', command: process.execPath, args: ['-e', ''], env: {} } });
+    assert.match(
+      await message(call('a.x')),
+      /its process ended\. It wrote nothing to stderr; try its command in a/,
+    );
+  });
+
+  test('a process that never answers', async (t) => {
+    const { call } = serve(t, { a: scripted('never starts') }, 300);
+    assert.match(await message(call('a.x')), /Server a could not be started: there was no answer for 0\.3 s/);
+  });
+
+  test('a crash during a call ends the call with its last words; the next use starts the server anew', async (t) => {
+    const { call, text } = serve(t, { a: scripted() });
+    const first = await text('a.pid');
+    const pending = message(call('a.hold'));
+    assert.equal(
+      await message(call('a.crash')),
+      'Tool crash of server a failed: its process ended. Its last words: Segmentation fault.',
+    );
+    assert.match(await pending, /^Tool hold of server a failed: its process ended\./);
+    assert.notEqual(await text('a.pid'), first);
+  });
+});
+
+describe('cancelling', () => {
+  test('the server is told, the promise rejects with the reason, and a late answer is ignored', async (t) => {
+    const { call, text } = serve(t, { a: scripted() });
+    await text('a.pid');
+    const abort = new AbortController();
+    const held = call('a.hold', {}, { signal: abort.signal });
+    const id = await text('a.held');
+    const reason = new Error('the user pressed stop');
+    abort.abort(reason);
+    await assert.rejects(held, (error) => error === reason);
+    assert.equal(await text('a.cancelled'), `[${id}]`);
+    assert.equal(await text('a.release'), 'done');
+    assert.ok(Number(await text('a.pid')) > 0, 'the connection lives on');
+  });
+
+  test('a signal that is aborted already starts nothing', async (t) => {
+    const { call, logged } = serve(t, { a: scripted() });
+    await assert.rejects(
+      call('a.pid', {}, { signal: AbortSignal.abort(new Error('before')) }),
+      /^Error: before$/,
+    );
+    assert.deepEqual(logged, []);
+  });
+
+  test('who stops waiting for a start does not stop the start for others', async (t) => {
+    const { call, text } = serve(t, { a: scripted() });
+    const abort = new AbortController();
+    const first = call('a.pid', {}, { signal: abort.signal });
+    const second = text('a.pid');
+    abort.abort(new Error('stopped'));
+    await assert.rejects(first, /^Error: stopped$/);
+    assert.ok(Number(await second) > 0);
+  });
+});
+
+describe('time', () => {
+  const minutes = (count: number) => count * 60_000;
+
+  test('silence ends a call, and the server is told', async (t) => {
+    const { call, text } = serve(t, { a: scripted() });
+    await text('a.pid');
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const held = call('a.hold');
+    const id = await text('a.held');
+    t.mock.timers.tick(TIMEOUT_MS);
+    await assert.rejects(
+      held,
+      /Tool hold of server a failed: there was no answer for 60 s\. Raise filechat\.timeoutSeconds/,
+    );
+    assert.equal(await text('a.cancelled'), `[${id}]`);
+  });
+
+  test('progress starts the time anew', async (t) => {
+    const { call, text } = serve(t, { a: scripted() });
+    await text('a.pid');
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const seen: ToolProgress[] = [];
+    const held = call('a.hold', {}, { onProgress: (progress) => seen.push(progress) });
+    for (const done of [1, 2, 3]) {
+      await text('a.progress', { progress: done, total: 3, message: `step ${done}` });
+      t.mock.timers.tick(TIMEOUT_MS - 1);
+    }
+    await text('a.release');
+    assert.equal(firstText(await held), 'released');
+    assert.deepEqual(
+      seen,
+      [1, 2, 3].map((done) => ({ done, total: 3, message: `step ${done}` })),
+    );
+  });
+
+  test('but not for ever', async (t) => {
+    const { call, text } = serve(t, { a: scripted() }, minutes(50));
+    await text('a.pid');
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const held = call('a.hold');
+    const ended = assert.rejects(held, /Tool hold of server a failed: it ran too long and was cancelled/);
+    await text('a.progress', { progress: 1 });
+    t.mock.timers.tick(minutes(40));
+    await text('a.progress', { progress: 2 });
+    t.mock.timers.tick(minutes(20));
+    await ended;
+    assert.notEqual(await text('a.cancelled'), '[]');
+  });
+});
+
+describe('each server apart', () => {
+  test('one that does not start keeps no other from working', async (t) => {
+    const { call, text } = serve(t, { slow: scripted('never starts'), quick: scripted() });
+    const abort = new AbortController();
+    const waiting = call('slow.pid', {}, { signal: abort.signal });
+    assert.ok(Number(await text('quick.pid')) > 0);
+    abort.abort(new Error('enough'));
+    await assert.rejects(waiting, /enough/);
+  });
+
+  test('first uses at the same time share one process, and later ones too', async (t) => {
+    const { text } = serve(t, { a: scripted() });
+    const pids = await Promise.all([text('a.pid'), text('a.pid'), text('a.pid')]);
+    pids.push(await text('a.pid'));
+    assert.equal(new Set(pids).size, 1);
+  });
+
+  test('nothing is started before it is used', async (t) => {
+    const { text, logged } = serve(t, { a: scripted(), b: scripted() });
+    await text('a.pid');
+    assert.deepEqual(
+      logged.filter((line) => line.startsWith('[b]')),
+      [],
+    );
+  });
+
+  test('a changed configuration starts the server anew and ends the old process', async (t) => {
+    const { text, servers, connections } = serve(t, { a: scripted() });
+    const before = await text('a.pid');
+    servers.set('a', scripted('plain', { CHANGED: 'yes' }));
+    assert.equal(JSON.parse(await text('a.env'))['CHANGED'], 'yes');
+    await connections.dispose();
+    assert.ok(!isAlive(Number(before)));
+  });
+
+  test('a server that is taken out of the configuration is ended', async (t) => {
+    const { call, servers, text } = serve(t, { a: scripted(), b: scripted() });
+    await text('a.pid');
+    const held = assert.rejects(call('a.hold'), /it was removed from the configuration/);
+    await text('a.held');
+    servers.delete('a');
+    await text('b.pid');
+    await held;
+  });
+});
+
+describe('closing', () => {
+  test('ends every process, also one that ignores both its stdin and SIGTERM', async (t) => {
+    const { text, connections } = serve(t, {
+      a: scripted(),
+      stubborn: scripted('stubborn'),
+    });
+    const pids = [Number(await text('a.pid')), Number(await text('stubborn.pid'))];
+    assert.deepEqual(pids.map(isAlive), [true, true]);
+    await connections.dispose();
+    assert.deepEqual(pids.map(isAlive), [false, false]);
+  });
+
+  test('ends calls under way and refuses new ones', async (t) => {
+    const { call, text, connections } = serve(t, { a: scripted() });
+    await text('a.pid');
+    const held = assert.rejects(
+      call('a.hold'),
+      /^Error: Tool hold of server a failed: Filechat is closing\.$/,
+    );
+    await text('a.held');
+    await connections.dispose();
+    await held;
+    await assert.rejects(call('a.pid'), /Filechat is closing/);
+    await connections.dispose();
+  });
+
+  test('while a server starts, ends it too', async (t) => {
+    const { call, connections } = serve(t, { a: scripted('never starts') });
+    const waiting = assert.rejects(call('a.pid'), /Server a could not be started: Filechat is closing\.$/);
+    // One turn of the loop, so that the process has been asked for.
+    await new Promise(setImmediate);
+    await connections.dispose();
+    await waiting;
+  });
+});

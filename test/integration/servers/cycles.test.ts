@@ -1,0 +1,195 @@
+/** Servers come and go in every way there is, and nothing of them stays behind. */
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { FolderAssets } from '../../../src/assets/store.ts';
+import type { StdioServer } from '../../../src/mcp/config/types.ts';
+
+import { Connections } from '../../../src/mcp/pool/connections.ts';
+import { McpClient } from '../../../src/mcpClient.ts';
+import { until } from '../../kit/until.ts';
+import { hostileProcess, textOf } from '../helpers/hostile.ts';
+import { isAlive } from '../helpers/serving.ts';
+import { createTemporaryFolder } from '../helpers/temporaryFolder.ts';
+
+/** What one life leaves behind shows after two rounds as it does after ten. */
+const ROUNDS = 2;
+const HOST = fileURLToPath(new URL('../fixtures/killed-host.ts', import.meta.url));
+/** The list of all processes is another one there, and so are groups. */
+const skip = process.platform === 'win32';
+
+/** One life of a server, from before its start to after its end. */
+type Life = (host: Host) => Promise<void>;
+
+interface Host {
+  readonly client: McpClient;
+  readonly marker: string;
+  call(tool: string): Promise<string>;
+}
+
+/** All of them are lived at the same time, round after round. */
+const LIVES: Readonly<Record<string, { readonly mode?: string; readonly live: Life }>> = {
+  stopped: {
+    live: async ({ client, call }) => {
+      assert.equal(await call('fine'), 'fine');
+      await client.stop('s');
+      assert.equal((await client.states()).get('s')?.kind, 'idle');
+    },
+  },
+  killed: {
+    live: async ({ call }) => {
+      const pid = Number(await call('pid'));
+      const held = assert.rejects(call('hang'), /its process was ended by SIGKILL/);
+      await call('held');
+      process.kill(pid, 'SIGKILL');
+      await held;
+      assert.notEqual(Number(await call('pid')), pid);
+    },
+  },
+  crashed: {
+    live: async ({ call }) => {
+      await assert.rejects(call('crash'), /Segmentation fault/);
+      assert.equal(await call('fine'), 'fine');
+      await assert.rejects(call('crashInImage'), /its process ended/);
+    },
+  },
+  unborn: {
+    mode: 'silent',
+    live: async ({ client, call }) => {
+      const starting = assert.rejects(call('fine'), /Filechat is closing/);
+      await new Promise(setImmediate);
+      await client.dispose();
+      await starting;
+    },
+  },
+  parent: {
+    live: async ({ client, call, marker }) => {
+      const grandchild = Number(await call('grandchild'));
+      assert.ok(processesOf(marker).includes(grandchild), 'what is looked for can be found');
+      await client.stop('s');
+    },
+  },
+  'crashed parent': {
+    live: async ({ call }) => {
+      assert.ok(isAlive(Number(await call('grandchild'))));
+      await assert.rejects(call('crash'), /Tool crash of server s failed/);
+    },
+  },
+};
+
+test('servers that live in every way leave no process, no handle and no file', { skip }, async (t) => {
+  const marker = randomUUID();
+  const folder = createTemporaryFolder();
+  t.after(() => folder[Symbol.dispose]());
+  t.after(() => endAll(marker));
+  await liveAll(folder.path, marker);
+  const before = resources();
+  for (let round = 0; round < ROUNDS; round += 1) await liveAll(folder.path, marker);
+  assert.deepEqual(processesOf(marker), []);
+  // What has been closed is gone a few turns of the loop later.
+  await until(
+    () => isSame(resources(), before),
+    () => `There is ${JSON.stringify(resources())}, and there was ${JSON.stringify(before)}.`,
+  );
+  assert.deepEqual(filesIn(folder.path), []);
+});
+
+describe('a host that is killed hard', { skip }, () => {
+  test('takes a server with it that minds its stdin', async (t) => {
+    const { polite } = await killHost(t);
+    await gone(polite);
+  });
+
+  test('takes a server with it that minds nothing', async (t) => {
+    const { stubborn } = await killHost(t);
+    await gone(stubborn);
+  });
+});
+
+async function liveAll(folder: string, marker: string): Promise<void> {
+  await Promise.all(
+    Object.values(LIVES).map(async ({ mode = 'plain', live }) => {
+      const { args, ...server } = hostileProcess(mode, { env: { MARKER: marker } });
+      const client = createClient({ ...server, args: [...args, marker] });
+      const call = async (tool: string) => {
+        const assets = new FolderAssets({ folder: mkdtempSync(join(folder, 'chat-')) }).beginResult();
+        return textOf(await client.callTool({ id: 'c1', server: 's', tool, arguments: {} }, { assets }));
+      };
+      await live({ client, call, marker });
+      await client.dispose();
+    }),
+  );
+}
+
+function createClient(server: StdioServer): McpClient {
+  const ignore = () => {};
+  return new McpClient(
+    async () =>
+      new Connections({
+        servers: async () => new Map([['s', server]]),
+        log: { info: ignore, warn: ignore, error: ignore },
+        timeoutMs: () => 60_000,
+        clientInfo: { name: 'test', version: '1' },
+      }),
+  );
+}
+
+/** What keeps this process from ending, by kind. */
+function resources(): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const kind of process.getActiveResourcesInfo().sort()) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** Those that have the marker among their arguments. */
+function processesOf(marker: string): readonly number[] {
+  const lines = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n');
+  return lines.filter((line) => line.includes(marker)).map((line) => Number.parseInt(line, 10));
+}
+
+function endAll(marker: string): void {
+  for (const pid of processesOf(marker)) process.kill(pid, 'SIGKILL');
+}
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
+
+interface Orphans {
+  readonly polite: number;
+  readonly stubborn: number;
+}
+
+/** Kills a host without a word, and says which servers it had. They are ended after the test, whatever it finds. */
+async function killHost(t: TestContext): Promise<Orphans> {
+  const marker = randomUUID();
+  t.after(() => endAll(marker));
+  const host = spawn(process.execPath, [HOST, marker], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(createInterface({ input: host.stdout }), 'line')) as [string];
+  const orphans = JSON.parse(line) as Orphans;
+  assert.ok(isAlive(orphans.polite) && isAlive(orphans.stubborn));
+  host.kill('SIGKILL');
+  await once(host, 'exit');
+  return orphans;
+}
+
+/** A process that is no child of ours can only be looked after. */
+async function gone(pid: number): Promise<void> {
+  await until(
+    () => !isAlive(pid),
+    () => `Process ${pid} is still alive.`,
+  );
+}

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { StdioServer } from '../../../src/mcp/config/types.ts';
+import { StdioTransport } from '../../../src/mcp/spill/stdio.ts';
+import { SpillTable } from '../../../src/mcp/spill/table.ts';
+import type { ToolProgress } from '../../../src/ports/tools.ts';
+
+import { until } from '../../kit/until.ts';
+import { bytesOf, makeFolder } from '../../unit/mcp/spill/spilling.ts';
+import { serve } from '../helpers/serving.ts';
+
+const MB = 1_000_000;
+const server: StdioServer = {
+  kind: 'stdio',
+  command: process.execPath,
+  args: [fileURLToPath(new URL('../fixtures/spill-server.mjs', import.meta.url))],
+  env: {},
+};
+
+interface ImageResult {
+  readonly content: readonly [{ readonly text: string }, { readonly data: string }];
+}
+
+interface SlowResult {
+  readonly content: readonly [{ readonly data: string }];
+}
+
+function start(t: TestContext, timeoutMs?: number) {
+  const folder = makeFolder(t);
+  const serving = serve(t, { a: server }, timeoutMs);
+  const call = (tool: string, args: Record<string, unknown>, spills: SpillTable, signal?: AbortSignal) =>
+    serving.call(`a.${tool}`, args, { spills, signal });
+  /** Calls a tool that returns an image, and checks that its bytes are in a file. */
+  const check = async (tool: string, args: Record<string, unknown> & { size: number }) => {
+    const table = folder.table();
+    checkImage((await call(tool, args, table)) as ImageResult, table, args.size);
+    await table.dispose();
+  };
+  return { ...serving, folder, call, check };
+}
+
+function checkImage({ content }: ImageResult, table: SpillTable, size: number): void {
+  const spill = table.find(content[1].data);
+  const bytes = bytesOf(spill);
+  assert.equal(bytes.length, size);
+  assert.equal(createHash('sha256').update(bytes).digest('hex'), content[0].text);
+  assert.ok(spill?.kind === 'bytes' && Buffer.from(spill.head).equals(bytes.subarray(0, spill.head.length)));
+  assert.ok(spill.head.length >= 4096);
+}
+
+describe('a large result over stdio', () => {
+  test('arrives at any chunking', async (t) => {
+    const { check, folder } = start(t);
+    await check('pieces', { size: 20 * MB });
+    await check('drip', { size: 60_000 });
+    await check('idLast', { size: 2 * MB, seed: 1 });
+    assert.deepEqual(folder.files(), []);
+  });
+
+  for (const tool of ['image', 'idLast']) {
+    test(`tells how much of it has come, as ${tool}; a small one tells nothing`, async (t) => {
+      const folder = makeFolder(t);
+      const { call } = serve(t, { a: server });
+      const told: (number | undefined)[] = [];
+      const onProgress = ({ bytes }: ToolProgress) => told.push(bytes);
+      const ask = async (size: number) => {
+        const spills = folder.table();
+        await call(`a.${tool}`, { size, seed: 1 }, { spills, onProgress });
+        await spills.dispose();
+      };
+      await ask(100_000);
+      assert.deepEqual(told, []);
+      await ask(20 * MB);
+      const [first = 0, last = 0] = [told[0], told.at(-1)];
+      assert.ok(MB <= first && first <= last && last < 28 * MB, String(told));
+    });
+  }
+
+  test('without a table stays in the message', async (t) => {
+    const { call } = serve(t, { a: server });
+    const { content } = (await call('a.image', { size: 100_000, seed: 1 })) as ImageResult;
+    const hash = createHash('sha256').update(Buffer.from(content[1].data, 'base64'));
+    assert.equal(hash.digest('hex'), content[0].text);
+  });
+
+  for (const tool of ['image', 'idLast']) {
+    test(`several calls at once, by ${tool}, each get their own`, async (t) => {
+      const { call, folder } = start(t);
+      const tables = [1, 2, 3].map(() => folder.table());
+      const results = await Promise.all(
+        tables.map((table, seed) => call(tool, { size: MB + seed, seed }, table)),
+      );
+      for (const [n, table] of tables.entries()) {
+        checkImage(results[n] as ImageResult, table, MB + n);
+        await table.dispose();
+      }
+      assert.deepEqual(folder.files(), []);
+    });
+  }
+
+  test('that is cancelled in the middle leaves no file, and its rest is dropped', async (t) => {
+    const { call, check, folder } = start(t);
+    const table = folder.table();
+    const abort = new AbortController();
+    const cancelled = call('half', { size: 8 * MB }, table, abort.signal);
+    await until(() => folder.files().length === 1);
+    abort.abort(new Error('stopped'));
+    await assert.rejects(cancelled, /^Error: stopped$/);
+    await table.dispose();
+    assert.deepEqual(folder.files(), []);
+    await check('image', { size: MB, seed: 4 });
+    assert.deepEqual(folder.files(), []);
+  });
+
+  test('that is cut off by a crash leaves no file', async (t) => {
+    const { call, check, folder } = start(t);
+    const table = folder.table();
+    await assert.rejects(
+      call('half', { size: 8 * MB, andCrash: true }, table),
+      /failed: its process was ended by SIGKILL\. Its last words: out of memory\.$/,
+    );
+    assert.deepEqual(folder.files(), [], 'even before the table is disposed');
+    await check('image', { size: MB, seed: 4 });
+  });
+
+  test('over the limit is refused with its size, and the next one arrives', async (t) => {
+    const { call, check, folder } = start(t);
+    const table = folder.table(3 * MB);
+    const { content } = (await call('image', { size: 5 * MB + 1, seed: 1 }, table)) as ImageResult;
+    assert.deepEqual(table.find(content[1].data), { kind: 'refused', size: 5 * MB + 1 });
+    assert.deepEqual(folder.files(), []);
+    await check('image', { size: 3 * MB, seed: 4 });
+  });
+
+  test('that the disk refuses is told at its place, and the next one arrives', async (t) => {
+    const { call, check } = start(t);
+    const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    const table = new SpillTable({ folder: () => Promise.reject(full), maxBytes: 10 * MB });
+    const { content } = (await call('image', { size: MB, seed: 1 }, table)) as ImageResult;
+    assert.deepEqual(table.find(content[1].data), { kind: 'failed', size: MB, reason: 'the disk is full' });
+    await check('image', { size: MB, seed: 4 });
+  });
+
+  test('may take longer than the time of silence, as long as it comes', async (t) => {
+    const { call, folder } = start(t, 1000);
+    const table = folder.table();
+    const { content } = (await call('slow', { pieces: 8, everyMs: 250 }, table)) as SlowResult;
+    assert.equal(bytesOf(table.find(content[0].data)).length, (8 * 80_000 * 3) / 4);
+    await table.dispose();
+  });
+});
+
+describe('messages over stdio', () => {
+  test('with too much text fail alone', async (t) => {
+    const { call, check, folder } = start(t);
+    await assert.rejects(
+      call('text', { size: 70 * 1024 * 1024 }, folder.table()),
+      /^Error: Tool text of server a failed: its answer has more than 67\.1 MB of text\. Ask the tool for less/,
+    );
+    await check('image', { size: MB, seed: 4 });
+  });
+
+  test('the last progress is told before the result, though they come together', async (t) => {
+    const { connections } = start(t);
+    const told: (number | undefined)[] = [];
+    await connections.callTool(
+      { id: 'c1', server: 'a', tool: 'progress', arguments: {} },
+      { onProgress: ({ done }) => told.push(done) },
+    );
+    assert.deepEqual(told, [1, 2, 3]);
+  });
+
+  test('what is no message is logged', async (t) => {
+    const { logged, text } = serve(t, {
+      a: { ...server, args: [fileURLToPath(new URL('../fixtures/scripted-server.mjs', import.meta.url))] },
+    });
+    await text('a.garbage');
+    assert.ok(logged.some((line) => line.includes('no message of the protocol: "Listening on port 3000…"')));
+  });
+
+  test('a line without an end closes the server', async (t) => {
+    const lost = Promise.withResolvers<string>();
+    const transport = new StdioTransport({
+      server,
+      onLost: lost.resolve,
+      maxMessageBytes: 1000,
+      maxDroppedBytes: 1_000_000,
+    });
+    t.after(() => transport.close());
+    await transport.start();
+    const params = { name: 'endless', arguments: {} };
+    await transport.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    assert.equal(await lost.promise, 'it sent a line without an end');
+    await transport.close();
+    assert.notEqual(transport.exit, undefined);
+  });
+});

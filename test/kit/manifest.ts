@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+
+/** The texts of package.json in a language, by their keys: English unless another is named. */
+export function readTexts(language?: string): Readonly<Record<string, string>> {
+  return JSON.parse(readFileSync(join(root, `package.nls${language ? `.${language}` : ''}.json`), 'utf8'));
+}
+
+/** package.json as an editor in English sees it: with the text in the place of each `%key%`. */
+export function readManifest() {
+  const texts = readTexts();
+  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'), (_key, value: unknown) => {
+    const key = typeof value === 'string' ? /^%(.+)%$/.exec(value)?.[1] : undefined;
+    return key === undefined ? value : (texts[key] ?? value);
+  });
+}

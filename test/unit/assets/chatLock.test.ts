@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { acquireLock, acquireLockOn } from '../../../src/assets/chatLock.ts';
+import { needsModes, needsSymlinks, unlessWindows } from '../../windows/needs.ts';
+
+type Child = ChildProcessByStdio<Writable, Readable, null>;
+const program = join(import.meta.dirname, 'lockChild.ts');
+
+let root = '';
+let chat = '';
+let folder = '';
+const children = new Set<Child>();
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'filechat-lock-')));
+  chat = join(root, 'a.chat.md');
+  folder = join(root, 'locks');
+  writeFileSync(chat, '# %% user\n');
+});
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL');
+  children.clear();
+  rmSync(root, { recursive: true, force: true });
+});
+
+function start(task: string, ...more: string[]): Child {
+  const child = spawn(process.execPath, [program, task, chat, folder, ...more], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  children.add(child);
+  return child;
+}
+
+async function firstLine(child: Child): Promise<unknown> {
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  return JSON.parse(line);
+}
+
+async function take(path = chat) {
+  const lock = await acquireLock(path, { folder });
+  return 'holder' in lock ? lock.holder : lock;
+}
+
+async function takeAndRelease(path = chat): Promise<string> {
+  const lock = await take(path);
+  if (typeof lock === 'string') return lock;
+  await lock.release();
+  return 'held';
+}
+
+describe('one run a chat', () => {
+  it('another process is told who runs it, until that one lets go', async () => {
+    const child = start('keep');
+    assert.equal(await firstLine(child), 'held');
+    assert.match(
+      await takeAndRelease(),
+      new RegExp(`^a child \\(process ${child.pid}, since \\d\\d:\\d\\d:\\d\\d\\)$`),
+    );
+    child.stdin.end();
+    await once(child, 'exit');
+    assert.equal(await takeAndRelease(), 'held');
+  });
+
+  it('within one process it is one run too', async () => {
+    const lock = await take();
+    assert.match(await takeAndRelease(), /process/);
+    assert.ok(typeof lock !== 'string');
+    await lock.release();
+    assert.equal(await takeAndRelease(), 'held');
+  });
+
+  it('a lock of a process that was killed is taken over, as often as that happens', async () => {
+    for (let times = 0; times < 3; times += 1) {
+      const child = start('keep');
+      assert.equal(await firstLine(child), 'held');
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    const lock = await take();
+    assert.ok(typeof lock !== 'string');
+    assert.match(await takeAndRelease(), /process/);
+    await lock.release();
+    assert.deepEqual(readdirSync(folder), [], 'nothing is left of the dead ones');
+  });
+
+  it('a process that just ends leaves no lock', async () => {
+    const child = start('exit');
+    assert.equal(await firstLine(child), 'held');
+    await once(child, 'exit');
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  const needsStart = unlessWindows('Node does not say on Windows when a process was started');
+  it('a process that got the number of a dead one does not keep its lock', needsStart, async () => {
+    const lock = await take();
+    const [name = ''] = readdirSync(folder);
+    const file = join(folder, name);
+    const held = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, JSON.stringify({ ...held, start: 'long ago' }));
+    assert.equal(await takeAndRelease(), 'held');
+    assert.ok(typeof lock !== 'string');
+    await lock.release();
+  });
+
+  it('a process that was killed while it took the lock leaves nothing for long', async () => {
+    const child = start('exit');
+    await firstLine(child);
+    await once(child, 'exit');
+    await takeAndRelease();
+    const lock = await take();
+    const [name = ''] = readdirSync(folder);
+    assert.ok(typeof lock !== 'string');
+    await lock.release();
+    writeFileSync(join(folder, name.replace(/\.lock$/, `.${child.pid}-token.tmp`)), '');
+    await takeAndRelease();
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  it('of several that want it at once, also behind a dead one, never two have it', async () => {
+    const dead = start('keep');
+    await firstLine(dead);
+    dead.kill('SIGKILL');
+    await once(dead, 'exit');
+    const log = join(root, 'log');
+    const racers = [start('race', log), start('race', log), start('race', log)];
+    const held = await Promise.all(racers.map(firstLine));
+    const lines = readFileSync(log, 'utf8').trim().split('\n');
+    assert.deepEqual([held, lines.length], [[30, 30, 30], 180]);
+    for (let at = 0; at < lines.length; at += 2) {
+      assert.equal(lines[at + 1], lines[at]?.replace('in', 'out'), `line ${at + 1}`);
+    }
+  });
+});
+
+describe('which chat is meant', () => {
+  it('the same file under another name is the same chat', needsSymlinks, async () => {
+    symlinkSync(chat, join(root, 'b.chat.md'));
+    const lock = await take();
+    assert.match(await takeAndRelease(join(root, 'b.chat.md')), /process/);
+    assert.ok(typeof lock !== 'string');
+    await lock.release();
+  });
+
+  it('another chat is free, and so is one that is not there yet', async () => {
+    const lock = await take();
+    assert.equal(await takeAndRelease(join(root, 'new.chat.md')), 'held');
+    assert.ok(typeof lock !== 'string');
+    await lock.release();
+  });
+
+  it('a chat on no disk is known by its address', async () => {
+    const lock = await acquireLockOn('memfs:/a.chat.md', { folder });
+    assert.ok('release' in lock);
+    assert.ok('holder' in (await acquireLockOn('memfs:/a.chat.md', { folder })));
+    assert.ok('release' in (await acquireLockOn('memfs:/b.chat.md', { folder })));
+    await lock.release();
+  });
+});
+
+describe('the folder of the locks', needsModes, () => {
+  it('is for its user only', async () => {
+    await takeAndRelease();
+    assert.equal(statSync(folder).mode & 0o777, 0o700);
+  });
+
+  it('is refused when others could write to it', async () => {
+    mkdirSync(folder);
+    chmodSync(folder, 0o777);
+    await assert.rejects(take(), /is not yours alone\. Remove it and run again\./);
+  });
+
+  it('is refused when it is a link', needsSymlinks, async () => {
+    mkdirSync(join(root, 'elsewhere'), { mode: 0o700 });
+    symlinkSync(join(root, 'elsewhere'), folder);
+    await assert.rejects(take(), /is not yours alone/);
+  });
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { findUnlinked } from '../../../src/assets/names.ts';
+
+const NAME = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
+
+describe('a file that a chat mentions in any way is linked', () => {
+  const texts: readonly [string, string][] = [
+    ['a link', `[Tool generated file 1](cmdassets/${NAME})`],
+    ['an image', `![Tool generated image 1](cmdassets/${NAME})`],
+    ['an image of another number', `![Tool generated image 7](cmdassets/${NAME})`],
+    ['a quoted link', `> ![x](cmdassets/${NAME} "title")`],
+    ['a link that has moved', `![x](../old/cmdassets/${NAME})`],
+    ['an absolute path', `![x](</a b/cmdassets/${NAME}>)`],
+    ['HTML', `<img src='cmdassets/${NAME}?1'>`],
+    ['code', `\`\`\`\n${NAME}\n\`\`\``],
+    ['a comment', `<!-- ${NAME} -->`],
+    ['an argument', `{"picture":"asset:${NAME}"}`],
+    ['another case', `![x](CMDASSETS/${NAME.toUpperCase()})`],
+    ['at the end of a sentence', `See ${NAME}.`],
+  ];
+  for (const [name, text] of texts) {
+    it(name, () => assert.deepEqual(findUnlinked(['nothing', text], [NAME]), []));
+  }
+});
+
+describe('a file that no chat mentions is unlinked', () => {
+  const texts: readonly [string, string][] = [
+    ['no text at all', ''],
+    ['another number', `![x](cmdassets/${NAME.replace('-1.', '-12.')})`],
+    ['another result', `![x](cmdassets/${NAME.replace('V1St', 'XXXX')})`],
+    ['another kind', `![x](cmdassets/${NAME.replace('image', 'file')})`],
+  ];
+  for (const [name, text] of texts) {
+    it(name, () => assert.deepEqual(findUnlinked([text], [NAME]), [NAME]));
+  }
+});
+
+it('only files of our own names are ever found', () => {
+  const others = [
+    'holiday.png',
+    'tool-image.png',
+    `${NAME}.tmp`,
+    `${NAME}.bak`,
+    `my-${NAME}`,
+    '.filechat-spill-1-a.tmp',
+    'tool-video-20261116-093012-V1StGXR8a0-1.mp4',
+    'tool-image-20261116-093012-short-1.png',
+    'tool-image-20261116-093012-V1StGXR8a0-0.png',
+    'tool-image-20261116-093012-V1StGXR8a0-1.',
+    'tool-image-20261116-093012-V1StGXR8a0-1.png\n',
+  ];
+  assert.deepEqual(findUnlinked([], [...others, NAME]), [NAME]);
+});
+
+it('many texts and many names take no longer than it takes to read them', () => {
+  const names = Array.from({ length: 10_000 }, (_, at) => NAME.replace('-1.', `-${at + 1}.`));
+  const text = names.slice(0, 9_999).join('\n');
+  assert.deepEqual(findUnlinked([text, 'tool-image-'.repeat(100_000)], names), [names[9_999]]);
+});

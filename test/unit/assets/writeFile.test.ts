@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open, rename } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { moveToNewName, renameOver } from '../../../src/assets/writeFile.ts';
+
+describe('a file on a disk without hard links', () => {
+  // FAT and exFAT: EPERM on Linux, ENOTSUP on macOS, EISDIR on Windows.
+  for (const code of ['EPERM', 'ENOTSUP', 'EISDIR']) {
+    it(`${code}: gets its name, and never one that is taken`, async (t) => {
+      const folder = mkdtempSync(join(tmpdir(), 'filechat-write-'));
+      t.after(() => rmSync(folder, { recursive: true }));
+      const [from, to] = [join(folder, 'new'), join(folder, 'asset')];
+      const noLinks = () => Promise.reject(Object.assign(new Error(code), { code }));
+      writeFileSync(from, 'first');
+      assert.equal(await moveToNewName(from, to, noLinks), true);
+      assert.equal(existsSync(from), false);
+      writeFileSync(from, 'second');
+      assert.equal(await moveToNewName(from, to, noLinks), false);
+      assert.equal(readFileSync(to, 'utf8'), 'first');
+    });
+  }
+});
+
+const busy = (code: string) => Object.assign(new Error(code), { code });
+
+function failing(times: number, code: string) {
+  const calls: string[] = [];
+  const move = async (from: string, to: string) => {
+    calls.push(`${from} ${to}`);
+    if (calls.length <= times) throw busy(code);
+  };
+  return { calls, move };
+}
+
+describe('a file that replaces another', () => {
+  for (const code of ['EPERM', 'EACCES', 'EBUSY']) {
+    it(`${code} on Windows is tried again`, async () => {
+      const { calls, move } = failing(2, code);
+      await renameOver('a', 'b', { platform: 'win32', rename: move });
+      assert.deepEqual(calls, ['a b', 'a b', 'a b']);
+    });
+  }
+
+  it('another failure is not tried again, nor any on another system', async () => {
+    for (const [platform, code] of [
+      ['win32', 'ENOENT'],
+      ['linux', 'EPERM'],
+    ] as const) {
+      const { calls, move } = failing(1, code);
+      await assert.rejects(renameOver('a', 'b', { platform, rename: move }), { code });
+      assert.equal(calls.length, 1);
+    }
+  });
+
+  it('a file that stays open is given up', async () => {
+    const { move } = failing(Number.POSITIVE_INFINITY, 'EPERM');
+    const pauses: number[] = [];
+    const options = {
+      platform: 'win32',
+      rename: move,
+      pause: async (ms: number) => pauses.push(ms),
+    } as const;
+    await assert.rejects(renameOver('a', 'b', options), { code: 'EPERM' });
+    assert.deepEqual(pauses, [10, 20, 40, 80, 160, 320, 640]);
+  });
+
+  it('a file that somebody reads is replaced when it is closed', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'filechat-rename-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const [from, to] = [join(folder, 'new'), join(folder, 'old')];
+    writeFileSync(from, 'new');
+    writeFileSync(to, 'old');
+    let reader: FileHandle | undefined = await open(to, 'r');
+    const move = (...names: [string, string]) =>
+      rename(...names).finally(async () => {
+        await reader?.close();
+        reader = undefined;
+      });
+    await renameOver(from, to, { rename: move });
+    assert.equal(readFileSync(to, 'utf8'), 'new');
+  });
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  DEFAULT_UPLOAD_BYTES,
+  MAX_UPLOAD_BYTES,
+  readCommandLine,
+  UsageError,
+} from '../../../src/assetsServer/usage.ts';
+
+const PLAIN = {
+  kind: 'serve',
+  folders: ['notes'],
+  readOnly: false,
+  maxUploadBytes: DEFAULT_UPLOAD_BYTES,
+  allowedTypes: [],
+};
+
+const READ: readonly [line: string, expected: object][] = [
+  ['notes', PLAIN],
+  ['a b', { ...PLAIN, folders: ['a', 'b'] }],
+  ['--read-only notes', { ...PLAIN, readOnly: true }],
+  ['--http notes', { ...PLAIN, port: 0 }],
+  ['--http 8123 notes', { ...PLAIN, port: 8123 }],
+  ['--http=8123 notes', { ...PLAIN, port: 8123 }],
+  ['notes --http', { ...PLAIN, port: 0 }],
+  ['--http -- 8123', { ...PLAIN, port: 0, folders: ['8123'] }],
+  ['-- --http', { ...PLAIN, folders: ['--http'] }],
+  ['--max-upload-bytes 1000 notes', { ...PLAIN, maxUploadBytes: 1000 }],
+  [
+    '--allow-type image/* --allow-type Application/PDF notes',
+    { ...PLAIN, allowedTypes: ['image/*', 'application/pdf'] },
+  ],
+  ['--help', { kind: 'help' }],
+  ['-h notes', { kind: 'help' }],
+  ['--version', { kind: 'version' }],
+];
+
+const REFUSED: readonly [line: string, reason: RegExp][] = [
+  ['', /which folders/],
+  ['--read-only', /which folders/],
+  ['--what notes', /--what/],
+  ['--http 70000 notes', /no port/],
+  ['--http=x notes', /no port/],
+  ['--read-only=yes notes', /read-only/],
+  ['--max-upload-bytes 0 notes', /from 1 to/],
+  ['--max-upload-bytes 1e6 notes', /from 1 to/],
+  [`--max-upload-bytes ${MAX_UPLOAD_BYTES + 1} notes`, /from 1 to/],
+  ['--allow-type image notes', /such as image/],
+];
+
+describe('the command line of the assets server', () => {
+  for (const [line, expected] of READ) {
+    it(`understands “${line}”`, () => {
+      assert.deepEqual(readCommandLine(line.split(' ').filter(Boolean)), expected);
+    });
+  }
+  for (const [line, reason] of REFUSED) {
+    it(`refuses “${line}”`, () => {
+      assert.throws(
+        () => readCommandLine(line.split(' ').filter(Boolean)),
+        (error) => error instanceof UsageError && reason.test(error.message),
+      );
+    });
+  }
+});

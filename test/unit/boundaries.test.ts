@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import {
+  findCycles,
+  folderSizes,
+  importGraph,
+  readSources,
+  root,
+  type Sources,
+  specifiersOf,
+  waysOfData,
+} from '../kit/tree.ts';
+
+const MAX_ENTRIES = 20;
+
+/** What each room of src/ may import: other rooms, then packages. `node` stands for every module of Node. */
+const RULES: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  ports: [],
+  media: ['base', 'ports', 'file-type'],
+  chat: ['base', 'ports', 'yaml'],
+  result: ['base', 'ports', 'media', 'chat'],
+  assets: ['base', 'ports', 'media', 'chat', 'result', 'node', 'nanoid', 'fflate'],
+  catalog: ['base', 'ports', 'media', 'chat', 'result', 'assets', 'model', 'node', 'zod'],
+  content: ['base', 'ports', 'media', 'result', 'assets', 'node'],
+  assetsServer: ['base', 'ports', 'catalog', 'content', 'node', 'zod', '@modelcontextprotocol'],
+  mcp: [
+    ...['base', 'ports', 'chat', 'result', 'node'],
+    ...['@modelcontextprotocol', 'cross-spawn', 'vscode-json-languageservice'],
+  ],
+  mcpClient: ['base', 'ports', 'result', 'assets', 'mcp', 'node'],
+  model: ['base', 'ports', 'chat', 'result', 'node', '@ai-sdk', 'tokenx'],
+  loop: ['base', 'ports', 'chat', 'result', 'model', 'node'],
+  listener: ['base', 'ports', 'chat', 'loop'],
+  views: ['base', 'ports', 'media', 'chat', 'markdown-it'],
+  cli: [
+    ...['base', 'ports', 'chat', 'assets', 'catalog', 'model', 'mcp', 'mcpClient', 'loop', 'listener'],
+    'node',
+  ],
+  vscode: [
+    ...['base', 'ports', 'media', 'chat', 'result', 'assets', 'catalog', 'model', 'mcp', 'mcpClient'],
+    ...['loop', 'listener', 'views', 'node', 'vscode'],
+  ],
+  'assets-server': ['assetsServer', 'chat', 'base', 'node'],
+  extension: ['base', 'ports', 'vscode', 'views', 'node', 'markdown-it'],
+};
+
+const sources = readSources();
+
+describe('imports', () => {
+  it('follow the table', () => assert.deepEqual(forbiddenImports(sources), []));
+
+  it('make no cycle, types included', () => assert.deepEqual(findCycles(importGraph(sources)), []));
+
+  const planted: readonly (readonly [file: string, specifier: string])[] = [
+    ['base/json.ts', '../ports/tools.ts'],
+    ['base/lines.ts', 'node:fs'],
+    ['chat/format/parse.ts', 'vscode'],
+    ['chat/edits/fork.ts', '../../mcp/lists/icons.ts'],
+    ['result/markdown.ts', '../assets/store.ts'],
+    ['vscode/chats/chats.ts', '../../cli/usage.ts'],
+    ['cli/usage.ts', '../vscode/settings.ts'],
+    ['listener.ts', './assets/store.ts'],
+    ['mcp/apps/app.ts', '../../model/tour.ts'],
+    ['views/gallery/page/dom.ts', 'vscode'],
+  ];
+  for (const [file, specifier] of planted) {
+    it(`${file} may not import ${specifier}`, () => {
+      assert.ok(sources[file] !== undefined);
+      for (const statement of [
+        `import '${specifier}'`,
+        `import type { X } from '${specifier}'`,
+        `await import('${specifier}')`,
+      ])
+        assert.equal(forbiddenImports({ [file]: statement }).length, 1, statement);
+    });
+  }
+
+  it('in a circle are found, also of types', () => {
+    const cycle = {
+      'a.ts': "import type { B } from './b.ts'",
+      'b.ts': "import './c.ts'",
+      'c.ts': "import './a.ts'",
+    };
+    assert.deepEqual(findCycles(importGraph(cycle)), [['a.ts', 'b.ts', 'c.ts']]);
+  });
+});
+
+function forbiddenImports(files: Sources): string[] {
+  return Object.entries(files).flatMap(([file, text]) => {
+    const room = roomOf(file);
+    const allowed = RULES[room];
+    if (!allowed) return [`${file} is in no room of the table`];
+    return [...specifiersOf(text)]
+      .filter((specifier) => {
+        const target = targetOf(file, specifier);
+        return target !== room && !allowed.includes(target);
+      })
+      .map((specifier) => `${file} imports ${specifier}`);
+  });
+}
+
+function roomOf(file: string): string {
+  return file.split('/')[0]?.replace(/(?:\.d)?\.ts$/, '') ?? '';
+}
+
+/** The room, or the package, that a specifier names. */
+function targetOf(file: string, specifier: string): string {
+  if (specifier.startsWith('.')) return roomOf(posix.join(dirname(file), specifier));
+  if (specifier.startsWith('node:')) return 'node';
+  return specifier.split('/')[0] ?? '';
+}
+
+describe('the tree', () => {
+  for (const top of ['src', 'test', 'docs']) {
+    it(`${top}/ has no folder with more entries than fit at a glance`, () => {
+      const crowded = [...folderSizes(top)].filter(([, entries]) => entries > MAX_ENTRIES);
+      assert.deepEqual(crowded, []);
+    });
+  }
+
+  it('is the one that docs/architecture.md shows', () => {
+    const named = [...waysOfData().values()].flat();
+    assert.ok(named.length > 0);
+    assert.deepEqual(
+      named.filter((file) => sources[file] === undefined),
+      [],
+    );
+  });
+});
+
+const editorOnly = (file: string) => file.startsWith('vscode/') || file === 'extension.ts';
+/** They run at import. */
+const ENTRIES = new Set(['cli.ts', 'assets-server.ts']);
+
+describe('the core runs without an editor', () => {
+  for (const file of Object.keys(sources).filter((each) => !editorOnly(each) && !ENTRIES.has(each))) {
+    it(`${file} loads in plain Node`, async () => {
+      await assert.doesNotReject(import(pathToFileURL(join(root, 'src', file)).href));
+    });
+  }
+});
+
+it('activation loads next to nothing', () => {
+  const size = readFileSync(join(root, 'dist/extension.js')).length;
+  assert.ok(size < 60_000, `dist/extension.js has ${size} bytes`);
+  const { activationEvents } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  assert.deepEqual(activationEvents, [
+    'onLanguage:markdown',
+    'onFileSystem:filechat-resource',
+    'onWebviewPanel:filechat.gallery',
+  ]);
+});
+
+it('what VS Code’s own chat asks for when it looks for servers is small too', () => {
+  const offer = globSync('dist/chunks/offer-*.js', { cwd: root });
+  assert.equal(offer.length, 1);
+  const files = new Set(offer);
+  for (const file of files) {
+    const code = readFileSync(join(root, file), 'utf8');
+    for (const [, chunk] of code.matchAll(/(?:from|import)"\.\/([^"]+)"/g)) files.add(`dist/chunks/${chunk}`);
+  }
+  const bytes = [...files].reduce((sum, file) => sum + readFileSync(join(root, file)).length, 0);
+  assert.ok(bytes < 4_000, `${bytes} bytes: ${[...files].join(', ')}`);
+});

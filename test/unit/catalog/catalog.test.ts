@@ -1,0 +1,523 @@
+import assert from 'node:assert/strict';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { addressUri, readAddress } from '../../../src/catalog/address.ts';
+import { Catalog } from '../../../src/catalog/catalog.ts';
+import { type Address, CatalogRefusal, type Entry } from '../../../src/catalog/entry.ts';
+import { LIMITS } from '../../../src/catalog/walk.ts';
+import { needsCase, needsModes, needsSymlinks } from '../../windows/needs.ts';
+import { assetNumbered, chatWith, useTree } from './tree.ts';
+
+const tree = useTree();
+const PNG = assetNumbered(1);
+const PDF = assetNumbered(1, 'pdf', 'file');
+
+const urisOf = ({ entries }: { readonly entries: readonly Entry[] }) =>
+  entries.map(({ uri }) => decodeURIComponent(uri.slice('filechat://'.length))).sort();
+const listed = async (...folders: string[]) => urisOf(await new Catalog({ folders }).snapshot());
+
+describe('the list', () => {
+  it('has every chat, and every asset under the chat that speaks of it', async () => {
+    tree.write('top.chat.md', '# %% user\nHello there\n');
+    tree.write('notes/sales.chat.md', chatWith([PNG]));
+    tree.write(`notes/cmdassets/${PNG}`);
+    tree.write(`notes/cmdassets/${PDF}`);
+    tree.write(`cmdassets/${PDF}`);
+    assert.deepEqual(await listed(tree.path), [
+      `cmdassets/${PDF}`,
+      `notes/cmdassets/${PDF}`,
+      'notes/sales.chat.md',
+      `notes/sales.chat.md/${PNG}`,
+      'top.chat.md',
+    ]);
+  });
+
+  it('has the facts of a chat and of an asset', async () => {
+    const text = `---\ntitle: The sales\n---\n# %% user\nHi\n\n# %% tool docs.make c1\n[Tool generated file 1: quarterly.pdf](cmdassets/${PDF})\n`;
+    tree.write('a.chat.md', text);
+    tree.write(`cmdassets/${PDF}`, '12345');
+    const { entries, folders, notes, isComplete } = await new Catalog({ folders: [tree.path] }).snapshot();
+    const [chat, asset] = entries.map(({ changed, ...facts }) => ({
+      ...facts,
+      isDate: changed instanceof Date,
+    }));
+    assert.deepEqual(chat, {
+      kind: 'chat',
+      uri: 'filechat://a.chat.md',
+      chat: 'a.chat.md',
+      title: 'The sales',
+      size: text.length,
+      mimeType: 'text/markdown',
+      isDate: true,
+    });
+    assert.deepEqual(asset, {
+      kind: 'asset',
+      uri: `filechat://a.chat.md/${PDF}`,
+      chat: 'a.chat.md',
+      asset: PDF,
+      assetKind: 'file',
+      name: 'quarterly.pdf',
+      tool: 'docs.make',
+      size: 5,
+      mimeType: 'application/pdf',
+      isDate: true,
+    });
+    assert.deepEqual(folders, [tree.path, tree.at('cmdassets')]);
+    assert.deepEqual([notes, isComplete], [[], true]);
+  });
+
+  it('has chats first, and the latest first of each', async () => {
+    const files = [
+      'old.chat.md',
+      'new.chat.md',
+      `cmdassets/${assetNumbered(1)}`,
+      `cmdassets/${assetNumbered(2)}`,
+    ];
+    for (const [index, file] of files.entries())
+      utimesSync(tree.write(file), new Date(), new Date(1_700_000_000_000 + index * 1_000));
+    const { entries } = await new Catalog({ folders: [tree.path] }).snapshot();
+    assert.deepEqual(
+      entries.map((entry) => (entry.kind === 'chat' ? entry.chat : entry.asset)),
+      ['new.chat.md', 'old.chat.md', assetNumbered(2), assetNumbered(1)],
+    );
+  });
+
+  it('calls a chat without words by its name', async () => {
+    tree.write('empty.chat.md', '');
+    const [entry] = (await new Catalog({ folders: [tree.path] }).snapshot()).entries;
+    assert.equal(entry?.kind === 'chat' && entry.title, 'empty');
+  });
+
+  it('does not take the mark before a text for a part of its first turn', async () => {
+    tree.write('marked.chat.md', '\uFEFF# %% user\nHello there\n');
+    const [entry] = (await new Catalog({ folders: [tree.path] }).snapshot()).entries;
+    assert.equal(entry?.kind === 'chat' && entry.title, 'Hello there');
+  });
+
+  it('knows no other files', async () => {
+    for (const file of ['a.md', 'cmdassets/notes.txt', `cmdassets/.${PNG}`, `cmdassets/${PNG}.part`, PNG])
+      tree.write(file);
+    for (const folder of ['node_modules', '.git', '.hidden', 'cmdassets', 'cmdassets/deep'])
+      tree.write(`${folder}/a.chat.md`);
+    assert.deepEqual(await listed(tree.path), []);
+  });
+
+  it('leaves out what no address can hold, and says so', async () => {
+    const onlyElsewhere = process.platform === 'win32' ? [] : ['a:b.chat.md', 'back\\slash.chat.md'];
+    const bad = ['a%2Fb.chat.md', 'con.chat.md', ...onlyElsewhere];
+    for (const file of [...bad, 'fine.chat.md']) tree.write(file);
+    const { entries, notes } = await new Catalog({ folders: [tree.path] }).snapshot();
+    assert.equal(entries.length, 1);
+    assert.deepEqual(notes, [`${bad.length} chats are not listed, because no address can hold the name.`]);
+  });
+});
+
+describe('an asset belongs to', () => {
+  const ownerOf = async () => {
+    const { entries } = await new Catalog({ folders: [tree.path] }).snapshot();
+    const asset = entries.find((entry) => entry.kind === 'asset');
+    return asset && [asset.chat, asset.kind === 'asset' && asset.tool, asset.kind === 'asset' && asset.name];
+  };
+
+  it('the chat whose tool has returned it, before one that speaks of it', async () => {
+    tree.write(`cmdassets/${PNG}`);
+    tree.write('a.chat.md', `# %% user\nLook at ![it](cmdassets/${PNG})\n`);
+    tree.write('later.chat.md', chatWith([PNG]));
+    assert.deepEqual(await ownerOf(), ['later.chat.md', 'charts.bar', undefined]);
+  });
+
+  it('a chat that only speaks of it, before none', async () => {
+    tree.write(`cmdassets/${PNG}`);
+    tree.write('a.chat.md', `# %% user\nUse asset:${PNG}\n`);
+    assert.deepEqual(await ownerOf(), ['a.chat.md', undefined, undefined]);
+  });
+
+  it('the chat of the shortest name, where a copy says the same', async () => {
+    tree.write(`cmdassets/${PNG}`);
+    for (const name of ['sales-2', 'sales', 'sales-copy']) tree.write(`${name}.chat.md`, chatWith([PNG]));
+    assert.deepEqual(await ownerOf(), ['sales.chat.md', 'charts.bar', undefined]);
+  });
+
+  it('the tool that returned it, not to one that shows it again or names it', async () => {
+    tree.write(`cmdassets/${PNG}`);
+    const again = `# %% tool filechat.read_asset c2\n![Tool generated image 1](cmdassets/${PNG})\n\n`;
+    const named = `# %% tool other.list c3\n\`\`\`\nasset:${PNG}\n\`\`\`\n\n`;
+    tree.write('a.chat.md', `${named}${again}${chatWith([PNG])}${again}`);
+    assert.deepEqual(await ownerOf(), ['a.chat.md', 'charts.bar', undefined]);
+  });
+
+  it('nobody of another folder', async () => {
+    tree.write(`cmdassets/${PNG}`);
+    tree.write('notes/a.chat.md', chatWith([PNG]).replaceAll('(cmdassets', '(../cmdassets'));
+    assert.deepEqual(await ownerOf(), ['cmdassets', undefined, undefined]);
+  });
+
+  it('a chat that links to it by its whole path', async () => {
+    tree.write(`cmdassets/${PNG}`);
+    tree.write('a.chat.md', chatWith([PNG]).replaceAll('(cmdassets', `(${tree.path}/cmdassets`));
+    assert.deepEqual(await ownerOf(), ['a.chat.md', 'charts.bar', undefined]);
+  });
+
+  it('the chat with the name of a link that somebody pasted; other words are no name', async () => {
+    tree.write(`cmdassets/${PDF}`);
+    const link = (words: string) => `# %% user\n[${words}](cmdassets/${PDF})\n`;
+    tree.write('a.chat.md', link('my plan.pdf'));
+    assert.deepEqual(await ownerOf(), ['a.chat.md', undefined, 'my plan.pdf']);
+    tree.write('a.chat.md', link('see here'));
+    assert.deepEqual(await ownerOf(), ['a.chat.md', undefined, undefined]);
+    tree.write('a.chat.md', link('a\u202egpj.pdf'));
+    assert.deepEqual(await ownerOf(), ['a.chat.md', undefined, 'agpj.pdf']);
+  });
+});
+
+describe('several folders', () => {
+  it('come first in ids, by names that are theirs alone', async () => {
+    for (const folder of ['one/work', 'two/work', 'three/Work', 'four/.hidden', 'five/cmdassets'])
+      tree.write(`${folder}/a.chat.md`);
+    const folders = ['one/work', 'two/work', 'three/Work', 'four/.hidden', 'five/cmdassets'].map((each) =>
+      tree.at(each),
+    );
+    const catalog = new Catalog({ folders });
+    assert.deepEqual(catalog.labels, ['work', 'work-2', 'Work-3', 'hidden', 'folder']);
+    assert.deepEqual(
+      urisOf(await catalog.snapshot()),
+      catalog.labels.map((label) => `${label}/a.chat.md`).sort(),
+    );
+    for (const label of catalog.labels) await catalog.find({ kind: 'chat', chat: `${label}/a.chat.md` });
+  });
+
+  it('have no label where one is given twice, or within another', async () => {
+    tree.write('notes/a.chat.md');
+    for (const folders of [
+      [tree.path, tree.path],
+      [tree.path, `${tree.path}/`],
+      [tree.path, tree.at('notes')],
+      [tree.at('notes'), tree.path],
+    ])
+      assert.deepEqual(await listed(...folders), ['notes/a.chat.md']);
+  });
+
+  it('list a file once where one leads to another by a link', needsSymlinks, async () => {
+    tree.write('real/a.chat.md');
+    tree.write('real/below/b.chat.md');
+    symlinkSync(tree.at('real'), tree.at('link'));
+    symlinkSync(tree.at('real/below'), tree.at('inner'));
+    const folders = [tree.at('real'), tree.at('link'), tree.at('inner')];
+    assert.deepEqual(await listed(...folders), ['real/a.chat.md', 'real/below/b.chat.md']);
+    assert.deepEqual(await listed(tree.at('link')), ['a.chat.md', 'below/b.chat.md']);
+  });
+
+  it('are both listed where the outer one does not enter the inner one', async () => {
+    tree.write('a.chat.md');
+    tree.write('.mine/b.chat.md');
+    const name = basename(tree.path);
+    assert.deepEqual(
+      await listed(tree.path, tree.at('.mine')),
+      [`${name}/a.chat.md`, 'mine/b.chat.md'].sort(),
+    );
+  });
+
+  it('are listed without one that is not there, with a note, and with it when it comes', async () => {
+    tree.write('one/a.chat.md');
+    const catalog = new Catalog({ folders: [tree.at('one'), tree.at('two')] });
+    const { isComplete, notes, ...before } = await catalog.snapshot();
+    assert.deepEqual(
+      [isComplete, notes, urisOf(before)],
+      [false, ['The folder two is not there.'], ['one/a.chat.md']],
+    );
+    tree.write('two/b.chat.md');
+    assert.deepEqual(urisOf(await catalog.snapshot()), ['one/a.chat.md', 'two/b.chat.md']);
+  });
+
+  it('that are none at all hold nothing', async () => {
+    assert.deepEqual(await listed(), []);
+    await assert.rejects(
+      new Catalog({ folders: [] }).find({ kind: 'chat', chat: 'a.chat.md' }),
+      CatalogRefusal,
+    );
+  });
+});
+
+describe('limits', () => {
+  it('are kept, with a note for each', async () => {
+    for (let number = 1; number <= 5; number += 1) {
+      tree.write(`f${number}/${number}.chat.md`);
+      tree.write(`cmdassets/${assetNumbered(number)}`);
+      tree.write(`${number}.chat.md`);
+    }
+    const all = { ...LIMITS };
+    const notesOf = async (limits: Partial<typeof LIMITS>) => {
+      const { entries, notes } = await new Catalog({
+        folders: [tree.path],
+        limits: { ...all, ...limits },
+      }).snapshot();
+      return [entries.length, ...notes];
+    };
+    assert.deepEqual(await notesOf({}), [15]);
+    assert.deepEqual(await notesOf({ chats: 3 }), [8, 'There are more than 3 chats; the rest is left out.']);
+    assert.deepEqual(await notesOf({ assets: 2 }), [
+      12,
+      'There are more than 2 assets; the rest is left out.',
+    ]);
+    assert.deepEqual(await notesOf({ folders: 3 }), [
+      11,
+      'There are more than 3 folders; the rest is left out.',
+    ]);
+  });
+
+  it('end in the twelfth folder, whose assets are still found', async () => {
+    const deep = 'a/'.repeat(12);
+    tree.write(`${deep}x.chat.md`);
+    tree.write(`${deep}cmdassets/${PNG}`);
+    tree.write(`${deep}a/y.chat.md`);
+    const catalog = new Catalog({ folders: [tree.path] });
+    const { notes, ...list } = await catalog.snapshot();
+    assert.deepEqual(urisOf(list), [`${deep}cmdassets/${PNG}`, `${deep}x.chat.md`]);
+    assert.deepEqual(notes, ['Folders that are more than 12 deep are not looked into.']);
+    await catalog.find({ kind: 'asset', chat: `${deep}cmdassets`, asset: PNG });
+    await assert.rejects(catalog.find({ kind: 'chat', chat: `${deep}a/y.chat.md` }), CatalogRefusal);
+  });
+
+  it('a chat that is too long is listed and not read', async () => {
+    tree.write('big.chat.md', chatWith([PNG]).padEnd(20_000_001));
+    tree.write(`cmdassets/${PNG}`);
+    const { notes, ...list } = await new Catalog({ folders: [tree.path] }).snapshot();
+    assert.deepEqual(urisOf(list), ['big.chat.md', `cmdassets/${PNG}`]);
+    assert.match(notes.join(), /^big\.chat\.md is longer than 20\.0 MB/);
+  });
+
+  it('a chat that cannot be read is listed with a note', async () => {
+    tree.write('a.chat.md');
+    const readChat = async () => {
+      throw new Error('EACCES: /secret/path');
+    };
+    const { entries, notes } = await new Catalog({ folders: [tree.path], readChat }).snapshot();
+    assert.equal(entries.length, 1);
+    assert.deepEqual(notes, ['a.chat.md cannot be read: what it says of its assets is not known.']);
+  });
+});
+
+describe('a folder that cannot be looked into', () => {
+  /** Who may read everything does the work as somebody who may not. */
+  const asNobody = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (process.getuid?.() !== 0) return await work();
+    for (const path of ['', 'open', 'open/a.chat.md', 'shut']) chownSync(tree.at(path), NOBODY, NOBODY);
+    process.seteuid?.(NOBODY);
+    try {
+      return await work();
+    } finally {
+      process.seteuid?.(0);
+    }
+  };
+  const NOBODY = 65_534;
+
+  it('is a note, and the rest is listed', needsModes, async () => {
+    tree.write('open/a.chat.md');
+    mkdirSync(tree.at('shut'), { mode: 0 });
+    try {
+      const catalog = new Catalog({ folders: [tree.path] });
+      const { notes, ...list } = await asNobody(() => catalog.snapshot());
+      assert.deepEqual(urisOf(list), ['open/a.chat.md']);
+      assert.deepEqual(notes, ['shut cannot be looked into: it may not be read.']);
+    } finally {
+      chmodSync(tree.at('shut'), 0o700);
+    }
+  });
+
+  it('is a note where it is no folder at all', async () => {
+    tree.write('file');
+    tree.write('work/a.chat.md');
+    const { notes, ...list } = await new Catalog({ folders: [tree.at('file'), tree.at('work')] }).snapshot();
+    assert.deepEqual(urisOf(list), ['work/a.chat.md']);
+    assert.deepEqual(notes, ['file cannot be looked into: there is no such file.']);
+  });
+
+  it('is one of a few notes where there are many', async () => {
+    const folders = Array.from({ length: 30 }, (_each, index) => tree.at(`none${index}\n`));
+    const { notes } = await new Catalog({ folders }).snapshot();
+    assert.equal(notes.length, 21);
+    assert.equal(notes.at(-1), 'There are 10 more notes like these.');
+  });
+});
+
+describe('a second look', () => {
+  const counting = () => {
+    const read: string[] = [];
+    const readChat = async (path: string) => {
+      read.push(path);
+      return await readFile(path, 'utf8');
+    };
+    return { read, catalog: new Catalog({ folders: [tree.path], readChat }) };
+  };
+
+  it('reads only the chats that have changed', async () => {
+    for (const name of ['a', 'b', 'c']) tree.write(`${name}.chat.md`, chatWith([]));
+    tree.write(`cmdassets/${PNG}`);
+    const { read, catalog } = counting();
+    await catalog.snapshot();
+    assert.equal(read.length, 3);
+    await catalog.snapshot();
+    assert.equal(read.length, 3);
+    tree.write('b.chat.md', chatWith([PNG]));
+    const list = await catalog.snapshot();
+    assert.deepEqual(read.slice(3), [tree.at('b.chat.md')]);
+    assert.ok(urisOf(list).includes(`b.chat.md/${PNG}`));
+  });
+
+  it('reads again what was written a moment ago, since it may be written once more in that moment', async () => {
+    tree.write('a.chat.md');
+    appendFileSync(tree.at('a.chat.md'), 'y');
+    const { read, catalog } = counting();
+    await catalog.snapshot();
+    await catalog.snapshot();
+    assert.equal(read.length, 2);
+  });
+
+  it('is shared by all who ask before it begins, and a later one by all who ask meanwhile', async () => {
+    tree.write('a.chat.md');
+    appendFileSync(tree.at('a.chat.md'), 'y');
+    const { read, catalog } = counting();
+    const first = [catalog.snapshot(), catalog.snapshot(), catalog.snapshot()];
+    const [one, two] = await Promise.all(first);
+    assert.equal(one, two);
+    assert.equal(read.length, 1);
+    const running = catalog.snapshot();
+    await new Promise(setImmediate);
+    tree.write('b.chat.md');
+    const [late, later] = await Promise.all([catalog.snapshot(), catalog.snapshot(), running]);
+    assert.equal(late, later);
+    assert.deepEqual(urisOf(late), ['a.chat.md', 'b.chat.md']);
+  });
+
+  it('is not waited for by who gives up, and goes on for the others', async () => {
+    tree.write('a.chat.md');
+    const catalog = new Catalog({ folders: [tree.path] });
+    const stop = new AbortController();
+    const given = catalog.snapshot(stop.signal);
+    const other = catalog.snapshot();
+    stop.abort(new Error('enough'));
+    await assert.rejects(given, /enough/);
+    assert.equal((await other).entries.length, 1);
+    await assert.rejects(catalog.snapshot(stop.signal), /enough/);
+  });
+});
+
+describe('what is found by its address', () => {
+  const find = (uri: string) => {
+    const read = readAddress(uri);
+    assert.ok(read.ok, uri);
+    return new Catalog({ folders: [tree.path] }).find(read.address);
+  };
+
+  it('is what the list has', async () => {
+    tree.write('notes/sales.chat.md', chatWith([PNG]));
+    tree.write(`notes/cmdassets/${PNG}`);
+    tree.write(`cmdassets/${PDF}`);
+    const catalog = new Catalog({ folders: [tree.path] });
+    const { entries } = await catalog.snapshot();
+    assert.equal(entries.length, 3);
+    for (const entry of entries) {
+      const read = readAddress(entry.uri);
+      assert.ok(read.ok);
+      assert.deepEqual((await catalog.find(read.address)).entry, entry);
+    }
+  });
+
+  it('is an asset by any chat of its folder, and by its cmdassets', async () => {
+    tree.write('notes/sales.chat.md', chatWith([PNG]));
+    tree.write('notes/other.chat.md');
+    tree.write(`notes/cmdassets/${PNG}`);
+    for (const chat of ['notes%2Fsales.chat.md', 'notes%2Fother.chat.md', 'notes%2Fcmdassets']) {
+      const { path, entry } = await find(`filechat://${chat}/${PNG}`);
+      assert.equal(path, tree.at('notes/cmdassets', PNG));
+      assert.equal(entry.uri, `filechat://${chat}/${PNG}`);
+    }
+    for (const chat of ['notes%2Fnone.chat.md', 'sales.chat.md', 'cmdassets'])
+      await assert.rejects(find(`filechat://${chat}/${PNG}`), CatalogRefusal);
+  });
+
+  it('is by name every asset that is called so', async () => {
+    for (const folder of ['a', 'b']) tree.write(`${folder}/cmdassets/${PNG}`);
+    const catalog = new Catalog({ folders: [tree.path] });
+    const found = await catalog.findByName(PNG);
+    assert.deepEqual(found.map(({ chat }) => chat).sort(), ['a/cmdassets', 'b/cmdassets']);
+    for (const name of [PDF, '../a', '', 'notes.txt']) assert.deepEqual(await catalog.findByName(name), []);
+  });
+
+  it('two files that differ only in case are two', needsCase, async () => {
+    tree.write('a.chat.md', '# %% user\nsmall\n');
+    tree.write('A.chat.md', '# %% user\nlarge\n');
+    const titles = await Promise.all(
+      ['a', 'A'].map(async (name) => (await find(`filechat://${name}.chat.md`)).entry),
+    );
+    assert.deepEqual(
+      titles.map((entry) => entry.kind === 'chat' && entry.title),
+      ['small', 'large'],
+    );
+  });
+});
+
+describe('the folder of an id', () => {
+  it('is that of the chat, also before there are assets', async () => {
+    tree.write('notes/sales.chat.md');
+    const catalog = new Catalog({ folders: [tree.path] });
+    assert.equal(await catalog.folderOf('notes/sales.chat.md'), tree.at('notes'));
+    assert.equal(await catalog.folderOf('notes/cmdassets'), tree.at('notes'));
+    assert.equal(await catalog.folderOf('cmdassets'), tree.path);
+    for (const id of ['notes/none.chat.md', 'none/cmdassets', '../cmdassets', '/etc/cmdassets', 'notes', ''])
+      await assert.rejects(catalog.folderOf(id), CatalogRefusal);
+  });
+
+  it('is none where its cmdassets leads elsewhere', needsSymlinks, async () => {
+    tree.write('outside/x');
+    tree.write('in/a.chat.md');
+    symlinkSync(tree.at('outside'), tree.at('in/cmdassets'));
+    const catalog = new Catalog({ folders: [tree.at('in')] });
+    await assert.rejects(catalog.folderOf('a.chat.md'), CatalogRefusal);
+    await assert.rejects(catalog.folderOf('cmdassets'), CatalogRefusal);
+  });
+
+  it('and the id of a file are the same way in both directions', needsSymlinks, async () => {
+    tree.write('one/notes/a.chat.md');
+    tree.write('two/b.chat.md');
+    symlinkSync(tree.at('one'), tree.at('link'));
+    const catalog = new Catalog({ folders: [tree.at('link'), tree.at('two')] });
+    assert.equal(await catalog.idOf(tree.at('one/notes/a.chat.md')), 'link/notes/a.chat.md');
+    assert.equal(await catalog.idOf(tree.at('link/notes/a.chat.md')), 'link/notes/a.chat.md');
+    assert.equal(await catalog.idOf(tree.at('two/cmdassets')), 'two/cmdassets');
+    for (const path of ['three/a.chat.md', 'one/notes/a.md', 'one', 'one/.git/a.chat.md'])
+      assert.equal(await catalog.idOf(tree.at(path)), undefined, path);
+  });
+});
+
+describe('a folder that is made again', () => {
+  it('is looked into as it is now', async () => {
+    tree.write('notes/a.chat.md');
+    const catalog = new Catalog({ folders: [tree.at('notes')] });
+    await catalog.snapshot();
+    renameSync(tree.at('notes'), tree.at('old'));
+    assert.deepEqual(urisOf(await catalog.snapshot()), []);
+    mkdirSync(tree.at('notes'));
+    tree.write('notes/b.chat.md');
+    assert.deepEqual(urisOf(await catalog.snapshot()), ['b.chat.md']);
+    rmSync(join(tree.path, 'notes'), { recursive: true });
+    const gone: Address = { kind: 'chat', chat: 'b.chat.md' };
+    await assert.rejects(catalog.find(gone), (error: Error) => {
+      assert.ok(error instanceof CatalogRefusal);
+      assert.ok(error.message.includes(addressUri(gone)));
+      assert.ok(!error.message.includes(tree.path));
+      return true;
+    });
+  });
+});

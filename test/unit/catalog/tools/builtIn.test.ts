@@ -1,0 +1,478 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { builtInTools, withBuiltInServer, withBuiltInTools } from '../../../../src/catalog/tools/builtIn.ts';
+import { BUILT_IN_SERVER, type BuiltInPlaces } from '../../../../src/catalog/tools/places.ts';
+import type { ResultAssets, ToolResult } from '../../../../src/ports/results.ts';
+import type { ToolHost } from '../../../../src/ports/tools.ts';
+
+import { renderToolResult } from '../../../../src/result/markdown.ts';
+import { readToolResult } from '../../../../src/result/readMarkdown.ts';
+import { needsSymlinks } from '../../../windows/needs.ts';
+
+const PDF = 'tool-file-20261116-093012-V1StGXR8a0-1.pdf';
+const TXT = 'tool-file-20261116-093013-V1StGXR8a1-1.txt';
+const PNG = 'tool-image-20261116-093014-V1StGXR8a2-1.png';
+const OTHER = 'tool-file-20261116-093015-V1StGXR8a3-1.csv';
+
+const PNG_BYTES = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+);
+const PDF_BYTES = Buffer.concat([Buffer.from('%PDF-1.4\n%âãÏÓ\n', 'latin1'), Buffer.alloc(3000, 0xe2)]);
+const LONG_TEXT = Array.from({ length: 700 }, (_, n) => `Line ${n}: zwölf Boxkämpfer 📦`).join('\n');
+
+const CHAT = `# %% user
+Report!
+
+# %% assistant
+\`\`\`tool_call sample.report c1
+{}
+\`\`\`
+
+# %% tool sample.report c1
+[Tool generated file 1: quarterly.pdf](cmdassets/${PDF})
+
+[Tool generated file 2: notes.txt](cmdassets/${TXT})
+
+![Tool generated image 1](cmdassets/${PNG})
+
+# %% user
+`;
+
+interface Folder {
+  readonly path: string;
+  write(name: string, content: string | Uint8Array): Promise<void>;
+}
+
+async function createFolder(t: TestContext): Promise<Folder> {
+  const path = await realpath(await mkdtemp(join(tmpdir(), 'filechat-built-in-')));
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return {
+    path,
+    write: async (name, content) => {
+      await mkdir(dirname(join(path, name)), { recursive: true });
+      await writeFile(join(path, name), content);
+    },
+  };
+}
+
+/** A chat with three assets beside it, and a fourth that it does not speak of. */
+async function createChat(t: TestContext): Promise<Folder> {
+  const folder = await createFolder(t);
+  await folder.write('notes/a.chat.md', CHAT);
+  await folder.write(`notes/cmdassets/${PDF}`, PDF_BYTES);
+  await folder.write(`notes/cmdassets/${TXT}`, LONG_TEXT);
+  await folder.write(`notes/cmdassets/${PNG}`, PNG_BYTES);
+  await folder.write(`notes/cmdassets/${OTHER}`, 'a,b\n1,2\n');
+  return folder;
+}
+
+const NOBODY: ToolHost = {
+  listTools: async (server) => ({
+    tools: [{ server: server ?? 'charts', tool: 'bar', inputSchema: {} }],
+    failures: [],
+  }),
+  callTool: async () => ({ isError: false, parts: [{ kind: 'text', text: 'Another server’s.' }] }),
+};
+const NO_ASSETS: ResultAssets = {
+  spillFolder: () => assert.fail('Nothing is spilled.'),
+  save: () => assert.fail('Nothing is saved.'),
+};
+
+function caller(places: BuiltInPlaces | undefined, isOffered = true) {
+  const host = withBuiltInTools(NOBODY, { placesOf: () => places, isOffered: () => isOffered });
+  return {
+    host,
+    call: (tool: string, args: Readonly<Record<string, unknown>> = {}): Promise<ToolResult> =>
+      host.callTool({ server: BUILT_IN_SERVER, tool, id: 'c1', arguments: args }, { assets: NO_ASSETS }),
+  };
+}
+
+function inFolder({ path }: Folder, more: Partial<BuiltInPlaces> = {}) {
+  return caller({
+    chat: join(path, 'notes/a.chat.md'),
+    text: () => CHAT,
+    assetsIn: join(path, 'notes'),
+    folders: [path],
+    ...more,
+  });
+}
+
+function textOf({ parts }: ToolResult): string {
+  return parts
+    .map((part) => {
+      if (part.kind === 'text') return part.text;
+      return part.kind === 'problem' ? `⚠ ${part.message}` : part.kind;
+    })
+    .join('\n');
+}
+
+describe('to which chats the tools are offered', () => {
+  it('to one that has servers, behind them', async (t) => {
+    const { path } = await createFolder(t);
+    assert.deepEqual(await withBuiltInServer(['charts'], path), ['charts', 'filechat']);
+  });
+
+  it('to one beside which there are assets', async (t) => {
+    const folder = await createFolder(t);
+    await folder.write(`cmdassets/${PDF}`, 'x');
+    assert.deepEqual(await withBuiltInServer([], folder.path), ['filechat']);
+  });
+
+  it(
+    'to no other: not for files of somebody else, for links, or for a folder that is not there',
+    needsSymlinks,
+    async (t) => {
+      const folder = await createFolder(t);
+      assert.deepEqual(await withBuiltInServer([], join(folder.path, 'gone')), []);
+      await folder.write('cmdassets/.DS_Store', 'x');
+      await folder.write('cmdassets/holiday.png', 'x');
+      await symlink(join(folder.path, 'cmdassets/holiday.png'), join(folder.path, 'cmdassets', PNG));
+      assert.deepEqual(await withBuiltInServer([], folder.path), []);
+    },
+  );
+
+  it('a server of that name is there once', async (t) => {
+    const { path } = await createFolder(t);
+    assert.deepEqual(await withBuiltInServer(['filechat', 'charts'], path), ['filechat', 'charts']);
+  });
+});
+
+describe('the tools beside those of servers', () => {
+  it('are read-only, read references themselves, and take what their schemas say', async () => {
+    const { tools } = await caller(undefined).host.listTools(BUILT_IN_SERVER);
+    assert.deepEqual(
+      tools.map(({ server, tool, readOnly, readsReferences }) => [server, tool, readOnly, readsReferences]),
+      ['list_assets', 'read_asset', 'search_chats'].map((tool) => ['filechat', tool, true, true]),
+    );
+    const read = tools[1]?.inputSchema as { properties: Record<string, unknown>; required: string[] };
+    assert.deepEqual(Object.keys(read.properties), ['uri', 'start', 'maxBytes', 'as']);
+    assert.deepEqual(read.required, ['uri']);
+    for (const { description = '' } of tools) assert.ok(description.length < 1024, description);
+    assert.deepEqual(await builtInTools(), tools);
+  });
+
+  it('come behind the others', async () => {
+    const { tools } = await caller(undefined).host.listTools();
+    assert.deepEqual(
+      tools.map(({ server, tool }) => `${server}.${tool}`),
+      ['charts.bar', 'filechat.list_assets', 'filechat.read_asset', 'filechat.search_chats'],
+    );
+  });
+
+  it('a server of that name is what it is', async () => {
+    const { host, call } = caller(undefined, false);
+    assert.deepEqual(
+      (await host.listTools(BUILT_IN_SERVER)).tools.map(({ tool }) => tool),
+      ['bar'],
+    );
+    assert.equal((await host.listTools()).tools.length, 1);
+    assert.equal(textOf(await call('bar')), 'Another server’s.');
+  });
+
+  it('where there are no files they say so', async () => {
+    assert.match(textOf(await caller(undefined).call('list_assets')), /^⚠ This chat is in no folder/);
+  });
+});
+
+describe('list_assets', () => {
+  it('lists what this chat speaks of, and says what else there is and how to ask for it', async (t) => {
+    const text = textOf(await inFolder(await createChat(t)).call('list_assets', { sort: 'name' }));
+    assert.deepEqual(text.match(/asset:\S+/g), [`asset:${TXT}`, `asset:${PDF}`, `asset:${PNG}`]);
+    assert.match(text, /^3 assets:\n/);
+    assert.match(text, /quarterly\.pdf \(.*3\.0 KB.*sample\.report\)/);
+    assert.match(text, /1 other file is beside this chat: ask with chat: "\*"/);
+  });
+
+  it('by what the chat says now, whatever is saved', async (t) => {
+    const folder = await createChat(t);
+    const text = () => `# %% tool x.y c1\n[Tool generated file 1: new.csv](cmdassets/${OTHER})\n`;
+    const listed = textOf(await inFolder(folder, { text }).call('list_assets'));
+    assert.match(listed, /^1 asset:\nIn notes\/a\.chat\.md:\n- new\.csv \(.*x\.y/);
+    assert.match(listed, /3 other files are beside this chat/);
+  });
+
+  it('what its own answers have named is not the chat’s because of that', async (t) => {
+    const folder = await createChat(t);
+    const text = () => `${CHAT}# %% tool filechat.list_assets c2\n\`\`\`\n- a (b): asset:${OTHER}\n\`\`\`\n`;
+    assert.match(textOf(await inFolder(folder, { text }).call('list_assets')), /^3 assets:/);
+  });
+
+  it('files that are gone are counted and not listed', async (t) => {
+    const folder = await createChat(t);
+    await rm(join(folder.path, 'notes/cmdassets', PDF));
+    const text = textOf(await inFolder(folder).call('list_assets'));
+    assert.match(text, /^2 assets:/);
+    assert.match(text, /1 file of which the chat speaks cannot be read/);
+  });
+
+  it('with a filter, a kind and a page', async (t) => {
+    const { call } = inFolder(await createChat(t));
+    assert.match(textOf(await call('list_assets', { kind: 'image' })), /^1 asset:/);
+    assert.match(
+      textOf(await call('list_assets', { filter: 'QUARTERLY' })),
+      new RegExp(`^1 asset:[^]*asset:${PDF}`),
+    );
+    const first = textOf(await call('list_assets', { sort: 'name', limit: 2 }));
+    assert.match(first, /^2 of 3 assets:/);
+    const cursor = /cursor: (\S+)/.exec(first)?.[1];
+    const second = textOf(await call('list_assets', { sort: 'name', limit: 2, cursor }));
+    assert.deepEqual(second.match(/asset:\S+/g), [`asset:${PNG}`]);
+  });
+
+  it('with "*" lists all that there is: by name what is beside the chat, by address what is elsewhere', async (t) => {
+    const folder = await createChat(t);
+    await folder.write('b.chat.md', `# %% tool x.y c1\n[Tool generated file 1: b.pdf](cmdassets/${PDF})\n`);
+    await folder.write(`cmdassets/${PDF}`, PDF_BYTES);
+    const text = textOf(await inFolder(folder).call('list_assets', { chat: '*', sort: 'name' }));
+    assert.match(text, /^5 assets:/);
+    const chats = [...new Set(text.match(/^In .*/gm))];
+    assert.deepEqual(chats, ['In b.chat.md:', 'In notes/a.chat.md:', 'In notes/cmdassets:']);
+    assert.ok(text.includes(`asset:${OTHER}`));
+    assert.ok(text.includes(`filechat://b.chat.md/${PDF}`));
+    const ofOther = textOf(await inFolder(folder).call('list_assets', { chat: 'b.chat.md' }));
+    assert.match(ofOther, /^1 asset:/);
+    assert.deepEqual(
+      textOf(await inFolder(folder).call('list_assets', { chat: 'filechat://b.chat.md' })),
+      ofOther,
+    );
+  });
+
+  it(
+    'a cmdassets/ that leads elsewhere holds nothing, and nobody learns how much is there',
+    needsSymlinks,
+    async (t) => {
+      const folder = await createFolder(t);
+      await folder.write('notes/a.chat.md', CHAT);
+      await folder.write(`elsewhere/${PDF}`, PDF_BYTES);
+      await folder.write(`elsewhere/${OTHER}`, 'secret');
+      await symlink(join(folder.path, 'elsewhere'), join(folder.path, 'notes/cmdassets'));
+      assert.equal(
+        textOf(await inFolder(folder).call('list_assets')),
+        'No asset fits.\nNote: 3 files of which the chat speaks cannot be read.',
+      );
+    },
+  );
+
+  it('a chat that names itself gets its own', async (t) => {
+    const { call } = inFolder(await createChat(t));
+    assert.deepEqual(await call('list_assets', { chat: 'notes/a.chat.md' }), await call('list_assets'));
+  });
+
+  it('arguments that are wrong are told in words', async (t) => {
+    const { call } = inFolder(await createChat(t));
+    assert.match(textOf(await call('list_assets', { limit: 0 })), /^⚠ .*limit must be/);
+    assert.match(textOf(await call('read_asset')), /^⚠ .*uri/);
+  });
+});
+
+describe('read_asset', () => {
+  it('gives text in windows that join to the file, as they read back from the chat', async (t) => {
+    const { call } = inFolder(await createChat(t));
+    let joined = '';
+    let windows = 0;
+    for (let start: number | undefined = 0; start !== undefined; windows += 1) {
+      const result = await call('read_asset', { uri: `asset:${TXT}`, start, maxBytes: 1000 });
+      const { parts } = readToolResult(renderToolResult(result));
+      assert.deepEqual(parts, result.parts);
+      const [about, window] = parts;
+      assert.ok(about?.kind === 'text' && window?.kind === 'text');
+      assert.deepEqual(window.source, { uri: `asset:${TXT}`, mimeType: 'text/plain' });
+      joined += window.text;
+      const next = /start (\d+)/.exec(about.text)?.[1];
+      start = next === undefined ? undefined : Number(next);
+    }
+    assert.equal(joined, LONG_TEXT);
+    assert.ok(windows > 10, `${windows}`);
+  });
+
+  it('takes a reference, a file’s name, what the chat calls it, a link’s target, and an address', async (t) => {
+    const { call } = inFolder(await createChat(t));
+    const address = `filechat://notes%2Fa.chat.md/${TXT}`;
+    const uris = [`asset:${TXT}`, TXT, 'notes.txt', `cmdassets/${TXT}`, address];
+    const results = await Promise.all(uris.map((uri) => call('read_asset', { uri, maxBytes: 50 })));
+    for (const result of results) assert.deepEqual(result, results[0]);
+    assert.match(textOf(results[0] ?? assert.fail()), /^Bytes 0 to 49 of notes\.txt [\s\S]*Line 0: zwölf/);
+  });
+
+  it('links to an image beside the chat and saves nothing', async (t) => {
+    const folder = await createChat(t);
+    const { parts } = await inFolder(folder).call('read_asset', { uri: `asset:${PNG}` });
+    assert.deepEqual(parts.at(-1), {
+      kind: 'asset',
+      asset: { kind: 'image', number: 1, path: `cmdassets/${PNG}` },
+    });
+    assert.equal((await readdir(join(folder.path, 'notes/cmdassets'))).length, 4);
+    const written = { start: 0, maxBytes: 8192, as: 'auto' };
+    assert.deepEqual(
+      (await inFolder(folder).call('read_asset', { uri: PNG, ...written })).parts.at(-1),
+      parts.at(-1),
+    );
+    const { parts: bytes } = await inFolder(folder).call('read_asset', { uri: `asset:${PNG}`, as: 'bytes' });
+    assert.match(textOf({ isError: false, parts: bytes }), /00000000 {2}89 50 4e 47/);
+  });
+
+  it('an image that is none is bytes', async (t) => {
+    const folder = await createChat(t);
+    await folder.write(`notes/cmdassets/${PNG}`, PDF_BYTES);
+    assert.match(textOf(await inFolder(folder).call('read_asset', { uri: PNG })), /\|%PDF-1\.4/);
+  });
+
+  it('shows 1,024 bytes of what is no text, and more only if more is asked for', async (t) => {
+    const { call } = inFolder(await createChat(t));
+    const lines = async (args: object) =>
+      textOf(await call('read_asset', { uri: PDF, ...args })).match(/^[0-9a-f]{8} {2}/gm)?.length;
+    assert.equal(await lines({}), 64);
+    assert.equal(await lines({ maxBytes: null }), 64);
+    assert.equal(await lines({ maxBytes: 2048 }), 128);
+    const text = textOf(await call('read_asset', { uri: PDF }));
+    assert.match(text, /Bytes 0 to 1023 of .*start 1024/);
+    assert.match(text, new RegExp(`write asset:${PDF} as the argument`));
+    assert.ok(!text.includes(PDF_BYTES.toString('base64').slice(0, 40)));
+  });
+
+  it('gives text of another folder, but only words about its images', async (t) => {
+    const folder = await createChat(t);
+    await folder.write('b.chat.md', '# %% user\nHello!\n');
+    await folder.write(`cmdassets/${TXT}`, 'Elsewhere.');
+    await folder.write(`cmdassets/${PNG}`, PNG_BYTES);
+    const { call } = inFolder(folder);
+    const text = await call('read_asset', { uri: `filechat://b.chat.md/${TXT}` });
+    assert.deepEqual(text.parts.at(-1), {
+      kind: 'text',
+      text: 'Elsewhere.',
+      source: { uri: `filechat://b.chat.md/${TXT}`, mimeType: 'text/plain' },
+    });
+    const image = await call('read_asset', { uri: `filechat://cmdassets/${PNG}` });
+    assert.ok(image.parts.every(({ kind }) => kind === 'text'));
+    assert.match(textOf(image), /image\/png.*another folder/);
+    assert.match(textOf(await call('read_asset', { uri: 'filechat://b.chat.md' })), /# %% user\nHello!/);
+  });
+
+  for (const uri of [
+    'asset:tool-file-20261116-093012-nothinghere-1.pdf',
+    'asset:../a.chat.md',
+    'a.chat.md',
+    '/etc/passwd',
+    'file:///etc/passwd',
+    'filechat://..%2F..%2Fetc/passwd',
+    `filechat://elsewhere.chat.md/${PDF}`,
+    '',
+  ]) {
+    it(`refuses ${JSON.stringify(uri)} in words, without a path of the machine`, async (t) => {
+      const folder = await createChat(t);
+      const result = await inFolder(folder).call('read_asset', { uri });
+      assert.deepEqual(
+        result.parts.map(({ kind }) => kind),
+        ['problem'],
+      );
+      assert.ok(!textOf(result).includes(folder.path));
+    });
+  }
+
+  it('comments of a chat are not read by models, in whatever windows and as whatever', async (t) => {
+    const folder = await createChat(t);
+    const said =
+      'Äpfel <!-- secret -->und Birnen.\n\n```html\n<!-- code -->\n```\n\n<!--\nsecret\n-->\nEnde\n';
+    await folder.write('b.chat.md', `\uFEFF# %% user\n${said}\n# %% assistant\nGut. <!-- secret -->\n`);
+    const { call } = inFolder(folder);
+    let read = '';
+    for (let start: number | undefined = 0; start !== undefined; ) {
+      const { parts }: ToolResult = await call('read_asset', {
+        uri: 'filechat://b.chat.md',
+        start,
+        maxBytes: 7,
+        as: 'bytes',
+      });
+      const [about, window] = parts;
+      assert.ok(about?.kind === 'text' && window?.kind === 'text');
+      read += window.text;
+      const next: string | undefined = /read on with start (\d+)/.exec(about.text)?.[1];
+      start = next === undefined ? undefined : Number(next);
+    }
+    assert.equal(
+      read,
+      '\uFEFF# %% user\nÄpfel und Birnen.\n\n```html\n<!-- code -->\n```\n\n\nEnde\n\n# %% assistant\nGut. \n',
+    );
+    const whole = await call('read_asset', { uri: 'filechat://b.chat.md' });
+    assert.match(textOf(whole), /^All of .*\. Its comments are left out\.\n/);
+    assert.doesNotMatch(textOf(whole), /secret/);
+    assert.match(textOf(await call('search_chats', { query: 'gut' })), /assistant: Gut\.$/m);
+  });
+
+  it('a link in cmdassets/ that leads out is not followed', needsSymlinks, async (t) => {
+    const folder = await createChat(t);
+    await folder.write('secret.txt', 'secret');
+    await rm(join(folder.path, 'notes/cmdassets', TXT));
+    await symlink(join(folder.path, 'secret.txt'), join(folder.path, 'notes/cmdassets', TXT));
+    assert.doesNotMatch(textOf(await inFolder(folder).call('read_asset', { uri: TXT })), /^secret/m);
+  });
+});
+
+describe('search_chats', () => {
+  it('leaves this chat out unless it is named, and leads to the place', async (t) => {
+    const folder = await createChat(t);
+    await folder.write('b.chat.md', '# %% user\nThe Report of 2025 was late.\n');
+    const { call } = inFolder(folder);
+    const text = textOf(await call('search_chats', { query: 'report' }));
+    assert.match(text, /filechat:\/\/b\.chat\.md/);
+    assert.doesNotMatch(text, /a\.chat\.md/);
+    const start = Number(/start (\d+)/.exec(text)?.[1]);
+    assert.match(
+      textOf(await call('read_asset', { uri: 'filechat://b.chat.md', start })),
+      /^(?:The )?Report of 2025/m,
+    );
+    const named = textOf(await call('search_chats', { query: 'report', chat: 'notes/a.chat.md' }));
+    assert.match(named, /notes%2Fa\.chat\.md/);
+    const all = textOf(await call('search_chats', { query: 'report', chat: '*' }));
+    for (const uri of ['filechat://b.chat.md', 'filechat://notes%2Fa.chat.md']) assert.ok(all.includes(uri));
+  });
+});
+
+describe('a chat that is not saved', () => {
+  const unsaved = async (t: TestContext) => {
+    const [storage, workspace] = await Promise.all([createFolder(t), createFolder(t)]);
+    await storage.write(`cmdassets/${TXT}`, LONG_TEXT);
+    await storage.write(`cmdassets/${PNG}`, PNG_BYTES);
+    await storage.write(`cmdassets/${OTHER}`, 'Of another chat.');
+    await workspace.write('b.chat.md', '# %% user\nThe report of 2025.\n');
+    const linkPrefix = `${storage.path}/cmdassets`;
+    const text = `# %% tool x.y c1\n[Tool generated file 1: n.txt](${linkPrefix}/${TXT})\n\n![Tool generated image 1](${linkPrefix}/${PNG})\n`;
+    const { call } = caller({
+      text: () => text,
+      assetsIn: storage.path,
+      linkPrefix,
+      folders: [workspace.path],
+    });
+    return { call, linkPrefix, storage };
+  };
+
+  it('lists and reads its own assets, and not a word of those of others', async (t) => {
+    const { call, linkPrefix } = await unsaved(t);
+    const listed = textOf(await call('list_assets', { sort: 'name' }));
+    assert.match(listed, /^2 assets:/);
+    assert.doesNotMatch(listed, /other/);
+    assert.match(textOf(await call('read_asset', { uri: `asset:${TXT}` })), /Line 0/);
+    const { parts } = await call('read_asset', { uri: `asset:${PNG}` });
+    assert.deepEqual(parts.at(-1), {
+      kind: 'asset',
+      asset: { kind: 'image', number: 1, path: `${linkPrefix}/${PNG}` },
+    });
+  });
+
+  it('searches the folders of the workspace, and lists all of them only', async (t) => {
+    const { call } = await unsaved(t);
+    assert.match(textOf(await call('search_chats', { query: 'report' })), /filechat:\/\/b\.chat\.md/);
+    assert.match(textOf(await call('list_assets', { chat: '*' })), /^No asset fits/);
+  });
+
+  it('without any folder there is nothing else to search', async (t) => {
+    const { path } = await createFolder(t);
+    const { call } = caller({ text: () => '', assetsIn: path, folders: [] });
+    assert.match(textOf(await call('search_chats', { query: 'x' })), /^⚠ No folder is open/);
+    assert.match(textOf(await call('list_assets')), /^No asset fits/);
+  });
+});

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import {
+  appendFileSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, mock } from 'node:test';
+import { FileChanged, lookAt, readRange } from '../../../src/assets/confined.ts';
+import { CatalogRefusal, type FoundEntry } from '../../../src/catalog/entry.ts';
+import { type FileWindow, readWindow, type WindowRequest } from '../../../src/catalog/windows.ts';
+import { needsSymlinks } from '../../windows/needs.ts';
+import { useChatFolder } from '../assets/folder.ts';
+
+const chat = useChatFolder();
+const nameOf = (extension: string) => `tool-file-20261116-093012-V1StGXR8a0-1.${extension}`;
+
+/** As the catalog finds an asset; what it says of it is not asked. */
+function found(extension: string, content?: string | Uint8Array): FoundEntry {
+  const asset = nameOf(extension);
+  const path = chat.asset(asset);
+  if (content !== undefined) writeFileSync(path, content);
+  const listed = { chat: 'a.chat.md', size: 0, changed: new Date(0), mimeType: 'x/y' };
+  return {
+    entry: { kind: 'asset', asset, assetKind: 'file', uri: `filechat://a.chat.md/${asset}`, ...listed },
+    path,
+  };
+}
+
+const bodyOf = ({ body }: FileWindow): string =>
+  body.kind === 'text' ? body.text : `bytes ${Buffer.from(body.bytes).toString('hex')}`;
+const refused = (entry: FoundEntry, request: WindowRequest, words: RegExp) =>
+  assert.rejects(readWindow(entry, request), (error: Error) => {
+    assert.ok(error instanceof CatalogRefusal);
+    assert.match(error.message, words);
+    assert.ok(!error.message.includes(chat.path), 'no path of the machine goes out');
+    return true;
+  });
+
+describe('a window of a file', () => {
+  const cases: Record<string, [content: string | Uint8Array, extension: string, WindowRequest, string]> = {
+    'is its text': ['a,é\n', 'csv', { maxBytes: 99 }, 'a,é\n'],
+    'ends between two characters': ['a,é\n', 'csv', { maxBytes: 3 }, 'a,'],
+    'begins between two characters': ['a,é\n', 'csv', { start: 3, maxBytes: 4 }, 'é\n'],
+    'keeps a byte order mark': ['\ufeffa', 'json', { maxBytes: 99 }, '\ufeffa'],
+    'is bytes where they are asked for': ['aé', 'txt', { maxBytes: 2, as: 'bytes' }, 'bytes 61c3'],
+    'is bytes of a picture': [
+      Buffer.from('89504e470d0a1a0a', 'hex'),
+      'png',
+      { maxBytes: 4 },
+      'bytes 89504e47',
+    ],
+    'is bytes where text is no UTF-8': [
+      Buffer.from('caf\xe9 x', 'latin1'),
+      'txt',
+      { maxBytes: 9 },
+      'bytes 636166e92078',
+    ],
+    'is bytes where text holds a NUL': ['a\0b\0', 'txt', { maxBytes: 9 }, 'bytes 61006200'],
+    'is text again where the bytes are': [
+      Buffer.from('\xe9\nplain', 'latin1'),
+      'txt',
+      { start: 2, maxBytes: 9 },
+      'plain',
+    ],
+    'is the markup of a drawing': ['<svg xmlns="a"/>', 'svg', { maxBytes: 4 }, '<svg'],
+    'is text where no table knows the type': ['all: test\n', 'bin', { maxBytes: 99 }, 'all: test\n'],
+    'is empty at the end': ['abc', 'txt', { start: 3, maxBytes: 9 }, ''],
+    'is empty for an empty file': ['', 'txt', { maxBytes: 9 }, ''],
+  };
+  for (const [name, [content, extension, request, expected]] of Object.entries(cases)) {
+    it(name, async () =>
+      assert.equal(bodyOf(await readWindow(found(extension, content), request)), expected),
+    );
+  }
+
+  it('says what it is, where it is and where to go on', async () => {
+    const { body: _body, ...about } = await readWindow(found('csv', 'a,é\n'), { start: 1, maxBytes: 2 });
+    assert.deepEqual(about, { mimeType: 'text/csv', totalBytes: 5, start: 1, byteCount: 1, nextStart: 2 });
+    const last = await readWindow(found('csv', 'a,é\n'), { start: 2, maxBytes: 99 });
+    assert.equal(last.nextStart, undefined);
+    assert.equal((await readWindow(found('bin', 'plain'), { maxBytes: 9 })).mimeType, 'text/plain');
+    const bytes = Buffer.from('caf\xe9', 'latin1');
+    assert.equal(
+      (await readWindow(found('bin', bytes), { maxBytes: 9 })).mimeType,
+      'application/octet-stream',
+    );
+  });
+
+  it('is refused beyond the end, with the size', () =>
+    refused(found('txt', 'abc'), { start: 4, maxBytes: 9 }, /byte 4.*3 bytes/));
+
+  it('is refused where not one character fits, with what it needs', () =>
+    refused(found('txt', '😀'), { maxBytes: 3 }, /4 bytes.*maxBytes of 4/));
+
+  for (const value of [-1, 1.5, Number.NaN, 2 ** 53, Number.POSITIVE_INFINITY]) {
+    it(`is refused with a start or a size of ${value}`, async () => {
+      await refused(found('txt', 'abc'), { start: value, maxBytes: 9 }, /^start must be a whole number/);
+      await refused(found('txt', 'abc'), { maxBytes: value }, /^maxBytes must be a whole number/);
+    });
+  }
+
+  it('of no bytes is refused', () => refused(found('txt', 'abc'), { maxBytes: 0 }, /^maxBytes/));
+});
+
+/** How many bytes are asked of the disk meanwhile, and how many come. */
+async function countReads(work: () => Promise<unknown>): Promise<{ asked: number; came: number }> {
+  const any = await open(import.meta.filename);
+  const counts = { asked: 0, came: 0 };
+  const read = mock.method(Object.getPrototypeOf(any), 'read');
+  try {
+    await work();
+    for (const call of read.mock.calls) {
+      const [buffer] = call.arguments;
+      counts.asked += buffer.length;
+      counts.came += (await call.result).bytesRead;
+    }
+  } finally {
+    read.mock.restore();
+    await any.close();
+  }
+  return counts;
+}
+
+describe('a file of 1 GB', () => {
+  const GB = 1024 ** 3;
+  for (const [what, extension] of [
+    ['bytes', 'mp4'],
+    ['text', 'log'],
+  ] as const) {
+    it(`gives a window of its ${what} for that window and the head`, async () => {
+      const entry = found(extension, 'begin');
+      truncateSync(entry.path, GB);
+      const before = process.memoryUsage().arrayBuffers;
+      let window: FileWindow | undefined;
+      const { asked, came } = await countReads(async () => {
+        window = await readWindow(entry, { start: GB - 100_000, maxBytes: 65_536 });
+      });
+      assert.equal(window?.byteCount, 65_536);
+      assert.equal(window?.nextStart, GB - 100_000 + 65_536);
+      assert.ok(asked >= 2 * 65_536 && asked <= 2 * 65_536 + 16, `${asked} bytes were asked for`);
+      assert.ok(came <= asked);
+      assert.ok(process.memoryUsage().arrayBuffers - before < 1024 * 1024);
+    });
+  }
+
+  it('gives no more than there is when all of it is asked for near the end', async () => {
+    const entry = found('mp4', 'begin');
+    truncateSync(entry.path, GB);
+    const { asked } = await countReads(() => readWindow(entry, { start: GB - 10, maxBytes: GB }));
+    assert.equal(asked, 65_536 + 10);
+  });
+});
+
+describe('a file that changes', () => {
+  it('has its windows while it grows, as long as it was when it was looked at', async () => {
+    const { path } = found('log', 'one\ntwo\n');
+    const looked = await lookAt(path);
+    appendFileSync(path, 'three\n');
+    assert.equal(Buffer.from(await readRange(path, looked, 4, 99)).toString(), 'two\n');
+  });
+
+  it('has windows again from its old end on', async () => {
+    const entry = found('log', 'one\n');
+    const { nextStart, totalBytes } = await readWindow(entry, { maxBytes: 99 });
+    assert.equal(nextStart, undefined);
+    appendFileSync(entry.path, 'two\n');
+    assert.equal(bodyOf(await readWindow(entry, { start: totalBytes, maxBytes: 99 })), 'two\n');
+  });
+
+  it('has its windows while somebody appends all the time', async () => {
+    const entry = found('log', 'one\n');
+    for (let round = 0; round < 30; round += 1) {
+      const reading = readWindow(entry, { maxBytes: 4 });
+      const writer = await open(entry.path, 'a');
+      for (let line = 0; line < 20; line += 1) await writer.write('more\n');
+      await writer.close();
+      assert.equal(bodyOf(await reading), 'one\n');
+    }
+  });
+
+  const changes: Record<string, (path: string) => void> = {
+    'is shorter': (path) => truncateSync(path, 3),
+    'was written again': (path) => {
+      writeFileSync(path, 'ONE\nTWO\n');
+      utimesSync(path, 1, 1);
+    },
+    'is another one': (path) => {
+      writeFileSync(`${path}.new`, 'ONE\nTWO\nTHREE\n');
+      renameSync(`${path}.new`, path);
+    },
+    'is a link to another one': (path) => {
+      writeFileSync(`${path}.new`, 'ONE\nTWO\nTHREE\n');
+      rmSync(path);
+      symlinkSync(`${path}.new`, path);
+    },
+  };
+  for (const [name, change] of Object.entries(changes)) {
+    it(`is not read when it ${name}`, name.includes('link') ? needsSymlinks : {}, async () => {
+      const { path } = found('log', 'one\ntwo\n');
+      const looked = await lookAt(path);
+      change(path);
+      await assert.rejects(readRange(path, looked, 0, 4), FileChanged);
+    });
+  }
+
+  it('is said to be unreadable without the words of the system, which name its path', async () => {
+    const { entry, path } = found('log', 'secret');
+    await refused({ entry, path: `${path}\0` }, { maxBytes: 9 }, /cannot be read: its disk did not give it/);
+  });
+
+  it('that became a link says so in words', needsSymlinks, async () => {
+    const entry = found('log', 'secret');
+    renameSync(entry.path, join(chat.path, 'elsewhere'));
+    symlinkSync(join(chat.path, 'elsewhere'), entry.path);
+    await refused(entry, { maxBytes: 9 }, /was changed while it was read/);
+  });
+
+  it('says so in words without a path', async () => {
+    const entry = found('log', 'secret');
+    renameSync(entry.path, join(chat.path, 'elsewhere'));
+    await refused(
+      entry,
+      { maxBytes: 9 },
+      /^filechat:\/\/a\.chat\.md\/tool-.* cannot be read: there is no such file/,
+    );
+    mkdirSync(entry.path);
+    await refused(entry, { maxBytes: 9 }, /cannot be read: it is not an ordinary file/);
+  });
+});

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type Place, placeAt } from '../../../../src/chat/completion/place.ts';
+import { parseChat } from '../../../../src/chat/format/parse.ts';
+
+/** The cursor is the sign ‸. */
+function at(marked: string): Place | undefined {
+  const offset = marked.indexOf('‸');
+  const text = marked.replace('‸', '');
+  return placeAt(text, parseChat(text), offset);
+}
+
+function brief(marked: string): string {
+  const place = at(marked);
+  if (!place) return 'nothing';
+  if (place.kind === 'arguments')
+    return `arguments of ${place.call.server}.${place.call.tool}@${place.offset}`;
+  if (place.kind === 'value') return `value of ${place.key}: ${place.typed}`;
+  return `${place.kind}: ${place.typed}`;
+}
+
+const cases: Record<string, Record<string, string>> = {
+  'in a turn of the user’s': {
+    '# %% user\n#‸': 'file: ',
+    '# %% user\nSee #src/ma‸ please': 'file: src/ma',
+    '# %% user\n(#read‸': 'file: read',
+    '# %% user\nissue #12‸': 'nothing',
+    '# %% user\nissue #12a‸': 'file: 12a',
+    '# %% user\n# ‸': 'nothing',
+    '# %% user\n# Title‸': 'nothing',
+    '# %% user\n##‸': 'nothing',
+    '# %% user\nC#‸': 'nothing',
+    '# %% user\n[x](#anch‸': 'nothing',
+    '# %% user\nhttps://a.b/#x‸': 'nothing',
+    '# %% user\n`#x‸': 'nothing',
+    '# %% user\n`a` #x‸': 'file: x',
+    '# %% user\n@‸': 'mention: ',
+    '# %% user\nUse @charts.ba‸': 'mention: charts.ba',
+    '# %% user\nada@example‸': 'nothing',
+    '# %% user\nü@x‸': 'nothing',
+    '# %% user\n@a b‸': 'nothing',
+    '# %% user\n/‸': 'command: ',
+    '# %% user\n/mo‸': 'command: mo',
+    '# %% user\n/usr/bin‸': 'nothing',
+    '# %% user\nand/or‸': 'nothing',
+    '# %% user\n see /‸': 'nothing',
+    '#‸': 'file: ',
+    '': 'nothing',
+    'Hello @‸': 'mention: ',
+    '# %% user\r\n@a‸\r\n': 'mention: a',
+  },
+  'where nothing is offered': {
+    '# %% user\n```\n#a‸\n```\n': 'nothing',
+    '# %% user\n```\n@a‸': 'nothing',
+    '# %% user\n~~~sh\n/run‸\n~~~': 'nothing',
+    '# %% user\n<!-- \n@a‸\n-->': 'nothing',
+    '# %% user\nx\n# %% assistant\n@a‸': 'nothing',
+    '# %% user\nx\n# %% assistant\n/run‸': 'nothing',
+    '# %% tool a.b c1\n#x‸': 'nothing',
+    '# %% system\n@a‸': 'nothing',
+    '# %% user @a‸': 'nothing',
+    '# %% us‸er\n': 'nothing',
+    'selectedConfig=@a‸\n# %% user\n': 'nothing',
+  },
+  markers: {
+    '# %%‸': 'role: ',
+    '# %% user\nx\n# %% ‸': 'role: ',
+    '# %% user\nx\n# %% as‸': 'role: as',
+    '# %% user\nx\n# %% assistant‸': 'nothing',
+    '# %% assistant\nx\n# %% us‸': 'role: us',
+    '# %% user\n```\n# %% as‸\n```': 'nothing',
+    '# %% user\n # %%‸': 'nothing',
+  },
+  calls: {
+    '# %% user\n```tool_call ‸': 'tool: ',
+    '# %% user\n```tool_call char‸\n{}\n```': 'tool: char',
+    '# %% user\n```\n```tool_call a‸': 'nothing',
+    '# %% user\n```tool_call a.b\n{‸}\n```\n': 'arguments of a.b@1',
+    '# %% user\n```tool_call a.b\n‸{}\n```\n': 'arguments of a.b@0',
+    '# %% user\n```tool_call a.b\n{}\n‸```\n': 'nothing',
+    '# %% user\n```tool_call a.b\n‸\n```\n': 'arguments of a.b@0',
+    '# %% user\n```tool_call a.b\n{"x": "@a‸"}\n```\n': 'arguments of a.b@9',
+    '# %% user\n```tool_call a.b c1\r\n{"x": ‸}\r\n```\r\n': 'arguments of a.b@6',
+    '# %% user\n```tool_call a.b\n{‸': 'arguments of a.b@1',
+    '# %% assistant\n```tool_call a.b c1\n{‸}\n```\n': 'arguments of a.b@1',
+    '# %% tool a.b c1\n```tool_call a.b c1\n{‸}\n```\n': 'nothing',
+    '# %% user\n```json\n{‸}\n```\n': 'nothing',
+  },
+  settings: {
+    '---\n‸\n---\n': 'key: ',
+    '---\nmo‸\n---\n': 'key: mo',
+    '---\nmo‸': 'key: mo',
+    '---\n‸': 'key: ',
+    '---\nmodel: x\n‸': 'key: ',
+    '---\nmodel: x\n‸---\n': 'nothing',
+    '---\nmodel: x\n---\n‸': 'nothing',
+    '---\nmodel:‸\n---\n': 'value of model: ',
+    '---\nmodel: an‸\n---\n': 'value of model: an',
+    '---\napprove: ‸\n---\n# %% user\n': 'value of approve: ',
+    '---\nservers: [a, b‸]\n---\n': 'value of servers: b',
+    '---\nservers: [‸\n---\n': 'value of servers: ',
+    '---\nservers: [a]‸\n---\n': 'nothing',
+    '---\ntools:\n  - "ch‸"\n---\n': 'value of tools: "ch',
+    '---\ntools:\n- ‸\n---\n': 'value of tools: ',
+    '---\nnobody: ‸\n---\n': 'nothing',
+    '---\nconstructor: ‸\n---\n': 'nothing',
+    '---\nsystem: |\n  @a‸\n---\n': 'nothing',
+    '---\nmodel: x\n\nSome text @a‸': 'mention: a',
+    '---\n‸# %% user\n': 'nothing',
+  },
+};
+
+for (const [title, each] of Object.entries(cases)) {
+  describe(`what is completed ${title}`, () => {
+    for (const [marked, expected] of Object.entries(each)) {
+      it(JSON.stringify(marked), () => assert.equal(brief(marked), expected));
+    }
+  });
+}
+
+describe('places', () => {
+  it('say where what was typed begins', () => {
+    assert.deepEqual(at('# %% user\nSee #src‸'), { kind: 'file', start: 14, typed: 'src' });
+    assert.deepEqual(at('# %% user\n/ru‸'), { kind: 'command', start: 10, typed: 'ru' });
+    assert.deepEqual(at('# %% user\n# %% a‸'), { kind: 'role', start: 10, typed: 'a' });
+  });
+
+  it('know the settings that are there, and not the one that is being written', () => {
+    const key = at('---\nmodel: x\nag‸\ntools: []\n---\n');
+    assert.deepEqual(key, {
+      kind: 'key',
+      start: 13,
+      end: 15,
+      typed: 'ag',
+      present: new Set(['model', 'tools']),
+      hasColon: false,
+    });
+    const renamed = at('---\nmo‸del: x\n---\n');
+    assert.deepEqual(renamed, {
+      kind: 'key',
+      start: 4,
+      end: 9,
+      typed: 'mo',
+      present: new Set(),
+      hasColon: true,
+    });
+  });
+
+  it('know the other items of a list, and what of this one follows the cursor', () => {
+    const item = at('---\nservers: [a, "b c", fi‸les, d]\n---\n');
+    assert.ok(item?.kind === 'value');
+    assert.deepEqual(item.taken, ['a', 'b c', 'd']);
+    assert.equal(item.end - item.start, 'files'.length);
+    const line = at('---\ntools:\n  - a.*\n  - ‸\n---\n');
+    assert.ok(line?.kind === 'value');
+    assert.deepEqual([line.taken, line.inList], [['a.*'], true]);
+  });
+
+  it('need a space right behind the colon', () => {
+    const value = at('---\nmodel:‸\n---\n');
+    assert.ok(value?.kind === 'value' && value.needsSpace);
+    const spaced = at('---\nmodel: ‸\n---\n');
+    assert.ok(spaced?.kind === 'value' && !spaced.needsSpace);
+  });
+
+  it('are found in any text without an exception, and start before the cursor', () => {
+    const piece = fc.constantFrom(
+      '---\n',
+      '# %% user\n',
+      '# %% assistant\n',
+      '# %% tool a.b c1\n',
+      '```tool_call a.b\n',
+      '```\n',
+      '{"a": "',
+      '#',
+      '@',
+      '/',
+      '\n',
+      '\r\n',
+      'model: ',
+      'servers: [',
+      '- ',
+      '<!--',
+      '`',
+      ' ',
+      'x',
+      '\u0000',
+      '\ud800',
+      '<tool_call>',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), fc.nat(), (pieces, seed) => {
+        const text = pieces.join('');
+        const offset = text.length === 0 ? 0 : seed % (text.length + 1);
+        const place = placeAt(text, parseChat(text), offset);
+        if (place) assert.ok(place.start <= offset && place.start >= 0);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('in a very long line or turn are found without going through all of it again and again', () => {
+    const long = `# %% user\n${'@a '.repeat(500_000)}`;
+    assert.equal(placeAt(long, parseChat(long), long.length - 1), undefined);
+    const lines = `# %% user\n${'#\n'.repeat(200_000)}@a`;
+    assert.equal(placeAt(lines, parseChat(lines), lines.length)?.kind, 'mention');
+  });
+});

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  appendCall,
+  assignCallId,
+  endRun,
+  endWithUserTurn,
+  fillToolResult,
+  newChat,
+} from '../../../../src/chat/edits/append.ts';
+import { parseChat } from '../../../../src/chat/format/parse.ts';
+import { applyEdit } from '../../../kit/applyEdit.ts';
+
+const call = { server: 'a', tool: 'b', id: 'c1', arguments: { x: 1 } };
+const BLOCK = '```tool_call a.b c1\n{"x": 1}\n```\n';
+
+describe('writing a call', () => {
+  const cases: Record<string, [before: string, after: string]> = {
+    'into an empty file': ['', `# %% user\n${BLOCK}`],
+    'into the empty user turn': ['# %% user\n', `# %% user\n${BLOCK}`],
+    'over the blank lines of an empty user turn': ['# %% user\n\n\n', `# %% user\n${BLOCK}`],
+    'below a marker without a line end': ['# %% user', `# %% user\n${BLOCK}`],
+    'below the user’s words': ['# %% user\nLook:', `# %% user\nLook:\n\n${BLOCK}`],
+    'into a new turn behind an answer': [
+      '# %% assistant\nHi.\n',
+      `# %% assistant\nHi.\n\n# %% user\n${BLOCK}`,
+    ],
+  };
+  for (const [name, [before, after]] of Object.entries(cases)) {
+    it(name, () => assert.equal(applyEdit(before, appendCall(before, call)), after));
+  }
+
+  it('breaks long arguments into lines', () => {
+    const edit = appendCall('', { ...call, arguments: { text: 'x'.repeat(100) } });
+    assert.match(edit?.text ?? '', /\n\{\n {2}"text": "x+"\n\}\n/);
+  });
+});
+
+it('no call is written into a fence that is still open', () => {
+  assert.equal(appendCall('# %% user\nlook:\n```js\nfoo\n', call), undefined);
+});
+
+describe('giving ids', () => {
+  it('numbers on from the highest id in the file', () => {
+    const text = '# %% tool x.y c7\nc99 is not an id\n\n# %% user\n```tool_call a.b\n{}\n```\n';
+    assert.equal(applyEdit(text, assignCallId(text)), text.replace('a.b\n', 'a.b c8\n'));
+  });
+
+  it('never gives one twice, whatever ids there are', () => {
+    const text =
+      '# %% user\n```tool_call a.b c1000000\n```\n```tool_call a.b c999999\n```\n```tool_call a.b\n```\n';
+    assert.match(applyEdit(text, assignCallId(text)), /a\.b c1000001\n/);
+  });
+
+  it('leaves calls alone that have one', () => {
+    assert.equal(assignCallId(`# %% user\n${BLOCK}`), undefined);
+  });
+
+  it('works in files with CRLF', () => {
+    const text = '# %% user\r\n```tool_call a.b\r\n```\r\n';
+    assert.equal(applyEdit(text, assignCallId(text)), text.replace('a.b', 'a.b c1'));
+  });
+});
+
+describe('writing a result', () => {
+  const two = `# %% assistant\n${BLOCK}${BLOCK.replace('c1', 'c2')}`;
+  const cases: Record<string, [before: string, id: string, after: string]> = {
+    'behind the turn that asked': [`# %% user\n${BLOCK}`, 'c1', `# %% user\n${BLOCK}\n# %% tool a.b c1\nR\n`],
+    'before the turns that follow': [
+      `# %% user\n${BLOCK}\n# %% user\nmore\n`,
+      'c1',
+      `# %% user\n${BLOCK}\n# %% tool a.b c1\nR\n\n# %% user\nmore\n`,
+    ],
+    'behind what was typed below the call': [
+      `# %% user\n${BLOCK}typed`,
+      'c1',
+      `# %% user\n${BLOCK}typed\n\n# %% tool a.b c1\nR\n`,
+    ],
+    'behind the answers of earlier calls': [
+      `${two}\n# %% tool a.b c1\nfirst\n`,
+      'c2',
+      `${two}\n# %% tool a.b c1\nfirst\n\n# %% tool a.b c2\nR\n`,
+    ],
+    'before the answers of later calls': [
+      `${two}\n# %% tool a.b c2\nsecond\n`,
+      'c1',
+      `${two}\n# %% tool a.b c1\nR\n\n# %% tool a.b c2\nsecond\n`,
+    ],
+    'to the first of two calls with one id': [
+      `# %% assistant\n${BLOCK}${BLOCK}\n# %% tool a.b c1\nfirst\n`,
+      'c1',
+      `# %% assistant\n${BLOCK}${BLOCK}\n# %% tool a.b c1\nfirst\n\n# %% tool a.b c1\nR\n`,
+    ],
+    'above code that the user has not closed yet': [
+      `# %% user\n${BLOCK}\n\`\`\`js\nfoo`,
+      'c1',
+      `# %% user\n${BLOCK}\n# %% tool a.b c1\nR\n\n# %% user\n\n\`\`\`js\nfoo`,
+    ],
+    'before open code, when the call is gone': [
+      '# %% user\nx\n\n# %% user\n```js\nfoo',
+      'c9',
+      '# %% user\nx\n\n# %% tool a.b c9\nR\n\n# %% user\n```js\nfoo',
+    ],
+    'at the end, when the call is gone': ['# %% user\nhm\n', 'c9', '# %% user\nhm\n\n# %% tool a.b c9\nR\n'],
+  };
+  for (const [name, [before, id, after]] of Object.entries(cases)) {
+    it(name, () => assert.equal(applyEdit(before, fillToolResult(before, { ...call, id }, 'R')), after));
+  }
+
+  it('never takes a character away', () => {
+    const piece = fc.constantFrom(
+      '# %% user\n',
+      BLOCK,
+      '# %% assistant\n',
+      '# %% tool a.b c1\n',
+      'text\n',
+      '\n',
+      '```\n',
+    );
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        const text = pieces.join('');
+        const edit = fillToolResult(text, call, 'R');
+        assert.equal(edit.start, edit.end);
+        const added = parseChat(applyEdit(text, edit)).turns.length - parseChat(text).turns.length;
+        // Above open code the rest of the user's turn becomes a turn of its own.
+        assert.ok(added === 1 || (added === 2 && parseChat(text).endsInFence), `${added} turns were added`);
+      }),
+    );
+  });
+});
+
+it('a chat ends with a turn of the user, and only one', () => {
+  const once = applyEdit('# %% assistant\nHi.', endWithUserTurn('# %% assistant\nHi.'));
+  assert.equal(once, '# %% assistant\nHi.\n\n# %% user\n');
+  assert.equal(endWithUserTurn(once), undefined);
+  assert.equal(endWithUserTurn(`${once}typed`), undefined);
+});
+
+it('a run ends with a turn of the user, except below the empty assistant turn that asks for a reply', () => {
+  const cut = '# %% assistant\nHi\n<!-- filechat:interrupted stopped -->\n';
+  assert.equal(applyEdit(cut, endRun(cut)), `${cut}\n# %% user\n`);
+  assert.equal(endRun('# %% user\nHi\n'), undefined);
+  assert.equal(endRun('# %% user\nHi\n\n# %% assistant\n'), undefined);
+});
+
+it('a new chat holds the content that it is given', () => {
+  assert.equal(newChat(), '# %% user\n');
+  assert.equal(newChat('Hello'), '# %% user\nHello\n');
+});

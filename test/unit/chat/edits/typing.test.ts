@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { asksForReply } from '../../../../src/chat/edits/typing.ts';
+
+/** The cursor ‸ stands where the text was inserted. */
+function typed(marked: string, inserted: string, removedLength = 0): boolean {
+  const offset = marked.indexOf('‸');
+  return asksForReply(marked.replace('‸', inserted), { offset, inserted, removedLength });
+}
+
+describe('typing asks for a reply', () => {
+  const ASKED = '# %% user\nhi\n\n# %% assistant';
+  const cases: Record<string, [marked: string, inserted: string, expected: boolean]> = {
+    'when Enter completes an empty assistant line': [`${ASKED}‸`, '\n', true],
+    'with CRLF': [`${ASKED.replaceAll('\n', '\r\n')}‸`, '\r\n', true],
+    'with indentation that the editor adds': [`${ASKED}‸`, '\n  ', true],
+    'with white space behind it': [`${ASKED}‸\n \n`, '\n', true],
+    'not when the line itself is pasted': [
+      `${ASKED.replace('# %% assistant', '')}‸`,
+      '# %% assistant\n',
+      false,
+    ],
+    'not by several lines': [`${ASKED}‸`, '\n\n', false],
+    'not by another key': [`${ASKED}‸`, ' ', false],
+    'not when text follows': [`${ASKED}‸\nho\n`, '\n', false],
+    'not when another turn follows': [`${ASKED}‸\n# %% user\n`, '\n', false],
+    'not with words on the line': [`${ASKED} x‸`, '\n', false],
+    'not one line too late': [`${ASKED}\n‸`, '\n', false],
+    'not in the middle of the line': ['# %% user\nhi\n\n# %% ‸assistant', '\n', false],
+    'not below another marker': ['# %% user\nhi\n# %% user‸', '\n', false],
+    'not without a question': ['# %% user\n\n# %% assistant‸', '\n', false],
+    'not in an empty file': ['# %% assistant‸', '\n', false],
+    'not behind a reply': ['# %% user\nhi\n# %% assistant\nho\n# %% assistant‸', '\n', false],
+    'not in code': ['# %% user\n```\nhi\n# %% assistant‸', '\n', false],
+  };
+  for (const [name, [marked, inserted, expected]] of Object.entries(cases)) {
+    it(name, () => assert.equal(typed(marked, inserted), expected));
+  }
+
+  it('not when something was replaced', () => assert.equal(typed(`${ASKED}‸`, '\n', 3), false));
+});

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { assignCallId, fillToolResult } from '../../../../src/chat/edits/append.ts';
+import { readChatMdResult } from '../../../../src/chat/format/legacy.ts';
+import { nextAction, pendingCalls } from '../../../../src/chat/format/nextAction.ts';
+import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
+import { escapeReply } from '../../../../src/chat/reply/escape.ts';
+import { applyEdit } from '../../../kit/applyEdit.ts';
+
+const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}`, import.meta.url), 'utf8');
+const XML = (name: string, params = '') =>
+  `<tool_call>\n<tool_name>${name}</tool_name>\n${params}</tool_call>\n`;
+const FENCED = (name: string, info = 'tool_call') => `\`\`\`${info}\n${XML(name)}\`\`\`\n`;
+
+function describeChat(text: string) {
+  const chat = parseChat(text);
+  return chat.turns.map((turn, at) => {
+    const calls = turn.calls.map((call) => `${call.server}.${call.tool}`);
+    const pending = pendingCalls(chat.turns, at).length;
+    return [turn.role, ...calls, ...(pending > 0 ? [`${pending} pending`] : [])].join(' ');
+  });
+}
+
+function action(text: string): string {
+  const next = nextAction(text);
+  if (next.kind === 'wait') return `wait: ${next.reason}`;
+  const names = next.kind === 'runTools' ? next.calls.map((call) => `${call.server}.${call.tool}`) : [];
+  return [next.kind, ...names].join(' ');
+}
+
+describe('a chat of chat.md', () => {
+  it('with settings, fenced calls and results in every form opens as it is meant', () => {
+    const text = fixture('chatmd-fenced.chat.md');
+    assert.deepEqual(describeChat(text), [
+      'user',
+      'assistant shell.run',
+      'tool',
+      'assistant shell.write',
+      'tool',
+      'assistant',
+      'user',
+    ]);
+    assert.deepEqual(parseChat(text).problems, []);
+    assert.match(action(text), /^wait: It is your turn/);
+    assert.equal(action(`${text}And now?\n`), 'reply');
+  });
+
+  it('with calls that name no server, in fences of other names, opens as it is meant', () => {
+    const text = fixture('chatmd-plain.chat.md');
+    assert.deepEqual(describeChat(text), [
+      'system',
+      'user',
+      'assistant _.Initialize',
+      'tool',
+      'assistant _.Write',
+      'tool',
+      'assistant',
+    ]);
+    assert.deepEqual(parseChat(text).problems, []);
+    assert.equal(action(text), 'reply');
+  });
+
+  it('goes on in our own form', () => {
+    let text = `# %% user\nhi\n# %% assistant\n${FENCED('a.b')}\n# %% tool_execute\n`;
+    assert.equal(action(text), 'runTools a.b');
+    text = applyEdit(text, assignCallId(text));
+    assert.equal(parseChat(text).turns[1]?.calls[0]?.id, 'c1');
+    text = applyEdit(text, fillToolResult(text, { server: 'a', tool: 'b', id: 'c1' }, 'R'));
+    assert.match(text, /<tool_name>a\.b c1<\/tool_name>[\s\S]*# %% tool_execute\n\n# %% tool a\.b c1\nR\n$/);
+    assert.equal(action(text), 'reply');
+  });
+});
+
+describe('what is a call', () => {
+  const cases: Record<string, [text: string, expected: string]> = {
+    'outside of fences': [`# %% assistant\n${XML('a.b')}`, 'runTools a.b'],
+    'in a fence tool_call': [`# %% assistant\n${FENCED('a.b')}`, 'runTools a.b'],
+    'in a fence that begins behind a sentence': [`# %% assistant\nNow.${FENCED('a.b')}`, 'runTools a.b'],
+    'in a fence that is never closed': [`# %% assistant\n\`\`\`tool_call\n${XML('a.b')}`, 'runTools a.b'],
+    'in a fence of another name, when its turn follows': [
+      `# %% assistant\n${FENCED('a.b', 'xml')}# %% tool_execute\n`,
+      'runTools a.b',
+    ],
+    'in a fence of another name, when nothing follows: an example': [
+      `# %% assistant\n${FENCED('a.b', 'xml')}`,
+      'wait: It is your turn: write below “# %% user”, then run.',
+    ],
+    'in our own tool’s turn: never': [`# %% assistant\nx\n# %% tool a.b c1\n${XML('a.b')}`, 'wait'],
+    'in a user’s turn: never': [`# %% user\n${XML('a.b')}`, 'reply'],
+    'in a comment: never': [`# %% assistant\n<!--\n${XML('a.b')}-->\n`, 'wait'],
+    'escaped: never': [`# %% assistant\n\\${XML('a.b')}`, 'wait'],
+    'quoted or indented: never': [`# %% assistant\n> ${XML('a.b')}\n    ${XML('a.b')}`, 'wait'],
+    'in the middle of a fence: never': [
+      `# %% assistant\n\`\`\`xml\nsee:\n${XML('a.b')}\`\`\`\n# %% tool_execute\nx\n`,
+      'wait',
+    ],
+    'not closed before the next turn: never': [
+      '# %% assistant\n<tool_call>\n<tool_name>a.b</tool_name>\n',
+      'wait',
+    ],
+    'closed behind the next turn’s marker: never': [
+      '# %% assistant\n<tool_call>\n<tool_name>a.b</tool_name>\n# %% user\nhi\n</tool_call>\n',
+      'reply',
+    ],
+    'not answered by the result of another call': [
+      `# %% assistant\n${FENCED('a.b')}# %% tool a.x c1\nx\n`,
+      'runTools a.b',
+    ],
+    'without a name: never': ['# %% assistant\n<tool_call>\n</tool_call>\n', 'wait'],
+    'without a server: says what to do': [
+      `# %% assistant\n${XML('Run')}`,
+      'wait: Line 2: This call names no server: write <tool_name>SERVER.Run</tool_name>, then run.',
+    ],
+    'answered by a result': [
+      `# %% assistant\n${FENCED('a.b')}# %% tool_execute\n<tool_result>\nx\n</tool_result>\n`,
+      'reply',
+    ],
+    'answered without a server': [`# %% assistant\n${FENCED('Run')}# %% tool_execute\nfailed\n`, 'reply'],
+    'not answered by an empty turn': [
+      `# %% assistant\n${FENCED('a.b')}# %% tool_execute\n\n`,
+      'runTools a.b',
+    ],
+    'one result for two calls is the last one’s': [
+      `# %% assistant\n${FENCED('a.b')}${FENCED('a.c')}# %% tool_execute\nx\n`,
+      'runTools a.b',
+    ],
+    'two results for two calls': [
+      `# %% assistant\n${FENCED('a.b')}${FENCED('a.c')}# %% tool_execute\nx\n# %% tool_execute\ny\n`,
+      'reply',
+    ],
+    'a fence in a result swallows no turn': [
+      `# %% assistant\n${FENCED('a.b')}# %% tool_execute\n<tool_result>\n\`\`\`\n</tool_result>\n# %% user\nhi\n`,
+      'reply',
+    ],
+    'a fence in an argument swallows no turn': [
+      `# %% assistant\n${XML('a.b', '<param name="x">\n```\n</param>\n')}# %% tool_execute\n`,
+      'runTools a.b',
+    ],
+  };
+  for (const [name, [text, expected]] of Object.entries(cases)) {
+    it(name, () => {
+      const found = action(text);
+      assert.equal(expected === 'wait' ? found.slice(0, 4) : found, expected);
+    });
+  }
+});
+
+describe('arguments', () => {
+  const cases: Record<string, [written: string, expected: unknown]> = {
+    'a text': ['hello', 'hello'],
+    'a text of several lines keeps its indentation and its last line break': [
+      '\n  a\n    b\n',
+      '  a\n    b\n',
+    ],
+    'a line of its own is that line': ['\n/tmp/x\n', '/tmp/x'],
+    'a text that begins behind the tag keeps its last line break': ['a\nb\n', 'a\nb\n'],
+    'an object': ['{"a": [1]}', { a: [1] }],
+    'an object over several lines': ['{\n  "a": 1\n}', { a: 1 }],
+    'a list': ['[]', []],
+    'a number, true and null': ['100', 100],
+    'a number too long to be exact is text': ['12345678901234567890', '12345678901234567890'],
+    'a number with a leading zero is text': ['007', '007'],
+    true: ['true', true],
+    null: ['null', null],
+    'what only looks like JSON is text': ['{a}', '{a}'],
+    'a quoted text stays as it stands': ['"a"', '"a"'],
+    nothing: ['', ''],
+    'entities stay': ['a &lt; b', 'a &lt; b'],
+    'CDATA is verbatim text': ['<![CDATA[\n {"a": 1}</param>\n]]>', '\n {"a": 1}</param>\n'],
+  };
+  for (const [name, [written, expected]] of Object.entries(cases)) {
+    it(name, () => {
+      const text = `# %% assistant\n${XML('a.b', `<param name="x">${written}</param>\n<param name='y'>1</param>\n`)}`;
+      const [call] = parseChat(text).turns[0]?.calls ?? [];
+      assert.deepEqual(JSON.parse(call?.argumentsText ?? ''), { x: expected, y: 1 });
+    });
+  }
+
+  it('a parameter may have any name', () => {
+    const text = `# %% assistant\n${XML('a.b', '<param name="__proto__">{"x": 1}</param>\n')}`;
+    assert.equal(parseChat(text).turns[0]?.calls[0]?.argumentsText, '{"__proto__":{"x":1}}');
+  });
+
+  it('a closing tag in CDATA does not end the call', () => {
+    const text = `# %% assistant\n${XML('a.b', '<param name="x"><![CDATA[\n</tool_call>\n]]></param>\n')}`;
+    assert.equal(parseChat(text).turns[0]?.calls[0]?.argumentsText, '{"x":"\\n</tool_call>\\n"}');
+  });
+
+  it('with CRLF too', () => {
+    const text = `# %% assistant\n${FENCED('a.b')}# %% tool_execute\n`.replaceAll('\n', '\r\n');
+    assert.equal(action(text), 'runTools a.b');
+  });
+});
+
+describe('results', () => {
+  const cases: Record<string, [body: string, expected: string | undefined]> = {
+    plain: ['<tool_result>\na\n b\n</tool_result>\n', 'a\n b'],
+    fenced: ['```\n<tool_result>\na\n</tool_result>\n```\n', 'a'],
+    empty: ['<tool_result>\n</tool_result>\n', ''],
+    'with a tag of its own name in it': [
+      '<tool_result>\n</tool_result>\nb\n</tool_result>\n',
+      '</tool_result>\nb',
+    ],
+    'with CRLF': ['<tool_result>\r\na\r\n</tool_result>\r\n', 'a'],
+    'not closed': ['<tool_result>\na', undefined],
+    'behind other words': ['see <tool_result>\na\n</tool_result>', undefined],
+    none: ['a', undefined],
+  };
+  for (const [name, [body, expected]] of Object.entries(cases)) {
+    it(name, () => assert.equal(readChatMdResult(body), expected));
+  }
+
+  it('of a fixture', () => {
+    const text = fixture('chatmd-fenced.chat.md');
+    const results = parseChat(text).turns.filter((turn) => turn.role === 'tool');
+    assert.deepEqual(
+      results.map((turn) => readChatMdResult(turnBody(text, turn))),
+      [
+        'README.md\n\n---\n\nstatus = done',
+        '[Tool Result](cmdassets/tool-result-20260101-101010-abcdef.txt)',
+      ],
+    );
+  });
+});
+
+it('what a model says is never a call', () => {
+  const piece = fc.constantFrom(
+    ...[
+      '<tool_call>\n',
+      '<tool_name>a.b</tool_name>\n',
+      '</tool_call>\n',
+      '```tool_call\n',
+      '```\n',
+      '~~~\n',
+      '`',
+    ],
+    ...[
+      '```xml\n',
+      'Now.```tool_call\n',
+      '\\',
+      '\n',
+      '  ',
+      '<!--\n',
+      '-->\n',
+      '- ',
+      '# %% tool_execute\n',
+      'x',
+    ],
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 16 }), (pieces) => {
+      const said = `${pieces.join('')}<tool_call>\n<tool_name>a.b</tool_name>\n</tool_call>\n`;
+      const text = `# %% user\nhi\n# %% assistant\n${escapeReply(said)}\n<!-- filechat:interrupted stopped -->\n`;
+      const calls = parseChat(text).turns.flatMap((turn) => turn.calls);
+      assert.deepEqual(calls, [], JSON.stringify(said));
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+it('no XML throws, and many tags take no time', () => {
+  const piece = fc.constantFrom(
+    ...[
+      '<tool_call>\n',
+      '</tool_call>\n',
+      '<tool_name>a.b</tool_name>\n',
+      '<param name="x">',
+      '</param>\n',
+      '```\n',
+    ],
+    ...['<![CDATA[', ']]>', '# %% tool_execute\n', '# %% assistant\n', '```tool_call\n', 'x', '\n'],
+  );
+  fc.assert(
+    fc.property(fc.array(piece), (pieces) => {
+      const text = `# %% assistant\n${pieces.join('')}`;
+      for (const turn of parseChat(text).turns) {
+        for (const call of turn.calls) {
+          assert.ok(turn.bodyStart <= call.start && call.start < call.infoEnd && call.infoEnd <= call.end);
+          assert.ok(call.end <= turn.end);
+        }
+      }
+    }),
+  );
+  for (const each of [
+    '<tool_call>\n',
+    '<param name="x">',
+    '<param name="x"><![CDATA[',
+    '```\n<tool_call>\n',
+  ]) {
+    parseChat(`# %% assistant\n${each.repeat(20_000)}`);
+    parseChat(
+      `# %% assistant\n<tool_call>\n<tool_name>a.b</tool_name>${each.repeat(20_000)}]]>\n</tool_call>\n`,
+    );
+  }
+});

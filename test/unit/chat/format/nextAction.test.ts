@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { nextAction } from '../../../../src/chat/format/nextAction.ts';
+
+const CALL = (name: string, id = '') => `\`\`\`tool_call ${name} ${id}\n{}\n\`\`\`\n`;
+
+describe('the next action', () => {
+  const cases: Record<string, [text: string, expected: string]> = {
+    'an empty file waits': ['', 'wait'],
+    'an empty user turn waits': ['# %% user\n\n', 'wait'],
+    'a question asks for a reply': ['# %% user\nhi\n', 'reply'],
+    'an answer waits for the user': ['# %% user\nhi\n# %% assistant\nho\n', 'wait'],
+    'an answer with an empty user turn behind it waits': [
+      '# %% user\nhi\n# %% assistant\nho\n# %% user\n',
+      'wait',
+    ],
+    'an empty assistant turn asks for a reply': ['# %% user\nhi\n# %% assistant\n', 'reply'],
+    'a system turn alone waits': ['# %% system\nbe brief\n', 'wait'],
+    'a pending call runs': [`# %% assistant\n${CALL('a.b', 'c1')}`, 'runTools a.b'],
+    'a pending call runs with an empty user turn behind it': [
+      `# %% user\n${CALL('a.b')}# %% user\n`,
+      'runTools a.b',
+    ],
+    'an answered call of the model goes on': [
+      `# %% assistant\n${CALL('a.b', 'c1')}# %% tool a.b c1\nx\n`,
+      'reply',
+    ],
+    'an answered call of the user waits': [`# %% user\n${CALL('a.b', 'c1')}# %% tool a.b c1\nx\n`, 'wait'],
+    'an empty answer is an answer': [`# %% user\n${CALL('a.b', 'c1')}# %% tool a.b c1\n`, 'wait'],
+    'only what is not answered runs': [
+      `# %% assistant\n${CALL('a.b', 'c1')}${CALL('a.c', 'c2')}# %% tool a.b c1\nx\n`,
+      'runTools a.c',
+    ],
+    'an answer to another tool is no answer': [
+      `# %% user\n${CALL('a.b', 'c1')}# %% tool a.x c1\n`,
+      'runTools a.b',
+    ],
+    'of two calls with one id, one answer leaves one': [
+      `# %% assistant\n${CALL('a.b', 'c1')}${CALL('a.b', 'c1')}# %% tool a.b c1\nx\n`,
+      'runTools a.b',
+    ],
+    'calls that the talk has passed do not run': [
+      `# %% user\n${CALL('a.b', 'c1')}# %% user\nnever mind\n`,
+      'reply',
+    ],
+    'a call that cannot be read stops its turn before anything runs': [
+      `# %% user\n${CALL('a.b')}\`\`\`tool_call nodot\n\`\`\`\n`,
+      'wait',
+    ],
+    'a call that could not be read long ago stops nothing': [
+      '# %% user\n```tool_call nodot\n```\n# %% user\nhi\n',
+      'reply',
+    ],
+    'a cut reply goes on': ['# %% assistant\na\n<!-- filechat:interrupted stopped -->\n', 'resume'],
+    'a cut reply goes on with an empty user turn behind it': [
+      '# %% assistant\na\n<!-- filechat:interrupted stopped -->\n\n# %% user\n',
+      'resume',
+    ],
+    'a reply that nobody writes any more goes on': [
+      '# %% assistant\n```\na\n<!-- filechat:writing a1 -->\n',
+      'resume',
+    ],
+    'calls of a cut reply wait': [
+      `# %% assistant\n${CALL('a.b', 'c1')}<!-- filechat:interrupted stopped -->\n`,
+      'resume',
+    ],
+    'a cut reply that the user has answered is left behind': [
+      '# %% assistant\na\n<!-- filechat:interrupted stopped -->\n\n# %% user\nb\n',
+      'reply',
+    ],
+    'a call that is cut off does not run': ['# %% assistant\n```tool_call a.b c1\n{"x"', 'wait'],
+  };
+  for (const [name, [text, expected]] of Object.entries(cases)) {
+    it(name, () => {
+      const action = nextAction(text);
+      const names =
+        action.kind === 'runTools' ? action.calls.map((call) => `${call.server}.${call.tool}`) : [];
+      assert.equal([action.kind, ...names].join(' '), expected);
+    });
+  }
+});

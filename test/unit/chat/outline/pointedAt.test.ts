@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseChat } from '../../../../src/chat/format/parse.ts';
+import { pointedAt } from '../../../../src/chat/outline/pointedAt.ts';
+
+/** The text with `|` where the pointer is → what stands there, with the words that it covers. */
+function pointed(marked: string): string | undefined {
+  const offset = marked.indexOf('|');
+  const text = marked.replace('|', '');
+  const found = pointedAt(text, parseChat(text), offset);
+  if (!found) return undefined;
+  const covered = text.slice(found.start, found.end);
+  const what =
+    found.kind === 'tool'
+      ? `${found.tool.server} ${found.tool.tool}`
+      : found.kind === 'file'
+        ? found.target
+        : found.pattern;
+  return `${found.kind} ${what} <${covered}>`;
+}
+
+describe('what stands at a place of a chat', () => {
+  const cases: readonly [name: string, text: string, expected: string | undefined][] = [
+    ['the tool of a call', '# %% user\n```tool_call a.b|ar c1\n{}\n```\n', 'tool a bar <a.bar>'],
+    ['the id of a call is no tool', '# %% user\n```tool_call a.bar c|1\n{}\n```\n', undefined],
+    ['the tool of a result', '# %% user\nx\n# %% tool |a.bar c1\nok\n', 'tool a bar <a.bar>'],
+    ['a name in the text of a result is text', '# %% user\nx\n# %% tool a.bar c1\na.b|ar\n', undefined],
+    ['a name is decoded', '# %% user\n```tool_call a.b%20|r\n{}\n```\n', 'tool a b r <a.b%20r>'],
+    ['in the front matter', '---\ntools: [a.|b, "c.*"]\n---\n# %% user\n', 'tool a b <a.b>'],
+    ['a pattern', '---\ntools: [a.b, "c.|*"]\n---\n# %% user\n', 'toolPattern c.* <c.*>'],
+    ['in a list below its key', '---\ntools:\n  - a.|b\nmodel: x.y\n---\n', 'tool a b <a.b>'],
+    ['other settings name no tools', '---\ntools: [a.b]\nmodel: x.|y\n---\n', undefined],
+    ['the key itself is none', '---\nto|ols: [a.b]\n---\n', undefined],
+    [
+      'a picture',
+      '# %% tool a.b c1\nSee\n\n![P](cmdassets/x%20|y.png)\n',
+      'file cmdassets/x y.png <![P](cmdassets/x%20y.png)>',
+    ],
+    ['the label of a link', '# %% user\na [b|c](d.md) e\n', 'file d.md <[bc](d.md)>'],
+    ['beside a link is nothing', '# %% user\na [bc](d.md) |e\n', undefined],
+    ['the second link to a file', '# %% user\n[a](d.md) [b|](d.md)\n', 'file d.md <[b](d.md)>'],
+    ['a picture in a link', '# %% user\n[![p|](a.png)](b.md)\n', 'file a.png <![p](a.png)>'],
+    ['what is remote is no file', '# %% user\n[b|c](https://example.com/d.md)\n', undefined],
+    ['code holds no links', '# %% user\n`[b|c](d.md)`\n', undefined],
+    ['an empty chat', '|', undefined],
+  ];
+  for (const [name, text, expected] of cases) it(name, () => assert.equal(pointed(text), expected));
+});

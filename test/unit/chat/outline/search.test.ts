@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { foldCase, searchChat, searchWords } from '../../../../src/chat/outline/search.ts';
+
+const CHAT = [
+  '# %% user',
+  'Plot the sales of Lisbon.',
+  '# %% assistant',
+  'I draw the Sales now. <!-- secret -->',
+  '# %% tool charts.bar c1',
+  'Nothing about the town.',
+  '# %% user',
+  'And the SALES of Porto?',
+  '',
+].join('\n');
+
+describe('searching a chat', () => {
+  const hits = (query: string, title = 'Numbers') => searchChat(CHAT, title, searchWords(query), 10);
+  const cases: Record<string, [query: string, expected: string[]]> = {
+    'finds a word in any case, the latest turn first': [
+      'sales',
+      [
+        'user: And the SALES of Porto?',
+        'assistant: I draw the Sales now.',
+        'user: Plot the sales of Lisbon.',
+      ],
+    ],
+    'wants all words in one turn': ['SALES lisbon', ['user: Plot the sales of Lisbon.']],
+    'takes parts of words': ['ort', ['user: And the SALES of Porto?']],
+    'takes a word of the title for found': ['numbers porto', ['user: And the SALES of Porto?']],
+    'finds a title': ['numbers', ['title: ']],
+    'finds nothing in comments': ['secret', []],
+    'finds nothing that is not there': ['porto lisbon', []],
+    'finds nothing without words': ['  ', []],
+  };
+  for (const [name, [query, expected]] of Object.entries(cases)) {
+    it(name, () => {
+      assert.deepEqual(
+        hits(query).map(({ role, snippet }) => `${role ?? 'title'}: ${snippet}`),
+        expected,
+      );
+    });
+  }
+
+  it('says where the match is', () => {
+    const [hit] = hits('porto');
+    assert.equal(CHAT.slice(hit?.offset).startsWith('Porto?'), true);
+  });
+
+  it('shows the words around a match of a long line', () => {
+    const text = `# %% user\n${'a '.repeat(100)}needle${' b'.repeat(100)}\n`;
+    const [hit] = searchChat(text, '', ['needle'], 1);
+    assert.match(hit?.snippet ?? '', /^…[a ]+needle[b ]+…$/);
+    assert.ok((hit?.snippet.length ?? 0) < 160);
+  });
+
+  it('ends with as many as are wanted', () => assert.equal(searchChat(CHAT, '', ['the'], 2).length, 2));
+
+  it('keeps every letter in its place when it folds the case', () => {
+    assert.equal(foldCase('İstanbul ÄÖ'), 'İstanbul äö');
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => foldCase(text).length === text.length));
+    for (let code = 0; code <= 0x1ffff; code += 1) {
+      const letter = String.fromCodePoint(code);
+      if (foldCase(letter).length !== letter.length) assert.fail(`U+${code.toString(16)} changes its length`);
+    }
+  });
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { titleFor } from '../../../../src/chat/outline/title.ts';
+
+describe('a title', () => {
+  const cases: Record<string, [body: string, expected: string | undefined]> = {
+    'is the first line': ['Plot the sales\nplease\n', 'Plot the sales'],
+    'has no Markdown signs': [
+      '## **Plot** the _sales_ of `2024`, snake_case',
+      'Plot the sales of 2024, snake_case',
+    ],
+    'has links as their labels': ['See [the sales](data/a.csv) ![and](b.png)', 'See the sales and'],
+    'is not a list mark or a quote': ['> 1. - [ ] Do it', 'Do it'],
+    'is not a rule or a blank line': ['\n---\n***\nGo', 'Go'],
+    'is not a comment': ['<!-- x -->\nGo <!-- y -->on', 'Go on'],
+    'is not a fence': ['```js\nlet x = 1\n```\n', 'let x = 1'],
+    'is not a tag': ['<b>Go</b> to <https://x.y>', 'Go to https://x.y'],
+    'is cut at a word': [
+      'Please write a long letter to the people of the town that we live in, thanks',
+      'Please write a long letter to the people of the town that…',
+    ],
+    'is cut in a word that is too long': ['x'.repeat(80), `${'x'.repeat(59)}…`],
+    'is in any language': ['グラフを描いて', 'グラフを描いて'],
+    'is the question behind quoted lines': ['`a.ts`, lines 3–4:\n\n```ts\nlet a;\n```\n\nWhy?\n', 'Why?'],
+    'is the name of quoted lines while nothing is asked': [
+      '`a.ts`, line 3:\n\n```ts\nlet a;\n```\n\n',
+      'a.ts, line 3:',
+    ],
+    'is nothing without words': ['!!! ---\n', undefined],
+  };
+  for (const [name, [body, expected]] of Object.entries(cases)) {
+    it(name, () => assert.equal(titleFor(`# %% system\nno\n# %% user\n${body}`), expected));
+  }
+
+  it('is of the first turn that has words', () => {
+    assert.equal(titleFor('# %% user\n\n# %% assistant\nno\n# %% user\nyes\n'), 'yes');
+    assert.equal(titleFor('# %% assistant\nno\n'), undefined);
+  });
+
+  it('is never long, whatever is asked', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (body) => {
+        const title = titleFor(`# %% user\n${body}`);
+        assert.ok([...(title ?? '')].length <= 60 && !/[\r\n]/.test(title ?? ''));
+      }),
+    );
+  });
+});

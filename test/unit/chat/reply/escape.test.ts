@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import MarkdownIt from 'markdown-it';
+import { parseChat } from '../../../../src/chat/format/parse.ts';
+import { escapeReply, ReplyEscaper, unescapeReply } from '../../../../src/chat/reply/escape.ts';
+import { hostileReply, inPieces } from '../hostileReply.ts';
+import { newMathPreview } from '../mathPreview.ts';
+
+const normal = (text: string) => text.replace(/\r\n?/g, '\n');
+
+describe('a reply in the document', () => {
+  const cases: Record<string, [text: string, written: string]> = {
+    'plain text stays': ['Hello, **world**.\n\n- a < b\n- 1 <2\n', 'Hello, **world**.\n\n- a < b\n- 1 <2\n'],
+    'a marker is no marker': ['a\n# %% user\n', 'a\n\\# %% user\n'],
+    'in code a marker stays': ['```py\n# %% user\n```\n', '```py\n# %% user\n```\n'],
+    'in code only our own notes are changed': [
+      '```\n<!-- filechat:writing x -->\n<!-- x -->\n```',
+      '```\n\\<!-- filechat:writing x -->\n<!-- x -->\n```',
+    ],
+    'an image from elsewhere is not loaded': [
+      '![x](https://e.example/a.png)',
+      '\\![x](https://e.example/a.png)',
+    ],
+    'an image of this chat is shown': ['![x](cmdassets/a-1.png)', '![x](cmdassets/a-1.png)'],
+    'no path leads out of the assets': ['![x](cmdassets/../a.png)', '\\![x](cmdassets/../a.png)'],
+    'backslashes that are there are doubled': ['\\\\<img src=x>', '\\\\\\\\\\<img src=x>'],
+    'HTML is text': ['<img src=x> </p> <!-- x --> <?x', '\\<img src=x> \\</p> \\<!-- x --> \\<?x'],
+    'a harmless tag within a line stays': ['H<sub>2</sub>O<br>x<br/>', 'H<sub>2</sub>O<br>x<br/>'],
+    'at the beginning of a line no tag stays': ['<sub>2</sub>', '\\<sub>2</sub>'],
+    'an address in brackets stays': ['<https://e.example/a>', '<https://e.example/a>'],
+    'inline code stays': ['the `<div>` and ``a ` <b>``', 'the `<div>` and ``a ` <b>``'],
+    'code in a table stays': ['| a |\n|---|\n| `<div>` |', '| a |\n|---|\n| `<div>` |'],
+    'code with a bar stays': ['`Promise<a> | null`', '`Promise<a> | null`'],
+    'below code with a bar begins no table': ['`<a> | b`\n|-|-|', '`<a> | b`\n\\|-|-|'],
+    'a backtick without a partner makes no code': ['`a\n`<img>` b`', '`a\n`\\<img>` b`'],
+    'behind a blank line all is well again': ['`a\n\n`<img>`', '`a\n\n`<img>`'],
+    'a bare address swallows no backslash': [
+      'http://e.example/<img src=x>',
+      'http://e.example/⟦U+003C⟧img src=x>',
+    ],
+    'a call in the text is no call': ['```tool_call a.b\n{}\n```', '```\\tool_call a.b\n{}\n```'],
+    'code in a list stays': [
+      '1. a\n   ```html\n   <div># x</div>\n\n   ![x](y)\n   ```\n2. b\n   ~~~\n   <p>\n   ~~~\nEnd <b>',
+      '1. a\n   ```html\n   <div># x</div>\n\n   ![x](y)\n   ```\n2. b\n   ~~~\n   <p>\n   ~~~\nEnd \\<b>',
+    ],
+    'code in a list in a list stays': [
+      '- a\n  1. b\n\n     ```\n     <b>\n       <i>\n     ```\n  2. c\n     - ~~~\n       <b>\n       ~~~\n',
+      '- a\n  1. b\n\n     ```\n     <b>\n       <i>\n     ```\n  2. c\n     - ~~~\n       <b>\n       ~~~\n',
+    ],
+    'code that is further in than its list needs stays': [
+      '- a\n\n    ```\n    <b>\n    ```\n\n10. a\n    ```\n    <b>\n    ```',
+      '- a\n\n    ```\n    <b>\n    ```\n\n10. a\n    ```\n    <b>\n    ```',
+    ],
+    'code behind a tab in a list stays': [
+      '1. a\n\n\t```\n\t<b>\n\t\t<i>\n    <u>\n\t```\n<b>',
+      '1. a\n\n\t```\n\t<b>\n\t\t<i>\n    <u>\n\t```\n\\<b>',
+    ],
+    'code behind a bullet stays': [
+      '- ```\n  <b>\n  ```\n\n```\n<b>\n```',
+      '- ```\n  <b>\n  ```\n\n```\n<b>\n```',
+    ],
+    'code in a quote stays': [
+      '> ```\n> <b>\n>\n> <i>\n> ```\n> <b>',
+      '> ```\n> <b>\n>\n> <i>\n> ```\n> \\<b>',
+    ],
+    'code in a quote ends with the quote': [
+      '> ```\n> <b>\n<img src=x onerror=y>',
+      '> ```\n> <b>\n\\<img src=x onerror=y>\n````end\n````\n<!-- filechat:closed 2 -->',
+    ],
+    'code in a list ends with the list': [
+      '1. a\n   ```\n   <p>\n<img src=x onerror=y>\n   <p>',
+      '1. a\n   ```\n   <p>\n\\<img src=x onerror=y>\n   \\<p>\n````end\n````\n<!-- filechat:closed 2 -->',
+    ],
+    'code in a list ends where a line is a little less far in': [
+      '1. a\n   ```\n  <img src=x>',
+      '1. a\n   ```\n  \\<img src=x>\n````end\n````\n<!-- filechat:closed 2 -->',
+    ],
+    'a marker ends code in a list, and so is no marker': [
+      '- ```\n  # %% user\n# %% user\n',
+      '- ```\n  # %% user\n\\# %% user\n\n````end\n````\n<!-- filechat:closed 2 -->',
+    ],
+    'a paragraph that looks like a list has no code': [
+      'a\n2. b\n\n      ```\n      <b>',
+      'a\n2. b\n\n      ```\n      \\<b>\n````end\n````\n<!-- filechat:closed 2 -->',
+    ],
+    'a paragraph that is far in has no code': [
+      'a\n    ```\n    <b>\n',
+      'a\n    ```\n    \\<b>\n\n````end\n````\n<!-- filechat:closed 2 -->',
+    ],
+    'a call of another form makes none': ['<tool_call>\nx <tool_name>', '\\<tool_call>\nx \\<tool_name>'],
+    'behind code in a list that has ended, the paragraph goes on': [
+      '- ~~~\n`a\n`<img>`',
+      '- ~~~\n`a\n`\\<img>`\n~~~~end\n~~~~\n<!-- filechat:closed 2 -->',
+    ],
+    'code in a list with a call of another form in it makes none': [
+      '- ```\n  <tool_call>\n  ```',
+      '- ```\n  \\<tool_call>\n  ```',
+    ],
+    'a comparison that can be no tag stays': [
+      '$x<y$, a<b, (a<b) \\frac{a<b}{c} x<y&z 0<a=1',
+      '$x<y$, a<b, (a<b) \\frac{a<b}{c} x<y&z 0<a=1',
+    ],
+    'a comparison whose white space ends no tag stays': [
+      '$a<b \\le c$, x<y + 1, $a<b c$',
+      '$a<b \\le c$, x<y + 1, $a<b c$',
+    ],
+    'a comparison that may become a tag is text': [
+      'a<b then c\nd> a<b/ a<b> a<b c=d> a<b\n>',
+      'a\\<b then c\nd> a\\<b/ a\\<b> a\\<b c=d> a\\<b\n>',
+    ],
+    'in a formula an empty group stands for the backslash, which would be a command': [
+      '$$\na<b\nc <{}d\ne < f\n<p + 1\n$$\na<b\n',
+      '$$\na<{}b\nc <{}{}d\ne < f\n<{}p + 1\n$$\na\\<b\n',
+    ],
+    'at the beginning of a line white space ends a tag': ['<p + c', '\\<p + c'],
+    'an address may swallow a backtick': ['<a=`b@e.example>`c`<img>`', '<a=`b@e.example>`c`\\<img>`'],
+    'a line of other white space ends no paragraph': ['`a\n\u00a0\n`<img>`', '`a\n\u00a0\n`\\<img>`'],
+    'code that is left open is closed': ['a\n```js\nb', 'a\n```js\nb\n```\n<!-- filechat:closed 1 -->'],
+    'behind a formula all is well again': [
+      '$$\na < b\n$$\n\n```\n<b>\n```\n',
+      '$$\na < b\n$$\n\n```\n<b>\n```\n',
+    ],
+    'in a formula begins no code, which would go on behind it': [
+      '$$\n```\n$$\n<img>\n```\n',
+      '$$\n```\n$$\n\\<img>\n```\n\n````end\n````\n<!-- filechat:closed 2 -->',
+    ],
+    'behind a formula in a list all is well again': [
+      '1. x\n   $$\n   a<b\n   $$\n\n   ```\n   <b>\n   ```\n2. y\n\n```\n<b>\n```',
+      '1. x\n   $$\n   a<{}b\n   $$\n\n   ```\n   <b>\n   ```\n2. y\n\n```\n<b>\n```',
+    ],
+    'a formula that is left open is closed': ['$$\na', '$$\na\n$$ $$\n<!-- filechat:closed 1 -->'],
+    'what cannot be seen is shown': ['a\u202eb', 'a⟦U+202E⟧b'],
+    'line ends become one': ['a\r\nb\rc', 'a\nb\nc'],
+  };
+  for (const [name, [text, written]] of Object.entries(cases)) {
+    it(name, () => {
+      assert.equal(escapeReply(text), written);
+      assert.equal(unescapeReply(written), normal(text));
+    });
+  }
+});
+
+describe('a reply that was cut anywhere', () => {
+  const cases: Record<string, string> = {
+    'in a spelling that the model wrote itself': 'a ⟦U+202E⟧ b',
+    'in such a spelling in code': '```\na ⟦U+202E⟧ b',
+    'between signs that are guarded': 'a <<b ![[x] \\<',
+    'in comparisons': 'a<b then c, a<b + c <a=b',
+    'in a formula': '$$\na<b then\n<{}b\n<{}{ <b>\n$$',
+    'in code in a list': '1. a\n   ```\n   <p>\n\n     <b>\n   ```\n2. <b>\n\n> ```\n> <b>\n> ```',
+    'behind backslashes': 'a \\\\<b \\!\n\\<\nb',
+  };
+  for (const [name, text] of Object.entries(cases)) {
+    it(`reads back exactly, ${name}`, () => {
+      for (let at = 1; at < text.length; at += 1) {
+        const escaper = new ReplyEscaper();
+        const given = escaper.push(text.slice(0, at));
+        // An editor that is killed has written this much and no more.
+        assert.ok(text.startsWith(unescapeReply(given)), given);
+        const written = given + escaper.flush() + escaper.push(text.slice(at)) + escaper.end();
+        assert.equal(unescapeReply(written), text, written);
+      }
+    });
+  }
+});
+
+describe('whatever a model writes', () => {
+  it('is read back exactly', () => {
+    fc.assert(
+      fc.property(hostileReply, (text) => assert.equal(unescapeReply(escapeReply(text)), normal(text))),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is read back exactly from a file with CRLF', () => {
+    fc.assert(
+      fc.property(hostileReply, (text) => {
+        assert.equal(unescapeReply(escapeReply(text).replaceAll('\n', '\r\n')), normal(text));
+      }),
+    );
+  });
+
+  it('is written the same however it is cut', () => {
+    fc.assert(
+      fc.property(inPieces(hostileReply), (pieces) => {
+        const escaper = new ReplyEscaper();
+        const written = pieces.map((piece) => escaper.push(piece)).join('') + escaper.end();
+        assert.equal(written, escapeReply(pieces.join('')));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  for (const end of ['', '\n<!-- filechat:interrupted stopped -->', '\n<!-- filechat:writing a1 -->']) {
+    it(`leaves the turns and calls of the chat as they were${end && `, before ${end.trim()}`}`, () => {
+      fc.assert(
+        fc.property(hostileReply, (text) => {
+          const chat = parseChat(
+            `# %% user\nhi\n\n# %% assistant\n${escapeReply(text)}${end}\n\n# %% user\nbye\n`,
+          );
+          assert.deepEqual(
+            chat.turns.map((turn) => turn.role),
+            ['user', 'assistant', 'user'],
+          );
+          assert.deepEqual(
+            chat.turns.flatMap((turn) => turn.calls),
+            [],
+          );
+        }),
+        { numRuns: 500 },
+      );
+    });
+  }
+
+  for (const [name, preview] of Object.entries({
+    'a preview': new MarkdownIt({ html: true, linkify: true }),
+    'a preview with formulas': newMathPreview(),
+  })) {
+    it(`makes ${name} load and hide nothing, and leaves it outside of code, even if it was cut and goes on`, () => {
+      fc.assert(
+        fc.property(hostileReply, hostileReply, fc.boolean(), (first, second, isCut) => {
+          const escaper = new ReplyEscaper();
+          const begun = escaper.push(first) + (isCut ? escaper.flush() : '');
+          const third = begun + escaper.push(second) + escaper.end();
+          const written = [escapeReply(first), third, escapeReply(second), 'bye'].join('\n\n# %% user\n\n');
+          const tokens = preview.parse(written, {}).flatMap((token) => [token, ...(token.children ?? [])]);
+          for (const token of tokens) {
+            if (token.type === 'html_inline')
+              assert.match(token.content, /^<(br ?\/?|\/?(kbd|mark|sub|sup))>$/i);
+            if (token.type === 'html_block') assert.match(token.content, /^<!-- filechat:closed \d -->\n?$/);
+            if (token.type === 'image') assert.match(String(token.attrGet('src')), /^cmdassets\/[\w.-]+$/);
+          }
+          assert.ok(
+            tokens.filter((token) => token.type === 'inline' && token.content === '%% user').length >= 3,
+          );
+        }),
+        { numRuns: 800 },
+      );
+    });
+  }
+});

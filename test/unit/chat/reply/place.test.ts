@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ChatReader, parseChat } from '../../../../src/chat/format/parse.ts';
+import {
+  appendToReply,
+  closeReply,
+  openReply,
+  partialReply,
+  type ReplyEnding,
+  reopenReply,
+} from '../../../../src/chat/reply/place.ts';
+import type { TextEdit } from '../../../../src/ports/document.ts';
+
+import { editDocument as edit } from '../replyDocument.ts';
+
+const C = '<!-- filechat:writing k1 -->';
+const TICKS = '````';
+
+function check(
+  cases: Record<string, [before: string, after: string]>,
+  compute: (text: string) => TextEdit | undefined,
+): void {
+  for (const [name, [before, after]] of Object.entries(cases)) {
+    it(name, () => assert.equal(edit(before, compute(before)), after));
+    it(`${name}, with CRLF`, () => {
+      const dos = (text: string) => text.replaceAll('\n', '\r\n');
+      assert.equal(edit(dos(before), compute(dos(before))), dos(after));
+    });
+  }
+}
+
+describe('a reply begins', () => {
+  check(
+    {
+      'behind the question': ['# %% user\nhi\n', `# %% user\nhi\n\n# %% assistant\n${C}\n`],
+      'behind a question without a line end': [
+        '# %% user\nhi\nho',
+        `# %% user\nhi\nho\n\n# %% assistant\n${C}\n`,
+      ],
+      'in the empty turn that waits for it': ['# %% assistant\n\n\n', `# %% assistant\n${C}\n`],
+      'before the empty turn that waits for the user': [
+        '# %% user\nhi\n\n# %% user\n',
+        `# %% user\nhi\n\n# %% assistant\n${C}\n\n# %% user\n`,
+      ],
+      'in an empty turn before that of the user': [
+        '# %% assistant\n\n# %% user\n',
+        `# %% assistant\n${C}\n\n# %% user\n`,
+      ],
+      'behind the results of the last calls': [
+        '# %% assistant\n```tool_call a.b c1\n```\n\n# %% tool a.b c1\nx\n\n# %% user\n\n',
+        `# %% assistant\n\`\`\`tool_call a.b c1\n\`\`\`\n\n# %% tool a.b c1\nx\n\n# %% assistant\n${C}\n\n# %% user\n\n`,
+      ],
+    },
+    (text) => openReply(text, 'k1'),
+  );
+
+  it('not in code that is still open', () => assert.equal(openReply('# %% user\n```\n', 'k1'), undefined));
+});
+
+describe('a reply goes on', () => {
+  check(
+    {
+      'below its marker': [`# %% assistant\n${C}\n`, `# %% assistant\nX\n${C}\n`],
+      'in the middle of a word': [`# %% assistant\nab\n${C}\n`, `# %% assistant\nabX\n${C}\n`],
+      'on a new line': [`# %% assistant\nab\n\n${C}\n`, `# %% assistant\nab\nX\n${C}\n`],
+      'above what was typed on the cursor’s line': [
+        `# %% assistant\nab\nme${C}too\n`,
+        `# %% assistant\nabX\nme${C}too\n`,
+      ],
+      'while somebody begins code in the turn above': [
+        `# %% user\n\`\`\`\n\n# %% assistant\n${C}\n`,
+        `# %% user\n\`\`\`\n\n# %% assistant\nX\n${C}\n`,
+      ],
+      'behind code that looks like a marker': [
+        `# %% assistant\n\`\`\`\n# %% user\n${C}\n`,
+        `# %% assistant\n\`\`\`\n# %% userX\n${C}\n`,
+      ],
+    },
+    (text) => appendToReply(text, 'k1', 'X'),
+  );
+
+  it('as whoever reads the chat again and again has read it', () => {
+    const text = `# %% user\nhi\n\n# %% assistant\nab\n${C}\n`;
+    const reader = new ChatReader();
+    const read: string[] = [];
+    const readAgain = (above: string) => {
+      read.push(above);
+      return reader.read(above);
+    };
+    const ending: ReplyEnding = { kind: 'whole' };
+    assert.deepEqual(appendToReply(text, 'k1', 'X', readAgain), appendToReply(text, 'k1', 'X'));
+    assert.deepEqual(closeReply(text, 'k1', ending, readAgain), closeReply(text, 'k1', ending));
+    assert.deepEqual(read, Array(2).fill(text.slice(0, text.indexOf(C))));
+  });
+
+  for (const [name, text] of Object.entries({
+    'when its cursor is gone': '# %% assistant\nab\n',
+    'when its cursor is another’s': '# %% assistant\n<!-- filechat:writing k2 -->\n',
+    'when its cursor is in a turn of the user': `# %% user\n${C}\n`,
+  })) {
+    it(`no more ${name}`, () => {
+      assert.equal(appendToReply(text, 'k1', 'X'), undefined);
+      assert.equal(closeReply(text, 'k1', { kind: 'whole' }), undefined);
+    });
+  }
+});
+
+describe('a whole reply', () => {
+  check(
+    {
+      'has no cursor': [`# %% assistant\nab\n${C}\n`, '# %% assistant\nab\n'],
+      'has one blank line behind it': [
+        `# %% assistant\nab\n\n\n${C}\n\n\n\n# %% user\n`,
+        '# %% assistant\nab\n\n# %% user\n',
+      ],
+      'without words is an empty turn': [`# %% assistant\n${C}\n`, '# %% assistant\n'],
+      'leaves what was typed below it to the user': [
+        `# %% assistant\nab\n${C}\n  me`,
+        '# %% assistant\nab\n\n# %% user\n  me',
+      ],
+      'leaves what was typed behind its cursor to the user': [
+        `# %% assistant\nab\n${C}me\n`,
+        '# %% assistant\nab\n\n# %% user\nme\n',
+      ],
+      'keeps what was typed beside its cursor': [
+        `# %% assistant\nab\nme${C}too\n`,
+        '# %% assistant\nab\nmetoo\n',
+      ],
+    },
+    (text) => closeReply(text, 'k1', { kind: 'whole' }),
+  );
+});
+
+describe('an interrupted reply', () => {
+  const N = '<!-- filechat:interrupted stopped -->';
+  const ending = { kind: 'interrupted', reason: 'stopped' } as const;
+  check(
+    {
+      'says so': [`# %% assistant\nab\n${C}\n`, `# %% assistant\nab\n${N}\n`],
+      'keeps the end of its text': [
+        `# %% assistant\nab\n\n\n${C}\n\n# %% user\n`,
+        `# %% assistant\nab\n\n\n${N}\n\n# %% user\n`,
+      ],
+      'has its note on a line of its own': [
+        `# %% assistant\nab\nme${C}too\n`,
+        `# %% assistant\nab\nme\n${N}\ntoo\n`,
+      ],
+    },
+    (text) => closeReply(text, 'k1', ending),
+  );
+  check(
+    {
+      'has its code closed': [
+        `# %% assistant\n\`\`\`\na\n\n${C}\n`,
+        `# %% assistant\n\`\`\`\na\n\n\`\`\`\n${N.replace('stopped', 'code: stopped')}\n`,
+      ],
+    },
+    (text) => closeReply(text, 'k1', { ...ending, closeFence: '```' }),
+  );
+
+  it('gives a reason that stays in its comment', () => {
+    const text = `# %% assistant\n${C}\n`;
+    const bad: ReplyEnding = { kind: 'interrupted', reason: 'a --> <b>\n# %% user' };
+    const turns = parseChat(edit(text, closeReply(text, 'k1', bad))).turns;
+    assert.deepEqual(
+      turns.map((turn) => turn.cut),
+      [{ kind: 'interrupted', reason: 'a b # %% user', inCode: false }],
+    );
+  });
+});
+
+describe('a cut reply is opened again', () => {
+  const note = (words = 'stopped') => `<!-- filechat:interrupted ${words} -->`;
+  check(
+    {
+      'where it was cut': [`# %% assistant\nab\n${note()}\n`, `# %% assistant\nab\n${C}\n`],
+      'in its code': [
+        `# %% assistant\n\`\`\`\na\n\`\`\`\n${note('code: stopped')}\n`,
+        `# %% assistant\n\`\`\`\na\n${C}\n`,
+      ],
+      'without its half calls': [
+        `# %% assistant\nab\n\n\`\`\`tool_call_partial x\n{\n\`\`\`\n\n\`\`\`tool_call_partial y\n\`\`\`\n${note()}\n`,
+        `# %% assistant\nab\n${C}\n`,
+      ],
+      'in its code, without its half call': [
+        `# %% assistant\n~~~\na\n~~~\n<!-- filechat:closed 1 -->\n\n\`\`\`tool_call_partial x\n\`\`\`\n${note()}\n`,
+        `# %% assistant\n~~~\na\n${C}\n`,
+      ],
+      'in its formula': [
+        `# %% assistant\n$$\na\n$$ $$\n<!-- filechat:closed 1 -->\n${note('code: stopped')}\n`,
+        `# %% assistant\n$$\na\n${C}\n`,
+      ],
+      'in its list': [
+        `# %% assistant\n- ~~~\n  a\n~~~~end\n~~~~\n<!-- filechat:closed 2 -->\n${note('code: stopped')}\n`,
+        `# %% assistant\n- ~~~\n  a\n${C}\n`,
+      ],
+      'with all that somebody has typed between the lines that close its code': [
+        `# %% assistant\n- ~~~\n  a\n~~~~end\n~~~~\nme\n<!-- filechat:closed 2 -->\n${note('code: stopped')}\n`,
+        `# %% assistant\n- ~~~\n  a\n~~~~end\n~~~~\nme\n${C}\n`,
+      ],
+      'where an editor was killed': [
+        '# %% assistant\nab\n<!-- filechat:writing old -->\n\n# %% user\n',
+        `# %% assistant\nab\n${C}\n\n# %% user\n`,
+      ],
+      'with nothing in it': [`# %% assistant\n${note()}\n`, `# %% assistant\n${C}\n`],
+      'above what was typed below': [`# %% assistant\nab\n${note()}\nme\n`, `# %% assistant\nab\n${C}\nme\n`],
+    },
+    (text) => reopenReply(text, 'k1'),
+  );
+
+  it('unless it is whole', () => assert.equal(reopenReply('# %% assistant\nab\n', 'k1'), undefined));
+});
+
+describe('what there is of a cut reply', () => {
+  const cases: Record<string, [body: string, text: string, endsInCode: boolean]> = {
+    'is its text to the last character': ['a <b \\<img>\n\n', 'a <b <img>\n\n', false],
+    'is without reasoning and calls': [
+      `<details><summary>Reasoning</summary>\n\n${TICKS}reasoning\nhm\n${TICKS}\n\n</details>\n\na\n\n\`\`\`tool_call a.b c1\n\`\`\`\n\nb`,
+      'a\n\nb',
+      false,
+    ],
+    'may end in code': ['a\n```js\nb', 'a\n```js\nb', true],
+    'may be nothing': ['', '', false],
+  };
+  for (const [name, [body, text, endsInCode]] of Object.entries(cases)) {
+    it(name, () => {
+      const partial = partialReply(`# %% user\nhi\n\n# %% assistant\n${body}\n${C}\n`);
+      assert.deepEqual([partial?.text, partial?.endsInCode], [text, endsInCode]);
+    });
+  }
+
+  it('does not count when somebody has spoken since', () => {
+    const text = `# %% assistant\na\n${C}\n\n# %% user\nhi\n`;
+    assert.equal(partialReply(text), undefined);
+    assert.equal(partialReply(text, 'k1')?.text, 'a', 'but whoever writes it may ask by its cursor');
+    assert.equal(partialReply(text, 'k2'), undefined);
+  });
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { RepeatFilter } from '../../../../src/chat/reply/repeatFilter.ts';
+import { inPieces } from '../hostileReply.ts';
+
+const filter = (partial: string, pieces: readonly string[]) => {
+  const repeat = new RepeatFilter(partial);
+  return pieces.map((piece) => repeat.push(piece)).join('') + repeat.end();
+};
+
+describe('a continued reply', () => {
+  const cases: Record<string, [partial: string, incoming: string, kept: string]> = {
+    'goes on': ['Hello wor', 'ld.', 'ld.'],
+    'that begins all over again loses the repetition': ['Hello wor', 'Hello world.', 'ld.'],
+    'may have white space before the repetition': ['Hello wor', '\n\nHello world.', 'ld.'],
+    'that repeats the last words loses them': [
+      'One two three four five six',
+      'four five six seven',
+      ' seven',
+    ],
+    'loses as much as is repeated': [
+      'abc def ghi jkl abc def ghi jkl',
+      'abc def ghi jkl abc def ghi jkl mno',
+      ' mno',
+    ],
+    'that begins the cut word again loses its beginning': ['Hello wor', 'world', 'ld'],
+    'may begin with the same word, if that is whole': ['so wor', 'wor. Yes', 'wor. Yes'],
+    'may repeat a few letters': ['the cat and', ' the dog', ' the dog'],
+    'may repeat white space and lines of signs': [
+      '| a |\n|------------|------------|',
+      '\n|------------|------------|',
+      '\n|------------|------------|',
+    ],
+    'stays white space where it is not repeated': ['Hello.', '\n\nBye.', '\n\nBye.'],
+    'may be as short as what is there': ['Hello wor', 'Hello wor', ''],
+    'may end while it could still be a repetition': ['Hello wor', 'Hello', 'Hello'],
+    'of nothing passes': ['', 'Hello', 'Hello'],
+  };
+  for (const [name, [partial, incoming, kept]] of Object.entries(cases)) {
+    it(name, () => {
+      fc.assert(
+        fc.property(inPieces(fc.constant(incoming)), (pieces) => {
+          assert.equal(filter(partial, pieces), kept);
+        }),
+      );
+    });
+  }
+
+  it('is held back only as long as it cannot be told', () => {
+    const repeat = new RepeatFilter('Hello wor');
+    assert.deepEqual(
+      ['He', 'y', ' you'].map((piece) => repeat.push(piece)),
+      ['', 'Hey', ' you'],
+    );
+  });
+
+  const cutCases: Record<string, [partial: string, incoming: string, kept: string]> = {
+    'in a repetition says it again': ['Hello wonderful world and', 'Hello wonder', ''],
+    'in a repetition of the last words says them again': ['One two three four five', 'three four', ''],
+    'behind a repetition keeps what is new': ['Hello wor', 'Hello world.', 'ld.'],
+    'in its own words keeps them': ['Hello wor', 'ld and', 'ld and'],
+  };
+  for (const [name, [partial, incoming, kept]] of Object.entries(cutCases)) {
+    it(`that is cut ${name}`, () => {
+      const repeat = new RepeatFilter(partial);
+      assert.equal(repeat.push(incoming) + repeat.end(false), kept);
+    });
+  }
+
+  it('loses nothing but what was there', () => {
+    const words = fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' ', '\n'), maxLength: 40 });
+    fc.assert(
+      fc.property(words, inPieces(words), (partial, pieces) => {
+        const incoming = pieces.join('');
+        const kept = filter(partial, pieces);
+        assert.ok(incoming.endsWith(kept));
+        assert.equal(kept, filter(partial, [incoming]));
+        const lost = incoming.slice(0, incoming.length - kept.length).trimStart();
+        assert.ok(partial.endsWith(lost), 'only words that stand at the end are dropped');
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});

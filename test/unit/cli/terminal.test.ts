@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { terminalRequests } from '../../../src/cli/terminal.ts';
+import type { ChatModel } from '../../../src/ports/models.ts';
+import type { Elicitation, ServerRequests } from '../../../src/ports/requests.ts';
+import type { Approval } from '../../../src/ports/tools.ts';
+
+const BY = { server: 'shop', chats: ['/a.chat.md'] };
+const MODEL: ChatModel = {
+  name: 'm1',
+  provider: 'test',
+  accepts: () => false,
+  async *stream() {
+    yield { kind: 'text', text: 'blue' };
+    yield { kind: 'finish', reason: 'stop', usage: {} };
+  },
+  preview: async () => '',
+};
+
+/** Answers line by line; everything that was shown is in `shown`. */
+function person(
+  answers: readonly (string | undefined)[],
+  more: { readonly approve?: Approval; readonly hasModel?: boolean } = {},
+): { readonly requests: ServerRequests; readonly shown: string[] } {
+  const shown: string[] = [];
+  const left = [...answers];
+  const { approve = 'ask', hasModel = true } = more;
+  const requests = terminalRequests({
+    approve,
+    roots: [{ uri: 'file:///x' }],
+    err: (text) => shown.push(text),
+    ask: async (question) => {
+      shown.push(question);
+      assert.ok(left.length > 0, `Nobody expected: ${question}`);
+      return left.shift();
+    },
+    ...(hasModel ? { modelFor: async () => MODEL } : {}),
+  });
+  return { requests, shown };
+}
+
+const signal = new AbortController().signal;
+const form = (properties: object, required: readonly string[] = []): Elicitation => ({
+  kind: 'form',
+  message: 'Who are you?\nThe server bank asks:',
+  schema: { type: 'object', properties, required },
+});
+
+describe('a form on the terminal', () => {
+  const fields = form(
+    {
+      name: { type: 'string', description: 'Your name' },
+      size: { type: 'integer', minimum: 1, default: 3 },
+      gift: { type: 'boolean' },
+      colour: { type: 'string', enum: ['r', 'b'], enumNames: ['Red', 'Blue'] },
+      extras: { type: 'array', items: { type: 'string', enum: ['x', 'y'] } },
+    },
+    ['name'],
+  );
+
+  test('each field is a line with its default, and asked again until it is right', async () => {
+    const { requests, shown } = person(['', 'Ada', '0', '', 'yes', 'Blue', 'x, y']);
+    assert.deepEqual(await requests.elicit?.(fields, BY, signal), {
+      action: 'accept',
+      content: { name: 'Ada', size: 3, gift: true, colour: 'b', extras: ['x', 'y'] },
+    });
+    assert.deepEqual(shown.slice(1), [
+      'name: Your name > ',
+      'An answer is needed.',
+      'name: Your name > ',
+      'size (optional) [3] > ',
+      'It must be at least 1.',
+      'size (optional) [3] > ',
+      'gift (optional) {yes, no} > ',
+      'colour (optional) {r = Red, b = Blue} > ',
+      'extras (optional) {some of: x, y} > ',
+    ]);
+  });
+
+  test('the server is named, and its words cannot be taken for ours', async () => {
+    const { requests, shown } = person([undefined]);
+    assert.deepEqual(await requests.elicit?.(fields, BY, signal), { action: 'cancel' });
+    assert.match(
+      shown[0] ?? '',
+      /^The server shop asks:\n {2}\| Who are you\?\n {2}\| The server bank asks:\nEnter/,
+    );
+  });
+
+  test('a dash declines', async () => {
+    const { requests } = person(['Ada', '-']);
+    assert.deepEqual(await requests.elicit?.(fields, BY, signal), { action: 'decline' });
+  });
+
+  test('what was left out is left out', async () => {
+    const { requests } = person(['']);
+    const answer = await requests.elicit?.(form({ note: { type: 'string' } }), BY, signal);
+    assert.deepEqual(answer, { action: 'accept', content: { note: undefined } });
+  });
+
+  test('a form without fields asks for a yes', async () => {
+    const { requests } = person(['']);
+    assert.deepEqual(await requests.elicit?.(form({}), BY, signal), { action: 'accept' });
+  });
+
+  test('two servers are asked about one after the other', async () => {
+    const { requests, shown } = person(['a', 'b']);
+    const one = form({ one: { type: 'string' } });
+    const two = form({ two: { type: 'string' } });
+    await Promise.all([requests.elicit?.(one, BY, signal), requests.elicit?.(two, BY, signal)]);
+    assert.deepEqual(
+      shown.filter((text) => text.endsWith('> ')),
+      ['one (optional) > ', 'two (optional) > '],
+    );
+    assert.match(shown[2] ?? '', /^The server shop asks/);
+  });
+});
+
+describe('an address on the terminal', () => {
+  const visit = (url: string): Elicitation => ({ kind: 'url', message: 'Pay here.', url });
+
+  test('it is shown whole, and Enter says that it is done', async () => {
+    const { requests, shown } = person(['']);
+    assert.deepEqual(await requests.elicit?.(visit('https://pay.test/x?y=1'), BY, signal), {
+      action: 'accept',
+    });
+    assert.equal(
+      shown[0],
+      'The server shop wants you to visit pay.test:\n  | Pay here.\nOpen this yourself: https://pay.test/x?y=1',
+    );
+  });
+
+  test('one that nobody should open is not even shown', async () => {
+    const { requests, shown } = person([]);
+    assert.deepEqual(await requests.elicit?.(visit('file:///etc/passwd'), BY, signal), { action: 'decline' });
+    assert.doesNotMatch(shown.join('\n'), /passwd/);
+  });
+});
+
+describe('a question to the model, on the terminal', () => {
+  const request = {
+    messages: [{ role: 'user', parts: [{ kind: 'text', text: 'Which colour?' }] }],
+    maxTokens: 9,
+    hints: [],
+  } as const;
+
+  test('request and answer are shown, and a yes sends each', async () => {
+    const { requests, shown } = person(['y', 'yes']);
+    const answer = await requests.sample?.(request, BY, signal);
+    assert.deepEqual(answer?.parts, [{ kind: 'text', text: 'blue' }]);
+    assert.match(
+      shown[0] ?? '',
+      /^The server shop wants to ask your model m1:\n(?: {2}\| .*\n)*? {2}\| Which colour\?/,
+    );
+    assert.match(shown[2] ?? '', /^Send this answer to the server shop\?\n[\s\S]* {2}\| blue$/);
+  });
+
+  for (const answers of [['n'], [''], [undefined], ['y', 'n']]) {
+    test(`declined: ${answers}`, async () => {
+      const { requests } = person(answers);
+      await assert.rejects(async () => requests.sample?.(request, BY, signal), {
+        message: 'The user declined.',
+      });
+    });
+  }
+
+  test('who has allowed everything is not asked', async () => {
+    const { requests, shown } = person([], { approve: 'auto' });
+    assert.equal((await requests.sample?.(request, BY, signal))?.stopReason, 'endTurn');
+    assert.deepEqual(shown, []);
+  });
+});
+
+describe('what is offered', () => {
+  const offered = (requests: ServerRequests) => Object.keys(requests).toSorted();
+  const withoutTerminal = (approve: Approval, hasModel: boolean) =>
+    offered(
+      terminalRequests({
+        approve,
+        roots: [],
+        err: () => {},
+        ...(hasModel ? { modelFor: async () => MODEL } : {}),
+      }),
+    );
+
+  test('at a terminal, everything; a model only if there is one', () => {
+    assert.deepEqual(offered(person([]).requests), ['elicit', 'roots', 'sample', 'visited']);
+    assert.deepEqual(offered(person([], { hasModel: false }).requests), ['elicit', 'roots', 'visited']);
+  });
+
+  test('without one, only what needs nobody', { skip: process.stdin.isTTY }, () => {
+    assert.deepEqual(withoutTerminal('ask', true), ['roots']);
+    assert.deepEqual(withoutTerminal('auto', true), ['roots', 'sample']);
+    assert.deepEqual(withoutTerminal('auto', false), ['roots']);
+  });
+
+  test('the folders', async () => {
+    assert.deepEqual(await person([]).requests.roots?.(), [{ uri: 'file:///x' }]);
+  });
+});

@@ -1,0 +1,49 @@
+import { encodeGif } from '../../../samples/server/encode/gif.ts';
+import { encodeJpeg } from '../../../samples/server/encode/jpeg.ts';
+import { encodeMp3 } from '../../../samples/server/encode/mp3.ts';
+import { encodePng } from '../../../samples/server/encode/png.ts';
+import { encodeWav } from '../../../samples/server/encode/wav.ts';
+import { encodeWebp } from '../../../samples/server/encode/webp.ts';
+import { encodeZip } from '../../../samples/server/encode/zip.ts';
+import { writeReport } from '../../../samples/server/report.ts';
+import { drawBadge } from '../../../samples/server/scenes.ts';
+import { png } from '../result/samples.ts';
+
+/** Real files of the sample server's encoders, which are always the same. */
+export const SAMPLES = {
+  png: () => encodePng(drawBadge()),
+  jpg: () => encodeJpeg(drawBadge()),
+  gif: () => encodeGif({ frames: [drawBadge()], frameMs: 100 }),
+  webp: () => encodeWebp(drawBadge()),
+  wav: () => encodeWav(SOUND),
+  mp3: () =>
+    encodeMp3({
+      title: 'Sample',
+      samples: Float64Array.from({ length: 2000 }, (_, at) => Math.sin(at / 3) / 2),
+    }),
+  pdf: () => writeReport(),
+  zip: () => encodeZip([{ name: 'a.txt', bytes: Buffer.from('hello') }]),
+} satisfies Record<string, () => Uint8Array>;
+
+const SOUND = { samples: new Float64Array([0, 0.5, -0.5, 0]), sampleRate: 8000 };
+
+/** What surrounds the pixels of a picture of one chunk. */
+const FRAME_BYTES = png(1, 1, new Uint8Array()).length;
+
+/** A picture of exactly this many bytes. */
+export function pngOfSize(byteCount: number): Buffer {
+  return png(64, 64, Buffer.alloc(byteCount - FRAME_BYTES, 7));
+}
+
+const wrapped = (text: string) => text.replace(/.{76}/g, '$&\r\n');
+
+/** The ways in which people write the same bytes. */
+export const BASE64_FORMS: Readonly<Record<string, (bytes: Uint8Array) => string>> = {
+  plain: (bytes) => Buffer.from(bytes).toString('base64'),
+  'URL-safe': (bytes) => Buffer.from(bytes).toString('base64url'),
+  'without padding': (bytes) => Buffer.from(bytes).toString('base64').replace(/=+$/, ''),
+  'in lines': (bytes) => wrapped(Buffer.from(bytes).toString('base64')),
+  'a data: URL': (bytes) => `data:image/png;base64,${Buffer.from(bytes).toString('base64')}`,
+  'a data: URL with parameters': (bytes) =>
+    `data:text/plain;charset=utf-8;base64,${Buffer.from(bytes).toString('base64')}`,
+};

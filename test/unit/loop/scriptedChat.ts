@@ -1,0 +1,240 @@
+/** Fakes that implement the ports: a document that only memory holds, a model that says what a test scripts. */
+
+import { ChatListener, type ListenerParts, type ReplyProgress } from '../../../src/listener.ts';
+import { ChatConversation } from '../../../src/model/request/conversation.ts';
+import type { ChatDocument, DocumentChange, TextEdit } from '../../../src/ports/document.ts';
+import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from '../../../src/ports/models.ts';
+import type { ToolResult } from '../../../src/ports/results.ts';
+import type { AboutCall, ConsentAnswer, ToolCall, ToolHost, ToolInfo } from '../../../src/ports/tools.ts';
+
+export class MemoryDocument implements ChatDocument {
+  #text: string;
+  #refuses: 'no' | 'says so' | 'throws' = 'no';
+  edits = 0;
+  /** The text as it was saved last. */
+  saved = '';
+  refusesToSave = false;
+  readonly #listeners = new Set<(change: DocumentChange) => void>();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  text(): string {
+    return this.#text;
+  }
+
+  async edit(compute: (text: string) => TextEdit | undefined): Promise<boolean> {
+    if (this.#refuses === 'throws') throw new Error('The document is gone.');
+    const edit = compute(this.#text);
+    if (!edit || this.#refuses === 'says so') return false;
+    this.edits += 1;
+    // As an editor does it: what is written gets the line ends that the document has.
+    const added = this.#text.includes('\r\n') ? edit.text.replaceAll('\n', '\r\n') : edit.text;
+    this.#change(this.#text.slice(0, edit.start) + added + this.#text.slice(edit.end), false);
+    return true;
+  }
+
+  async save(): Promise<boolean> {
+    this.saved = this.#text;
+    return !this.refusesToSave;
+  }
+
+  /** What the user does. */
+  type(change: (text: string) => string): void {
+    this.#change(change(this.#text), false);
+  }
+
+  undo(change: (text: string) => string): void {
+    this.#change(change(this.#text), true);
+  }
+
+  refuse(how: 'says so' | 'throws'): void {
+    this.#refuses = how;
+  }
+
+  onDidChange(listener: (change: DocumentChange) => void) {
+    this.#listeners.add(listener);
+    return { dispose: () => this.#listeners.delete(listener) };
+  }
+
+  /** Resolves as soon as the document holds the words. */
+  holds(words: string): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (!this.#text.includes(words)) return;
+        this.#listeners.delete(look);
+        resolve();
+      };
+      this.#listeners.add(look);
+      look();
+    });
+  }
+
+  #change(text: string, undo: boolean): void {
+    this.#text = text;
+    for (const listener of [...this.#listeners]) listener({ undo });
+  }
+}
+
+export interface Asked {
+  readonly request: ModelRequest;
+  readonly signal: AbortSignal;
+  readonly document: MemoryDocument;
+}
+
+/** What the model answers when it is asked once. */
+export type Answer = (asked: Asked) => AsyncIterable<ModelEvent> | Iterable<ModelEvent>;
+
+export const text = (words: string): ModelEvent => ({ kind: 'text', text: words });
+export const finish = (reason: Extract<ModelEvent, { kind: 'finish' }>['reason'] = 'stop'): ModelEvent => ({
+  kind: 'finish',
+  reason,
+  usage: { input: 1, output: 1 },
+});
+export const call = (name: string, argumentsText = '{}', key = name): ModelEvent => ({
+  kind: 'call',
+  key,
+  name,
+  argumentsText,
+});
+
+/** A whole reply of words. */
+export const says =
+  (...words: readonly string[]): Answer =>
+  () => [...words.map(text), finish()];
+
+/** A whole reply of calls. */
+export const makes =
+  (...calls: readonly ModelEvent[]): Answer =>
+  () => [...calls, finish('calls')];
+
+export function failure(
+  more: Partial<Pick<ModelFailure, 'retryable' | 'retryAfterMs' | 'status'>> = {},
+  message = 'The model is overloaded.',
+): ModelFailure {
+  const error = new Error(message);
+  return Object.assign(error, { kind: 'modelFailure' as const, retryable: true, retryAfterMs: 1, ...more });
+}
+
+/** Words, and then the connection breaks. */
+export const breaksOff = (words: readonly string[], error: ModelFailure = failure()): Answer =>
+  async function* ({ document }) {
+    for (const each of words) yield text(each);
+    if (words.length > 0) await document.holds(words.join('').trimEnd());
+    throw error;
+  };
+
+/** Never says anything more, as a connection that is open does; a stop ends it as it ends a request. */
+export function hang(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const give = () => reject(failure({ retryable: false }, 'Aborted.'));
+    if (signal.aborted) give();
+    else signal.addEventListener('abort', give, { once: true });
+  });
+}
+
+export class ScriptedModel implements ChatModel {
+  readonly name = 'script';
+  readonly provider = 'test';
+  readonly asked: Asked[] = [];
+  readonly #answers: Answer[];
+  readonly #document: MemoryDocument;
+
+  constructor(document: MemoryDocument, answers: readonly Answer[]) {
+    this.#document = document;
+    this.#answers = [...answers];
+  }
+
+  accepts(): boolean {
+    return false;
+  }
+
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+    const asked = { request, signal, document: this.#document };
+    this.asked.push(asked);
+    const answer = this.#answers.shift();
+    if (!answer) throw failure({ retryable: false }, 'The script has no more answers.');
+    yield* answer(asked);
+  }
+
+  async preview(): Promise<string> {
+    return '';
+  }
+}
+
+const tool = (name: string, readOnly: boolean): ToolInfo => ({
+  server: 'a',
+  tool: name,
+  inputSchema: { type: 'object' },
+  readOnly,
+});
+const TOOLS = [tool('read', true), tool('look', true), tool('write', false), tool('fail', false)];
+
+export const result = (words: string): ToolResult => ({
+  isError: false,
+  parts: [{ kind: 'text', text: words }],
+});
+
+export interface SceneOptions {
+  readonly consent?: (call: ToolCall, about: AboutCall) => ConsentAnswer;
+  /** What a tool does; without it, it says its arguments. `fail` fails. */
+  readonly callTool?: (call: ToolCall, signal: AbortSignal | undefined) => Promise<ToolResult>;
+  readonly maxSteps?: number;
+  readonly mayGoOn?: (steps: number) => Promise<boolean>;
+  readonly reviewResults?: boolean;
+  readonly onReply?: (progress: ReplyProgress) => void;
+  /** Asked in place of the script. */
+  readonly model?: ChatModel;
+}
+
+export function scene(chat: string, answers: readonly Answer[], options: SceneOptions = {}) {
+  const document = new MemoryDocument(chat);
+  const model = new ScriptedModel(document, answers);
+  const called: ToolCall[] = [];
+  const rescued: string[] = [];
+  const usages: Usage[] = [];
+  const abouts: AboutCall[] = [];
+  const tools: ToolHost = {
+    listTools: async (server) => ({
+      tools: TOOLS.filter((each) => server === undefined || each.server === server),
+      failures: [],
+    }),
+    callTool: async (made, { signal }) => {
+      called.push(made);
+      if (made.tool === 'fail') throw new Error('It failed: no paper.');
+      return (await options.callTool?.(made, signal)) ?? result(JSON.stringify(made.arguments));
+    },
+  };
+  const { maxSteps, mayGoOn, reviewResults, onReply } = options;
+  const notHere = () => Promise.reject(new Error('nothing is saved here'));
+  const parts: ListenerParts = {
+    document,
+    tools,
+    assets: { beginResult: () => ({ spillFolder: notHere, save: notHere }) },
+    consent: {
+      mayCall: async (made, _tool, about = {}) => {
+        abouts.push(about);
+        return options.consent?.(made, about) ?? { kind: 'allow' };
+      },
+    },
+    conversation: new ChatConversation({
+      findModel: async () => options.model ?? model,
+      tools,
+      attachments: { find: notHere },
+      readAgent: async () => undefined,
+      ...(maxSteps === undefined ? {} : { maxSteps: () => maxSteps }),
+    }),
+    log: { info() {}, warn() {}, error() {} },
+    rescue: (markdown) => rescued.push(markdown),
+    onUsage: (_model, usage) => usages.push(usage),
+    batchMs: 0,
+    ...(mayGoOn ? { mayGoOn } : {}),
+    ...(reviewResults === undefined ? {} : { reviewResults: () => reviewResults }),
+    ...(onReply ? { onReply } : {}),
+  };
+  const listener = new ChatListener(parts);
+  return { document, model, listener, called, rescued, usages, abouts };
+}
+
+export const HI = '# %% user\nHi\n';

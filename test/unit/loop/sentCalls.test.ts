@@ -1,0 +1,64 @@
+/** A call is sent once, whatever ends the process. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { nextAction } from '../../../src/chat/format/nextAction.ts';
+import { call, HI, makes, result, says, scene } from './scriptedChat.ts';
+import { CALL, OK } from './words.ts';
+
+const UNKNOWN = /^> ⚠ The outcome of this call is unknown: .* it was not sent again\.$/m;
+
+/** The chat as the next process finds it when this one is killed while the tool works. */
+async function killedWhileItWorks(chat: string, answers: Parameters<typeof scene>[1]): Promise<string> {
+  let found = '';
+  const { document, listener } = scene(chat, answers, {
+    callTool: async () => {
+      found ||= document.saved;
+      return result('done');
+    },
+  });
+  await listener.run();
+  assert.doesNotMatch(document.text(), /filechat:sent/);
+  return found;
+}
+
+describe('a call whose process was killed', () => {
+  it('of the model is not sent again: the model hears that the outcome is unknown', async () => {
+    const found = await killedWhileItWorks(HI, [makes(call('a__write')), says('.')]);
+    const { document, listener, model, called } = scene(found, [says('I see.')]);
+    assert.deepEqual(await listener.run(), OK);
+    assert.equal(called.length, 0);
+    assert.match(document.text(), UNKNOWN);
+    assert.doesNotMatch(document.text(), /filechat:sent/);
+    assert.match(JSON.stringify(model.asked[0]?.request.messages), /outcome of this call is unknown/);
+  });
+
+  it('of the user is not sent again: the user hears it', async () => {
+    const found = await killedWhileItWorks(`# %% user\n${CALL('write', 'c1')}`, []);
+    const { document, listener, called } = scene(found, []);
+    assert.match((await listener.run()).error ?? '', /^The outcome of this call is unknown/);
+    assert.equal(called.length, 0);
+    assert.match(document.text(), UNKNOWN);
+    assert.ok(document.text().endsWith('\n# %% user\n'));
+  });
+
+  it('does not keep the calls behind it from being made', async () => {
+    const found = await killedWhileItWorks(`# %% user\n${CALL('write', 'c1')}\n${CALL('write', 'c2')}`, []);
+    const { document, listener, called } = scene(found, []);
+    await listener.run();
+    assert.deepEqual(
+      called.map(({ id }) => id),
+      ['c2'],
+    );
+    assert.match(document.text(), /# %% tool a\.write c1\n> ⚠ [^#]*\n# %% tool a\.write c2\n```\n/);
+  });
+});
+
+it('a call is not sent when the chat cannot be saved, and stays pending', async () => {
+  const { document, listener, called } = scene(HI, [makes(call('a__write')), says('never')]);
+  document.refusesToSave = true;
+  const outcome = await listener.run();
+  assert.deepEqual([outcome.ok, outcome.cancelled, called.length], [false, true, 0]);
+  assert.match(outcome.error ?? '', /not sent, because the chat could not be saved/);
+  const action = nextAction(document.text());
+  assert.deepEqual(action.kind === 'runTools' && action.calls.map(({ id }) => id), ['c1']);
+});

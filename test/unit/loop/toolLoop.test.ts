@@ -1,0 +1,250 @@
+/** Tools that the model calls, and how many steps a run takes. */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { nextAction } from '../../../src/chat/format/nextAction.ts';
+import { strictest } from '../../../src/chat/format/settings.ts';
+import type { ModelEvent } from '../../../src/ports/models.ts';
+import type { Approval } from '../../../src/ports/tools.ts';
+
+import { showMessages } from '../model/request/requests.ts';
+import { type Answer, call, HI, makes, result, says, scene } from './scriptedChat.ts';
+
+import { CALL, NEXT, OK, RESULT, TURN } from './words.ts';
+
+describe('tools that the model calls', () => {
+  it('run beside one another if they only read, and their results stand in the order of the calls', async () => {
+    const begun = { read: Promise.withResolvers<void>(), look: Promise.withResolvers<void>() };
+    const { document, listener, called } = scene(
+      HI,
+      [makes(call('a__read', '{"n":1}'), call('a__look', '{"n":2}')), says('Both.')],
+      {
+        // Neither answers before both have begun, and the first one answers last.
+        callTool: async ({ tool }) => {
+          if (tool === 'read') {
+            begun.read.resolve();
+            await begun.look.promise;
+            await document.holds('# %% tool a.look c2');
+          } else {
+            begun.look.resolve();
+            await begun.read.promise;
+          }
+          return result(tool);
+        },
+      },
+    );
+    assert.deepEqual(await listener.run(), OK);
+    assert.deepEqual(
+      called.map(({ id }) => id),
+      ['c1', 'c2'],
+    );
+    const calls = `${CALL('read', 'c1', '{"n": 1}')}\n${CALL('look', 'c2', '{"n": 2}')}`;
+    const results = `${RESULT('read', 'c1', 'read')}${RESULT('look', 'c2', 'look')}`;
+    assert.equal(document.text(), `${HI}\n# %% assistant\n${calls}${results}${TURN('Both.')}\n# %% user\n`);
+  });
+
+  it('wait for the ones before them if they change something', async () => {
+    const order: string[] = [];
+    const { listener } = scene(
+      HI,
+      [makes(call('a__read'), call('a__write'), call('a__write', '{}', 'again')), says('Done.')],
+      {
+        callTool: async ({ tool, id }) => {
+          order.push(`${tool} ${id} begins`);
+          await new Promise((resolve) => setImmediate(resolve));
+          order.push(`${tool} ${id} ends`);
+          return result('ok');
+        },
+      },
+    );
+    assert.deepEqual(await listener.run(), OK);
+    assert.deepEqual(order, [
+      'read c1 begins',
+      'read c1 ends',
+      'write c2 begins',
+      'write c2 ends',
+      'write c3 begins',
+      'write c3 ends',
+    ]);
+  });
+
+  const told: Record<string, { calls: readonly ModelEvent[]; sees: RegExp; called: number }> = {
+    'a tool that does not exist': {
+      calls: [call('a__nope')],
+      sees: /result c1 a__nope.*\n.*The server “a” has no tool “nope”\. Nothing was called\./,
+      called: 0,
+    },
+    'a tool whose name is no name': {
+      calls: [call('make it so')],
+      sees: /result c1 .*\n.*(no tool|no server).*Nothing was called/,
+      called: 0,
+    },
+    'arguments that are no JSON': {
+      calls: [call('a__read', '{"n": ')],
+      sees: /result c1 a__read.*\n.*not valid JSON[\s\S]*What was written: \{"n":/,
+      called: 0,
+    },
+    'arguments that are no object': {
+      calls: [call('a__read', '[1]')],
+      sees: /result c1 a__read.*\n.*one JSON object/,
+      called: 0,
+    },
+    'a tool that fails': {
+      calls: [call('a__fail')],
+      sees: /result c1 a__fail.*\n.*It failed: no paper\./,
+      called: 1,
+    },
+    'calls that share one id': {
+      calls: [call('a__read', '{"n":1}', 'same'), call('a__read', '{"n":2}', 'same')],
+      sees: /result c1 a__read\n.*\{"n":1\}\n *result c2 a__read\n.*\{"n":2\}/,
+      called: 2,
+    },
+  };
+  for (const [name, { calls, sees, called: times }] of Object.entries(told)) {
+    it(`${name}: the model sees what became of it, and goes on`, async () => {
+      const { document, listener, called, model } = scene(HI, [makes(...calls), says('I see.')]);
+      assert.deepEqual(await listener.run(), OK);
+      assert.equal(called.length, times);
+      const [, second] = model.asked;
+      assert.match(second ? showMessages(second.request) : '', sees);
+      assert.ok(document.text().endsWith(`${TURN('I see.')}\n# %% user\n`), document.text());
+    });
+  }
+
+  it('errors are marked as errors for the model', async () => {
+    const { listener, model } = scene(HI, [makes(call('a__fail'), call('a__nope')), says('I see.')]);
+    await listener.run();
+    const results = model.asked[1]?.request.messages.flatMap((each) =>
+      each.role === 'tool' ? each.results : [],
+    );
+    assert.deepEqual(
+      results?.map(({ isError }) => isError),
+      [true, true],
+    );
+  });
+
+  it('a call that the user declines is not made, and the reason reaches the model', async () => {
+    const { listener, called, model } = scene(HI, [makes(call('a__write')), says('Sorry.')], {
+      consent: () => ({ kind: 'deny', reason: 'not on a Sunday' }),
+    });
+    assert.deepEqual(await listener.run(), OK);
+    assert.equal(called.length, 0);
+    const [, second] = model.asked;
+    assert.match(second ? showMessages(second.request) : '', /The user declined the call: not on a Sunday/);
+  });
+
+  it('a call that the user calls off stays as it is, and nothing more runs', async () => {
+    const { document, listener, called, model } = scene(
+      HI,
+      [makes(call('a__write'), call('a__read')), says('no')],
+      { consent: () => ({ kind: 'cancel' }) },
+    );
+    const outcome = await listener.run();
+    assert.deepEqual([outcome.ok, outcome.cancelled], [false, true]);
+    assert.deepEqual([called.length, model.asked.length], [0, 1]);
+    assert.equal(nextAction(document.text()).kind, 'runTools');
+  });
+
+  it('a call that the user wants to change waits in the chat', async () => {
+    const { document, listener, called } = scene(HI, [makes(call('a__write'))], {
+      consent: () => ({ kind: 'edit' }),
+    });
+    const outcome = await listener.run();
+    assert.deepEqual([outcome.ok, outcome.cancelled, outcome.edit], [false, true, 'c1']);
+    assert.equal(called.length, 0);
+    assert.equal(document.text(), `${HI}\n# %% assistant\n${CALL('write', 'c1')}`);
+  });
+
+  it('a question that cannot be asked does not lose the result of a call beside it', async () => {
+    const { document, listener } = scene(HI, [makes(call('a__read', '{"n":1}'), call('a__write'))], {
+      consent: ({ tool }) => {
+        if (tool === 'write') throw new Error('There is no terminal to ask on.');
+        return { kind: 'allow' };
+      },
+      callTool: async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        return result('precious');
+      },
+    });
+    const outcome = await listener.run().catch((error: Error) => ({ ok: false, error: error.message }));
+    assert.equal(outcome.error, 'There is no terminal to ask on.');
+    assert.match(document.text(), /# %% tool a\.read c1\n```\nprecious/);
+  });
+
+  it('what the chat says about approval reaches whoever asks, and can only tighten', async () => {
+    const { listener, abouts } = scene(`---\napprove: ask\n---\n${HI}`, [makes(call('a__read')), says('.')]);
+    await listener.run();
+    assert.deepEqual(
+      abouts.map((each) => each.approve),
+      ['ask'],
+    );
+    const cases: readonly [user: Approval, chat: Approval | undefined, wanted: Approval][] = [
+      ['auto', 'ask', 'ask'],
+      ['auto', 'auto-readonly', 'auto-readonly'],
+      ['ask', 'auto', 'ask'],
+      ['auto', undefined, 'auto'],
+    ];
+    for (const [user, chat, wanted] of cases) assert.equal(strictest(user, chat), wanted);
+  });
+
+  it('a tool that the chat does not allow is not called, and the model learns why', async () => {
+    const { listener, called, model } = scene(`---\ntools: [a.read]\n---\n${HI}`, [
+      makes(call('a__write')),
+      says('.'),
+    ]);
+    await listener.run();
+    assert.equal(called.length, 0);
+    const [, second] = model.asked;
+    assert.match(second ? showMessages(second.request) : '', /does not allow the tool a\.write/);
+  });
+});
+
+describe('a run of many steps', () => {
+  const loop: readonly Answer[] = Array.from({ length: 5 }, () => makes(call('a__read')));
+
+  it('asks at the limit, and goes on if it may', async () => {
+    const asked: number[] = [];
+    const { listener, model, called } = scene(HI, [...loop.slice(0, 3), says('Done.')], {
+      maxSteps: 2,
+      mayGoOn: async (steps) => asked.push(steps) > 0,
+    });
+    assert.deepEqual(await listener.run(), OK);
+    assert.deepEqual([asked, model.asked.length, called.length], [[2], 4, 3]);
+  });
+
+  it('ends at the limit if it may not, and another run goes on from there', async () => {
+    const { document, listener, model, called } = scene(HI, [...loop.slice(0, 2), says('Done.')], {
+      maxSteps: 2,
+      mayGoOn: async () => false,
+    });
+    const outcome = await listener.run();
+    assert.match(outcome.error ?? '', /taken 2 steps, which is the limit/);
+    assert.deepEqual([model.asked.length, called.length], [2, 1]);
+    assert.equal(nextAction(document.text()).kind, 'runTools');
+    assert.deepEqual(await listener.run(), OK);
+    assert.deepEqual([model.asked.length, called.length], [3, 2]);
+  });
+
+  it('stops before the model sees a result that the user wants to review', async () => {
+    const { document, listener, model } = scene(HI, [makes(call('a__read')), says('Seen.')], {
+      reviewResults: true,
+    });
+    assert.deepEqual(await listener.run(), OK);
+    assert.equal(model.asked.length, 1);
+    assert.ok(document.text().endsWith(`${RESULT('read', 'c1', '{}')}${NEXT}`), document.text());
+    // The user takes something out of it, and runs again.
+    document.type((chat) => chat.replace('```\n{}\n```', 'less'));
+    assert.deepEqual(await listener.run(), OK);
+    const [, second] = model.asked;
+    assert.match(second ? showMessages(second.request) : '', /result c1 a__read\n.*less/);
+  });
+});
+
+describe('what a run tells when several things happened', () => {
+  it('is the user’s own “Edit” and not the failure of the call before', async () => {
+    const { listener } = scene(`# %% user\n${CALL('fail', 'c1')}\n${CALL('write', 'c2')}`, [], {
+      consent: ({ tool }) => (tool === 'write' ? { kind: 'edit' } : { kind: 'allow' }),
+    });
+    assert.equal((await listener.run()).edit, 'c2');
+  });
+});

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  APP_TYPE,
+  type App,
+  type AppContents,
+  appBlock,
+  appOf,
+  MAX_APP_BYTES,
+  policyOf,
+  readAppResource,
+  withPolicy,
+} from '../../../../src/mcp/apps/app.ts';
+import { processMixedToolResult } from '../../../../src/mcpClient.ts';
+import type { NewAsset } from '../../../../src/ports/results.ts';
+
+import { renderToolResult } from '../../../../src/result/markdown.ts';
+
+const tools: readonly (readonly [string, unknown, unknown])[] = [
+  ['the app of a tool', { ui: { resourceUri: 'ui://a/b' } }, { app: 'ui://a/b' }],
+  ['the older key', { 'ui/resourceUri': 'ui://a/old' }, { app: 'ui://a/old' }],
+  ['the newer key first', { ui: { resourceUri: 'ui://n' }, 'ui/resourceUri': 'ui://o' }, { app: 'ui://n' }],
+  ['no other scheme', { ui: { resourceUri: 'https://a.example/' } }, {}],
+  ['no white space', { ui: { resourceUri: 'ui://a b' } }, {}],
+  ['no text', { ui: { resourceUri: 7 } }, {}],
+  ['nothing', undefined, {}],
+  ['a tool for apps', { ui: { visibility: ['app'] } }, { forAppsOnly: true }],
+  ['a tool for models', { ui: { visibility: ['model'] } }, { notForApps: true }],
+  ['a tool for both', { ui: { visibility: ['model', 'app'] } }, {}],
+  ['a tool for nobody', { ui: { visibility: [] } }, { forAppsOnly: true, notForApps: true }],
+];
+for (const [name, meta, expected] of tools) {
+  test(`of a tool's definition: ${name}`, () => {
+    assert.deepEqual(appOf({ name: 't', _meta: meta }), expected);
+  });
+}
+
+function read(ui: unknown, options: { html?: string; local?: boolean } = {}): App {
+  const { html = '<p>Hello</p>', local = false } = options;
+  const item: AppContents = { uri: 'ui://a', mimeType: APP_TYPE, data: html, meta: { ui } };
+  const app = readAppResource([item], { local });
+  if ('problem' in app) throw new Error(app.problem);
+  return app;
+}
+
+const domains: readonly (readonly [string, boolean])[] = [
+  ['https://api.example.com', true],
+  ['https://api.example.com/', true],
+  ['https://API.Example.com:8443', true],
+  ['https://*.example.com', true],
+  ['*', false],
+  ['https://*', false],
+  ['https://*.com', false],
+  ['https://a.*.com', false],
+  ['https:', false],
+  ['data:', false],
+  ['blob:', false],
+  ["'self'", false],
+  ["'unsafe-eval'", false],
+  ['http://api.example.com', false],
+  ['ws://api.example.com', false],
+  ['javascript://api.example.com', false],
+  ['api.example.com', false],
+  ['//api.example.com', false],
+  ['https://api.example.com/path', false],
+  ['https://user@api.example.com', false],
+  ['https://api.example.com?x', false],
+  ['https://a.example.com https://b.example.com', false],
+  ['https://a.example.com; script-src *', false],
+  ['https://a.example.com\n', false],
+  ['https://a.example.com,https://b.example.com', false],
+  ['https://ex\u0430mple.com', false],
+  ['https://127.0.0.1', false],
+  ['https://10.0.0.1', false],
+  ['https://[::1]', false],
+  ['https://2130706433', false],
+  ['https://0x7f.1', false],
+  ['https://localhost', false],
+  ['https://x.localhost', false],
+  ['https://printer.local', false],
+  ['https://metadata.google.internal', false],
+  ['https://-.example.com', false],
+  ['', false],
+];
+for (const [domain, allowed] of domains) {
+  test(`${JSON.stringify(domain)} is ${allowed ? 'an address that an app may reach' : 'refused'}`, () => {
+    const { csp, notices } = read({
+      csp: {
+        connectDomains: [domain],
+        resourceDomains: [domain],
+        frameDomains: [domain],
+        baseUriDomains: [domain],
+      },
+    });
+    const origin = domain.toLowerCase().replace(/\/$/, '');
+    const expected = allowed ? [origin] : [];
+    assert.deepEqual(Object.values(csp), [expected, expected, expected, expected]);
+    assert.equal(notices.length, allowed ? 0 : 4);
+  });
+}
+
+test('a socket is something to connect to, and nothing to load from', () => {
+  const { csp } = read({
+    csp: { connectDomains: ['wss://a.example'], resourceDomains: ['wss://a.example'] },
+  });
+  assert.deepEqual(csp.connectDomains, ['wss://a.example']);
+  assert.deepEqual(csp.resourceDomains, []);
+});
+
+test('only the app of a server on this machine reaches this machine', () => {
+  const ui = { csp: { connectDomains: ['http://localhost:5173', 'ws://127.0.0.1:5173', 'http://10.0.0.1'] } };
+  assert.deepEqual(read(ui).csp.connectDomains, []);
+  assert.deepEqual(read(ui, { local: true }).csp.connectDomains, [
+    'http://localhost:5173',
+    'ws://127.0.0.1:5173',
+  ]);
+});
+
+test('what is no list declares nothing, and a long list is cut', () => {
+  assert.deepEqual(
+    read({ csp: { connectDomains: 'https://a.example', resourceDomains: {} } }).csp.connectDomains,
+    [],
+  );
+  const many = Array.from({ length: 60 }, (_, at) => `https://a${at}.example`);
+  const { csp, notices } = read({ csp: { connectDomains: many } });
+  assert.equal(csp.connectDomains.length, 50);
+  assert.match(notices.join(), /only the first 50/);
+});
+
+test('no app gets the camera, the microphone or the place; the clipboard it may write to', () => {
+  const { permissions, notices } = read({
+    permissions: { camera: {}, microphone: {}, geolocation: {}, clipboardWrite: {} },
+  });
+  assert.deepEqual(permissions, { clipboardWrite: true });
+  assert.equal(notices.length, 3);
+});
+
+test('what the list of resources says counts when the resource says nothing', () => {
+  const item: AppContents = { uri: 'ui://a', mimeType: 'text/html; profile="mcp-app"', data: 'x' };
+  const listed = { ui: { prefersBorder: true, csp: { connectDomains: ['https://a.example'] } } };
+  const app = readAppResource([item], { listed });
+  assert.ok(!('problem' in app));
+  assert.equal(app.prefersBorder, true);
+  assert.deepEqual(app.csp.connectDomains, ['https://a.example']);
+});
+
+const bad: readonly (readonly [string, readonly AppContents[], RegExp])[] = [
+  ['nothing', [], /no page/],
+  ['a page of another type', [{ uri: 'ui://a', mimeType: 'text/html', data: '<p>' }], /no page/],
+  ['a page of no type', [{ uri: 'ui://a', data: '<p>' }], /no page/],
+  ['bytes that are no text', [{ uri: 'ui://a', mimeType: APP_TYPE, data: Uint8Array.of(0xff) }], /not UTF-8/],
+  [
+    'too long a page',
+    [{ uri: 'ui://a', mimeType: APP_TYPE, data: 'é'.repeat(MAX_APP_BYTES / 2 + 1) }],
+    /5\.2 MB/,
+  ],
+];
+for (const [name, contents, problem] of bad) {
+  test(`${name} is no app`, () => {
+    const app = readAppResource(contents);
+    assert.ok('problem' in app);
+    assert.match(app.problem, problem);
+  });
+}
+
+test('a page may come as bytes', () => {
+  const app = readAppResource([{ uri: 'ui://a', mimeType: APP_TYPE, data: Buffer.from('<p>é</p>') }]);
+  assert.ok(!('problem' in app));
+  assert.equal(app.html, '<p>é</p>');
+});
+
+test('an app that declares nothing reaches nothing', () => {
+  assert.deepEqual(policyOf(read({}).csp).split('; '), [
+    "default-src 'none'",
+    "script-src 'unsafe-inline'",
+    "style-src 'unsafe-inline'",
+    'img-src data: blob:',
+    'font-src data:',
+    'media-src data: blob:',
+    "connect-src 'none'",
+    "frame-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "object-src 'none'",
+  ]);
+});
+
+test('each list opens its own directives and no other', () => {
+  const csp = {
+    connectDomains: ['https://c.example'],
+    resourceDomains: ['https://r.example'],
+    frameDomains: ['https://f.example'],
+    baseUriDomains: ['https://b.example'],
+  };
+  assert.deepEqual(policyOf(csp, ['https://own.example']).split('; '), [
+    "default-src 'none'",
+    "script-src 'unsafe-inline' https://own.example https://r.example",
+    "style-src 'unsafe-inline' https://r.example",
+    'img-src data: blob: https://r.example',
+    'font-src data: https://r.example',
+    'media-src data: blob: https://r.example',
+    'connect-src https://c.example',
+    'frame-src https://f.example',
+    'base-uri https://b.example',
+    "form-action 'none'",
+    "object-src 'none'",
+  ]);
+});
+
+const pages = [
+  '<!DOCTYPE html><html><head></head></html>',
+  '\uFEFF<!DOCTYPE html><html>',
+  '\uFEFF\uFEFFtext',
+  '<!-- a comment --><!DOCTYPE html>',
+  '<!-- a comment that never ends',
+  '--><script src="https://evil.example/x.js"></script>',
+  '"><script src="https://evil.example/x.js"></script>',
+  '<meta http-equiv="refresh" content="0;url=https://evil.example">',
+  '<base href="https://evil.example"><html><head>',
+  '<?xml version="1.0"?><html>',
+  '',
+];
+for (const html of pages) {
+  test(`the policy comes before ${JSON.stringify(html.slice(0, 40))}`, () => {
+    const page = withPolicy(html, read({}).csp);
+    const policy = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; ';
+    const before = '<!DOCTYPE html><html><head><meta charset="utf-8">';
+    assert.ok(page.startsWith(before + policy), page);
+    // What is ours holds no sign that the app could close.
+    const ours = page.slice(0, page.length - html.replace(/^\uFEFF+/, '').length);
+    assert.doesNotMatch(ours, /--|\uFEFF|evil/);
+    assert.equal(page, ours + html.replace(/^\uFEFF+/, ''));
+  });
+}
+
+const names: readonly (readonly [string, string])[] = [
+  ['ui://weather/view.html', 'view.html'],
+  ['ui://weather/view', 'view.html'],
+  ['ui://weather/..%2F..%2Fpasswd', '.._.._passwd.html'],
+  ['ui://%20', 'app.html'],
+];
+for (const [uri, name] of names) {
+  test(`the app ${uri} is kept as a file called ${name}, which the model does not get`, async () => {
+    const saved: NewAsset[] = [];
+    const result = await processMixedToolResult(
+      { content: [{ type: 'text', text: 'Sunny' }, appBlock('<!DOCTYPE html><p>é</p>', uri)] },
+      {
+        spillFolder: async () => '/nowhere',
+        save: async (asset) => {
+          saved.push(asset);
+          return { number: 1, path: 'cmdassets/tool-file-1.html' };
+        },
+      },
+    );
+    assert.equal(saved[0]?.extension, 'html');
+    assert.equal(Buffer.from(saved[0].bytes as Uint8Array).toString(), '<!DOCTYPE html><p>é</p>');
+    const written = `[Tool generated file 1: ${name}](cmdassets/tool-file-1.html)`;
+    assert.equal(renderToolResult(result), `Sunny\n\n<!-- for the user only -->\n\n${written}`);
+  });
+}

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fixesFor } from '../../../../src/mcp/callArguments/fixes.ts';
+import { ArgumentHelp } from '../../../../src/mcp/callArguments/help.ts';
+import { applyEdit } from '../../../kit/applyEdit.ts';
+
+const SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: {
+    title: { type: 'string', description: 'What stands above it.' },
+    values: { type: 'array', items: { type: 'number' } },
+    style: { enum: ['bars', 'lines'] },
+    image: { type: 'string', contentEncoding: 'base64', minLength: 40 },
+    place: { $ref: '#/$defs/place' },
+  },
+  required: ['title', 'values'],
+  additionalProperties: false,
+  $defs: {
+    place: {
+      type: 'object',
+      properties: { city: { type: 'string' }, kind: { enum: ['home', 'work'] } },
+      required: ['city'],
+    },
+  },
+};
+
+async function helpFor(schema: unknown): Promise<ArgumentHelp> {
+  const help = await ArgumentHelp.of(schema);
+  assert.ok(help);
+  return help;
+}
+
+async function problems(text: string, schema: unknown = SCHEMA): Promise<readonly string[]> {
+  const found = await (await helpFor(schema)).check(text);
+  return found.map(({ kind, subject, start, end }) =>
+    `${kind} ${subject}@${text.slice(start, end)}`.replace(' @', '@'),
+  );
+}
+
+async function labels(marked: string, schema: unknown = SCHEMA): Promise<readonly string[]> {
+  const offset = marked.indexOf('‸');
+  const items = await (await helpFor(schema)).complete(marked.replace('‸', ''), offset);
+  return items.map(({ label }) => label).sort();
+}
+
+describe('arguments are checked', () => {
+  const cases: Record<string, readonly string[]> = {
+    '{"title": "a", "values": [1]}': [],
+    '{}': ['missing title@{', 'missing values@{'],
+    '': ['missing title@', 'missing values@'],
+    ' \n': ['missing title@', 'missing values@'],
+    '{"title": 1, "values": []}': ['type string@1'],
+    '{"title": "a", "values": ["x"]}': ['type number@"x"'],
+    '{"title": "a", "values": [], "colour": 1}': ['unknown colour@"colour"'],
+    '{"title": "a", "values": [], "style": "pie"}': ['choice@"pie"'],
+    '{"title": "a", "values": [], "place": {}}': ['missing city@"place"'],
+    '{"title": "a", "values": [], "place": {"city": "b", "kind": "x"}}': ['choice@"x"'],
+    '{"title": "a", "values": [], "image": "abc"}': ['other@"abc"'],
+    '{"title": "a", "values": [], "image": "asset:tool-image-20261116-093012-V1StGXR8-1.png"}': [],
+    '{"title": "a", "values": "file:data.csv"}': [],
+    '{"title": "a", "values": [1,]}': ['syntax@,'],
+    '[1]': ['type object@[1]'],
+    '{"$schema": "https://example.com/s", "title": "a", "values": []}': [],
+  };
+  for (const [text, expected] of Object.entries(cases)) {
+    it(JSON.stringify(text), async () => assert.deepEqual(await problems(text), expected));
+  }
+
+  it('and while they are no JSON, nothing is said of what is missing', async () => {
+    assert.ok((await problems('{"title": ')).every((each) => each.startsWith('syntax')));
+    assert.ok((await problems('{"title": // a\n 1}')).every((each) => each.startsWith('syntax')));
+    assert.notDeepEqual(await problems('{"title": // a\n 1}'), []);
+  });
+});
+
+describe('arguments are completed', () => {
+  it('with the names that are not there yet', async () => {
+    assert.deepEqual(await labels('{"title": "a", "‸"}'), ['image', 'place', 'style', 'values']);
+    assert.deepEqual(await labels('{"place": {‸}}'), ['city', 'kind']);
+  });
+
+  it('with the values that the schema lists', async () => {
+    assert.deepEqual(await labels('{"style": ‸}'), ['"bars"', '"lines"']);
+    assert.deepEqual(await labels('{"place": {"kind": "‸"}}'), ['"home"', '"work"']);
+  });
+
+  it('in the place of what was typed', async () => {
+    const help = await helpFor(SCHEMA);
+    const [item] = await help.complete('{"ti"}', 4);
+    assert.ok(item);
+    assert.deepEqual([item.start, item.end, item.kind], [1, 5, 'property']);
+    assert.match(item.snippet, /^"title": "\$\{?1/);
+    assert.equal(item.about, 'What stands above it.');
+  });
+
+  it('never with snippets, variables or Markdown of the server', async () => {
+    const hostile = {
+      type: 'object',
+      defaultSnippets: [{ label: 'own', bodyText: '$CLIPBOARD' }],
+      properties: {
+        [`\${CLIPBOARD}`]: { type: 'string', default: '$CLIPBOARD', markdownDescription: '[x](command:y)' },
+        a: { defaultSnippets: [{ label: 'evil', bodyText: `\${CLIPBOARD}` }], enum: ['$TM_FILENAME'] },
+      },
+    };
+    const help = await helpFor(hostile);
+    for (const [text, offset] of [
+      ['{""}', 2],
+      ['{"a": }', 6],
+      ['', 0],
+    ] as const) {
+      for (const { snippet, about = '' } of await help.complete(text, offset)) {
+        assert.doesNotMatch(snippet.replace(/\\\$/g, ''), /\$\{?[A-Z]/);
+        assert.doesNotMatch(about, /command:/);
+      }
+    }
+  });
+});
+
+describe('what is under the cursor', () => {
+  it('is known by the name of an argument and by its value', async () => {
+    const help = await helpFor(SCHEMA);
+    const text = '{"place": {"kind": "home"}, "values": [1, 2]}';
+    assert.deepEqual(help.at(text, text.indexOf('kind'))?.steps, ['place', 'kind']);
+    assert.deepEqual(help.at(text, text.indexOf('home'))?.choices, ['home', 'work']);
+    assert.deepEqual(help.at(text, text.indexOf('2'))?.steps, ['values', 1]);
+    assert.equal(help.at('', 0), undefined);
+  });
+});
+
+describe('problems of arguments are put right', () => {
+  async function fixed(text: string): Promise<readonly string[]> {
+    const help = await helpFor(SCHEMA);
+    const found = await help.check(text);
+    return found.flatMap((each) =>
+      fixesFor(help, text, each, found).map(({ edit }) => applyEdit(text, edit)),
+    );
+  }
+
+  const cases: Record<string, readonly string[]> = {
+    '{}': ['{"title": "text", "values": [0]}', '{"title": "text", "values": [0]}'],
+    '': ['{"title": "text", "values": [0]}\n', '{"title": "text", "values": [0]}\n'],
+    '{"title": "a"}': ['{"title": "a", "values": [0]}'],
+    '{\n  "title": "a"\n}': ['{\n  "title": "a",\n  "values": [0]\n}'],
+    '{"title": "a", "values": [], "x": {"y": 1}}': ['{"title": "a", "values": []}'],
+    '{"x": 1, "title": "a", "values": []}': ['{"title": "a", "values": []}'],
+    '{"title": "a", "values": [], "place": {}}': ['{"title": "a", "values": [], "place": {"city": "text"}}'],
+    '{"title": "a", "values": [], "style": "pie"}': [
+      '{"title": "a", "values": [], "style": "bars"}',
+      '{"title": "a", "values": [], "style": "lines"}',
+    ],
+    '{"title": 1, "values": []}': [],
+  };
+  for (const [text, expected] of Object.entries(cases)) {
+    it(JSON.stringify(text), async () => assert.deepEqual(await fixed(text), expected));
+  }
+});
+
+describe('schemas that mean harm', () => {
+  it('are not used when they refer elsewhere or have patterns that take for ever', async () => {
+    assert.equal(await ArgumentHelp.of({ type: 'object', $ref: 'https://example.com/x' }), undefined);
+    assert.equal(await ArgumentHelp.of({ properties: { a: { pattern: '^(a+)+$' } } }), undefined);
+    assert.equal(await ArgumentHelp.of(null), undefined);
+  });
+
+  it('cannot make the check take for ever, and do not end it with an exception', async () => {
+    const branches = Array.from({ length: 20 }, () => ({ $ref: '#/$defs/node' }));
+    const node = { type: 'object', properties: { a: { anyOf: branches } } };
+    const help = await helpFor({ $ref: '#/$defs/node', $defs: { node } });
+    const deep = `${'{"a": '.repeat(40)}1${'}'.repeat(40)}`;
+    assert.deepEqual(await help.check(deep), []);
+    assert.deepEqual(await help.complete(deep.replace('1', '{""}'), deep.indexOf('1') + 2), []);
+    const itself = await helpFor({ anyOf: [{ $ref: '#' }, { $ref: '#' }] });
+    assert.deepEqual(await itself.check('{}'), []);
+  });
+
+  it('may go in circles', async () => {
+    const tree = {
+      type: 'object',
+      properties: { name: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } },
+      required: ['name'],
+    };
+    assert.deepEqual(await problems('{"name": "a", "children": [{"name": "b", "children": [{}]}]}', tree), [
+      'missing name@{',
+    ]);
+    assert.deepEqual(await labels('{"name": "a", "children": [{"‸"}]}', tree), ['children', 'name']);
+  });
+
+  it('meet arguments of any depth and length', async () => {
+    const help = await helpFor(SCHEMA);
+    await help.check('['.repeat(100_000));
+    await help.check(`{"title": "${'x'.repeat(1_000_000)}"}`);
+    await help.complete('{"a":'.repeat(20_000), 5);
+    assert.doesNotThrow(() => help.at('['.repeat(100_000), 5));
+  });
+});

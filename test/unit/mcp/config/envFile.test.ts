@@ -1,0 +1,139 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: what looks like a variable stays as it is.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { parseEnvFile, withEnvFile } from '../../../../src/mcp/config/envFile.ts';
+import { fingerprintServer } from '../../../../src/mcp/config/fingerprint.ts';
+import { inputsOf, resolveInputs } from '../../../../src/mcp/config/inputs.ts';
+import type { ServerConfig } from '../../../../src/mcp/config/types.ts';
+
+describe('an env file', () => {
+  const cases: readonly [string, string, Readonly<Record<string, string>>][] = [
+    ['plain lines', 'A=1\nB_2= two words \nC.d-e=', { A: '1', B_2: 'two words', 'C.d-e': '' }],
+    ['lines of Windows, and a byte order mark', '\uFEFFA=1\r\nB=2\r\n', { A: '1', B: '2' }],
+    [
+      'blanks and comments',
+      '\n# A=0\n  # x\nA=1 # one\nB=a#b\nC=#c\nD="a # b" # c',
+      { A: '1', B: 'a#b', C: '', D: 'a # b' },
+    ],
+    ['as a shell exports them', 'export A=1\n  export   B = 2\nexport=3', { A: '1', B: '2', export: '3' }],
+    ['double quotes know escapes', 'A="a\\nb\\t\\"c\\" \\\\ \\$x \\q"', { A: 'a\nb\t"c" \\ $x \\q' }],
+    ['single quotes know none', 'A=\'a\\nb "c"\'', { A: 'a\\nb "c"' }],
+    ['outside of quotes there are none', 'A=C:\\new', { A: 'C:\\new' }],
+    ['what is quoted may go over lines', 'A="1\n2"\nB=\'3\r\n4\'', { A: '1\n2', B: '3\n4' }],
+    ['nothing is filled in', 'A=1\nB=$A ${A} $(id) `id`', { A: '1', B: '$A ${A} $(id) `id`' }],
+    ['the last one counts', 'A=1\nA=2', { A: '2' }],
+    ['quotes inside of a value', "A=it's", { A: "it's" }],
+  ];
+  for (const [name, text, expected] of cases) {
+    test(name, () => assert.deepEqual(parseEnvFile(text), { variables: expected, problems: [] }));
+  }
+
+  test('a bad line is a problem with its number and without its words, and the others live on', () => {
+    const text = 'A="1\n2"\nsecret\nB="secret\n=secret\n1C=secret\nD=secret\0\nE=\'a\' b\nF=1';
+    const { variables, problems } = parseEnvFile(text);
+    assert.deepEqual(variables, { A: '1\n2', F: '1' });
+    assert.deepEqual(
+      problems,
+      [3, 4, 5, 6, 7, 8].map((line) => `Line ${line} is left out: it is not NAME=value.`),
+    );
+  });
+
+  test('a name from the prototype is an ordinary one', () => {
+    const { variables } = parseEnvFile('__proto__=1');
+    assert.deepEqual(Object.entries(variables), [['__proto__', '1']]);
+  });
+
+  test('anything can be read', () => {
+    const piece = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('A=', '"', "'", '\\', '\n', '#', 'export '),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+        const { variables } = parseEnvFile(pieces.join(''));
+        for (const [name, value] of Object.entries(variables)) {
+          assert.match(name, /^[A-Za-z_][\w.-]*$/);
+          assert.ok(!value.includes('\0'));
+        }
+      }),
+    );
+  });
+
+  test('every value can be written between double quotes', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (value) => {
+        const text = value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
+        assert.deepEqual(parseEnvFile(`A="${text}"`).variables, { A: value });
+      }),
+    );
+  });
+});
+
+describe('a server with an env file', () => {
+  const config: ServerConfig = {
+    kind: 'stdio',
+    command: 'x',
+    args: [],
+    env: { A: 'own' },
+    envFile: '/f.env',
+  };
+  const reading = (text: string) => withEnvFile(config, async () => text);
+
+  test('has its variables, of which its own win', async () => {
+    const read = await reading('A=file\nB=2');
+    assert.deepEqual(read, { ...config, fileVariables: { A: 'file', B: '2' } });
+    const { config: started } = await resolveInputs(read, async () => undefined);
+    assert.deepEqual(started, { ...config, env: { A: 'own', B: '2' } });
+    assert.deepEqual(await reading('# nothing'), config);
+  });
+
+  test('nothing is filled in: what looks like a variable stays as it is', async () => {
+    const read = await reading('B=${env:HOME} ${workspaceFolder} ${nope}');
+    const { config: started } = await resolveInputs(read, () => assert.fail('was asked'));
+    assert.deepEqual(started, { ...config, env: { A: 'own', B: '${env:HOME} ${workspaceFolder} ${nope}' } });
+  });
+
+  test('an input in the file is refused, so that no file gets what was given to another', async () => {
+    await assert.rejects(reading('B=1\nKEY=x${input:key}\nTWO="${input:key}"'), {
+      message:
+        'Its env file /f.env uses ${input:…} in KEY, TWO, and nothing is filled in there. Move that to "env" in the configuration.',
+    });
+    const forged = { ...config, fileVariables: { B: '${input:key}' } };
+    assert.deepEqual(inputsOf(forged), []);
+    const { config: started } = await resolveInputs(forged, () => assert.fail('was asked'));
+    assert.deepEqual(started, { ...config, env: { A: 'own', B: '${input:key}' } });
+  });
+
+  test('is another server when the file changes', async () => {
+    const [before, after] = await Promise.all([reading('B=1'), reading('B=2')]);
+    assert.notEqual(fingerprintServer(before), fingerprintServer(after));
+  });
+
+  test('is told which lines were left out', async () => {
+    const told: string[] = [];
+    await withEnvFile(
+      config,
+      async () => 'B',
+      (problem) => told.push(problem),
+    );
+    assert.deepEqual(told, ['/f.env: Line 1 is left out: it is not NAME=value.']);
+  });
+
+  test('without its file is a sentence', async () => {
+    const read = () => Promise.reject(new Error('there is no such file'));
+    await assert.rejects(withEnvFile(config, read), {
+      message:
+        'Its env file /f.env could not be read: there is no such file. Make that file, or take "envFile" out of the configuration.',
+    });
+  });
+
+  test('nothing is read for the others', async () => {
+    const remote: ServerConfig = { kind: 'http', url: 'http://h', headers: {} };
+    const { envFile: _none, ...plain } = config;
+    const read = () => assert.fail('was read');
+    assert.equal(await withEnvFile(remote, read), remote);
+    assert.equal(await withEnvFile(plain, read), plain);
+  });
+});

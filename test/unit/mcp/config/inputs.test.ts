@@ -1,0 +1,158 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { inputsOf, readInputs, resolveInputs } from '../../../../src/mcp/config/inputs.ts';
+import type { ServerConfig } from '../../../../src/mcp/config/types.ts';
+
+const PROGRAM: ServerConfig = {
+  kind: 'stdio',
+  command: '${input:program}',
+  args: ['--key=${input:key}', '${input:key}${input:program}', '${env:HOME}'],
+  env: { KEY: '${input:key}', '${input:name}': 'plain' },
+  cwd: '/${input:folder}',
+};
+const ADDRESS: ServerConfig = {
+  kind: 'http',
+  url: 'https://${input:host}/',
+  headers: { Authorization: 'Bearer ${input:key}' },
+  oauth: { clientId: 'me', clientSecret: '${input:secret}', scopes: ['${input:scope}'] },
+};
+
+const answers: Readonly<Record<string, string>> = {
+  program: 'node',
+  key: '$& ${input:host}',
+  folder: 'f',
+  host: 'h.example',
+  secret: 's',
+  scope: 'read',
+};
+const answer = async (id: string) => answers[id];
+
+describe('inputs of a configuration', () => {
+  test('are found in every text, each once, and not in names', () => {
+    assert.deepEqual(inputsOf(PROGRAM), ['program', 'key', 'folder']);
+    assert.deepEqual(inputsOf(ADDRESS), ['host', 'key', 'secret', 'scope']);
+  });
+
+  test('are filled in as they are: what is given is not read again', async () => {
+    assert.deepEqual((await resolveInputs(PROGRAM, answer)).config, {
+      kind: 'stdio',
+      command: 'node',
+      args: ['--key=$& ${input:host}', '$& ${input:host}node', '${env:HOME}'],
+      env: { KEY: '$& ${input:host}', '${input:name}': 'plain' },
+      cwd: '/f',
+    });
+    assert.deepEqual((await resolveInputs(ADDRESS, answer)).config, {
+      kind: 'http',
+      url: 'https://h.example/',
+      headers: { Authorization: 'Bearer $& ${input:host}' },
+      oauth: { clientId: 'me', clientSecret: 's', scopes: ['read'] },
+    });
+  });
+
+  test('each is asked for once, and nobody is asked when there is none', async () => {
+    const asked: string[] = [];
+    const plain: ServerConfig = { kind: 'stdio', command: 'x', args: [], env: {} };
+    const ask = async (id: string) => {
+      asked.push(id);
+      return 'x';
+    };
+    assert.deepEqual(await resolveInputs(plain, ask), { config: plain, secrets: [] });
+    await resolveInputs(PROGRAM, ask);
+    assert.deepEqual(asked, ['program', 'key', 'folder']);
+  });
+
+  test('what was given and what comes from the environment must not be told, unless it is too short to hide', async () => {
+    const config: ServerConfig = {
+      kind: 'http',
+      url: 'https://h/path-value/${input:host}/${input:scope}/${input:secret}',
+      headers: {},
+      fromEnvironment: ['PART', 'SHORT', 'GONE'],
+    };
+    const env = { PART: 'path-value', SHORT: 'abc', OTHER: 'other' };
+    const { secrets } = await resolveInputs(config, answer, env);
+    assert.deepEqual(secrets, ['h.example', 'read', 'path-value']);
+  });
+
+  test('one that is not given is a sentence, and no further one is asked for', async () => {
+    const asked: string[] = [];
+    const ask = async (id: string) => void asked.push(id);
+    await assert.rejects(resolveInputs(PROGRAM, ask as () => Promise<undefined>), {
+      message: 'The input "program" was not given. Start the server again to be asked.',
+    });
+    assert.deepEqual(asked, ['program']);
+  });
+
+  const unfit: readonly [string, ServerConfig, string, string][] = [
+    ['a NUL', PROGRAM, 'a\0b', 'its "configuration" holds a NUL character; remove it'],
+    [
+      'a header of two lines',
+      { kind: 'http', url: 'http://h', headers: { A: '${input:x}' } },
+      'a\r\nB: b',
+      'its header "A" has a name or value that HTTP does not allow',
+    ],
+    [
+      'an address that is none',
+      { kind: 'http', url: '${input:x}', headers: {} },
+      'file:///secret',
+      'its "url" must be a whole address that starts with http:// or https://',
+    ],
+  ];
+  for (const [name, config, value, reason] of unfit) {
+    test(`${name} is refused, without a word of what was given`, () =>
+      assert.rejects(
+        resolveInputs(config, async () => value),
+        { message: `An input does not fit into the configuration of the server: ${reason}.` },
+      ));
+  }
+});
+
+describe('the list of inputs', () => {
+  const cases: readonly [string, unknown, unknown][] = [
+    [
+      'a text',
+      { id: 'a', type: 'promptString', description: 'Key', password: true, default: 'x' },
+      { kind: 'text', description: 'Key', password: true, default: 'x' },
+    ],
+    [
+      'a choice',
+      { id: 'a', type: 'pickString', options: ['x', { label: 'Y!', value: 'y' }, 5] },
+      {
+        kind: 'choice',
+        options: [
+          { label: 'x', value: 'x' },
+          { label: 'Y!', value: 'y' },
+        ],
+      },
+    ],
+  ];
+  for (const [name, json, expected] of cases) {
+    test(name, () => assert.deepEqual(readInputs([json]).inputs.get('a'), expected));
+  }
+
+  const bad: readonly [string, unknown, RegExp][] = [
+    [
+      'a command of the editor',
+      { id: 'a', type: 'command', command: 'x' },
+      /^Input "a".*must not run commands/,
+    ],
+    ['an unknown type', { id: 'a', type: 'x' }, /^Input "a".*promptString/],
+    ['a choice of nothing', { id: 'a', type: 'pickString', options: [] }, /^Input "a".*"options"/],
+    ['no id', { type: 'promptString' }, /^Input number 1 .*"id"/],
+    ['no object', 5, /^Input number 1 /],
+  ];
+  for (const [name, json, expected] of bad) {
+    test(`${name} is a problem, and the others live on`, () => {
+      const { inputs, problems } = readInputs([json, { id: 'good', type: 'promptString' }]);
+      assert.deepEqual([...inputs.keys()], ['good']);
+      assert.equal(problems.length, 1);
+      assert.match(problems[0] ?? '', expected);
+    });
+  }
+
+  test('none at all is no problem, and no list is one', () => {
+    assert.deepEqual(readInputs(undefined), { inputs: new Map(), problems: [] });
+    assert.equal(readInputs({}).problems.length, 1);
+  });
+});

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { collectTools, type ToolListOptions } from '../../../../src/mcp/lists/tools.ts';
+
+const list = (tools: unknown, options?: ToolListOptions) =>
+  collectTools('s', async () => ({ tools }), options);
+const readOne = async (definition: object) => (await list([{ name: 't', ...definition }])).tools[0];
+const names = (found: Awaited<ReturnType<typeof list>>) => found.tools.map(({ tool }) => tool);
+
+describe('a tool is read', () => {
+  const PLAIN = { server: 's', tool: 't', inputSchema: { type: 'object' } };
+  const cases: Readonly<Record<string, readonly [object, object]>> = {
+    'with nothing but its name': [{}, PLAIN],
+    'with its title and description': [
+      { title: 'T', description: 'D' },
+      { title: 'T', description: 'D' },
+    ],
+    'with the title of its annotations': [{ annotations: { title: 'T' } }, { title: 'T' }],
+    'with its hints': [
+      { annotations: { readOnlyHint: false, destructiveHint: true } },
+      { readOnly: false, destructive: true },
+    ],
+    'without hints that are none': [{ annotations: { readOnlyHint: 'yes', destructiveHint: 1 } }, {}],
+    'with the schema of its output': [
+      { outputSchema: { type: 'object', properties: {} } },
+      { outputSchema: { type: 'object', properties: {} } },
+    ],
+    'as one that must be a task': [{ execution: { taskSupport: 'required' } }, { task: 'required' }],
+    'as one that may be a task': [{ execution: { taskSupport: 'optional' } }, { task: 'optional' }],
+    'as one that is no task': [{ execution: { taskSupport: 'forbidden' } }, {}],
+    'with its app': [{ _meta: { ui: { resourceUri: 'ui://a/b' } } }, { app: 'ui://a/b' }],
+    'with its app under the older name': [{ _meta: { 'ui/resourceUri': 'ui://a' } }, { app: 'ui://a' }],
+    'without an app that is a page elsewhere': [{ _meta: { ui: { resourceUri: 'https://a' } } }, {}],
+    'as one for apps only': [{ _meta: { ui: { visibility: ['app'] } } }, { forAppsOnly: true }],
+    'as one for models and apps': [{ _meta: { ui: { visibility: ['model', 'app'] } } }, {}],
+    'with its icon': [
+      { icons: [{ src: 'data:image/png;base64,AAAA' }] },
+      { icon: 'data:image/png;base64,AAAA' },
+    ],
+  };
+  for (const [rule, [definition, expected]] of Object.entries(cases)) {
+    it(rule, async () => assert.deepEqual(await readOne(definition), { ...PLAIN, ...expected }));
+  }
+
+  it('with a description of five million letters cut', async () => {
+    const tool = await readOne({ description: 'x'.repeat(5_000_000), title: 'y'.repeat(1000) });
+    assert.match(tool?.description ?? '', /^x{4000}… \(5000000 characters\)$/);
+    assert.match(tool?.title ?? '', /^y{200}… \(1000 characters\)$/);
+  });
+});
+
+describe('a tool is left out alone', () => {
+  const cases: Readonly<Record<string, readonly [unknown, RegExp]>> = {
+    'without a name': [{}, /^Tool 2 of 3 is left out: it has no name\.$/],
+    'with a name that hides something': [
+      { name: 'a\u202eb' },
+      /name "a⟦U\+202E⟧b" has characters that cannot/,
+    ],
+    'with a name of a million letters': [{ name: 'x'.repeat(1e6) }, /too many\.$/],
+    'when its input schema is none': [
+      { name: 'bad', inputSchema: [] },
+      /"bad" cannot be used, because its input schema is not an object\.$/,
+    ],
+    'when its input schema leads elsewhere': [
+      { name: 'bad', inputSchema: { $ref: 'https://example.com' } },
+      /"bad" cannot be used, because its input schema refers to "https:\/\/example.com", and nothing is fetched\.$/,
+    ],
+    'when its output schema can take for ever': [
+      { name: 'bad', outputSchema: { pattern: '^(a+)+$' } },
+      /"bad" cannot be used, because its output schema has the pattern/,
+    ],
+    'when it is listed twice': [
+      { name: 'first', title: 'Other' },
+      /^Tool "first" is listed twice; the first/,
+    ],
+  };
+  for (const [rule, [definition, notice]] of Object.entries(cases)) {
+    it(rule, async () => {
+      const found = await list([{ name: 'first' }, definition, { name: 'last' }]);
+      assert.deepEqual(names(found), ['first', 'last']);
+      assert.equal(found.notices.length, 1);
+      assert.match(found.notices[0] ?? '', notice);
+      assert.ok((found.notices[0] ?? '').length < 500);
+    });
+  }
+
+  it('when it declares headers wrongly, where headers are sent', async () => {
+    const bad = { name: 'bad', inputSchema: { properties: { a: { type: 'string', 'x-mcp-header': '' } } } };
+    const found = await list([bad, { name: 'good' }], { paramHeaders: true });
+    assert.deepEqual(names(found), ['good']);
+    assert.match(
+      found.notices.join(),
+      /"bad" cannot be used, because its input schema declares x-mcp-header/,
+    );
+    assert.deepEqual(names(await list([bad, { name: 'good' }])), ['bad', 'good']);
+  });
+});
+
+describe('a list of tools', () => {
+  const page = (at: number) => ({ tools: [{ name: `t${at}` }], nextCursor: `c${at + 1}` });
+
+  it('is read page by page', async () => {
+    const asked: (string | undefined)[] = [];
+    const found = await collectTools('s', async (cursor) => {
+      asked.push(cursor);
+      return cursor === undefined ? page(0) : cursor === 'c1' ? page(1) : { tools: [{ name: 't2' }] };
+    });
+    assert.deepEqual(
+      [asked, names(found)],
+      [
+        [undefined, 'c1', 'c2'],
+        ['t0', 't1', 't2'],
+      ],
+    );
+    assert.deepEqual(found.notices, []);
+  });
+
+  it('that runs in a circle is read once, without anything twice', async () => {
+    const pages = [page(0), page(1), { ...page(2), nextCursor: 'c1' }];
+    let asked = 0;
+    const found = await collectTools('s', async (cursor) => {
+      asked += 1;
+      return pages[Number(cursor?.slice(1) ?? 0)];
+    });
+    assert.deepEqual([asked, names(found)], [3, ['t0', 't1', 't2']]);
+    assert.deepEqual(found.notices, ['The list of tools does not end; it was read once.']);
+  });
+
+  it('that never ends is cut', async () => {
+    let asked = 0;
+    const found = await collectTools('s', async () => page(asked++));
+    assert.deepEqual([asked, found.tools.length], [101, 101]);
+    assert.deepEqual(found.notices, ['The list of tools was cut after 101.']);
+  });
+
+  it('that never ends and holds nothing is cut, too', async () => {
+    let asked = 0;
+    const found = await collectTools('s', async () => ({ tools: [], nextCursor: `${asked++}` }));
+    assert.deepEqual([asked, found.notices], [101, ['The list of tools was cut after 0.']]);
+  });
+
+  it('whose cursor is a million letters long ends there', async () => {
+    const found = await collectTools('s', async () => ({ ...page(0), nextCursor: 'x'.repeat(1e6) }));
+    assert.deepEqual(names(found), ['t0']);
+    assert.match(found.notices.join(), /was cut after 1\./);
+  });
+
+  it('of a million tools is cut', async () => {
+    const found = await list(Array.from({ length: 1e6 }, (_, at) => ({ name: `t${at}` })));
+    assert.equal(found.tools.length, 1000);
+    assert.deepEqual(found.notices, ['The list of tools was cut after 1000.']);
+  });
+
+  it('of exactly as many tools as are kept is whole', async () => {
+    const found = await list(Array.from({ length: 1000 }, (_, at) => ({ name: `t${at}` })));
+    assert.deepEqual([found.tools.length, found.notices], [1000, []]);
+  });
+
+  it('of a million bad tools is not looked at to its end, and says little', async () => {
+    let looked = 0;
+    const bad = {
+      get name() {
+        looked += 1;
+        return 5;
+      },
+    };
+    const found = await list(new Array(1e6).fill(bad));
+    assert.equal(looked, 10_000);
+    assert.equal(found.notices.length, 22);
+    assert.deepEqual(found.notices.slice(20), [
+      '9980 more entries are left out.',
+      'The list of tools was cut after 0.',
+    ]);
+  });
+
+  it('that breaks off keeps what came, and says why', async () => {
+    const found = await collectTools('s', async (cursor) => {
+      if (cursor !== undefined) throw new Error('it crashed');
+      return page(0);
+    });
+    assert.deepEqual([names(found), found.failure], [['t0'], 'it crashed']);
+  });
+
+  it('that is no list is a failure', async () => {
+    assert.equal((await list({ name: 't' })).failure, 'it answered without a list of tools');
+  });
+});

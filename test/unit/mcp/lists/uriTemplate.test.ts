@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { fillBlanks, readBlanks } from '../../../../src/mcp/lists/uriTemplate.ts';
+
+const VALUES = {
+  var: 'value',
+  hello: 'Hello World!',
+  path: '/foo/bar',
+  x: '1024',
+  y: '768',
+  empty: '',
+  list: 'red,green',
+};
+
+describe('filling blanks', () => {
+  const cases: Record<string, string> = {
+    '{var}': 'value',
+    '{hello}': 'Hello%20World%21',
+    '{+hello}': 'Hello%20World!',
+    '{+path}/here': '/foo/bar/here',
+    '{path}/here': '%2Ffoo%2Fbar/here',
+    'X{#var}': 'X#value',
+    '{x,hello,y}': '1024,Hello%20World%21,768',
+    '{#x,hello,y}': '#1024,Hello%20World!,768',
+    'X{.var}': 'X.value',
+    '{/var,x}/here': '/value/1024/here',
+    '{/list*}': '/red/green',
+    '{;x,y,empty}': ';x=1024;y=768;empty',
+    '{?x,y,empty}': '?x=1024&y=768&empty=',
+    '?fixed=yes{&x}': '?fixed=yes&x=1024',
+    '{?undef,x}': '?x=1024',
+    'a{undef}b': 'ab',
+    '{var:3}': 'val',
+    '{var:30}': 'value',
+    'no blanks': 'no blanks',
+    '{}': '{}',
+  };
+  for (const [template, filled] of Object.entries(cases)) {
+    it(template, () => assert.equal(fillBlanks(template, VALUES), filled));
+  }
+
+  it('keeps what is encoded already where signs are kept', () => {
+    assert.equal(fillBlanks('{+a}', { a: '%20[x] %' }), '%20[x]%20%25');
+  });
+
+  it('takes no value from where nobody put one', () => assert.equal(fillBlanks('a{toString}', {}), 'a'));
+
+  it('never throws, and a simple value adds no sign to an address', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (template, value) => {
+        readBlanks(template);
+        fillBlanks(template, { a: value });
+        assert.match(fillBlanks('{a}', { a: value }), /^[A-Za-z0-9._~%-]*$/);
+      }),
+    );
+  });
+});
+
+it('blanks are asked for once, in their order; those of a query may be left out', () => {
+  assert.deepEqual(readBlanks('demo://{b}/{a:3}/{b}{?c*,d}'), [
+    { name: 'b', required: true },
+    { name: 'a', required: true },
+    { name: 'c', required: false },
+    { name: 'd', required: false },
+  ]);
+});

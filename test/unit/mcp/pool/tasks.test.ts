@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { callAsTask, type SendRequest, type TaskRequestOptions } from '../../../../src/mcp/pool/tasks.ts';
+import type { ToolProgress } from '../../../../src/ports/tools.ts';
+
+type Answer = object | Error | ((options: TaskRequestOptions) => Promise<unknown>);
+const task = (status: unknown, more: object = {}) => ({ taskId: 'id', status, ...more });
+const RESULT = { content: [{ type: 'text', text: 'done' }] };
+
+/** Answers each request with the next thing of the script, and remembers everything that was asked and waited. */
+function play(script: Readonly<Record<string, readonly Answer[]>>) {
+  const left = new Map(Object.entries(script).map(([method, answers]) => [method, [...answers]]));
+  const asked: string[] = [];
+  const waited: number[] = [];
+  const told: ToolProgress[] = [];
+  const abort = new AbortController();
+  const options = new Map<string, TaskRequestOptions>();
+  const request: SendRequest = async (method, params, own) => {
+    asked.push(`${method} ${JSON.stringify(params)}`);
+    options.set(method, own);
+    const answer = left.get(method)?.shift() ?? new Error(`No answer to ${method} is scripted.`);
+    if (answer instanceof Error) throw answer;
+    return typeof answer === 'function' ? answer(own) : answer;
+  };
+  const run = () =>
+    callAsTask(request, {
+      params: { name: 't', arguments: { x: 1 } },
+      signal: abort.signal,
+      onProgress: (progress) => told.push(progress),
+      wait: async (ms) => void waited.push(ms),
+    });
+  return { run, asked, waited, told, abort, options };
+}
+
+const methods = (asked: readonly string[]) => asked.map((each) => each.split(' ')[0]);
+/** What a request does when it is given up. */
+const untilAborted = ({ signal }: TaskRequestOptions) =>
+  new Promise<never>((_, reject) => {
+    signal?.addEventListener('abort', () => reject(new Error('The request was cancelled.')));
+  });
+
+describe('a call as a task', () => {
+  it('is started, looked after at the interval of the server, and its result is asked for', async () => {
+    const { run, asked, waited } = play({
+      'tools/call': [{ task: task('working', { pollInterval: 200 }) }],
+      'tasks/get': [task('working', { pollInterval: 300 }), task('completed')],
+      'tasks/result': [RESULT],
+    });
+    assert.equal(await run(), RESULT);
+    assert.deepEqual(asked, [
+      'tools/call {"name":"t","arguments":{"x":1},"task":{"ttl":3600000}}',
+      'tasks/get {"taskId":"id"}',
+      'tasks/get {"taskId":"id"}',
+      'tasks/result {"taskId":"id"}',
+    ]);
+    assert.deepEqual(waited, [200, 300]);
+  });
+
+  it('that is over at once is not looked after', async () => {
+    const { run, asked } = play({ 'tools/call': [{ task: task('completed') }], 'tasks/result': [RESULT] });
+    assert.equal(await run(), RESULT);
+    assert.deepEqual(methods(asked), ['tools/call', 'tasks/result']);
+  });
+
+  it('that the server answers plainly is answered', async () => {
+    const { run, asked } = play({ 'tools/call': [RESULT] });
+    assert.equal(await run(), RESULT);
+    assert.equal(asked.length, 1);
+  });
+
+  it('is neither hurried nor forgotten, whatever interval the server names', async () => {
+    const intervals = [0, -5, 1, 49.6, 1e9, Number.POSITIVE_INFINITY, '5', null];
+    const { run, waited } = play({
+      'tools/call': [{ task: task('working') }],
+      'tasks/get': [...intervals.map((pollInterval) => task('working', { pollInterval })), task('completed')],
+      'tasks/result': [RESULT],
+    });
+    await run();
+    assert.deepEqual(waited, [1000, 1000, 1000, 50, 50, 30_000, 30_000, 1000, 1000]);
+  });
+
+  it('tells what the server says about it, once each, in one short line', async () => {
+    const { run, told } = play({
+      'tools/call': [{ task: task('working', { statusMessage: 'Reading…' }) }],
+      'tasks/get': [
+        task('working', { statusMessage: 'Reading…' }),
+        task('working', { statusMessage: ' ' }),
+        task('working', { statusMessage: `Writing\n${'x'.repeat(1e6)}` }),
+        task('completed'),
+      ],
+      'tasks/result': [RESULT],
+    });
+    await run();
+    assert.equal(told.length, 2);
+    assert.deepEqual(told[0], { message: 'Reading…' });
+    assert.match(told[1]?.message ?? '', /^Writing x{400,500}$/);
+  });
+
+  it('that needs an answer asks for its result with patience, because the question comes on that way', async () => {
+    const { run, asked, options } = play({
+      'tools/call': [{ task: task('working') }],
+      'tasks/get': [task('input_required', { statusMessage: 'Which one?' })],
+      'tasks/result': [RESULT],
+    });
+    assert.equal(await run(), RESULT);
+    assert.deepEqual(methods(asked), ['tools/call', 'tasks/get', 'tasks/result']);
+    assert.equal(options.get('tasks/result')?.patient, true);
+    assert.equal(options.get('tasks/get')?.patient, undefined);
+  });
+});
+
+describe('a task that does not end well', () => {
+  it('gives the result that says so', async () => {
+    const result = { isError: true, content: [] };
+    const { run } = play({ 'tools/call': [{ task: task('failed') }], 'tasks/result': [result] });
+    assert.equal(await run(), result);
+  });
+
+  const endings: Readonly<Record<string, readonly [object, string]>> = {
+    'that failed': [{ status: 'failed', statusMessage: 'disk full' }, 'its task failed: disk full'],
+    'that failed without a word': [{ status: 'failed' }, 'its task failed: no result'],
+    'that the server called off': [{ status: 'cancelled' }, 'the server called its task off: no result'],
+  };
+  for (const [which, [state, message]] of Object.entries(endings)) {
+    it(`${which} is told, and not called off again`, async () => {
+      const { run, asked } = play({
+        'tools/call': [{ task: task('working') }],
+        'tasks/get': [{ ...task(''), ...state }],
+        'tasks/result': [new Error('no result')],
+      });
+      await assert.rejects(run(), { message });
+      assert.deepEqual(methods(asked), ['tools/call', 'tasks/get', 'tasks/result']);
+    });
+  }
+
+  it('has no id: nothing more is asked', async () => {
+    for (const created of [{ status: 'working' }, { taskId: 7 }, 'x', null]) {
+      const { run, asked } = play({ 'tools/call': [{ task: created }] });
+      await assert.rejects(run(), { message: /task without an id/ });
+      assert.equal(asked.length, 1);
+    }
+  });
+
+  it('has an id that is too long', async () => {
+    const created = { taskId: 'x'.repeat(5000), status: 'working' };
+    const { run } = play({ 'tools/call': [{ task: created }] });
+    await assert.rejects(run(), { message: /id has 5000 characters/ });
+  });
+
+  it('has a status that nobody knows: it is called off', async () => {
+    for (const status of ['paused', undefined, { a: 1 }, 'x'.repeat(1e6)]) {
+      const { run, asked } = play({
+        'tools/call': [{ task: task('working') }],
+        'tasks/get': [task(status)],
+        'tasks/cancel': [{}],
+      });
+      await assert.rejects(run(), (error: Error) => {
+        assert.match(error.message, /^it says .{1,110} about its task, where/);
+        return true;
+      });
+      assert.equal(asked.at(-1), 'tasks/cancel {"taskId":"id"}');
+    }
+  });
+
+  it('cannot be looked after: it is called off, and the reason is told', async () => {
+    const { run, asked } = play({
+      'tools/call': [{ task: task('working') }],
+      'tasks/get': [new Error('there was no answer')],
+    });
+    await assert.rejects(run(), { message: 'there was no answer' });
+    assert.deepEqual(methods(asked), ['tools/call', 'tasks/get', 'tasks/cancel']);
+  });
+
+  it('never ends: it is called off after a day', async () => {
+    const working = task('working', { pollInterval: 30_000 });
+    const { run, asked, waited } = play({
+      'tools/call': [{ task: working }],
+      'tasks/get': new Array(5000).fill(working),
+    });
+    await assert.rejects(run(), { message: 'its task did not end within a day' });
+    assert.equal(waited.length, 2881);
+    assert.equal(methods(asked).at(-1), 'tasks/cancel');
+  });
+
+  it('was never started', async () => {
+    const { run } = play({ 'tools/call': [new Error('there is no such tool')] });
+    await assert.rejects(run(), { message: 'there is no such tool' });
+  });
+});
+
+describe('a task that the user calls off', () => {
+  const REASON = new Error('The user changed her mind.');
+
+  it('before it was started is not started', async () => {
+    const { run, asked, abort } = play({});
+    abort.abort(REASON);
+    await assert.rejects(run(), REASON);
+    assert.deepEqual(asked, []);
+  });
+
+  it('while it is waited for is called off at the server', async () => {
+    const asked: string[] = [];
+    const abort = new AbortController();
+    const run = callAsTask(
+      async (method) => {
+        asked.push(method);
+        return { task: task('working') };
+      },
+      {
+        params: {},
+        signal: abort.signal,
+        wait: (_ms, signal) =>
+          new Promise((_, reject) => {
+            signal?.addEventListener('abort', () => reject(new Error('no longer')));
+            abort.abort(REASON);
+          }),
+      },
+    );
+    await assert.rejects(run, REASON);
+    assert.deepEqual(asked, ['tools/call', 'tasks/cancel']);
+  });
+
+  it('while it asks something is called off at the server, which may refuse', async () => {
+    const { run, asked, abort, options } = play({
+      'tools/call': [{ task: task('input_required') }],
+      'tasks/result': [
+        (own) => {
+          const answer = untilAborted(own);
+          abort.abort(REASON);
+          return answer;
+        },
+      ],
+      'tasks/cancel': [new Error('It cannot be cancelled.')],
+    });
+    await assert.rejects(run(), REASON);
+    assert.deepEqual(methods(asked), ['tools/call', 'tasks/result', 'tasks/cancel']);
+    assert.equal(options.get('tasks/cancel')?.signal, undefined);
+  });
+});

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AskLimit } from '../../../../src/mcp/requests/askLimit.ts';
+
+test('a server that asks and asks is refused, and no other one suffers', async () => {
+  const limit = new AskLimit();
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const open = Array.from({ length: 10 }, () => limit.run('flood', () => promise));
+  await assert.rejects(
+    limit.run('flood', async () => 'eleventh'),
+    /10 questions open already/,
+  );
+  assert.equal(await limit.run('calm', async () => 'heard'), 'heard');
+  resolve('answered');
+  assert.deepEqual(new Set(await Promise.all(open)), new Set(['answered']));
+  assert.equal(await limit.run('flood', async () => 'again'), 'again');
+});
+
+test('a question that fails is not open any more', async () => {
+  const limit = new AskLimit();
+  for (let times = 0; times < 20; times += 1) {
+    await assert.rejects(
+      limit.run('server', async () => {
+        throw new Error('no');
+      }),
+      { message: 'no' },
+    );
+  }
+});

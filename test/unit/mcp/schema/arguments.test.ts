@@ -1,0 +1,521 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { checkAnswer, printAnswer } from '../../../../src/mcp/schema/answer.ts';
+import { askableArguments, fillDefaults, missingArguments } from '../../../../src/mcp/schema/arguments.ts';
+import { exampleFor } from '../../../../src/mcp/schema/example.ts';
+import { isSafePattern } from '../../../../src/mcp/schema/pattern.ts';
+import type { ArgumentQuestion } from '../../../../src/mcp/schema/question.ts';
+
+/** The question for one required argument, without what all questions share. */
+function ask(schema: unknown, extra: object = {}): Record<string, unknown> {
+  const [question] = askableArguments({ properties: { a: schema }, required: ['a'], ...extra });
+  const { name, title, required, nullable, ...rest } = question as ArgumentQuestion;
+  assert.deepEqual([name, title, required], ['a', 'a', true]);
+  return { ...rest, ...(nullable ? { nullable } : {}) };
+}
+
+function question(schema: unknown, required = true): ArgumentQuestion {
+  const [found] = askableArguments({ properties: { a: schema }, required: required ? ['a'] : [] });
+  assert.ok(found);
+  return found;
+}
+
+describe('a schema becomes a question of its kind', () => {
+  const text = { kind: 'text' };
+  const cases: readonly [string, unknown, unknown][] = [
+    ['string', { type: 'string' }, text],
+    [
+      'string with limits',
+      { type: 'string', minLength: 1, maxLength: 9, pattern: '^[a-z]+$' },
+      { kind: 'text', minLength: 1, maxLength: 9, pattern: '^[a-z]+$' },
+    ],
+    ['a pattern that does not compile', { type: 'string', pattern: '(' }, text],
+    ['a pattern that could take for ever', { type: 'string', pattern: '^(a+)+$' }, text],
+    ['boolean', { type: 'boolean', default: false }, { kind: 'yesNo', default: false }],
+    [
+      'number with limits',
+      { type: 'number', minimum: 0, exclusiveMaximum: 1, multipleOf: 0.1 },
+      { kind: 'number', integer: false, minimum: 0, exclusiveMaximum: 1, multipleOf: 0.1 },
+    ],
+    [
+      'exclusive limits of old drafts',
+      { type: 'integer', minimum: 0, exclusiveMinimum: true },
+      { kind: 'number', integer: true, minimum: 0, exclusiveMinimum: 0 },
+    ],
+    [
+      'string or null',
+      { type: ['string', 'null'], default: null },
+      { kind: 'text', nullable: true, default: null },
+    ],
+    [
+      'as pydantic writes it',
+      { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      { kind: 'text', nullable: true },
+    ],
+    [
+      'a default that is no answer',
+      { type: 'number', maximum: 3, default: 5 },
+      { kind: 'number', integer: false, maximum: 3 },
+    ],
+    ['a default of the wrong type', { type: 'string', default: 5 }, text],
+    [
+      'enum of strings and numbers',
+      { enum: ['a', 1, '1', null, 'a'] },
+      {
+        kind: 'choice',
+        choices: [
+          { value: 'a', text: 'a', label: 'a' },
+          { value: 1, text: '1', label: '1' },
+          { value: '1', text: '"1"', label: '"1"' },
+          { value: null, text: 'null', label: 'null' },
+        ],
+      },
+    ],
+    [
+      'oneOf with titles',
+      { oneOf: [{ const: 1, title: 'One' }, { const: 2 }], default: 2 },
+      {
+        kind: 'choice',
+        choices: [
+          { value: 1, text: '1', label: 'One' },
+          { value: 2, text: '2', label: '2' },
+        ],
+        default: 2,
+      },
+    ],
+    ['const', { const: 'x' }, { kind: 'choice', choices: [{ value: 'x', text: 'x', label: 'x' }] }],
+    [
+      'object',
+      {
+        type: 'object',
+        properties: { b: { type: 'integer', minimum: 2 }, c: { type: 'string' } },
+        required: ['b'],
+      },
+      { kind: 'json', shape: 'object', allowsText: false, example: '{"b":2}' },
+    ],
+    [
+      'array',
+      { type: 'array', items: { type: 'string' } },
+      { kind: 'json', shape: 'array', allowsText: false, example: '["text"]' },
+    ],
+    [
+      'array of an enum',
+      {
+        type: 'array',
+        items: { enum: ['x', 'y'], enumNames: ['X', 'Y'] },
+        minItems: 1,
+        maxItems: 2,
+        default: ['y'],
+      },
+      {
+        kind: 'choices',
+        choices: [
+          { value: 'x', text: 'x', label: 'X' },
+          { value: 'y', text: 'y', label: 'Y' },
+        ],
+        minItems: 1,
+        maxItems: 2,
+        unique: false,
+        default: ['y'],
+      },
+    ],
+    [
+      'array of titled constants',
+      { type: 'array', items: { anyOf: [{ const: 1, title: 'One' }, { const: 2 }] }, uniqueItems: true },
+      {
+        kind: 'choices',
+        choices: [
+          { value: 1, text: '1', label: 'One' },
+          { value: 2, text: '2', label: '2' },
+        ],
+        unique: true,
+      },
+    ],
+    [
+      'a default with more choices than may be taken',
+      { type: 'array', items: { enum: ['x', 'y'] }, maxItems: 1, default: ['x', 'y'] },
+      {
+        kind: 'choices',
+        choices: [
+          { value: 'x', text: 'x', label: 'x' },
+          { value: 'y', text: 'y', label: 'y' },
+        ],
+        maxItems: 1,
+        unique: false,
+      },
+    ],
+    [
+      'array whose places differ',
+      { type: 'array', prefixItems: [{ type: 'number' }], items: { enum: ['x'] } },
+      { kind: 'json', shape: 'array', allowsText: false, example: '["x"]' },
+    ],
+    ['string with a format', { type: 'string', format: 'email' }, { kind: 'text', format: 'email' }],
+    ['a format that nobody knows', { type: 'string', format: 'colour' }, text],
+    [
+      'a default against its format',
+      { type: 'string', format: 'date', default: 'soon' },
+      { kind: 'text', format: 'date' },
+    ],
+    ['union', { type: ['string', 'number'] }, { kind: 'json', allowsText: true, example: '"text"' }],
+    [
+      'union with an object',
+      { anyOf: [{ type: 'string' }, { type: 'object' }] },
+      { kind: 'json', allowsText: false, example: '"text"' },
+    ],
+    ['anything', true, { kind: 'json', allowsText: true, example: 'null' }],
+    [
+      'a remote reference',
+      { $ref: 'https://example.com/s.json', type: 'string' },
+      { kind: 'json', allowsText: true, example: 'null' },
+    ],
+    [
+      'a reference to itself',
+      { $ref: '#/properties/a' },
+      { kind: 'json', allowsText: true, example: 'null' },
+    ],
+  ];
+  for (const [name, schema, expected] of cases) {
+    test(name, () => assert.deepEqual(ask(schema), expected));
+  }
+
+  test('local references are followed, and what stands beside them counts', () => {
+    const $defs = { Level: { $ref: '#/$defs/a~1b%20c' }, 'a/b c': { enum: ['low', 'high'], default: 'low' } };
+    assert.deepEqual(ask({ $ref: '#/$defs/Level', default: 'high' }, { $defs }), {
+      kind: 'choice',
+      choices: [
+        { value: 'low', text: 'low', label: 'low' },
+        { value: 'high', text: 'high', label: 'high' },
+      ],
+      default: 'high',
+    });
+    assert.equal(ask({ allOf: [{ $ref: '#/$defs/Level' }] }, { $defs })['kind'], 'choice');
+  });
+});
+
+describe('the questions of a tool', () => {
+  const names = (schema: unknown) =>
+    askableArguments(schema).map((asked) => `${asked.name}${asked.required ? '!' : ''}`);
+  const cases: readonly [string, unknown, string[]][] = [
+    [
+      'required first, else in order',
+      { properties: { a: {}, b: {}, c: {}, d: {} }, required: ['d', 'b'] },
+      ['b!', 'd!', 'a', 'c'],
+    ],
+    ['required without a schema', { properties: { a: {} }, required: ['z'] }, ['z!', 'a']],
+    ['what may never be given is not asked', { properties: { a: false, b: {} } }, ['b']],
+    [
+      'joined from parts',
+      {
+        allOf: [{ properties: { a: {} }, required: ['a'] }, { $ref: '#/$defs/X' }],
+        $defs: { X: { properties: { b: {} } } },
+      },
+      ['a!', 'b'],
+    ],
+    [
+      'names from the prototype',
+      JSON.parse('{"properties":{"__proto__":{},"constructor":{}},"required":["__proto__"]}'),
+      ['__proto__!', 'constructor'],
+    ],
+    ['no object', true, []],
+    ['nothing', undefined, []],
+    ['nonsense', { properties: [], required: 'a' }, []],
+  ];
+  for (const [name, schema, expected] of cases) {
+    test(name, () => assert.deepEqual(names(schema).toSorted(), expected.toSorted()));
+  }
+
+  test('required ones come first, in the order of the schema', () => {
+    assert.deepEqual(names({ properties: { a: {}, b: {}, c: {}, d: {} }, required: ['d', 'b'] }), [
+      'b!',
+      'd!',
+      'a',
+      'c',
+    ]);
+  });
+
+  test('titles and descriptions come along, long ones cut', () => {
+    const asked = question({ type: 'string', title: 'Name', description: 'd'.repeat(5_000_000) });
+    assert.equal(asked.title, 'Name');
+    assert.equal(asked.description?.length, 1001);
+  });
+});
+
+const INSTRUMENTS = { type: 'array', items: { type: 'string', enum: ['Guitar', 'Piano, grand'] } };
+const FISH = {
+  type: 'array',
+  items: { anyOf: ['Tuna', 'Salmon', 'Trout'].map((title, at) => ({ const: `f${at + 1}`, title })) },
+  minItems: 1,
+  maxItems: 2,
+};
+
+describe('an answer is read by its question', () => {
+  const LEFT_OUT = undefined;
+  const optional = (schema: object) => question(schema, false);
+  const cases: readonly [string, ArgumentQuestion, string, unknown][] = [
+    ['text as it is', question({ type: 'string' }), ' a b ', ' a b '],
+    ['an emoji is one character', question({ type: 'string', maxLength: 1 }), '😀', '😀'],
+    [
+      'text that is too long for the pattern is not judged',
+      question({ type: 'string', pattern: '^a+$' }),
+      'b'.repeat(500),
+      'b'.repeat(500),
+    ],
+    ['a number', question({ type: 'number' }), ' -1.5e3 ', -1500],
+    ['0.3 is a multiple of 0.1', question({ type: 'number', multipleOf: 0.1 }), '0.3', 0.3],
+    ['a whole number', question({ type: 'integer' }), '42', 42],
+    ['yes', question({ type: 'boolean' }), 'Yes', true],
+    ['false', question({ type: 'boolean' }), 'false', false],
+    ['a choice by its label', question({ oneOf: [{ const: 7, title: 'Seven' }, { const: 8 }] }), 'Seven', 7],
+    ['a choice by its text', question({ enum: [1, '1'] }), '"1"', '1'],
+    ['an empty choice', question({ enum: ['', 'a'] }), '', ''],
+    ['an object', question({ type: 'object' }), ' {"a": [1]} ', { a: [1] }],
+    ['a word where a word or a number may stand', question({ type: ['string', 'number'] }), 'abc', 'abc'],
+    ['a number where a word or a number may stand', question({ type: ['string', 'number'] }), '5', 5],
+    ['nothing, for an optional text', optional({ type: 'string' }), '', LEFT_OUT],
+    ['blanks, for an optional number', optional({ type: 'number' }), '  ', LEFT_OUT],
+    ['nothing, for an optional object', optional({ type: 'object' }), '', LEFT_OUT],
+    ['nothing, where null is required or better', question({ type: ['string', 'null'] }), '', null],
+    ['choices as JSON', question(INSTRUMENTS), '["Piano, grand", "Guitar"]', ['Piano, grand', 'Guitar']],
+    ['choices by name and by label', question(FISH), ' Tuna,f2 ', ['f1', 'f2']],
+    ['one choice with a comma in it', question(INSTRUMENTS), 'Piano, grand', ['Piano, grand']],
+    ['no choice at all', question(INSTRUMENTS), '[]', []],
+    ['nothing, for optional choices', optional(FISH), ' ', LEFT_OUT],
+  ];
+  for (const [name, asked, text, value] of cases) {
+    test(name, () => assert.deepEqual(checkAnswer(asked, text), { ok: true, value }));
+  }
+
+  const wrong: readonly [string, ArgumentQuestion, string, RegExp][] = [
+    ['nothing where something is required', question({ type: 'string' }), '', /needed/],
+    ['text that is too short', question({ type: 'string', minLength: 3 }), 'ab', /at least 3/],
+    ['text that is too long', question({ type: 'string', maxLength: 1 }), 'ab', /at most 1/],
+    [
+      'text against its pattern',
+      question({ type: 'string', pattern: '^\\d{4}-\\d{2}$' }),
+      '2026-1',
+      /pattern/,
+    ],
+    ['a word as a number', question({ type: 'number' }), 'three', /number/],
+    ['a comma in a number', question({ type: 'number' }), '3,5', /number/],
+    ['hexadecimal', question({ type: 'number' }), '0x10', /number/],
+    ['infinity', question({ type: 'number' }), '1e999', /number/],
+    ['a fraction as a whole number', question({ type: 'integer' }), '1.5', /whole/],
+    ['a number that would change', question({ type: 'integer' }), '9007199254740993', /exact/],
+    ['below the minimum', question({ type: 'number', minimum: 2 }), '1', /at least 2/],
+    ['at the exclusive maximum', question({ type: 'number', exclusiveMaximum: 2 }), '2', /less than 2/],
+    ['no multiple', question({ type: 'integer', multipleOf: 5 }), '7', /multiple of 5/],
+    ['maybe', question({ type: 'boolean' }), 'maybe', /yes or no/],
+    ['what is not among the choices', question({ enum: ['a', 'b'] }), 'c', /a, b/],
+    ['one that is not among the choices', question(FISH), 'f1, shark', /among: f1, f2, f3/],
+    ['too few choices', question(FISH), '[]', /at least 1/],
+    ['too many choices', question(FISH), 'f1,f2,f3', /at most 2/],
+    ['the same choice twice', question({ ...FISH, uniqueItems: true }), 'f1,Tuna', /only once/],
+    ['nothing, for required choices', question(FISH), '', /needed/],
+    ['an address without a host', question({ type: 'string', format: 'email' }), 'me@', /name@example\.com/],
+    ['a day that is none', question({ type: 'string', format: 'date' }), '2026-02-30', /2026-01-31/],
+    ['half JSON', question({ type: 'object' }), '{"a":', /not JSON/],
+    [
+      'a list for an object',
+      question({ type: 'object', properties: { x: { type: 'number' } } }),
+      '[]',
+      /such as: {"x":0}/,
+    ],
+  ];
+  for (const [name, asked, text, message] of wrong) {
+    test(`refused: ${name}`, () => {
+      const answer = checkAnswer(asked, text);
+      assert.ok(!answer.ok);
+      assert.match(answer.message, message);
+    });
+  }
+});
+
+describe('patterns that a server may ask us to run', () => {
+  for (const pattern of [
+    '^[a-z]+$',
+    '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}$',
+    '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$',
+    '^(foo|bar)?$',
+    '[(+)*]{3}',
+    '^(ab)+$',
+  ]) {
+    test(`safe: ${pattern}`, () => assert.ok(isSafePattern(pattern)));
+  }
+  for (const pattern of [
+    '^(a+)+$',
+    '(a|a)*b',
+    '(a?){50}',
+    '((ab)*c)*',
+    '(.*)\\1',
+    'a*a*a*a*a*b',
+    'a?'.repeat(30),
+    '(x+x+)+y',
+    '(?:a{1,9}){2,}',
+    '[',
+    'x'.repeat(501),
+  ]) {
+    test(`refused: ${pattern.slice(0, 30)}`, () => assert.ok(!isSafePattern(pattern)));
+  }
+});
+
+describe('examples', () => {
+  const cases: readonly [string, unknown, unknown][] = [
+    [
+      'required properties only',
+      { properties: { a: { type: 'string' }, b: { type: 'boolean' } }, required: ['b'] },
+      { b: false },
+    ],
+    [
+      'all when none is required',
+      { properties: { a: { type: 'string', format: 'date' } } },
+      { a: '2026-01-31' },
+    ],
+    [
+      'defaults and examples first',
+      { properties: { a: { default: 7 }, b: { examples: ['x'] } } },
+      { a: 7, b: 'x' },
+    ],
+    ['negative numbers', { type: 'number', maximum: -3 }, -3],
+    [
+      'the first of a union that is not null',
+      { anyOf: [{ type: 'null' }, { type: 'array', items: { type: 'integer' } }, {}] },
+      [0],
+    ],
+    ['a list of itself', { type: 'array', items: { $ref: '#' } }, [[[[[[null]]]]]]],
+  ];
+  for (const [name, schema, expected] of cases) {
+    test(name, () => assert.deepEqual(exampleFor(schema), expected));
+  }
+});
+
+describe('defaults and missing arguments', () => {
+  const schema = {
+    properties: { a: { default: 1 }, b: { $ref: '#/$defs/B' }, c: {}, d: { default: null } },
+    required: ['a', 'c', 'e'],
+    $defs: { B: { default: [2] } },
+  };
+  test('only what was not given is filled in', () => {
+    assert.deepEqual(fillDefaults(schema, { a: 0, x: 'kept', c: undefined }), {
+      a: 0,
+      x: 'kept',
+      b: [2],
+      d: null,
+    });
+  });
+  test('what is required and not given is missing', () => {
+    assert.deepEqual(missingArguments(schema, { a: null, e: undefined }), ['c', 'e']);
+    assert.deepEqual(missingArguments({ required: ['toString'] }, {}), ['toString']);
+  });
+  test('a default for "__proto__" pollutes nothing', () => {
+    const filled = fillDefaults(JSON.parse('{"properties":{"__proto__":{"default":{"evil":1}}}}'), {});
+    assert.equal(Object.getPrototypeOf(filled), Object.prototype);
+    assert.equal(JSON.stringify(filled), '{"__proto__":{"evil":1}}');
+  });
+});
+
+describe('no schema makes it throw', () => {
+  function useAll(schema: unknown): void {
+    for (const asked of askableArguments(schema)) {
+      checkAnswer(asked, '');
+      checkAnswer(asked, 'x');
+      if ('default' in asked) {
+        const answer = checkAnswer(asked, printAnswer(asked, asked.default));
+        assert.ok(answer.ok, `${JSON.stringify(asked)} refuses its own default`);
+      }
+      if (asked.kind === 'json') {
+        JSON.parse(asked.example);
+      }
+    }
+    fillDefaults(schema, {});
+    missingArguments(schema, {});
+    JSON.stringify(exampleFor(schema));
+  }
+
+  const deep = (wrap: (inner: unknown) => unknown) => {
+    let schema: unknown = { type: 'string' };
+    for (let level = 0; level < 10_000; level++) {
+      schema = wrap(schema);
+    }
+    return { properties: { a: schema }, required: ['a'] };
+  };
+  const cyclic: Record<string, unknown> = { type: 'object' };
+  cyclic['properties'] = { a: cyclic, b: { default: cyclic }, c: { enum: [cyclic] } };
+  const cases: readonly [string, unknown][] = [
+    [
+      'properties 10,000 deep',
+      deep((inner) => ({ type: 'object', properties: { a: inner }, required: ['a'] })),
+    ],
+    ['unions 10,000 deep', deep((inner) => ({ anyOf: [inner, { type: 'null' }] }))],
+    ['parts 10,000 deep', deep((inner) => ({ allOf: [inner] }))],
+    ['a default 10,000 deep', deep((inner) => ({ default: inner }))],
+    ['a choice 10,000 deep', deep((inner) => ({ enum: [inner] }))],
+    ['an object that holds itself', cyclic],
+    [
+      'references in a circle',
+      { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
+    ],
+    [
+      'a circle that branches',
+      { properties: { a: { allOf: [{ $ref: '#' }, { $ref: '#' }], anyOf: [{ $ref: '#' }, { $ref: '#' }] } } },
+    ],
+    [
+      'a broken pointer',
+      { properties: { a: { $ref: '#/%E0%A4%A' }, b: { $ref: '#/constructor/prototype' } } },
+    ],
+    [
+      '100,000 choices',
+      { properties: { a: { enum: Array.from({ length: 100_000 }, (_, index) => index) } } },
+    ],
+  ];
+  for (const [name, schema] of cases) {
+    test(name, () => assert.doesNotThrow(() => useAll(schema)));
+  }
+
+  test('any JSON at all', () => {
+    fc.assert(fc.property(fc.jsonValue(), useAll));
+  });
+
+  const small = fc.jsonValue({ maxDepth: 1 });
+  const { schema } = fc.letrec<{ schema: unknown }>((tie) => {
+    const schemas = fc.array(tie('schema'), { maxLength: 3 });
+    const names = fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'a'));
+    const keyword = (name: string, value: fc.Arbitrary<unknown>) => fc.tuple(fc.constant(name), value);
+    const types = fc.constantFrom('string', 'number', 'integer', 'boolean', 'object', 'array', 'null', 'x');
+    const keywords = fc.oneof(
+      keyword('type', fc.oneof(types, fc.array(types, { maxLength: 3 }))),
+      keyword('default', fc.oneof(small, fc.constantFrom('', null, 0, false, 'a', '1'))),
+      keyword(
+        'enum',
+        fc.array(fc.oneof(small, fc.constantFrom('', '1', '"1"', 1, 'null', null)), { maxLength: 4 }),
+      ),
+      keyword('const', small),
+      keyword('pattern', fc.constantFrom('^a', '(', '^(a+)+$', '')),
+      keyword('minLength', fc.nat(3)),
+      keyword('minItems', fc.nat(2)),
+      keyword('uniqueItems', fc.boolean()),
+      keyword('format', fc.constantFrom('email', 'uri', 'date', 'date-time', 'x')),
+      keyword('minimum', fc.oneof(fc.integer(), fc.double())),
+      keyword('exclusiveMaximum', fc.oneof(fc.boolean(), fc.integer())),
+      keyword('multipleOf', fc.oneof(fc.double(), fc.integer())),
+      keyword('properties', fc.dictionary(names, tie('schema'), { maxKeys: 3 })),
+      keyword('required', fc.array(names, { maxLength: 2 })),
+      keyword('items', tie('schema')),
+      keyword('anyOf', schemas),
+      keyword('oneOf', schemas),
+      keyword('allOf', schemas),
+      keyword('$ref', fc.constantFrom('#', '#/properties/a', '#/$defs/x', 'https://example.com')),
+    );
+    const some = fc.array(keywords, { maxLength: 4 }).map((entries) => Object.fromEntries(entries));
+    return { schema: fc.oneof({ depthSize: 'small' }, fc.boolean(), some) };
+  });
+
+  test('any schema, and every default that is offered is an answer', () => {
+    const root = fc.record({
+      properties: fc.dictionary(fc.constantFrom('a', 'b', 'c'), schema),
+      required: fc.array(fc.constantFrom('a', 'b')),
+      $defs: fc.record({ x: schema }),
+    });
+    fc.assert(fc.property(root, useAll), { numRuns: 500 });
+  });
+});

@@ -1,0 +1,318 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { MAX_DROPPED_BYTES } from '../../../../src/mcp/spill/jsonFilter.ts';
+import type { Spill } from '../../../../src/ports/results.ts';
+
+import { bytesOf, cut, filterMessage, MIN_CHARS, makeFolder, resolveSpills } from './spilling.ts';
+
+const RUNS = 500;
+
+interface Dialect {
+  readonly url: boolean;
+  readonly padded: boolean;
+  readonly wrap: number | undefined;
+  readonly newline: '\n' | '\r\n';
+  readonly trailingNewline: boolean;
+  readonly dataUrl: boolean;
+}
+
+const dialects: fc.Arbitrary<Dialect> = fc.record({
+  url: fc.boolean(),
+  padded: fc.boolean(),
+  wrap: fc.option(fc.integer({ min: 16, max: 80 }), { nil: undefined }),
+  newline: fc.constantFrom('\n', '\r\n'),
+  trailingNewline: fc.boolean(),
+  dataUrl: fc.boolean(),
+});
+const payloads = fc.uint8Array({ minLength: 20, maxLength: 200 });
+/** How a character is written in JSON: as it is, or as one of its escapes. */
+const escapes = fc.infiniteStream(fc.nat(15));
+const chunkings = fc.oneof(
+  fc.constant([]),
+  fc.constant([1]),
+  fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 10 }),
+);
+
+function encode(
+  bytes: Uint8Array,
+  { url, padded, wrap, newline, trailingNewline, dataUrl }: Dialect,
+): string {
+  let text = Buffer.from(bytes).toString('base64');
+  if (!padded) text = text.replace(/=+$/, '');
+  if (url) text = text.replaceAll('+', '-').replaceAll('/', '_');
+  if (wrap !== undefined) {
+    text = (text.match(new RegExp(`.{1,${wrap}}`, 'gs')) ?? []).join(newline);
+    if (trailingNewline) text += newline;
+  }
+  return dataUrl ? `data:image/png;base64,${text}` : text;
+}
+
+/** A JSON string in which some characters are escaped that need not be. */
+function quote(text: string, choices: Iterator<number>): string {
+  const inside = [...text].map((char) => {
+    const choice = choices.next().value ?? 0;
+    if (char === '/' && choice < 6) return '\\/';
+    // No serializer escapes small letters.
+    if (choice < 2 && /^[A-Z+/=_\r\n-]$/.test(char)) {
+      return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`.replace(/[a-f]/g, (digit) =>
+        choice % 2 === 0 ? digit.toUpperCase() : digit,
+      );
+    }
+    return JSON.stringify(char).slice(1, -1);
+  });
+  return `"${inside.join('')}"`;
+}
+
+function write(value: unknown, choices: Iterator<number>): string {
+  if (typeof value === 'string') return quote(value, choices);
+  if (Array.isArray(value)) return `[${value.map((each) => write(each, choices)).join(' ,')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).map(
+    ([key, each]) => `${quote(key, choices)} : ${write(each, choices)}`,
+  );
+  return `{ ${fields.join(',\t')} }`;
+}
+
+/** Values in which base64 is somewhere: between others, in nested lists, beside keys that look like it. */
+function around(long: fc.Arbitrary<string>): fc.Arbitrary<unknown> {
+  const looksLikeBase64 = Buffer.alloc(60, 'key').toString('base64');
+  const keys = fc.oneof(fc.string({ maxLength: 5 }), fc.constant(looksLikeBase64), fc.constant('result'));
+  const small = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 12 }),
+    fc.constantFrom('say "hi" \\', '\\"', '\\\\', '{[,:"', null, true, 12.5e3, -0.1),
+    fc.string({ unit: 'binary', minLength: 30, maxLength: 60 }).map((text) => `no base64: ${text}`),
+  );
+  const { tree } = fc.letrec((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 2 },
+      small,
+      long,
+      fc.array(tie('tree'), { maxLength: 4 }),
+      fc.array(fc.tuple(keys, tie('tree')), { maxLength: 4 }).map(Object.fromEntries),
+    ),
+  }));
+  return fc.tuple(tree, long, tree);
+}
+
+const messages = (result: fc.Arbitrary<unknown>) =>
+  fc
+    .tuple(result, fc.boolean())
+    .map(([value, idFirst]) =>
+      idFirst
+        ? { jsonrpc: '2.0', id: 5, result: value }
+        : { jsonrpc: '2.0', result: value, _meta: { id: 9 }, id: 5 },
+    );
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+test('a message is given up when a GB of it was thrown away', () => {
+  assert.equal(MAX_DROPPED_BYTES, 1024 ** 3);
+});
+
+describe('long base64 strings are files, and nothing else is changed', () => {
+  test('in any dialect, at any chunking, anywhere in a message', async (t) => {
+    const folder = makeFolder(t);
+    const marked = fc
+      .tuple(payloads, dialects)
+      .filter(([bytes, dialect]) => encode(bytes, dialect).length > 2 * MIN_CHARS);
+    await fc.assert(
+      fc.asyncProperty(
+        messages(around(marked.map(([bytes, dialect]) => encode(bytes, dialect)))),
+        escapes,
+        chunkings,
+        async (message, choices, sizes) => {
+          const table = folder.table();
+          try {
+            const json = Buffer.from(write(message, choices));
+            const filtered = await filterMessage(cut(json, sizes), table);
+            assert.ok(filtered.kind === 'message');
+            const expected = hash(message);
+            assert.deepEqual(
+              resolveSpills(JSON.parse(filtered.json.toString()), table, describeSpill),
+              expected,
+            );
+          } finally {
+            // Otherwise a smaller example would fail because of the files of a larger one.
+            await table.dispose();
+          }
+          assert.deepEqual(folder.files(), []);
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('the string can be had as it came', async (t) => {
+    const folder = makeFolder(t);
+    await fc.assert(
+      fc.asyncProperty(payloads, dialects, escapes, chunkings, async (bytes, dialect, choices, sizes) => {
+        const table = folder.table();
+        const text = encode(bytes, dialect);
+        const json = Buffer.from(write({ id: 5, result: text }, choices));
+        const filtered = await filterMessage(cut(json, sizes), table);
+        assert.ok(filtered.kind === 'message');
+        const spill = table.find(JSON.parse(filtered.json.toString()).result);
+        assert.ok(spill?.kind === 'bytes' && spill.original !== undefined);
+        assert.equal(await spill.original(), text);
+        assert.deepEqual(bytesOf(spill), Buffer.from(bytes));
+        assert.equal(spill.size, bytes.length);
+        assert.equal(spill.mimeType, dialect.dataUrl ? 'image/png' : undefined);
+        await table.dispose();
+      }),
+      { numRuns: RUNS },
+    );
+    assert.deepEqual(folder.files(), []);
+  });
+
+  test('what is nearly base64 stays as it is', async (t) => {
+    const folder = makeFolder(t);
+    const broken = fc.tuple(payloads, dialects, fc.nat(), breaks).map(([bytes, dialect, at, breakIt]) => {
+      const text = encode(bytes, dialect);
+      const head = text.indexOf(',') + 1;
+      return breakIt(text, head + (at % (text.length - head)));
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        messages(around(broken.filter((text) => !isBase64(text)))),
+        escapes,
+        chunkings,
+        async (message, choices, sizes) => {
+          const table = folder.table();
+          const filtered = await filterMessage(cut(Buffer.from(write(message, choices)), sizes), table);
+          const left = folder.files();
+          await table.dispose();
+          assert.ok(filtered.kind === 'message');
+          assert.deepEqual(JSON.parse(filtered.json.toString()), JSON.parse(JSON.stringify(message)));
+          assert.deepEqual(left, []);
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe('strings longer than any buffer', () => {
+  const sizes = fc.array(fc.integer({ min: 1, max: 200_000 }), { minLength: 1, maxLength: 20 });
+  const large = fc.integer({ min: 400_000, max: 700_000 }).map((size) => randomBytes(size));
+  const text = (bytes: Buffer, dialect: Dialect, slash: string) =>
+    JSON.stringify(encode(bytes, dialect)).replaceAll('/', slash);
+
+  test('are the same bytes', async (t) => {
+    const folder = makeFolder(t);
+    await fc.assert(
+      fc.asyncProperty(
+        large,
+        dialects,
+        fc.constantFrom('/', '\\/', '\\u002F'),
+        sizes,
+        async (bytes, dialect, ...rest) => {
+          const [slash, chunks] = rest;
+          const table = folder.table();
+          const json = `{"id":5,"result":[${text(bytes, dialect, slash)}]}`;
+          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, {
+            minSpilledChars: 65_536,
+          });
+          assert.ok(filtered.kind === 'message');
+          const spill = table.find(JSON.parse(filtered.json.toString()).result[0]);
+          assert.ok(bytesOf(spill).equals(bytes));
+          assert.ok(spill?.kind === 'bytes' && (await spill.original?.()) === encode(bytes, dialect));
+          await table.dispose();
+        },
+      ),
+      { numRuns: 15 },
+    );
+    assert.deepEqual(folder.files(), []);
+  });
+
+  test('that are no base64 at their very end are the same text', async (t) => {
+    const folder = makeFolder(t);
+    await fc.assert(
+      fc.asyncProperty(
+        large,
+        dialects,
+        fc.constantFrom('/', '\\/', '\\u002F'),
+        sizes,
+        async (bytes, dialect, ...rest) => {
+          const [slash, chunks] = rest;
+          const table = folder.table();
+          const json = `{"id":5,"result":[${text(bytes, dialect, slash).slice(0, -1)} is it"]}`;
+          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, {
+            minSpilledChars: 65_536,
+          });
+          assert.ok(filtered.kind === 'message');
+          assert.ok(JSON.parse(filtered.json.toString()).result[0] === `${encode(bytes, dialect)} is it`);
+          assert.deepEqual(folder.files(), []);
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  test('over the limit are counted exactly', async (t) => {
+    const folder = makeFolder(t);
+    await fc.assert(
+      fc.asyncProperty(
+        large,
+        dialects,
+        fc.constantFrom('/', '\\/'),
+        sizes,
+        async (bytes, dialect, slash, chunks) => {
+          // One less than the smallest of them: what is as long as the limit is kept.
+          const table = folder.table(399_999);
+          const json = `{"id":5,"result":[${text(bytes, dialect, slash)},"next"]}`;
+          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, {
+            minSpilledChars: 65_536,
+          });
+          assert.ok(filtered.kind === 'message');
+          const [placeholder, next] = JSON.parse(filtered.json.toString()).result;
+          assert.deepEqual(table.find(placeholder), { kind: 'refused', size: bytes.length });
+          assert.equal(next, 'next');
+          assert.deepEqual(folder.files(), []);
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+});
+
+/** One fault, anywhere. */
+const breaks: fc.Arbitrary<(text: string, at: number) => string> = fc.oneof(
+  fc
+    .constantFrom('!', ' ', '"', '\\', 'é', '\u0000', '\n', '\r', '=', '-', '+', '.', '😀', '\ud800')
+    .map((char) => (text: string, at: number) => text.slice(0, at) + char + text.slice(at + 1)),
+  fc.constantFrom('=', '==', '===', 'A', '\n\n', '\r').map((end) => (text: string) => text + end),
+  fc.constant((text: string) => `${text.replace(/[\s=]+$/, '')}-+`),
+);
+
+/** The rule, said as plainly as can be. */
+function isBase64(text: string): boolean {
+  const body = text.replace(/^data:image\/png;base64,/, '');
+  const newline = body.includes('\r\n') ? '\r\n' : '\n';
+  const lines = body.split(newline);
+  if (lines.length > 1 && lines.at(-1) === '') lines.pop();
+  const [first = ''] = lines;
+  const even = lines.every((line, at) =>
+    at === lines.length - 1 ? line.length <= first.length && line !== '' : line.length === first.length,
+  );
+  if (body.includes('\n') && first.length < 16) return false;
+  const joined = lines.join('');
+  const digits = joined.replace(/={1,2}$/, '');
+  const padding = joined.length - digits.length;
+  const fits = padding === 0 ? digits.length % 4 !== 1 : joined.length % 4 === 0;
+  return even && fits && (/^[\w-]*$/.test(digits) || /^[A-Za-z0-9+/]*$/.test(digits));
+}
+
+function hash(value: unknown): unknown {
+  if (typeof value === 'string' && value.length > MIN_CHARS && isBase64(value)) {
+    return sha256(Buffer.from(value.replace(/^data:.*,/, ''), 'base64'));
+  }
+  if (Array.isArray(value)) return value.map(hash);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, hash(each)]));
+}
+
+function describeSpill(spill: Spill): unknown {
+  return spill.kind === 'bytes' ? sha256(bytesOf(spill)) : spill;
+}

@@ -1,0 +1,79 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type FilteredMessage, JsonFilter } from '../../../../src/mcp/spill/jsonFilter.ts';
+import { SpillTable } from '../../../../src/mcp/spill/table.ts';
+import type { Spill } from '../../../../src/ports/results.ts';
+
+/** Small enough for thousands of cases. */
+export const MIN_CHARS = 16;
+
+export interface Folder {
+  readonly path: string;
+  /** What is in it now. */
+  files(): string[];
+  table(maxBytes?: number): SpillTable;
+}
+
+/** A folder that is gone when the test ends. */
+export function makeFolder(t: TestContext): Folder {
+  const path = mkdtempSync(join(tmpdir(), 'filechat-spill-test-'));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return {
+    path,
+    files: () => readdirSync(path),
+    table: (maxBytes = 1e9) => new SpillTable({ folder: async () => path, maxBytes }),
+  };
+}
+
+/** The text cut at these places; each place is a share of what is left. */
+export function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
+  const chunks: Buffer[] = [];
+  for (let at = 0, n = 0; at < bytes.length; n++) {
+    const size = sizes.length === 0 ? bytes.length : (sizes[n % sizes.length] ?? 1);
+    chunks.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  return chunks;
+}
+
+/** Runs one message through a filter of which the table is the only one. */
+export async function filterMessage(
+  chunks: readonly Buffer[],
+  table: SpillTable | undefined,
+  options: { minSpilledChars?: number; maxMessageBytes?: number } = {},
+): Promise<FilteredMessage> {
+  const filter = new JsonFilter({
+    minSpilledChars: MIN_CHARS,
+    ...options,
+    tables: {
+      tableFor: (id) => (id === undefined ? table?.another() : table),
+      assign: async (_id, other) => table?.adopt(other),
+    },
+  });
+  for (const chunk of chunks) await filter.push(chunk);
+  return filter.end();
+}
+
+/** The value with each placeholder replaced by what `describe` says of it. */
+export function resolveSpills(
+  value: unknown,
+  table: SpillTable,
+  describe: (spill: Spill) => unknown,
+): unknown {
+  if (typeof value === 'string') {
+    const spill = table.find(value);
+    return spill === undefined ? value : describe(spill);
+  }
+  if (Array.isArray(value)) return value.map((each) => resolveSpills(each, table, describe));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, resolveSpills(each, table, describe)]),
+  );
+}
+
+export function bytesOf(spill: Spill | undefined): Buffer {
+  if (spill?.kind !== 'bytes') throw new Error(`No bytes but ${JSON.stringify(spill)}`);
+  return readFileSync(spill.path);
+}

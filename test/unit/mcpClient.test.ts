@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DEFAULT_LIMITS, processMixedToolResult } from '../../src/mcpClient.ts';
+import { renderToolResult } from '../../src/result/markdown.ts';
+import { MemoryAssets } from './result/memoryAssets.ts';
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgYGAAAAAEAAH2FzhVAAAAAElFTkSuQmCC';
+const PDF = Buffer.from('%PDF-1.4\n%%EOF\n').toString('base64');
+
+async function markdown(
+  content: unknown,
+  more: object = {},
+  assets = new MemoryAssets(),
+  limits = DEFAULT_LIMITS,
+) {
+  return renderToolResult(await processMixedToolResult({ content, ...more }, assets, { limits }));
+}
+
+describe('blocks become parts, one for one', () => {
+  const text = (value: string) => ({ type: 'text', text: value });
+  const image = (data = PNG, mimeType: unknown = 'image/png') => ({ type: 'image', data, mimeType });
+  const cases: Record<string, [content: unknown, expected: string, more?: object]> = {
+    'the order is kept': [
+      [text('a'), image(), text('b'), image(), text('c')],
+      'a\n\n![Tool generated image 1](cmdassets/tool-image-1.png)\n\nb\n\n![Tool generated image 2](cmdassets/tool-image-2.png)\n\nc',
+    ],
+    'each kind is counted by itself': [
+      [
+        { type: 'resource', resource: { uri: 'x://r/report.pdf', blob: PDF } },
+        image(),
+        { type: 'audio', data: 'AAEC', mimeType: 'audio/wav' },
+      ],
+      '[Tool generated file 1: report.pdf](cmdassets/tool-file-1.pdf)\n\n![Tool generated image 1](cmdassets/tool-image-1.png)\n\n[Tool generated audio 1](cmdassets/tool-audio-1.wav)',
+    ],
+    'bad base64 costs only itself': [
+      [text('a'), image('!!!!'), image()],
+      'a\n\n> ⚠ The image could not be saved: its data is not base64.\n\n![Tool generated image 1](cmdassets/tool-image-1.png)',
+    ],
+    'an empty image is no file': [[image('')], '> ⚠ The image could not be saved: it is empty.'],
+    'missing data costs only itself': [
+      [{ type: 'image' }, text('a')],
+      '> ⚠ The image could not be saved: it has no data.\n\n```\na\n```',
+    ],
+    'a data: URL is decoded': [
+      [image(`data:image/png;base64,${PNG}`, undefined)],
+      '![Tool generated image 1](cmdassets/tool-image-1.png)',
+    ],
+    'an unknown block costs only itself': [
+      [{ type: 'hologram' }, text('a')],
+      '> ⚠ Block 1 of the result has a type that Filechat does not know: “hologram”.\n\n```\na\n```',
+    ],
+    'a block that is no object costs only itself': [
+      [null, 7, text('a')],
+      '> ⚠ Block 1 of the result is not an object.\n\n> ⚠ Block 2 of the result is not an object.\n\n```\na\n```',
+    ],
+    'a resource with text and bytes keeps both': [
+      [{ type: 'resource', resource: { uri: 'x://a.txt', text: 'hi', blob: PDF } }],
+      '> From `x://a.txt`\n\n```\nhi\n```\n\n[Tool generated file 1: a.txt](cmdassets/tool-file-1.pdf)',
+    ],
+    'a resource with neither says so': [
+      [{ type: 'resource', resource: { uri: 'x://a' } }],
+      '> ⚠ The resource “x://a” has neither text nor data.',
+    ],
+    'a link without a name has its address': [
+      [{ type: 'resource_link', uri: 'x://a' }],
+      '> Resource `x://a` at `x://a`',
+    ],
+    'Windows line ends become ours': [[text('a\r\nb')], '```\na\nb\n```'],
+    'blank lines around a text mean nothing beside an image': [
+      [text('\na\n\n'), image()],
+      'a\n\n![Tool generated image 1](cmdassets/tool-image-1.png)',
+    ],
+    'an error is an error': [
+      [text('no')],
+      '> ⚠ **The tool reported an error.**\n\n```\nno\n```',
+      { isError: true },
+    ],
+    'no content is nothing': [[], '> The tool returned nothing.'],
+    'content that is no list says so': ['hello', '> ⚠ The content of the result is not a list of blocks.'],
+    'structured content that repeats the text is left out': [
+      [text('{"a": [1]}')],
+      '```\n{"a": [1]}\n```',
+      { structuredContent: { a: [1] } },
+    ],
+    'structured content that wraps the text is left out': [
+      [text('hi')],
+      '```\nhi\n```',
+      { structuredContent: { result: 'hi' } },
+    ],
+    'structured content that says more is shown': [
+      [text('done')],
+      '```\ndone\n```\n\n```json\n{\n  "count": 3\n}\n```',
+      { structuredContent: { count: 3 } },
+    ],
+    'structured content holds no bytes of a block again': [
+      [image()],
+      '![Tool generated image 1](cmdassets/tool-image-1.png)\n\n```json\n{\n  "png": "(image/png, 69 bytes, saved as image 1)",\n  "n": 1\n}\n```',
+      { structuredContent: { png: PNG, n: 1 } },
+    ],
+  };
+  for (const [name, [content, expected, more]] of Object.entries(cases)) {
+    it(name, async () => assert.equal(await markdown(content, more), expected));
+  }
+
+  it('an answer that is no result is an error', async () => {
+    for (const answer of [undefined, null, 'x', []]) {
+      const { isError, parts } = await processMixedToolResult(answer, new MemoryAssets());
+      assert.deepEqual([isError, parts.map(({ kind }) => kind)], [true, ['problem']]);
+    }
+  });
+
+  it('ten thousand blocks stay in order', async () => {
+    const content = Array.from({ length: 10_000 }, (_, at) => text(`block ${at}`));
+    const { parts } = await processMixedToolResult({ content }, new MemoryAssets());
+    assert.deepEqual(
+      parts,
+      content.map((block) => ({ kind: 'text', text: block.text })),
+    );
+  });
+
+  it('a failed save leaves a note in its place', async () => {
+    const content = [text('a'), image(), { type: 'audio', data: 'AAEC', mimeType: 'audio/wav' }];
+    assert.equal(
+      await markdown(content, {}, new MemoryAssets('image')),
+      'a\n\n> ⚠ Could not save the image: the disk is full.\n\n[Tool generated audio 1](cmdassets/tool-audio-1.wav)',
+    );
+  });
+
+  it('a block over the limit is refused with its size, and the others live', async () => {
+    const assets = new MemoryAssets();
+    const big = Buffer.alloc(3 * 1024 * 1024).toString('base64');
+    const shown = await markdown([image(big), image()], {}, assets, {
+      ...DEFAULT_LIMITS,
+      maxAssetBytes: 1024 * 1024,
+    });
+    assert.equal(
+      shown,
+      '> ⚠ The image was not saved: it has 3.1 MB, and filechat.results.maxAssetBytes allows 1.0 MB.\n\n![Tool generated image 1](cmdassets/tool-image-1.png)',
+    );
+    assert.equal(assets.saved.length, 1);
+  });
+
+  it('the bytes saved are the bytes sent', async () => {
+    const assets = new MemoryAssets();
+    await markdown([image()], {}, assets);
+    assert.equal(Buffer.from(assets.bytes(0)).toString('base64'), PNG);
+  });
+});
+
+describe('text that is too long to show', () => {
+  it('becomes a file with a preview of its head and tail', async () => {
+    const assets = new MemoryAssets();
+    const long = Array.from({ length: 2000 }, (_, at) => `line ${at}`).join('\n');
+    const shown = await markdown([{ type: 'text', text: long }], {}, assets);
+    assert.match(
+      shown,
+      /^\[Tool generated file 1\]\(cmdassets\/tool-file-1\.txt\)\n\n```text preview\nline 0\n[\s\S]+\n…\nline \d+\n[\s\S]+line 1999\n```$/,
+    );
+    assert.ok(shown.length < 800);
+    assert.equal(Buffer.from(assets.bytes(0)).toString(), long);
+  });
+
+  it('is named by what it is', async () => {
+    const assets = new MemoryAssets();
+    const json = JSON.stringify(Array.from({ length: 5000 }, (_, at) => at));
+    const csv = {
+      type: 'resource',
+      resource: { uri: 'x://t.csv', mimeType: 'text/csv', text: 'a,b\n'.repeat(5000) },
+    };
+    await markdown([{ type: 'text', text: json }, csv], {}, assets);
+    assert.deepEqual(
+      assets.saved.map(({ extension }) => extension),
+      ['json', 'csv'],
+    );
+  });
+});

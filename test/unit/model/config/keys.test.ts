@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { envKey, isLoopback, keyPlace, needsKey } from '../../../../src/model/config/keys.ts';
+import type { ModelConfig } from '../../../../src/model/config/models.ts';
+
+const config = (more: Partial<ModelConfig> = {}): ModelConfig => ({
+  name: 'my-model',
+  provider: 'anthropic',
+  model: 'm',
+  ...more,
+});
+
+describe('the key in the environment', () => {
+  const cases: readonly (readonly [
+    rule: string,
+    config: ModelConfig,
+    env: Record<string, string>,
+    key: string | undefined,
+  ])[] = [
+    ['the exact name first', config(), { 'FILECHAT_KEY_my-model': 'a', FILECHAT_KEY_MY_MODEL: 'b' }, 'a'],
+    ['then in capitals', config(), { FILECHAT_KEY_MY_MODEL: 'b', ANTHROPIC_API_KEY: 'c' }, 'b'],
+    ['then the provider’s usual one', config(), { ANTHROPIC_API_KEY: 'c' }, 'c'],
+    ['an empty one is none', config(), { FILECHAT_KEY_MY_MODEL: ' ', ANTHROPIC_API_KEY: 'c' }, 'c'],
+    ['white space around it is none of it', config(), { ANTHROPIC_API_KEY: ' c\n' }, 'c'],
+    ['of OpenAI for both protocols', config({ provider: 'openai-chat' }), { OPENAI_API_KEY: 'd' }, 'd'],
+    ['of Google', config({ provider: 'google' }), { GOOGLE_GENERATIVE_AI_API_KEY: 'e' }, 'e'],
+    ['of nobody else', config({ provider: 'openai-compatible' }), { OPENAI_API_KEY: 'd' }, undefined],
+    ['a name with a slash', config({ name: 'openai/x.1' }), { FILECHAT_KEY_OPENAI_X_1: 'f' }, 'f'],
+  ];
+  for (const [rule, model, env, key] of cases) it(rule, () => assert.equal(envKey(model, env), key));
+});
+
+it('a stored key is bound to the provider and the address', () => {
+  assert.equal(keyPlace(config()), 'anthropic https://api.anthropic.com/v1');
+  assert.equal(keyPlace(config({ baseUrl: 'https://API.anthropic.com/v1/' })), keyPlace(config()));
+  assert.equal(keyPlace(config({ provider: 'openai-chat' })), keyPlace(config({ provider: 'openai' })));
+  assert.equal(
+    keyPlace(config({ provider: 'openai-compatible', baseUrl: 'https://h:8/a/v1?x=1' })),
+    'openai-compatible https://h:8/a/v1',
+  );
+  assert.notEqual(keyPlace(config({ baseUrl: 'https://evil.invalid/v1' })), keyPlace(config()));
+  assert.equal(keyPlace(config({ provider: 'vscode' })), 'vscode');
+});
+
+it('a key is needed but on this machine, for the editor’s models and the tour, or with one in the headers', () => {
+  const compatible = (baseUrl: string) => config({ provider: 'openai-compatible', baseUrl });
+  assert.equal(needsKey(config()), true);
+  assert.equal(needsKey(config({ provider: 'vscode' })), false);
+  assert.equal(needsKey(config({ provider: 'tour' })), false);
+  assert.equal(needsKey(compatible('http://localhost:11434/v1')), false);
+  assert.equal(needsKey(compatible('https://host/v1')), true);
+  assert.equal(needsKey(config({ headers: { Authorization: 'Bearer x' } })), false);
+});
+
+it('loopback is this machine, and nothing that only looks like it', () => {
+  for (const host of ['localhost', '127.0.0.1', '127.1.2.3', '[::1]', 'a.localhost'])
+    assert.equal(isLoopback(`http://${host}:1/v1`), true, host);
+  for (const host of ['localhost.evil.invalid', '127.0.0.1.evil.invalid', '10.0.0.1', 'xlocalhost'])
+    assert.equal(isLoopback(`http://${host}/`), false, host);
+});

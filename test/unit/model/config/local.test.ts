@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { findLocalModels } from '../../../../src/model/config/local.ts';
+
+type Answer = (url: string, init: RequestInit | undefined) => Promise<Response>;
+
+const find = (answer: Answer, more: { timeoutMs?: number; signal?: AbortSignal } = {}) => {
+  const asked: string[] = [];
+  const fetch = (async (input: string | URL | Request, init?: RequestInit) => {
+    asked.push(String(input));
+    return answer(String(input), init);
+  }) satisfies typeof globalThis.fetch;
+  return findLocalModels({ fetch, ...more }).then((models) => ({ models, asked }));
+};
+const list = (...ids: unknown[]) => Response.json({ data: ids.map((id) => ({ id })) });
+
+describe('models on this machine', () => {
+  it('are asked for on loopback only, and named by the program that runs them', async () => {
+    const { models, asked } = await find(async (url) =>
+      url.includes(':1234') ? list('phi') : list('llama:8b'),
+    );
+    assert.deepEqual(asked.sort(), ['http://127.0.0.1:11434/v1/models', 'http://127.0.0.1:1234/v1/models']);
+    assert.deepEqual(models, [
+      {
+        name: 'ollama/llama:8b',
+        provider: 'openai-compatible',
+        model: 'llama:8b',
+        baseUrl: 'http://127.0.0.1:11434/v1',
+      },
+      {
+        name: 'lmstudio/phi',
+        provider: 'openai-compatible',
+        model: 'phi',
+        baseUrl: 'http://127.0.0.1:1234/v1',
+      },
+    ]);
+  });
+
+  const none: readonly (readonly [rule: string, answer: Answer])[] = [
+    ['nobody answers', () => Promise.reject(new TypeError('fetch failed'))],
+    ['the answer is an error', async () => new Response('[]', { status: 500 })],
+    ['the answer is no JSON', async () => new Response('<html>')],
+    ['the answer is something else', async () => Response.json([{ id: 'x' }])],
+    ['the ids are none', async () => list(1, null, '', ' ', 'a\u0000b', 'x'.repeat(300))],
+    ['they only make vectors', async () => list('nomic-embed-text')],
+  ];
+  for (const [rule, answer] of none) {
+    it(`are none when ${rule}`, async () => assert.deepEqual((await find(answer)).models, []));
+  }
+
+  it('one program that is not there does not hide the other', async () => {
+    const { models } = await find(async (url) => {
+      if (url.includes(':1234')) throw new TypeError('refused');
+      return list('a');
+    });
+    assert.deepEqual(
+      models.map(({ name }) => name),
+      ['ollama/a'],
+    );
+  });
+
+  it('are not waited for long, and no redirect is followed', async () => {
+    const redirects: unknown[] = [];
+    const { models } = await find(
+      (_url, init) => {
+        redirects.push(init?.redirect);
+        return new Promise((_resolve, reject) => {
+          // A request keeps the process alive as long as it is open; the clock of a signal does not.
+          const open = setInterval(() => {}, 60_000);
+          init?.signal?.addEventListener('abort', () => {
+            clearInterval(open);
+            reject(init.signal?.reason);
+          });
+        });
+      },
+      { timeoutMs: 1 },
+    );
+    assert.deepEqual([models, redirects], [[], ['error', 'error']]);
+  });
+});

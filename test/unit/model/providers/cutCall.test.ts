@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createSdkModel } from '../../../../src/model/providers/sdkModel.ts';
+import type { SdkProvider } from '../../../../src/model/providers/wire.ts';
+import type { ModelFailure, ModelRequest } from '../../../../src/ports/models.ts';
+
+const request: ModelRequest = {
+  system: '',
+  messages: [{ role: 'user', parts: [{ kind: 'text', text: 'go' }] }],
+  tools: [{ name: 't', tool: { server: 's', tool: 't' }, description: '', inputSchema: { type: 'object' } }],
+};
+
+const chunk = (delta: object, finish_reason: string | null = null) => ({
+  id: 'c',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, delta, finish_reason }],
+});
+const chat = {
+  cut: [
+    chunk({ tool_calls: [{ index: 0, id: 'k', type: 'function', function: { name: 't', arguments: '' } }] }),
+    chunk({ tool_calls: [{ index: 0, function: { arguments: '{"a":' } }] }),
+  ],
+  limit: [chunk({}, 'length')],
+};
+
+/** The beginning of a call on each wire that sends one in pieces, and how the wire says that a limit was met. */
+const WIRES: Partial<
+  Record<SdkProvider, { readonly cut: readonly object[]; readonly limit: readonly object[] }>
+> = {
+  anthropic: {
+    cut: [
+      {
+        type: 'message_start',
+        message: { id: 'i', model: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } },
+      },
+      {
+        type: 'content_block_start',
+        index: 0,
+        content_block: { type: 'tool_use', id: 'k', name: 't', input: {} },
+      },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"a":' } },
+    ],
+    limit: [
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage: { output_tokens: 3 } },
+      { type: 'message_stop' },
+    ],
+  },
+  openai: {
+    cut: [
+      { type: 'response.created', response: { id: 'r', created_at: 1, model: 'm' } },
+      {
+        type: 'response.output_item.added',
+        output_index: 0,
+        item: { type: 'function_call', id: 'fc_1', call_id: 'k', name: 't', arguments: '' },
+      },
+      { type: 'response.function_call_arguments.delta', item_id: 'fc_1', output_index: 0, delta: '{"a":' },
+    ],
+    limit: [
+      {
+        type: 'response.incomplete',
+        response: {
+          incomplete_details: { reason: 'max_output_tokens' },
+          usage: { input_tokens: 1, output_tokens: 1 },
+        },
+      },
+    ],
+  },
+  'openai-chat': chat,
+  'openai-compatible': chat,
+};
+
+/** The events, and the failure at their end if there was one. */
+async function run(provider: SdkProvider, wire: readonly object[]): Promise<readonly unknown[]> {
+  const body = wire.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('');
+  const fetch = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  const model = createSdkModel(
+    { name: 'm', provider, model: 'm', baseUrl: 'http://host.example/v1' },
+    { fetch },
+  );
+  const seen: unknown[] = [];
+  try {
+    for await (const event of model.stream(request, new AbortController().signal)) seen.push(event);
+  } catch (error) {
+    seen.push(error);
+  }
+  return seen;
+}
+
+const begun = [
+  { kind: 'callInput', key: 'k', name: 't', text: '' },
+  { kind: 'callInput', key: 'k', name: 't', text: '{"a":' },
+];
+
+describe('a call that is cut in the middle of its JSON is shown, and never made', () => {
+  for (const [provider, { cut, limit }] of Object.entries(WIRES) as [SdkProvider, typeof chat][]) {
+    it(`${provider}: by the end of the connection`, async () => {
+      const seen = await run(provider, cut);
+      assert.deepEqual(seen.slice(0, -1), begun);
+      const failure = seen.at(-1) as ModelFailure;
+      assert.deepEqual([failure.kind, failure.retryable], ['modelFailure', true]);
+    });
+
+    it(`${provider}: by the limit of tokens`, async () => {
+      const seen = await run(provider, [...cut, ...limit]);
+      assert.deepEqual(seen.slice(0, -1), begun);
+      assert.partialDeepStrictEqual(seen.at(-1), { kind: 'finish', reason: 'length' });
+    });
+  }
+});

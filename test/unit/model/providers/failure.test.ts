@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readRetryAfter, toFailure } from '../../../../src/model/providers/failure.ts';
+
+const NOW = Date.parse('2026-11-16T10:00:00Z');
+const about = { host: 'api.example', model: 'big-1', secrets: ['sk-secret', 'team-token'], now: () => NOW };
+
+describe('readRetryAfter', () => {
+  const cases: readonly [string, Record<string, string>, number | undefined][] = [
+    ['seconds', { 'retry-after': '7' }, 7000],
+    ['parts of seconds', { 'retry-after': '0.5' }, 500],
+    ['milliseconds come first', { 'retry-after-ms': '250', 'retry-after': '7' }, 250],
+    ['a date', { 'retry-after': 'Mon, 16 Nov 2026 10:00:30 GMT' }, 30_000],
+    ['a date that has passed', { 'retry-after': 'Mon, 16 Nov 2026 09:00:00 GMT' }, 0],
+    ['nonsense', { 'retry-after': 'soon' }, undefined],
+    ['a negative number', { 'retry-after': '-5' }, undefined],
+    ['nothing', {}, undefined],
+  ];
+  for (const [rule, headers, expected] of cases) {
+    it(rule, () => assert.equal(readRetryAfter(headers, NOW), expected));
+  }
+  it('the body of Gemini', () => {
+    assert.equal(readRetryAfter({}, NOW, '{"details":[{"retryDelay": "34.5s"}]}'), 34_500);
+  });
+});
+
+describe('toFailure', () => {
+  const status = (statusCode: number, message = 'Why.', more: object = {}) => ({
+    name: 'AI_APICallError',
+    statusCode,
+    message,
+    ...more,
+  });
+  const cases: readonly [unknown, string, boolean][] = [
+    [
+      status(401),
+      'The key was not accepted for api.example. Set the right one with “Filechat: Set API Key”.',
+      false,
+    ],
+    [status(403, 'Not for you'), 'The key was not accepted for api.example: Not for you.', false],
+    [
+      status(400, 'API key not valid.', { responseBody: '{"reason": "API_KEY_INVALID"}' }),
+      'The key was not accepted for api.example. Set the right one with “Filechat: Set API Key”.',
+      false,
+    ],
+    [status(404, ''), 'There is no such model as big-1 at api.example.', false],
+    [
+      status(400, 'max_tokens: must be positive'),
+      'api.example refused the request: max_tokens: must be positive.',
+      false,
+    ],
+    [
+      status(400, 'prompt is too long: 205000 tokens > 200000 maximum'),
+      'The chat is too long for big-1: prompt is too long: 205000 tokens > 200000 maximum. Shorten it, or choose a model that takes more.',
+      false,
+    ],
+    [
+      status(400, 'Too much', { data: { error: { code: 'context_length_exceeded', message: 'Too much' } } }),
+      'The chat is too long for big-1: Too much. Shorten it, or choose a model that takes more.',
+      false,
+    ],
+    [status(429, 'Slow down'), 'api.example takes no more requests for now: Slow down.', true],
+    [
+      status(429, 'Pay', { data: { error: { code: 'insufficient_quota' } } }),
+      'The account at api.example has no credit left: Pay.',
+      false,
+    ],
+    [status(500), 'api.example has failed (status 500): Why.', true],
+    [status(502, 'Bad Gateway'), 'api.example has failed (status 502): Bad Gateway.', true],
+    [status(503), 'api.example is overloaded: Why.', true],
+    [status(504, ''), 'api.example has failed (status 504).', true],
+    [status(529, 'Overloaded'), 'api.example is overloaded: Overloaded.', true],
+    [{ type: 'overloaded_error', message: 'Overloaded' }, 'api.example is overloaded: Overloaded.', true],
+    [{ type: 'invalid_request_error', message: 'No' }, 'api.example refused the request: No.', false],
+    [{ code: 502, message: 'Upstream' }, 'api.example has failed (status 502): Upstream.', true],
+    [{ message: 'Hm' }, 'api.example has failed (status 500): Hm.', true],
+    ['Hm', 'api.example has failed (status 500): Hm.', true],
+    [fetchFailed('ENOTFOUND'), 'Could not reach api.example: there is no such host, or no network.', true],
+    [fetchFailed('ECONNRESET'), 'The connection to api.example was lost before the reply had ended.', true],
+    [new TypeError('terminated'), 'The connection to api.example was lost before the reply had ended.', true],
+    [
+      fetchFailed('DEPTH_ZERO_SELF_SIGNED_CERT'),
+      'The certificate of api.example is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT).',
+      false,
+    ],
+    [status(200), 'The connection to api.example was lost before the reply had ended.', true],
+    [
+      status(400, 'sk-secret and team-token and sk-proj-abc*** are wrong'),
+      'api.example refused the request: «key» and «key» and «key» are wrong.',
+      false,
+    ],
+  ];
+  for (const [error, message, retryable] of cases) {
+    it(message, () => {
+      const failure = toFailure(error, about);
+      assert.deepEqual(
+        [failure.message, failure.retryable, failure.kind],
+        [message, retryable, 'modelFailure'],
+      );
+    });
+  }
+
+  it('a failure stays the one that it is', () => {
+    const failure = toFailure(status(500), about);
+    assert.equal(toFailure(failure, about), failure);
+  });
+
+  it("a provider's words are one line, and not long", () => {
+    const { message } = toFailure(status(400, `a\n\u0007b ${'x'.repeat(5000)}`), about);
+    assert.match(message, /^api\.example refused the request: a b x+…$/);
+    assert.ok(message.length < 700);
+  });
+});
+
+function fetchFailed(code: string): Error {
+  return new TypeError('fetch failed', { cause: Object.assign(new Error('why'), { code }) });
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  countAttempt,
+  NO_ATTEMPTS,
+  nextTry,
+  waitWithCountdown,
+} from '../../../../src/model/providers/retry.ts';
+import type { ModelFailure } from '../../../../src/ports/models.ts';
+
+const failure = (more: Partial<ModelFailure> = {}): ModelFailure =>
+  Object.assign(new Error('overloaded'), { kind: 'modelFailure' as const, retryable: true, ...more });
+
+describe('after a failure', () => {
+  it('the waits double, a quarter more or less', () => {
+    const waits = (random: number) =>
+      [1, 2, 3, 4, 5].map((refused) => nextTry(failure(), { begun: 0, refused }, () => random));
+    const ms = (...times: number[]) => times.map((each) => ({ kind: 'wait', ms: each }));
+    assert.deepEqual(waits(0.5), ms(1000, 2000, 4000, 8000, 16_000));
+    assert.deepEqual(waits(0), ms(750, 1500, 3000, 6000, 12_000));
+    assert.deepEqual(waits(1), ms(1250, 2500, 5000, 10_000, 20_000));
+  });
+
+  const cases: readonly (readonly [
+    rule: string,
+    failure: ModelFailure,
+    refused: number,
+    expected: RegExp,
+  ])[] = [
+    ['what the server asks for counts', failure({ retryAfterMs: 1234 }), 3, /^\{"kind":"wait","ms":1234\}$/],
+    ['five minutes are waited', failure({ retryAfterMs: 300_000 }), 1, /"ms":300000/],
+    ['more is not, and the reason says so', failure({ retryAfterMs: 300_001 }), 1, /giveUp.*wait 6 minutes/],
+    ['a negative wait is none', failure({ retryAfterMs: -5 }), 1, /"ms":0/],
+    ['a wait that is no number is not believed', failure({ retryAfterMs: Number.NaN }), 1, /"ms":1000/],
+    ['what cannot get better is not tried again', failure({ retryable: false }), 1, /^\{"kind":"giveUp"\}$/],
+    ['six attempts are enough', failure(), 6, /giveUp.*6 attempts/],
+    ['also when the server would like more', failure({ retryAfterMs: 1 }), 6, /giveUp/],
+  ];
+  for (const [rule, given, refused, expected] of cases) {
+    it(rule, () => assert.match(JSON.stringify(nextTry(given, { begun: 0, refused }, () => 0.5)), expected));
+  }
+
+  const begun = { begun: true, progress: true };
+  const refused = { begun: false, progress: false };
+  const sequences: readonly (readonly [rule: string, attempts: readonly (typeof begun)[], kind: string])[] = [
+    ['a reply that broke off twice is asked for again', [begun, begun], 'wait'],
+    ['the third attempt is the last, whatever progress each has made', [begun, begun, begun], 'giveUp'],
+    ['refusals between them do not change that', [begun, refused, begun, refused, begun], 'giveUp'],
+    [
+      'progress resets the count of refusals',
+      [refused, refused, refused, refused, refused, begun, refused],
+      'wait',
+    ],
+    [
+      'an attempt that only repeats what is there does not',
+      [refused, refused, refused, refused, refused, { begun: true, progress: false }, refused],
+      'giveUp',
+    ],
+  ];
+  for (const [rule, attempts, kind] of sequences) {
+    it(rule, () => {
+      const counted = attempts.reduce(countAttempt, NO_ATTEMPTS);
+      assert.equal(nextTry(failure(), counted, () => 0.5).kind, kind);
+    });
+  }
+});
+
+describe('the countdown', () => {
+  it('tells every second how much is left', async () => {
+    const ticks: number[] = [];
+    const waits: number[] = [];
+    const timer = async (ms: number) => void waits.push(ms);
+    const { signal } = new AbortController();
+    assert.equal(await waitWithCountdown(2500, { signal, onTick: (left) => ticks.push(left), timer }), true);
+    assert.deepEqual(
+      [ticks, waits],
+      [
+        [2500, 1500, 500],
+        [1000, 1000, 500],
+      ],
+    );
+  });
+
+  it('ends at once when it is told to', async () => {
+    const stop = new AbortController();
+    const onTick = () => stop.abort();
+    assert.equal(await waitWithCountdown(3_600_000, { signal: stop.signal, onTick }), false);
+    assert.equal(await waitWithCountdown(3_600_000, { signal: AbortSignal.abort(), onTick }), false);
+  });
+
+  it('of nothing is over', async () => {
+    assert.equal(
+      await waitWithCountdown(0, { signal: new AbortController().signal, onTick: () => {} }),
+      true,
+    );
+  });
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  judgeStream,
+  StreamEnd,
+  type StreamFacts,
+  type StreamVerdict,
+} from '../../../../src/model/providers/streamEnd.ts';
+import type { SdkProvider } from '../../../../src/model/providers/wire.ts';
+
+describe('judgeStream', () => {
+  const begun = { saidEnd: false, answered: true, hasOutput: true } as const;
+  const silent = { saidEnd: false, answered: true, hasOutput: false } as const;
+  const unanswered = { saidEnd: false, answered: false, hasOutput: false } as const;
+  const ended = { saidEnd: true, answered: true, hasOutput: true } as const;
+  const cases: readonly (readonly [rule: string, facts: StreamFacts, verdict: StreamVerdict])[] = [
+    ['closed after an end', { ...ended, trouble: 'cut' }, 'ended'],
+    ['an error after an end', { ...ended, trouble: 'reported' }, 'ended'],
+    ['nonsense after an end', { ...ended, trouble: 'unreadable' }, 'ended'],
+    ['an error as the stop reason', { ...ended, trouble: 'brokenOff' }, 'again'],
+    ['closed after text', { ...begun, trouble: 'cut' }, 'again'],
+    ['closed before text', { ...silent, trouble: 'cut' }, 'again'],
+    ['no connection', { ...unanswered, trouble: 'cut' }, 'later'],
+    ['an error after text', { ...begun, trouble: 'reported' }, 'again'],
+    ['an error before text', { ...silent, trouble: 'reported' }, 'later'],
+    ['an error in place of a stream', { ...unanswered, trouble: 'reported' }, 'later'],
+    ['a request that is not accepted', { ...unanswered, trouble: 'refused' }, 'failed'],
+    ['an error after text that would come again', { ...begun, trouble: 'refused' }, 'failed'],
+    ['a first event that is not JSON', { ...silent, trouble: 'unreadable' }, 'failed'],
+    ['a later event that is not JSON', { ...begun, trouble: 'unreadable' }, 'again'],
+    ['events of another provider', { ...silent, trouble: 'wrongFormat' }, 'failed'],
+    ['events of another provider after text', { ...begun, trouble: 'wrongFormat' }, 'failed'],
+  ];
+  for (const [rule, facts, verdict] of cases) {
+    it(`${rule}: ${verdict}`, () => assert.equal(judgeStream(facts), verdict));
+  }
+});
+
+interface Seen {
+  readonly said: boolean;
+  readonly isForeign?: boolean;
+  readonly closing?: string;
+}
+
+describe('StreamEnd', () => {
+  const chat = (finish_reason: unknown) => `data: ${JSON.stringify({ choices: [{ finish_reason }] })}\n\n`;
+  const stop = 'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}\n\n';
+  const closing = '\n\ndata: {"type":"message_stop"}\n\n';
+  const cases: readonly (readonly [rule: string, SdkProvider, stream: string, Seen])[] = [
+    ['nothing', 'openai-chat', '', { said: false }],
+    ['comments', 'openai-chat', ': alive\n\n: alive\n\n', { said: false }],
+    ['a chunk', 'openai-chat', chat(null), { said: false }],
+    ['an empty stop reason', 'openai-compatible', chat(''), { said: false }],
+    ['a stop reason', 'openai-chat', chat('stop'), { said: true }],
+    ['[DONE]', 'openai-chat', `${chat(null)}data: [DONE]\n\n`, { said: true }],
+    ['[DONE] without a space or a line end', 'openai-compatible', `${chat(null)}data:[DONE]`, { said: true }],
+    ['[DONE] with CRLF', 'google', 'data: [DONE]\r\n\r\n', { said: true }],
+    [
+      '[DONE] in a text',
+      'openai-chat',
+      'data: {"choices":[{"delta":{"content":"data: [DONE]"}}]}\n\n',
+      { said: false },
+    ],
+    ['a stop reason', 'anthropic', stop, { said: true, closing }],
+    ['a stop reason and its end', 'anthropic', `${stop}data: {"type":"message_stop"}\n\n`, { said: true }],
+    [
+      'a call with an argument of that name',
+      'anthropic',
+      'data: {"type":"content_block_start","content_block":{"input":{"type":"message_delta","delta":{"stop_reason":"x"}}}}\n\n',
+      { said: false },
+    ],
+    ['the last event', 'openai', 'data: {"type":"response.completed","response":{}}\n\n', { said: true }],
+    ['an event', 'openai', 'data: {"type":"response.created","response":{}}\n\n', { said: false }],
+    ['a stop reason', 'google', 'data: {"candidates":[{"finishReason":"STOP"}]}\n\n', { said: true }],
+    [
+      'a call with an argument of that name',
+      'google',
+      'data: {"candidates":[{"content":{"parts":[{"functionCall":{"args":{"finishReason":"STOP"}}}]}}]}\n\n',
+      { said: false },
+    ],
+    ['events of another provider', 'google', chat(null), { said: false, isForeign: true }],
+    ['events of another provider', 'openai', chat('stop'), { said: false, isForeign: true }],
+    ['a page', 'openai-chat', '<!doctype html>\n<html></html>', { said: false, isForeign: true }],
+    [
+      'lines of JSON',
+      'openai-compatible',
+      '{"message":{"content":"Hi"}}\n{"done":true}\n',
+      { said: false, isForeign: true },
+    ],
+  ];
+  for (const [rule, provider, stream, expected] of cases) {
+    it(`${provider}: ${rule}`, () => {
+      const bytes = new TextEncoder().encode(stream);
+      for (const size of [1, 7, bytes.length]) {
+        const end = new StreamEnd(provider);
+        for (let at = 0; at < bytes.length; at += size) end.push(bytes.subarray(at, at + size));
+        const last = end.end();
+        assert.deepEqual(
+          { said: end.said, isForeign: end.isForeign, closing: last },
+          { isForeign: false, closing: '', ...expected },
+        );
+      }
+    });
+  }
+});

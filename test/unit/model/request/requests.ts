@@ -1,0 +1,95 @@
+import { buildRequest, type RequestSources } from '../../../../src/model/request/request.ts';
+import { modelTools } from '../../../../src/model/request/tools.ts';
+import type { AttachedFile, AttachmentSource } from '../../../../src/ports/files.ts';
+import type { ContentPart, ModelMessage, ModelRequest } from '../../../../src/ports/models.ts';
+
+export interface MemoryFile {
+  readonly bytes: string | Uint8Array;
+  readonly mimeType?: string;
+  /** When it is not that of the bytes. */
+  readonly size?: number;
+}
+
+/** Files that are only in memory; counts how often each is read. */
+export class MemoryAttachments implements AttachmentSource {
+  readonly reads = new Map<string, number>();
+  readonly #files: ReadonlyMap<string, MemoryFile>;
+
+  constructor(files: Readonly<Record<string, MemoryFile>> = {}) {
+    this.#files = new Map(Object.entries(files));
+  }
+
+  async find(target: string): Promise<AttachedFile> {
+    const file = this.#files.get(target);
+    if (!file) throw new Error('there is no such file');
+    const { bytes: given, mimeType = 'text/plain' } = file;
+    const bytes = typeof given === 'string' ? new TextEncoder().encode(given) : given;
+    return {
+      name: target.slice(target.lastIndexOf('/') + 1),
+      size: file.size ?? bytes.length,
+      mimeType,
+      isText: mimeType.startsWith('text/'),
+      read: async () => {
+        this.reads.set(target, (this.reads.get(target) ?? 0) + 1);
+        return bytes;
+      },
+    };
+  }
+}
+
+export const TOOLS = modelTools(
+  ['bar', 'line'].map((tool) => ({ server: 'charts', tool, inputSchema: { type: 'object' } })),
+);
+
+export function build(text: string, more: Partial<RequestSources> = {}) {
+  return buildRequest(text, {
+    model: { name: 'm', accepts: (type) => /^image\/|^application\/pdf$/.test(type) },
+    tools: TOOLS,
+    attachments: new MemoryAttachments(),
+    ...more,
+  });
+}
+
+/** The messages as text to read: a line for each part, indented below its role. */
+export async function show(text: string, more?: Partial<RequestSources>): Promise<string> {
+  return showMessages((await build(text, more)).request);
+}
+
+export function showMessages({ messages }: Pick<ModelRequest, 'messages'>): string {
+  return messages
+    .flatMap((message) => [message.role, ...partsOf(message).map((line) => `  ${line}`)])
+    .join('\n');
+}
+
+function partsOf(message: ModelMessage): readonly string[] {
+  switch (message.role) {
+    case 'user':
+      return message.parts.map(showPart);
+    case 'assistant':
+      return message.parts.map((part) => {
+        const metadata = part.metadata ? ` ${JSON.stringify(part.metadata)}` : '';
+        if (part.kind !== 'call') return `${part.kind}: ${oneLine(part.text)}${metadata}`;
+        return `call ${part.id} ${part.name} ${JSON.stringify(part.arguments)}${metadata}`;
+      });
+    case 'tool':
+      return message.results.flatMap(({ id, name, isError, parts }) => [
+        `result ${id} ${name}${isError ? ' (error)' : ''}`,
+        ...parts.map((part) => `  ${showPart(part)}`),
+      ]);
+  }
+}
+
+function showPart(part: ContentPart): string {
+  return part.kind === 'text' ? oneLine(part.text) : `<${part.mimeType} ${part.name}>`;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll('\n', '↵');
+}
+
+/** A chat, and the messages that are expected of it, line by line. */
+export const chat = (...lines: readonly string[]) => `${lines.join('\n')}\n`;
+export const messages = (...lines: readonly string[]) => lines.join('\n');
+
+export const call = (id: string, args = '{"x":1}', tool = 'charts.bar') =>
+  ['', `\`\`\`tool_call ${tool}${id && ` ${id}`}`, args, '```', ''] as const;

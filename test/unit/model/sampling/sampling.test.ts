@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { answerSampling } from '../../../../src/model/sampling/sampling.ts';
+import type { ChatModel, ModelEvent, ModelRequest } from '../../../../src/ports/models.ts';
+import type { SamplingRequest } from '../../../../src/ports/requests.ts';
+
+import { showMessages } from '../request/requests.ts';
+
+const USAGE = { input: 1, output: 1 };
+const say = (text: string): ModelEvent => ({ kind: 'text', text });
+const finish = (reason: Extract<ModelEvent, { kind: 'finish' }>['reason']): ModelEvent => ({
+  kind: 'finish',
+  reason,
+  usage: USAGE,
+});
+const call = (name: string, argumentsText: string): ModelEvent => ({
+  kind: 'call',
+  key: 'k',
+  name,
+  argumentsText,
+});
+
+/** Says what it is told to, one list of events for each time that it is asked; an error is thrown. */
+class ScriptedModel implements ChatModel {
+  readonly name = 'scripted';
+  readonly provider = 'test';
+  readonly asked: ModelRequest[] = [];
+  readonly #replies: (readonly (ModelEvent | Error)[])[];
+
+  constructor(...replies: (readonly (ModelEvent | Error)[])[]) {
+    this.#replies = replies;
+  }
+
+  accepts(mimeType: string): boolean {
+    return mimeType === 'image/png';
+  }
+
+  async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
+    this.asked.push(request);
+    for (const event of this.#replies.shift() ?? []) {
+      if (event instanceof Error) throw event;
+      yield event;
+    }
+  }
+
+  async preview(): Promise<string> {
+    return '';
+  }
+}
+
+const user = (text: string) => ({ role: 'user', parts: [{ kind: 'text', text }] }) as const;
+const request = (more: Partial<SamplingRequest> = {}): SamplingRequest => ({
+  messages: [user('hi')],
+  maxTokens: 50,
+  hints: [],
+  ...more,
+});
+const ask = (model: ChatModel, more: Partial<SamplingRequest> = {}, signal = new AbortController().signal) =>
+  answerSampling(request(more), model, signal, { timer: async () => {} });
+
+function failure(retryable: boolean): Error {
+  return Object.assign(new Error('The model is busy.'), { kind: 'modelFailure', retryable });
+}
+
+describe('what the model is asked', () => {
+  const asked = async (more: Partial<SamplingRequest>) => {
+    const model = new ScriptedModel([finish('stop')]);
+    await ask(model, more);
+    assert.ok(model.asked[0]);
+    return model.asked[0];
+  };
+
+  test('the words, the system and the limits of the server', async () => {
+    const { system, maxTokens, temperature, messages, tools } = await asked({
+      system: 'Be brief.',
+      temperature: 0.2,
+    });
+    assert.deepEqual(
+      { system, maxTokens, temperature, tools },
+      { system: 'Be brief.', maxTokens: 50, temperature: 0.2, tools: [] },
+    );
+    assert.equal(showMessages({ messages }), 'user\n  hi');
+  });
+
+  test('pictures that it takes as files, and others by their names', async () => {
+    const { messages } = await asked({
+      messages: [
+        {
+          role: 'user',
+          parts: [
+            { kind: 'image', mimeType: 'image/png', data: 'AAECAw==' },
+            { kind: 'image', mimeType: 'image/tiff', data: 'AAECAw==' },
+            { kind: 'image', mimeType: 'image/png', data: '???' },
+            { kind: 'audio', mimeType: 'audio/wav', data: 'AAECAw==' },
+          ],
+        },
+      ],
+    });
+    assert.equal(
+      showMessages({ messages }),
+      [
+        'user',
+        '  <image/png image 1>',
+        '  [image 2: image/tiff, 4 bytes; it could not be sent]',
+        '  [image 3: image/png, 2 bytes; it could not be sent]',
+        '  [audio 1: audio/wav, 4 bytes; it could not be sent]',
+      ].join('\n'),
+    );
+    const [message] = messages;
+    const part = message?.role === 'user' ? message.parts[0] : undefined;
+    assert.ok(part?.kind === 'file');
+    assert.deepEqual([part.size, ...(await part.read())], [4, 0, 1, 2, 3]);
+  });
+
+  test('calls and results under names that every provider takes', async () => {
+    const { messages, tools } = await asked({
+      tools: ['look.up', 'look/up', 'plain'].map((name) => ({
+        name,
+        description: 'd',
+        inputSchema: { anyOf: [] },
+      })),
+      messages: [
+        user('a'),
+        user('b'),
+        {
+          role: 'assistant',
+          parts: [
+            { kind: 'text', text: 'I look' },
+            { kind: 'image', mimeType: 'image/png', data: 'AAAA' },
+            { kind: 'call', id: 'c1', name: 'look/up', arguments: { x: 1 } },
+          ],
+        },
+        { role: 'user', parts: [{ kind: 'result', id: 'c1', isError: true, parts: [] }] },
+      ],
+    });
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ['_look_up_1', '_look_up_2', 'plain'],
+    );
+    assert.deepEqual(tools[0]?.inputSchema, { type: 'object', properties: {} });
+    assert.equal(
+      showMessages({ messages }),
+      [
+        'user',
+        '  a',
+        '  b',
+        'assistant',
+        '  text: I look',
+        '  text: [image 1: image/png, 3 bytes]',
+        '  call c1 _look_up_2 {"x":1}',
+        'tool',
+        '  result c1 _look_up_2 (error)',
+        '    (nothing)',
+      ].join('\n'),
+    );
+  });
+
+  test('a conversation that the assistant begins gets a beginning', async () => {
+    const { messages } = await asked({
+      messages: [{ role: 'assistant', parts: [{ kind: 'text', text: 'hello' }] }],
+    });
+    assert.match(
+      showMessages({ messages }),
+      /^user\n {2}\(You have the first word\.\)\nassistant\n {2}text: hello$/,
+    );
+  });
+
+  test('no tools where none may be called, and a request to call one where one must be', async () => {
+    const tools = [{ name: 'look', description: '', inputSchema: {} }];
+    assert.deepEqual((await asked({ tools, toolChoice: 'none' })).tools, []);
+    const { system } = await asked({ tools, toolChoice: 'required', system: 'S' });
+    assert.equal(system, 'S\n\nAnswer with a call of one of the tools.');
+  });
+});
+
+describe('what the model answers', () => {
+  const tools = [{ name: 'look.up', description: '', inputSchema: {} }];
+
+  test('its words, in one piece', async () => {
+    const model = new ScriptedModel([say('a'), { kind: 'reasoning', text: 'hm' }, say('b'), finish('stop')]);
+    assert.deepEqual(await ask(model), {
+      model: 'scripted',
+      parts: [{ kind: 'text', text: 'ab' }],
+      stopReason: 'endTurn',
+    });
+  });
+
+  test('its calls, by the names of the server, with ids of their own, and made by nobody', async () => {
+    const messages: SamplingRequest['messages'] = [
+      { role: 'assistant', parts: [{ kind: 'call', id: 'call_2', name: 'look.up', arguments: {} }] },
+      { role: 'user', parts: [{ kind: 'result', id: 'call_2', isError: false, parts: [] }] },
+    ];
+    const model = new ScriptedModel([
+      say('I look'),
+      call('_look_up_1', '{"x":1}'),
+      call('made_up', ''),
+      finish('calls'),
+    ]);
+    assert.deepEqual(await ask(model, { tools, messages }), {
+      model: 'scripted',
+      parts: [
+        { kind: 'text', text: 'I look' },
+        { kind: 'call', id: 'call_3', name: 'look.up', arguments: { x: 1 } },
+        { kind: 'call', id: 'call_4', name: 'made_up', arguments: {} },
+      ],
+      stopReason: 'toolUse',
+    });
+  });
+
+  test('no calls that the server did not want', async () => {
+    const model = new ScriptedModel([say('a'), call('_look_up_1', '{}'), finish('calls')]);
+    const answer = await ask(model, { tools, toolChoice: 'none' });
+    assert.deepEqual([answer.parts, answer.stopReason], [[{ kind: 'text', text: 'a' }], 'endTurn']);
+  });
+
+  const reasons = [
+    ['stop', 'endTurn'],
+    ['length', 'maxTokens'],
+    ['other', 'endTurn'],
+  ] as const;
+  for (const [reason, stopReason] of reasons) {
+    test(`${reason} is ${stopReason}`, async () => {
+      assert.equal((await ask(new ScriptedModel([finish(reason)]))).stopReason, stopReason);
+    });
+  }
+
+  test('nothing behind a sequence that stops it, wherever the pieces are cut', async () => {
+    for (const pieces of [['one STOP two'], ['one S', 'TO', 'P two'], ['one ', 'STOP']]) {
+      const model = new ScriptedModel([...pieces.map(say), finish('stop')]);
+      const answer = await ask(model, { stopSequences: ['', 'STOP', 'two'] });
+      assert.deepEqual(answer, {
+        model: 'scripted',
+        parts: [{ kind: 'text', text: 'one ' }],
+        stopReason: 'stopSequence',
+      });
+    }
+  });
+
+  test('arguments that are no JSON are told, not guessed', async () => {
+    const model = new ScriptedModel([call('_look_up_1', '{"x":'), finish('calls')]);
+    await assert.rejects(ask(model, { tools }), /could not be understood/);
+  });
+});
+
+describe('when the model does not answer', () => {
+  test('a failure that may pass is tried again, from the beginning', async () => {
+    const model = new ScriptedModel([say('half'), failure(true)], [say('whole'), finish('stop')]);
+    assert.deepEqual((await ask(model)).parts, [{ kind: 'text', text: 'whole' }]);
+  });
+
+  test('one that will not pass is told', async () => {
+    const model = new ScriptedModel([failure(false)]);
+    await assert.rejects(ask(model), { message: 'The model is busy.' });
+    assert.equal(model.asked.length, 1);
+  });
+
+  test('after many tries it is told too', async () => {
+    const model = new ScriptedModel(...Array.from({ length: 9 }, () => [failure(true)]));
+    await assert.rejects(ask(model), { message: 'The model is busy. Gave up after 6 attempts.' });
+  });
+
+  test('a refusal is no answer', async () => {
+    await assert.rejects(ask(new ScriptedModel([say('I'), finish('refused')])), /refused/);
+  });
+
+  test('an answer without an end is no answer', async () => {
+    await assert.rejects(ask(new ScriptedModel([say('I')])), /broke off/);
+  });
+
+  test('a stop while it waits ends it', async () => {
+    const stop = new AbortController();
+    const model = new ScriptedModel([failure(true)]);
+    const timer = async () => stop.abort(new Error('stopped'));
+    await assert.rejects(answerSampling(request(), model, stop.signal, { timer }), { message: 'stopped' });
+    assert.equal(model.asked.length, 1);
+  });
+});

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { modelTools } from '../../../src/model/request/tools.ts';
+import { TourModel } from '../../../src/model/tour.ts';
+import type { ModelEvent, ModelMessage, ModelRequest } from '../../../src/ports/models.ts';
+
+const SAMPLE = modelTools(
+  ['tour', 'chart', 'tone', 'weather', 'fail'].map((tool) => ({ server: 'sample', tool, inputSchema: {} })),
+);
+const user = (text: string): ModelMessage => ({ role: 'user', parts: [{ kind: 'text', text }] });
+const said: ModelMessage = { role: 'assistant', parts: [{ kind: 'text', text: 'Hello.' }] };
+const request = (messages: readonly ModelMessage[], tools: ModelRequest['tools'] = SAMPLE): ModelRequest => ({
+  system: '',
+  messages,
+  tools,
+});
+
+async function run(asked: ModelRequest, signal = new AbortController().signal) {
+  const events: ModelEvent[] = [];
+  for await (const event of new TourModel({ pause: async () => {} }).stream(asked, signal))
+    events.push(event);
+  const join = (kind: 'text' | 'reasoning') =>
+    events.flatMap((event) => (event.kind === kind ? [event.text] : [])).join('');
+  return {
+    events,
+    text: join('text'),
+    reasoning: join('reasoning'),
+    calls: events.filter((event) => event.kind === 'call'),
+    finish: events.at(-1),
+  };
+}
+
+describe('at the beginning', () => {
+  it('the tour says that it is no AI, and thinks aloud before it calls two tools of the sample server', async () => {
+    const { text, reasoning, calls, finish } = await run(request([user('Hi')]));
+    assert.match(text, /not an AI, but a short script/);
+    assert.notEqual(reasoning, '');
+    assert.deepEqual(
+      calls.map(({ name }) => name),
+      ['sample__chart', 'sample__weather'],
+    );
+    assert.equal(finish?.kind === 'finish' && finish.reason, 'calls');
+  });
+
+  it('it calls nothing of a server that it does not know', async () => {
+    const other = modelTools([{ server: 'bank', tool: 'chart', inputSchema: {} }]);
+    for (const tools of [other, []]) {
+      const { text, calls, finish } = await run(request([user('Hi')], tools));
+      assert.deepEqual(calls, []);
+      assert.match(text, /Filechat: Select Model/);
+      assert.equal(finish?.kind === 'finish' && finish.reason, 'stop');
+    }
+  });
+});
+
+describe('behind results', () => {
+  const result = (
+    parts: Extract<ModelMessage, { role: 'tool' }>['results'][number]['parts'],
+    isError = false,
+  ) =>
+    request([
+      user('picture'),
+      { role: 'assistant', parts: [{ kind: 'call', id: 'c1', name: 'sample__chart', arguments: {} }] },
+      { role: 'tool', results: [{ id: 'c1', name: 'sample__chart', isError, parts }] },
+    ]);
+  const image = {
+    kind: 'file' as const,
+    name: 'x.png',
+    mimeType: 'image/png',
+    size: 12_300,
+    read: () => Promise.reject(new Error('The tour reads no file.')),
+  };
+
+  it('it says what arrived, where the files are, and what to try', async () => {
+    const { text, calls } = await run(result([{ kind: 'text', text: 'A `chart`:' }, image]));
+    assert.match(text, /`sample__chart`: image\/png of 12\.3 KB; text, `A chart :`/);
+    assert.match(text, /cmdassets\//);
+    assert.match(text, /Select Model[\s\S]*Call Tool/);
+    assert.deepEqual(calls, []);
+  });
+
+  it('it never calls again, whatever the tool says', async () => {
+    const { calls, text } = await run(result([{ kind: 'text', text: 'picture sound tools' }], true));
+    assert.deepEqual(calls, []);
+    assert.match(text, /an error: `picture sound tools`/);
+  });
+});
+
+describe('a word that it knows gets an answer', () => {
+  const cases: readonly (readonly [word: string, text: RegExp, calls: readonly string[]])[] = [
+    ['help', /Words that I know/, []],
+    ['Which MODEL is this?', /Filechat: Select Model/, []],
+    ['tools', /5 tools: `sample\.chart`/, []],
+    ['a picture, please', /draw a chart/, ['sample__chart']],
+    ['sound', /chord/, ['sample__tone']],
+    ['stop', /Filechat: Stop[\s\S]*300\.\n$/, []],
+    ['What is the meaning of life?', /I am only the tour/, []],
+  ];
+  for (const [word, text, names] of cases) {
+    it(word, async () => {
+      const reply = await run(request([user('Hi'), said, user(word)]));
+      assert.match(reply.text, text);
+      assert.deepEqual(
+        reply.calls.map(({ name }) => name),
+        names,
+      );
+    });
+  }
+});
+
+it('the pieces are small, and the parts of a call make its arguments', async () => {
+  const { events, calls } = await run(request([user('Hi')]));
+  const written = new Map<string, string>();
+  for (const event of events) {
+    if (event.kind === 'text') assert.ok(event.text.trim().split(/\s+/).length <= 1, event.text);
+    if (event.kind === 'callInput') written.set(event.key, (written.get(event.key) ?? '') + event.text);
+  }
+  for (const call of calls) assert.equal(written.get(call.key), call.argumentsText);
+});
+
+it('it counts tokens like a real one', async () => {
+  const { finish } = await run(request([user('Hi')]));
+  assert.ok(finish?.kind === 'finish' && (finish.usage.input ?? 0) > 0 && (finish.usage.output ?? 0) > 0);
+});
+
+it('a stop ends it at once', async () => {
+  const stop = new AbortController();
+  const events: string[] = [];
+  for await (const event of new TourModel({ pause: async () => {} }).stream(
+    request([user('stop')]),
+    stop.signal,
+  )) {
+    events.push(event.kind);
+    if (events.length === 3) stop.abort();
+  }
+  assert.deepEqual(events, ['text', 'text', 'text']);
+});
+
+it('a preview is the request itself', async () => {
+  const asked = request([user('Hi')]);
+  assert.deepEqual(JSON.parse(await new TourModel().preview(asked)), JSON.parse(JSON.stringify(asked)));
+});

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { parseChat } from '../../src/chat/format/parse.ts';
+import { readManifest } from '../kit/manifest.ts';
+
+interface MenuItem {
+  readonly command: string;
+  readonly when?: string;
+  readonly group?: string;
+}
+
+interface Keybinding {
+  readonly command: string;
+  readonly key: string;
+  readonly mac?: string;
+  readonly when?: string;
+}
+
+interface Step {
+  readonly id: string;
+  readonly description: string;
+  readonly media: { readonly svg: string; readonly altText: string };
+  readonly completionEvents: readonly string[];
+}
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const { contributes, ...manifest } = readManifest();
+const commands: readonly { command: string; title: string; category: string; icon?: string }[] =
+  contributes.commands;
+const ids = commands.map(({ command }) => command);
+const menus: Readonly<Record<string, readonly MenuItem[]>> = contributes.menus;
+const keybindings: readonly Keybinding[] = contributes.keybindings;
+
+/** What makes sense wherever somebody is. */
+const ALWAYS_THERE = new Set([
+  'newChat',
+  'openSample',
+  'openWalkthrough',
+  'selectModel',
+  'setApiKey',
+  'showLog',
+  'showAuditLog',
+  'showServerLog',
+  'forgetPermissions',
+  'openServerSettings',
+  'copyMcpConfiguration',
+]);
+
+/** Needs trust to say anything but that it needs trust. Running is not among them: the key of trust comes late. */
+const NEEDS_TRUST =
+  /^(?:callTool|readResource|insertPrompt|openResource|addServer|(?:re)?startServer|stopServer|setServerLogLevel|changeInputs|signOut)$/;
+
+const LITTLE_WORDS = new Set([
+  'a',
+  'an',
+  'the',
+  'of',
+  'at',
+  'in',
+  'into',
+  'to',
+  'with',
+  'about',
+  'and',
+  'or',
+]);
+
+describe('the commands in package.json', () => {
+  for (const { command, title, category } of commands) {
+    it(`${command} has its category and a title in title case`, () => {
+      assert.equal(category, 'Filechat');
+      const words = title.split(' ');
+      const wrong = words.filter(
+        (word, at) =>
+          !/^[A-Z]/.test(word) && (at === 0 || at === words.length - 1 || !LITTLE_WORDS.has(word)),
+      );
+      assert.deepEqual(wrong, []);
+    });
+  }
+
+  it('collide with those of chat.md only where the contract fixes the name', () => {
+    const rival = JSON.parse(read('test/host/rival-extension/package.json'));
+    const taken: readonly { command: string }[] = rival.contributes.commands;
+    const shared = ids.filter((id) => taken.some(({ command }) => command === id));
+    assert.deepEqual(shared, ['filechat.newChat', 'filechat.insertPrompt']);
+  });
+
+  it('are in the palette once, and only where they work', () => {
+    const palette = menus['commandPalette'] ?? [];
+    const hidden = palette.map(({ command }) => command);
+    assert.deepEqual(hidden, [...new Set(hidden)]);
+    for (const id of ids) {
+      const name = id.replace('filechat.', '');
+      const when = palette.find(({ command }) => command === id)?.when;
+      assert.equal(when === undefined, ALWAYS_THERE.has(name), `${id}: when ${when}`);
+      assert.notEqual(when, 'false', id);
+      // The editor's own key for trust can come late; ours is only there when it is known to be missing.
+      assert.equal(when === '!filechat.untrusted', NEEDS_TRUST.test(name), `${id}: when ${when}`);
+    }
+  });
+
+  it('have a key each: the chord, and another one', () => {
+    const chords = keybindings.filter(({ key }) => key.startsWith('alt+m '));
+    assert.deepEqual(chords.map(({ command }) => command).sort(), [...ids].sort());
+    assert.equal(new Set(chords.map(({ key }) => key)).size, chords.length, 'two commands share a key');
+    for (const { command, key, mac } of chords) {
+      assert.match(key, /^alt\+m (?:(?:shift\+)?[a-z]|f\d|delete)$/, command);
+      // With Ctrl it would be AltGr on Windows, and without it Alt types a letter on a Mac.
+      assert.equal(mac, `ctrl+${key}`, command);
+    }
+  });
+
+  it('leave Escape alone, and take other keys only in a chat or in their view', () => {
+    for (const { command, key, mac, when } of keybindings) {
+      assert.doesNotMatch(`${key} ${mac}`, /escape/i, command);
+      if (!key.startsWith('alt+m ')) assert.match(when ?? '', /chat\\\.md|focusedView/, command);
+    }
+  });
+
+  it('have an icon where one is drawn, and nowhere else', () => {
+    const drawn = new Set(
+      Object.values(menus)
+        .flat()
+        .filter(({ group }) => /^(?:navigation|inline)/.test(group ?? ''))
+        .map(({ command }) => command),
+    );
+    const withIcon = commands.filter(({ icon }) => icon !== undefined).map(({ command }) => command);
+    assert.deepEqual(withIcon.sort(), [...drawn].sort());
+  });
+
+  it('are all that menus, keys and views lead to', () => {
+    const linked = [...JSON.stringify(contributes).matchAll(/command:(filechat\.\w+)(?=[)?])/g)];
+    const named = [...Object.values(menus).flat(), ...keybindings].map(({ command }) => command);
+    const unknown = [...named, ...linked.map(([, id]) => id)].filter((id) => !ids.includes(id ?? ''));
+    assert.deepEqual(unknown, []);
+  });
+});
+
+describe('the first steps in package.json', () => {
+  const [walkthrough] = contributes.walkthroughs;
+  const steps: readonly Step[] = walkthrough.steps;
+
+  it('are those that the command opens', () => {
+    assert.equal(`${manifest.publisher}.${manifest.name}#${walkthrough.id}`, 'filechat.filechat#start');
+  });
+
+  for (const { id, description, media, completionEvents } of steps) {
+    it(`${id} has a picture of its own, in the colours of the theme, and is done when somebody does it`, () => {
+      const svg = read(media.svg);
+      assert.match(svg, /var\(--vscode-/);
+      assert.doesNotMatch(svg, /#[0-9a-f]{3,8}\b|<script|href/i);
+      assert.ok(media.altText.length > 20);
+      for (const [, command] of description.matchAll(/command:(filechat\.\w+)[)?]/g)) {
+        assert.ok(completionEvents.includes(`onCommand:${command}`), command);
+      }
+    });
+  }
+});
+
+describe('what is shipped', () => {
+  const shipped = read('.vscodeignore');
+
+  it('has every picture and every sample, and the icon has its size', () => {
+    for (const path of [
+      'package.nls.json',
+      'package.nls.de.json',
+      'l10n/**',
+      'media/icon.png',
+      'media/snippets.json',
+      'media/walkthrough/**',
+      'samples/*.chat.md',
+    ]) {
+      assert.ok(shipped.includes(`!${path}\n`), path);
+    }
+    const icon = readFileSync(join(root, manifest.icon));
+    assert.deepEqual([icon.readUInt32BE(16), icon.readUInt32BE(20)], [128, 128]);
+  });
+
+  it('has a sample for each row of the list, and a row for each sample', () => {
+    const rows = [...read('src/vscode/chats/samples.ts').matchAll(/\bname: '(\w+)'/g)].map(
+      ([, name]) => name,
+    );
+    const files = readdirSync(join(root, 'samples')).filter((name) => name.endsWith('.chat.md'));
+    assert.deepEqual(rows.toSorted(), files.map((name) => name.replace('.chat.md', '')).sort());
+  });
+
+  it('has snippets that are chats', () => {
+    const snippets: Record<string, { prefix: string; body: string[] }> = JSON.parse(
+      read('media/snippets.json'),
+    );
+    for (const { prefix, body } of Object.values(snippets)) {
+      assert.match(prefix, /^chat-/);
+      const text = body
+        .join('\n')
+        .replace(/\$\{\d+[:|]([^},|]*)[^}]*\}/g, '$1')
+        .replace(/\$\d/g, '');
+      assert.deepEqual(parseChat(`${text}\n`).problems, [], prefix);
+    }
+    const call = snippets['Chat: Tool Call']?.body.join('\n') ?? '';
+    const plain = call.replace(/\$\{\d:(\w+)\}/g, '$1').replace('$0', '');
+    assert.equal(parseChat(`# %% user\n${plain}\n`).turns[0]?.calls[0]?.tool, 'tool');
+  });
+
+  it('names no file that is not there', () => {
+    for (const { path } of contributes.snippets) assert.ok(existsSync(join(root, path)), path);
+    assert.deepEqual(manifest.extensionKind, ['workspace']);
+  });
+});

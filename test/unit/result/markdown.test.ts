@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
+import type { ResultPart, ToolResult } from '../../../src/ports/results.ts';
+
+import { renderToolResult } from '../../../src/result/markdown.ts';
+import { readToolResult } from '../../../src/result/readMarkdown.ts';
+
+const text = (value: string): ResultPart => ({ kind: 'text', text: value });
+const image = (number: number, extension = 'png'): ResultPart => ({
+  kind: 'asset',
+  asset: { kind: 'image', number, path: `cmdassets/tool-image-20260101-000000-abc-${number}.${extension}` },
+});
+const file: ResultPart = {
+  kind: 'asset',
+  asset: {
+    kind: 'file',
+    number: 1,
+    path: 'cmdassets/tool-file-20260101-000000-abc-1.pdf',
+    name: 'report.pdf',
+  },
+};
+const result = (...parts: ResultPart[]): ToolResult => ({ isError: false, parts });
+
+describe('a result in the document', () => {
+  const cases: Record<string, [parts: ToolResult, markdown: string]> = {
+    'text alone stands in a fence': [result(text('a\nb')), '```\na\nb\n```'],
+    'each text block has its own fence': [result(text('a'), text('b')), '```\na\n```\n\n```\nb\n```'],
+    'text beside assets stands plain, in order, one blank line between': [
+      result(
+        text("Here's the first generated image:"),
+        image(1),
+        text('And another:'),
+        image(2, 'jpg'),
+        text('Analysis…'),
+      ),
+      "Here's the first generated image:\n\n![Tool generated image 1](cmdassets/tool-image-20260101-000000-abc-1.png)\n\nAnd another:\n\n![Tool generated image 2](cmdassets/tool-image-20260101-000000-abc-2.jpg)\n\nAnalysis…",
+    ],
+    'a file has its name in the link': [
+      result(file),
+      '[Tool generated file 1: report.pdf](cmdassets/tool-file-20260101-000000-abc-1.pdf)',
+    ],
+    'two texts beside an asset stay two': [
+      result(text('a'), text('b'), image(1)),
+      'a\n\n<!-- next block -->\n\nb\n\n![Tool generated image 1](cmdassets/tool-image-20260101-000000-abc-1.png)',
+    ],
+    'a marker beside an asset is escaped': [
+      result(text('# %% user'), file),
+      '\\# %% user\n\n[Tool generated file 1: report.pdf](cmdassets/tool-file-20260101-000000-abc-1.pdf)',
+    ],
+    'text that would load or link something goes into a fence': [
+      result(text('![x](https://evil.example/a.png)'), file),
+      '```\n![x](https://evil.example/a.png)\n```\n\n[Tool generated file 1: report.pdf](cmdassets/tool-file-20260101-000000-abc-1.pdf)',
+    ],
+    'a formula that is never closed goes into a fence': [
+      result(text('$$\nx'), file),
+      '```\n$$\nx\n```\n\n[Tool generated file 1: report.pdf](cmdassets/tool-file-20260101-000000-abc-1.pdf)',
+    ],
+    'a problem is one visible line': [
+      result({ kind: 'problem', message: 'It is <b>bad</b>.' }),
+      '> ⚠ It is \\<b\\>bad\\</b\\>.',
+    ],
+    'an error says so first': [
+      { isError: true, parts: [text('no')] },
+      '> ⚠ **The tool reported an error.**\n\n```\nno\n```',
+    ],
+    'a resource link is not clickable': [
+      result({
+        kind: 'link',
+        uri: 'file:///etc/passwd',
+        name: 'x',
+        mimeType: 'text/plain',
+        size: 12,
+        description: 'd',
+      }),
+      '> Resource `x` at `file:///etc/passwd`, type `text/plain`, 12 bytes\n> `d`',
+    ],
+    'embedded text says where it is from': [
+      result({ kind: 'text', text: 'hi', source: { uri: 'demo://a', mimeType: 'text/plain' } }),
+      '> From `demo://a` (`text/plain`)\n\n```\nhi\n```',
+    ],
+    'structured content is JSON': [
+      result({ kind: 'data', json: '{\n  "a": 1\n}' }),
+      '```json\n{\n  "a": 1\n}\n```',
+    ],
+    'what is for the user only says so': [
+      result({ ...text('a'), audience: 'user' }, { ...file, audience: 'user' }, text('b')),
+      '<!-- for the user only -->\n\na\n\n<!-- for the user only -->\n\n[Tool generated file 1: report.pdf](cmdassets/tool-file-20260101-000000-abc-1.pdf)\n\nb',
+    ],
+    'JSON beside an asset stands in a fence': [
+      result(text('{"a": 1}'), file),
+      '```\n{"a": 1}\n```\n\n[Tool generated file 1: report.pdf](cmdassets/tool-file-20260101-000000-abc-1.pdf)',
+    ],
+    'nothing is said to be nothing': [result(), '> The tool returned nothing.'],
+  };
+  for (const [name, [parts, markdown]] of Object.entries(cases)) {
+    it(name, () => {
+      assert.equal(renderToolResult(parts), markdown);
+      assert.deepEqual(readToolResult(markdown), parts);
+    });
+  }
+});
+
+/** Made of what could hurt: markers, fences, our own lines, HTML, links, white space. */
+const hostileText = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        '# %% user',
+        '# %% TOOL a.b c1',
+        '\\',
+        '```',
+        '````',
+        '~~~',
+        '```tool_call a.b\n{}\n```',
+        '\n',
+        '\n\n',
+        ' ',
+        '\t',
+        '> ⚠ x',
+        '> From `a`',
+        '<!-- next block -->',
+        '<!-- for the user only -->',
+        '{"a": 1}',
+        '<img src=x>',
+        '<!--',
+        '-->',
+        '![Tool generated image 1](cmdassets/tool-image-x-1.png)',
+        '[x](https://e.example)',
+        '[x]: https://e.example',
+        '`',
+        '``',
+        '- ',
+        '1. ',
+        '---',
+        '\r',
+        '\u202e',
+        '⟦U+',
+        '> **The tool',
+        'word',
+      ),
+      fc.string({ unit: 'grapheme' }),
+    ),
+  )
+  .map((pieces) => pieces.join(''));
+const field = hostileText.filter((value) => value !== '');
+const optional = <K extends string>(key: K) =>
+  fc.option(field, { nil: undefined }).map((value) => (value === undefined ? {} : { [key]: value }));
+const asset = fc
+  .record({
+    kind: fc.constantFrom('image' as const, 'audio' as const, 'file' as const),
+    number: fc.integer({ min: 1, max: 12 }),
+    folder: fc.constantFrom('cmdassets', '/a b/(c)/ü%20/cmdassets', 'C:/x/cmdassets'),
+  })
+  .map(({ kind, number, folder }) => ({
+    kind: 'asset' as const,
+    asset: {
+      kind,
+      number,
+      path: `${folder}/tool-${kind}-20260101-000000-abc-${number}.bin`,
+      ...(kind === 'file' && number > 6 ? { name: 'a (1).pdf' } : {}),
+    },
+  }));
+const part = fc.oneof(
+  hostileText.map((value) => ({ kind: 'text' as const, text: value })),
+  fc
+    .tuple(hostileText, field, optional('mimeType'))
+    .map(([value, uri, type]) => ({ kind: 'text' as const, text: value, source: { uri, ...type } })),
+  asset,
+  fc.tuple(asset, hostileText).map(([each, preview]) => ({ ...each, preview })),
+  fc
+    .tuple(
+      field,
+      field,
+      optional('mimeType'),
+      optional('description'),
+      fc.option(fc.nat(), { nil: undefined }),
+    )
+    .map(([uri, name, type, description, size]) => ({
+      kind: 'link' as const,
+      uri,
+      name,
+      ...type,
+      ...description,
+      ...(size === undefined ? {} : { size }),
+    })),
+  fc.json().map((json) => ({ kind: 'data' as const, json })),
+  field.map((message) => ({ kind: 'problem' as const, message })),
+);
+const anyResult: fc.Arbitrary<ToolResult> = fc
+  .tuple(fc.boolean(), fc.array(fc.tuple(part, fc.boolean()), { maxLength: 6 }))
+  .map(([isError, parts]) => ({
+    isError,
+    parts: parts.map(([each, forUser]) => (forUser ? { ...each, audience: 'user' } : each) as ResultPart),
+  }));
+
+describe('whatever a tool returns', () => {
+  it('is read back exactly', () => {
+    fc.assert(
+      fc.property(anyResult, (each) => assert.deepEqual(readToolResult(renderToolResult(each)), each)),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('is read back exactly from a file with CRLF', () => {
+    fc.assert(
+      fc.property(anyResult, (each) => {
+        assert.deepEqual(readToolResult(renderToolResult(each).replaceAll('\n', '\r\n')), each);
+      }),
+    );
+  });
+
+  it('leaves the turns around it as they were', () => {
+    fc.assert(
+      fc.property(anyResult, (each) => {
+        const body = renderToolResult(each);
+        const chat = `# %% user\nx\n\n# %% tool a.b c1\n${body}\n\n# %% user\ny\n`;
+        const { turns, problems } = parseChat(chat);
+        assert.deepEqual(
+          turns.map((turn) => turn.role),
+          ['user', 'tool', 'user'],
+        );
+        assert.deepEqual([problems, turns.flatMap((turn) => turn.calls)], [[], []]);
+        const [, tool] = turns;
+        assert.ok(tool);
+        assert.deepEqual(readToolResult(turnBody(chat, tool)), each);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { processMixedToolResult } from '../../../src/mcpClient.ts';
+import type { NewAsset, Spill, Spills } from '../../../src/ports/results.ts';
+
+import { renderToolResult } from '../../../src/result/markdown.ts';
+import { MemoryAssets } from './memoryAssets.ts';
+import { office, png } from './samples.ts';
+
+/** Strings that were decoded to files while they arrived. */
+class FileSpills implements Spills {
+  readonly #spills = new Map<string, Spill>();
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async put(bytes: Uint8Array, more: { mimeType?: string; original?: () => Promise<string> } = {}) {
+    const path = join(this.#folder, `spill-${Math.random()}`);
+    await writeFile(path, bytes);
+    return this.add({ kind: 'bytes', path, size: bytes.length, head: bytes.subarray(0, 4096), ...more });
+  }
+
+  add(spill: Spill): string {
+    const placeholder = `filechat-spill:${'0123456789abcdef'.repeat(2)}:${this.#spills.size}`;
+    this.#spills.set(placeholder, spill);
+    return placeholder;
+  }
+
+  find(text: string) {
+    return this.#spills.get(text);
+  }
+
+  dispose() {
+    return Promise.resolve();
+  }
+}
+
+/** Moves files away, as the real store does. */
+class MovingAssets extends MemoryAssets {
+  override async save(asset: NewAsset) {
+    if (!(asset.bytes instanceof Uint8Array)) await rename(asset.bytes.path, `${asset.bytes.path}.saved`);
+    return super.save(asset);
+  }
+}
+
+const IMAGE = '![Tool generated image 1](cmdassets/tool-image-1.png)';
+const PICTURE = png(2, 2, Buffer.alloc(20_000, 3));
+const text = (value: string) => ({ type: 'text', text: value });
+const image = (data: string) => ({ type: 'image', data, mimeType: 'image/png' });
+
+describe('strings that were spilled', () => {
+  let folder = '';
+  let spills: FileSpills;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'spills-'));
+    spills = new FileSpills(folder);
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  async function markdown(result: object, more: object = {}): Promise<string> {
+    const parts = await processMixedToolResult(result, new MovingAssets(), { spills, ...more });
+    const shown = renderToolResult(parts);
+    assert.doesNotMatch(shown, /filechat-spill/);
+    return shown;
+  }
+
+  it('are files, in data, in a blob, and in a text', async () => {
+    const resource = { uri: 'x://p.png', blob: await spills.put(PICTURE) };
+    assert.equal(await markdown({ content: [image(await spills.put(PICTURE))] }), IMAGE);
+    assert.equal(await markdown({ content: [{ type: 'resource', resource }] }), IMAGE);
+    assert.equal(await markdown({ content: [text(await spills.put(PICTURE))] }), IMAGE);
+  });
+
+  it('that are text after all are text again', async () => {
+    const genes = 'ACGT'.repeat(2000);
+    const spilled = () => spills.put(Buffer.from(genes, 'base64'), { original: async () => genes });
+    assert.equal(
+      await markdown({ content: [text(await spilled())] }),
+      await markdown({ content: [text(genes)] }),
+    );
+    const structured = await markdown({ content: [], structuredContent: { genes: await spilled() } });
+    assert.ok(structured.includes(genes));
+  });
+
+  it('in structured content refer to the block with the same bytes, spilled or not', async () => {
+    const words = '```json\n{\n  "n": 1,\n  "p": "(image/png, 20057 bytes, saved as image 1)"\n}\n```';
+    for (const data of [await spills.put(PICTURE), PICTURE.toString('base64')]) {
+      const structuredContent = { n: 1, p: await spills.put(PICTURE) };
+      assert.equal(await markdown({ content: [image(data)], structuredContent }), `${IMAGE}\n\n${words}`);
+    }
+  });
+
+  it('in structured content that differ in one byte are files of their own', async () => {
+    const other = Buffer.from(PICTURE);
+    other[15_000] = 4;
+    const structuredContent = { p: await spills.put(other) };
+    const shown = await markdown({ content: [image(await spills.put(PICTURE))], structuredContent });
+    assert.match(shown, /saved as image 2/);
+  });
+
+  it('in structured content and in JSON text are one thing said twice', async () => {
+    const content = [text(JSON.stringify({ p: PICTURE.toString('base64') }))];
+    const shown = await markdown({ content, structuredContent: { p: await spills.put(PICTURE) } });
+    assert.equal(
+      shown,
+      `\`\`\`\n{\n  "p": "(image/png, 20057 bytes, saved as image 1)"\n}\n\`\`\`\n\n${IMAGE}`,
+    );
+  });
+
+  it('are judged by both ends, and by their claims', async () => {
+    const cut = PICTURE.subarray(0, 15_000);
+    const xlsx = office('spreadsheetml.sheet', 10_000);
+    const resource = { uri: 'x://book.xlsx', blob: await spills.put(xlsx) };
+    assert.equal(
+      await markdown({ content: [image(await spills.put(cut)), { type: 'resource', resource }] }),
+      '[Tool generated file 1](cmdassets/tool-file-1.png)\n\n[Tool generated file 2: book.xlsx](cmdassets/tool-file-2.xlsx)',
+    );
+  });
+
+  it('that were refused or failed say so in their places', async () => {
+    const refused = spills.add({ kind: 'refused', size: 60 * 1024 * 1024 });
+    const failed = spills.add({ kind: 'failed', size: 5, reason: 'the disk is full' });
+    const tooLarge = 'was not saved: it has 62.9 MB, and filechat.results.maxAssetBytes allows 52.4 MB.';
+    assert.equal(
+      await markdown({
+        content: [image(refused), text(refused), image(failed)],
+        structuredContent: { n: 1, a: refused },
+      }),
+      `> ⚠ The image ${tooLarge}\n\n> ⚠ The data ${tooLarge}\n\n> ⚠ The image could not be saved: the disk is full.\n\n\`\`\`json\n{\n  "n": 1,\n  "a": "(62.9 MB, not saved)"\n}\n\`\`\``,
+    );
+  });
+
+  it('are found where nobody expects them', async () => {
+    const spilled = async () => spills.put(PICTURE, { original: async () => 'the original' });
+    const shown = await markdown({
+      content: [
+        { type: await spilled() },
+        { type: 'resource_link', uri: 'x://a', name: await spilled() },
+        { type: 'resource', resource: { uri: await spilled(), mimeType: await spilled(), text: 'hi' } },
+      ],
+      structuredContent: { [await spilled()]: 1 },
+    });
+    assert.deepEqual(shown.split('\n\n'), [
+      '> ⚠ Block 1 of the result has a type that Filechat does not know: “the original”.',
+      '> Resource `the original` at `x://a`',
+      '> From `the original` (`the original`)',
+      '```\nhi\n```',
+      '```json\n{\n  "(image/png, 20057 bytes, saved as image 1)": 1\n}\n```',
+      IMAGE,
+    ]);
+  });
+
+  it('are found in what a transformer has made of them', async () => {
+    const structuredContent = { p: await spills.put(PICTURE) };
+    const transform = (result: unknown) => ({ content: [text(`Made: ${JSON.stringify(result)}`)] });
+    const shown = await markdown({ structuredContent }, { transform });
+    assert.match(shown, /Made: \{"structuredContent":\{"p":"\[image 1: see below\]"\}\}/);
+  });
+
+  it('of a field in the settings are files, whatever they are', async () => {
+    const structuredContent = { p: await spills.put(Buffer.alloc(5000)) };
+    const fields = [{ path: 'p', type: 'application/x-tar' }];
+    const shown = await markdown({ content: [], structuredContent }, { fields });
+    assert.match(shown, /\(application\/x-tar, 5000 bytes, saved as file 1\)/);
+  });
+});

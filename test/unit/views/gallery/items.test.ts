@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type GalleryItem, isShown, kindOf } from '../../../../src/views/gallery/item.ts';
+import { changesBetween, readFromPage } from '../../../../src/views/gallery/messages.ts';
+import { countPdfPages, describeDuration, peaksOf } from '../../../../src/views/gallery/peeks.ts';
+import {
+  applyQuery,
+  EVERYTHING,
+  type Query,
+  readQuery,
+  toolNames,
+  UNLINKED,
+} from '../../../../src/views/gallery/query.ts';
+import {
+  choose,
+  chooseAll,
+  extend,
+  keepShown,
+  NOTHING,
+  toggle,
+} from '../../../../src/views/gallery/selection.ts';
+import { fillIn } from '../../../../src/views/gallery/words.ts';
+
+const DAY = 24 * 60 * 60 * 1000;
+const NOW = 100 * DAY;
+
+function item(name: string, more: Partial<GalleryItem> & { tool?: string; age?: number } = {}): GalleryItem {
+  const { tool, age = 0, ...rest } = more;
+  const uses = tool === undefined ? [] : [{ chat: 'sales', turn: 3, tool }];
+  return { id: name, name, folder: '', kind: kindOf(name), bytes: 1, time: NOW - age, uses, ...rest };
+}
+
+const ITEMS = [
+  item('chart-2.png', { tool: 'charts.bar', bytes: 50_000, age: 1 }),
+  item('chart-10.png', { tool: 'charts.pie', bytes: 500_000, age: 2 * DAY }),
+  item('speech.mp3', { tool: 'voice.say', bytes: 5_000_000, age: 10 * DAY }),
+  item('old.bin', { bytes: 50_000_000, age: 60 * DAY }),
+];
+
+describe('a query', () => {
+  const cases: readonly (readonly [string, Partial<Query>, readonly string[]])[] = [
+    ['shows everything, the newest first', {}, ['chart-2.png', 'chart-10.png', 'speech.mp3', 'old.bin']],
+    ['finds names', { search: 'CHART' }, ['chart-2.png', 'chart-10.png']],
+    ['finds tools and kinds, and wants every word', { search: 'image pie' }, ['chart-10.png']],
+    ['finds chats', { search: 'sales mp3' }, ['speech.mp3']],
+    ['takes one kind', { kind: 'audio' }, ['speech.mp3']],
+    ['takes one tool', { tool: 'charts.bar' }, ['chart-2.png']],
+    ['takes what nobody links to', { tool: UNLINKED }, ['old.bin']],
+    ['takes a time', { date: 'week' }, ['chart-2.png', 'chart-10.png']],
+    ['takes what is old', { date: 'older' }, ['old.bin']],
+    ['takes a size', { size: 'medium' }, ['chart-10.png']],
+    ['takes what is huge', { size: 'huge' }, ['old.bin']],
+    ['has the oldest first', { sort: 'oldest' }, ['old.bin', 'speech.mp3', 'chart-10.png', 'chart-2.png']],
+    ['has the largest first', { sort: 'largest' }, ['old.bin', 'speech.mp3', 'chart-10.png', 'chart-2.png']],
+    ['reads numbers in names', { sort: 'name' }, ['chart-2.png', 'chart-10.png', 'old.bin', 'speech.mp3']],
+  ];
+  for (const [rule, query, expected] of cases) {
+    it(rule, () => {
+      const names = applyQuery(ITEMS, { ...EVERYTHING, ...query }, NOW).map(({ name }) => name);
+      assert.deepEqual(names, expected);
+    });
+  }
+
+  it('knows the tools', () => assert.deepEqual(toolNames(ITEMS), ['charts.bar', 'charts.pie', 'voice.say']));
+
+  it('that was kept is read, and anything else is everything', () => {
+    const query: Query = { ...EVERYTHING, search: 'a', kind: 'pdf', sort: 'name' };
+    assert.deepEqual(readQuery(JSON.parse(JSON.stringify(query))), query);
+    for (const bad of [undefined, null, 7, { kind: 'constructor', search: 3, sort: [] }]) {
+      assert.deepEqual(readQuery(bad), EVERYTHING);
+    }
+  });
+});
+
+describe('what a tile may load', () => {
+  for (const [name, bytes, expected] of [
+    ['a.png', 10_000, true],
+    ['a.PNG', 10_000, true],
+    ['a.png', 100_000_000, false],
+    ['a.png', 0, false],
+    ['a.svg', 100, false],
+    ['a.html', 100, false],
+    ['a.xml', 100, false],
+    ['a.txt', 100, true],
+    ['a.exe', 100, false],
+    ['.png', 100, false],
+  ] as const) {
+    it(`${name} of ${bytes} bytes: ${expected}`, () => assert.equal(isShown(name, bytes), expected));
+  }
+});
+
+describe('a message of the page', () => {
+  it('is taken when it is one of ours', () => {
+    for (const message of [
+      { kind: 'ready' },
+      { kind: 'scope', scope: 'workspace' },
+      { kind: 'act', action: 'delete', ids: ['a'] },
+    ] as const) {
+      assert.deepEqual(readFromPage(message), message);
+    }
+  });
+  for (const bad of [
+    undefined,
+    'ready',
+    { kind: 'scope', scope: '/etc' },
+    { kind: 'act', action: 'constructor', ids: [] },
+    { kind: 'act', action: 'delete', ids: 'all' },
+    { kind: 'act', action: 'delete', ids: [{ path: '/etc/passwd' }] },
+  ]) {
+    it(`is none: ${JSON.stringify(bad)}`, () => assert.equal(readFromPage(bad), undefined));
+  }
+});
+
+it('only what has changed is told', () => {
+  const map = (...items: readonly GalleryItem[]) => new Map(items.map((each) => [each.id, each]));
+  const [a = item('a'), b = item('b'), c = item('c')] = ITEMS;
+  const renewed = { ...b, bytes: 7 };
+  assert.deepEqual(changesBetween(map(a, b), map({ ...a }, renewed, c)), { put: [renewed, c], gone: [] });
+  assert.deepEqual(changesBetween(map(a, b), map(a)), { put: [], gone: [b.id] });
+});
+
+describe('a selection', () => {
+  const shown = ['a', 'b', 'c', 'd'];
+  const chosen = (selection: { readonly chosen: ReadonlySet<string> }) => [...selection.chosen];
+
+  it('grows and shrinks from its anchor', () => {
+    const wide = extend(choose('b'), 'd', shown);
+    assert.deepEqual(chosen(wide), ['b', 'c', 'd']);
+    assert.deepEqual(chosen(extend(wide, 'a', shown)), ['a', 'b']);
+  });
+  it('takes and leaves single ones, and all', () => {
+    assert.deepEqual(chosen(toggle(toggle(choose('a'), 'c'), 'a')), ['c']);
+    assert.deepEqual(chosen(chooseAll(NOTHING, shown)), shown);
+  });
+  it('holds nothing that is not shown, and keeps its place', () => {
+    const kept = keepShown(toggle(choose('a'), 'c'), ['a', 'd'], 2);
+    assert.deepEqual(chosen(kept), ['a']);
+    assert.equal(kept.active, 'd');
+    assert.equal(keepShown(choose('a'), [], 0).active, undefined);
+  });
+});
+
+describe('the pages of a PDF', () => {
+  for (const [text, pages] of [
+    ['%PDF-1.4 /Type /Pages /Kids [3 0 R] /Count 12 >>', 12],
+    ['%PDF-1.4 << /Count 2 /Type/Pages >> << /Type /Pages /Count 5 >>', 5],
+    ['%PDF-1.7 1 0 obj << /Linearized 1 /L 4 /N 31 /T 1 >> /Type /Pages /Count 4', 31],
+    ['%PDF-1.7 packed', undefined],
+    ['/Type /Outlines /Count 9 >>', undefined],
+  ] as const) {
+    it(`${text} → ${pages}`, () => assert.equal(countPdfPages(text), pages));
+  }
+});
+
+it('bars of a sound fill their height', () => {
+  assert.deepEqual(peaksOf(Float32Array.of(0, 0.25, -0.5, 0), 2), [0.5, 1]);
+  assert.deepEqual(peaksOf(new Float32Array(4), 2), [0, 0]);
+  assert.deepEqual(peaksOf(new Float32Array(), 2), []);
+  assert.deepEqual([3.2, 67, 600].map(describeDuration), ['0:03', '1:07', '10:00']);
+});
+
+it('what is filled in is not filled again', () => {
+  assert.equal(fillIn('{0} of {1}, {2}', '{1}', 3), '{1} of 3, {2}');
+});

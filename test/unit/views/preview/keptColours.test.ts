@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { KeptColours } from '../../../../src/views/preview/code.ts';
+
+function counted() {
+  const asked: string[] = [];
+  const highlight = (text: string, language: string) => {
+    asked.push(`${language} ${text}`);
+    return `<${text}>`;
+  };
+  return { asked, highlight };
+}
+
+it('colours the same code once, by text and language', () => {
+  const colours = new KeptColours();
+  const { asked, highlight } = counted();
+  const shown = ['js', 'js', 'json'].map((language) => colours.of(highlight, 'a', language));
+  assert.deepEqual(shown, ['<a>', '<a>', '<a>']);
+  assert.deepEqual(asked, ['js a', 'json a']);
+});
+
+it('asks anew when another one colours', () => {
+  const colours = new KeptColours();
+  colours.of(() => 'old', 'a', 'js');
+  assert.equal(
+    colours.of(() => 'new', 'a', 'js'),
+    'new',
+  );
+});
+
+it('forgets what was not used for the longest time when there is no more room', () => {
+  const { asked, highlight } = counted();
+  // Each takes seven: “js”, a line break, one sign, and what became of it.
+  const colours = new KeptColours(14);
+  for (const text of ['a', 'b', 'a', 'c', 'a', 'b']) colours.of(highlight, text, 'js');
+  assert.deepEqual(asked, ['js a', 'js b', 'js c', 'js b']);
+});

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { splitCommand } from '../../../../src/mcp/config/commandLine.ts';
+import { readImport } from '../../../../src/mcp/config/import.ts';
+import {
+  CLIENT_IDS,
+  clientForm,
+  configurationFor,
+  type Launch,
+  type McpClient,
+} from '../../../../src/vscode/assetsServer/configurations.ts';
+
+const NAME = 'filechat-assets';
+
+interface Started {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** Which key of the client's JSON holds its servers, and what an entry has besides. */
+const JSON_CLIENTS: Partial<Record<McpClient, { group: string; more?: object }>> = {
+  'claude-desktop': { group: 'mcpServers' },
+  cursor: { group: 'mcpServers', more: { type: 'stdio' } },
+  windsurf: { group: 'mcpServers' },
+  vscode: { group: 'servers', more: { type: 'stdio' } },
+  zed: { group: 'context_servers' },
+  gemini: { group: 'mcpServers' },
+  json: { group: 'mcpServers' },
+};
+
+/** What the client would start. */
+function readBack(client: McpClient, text: string, platform: NodeJS.Platform): Started {
+  if (client === 'codex') return readToml(text);
+  if (client === 'claude-code') return readLine(text, platform);
+  const { group, more } = JSON_CLIENTS[client] ?? { group: '' };
+  const file = JSON.parse(text);
+  assert.deepEqual(Object.keys(file), [group]);
+  const { command, args, ...rest } = file[group][NAME];
+  assert.deepEqual(rest, more ?? {});
+  return { command, args };
+}
+
+/** The part of TOML that is written. Its strings are read strictly: an escape that TOML lacks is an error. */
+function readToml(text: string): Started {
+  const shape =
+    /^\[mcp_servers\.filechat-assets\]\ncommand = ("[^\n]*")\nargs = \[\n((?: {2}"[^\n]*",\n)*)\]\n$/;
+  const [, command = '', args = ''] = shape.exec(text) ?? assert.fail(text);
+  const read = (string: string) => {
+    assert.match(string, /^"(?:[^"\\\u0000-\u001f\u007f]|\\(?:[btnfr"\\]|u[0-9a-f]{4}))*"$/);
+    return JSON.parse(string);
+  };
+  return {
+    command: read(command),
+    // Only this ends a line of TOML: not U+2028, which a dot does not match and behind which `^` does.
+    args: args
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => read(line.slice(2, -1))),
+  };
+}
+
+function readLine(text: string, platform: NodeJS.Platform): Started {
+  // PowerShell writes a quote twice where a shell would close the string and open it again.
+  const plain = platform === 'win32' ? text.replaceAll(/(?<=\S)''(?=\S)/g, `'"'"'`) : text;
+  const line = splitCommand(plain);
+  assert.ok(line.kind === 'command', text);
+  assert.deepEqual(
+    [line.command, ...line.args.slice(0, 6)],
+    ['claude', 'mcp', 'add', '--scope', 'user', NAME, '--'],
+  );
+  const [command = '', ...args] = line.args.slice(6);
+  return { command, args };
+}
+
+const PATHS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
+  linux: [
+    '/home/me/notes',
+    '/home/me/My Notes',
+    `/home/o'neil/"quoted" and 'single'`,
+    '/home/me/back\\slash\\',
+    `/home/me/$HOME/\${PATH}/$(id)/\`id\``,
+    '/home/me/100% & more; # | < > * ? !x ~',
+    '/home/möwe/Ü 笔记/🗂️',
+    '/home/me/tab\tnew\nline\u007f\u0001',
+    '/home/me/\u2028\u2029',
+  ],
+  win32: [
+    'C:\\Users\\me\\notes',
+    'C:\\',
+    'C:\\Users\\My Name\\Notes (old) & more\\',
+    "C:\\Users\\o'neil\\x",
+    'C:\\Users\\möwe\\笔记',
+    '\\\\server\\share\\notes',
+    "D:\\$Recycle`s o'x",
+  ],
+};
+
+describe('what is copied for a client', () => {
+  for (const client of CLIENT_IDS) {
+    for (const [system, paths] of Object.entries(PATHS)) {
+      it(`starts the same program with the same arguments: ${client} on ${system}`, () => {
+        const platform = system as NodeJS.Platform;
+        const launch: Launch = { command: 'node', args: ['/store/assets-server.mjs', ...paths], platform };
+        const started = readBack(client, configurationFor(client, launch), platform);
+        assert.deepEqual(started, { command: launch.command, args: launch.args });
+      });
+    }
+
+    it(`does so for any path: ${client}`, () => {
+      const path = fc
+        .string({ unit: 'grapheme', minLength: 1 })
+        .map((name) => `/${name.replaceAll('\0', '')}`);
+      fc.assert(
+        fc.property(fc.array(path, { minLength: 1, maxLength: 4 }), (args) => {
+          const launch: Launch = { command: 'node', args, platform: 'linux' };
+          const started = readBack(client, configurationFor(client, launch), 'linux');
+          assert.deepEqual(started, { command: 'node', args });
+        }),
+      );
+    });
+  }
+
+  it('is what our own import reads, under a name that hides none of our tools', () => {
+    const args = ['/store/assets-server.mjs', '/home/me/My Notes'];
+    for (const client of ['claude-desktop', 'cursor', 'windsurf', 'vscode', 'gemini', 'json'] as const) {
+      const text = configurationFor(client, { command: 'node', args, platform: 'linux' });
+      const { servers, problems } = readImport(text);
+      assert.deepEqual(
+        { servers, problems },
+        { servers: { [NAME]: { command: 'node', args } }, problems: [] },
+      );
+    }
+  });
+});
+
+describe('where it belongs', () => {
+  const place = (client: McpClient, platform: NodeJS.Platform) => clientForm(client).place?.(platform);
+
+  it('is said as the users of each system write it', () => {
+    const all = (platform: NodeJS.Platform) =>
+      Object.fromEntries(CLIENT_IDS.map((client) => [client, place(client, platform)]));
+    const alike = {
+      'claude-code': undefined,
+      cursor: '~/.cursor/mcp.json',
+      windsurf: '~/.codeium/windsurf/mcp_config.json',
+      vscode: '.vscode/mcp.json',
+      codex: '~/.codex/config.toml',
+      zed: '~/.config/zed/settings.json',
+      gemini: '~/.gemini/settings.json',
+      json: undefined,
+    };
+    assert.deepEqual(all('linux'), {
+      'claude-desktop': '~/.config/Claude/claude_desktop_config.json',
+      ...alike,
+    });
+    assert.deepEqual(all('darwin'), {
+      'claude-desktop': '~/Library/Application Support/Claude/claude_desktop_config.json',
+      ...alike,
+    });
+    assert.deepEqual(all('win32'), {
+      'claude-desktop': '%APPDATA%\\Claude\\claude_desktop_config.json',
+      'claude-code': undefined,
+      cursor: '%USERPROFILE%\\.cursor\\mcp.json',
+      windsurf: '%USERPROFILE%\\.codeium\\windsurf\\mcp_config.json',
+      vscode: '.vscode/mcp.json',
+      codex: '%USERPROFILE%\\.codex\\config.toml',
+      zed: '%APPDATA%\\Zed\\settings.json',
+      gemini: '%USERPROFILE%\\.gemini\\settings.json',
+      json: undefined,
+    });
+  });
+});

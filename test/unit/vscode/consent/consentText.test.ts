@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { builtInTools } from '../../../../src/catalog/tools/builtIn.ts';
+import { strictest } from '../../../../src/chat/format/settings.ts';
+import type { Approval, ToolCall, ToolInfo } from '../../../../src/ports/tools.ts';
+import {
+  describeCall,
+  type Judgement,
+  judgeCall,
+  needsQuestion,
+} from '../../../../src/vscode/consent/callQuestion.ts';
+
+import { type AllowedTool, sketchTool } from '../../../../src/vscode/consent/toolDefinition.ts';
+
+const TOOL: ToolInfo = { server: 'a', tool: 'b', inputSchema: {} };
+const call = (value: string, id = 'c3'): ToolCall => ({ server: 'a', tool: 'b', id, arguments: { value } });
+
+describe('a chat can only be stricter than its user', () => {
+  const cases: readonly [setting: Approval, chat: Approval | undefined, expected: Approval][] = [
+    ['ask', undefined, 'ask'],
+    ['ask', 'auto', 'ask'],
+    ['ask', 'auto-readonly', 'ask'],
+    ['auto-readonly', 'auto', 'auto-readonly'],
+    ['auto-readonly', 'ask', 'ask'],
+    ['auto', 'auto-readonly', 'auto-readonly'],
+    ['auto', 'ask', 'ask'],
+    ['auto', undefined, 'auto'],
+  ];
+  for (const [setting, chat, expected] of cases) {
+    it(`${setting} and ${chat} is ${expected}`, () => assert.equal(strictest(setting, chat), expected));
+  }
+});
+
+describe('which calls need a question', () => {
+  const cases: readonly [Approval, readOnly: boolean, expected: boolean][] = [
+    ['ask', true, true],
+    ['auto-readonly', true, false],
+    ['auto-readonly', false, true],
+    ['auto', false, false],
+  ];
+  for (const [approval, readOnly, expected] of cases) {
+    it(`${approval}, ${readOnly ? 'read-only' : 'writing'}: ${expected}`, () =>
+      assert.equal(needsQuestion(approval, { ...TOOL, readOnly }), expected));
+  }
+});
+
+describe('what a call needs that the user may have allowed before', () => {
+  const allowed = (print: string, always: boolean): AllowedTool => ({
+    ...sketchTool(TOOL),
+    print,
+    always,
+    at: '2026-05-03',
+  });
+  const SAME = allowed('now', true);
+  const ONCE = allowed('now', false);
+  const OTHER = allowed('then', true);
+  const setting: Judgement = { kind: 'allow', by: 'setting' };
+  const remembered: Judgement = { kind: 'allow', by: 'remembered' };
+  const ask: Judgement = { kind: 'ask' };
+  const changed: Judgement = { kind: 'ask', before: OTHER };
+  const cases: readonly [
+    Approval,
+    readOnly: boolean,
+    known: AllowedTool | undefined,
+    files: boolean,
+    Judgement,
+  ][] = [
+    ['ask', true, undefined, false, ask],
+    ['ask', false, ONCE, false, ask],
+    ['ask', false, SAME, false, remembered],
+    ['ask', false, SAME, true, ask],
+    ['ask', true, OTHER, false, changed],
+    ['auto-readonly', true, undefined, false, setting],
+    ['auto-readonly', true, ONCE, false, setting],
+    ['auto-readonly', true, OTHER, false, changed],
+    ['auto-readonly', false, SAME, false, remembered],
+    ['auto-readonly', false, OTHER, false, changed],
+    ['auto', false, OTHER, true, setting],
+  ];
+  for (const [approval, readOnly, known, givesFiles, expected] of cases) {
+    const words =
+      known === undefined ? 'never allowed' : known === OTHER ? 'another one' : `always ${known.always}`;
+    it(`${approval}, ${readOnly ? 'read-only' : 'writing'}, ${words}, ${givesFiles ? 'with' : 'no'} files`, () =>
+      assert.deepEqual(
+        judgeCall({ approval, tool: { ...TOOL, readOnly }, print: 'now', known, givesFiles }),
+        expected,
+      ));
+  }
+});
+
+describe('what the question shows', () => {
+  it('short arguments are whole, before the files and the server’s words', () => {
+    const text = describeCall(
+      call('x'),
+      { ...TOOL, description: 'Draws.' },
+      {
+        notes: ['image: a.png, 3 bytes'],
+      },
+    );
+    assert.equal(
+      text,
+      'Arguments:\n{\n  "value": "x"\n}\n\nIt gets these files:\nimage: a.png, 3 bytes\n\nThe server says of it: Draws.',
+    );
+  });
+
+  it('short lists and objects inside the arguments stay on one line', () => {
+    const args = { values: [3, 5], at: { x: 1, list: [] }, words: ['a '.repeat(40), '[ ]'], none: {} };
+    const text = describeCall({ server: 'a', tool: 'b', id: 'c1', arguments: args }, TOOL);
+    const words = `"words": [\n    ${JSON.stringify('a '.repeat(40))},\n    "[ ]"\n  ]`;
+    assert.equal(
+      text,
+      `Arguments:\n{\n  "values": [3, 5],\n  "at": {"x": 1, "list": []},\n  ${words},\n  "none": {}\n}`,
+    );
+  });
+
+  it('long arguments show their head and their end, and say twice what is missing and where it is', () => {
+    const text = describeCall(call(`HEAD${'x'.repeat(9_000)}TAIL`), TOOL);
+    assert.ok(text.length < 4_500, String(text.length));
+    assert.match(text, /"HEADx/);
+    assert.match(text, /xTAIL"/);
+    assert.equal(
+      text.match(/characters are not shown here\. All of them are in the chat, in the call c3/g)?.length,
+      2,
+    );
+  });
+
+  it('a call that is not in the chat yet is shown whole at any length', () => {
+    assert.ok(describeCall(call('x'.repeat(9_000), ''), TOOL).includes('x'.repeat(9_000)));
+  });
+
+  it('nothing invisible hides in it, and a server’s words cannot push the arguments away', () => {
+    const text = describeCall(call('a\u202eb'), { ...TOOL, description: 'y'.repeat(5_000) });
+    assert.match(text, /a⟦U\+202E⟧b/);
+    assert.ok(text.length < 1_000);
+    assert.ok(text.indexOf('value') < text.indexOf('yyy'));
+  });
+
+  it('what the server says of itself that is dangerous comes first', () => {
+    const text = describeCall(call('x'), { ...TOOL, destructive: true });
+    assert.match(text, /^⚠ The server says that this tool may delete or overwrite\.\n\nArguments:/);
+  });
+
+  it('a tool that has changed says so first, and how behind the arguments', () => {
+    const before = { ...sketchTool(TOOL), print: '', always: true, at: '2026-05-03T10:20:30.456Z' };
+    const text = describeCall(call('x'), { ...TOOL, title: 'Sums' }, { before });
+    assert.equal(
+      text,
+      '⚠ This tool has changed since it was last allowed, on 2026-05-03. See below.\n\nArguments:\n{\n  "value": "x"\n}\n\nWhat has changed:\nIts title was none and is “Sums”.\n\nThe server says of it: Sums',
+    );
+  });
+
+  it('a tool of our own is described in our own words, and whole', async () => {
+    for (const tool of await builtInTools()) {
+      const text = describeCall({ ...call('x'), server: 'filechat', tool: tool.tool }, tool);
+      assert.ok(text.endsWith(`\n\nWhat it does: ${tool.description}`), text);
+    }
+  });
+});

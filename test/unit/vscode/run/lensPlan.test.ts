@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseChat } from '../../../../src/chat/format/parse.ts';
+import { planLenses } from '../../../../src/vscode/run/lensPlan.ts';
+
+/** Each lens as `LINE KIND COUNT`, lines counted from 1, in the order of the lines. */
+function lenses(text: string, running = false): readonly string[] {
+  const planned = planLenses(text, parseChat(text), running);
+  return [...planned]
+    .sort((a, b) => a.offset - b.offset)
+    .map(({ offset, kind, count }) => {
+      const line = text.slice(0, offset).split('\n').length;
+      return `${line} ${kind}${count === undefined ? '' : ` ${count}`}`;
+    });
+}
+
+const CALL = '```tool_call a.b c1\n{}\n```\n';
+const CALLS = `${CALL}\n${CALL.replace('c1', 'c2')}`;
+
+describe('what can be clicked above the turns of a chat', () => {
+  const cases: readonly [name: string, text: string, expected: readonly string[]][] = [
+    ['an empty chat offers nothing', '# %% user\n', []],
+    ['a question can be run', '# %% user\nHi\n', ['1 run']],
+    ['text above the first marker is a question too', 'Hi\n', ['1 run']],
+    ['one call', `# %% user\n${CALL}`, ['1 runTools 1', '1 editArguments']],
+    [
+      'two calls of the assistant, and the question can be forked',
+      `# %% user\nHi\n\n# %% assistant\n${CALLS}`,
+      ['1 fork', '4 runTools 2', '4 editArguments', '4 regenerate'],
+    ],
+    [
+      'a call that is answered asks to go on',
+      `# %% user\nHi\n# %% assistant\n${CALL}# %% tool a.b c1\nok\n`,
+      ['1 fork', '3 run', '3 regenerate'],
+    ],
+    [
+      'after an answer it is the user’s turn',
+      '# %% user\nHi\n# %% assistant\nYo\n# %% user\n',
+      ['1 fork', '3 regenerate'],
+    ],
+    [
+      'the next question runs, the one before forks, a question without an answer does not',
+      '# %% user\nA\n# %% assistant\nB\n# %% user\nC\n# %% user\nD\n',
+      ['1 fork', '3 regenerate', '7 run'],
+    ],
+    [
+      'a reply that was cut can be resumed',
+      '# %% user\nHi\n\n# %% assistant\nWell\n<!-- filechat:interrupted stopped -->\n',
+      ['1 fork', '4 resume', '4 regenerate'],
+    ],
+    [
+      'also when the user has written below it, which can be run',
+      '# %% user\nHi\n\n# %% assistant\nWell\n<!-- filechat:interrupted stopped -->\n\n# %% user\nNo\n',
+      ['1 fork', '4 resume', '4 regenerate', '8 run'],
+    ],
+    [
+      'so can one whose editor was killed while it wrote',
+      '# %% user\nHi\n\n# %% assistant\nWell\n<!-- filechat:writing abc123 -->\n',
+      ['1 fork', '4 resume', '4 regenerate'],
+    ],
+    [
+      'an empty turn of the assistant waits for words, and is no reply yet',
+      '# %% user\nHi\n\n# %% assistant\n',
+      ['1 fork', '4 run'],
+    ],
+    [
+      'a reply with calls is one reply',
+      `# %% user\nHi\n# %% assistant\n${CALL}# %% tool a.b c1\nok\n# %% assistant\nDone\n# %% user\n`,
+      ['1 fork', '3 regenerate'],
+    ],
+    ['a reply to nobody cannot be had again', '# %% assistant\nHello\n\n# %% user\n', []],
+    ['a chat that cannot be read offers no run', '# %% user\n```tool_call bad\n{}\n```\n', []],
+  ];
+  for (const [name, text, expected] of cases) it(name, () => assert.deepEqual(lenses(text), expected));
+
+  it('a chat that runs can be stopped; only what is above the question stays as it was', () => {
+    const earlier = '# %% user\nA\n# %% assistant\nB\n';
+    assert.deepEqual(lenses(`${earlier}# %% user\nHi\n# %% assistant\nYo`, true), [
+      '1 fork',
+      '3 regenerate',
+      '5 fork',
+      '7 stop',
+    ]);
+  });
+});
+
+it('only the latest turns of a long chat have lenses, because each costs the editor something', () => {
+  const turn = (at: number) => `# %% user\nQuestion ${at}\n# %% assistant\nAnswer ${at}\n`;
+  const found = lenses(Array.from({ length: 60 }, (_, at) => turn(at)).join(''));
+  assert.deepEqual(
+    [found.length, found[0], found.at(-1)],
+    [100, `${10 * 4 + 1} fork`, `${59 * 4 + 3} regenerate`],
+  );
+});

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ServerAbout, ServerOffers } from '../../../../src/ports/servers.ts';
+import type { ToolInfo } from '../../../../src/ports/tools.ts';
+
+import {
+  childrenOfGroup,
+  childrenOfServer,
+  type GroupNode,
+  groupItem,
+  offerItem,
+  promptContents,
+  resourceContents,
+  type ServerNode,
+  type ServerRow,
+  serverItem,
+  statusText,
+  templateContents,
+  toolContents,
+} from '../../../../src/vscode/servers/items.ts';
+
+const NOTHING: ServerOffers = {
+  tools: false,
+  resources: false,
+  subscriptions: false,
+  prompts: false,
+  completions: false,
+  logging: false,
+};
+const ABOUT: ServerAbout = {
+  name: 'charts-mcp',
+  version: '1.2.3',
+  protocol: '2025-11-25',
+  offers: { ...NOTHING, tools: true, resources: true, prompts: true },
+};
+const row = (state: ServerRow['state'], more: Partial<ServerRow> = {}): ServerRow => ({
+  server: 'charts',
+  source: 'user',
+  isRemote: false,
+  state,
+  ...more,
+});
+const READY = row({ kind: 'ready', about: ABOUT });
+const FAILED = row({ kind: 'failed', reason: 'It died.\nnode: not found' });
+const TOOL: ToolInfo = { server: 'charts', tool: 'bars', inputSchema: {} };
+
+describe('the row of a server', () => {
+  const cases: readonly [row: ServerRow, description: string, icon: string, contextValue: string][] = [
+    [row({ kind: 'idle' }), 'not started', 'circle-outline', 'server.idle'],
+    [row({ kind: 'starting' }), 'starting…', 'loading~spin', 'server.starting'],
+    [READY, 'ready · 1.2.3', 'pass-filled', 'server.ready'],
+    [FAILED, 'failed · It died. node: not found', 'error', 'server.failed'],
+    [
+      row({ kind: 'failed', reason: 'Server charts: its process ended.' }),
+      'failed · its process ended.',
+      'error',
+      'server.failed',
+    ],
+    [row({ kind: 'unasked' }), 'not allowed yet', 'lock', 'server.unasked'],
+    [row({ kind: 'idle' }, { isRemote: true }), 'not started', 'circle-outline', 'server.idle.remote'],
+  ];
+  for (const [server, description, icon, contextValue] of cases) {
+    it(`${description}: ${contextValue}`, () => {
+      const item = serverItem(server);
+      assert.deepEqual(
+        [item.label, item.description, item.contextValue],
+        ['charts', description, contextValue],
+      );
+      assert.equal(item.icon && 'id' in item.icon && item.icon.id, icon);
+    });
+  }
+
+  it('has the whole failure in its tooltip, and where it comes from', () => {
+    assert.equal(
+      serverItem({ ...FAILED, source: 'workspace' }).tooltip,
+      'charts: failed\nIt died.\nnode: not found\nFrom .vscode/mcp.json of this workspace.',
+    );
+  });
+
+  it('shows what the server says of itself as its words, with nothing that hides', () => {
+    const about = { ...ABOUT, title: 'Char\u202ets', instructions: 'Be\nnice.' };
+    assert.equal(
+      serverItem(row({ kind: 'ready', about })).tooltip,
+      'charts: ready\nIt calls itself Char⟦U+202E⟧ts, version 1.2.3.\nIt speaks MCP of 2025-11-25.\nIt says: Be\nnice.\nFrom your settings.',
+    );
+  });
+
+  it('makes no icon and no link of a server’s words', () => {
+    const about = { ...ABOUT, version: '$(zap) [x](command:y)' };
+    assert.equal(serverItem(row({ kind: 'ready', about })).description, 'ready · $ (zap) [x] (command:y)');
+  });
+});
+
+describe('below a server', () => {
+  it('that is not started is the way to start it, and nothing that would start it', () => {
+    assert.deepEqual(childrenOfServer(row({ kind: 'idle' })), [
+      {
+        kind: 'note',
+        server: 'charts',
+        text: 'Not started. Start it to see its tools.',
+        icon: 'play',
+        command: 'filechat.startServer',
+      },
+    ]);
+  });
+
+  it('that failed is why, the way to start it again, and its log', () => {
+    const failed = row({ kind: 'failed', reason: 'Server charts could not be started: no such file.' });
+    assert.deepEqual(
+      childrenOfServer(failed).map((child) => child.kind === 'note' && [child.text, child.command]),
+      [
+        ['No such file.', undefined],
+        ['Start it again', 'filechat.restartServer'],
+        ['Show its log', 'filechat.showServerLog'],
+      ],
+    );
+  });
+
+  const groups: readonly [offers: Partial<ServerOffers>, expected: readonly string[]][] = [
+    [ABOUT.offers, ['tools', 'resources', 'templates', 'prompts']],
+    [{ prompts: true }, ['prompts']],
+    [{}, ['It offers nothing.']],
+  ];
+  for (const [offers, expected] of groups) {
+    it(`that is ready is what it offers: ${expected.join(', ')}`, () => {
+      const about = { ...ABOUT, offers: { ...NOTHING, ...offers } };
+      const children = childrenOfServer(row({ kind: 'ready', about }));
+      assert.deepEqual(
+        children.map((child) => (child.kind === 'group' ? child.group : child.text)),
+        expected,
+      );
+    });
+  }
+});
+
+describe('a group', () => {
+  const group: GroupNode = { kind: 'group', server: 'charts', group: 'tools' };
+  const contents = toolContents('charts', {
+    tools: [TOOL, { ...TOOL, server: 'other' }],
+    failures: [{ server: 'charts', reason: 'Page 2 never came.' }],
+  });
+
+  it('has a count as soon as it is known', () => {
+    assert.equal(groupItem(group, undefined).label, 'Tools');
+    assert.equal(groupItem(group, contents).label, 'Tools (1)');
+  });
+
+  it('says why it is not whole', () => {
+    assert.deepEqual(childrenOfGroup(group, contents), [
+      { kind: 'tool', server: 'charts', tool: 'bars', info: TOOL },
+      { kind: 'note', server: 'charts', text: 'Page 2 never came.', icon: 'warning' },
+    ]);
+    assert.equal(groupItem(group, contents).tooltip, 'Page 2 never came.');
+  });
+
+  it('shows only so many rows, and says how many are left', () => {
+    const tools = Array.from({ length: 1_003 }, (_, at) => ({ ...TOOL, tool: `t${at}` }));
+    const rows = childrenOfGroup(group, toolContents('charts', { tools, failures: [] }));
+    assert.equal(rows.length, 1_001);
+    assert.deepEqual(rows.at(-1), {
+      kind: 'note',
+      server: 'charts',
+      text: '3 more are not shown.',
+      icon: 'ellipsis',
+    });
+  });
+});
+
+describe('the row of what a server offers', () => {
+  const only = <T>(nodes: readonly T[]): T => nodes[0] ?? assert.fail('There is no row.');
+  const offered = (node: ServerNode) =>
+    node.kind === 'server' || node.kind === 'group' ? assert.fail('It is no offer.') : offerItem(node);
+
+  it('a tool has its claims in the tooltip, and each text once', () => {
+    const info = { ...TOOL, title: 'bars', description: 'Draws.', destructive: true };
+    const item = offered(only(toolContents('charts', { tools: [info], failures: [] }).nodes));
+    assert.deepEqual(item, {
+      label: 'bars',
+      description: 'bars',
+      tooltip: 'bars\nDraws.\nIt says that it may delete or overwrite.',
+      icon: { id: 'warning' },
+      contextValue: 'tool',
+    });
+  });
+
+  it('a tool has its own picture if it brings one', () => {
+    const info = { ...TOOL, icon: 'data:image/png;base64,AAAA' };
+    const item = offered(only(toolContents('charts', { tools: [info], failures: [] }).nodes));
+    assert.deepEqual(item.icon, { picture: 'data:image/png;base64,AAAA' });
+  });
+
+  it('a tool for apps can be told from the others', () => {
+    const info = { ...TOOL, forAppsOnly: true as const };
+    assert.equal(
+      offered(only(toolContents('charts', { tools: [info], failures: [] }).nodes)).contextValue,
+      'tool.forApps',
+    );
+  });
+
+  it('a resource shows its address, its type and its size', () => {
+    const resources = [
+      { server: 'charts', uri: 'db://a', name: 'a', title: 'All', mimeType: 'text/csv', size: 1234 },
+    ];
+    const node = only(resourceContents('charts', { resources, templates: [] }).nodes);
+    assert.equal(node.kind === 'resource' && node.resource, 'db://a');
+    assert.deepEqual(offered(node), {
+      label: 'All',
+      description: 'db://a',
+      tooltip: 'db://a\nAll\na\ntext/csv\n1,234 bytes',
+      icon: { id: 'file' },
+      contextValue: 'resource',
+    });
+  });
+
+  it('a template is one', () => {
+    const templates = [{ server: 'charts', uriTemplate: 'db://{id}', name: 'row' }];
+    const node = only(templateContents('charts', { resources: [], templates }).nodes);
+    assert.deepEqual([offered(node).description, offered(node).contextValue], ['db://{id}', 'template']);
+  });
+
+  it('a prompt says what it asks for', () => {
+    const args = [
+      { name: 'city', required: true },
+      { name: 'day', required: false },
+    ];
+    const prompts = [{ server: 'charts', prompt: 'trip', description: 'Plans.', arguments: args }];
+    const node = only(promptContents('charts', { prompts }).nodes);
+    assert.equal(offered(node).tooltip, 'trip\nPlans.\nIt asks for: city, day (optional)');
+  });
+});
+
+describe('the status bar', () => {
+  it('counts the servers that are ready', () => {
+    assert.deepEqual(statusText([READY, row({ kind: 'idle' }, { server: 'b' })]), {
+      text: '$(plug) 1/2',
+      tooltip: 'MCP servers of Filechat\ncharts: ready\nb: not started',
+      isWarning: false,
+    });
+  });
+
+  it('warns when one has failed, and says why', () => {
+    const status = statusText([READY, { ...FAILED, server: 'b' }]);
+    assert.equal(status?.isWarning, true);
+    assert.match(status?.tooltip ?? '', /\nb: failed: It died\. node: not found$/);
+  });
+
+  it('says nothing without servers, or with only the one that comes along and rests', () => {
+    assert.equal(statusText([]), undefined);
+    assert.equal(statusText([row({ kind: 'idle' }, { source: 'sample' })]), undefined);
+    assert.equal(statusText([{ ...READY, source: 'sample' }])?.text, '$(plug) 1/1');
+  });
+});
