@@ -1,5 +1,11 @@
 /** Runs the test files in its arguments in one process. */
-import { resolve } from 'node:path';
+import { resolve, sep } from 'node:path';
+import { describe } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-for (const file of process.argv.slice(2)) await import(pathToFileURL(resolve(file)).href);
+for (const file of process.argv.slice(2)) {
+  const load = () => import(pathToFileURL(resolve(file)).href);
+  // UI tests share a window that ends with the last of them, so their hooks belong to the process.
+  if (resolve(file).includes(`${sep}ui${sep}`)) await load();
+  else await describe(file, load);
+}
