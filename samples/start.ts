@@ -9,8 +9,8 @@ import { parseArgs } from 'node:util';
 import { resolveCliPathFromVSCodeExecutablePath } from '@vscode/test-electron';
 import { chooseVscode, hasDisplay } from '../test/host/desktop.ts';
 import { desktopProfileArguments } from '../test/host/desktopSuite.ts';
-import { workbenchUrl } from '../test/host/workbench/page.ts';
 import { createTemporaryFolder, runProcess, startProcess } from '../test/host/process.ts';
+import { workbenchUrl } from '../test/host/workbench/page.ts';
 import { installVsix, type Settings, startServer, writeSettings } from '../test/host/workbench/server.ts';
 import { installWorkbench } from '../test/host/workbench/workbench.ts';
 

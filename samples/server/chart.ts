@@ -8,7 +8,7 @@ import {
   measureText,
   type Point,
 } from './draw.ts';
-import type { RgbaImage } from './encode/image.ts';
+import type { RgbaImage } from './encode/png.ts';
 
 export interface Chart {
   readonly title: string;

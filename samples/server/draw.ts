@@ -1,4 +1,4 @@
-import type { RgbaImage } from './encode/image.ts';
+import type { RgbaImage } from './encode/png.ts';
 import { findGlyph, GLYPH_HEIGHT, GLYPH_WIDTH } from './font.ts';
 
 /** A colour as 0xRRGGBB. */

@@ -1,10 +1,10 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { zipSync } from 'fflate';
 import {
   type ResourceContents,
   type ToolResultContent,
   toResourceContents,
 } from '../../src/content/index.ts';
-import { encodeZip } from './encode/zip.ts';
 import { writeReport } from './report.ts';
 
 /** A document of this server: tools embed it or point at it, and clients can read it by its address. */
@@ -33,10 +33,14 @@ export const ARCHIVE: SampleResource = {
   description: 'A text file and a table, packed together.',
   mimeType: 'application/zip',
   read: () =>
-    encodeZip([
-      { name: 'README.txt', bytes: Buffer.from('Two files, packed by the Filechat sample server.\n') },
-      { name: 'data/readings.csv', bytes: Buffer.from(writeReadings()) },
-    ]),
+    zipSync(
+      {
+        'README.txt': Buffer.from('Two files, packed by the Filechat sample server.\n'),
+        'data/readings.csv': Buffer.from(writeReadings()),
+      },
+      // The first day that ZIP can write, so that the archive is always the same.
+      { mtime: new Date(1980, 0, 1) },
+    ),
 };
 
 export const NOTES: SampleResource = {

@@ -7,7 +7,7 @@ import { registerSoundTools } from './tools/sounds.ts';
 import { registerTourTools } from './tools/tours.ts';
 import { registerTroubleTools } from './tools/trouble.ts';
 
-/** A server whose tools return every kind of block. All of it is made by code, and always the same. */
+/** A server whose tools return every kind of block, the same each time. */
 export function createSampleServer(): McpServer {
   const server = new McpServer(
     { name: 'filechat-sample', title: 'Filechat samples', version: '1.0.0' },

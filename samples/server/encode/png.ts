@@ -1,5 +1,11 @@
 import { crc32, deflateSync } from 'node:zlib';
-import type { RgbaImage } from './image.ts';
+
+/** Pixels of four bytes each (red, green, blue, alpha), row after row. */
+export interface RgbaImage {
+  readonly width: number;
+  readonly height: number;
+  readonly pixels: Uint8ClampedArray;
+}
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const EIGHT_BIT_RGBA = [8, 6, 0, 0, 0];

@@ -3,11 +3,8 @@ import { z } from 'zod';
 import { toImageContent } from '../../../src/content/index.ts';
 import { drawChart } from '../chart.ts';
 import { HARMLESS } from '../content.ts';
-import { encodeGif } from '../encode/gif.ts';
-import { encodeJpeg } from '../encode/jpeg.ts';
 import { encodePng } from '../encode/png.ts';
-import { encodeWebp } from '../encode/webp.ts';
-import { drawBadge, drawBounce, drawLandscape } from '../scenes.ts';
+import { readSampleFile } from '../files.ts';
 
 /** Beyond this, columns are too narrow for a label and the axis for its numbers. */
 const MAX_VALUES = 24;
@@ -44,7 +41,7 @@ export function registerPictureTools(server: McpServer): void {
       description: 'Paints hills in the evening. Returns a JPEG image.',
       annotations: HARMLESS,
     },
-    async () => ({ content: [await toImageContent(encodeJpeg(drawLandscape()), 'image/jpeg')] }),
+    async () => ({ content: [await toImageContent(readSampleFile('landscape.jpg'), 'image/jpeg')] }),
   );
 
   server.registerTool(
@@ -55,7 +52,7 @@ export function registerPictureTools(server: McpServer): void {
       annotations: HARMLESS,
     },
     async () => ({
-      content: [await toImageContent(encodeGif({ frames: drawBounce(), frameMs: 60 }), 'image/gif')],
+      content: [await toImageContent(readSampleFile('bounce.gif'), 'image/gif')],
     }),
   );
 
@@ -66,6 +63,6 @@ export function registerPictureTools(server: McpServer): void {
       description: 'Draws three translucent discs on nothing. Returns a lossless WebP image.',
       annotations: HARMLESS,
     },
-    async () => ({ content: [await toImageContent(encodeWebp(drawBadge()), 'image/webp')] }),
+    async () => ({ content: [await toImageContent(readSampleFile('badge.webp'), 'image/webp')] }),
   );
 }

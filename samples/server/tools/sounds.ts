@@ -2,8 +2,8 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
 import { toAudioContent } from '../../../src/content/index.ts';
 import { HARMLESS, textBlock } from '../content.ts';
-import { encodeMp3, MP3_BAND_RATE } from '../encode/mp3.ts';
 import { encodeWav } from '../encode/wav.ts';
+import { readSampleFile } from '../files.ts';
 import { renderMelody, tuneHalfTones } from '../melody.ts';
 
 const WAV_RATE = 22_050;
@@ -20,21 +20,6 @@ export function playArpeggio(note: NoteName, seconds: number): Uint8Array {
     seconds: seconds / ARPEGGIO.length,
   }));
   return encodeWav(renderMelody(notes, WAV_RATE));
-}
-
-/** All of it lies below 700 Hz, as the encoder needs. */
-const JINGLE = [
-  { halfTones: -14, seconds: 0.18 },
-  { halfTones: -9, seconds: 0.18 },
-  { halfTones: -5, seconds: 0.18 },
-  { halfTones: -2, seconds: 0.36 },
-  { halfTones: -5, seconds: 0.18 },
-  { halfTones: 3, seconds: 0.72 },
-];
-
-function playJingle(): Uint8Array {
-  const notes = JINGLE.map(({ halfTones, seconds }) => ({ hertz: tuneHalfTones(halfTones), seconds }));
-  return encodeMp3({ title: 'Filechat jingle', samples: renderMelody(notes, MP3_BAND_RATE).samples });
 }
 
 export function registerSoundTools(server: McpServer): void {
@@ -64,6 +49,6 @@ export function registerSoundTools(server: McpServer): void {
       description: 'Plays a short melody. Returns MP3 audio.',
       annotations: HARMLESS,
     },
-    async () => ({ content: [await toAudioContent(playJingle(), 'audio/mpeg')] }),
+    async () => ({ content: [await toAudioContent(readSampleFile('jingle.mp3'), 'audio/mpeg')] }),
   );
 }

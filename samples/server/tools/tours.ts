@@ -2,10 +2,9 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { toAudioContent, toImageContent } from '../../../src/content/index.ts';
 import { type Chart, drawChart } from '../chart.ts';
 import { HARMLESS, textBlock } from '../content.ts';
-import { encodeJpeg } from '../encode/jpeg.ts';
 import { encodePng } from '../encode/png.ts';
+import { readSampleFile } from '../files.ts';
 import { embedResource, REPORT } from '../resources.ts';
-import { drawLandscape } from '../scenes.ts';
 import { playArpeggio } from './sounds.ts';
 
 const SALES: Chart = {
@@ -48,7 +47,7 @@ export function registerTourTools(server: McpServer): void {
         textBlock("Here's the first generated image:"),
         await toImageContent(encodePng(drawChart({ ...SALES, style: 'line' })), 'image/png'),
         textBlock("And here's another image showing a different view:"),
-        await toImageContent(encodeJpeg(drawLandscape()), 'image/jpeg'),
+        await toImageContent(readSampleFile('landscape.jpg'), 'image/jpeg'),
         textBlock('Analysis of both images...'),
       ],
     }),

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { drawChart } from '../../../samples/server/chart.ts';
-import { encodeMp3, MP3_BAND_RATE } from '../../../samples/server/encode/mp3.ts';
 import { encodePng } from '../../../samples/server/encode/png.ts';
-import { renderMelody } from '../../../samples/server/melody.ts';
+import { readSampleFile } from '../../../samples/server/files.ts';
 import { writeReport } from '../../../samples/server/report.ts';
 import { playArpeggio } from '../../../samples/server/tools/sounds.ts';
 import { askableArguments, fillDefaults } from '../../../src/mcp/schema/arguments.ts';
@@ -204,14 +203,13 @@ describe('server-filesystem read_media_file', () => {
     folder[Symbol.dispose]();
   });
 
-  const melody = renderMelody([{ hertz: 440, seconds: 0.5 }], MP3_BAND_RATE);
   const png = encodePng(drawChart({ title: 'T', values: [1, 2], style: 'bars' }));
   const wav = playArpeggio('A4', 0.5);
   const pdf = writeReport();
   const media: readonly (readonly [file: string, bytes: Uint8Array, part: string])[] = [
     ['chart.png', png, 'image .png'],
     ['chord.wav', wav, 'audio .wav'],
-    ['tone.mp3', encodeMp3({ title: 'Tone', samples: melody.samples }), 'audio .mp3'],
+    ['tone.mp3', readSampleFile('jingle.mp3'), 'audio .mp3'],
     ['report.pdf', pdf, 'file .pdf'],
     // The server judges by the name; we judge by the bytes.
     ['png-inside.jpg', png, 'image .png'],

@@ -1,28 +1,20 @@
-import { encodeGif } from '../../../samples/server/encode/gif.ts';
-import { encodeJpeg } from '../../../samples/server/encode/jpeg.ts';
-import { encodeMp3 } from '../../../samples/server/encode/mp3.ts';
+import { zipSync } from 'fflate';
+import { drawChart } from '../../../samples/server/chart.ts';
 import { encodePng } from '../../../samples/server/encode/png.ts';
 import { encodeWav } from '../../../samples/server/encode/wav.ts';
-import { encodeWebp } from '../../../samples/server/encode/webp.ts';
-import { encodeZip } from '../../../samples/server/encode/zip.ts';
+import { readSampleFile } from '../../../samples/server/files.ts';
 import { writeReport } from '../../../samples/server/report.ts';
-import { drawBadge } from '../../../samples/server/scenes.ts';
 import { png } from '../result/samples.ts';
 
-/** Real files of the sample server's encoders, which are always the same. */
 export const SAMPLES = {
-  png: () => encodePng(drawBadge()),
-  jpg: () => encodeJpeg(drawBadge()),
-  gif: () => encodeGif({ frames: [drawBadge()], frameMs: 100 }),
-  webp: () => encodeWebp(drawBadge()),
+  png: () => encodePng(drawChart({ title: 'Sample', values: [1, 2], style: 'bars' })),
+  jpg: () => readSampleFile('landscape.jpg'),
+  gif: () => readSampleFile('bounce.gif'),
+  webp: () => readSampleFile('badge.webp'),
   wav: () => encodeWav(SOUND),
-  mp3: () =>
-    encodeMp3({
-      title: 'Sample',
-      samples: Float64Array.from({ length: 2000 }, (_, at) => Math.sin(at / 3) / 2),
-    }),
+  mp3: () => readSampleFile('jingle.mp3'),
   pdf: () => writeReport(),
-  zip: () => encodeZip([{ name: 'a.txt', bytes: Buffer.from('hello') }]),
+  zip: () => zipSync({ 'a.txt': Buffer.from('hello') }),
 } satisfies Record<string, () => Uint8Array>;
 
 const SOUND = { samples: new Float64Array([0, 0.5, -0.5, 0]), sampleRate: 8000 };

@@ -8,7 +8,6 @@ import { encodePng } from '../../../../../samples/server/encode/png.ts';
 import { encodeWav } from '../../../../../samples/server/encode/wav.ts';
 import { renderMelody } from '../../../../../samples/server/melody.ts';
 import { writeReport } from '../../../../../samples/server/report.ts';
-import { drawLandscape } from '../../../../../samples/server/scenes.ts';
 import { untilNextHost } from '../../../bridge.ts';
 import { waitFor } from '../../../process.ts';
 import {
@@ -46,7 +45,7 @@ function fill(workspace: Ui['workspace']): void {
   const files: Readonly<Record<string, Uint8Array | string>> = {
     [CHART]: chart('bars'),
     [LINE]: chart('line'),
-    [PHOTO]: encodePng(drawLandscape()),
+    [PHOTO]: encodePng(drawChart({ title: 'Photo', values: [1, 2, 3], style: 'line' })),
     [SPEECH]: encodeWav(renderMelody(notes, 16_000)),
     [REPORT]: writeReport(),
     [TABLE]: `month,sales,returns\n${Array.from({ length: 40 }, (_, at) => `2026-${at + 1},${at * 37},${at % 5}`).join('\n')}\n`,
