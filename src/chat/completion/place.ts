@@ -7,37 +7,36 @@ import { FenceReader } from '../format/fence.ts';
 import { stepReplyLine } from '../reply/notes.ts';
 import { type SettingPlace, settingPlace } from './settingPlace.ts';
 
-/** What is being written where the cursor stands. Offsets count in the file. */
+/** What is being typed at the cursor. Offsets are in the file. */
 export type Place =
-  // Behind `#`, `@` or, at the start of a line, `/`.
+  // After `#`, `@`, or `/` at the start of a line.
   | TypedPlace<'file'>
   | TypedPlace<'mention'>
   | TypedPlace<'command'>
-  // A line that is about to become a marker.
+  // A line that is becoming a marker.
   | TypedPlace<'role'>
-  // The name of a tool, on the first line of a call.
+  // The tool name on the first line of a call.
   | TypedPlace<'tool'>
   | ArgumentPlace
   | SettingPlace;
 
 interface TypedPlace<Kind> {
   readonly kind: Kind;
-  /** Where the sign is, or where what was typed begins if there is none. */
+  /** The offset of the trigger character, or of the typed text if there is none. */
   readonly start: number;
-  /** Without the sign. */
+  /** Without the trigger character. */
   readonly typed: string;
 }
 
 export interface ArgumentPlace {
   readonly kind: 'arguments';
   readonly call: WrittenCall;
-  /** Where the arguments begin: at the start of a line. */
   readonly start: number;
   /** In the arguments. */
   readonly offset: number;
 }
 
-/** Nothing where there is nothing to offer: in code, in what others said, within words, addresses and numbers. */
+/** Returns `undefined` in code, in turns of others, and within words, URLs and numbers. */
 export function placeAt(text: string, chat: Chat, offset: number): Place | undefined {
   const line = lineAround(text, offset);
   const setting = settingPlace(text, chat, offset);
@@ -46,14 +45,14 @@ export function placeAt(text: string, chat: Chat, offset: number): Place | undef
   if (turn && line.start === turn.start && turn.start < turn.bodyStart) return undefined;
   const within = argumentPlace(text, turn, offset);
   if (within) return within;
-  // Most places are ruled out by their line alone, and then nothing else has to be read.
+  // The line alone rules out most places, without reading the turn.
   const found = readLine(line.before, line.start);
   if (!found || (found.kind !== 'role' && turn !== undefined && turn.role !== 'user')) return undefined;
   if (isInPreamble(chat, offset)) return undefined;
   return isProse(text, turn, line.start) ? found : undefined;
 }
 
-/** Where the arguments of a call begin; nothing for a call of chat.md, which is not JSON. */
+/** Returns `undefined` for a chat.md call, whose arguments are not JSON. */
 export function argumentsStart(text: string, call: WrittenCall): number | undefined {
   const start = text.indexOf('\n', call.infoEnd) + 1;
   return start > 0 && text.startsWith(call.argumentsText, start) ? start : undefined;
@@ -61,11 +60,11 @@ export function argumentsStart(text: string, call: WrittenCall): number | undefi
 
 interface AroundLine {
   readonly start: number;
-  /** From the start of the line up to the cursor. */
+  /** From the start of the line to the cursor. */
   readonly before: string;
 }
 
-/** No name that anybody types is longer; a line of a megabyte is not cut out of the text. */
+/** Longer than any typed name; avoids copying very long lines. */
 const MAX_TYPED_CHARS = 1000;
 
 function lineAround(text: string, offset: number): AroundLine {
@@ -84,7 +83,7 @@ function argumentPlace(text: string, turn: Turn | undefined, offset: number): Ar
   return undefined;
 }
 
-/** The closing fence begins where the arguments end; who stands before it stands on its line. */
+/** The closing fence begins where the arguments end, so a cursor there is on the fence's line. */
 function isBeforeFence(text: string, { argumentsText, closed }: WrittenCall, start: number, offset: number) {
   return !closed || offset < start + argumentsText.length || text[offset - 1] !== '\n';
 }
@@ -92,7 +91,7 @@ function isBeforeFence(text: string, { argumentsText, closed }: WrittenCall, sta
 const ROLE = /^# %%(?:[ \t]+([a-z_]*))?$/i;
 const COMMAND = /^\/([\w-]*)$/;
 const TOOL = /^(?:`{3,}|~{3,})tool_call[ \t]+([^\s`]*)$/;
-/** Behind white space or an opening bracket, which is not that of a link. */
+/** After white space or an opening parenthesis that does not belong to a link. */
 const FILE = /(?:^|\s|(?<!\])\()#([^\s#`<>()[\]{}"',;]*)$/;
 const MENTION = /(?:^|\s|(?<!\])\()@([\w.:/~%-]*)$/;
 
@@ -106,7 +105,7 @@ function readLine(before: string, start: number): Place | undefined {
   if (tool !== undefined) return { kind: 'tool', start: end - tool.length, typed: tool };
   if (isInlineCode(before)) return undefined;
   const file = FILE.exec(before)?.[1];
-  // `#12` is the number of an issue.
+  // `#12` is an issue number.
   if (file !== undefined && !/^\d+$/.test(file)) {
     return { kind: 'file', start: end - file.length - 1, typed: file };
   }
@@ -120,12 +119,11 @@ function isInlineCode(before: string): boolean {
   return before.split('`').length % 2 === 0;
 }
 
-/** The settings of chat.md above the first marker are no text of anybody's. */
 function isInPreamble({ preamble, preambleStart = 0 }: Chat, offset: number): boolean {
   return preamble !== undefined && offset >= preambleStart && offset < preambleStart + preamble.length;
 }
 
-/** Whether a line of a turn is neither in fenced code nor in a comment. */
+/** Whether a line is outside fenced code and comments. */
 function isProse(text: string, turn: Turn | undefined, lineStart: number): boolean {
   if (!turn) return true;
   const fences = new FenceReader();

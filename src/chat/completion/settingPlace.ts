@@ -3,17 +3,16 @@ import { readMarker } from '../format/marker.ts';
 
 import { isSettingKey, type SettingKey } from '../format/settings.ts';
 
-/** A key or a value of the settings at the top. */
+/** A key or value in the front matter. */
 export type SettingPlace =
   | {
       readonly kind: 'key';
       readonly start: number;
-      /** Behind the word that the cursor is in. */
+      /** The end of the word at the cursor. */
       readonly end: number;
       readonly typed: string;
-      /** Those that are there already. */
+      /** The keys that are already there. */
       readonly present: ReadonlySet<string>;
-      /** A colon follows already. */
       readonly hasColon: boolean;
     }
   | {
@@ -22,15 +21,15 @@ export type SettingPlace =
       readonly start: number;
       readonly end: number;
       readonly typed: string;
-      /** The cursor is right behind the colon, and a value must not be. */
+      /** The cursor is right after the colon, so a space must be inserted. */
       readonly needsSpace: boolean;
-      /** Where a list stands in brackets or as lines with a dash, a value is one item of it. */
+      /** The value is an item of a list, in brackets or with a dash. */
       readonly inList: boolean;
       /** The other items of the list. */
       readonly taken: readonly string[];
     };
 
-/** `elsewhere` is outside of the settings; nothing is where they have nothing to offer. */
+/** Returns `elsewhere` outside the front matter, and `undefined` where it has nothing to complete. */
 export function settingPlace(
   text: string,
   chat: Chat,
@@ -53,10 +52,10 @@ interface CursorLine {
 
 const MAX_SETTINGS_CHARS = 100_000;
 
-/** Front matter, also while its last line is not written yet: then it ends where the turns begin. */
+/** Includes unclosed front matter, which ends where the turns begin. */
 function settingBounds(text: string, { frontMatter, frontMatterStart = 0 }: Chat) {
   if (frontMatter !== undefined) {
-    // The line behind it closes it, and is none of it.
+    // Excludes the closing line.
     const end = frontMatterStart + frontMatter.length - 1;
     return frontMatter.length > MAX_SETTINGS_CHARS ? undefined : { start: frontMatterStart, end };
   }
@@ -65,7 +64,7 @@ function settingBounds(text: string, { frontMatter, frontMatterStart = 0 }: Chat
   const lines = text.slice(start, start + MAX_SETTINGS_CHARS).split('\n');
   const marker = lines.findIndex((line) => readMarker(line) !== undefined);
   const above = marker < 0 ? lines : lines.slice(0, marker);
-  // A blank line, too, ends what may be a mere line of dashes above some text.
+  // A blank line also ends it: `---` may be a thematic break above text.
   const blank = above.findIndex((line) => line.trim() === '');
   const open = blank < 0 ? above : above.slice(0, blank + 1);
   return open.length === 0 ? undefined : { start, end: start + open.join('\n').length };
@@ -82,7 +81,7 @@ function keyPlace({ before, after, offset }: CursorLine, yaml: string): SettingP
   const rest = /^\w*/.exec(after)?.[0] ?? '';
   const present = new Set([...yaml.matchAll(/^(\w+)[ \t]*:/gm)].map(([, key = '']) => key));
   const hasColon = /^\w*[ \t]*:/.test(after);
-  // The word that is being written is not one that is there already.
+  // The key at the cursor is being edited.
   if (hasColon) present.delete(before + rest);
   const end = offset + rest.length;
   return { kind: 'key', start: offset - before.length, end, typed: before, present, hasColon };
@@ -93,7 +92,7 @@ function valuePlace({ before, after, offset }: CursorLine): SettingPlace | undef
   if (!isSettingKey(key)) return undefined;
   const needsSpace = gap === '';
   if (!value.startsWith('[')) {
-    // What follows on the line is a part of the value; a comment is not.
+    // The rest of the line is part of the value, except a comment.
     const rest = /^[^#\s]*/.exec(after)?.[0] ?? '';
     const end = offset + rest.length;
     const start = offset - value.length;

@@ -4,7 +4,7 @@ import { answersTo, nextAction } from '../format/nextAction.ts';
 import { parseChat, turnBody } from '../format/parse.ts';
 import { endWithUserTurn } from './append.ts';
 
-/** The turn that an offset is in, found by halving; at the very end of the file, the last one. */
+/** The turn that contains an offset. */
 export function turnAt({ turns }: Pick<Chat, 'turns'>, offset: number): Turn | undefined {
   let low = 0;
   let high = turns.length;
@@ -17,8 +17,8 @@ export function turnAt({ turns }: Pick<Chat, 'turns'>, offset: number): Turn | u
 }
 
 /**
- * The text of a new chat: all up to the end of the turn at the offset, with the results of its calls, and a turn of
- * the user's to write in. A turn of the user's that says something stays the last one, so that it can be changed.
+ * The text of a new chat: everything up to the end of the turn at the offset, with the results of its calls. It
+ * ends with a user turn: the given one if it has text, so that it can be edited, or else an empty one.
  */
 export function forkAt(text: string, offset: number): string {
   const chat = parseChat(text);
@@ -28,7 +28,7 @@ export function forkAt(text: string, offset: number): string {
   return withUserTurn(`${text.slice(0, endWithAnswers(chat, turn)).trimEnd()}${eol}`);
 }
 
-/** A tool's turn is one of several answers: it ends with the last of them. */
+/** Includes all results that follow the turn. */
 function endWithAnswers(chat: Chat, turn: Turn): number {
   return answersTo(chat.turns, chat.turns.indexOf(turn)).at(-1)?.end ?? turn.end;
 }
@@ -38,7 +38,7 @@ function withUserTurn(text: string): string {
   return text + (text.includes('\r\n') ? addition.replaceAll('\n', '\r\n') : addition);
 }
 
-/** Takes away all that follows the user's turn at the offset, so that it can be run again. */
+/** Removes everything after the user turn at the offset, so that it can be run again. */
 export function cutAfter(text: string, offset: number): TextEdit | undefined {
   if (!hasLaterTurns(text, offset)) return undefined;
   const turn = turnAt(parseChat(text), offset);
@@ -47,7 +47,7 @@ export function cutAfter(text: string, offset: number): TextEdit | undefined {
   return { start, end: text.length, text: text.includes('\r\n') ? '\r\n' : '\n' };
 }
 
-/** Whether the turn at the offset is a user's, says something, and has a reply. */
+/** Whether the turn at the offset is a user turn with text and a reply. */
 export function hasLaterTurns(text: string, offset: number): boolean {
   const chat = parseChat(text);
   const turn = turnAt(chat, offset);
@@ -55,18 +55,17 @@ export function hasLaterTurns(text: string, offset: number): boolean {
   return chat.turns.some((each) => each.role === 'assistant' && each.start >= turn.end);
 }
 
-/** How a reply makes room for another one. */
 export interface Regeneration {
-  /** Takes the reply away, and with it all that was said below. */
+  /** Removes the reply and everything below it. */
   readonly edit: TextEdit;
-  /** Somebody has said something below the reply: taking that away is for the user to decide. */
+  /** There is text below the reply, so the user must confirm the removal. */
   readonly hasLater: boolean;
 }
 
 /**
- * Takes away the reply at an offset: all turns of the assistant and its tools between two turns of others. In a
- * question it is the reply to it, in an empty turn below the reply above. Nothing when there is no reply, or when the
- * chat would not ask for a new one.
+ * Removes the reply at an offset: all assistant and tool turns between two other turns. For a question it is the
+ * reply below, for an empty turn the reply above. Returns `undefined` if there is no reply, or if the remaining
+ * chat would not request one.
  */
 export function planRegeneration(
   text: string,
@@ -85,12 +84,11 @@ export function planRegeneration(
   return nextAction(applied(text, edit)).kind === 'reply' ? { edit, hasLater } : undefined;
 }
 
-/** The text as it is after the edit. */
 export function applied(text: string, { start, end, text: addition }: TextEdit): string {
   return text.slice(0, start) + addition + text.slice(end);
 }
 
-/** The first assistant's turn of each reply, in order. */
+/** The first assistant turn of each reply. */
 export function replyStarts(chat: Chat): readonly Turn[] {
   return chat.turns.filter((turn, at) => turn.role === 'assistant' && !hasAssistantBefore(chat.turns, at));
 }
@@ -110,7 +108,7 @@ function placeOf(chat: Chat, offset: number): number {
   return turn ? chat.turns.indexOf(turn) : -1;
 }
 
-/** Results of calls that the user has made are the user's: a reply begins with the assistant. */
+/** Results of the user's own calls are not part of the reply. */
 function firstOfReply(text: string, turns: readonly Turn[], at: number): number {
   const turn = turns[at];
   if (!turn) return -1;
@@ -132,7 +130,7 @@ interface Removed {
 }
 
 function removal(text: string, { turns, first, reply, end }: Removed): TextEdit {
-  // Behind results of the user's own calls only an empty turn of the assistant asks for words.
+  // After results of the user's own calls, only an empty assistant turn requests a reply.
   if (turns[first - 1]?.role !== 'tool') return { start: reply.start, end, text: '' };
   return { start: reply.bodyStart, end, text: end < text.length ? '\n' : '' };
 }

@@ -7,7 +7,10 @@ import { isSameCall, type OpenCall, openCalls } from '../format/nextAction.ts';
 import { parseChat } from '../format/parse.ts';
 import { NOTE_START } from '../reply/notes.ts';
 
-/** Writes the mark below the call, which must be one that was not sent yet. */
+/**
+ * Writes a mark below a call before it is sent. The mark stays until the result is written; after a crash it
+ * prevents the call from being sent again.
+ */
 export function markSent(text: string, wanted: NamedCall): TextEdit | undefined {
   const { turns } = parseChat(text);
   for (let at = turns.length - 1; at >= 0; at -= 1) {
@@ -20,14 +23,13 @@ export function markSent(text: string, wanted: NamedCall): TextEdit | undefined 
   return undefined;
 }
 
-/** Removes the last mark of a call. */
 export function removeSentMark(text: string, { id }: NamedCall): TextEdit | undefined {
   const marks = parseChat(text).turns.flatMap(({ sent = [] }) => sent);
   const mark = marks.findLast((each) => each.id === renderSentId(id));
   return mark && removal(text, mark);
 }
 
-/** The calls that were sent and have no result, in their order. */
+/** The calls that were sent and have no result. */
 export function unansweredCalls(text: string): readonly NamedCall[] {
   const { turns } = parseChat(text);
   return turns
@@ -35,17 +37,12 @@ export function unansweredCalls(text: string): readonly NamedCall[] {
     .flatMap(({ server, tool, id, sent }) => (sent && id !== undefined ? [{ server, tool, id }] : []));
 }
 
-/** Removes a mark that belongs to no open call: its call has a result, or was changed or deleted. */
+/** Removes a mark without an open call: its call has a result, or was changed or deleted. */
 export function removeLeftMark(text: string): TextEdit | undefined {
   const { turns } = parseChat(text);
   const marks = turns.flatMap((turn, at) => leftMarks(turn, openCalls(turns, at)));
   return marks[0] && removal(text, marks[0]);
 }
-
-/**
- * A call that is sent has a line below it that says so until its result is there. After a crash the line tells that
- * the call must not be sent again.
- */
 
 type NamedCall = ToolName & { readonly id: string };
 

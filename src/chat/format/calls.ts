@@ -1,24 +1,24 @@
 import type { ToolCall, ToolName } from '../../ports/tools.ts';
 
-/** A call as it stands in the file; its arguments are still text. */
+/** A tool call in the chat, with its arguments as text. */
 export interface WrittenCall extends ToolName {
   readonly id?: string;
   /** From the opening fence to the end of the closing fence's line. */
   readonly start: number;
   readonly end: number;
-  /** Where an id can be written when there is none: the end of the opening line. */
+  /** The end of the opening line, where a missing id is inserted. */
   readonly infoEnd: number;
   readonly argumentsText: string;
-  /** False when the fence was never closed: the call may be half written and must not run. */
+  /** False if the fence is not closed: the call may be incomplete and must not run. */
   readonly closed: boolean;
 }
 
-/** The line below a call that says that it was sent. */
+/** The `<!-- filechat:sent ID -->` line below a call. */
 export interface SentMark {
-  /** As it stands in the line. */
+  /** Encoded, as written. */
   readonly id: string;
   readonly start: number;
-  /** Behind the comment, where the user may have typed something. */
+  /** The end of the comment; the user may have typed after it. */
   readonly end: number;
 }
 
@@ -29,7 +29,7 @@ export function readSentMark(line: string, start: number): SentMark | undefined 
   return note === undefined || id === undefined ? undefined : { id, start, end: start + note.length };
 }
 
-/** An id may hold anything but white space, and must not end the comment. */
+/** Encoded so that the id is one word and cannot end the comment. */
 export function renderSentId(id: string): string {
   return encodeURIComponent(id.toWellFormed());
 }
@@ -37,7 +37,7 @@ export function renderSentId(id: string): string {
 const SERVER = /^[A-Za-z0-9_-]+$/;
 const SHORT_JSON_CHARS = 90;
 
-/** Reads the info string of a fence. Says `undefined` when it is not a call, a string when it is a bad one. */
+/** Returns `undefined` if the fence is not a call, and an error message if the call is invalid. */
 export function readCallInfo(info: string): (ToolName & { readonly id?: string }) | string | undefined {
   const [word, name, id, ...rest] = info.split(/[ \t]+/);
   if (word !== 'tool_call') return undefined;
@@ -47,7 +47,7 @@ export function readCallInfo(info: string): (ToolName & { readonly id?: string }
   return id === undefined ? called : { ...called, id };
 }
 
-/** The first dot divides, because the id of a server has none. */
+/** Server ids contain no dot, so the first dot is the separator. */
 export function readToolName(name: string): ToolName | undefined {
   const dot = name.indexOf('.');
   const server = name.slice(0, dot);
@@ -79,12 +79,12 @@ export function readArguments(text: string): ReadArguments {
   }
 }
 
-/** JSON cannot hold a line of bare backticks, so three are always enough. */
+/** A line of JSON never consists of backticks, so three are always enough. */
 export function renderCall(call: ToolCall): string {
   return `\`\`\`tool_call ${renderToolName(call)} ${call.id}\n${renderArguments(call.arguments)}\n\`\`\``;
 }
 
-/** On one line where it fits. Within JSON strings there are no line breaks, so joining lines is safe. */
+/** Uses one line if it fits. JSON strings contain no line breaks, so joining lines is safe. */
 function renderArguments(value: ToolCall['arguments']): string {
   const lines = JSON.stringify(value, undefined, 2);
   const line = lines
@@ -94,7 +94,7 @@ function renderArguments(value: ToolCall['arguments']): string {
   return line.length <= SHORT_JSON_CHARS ? line : lines;
 }
 
-/** A server may name its tools as it likes; in the file a name is one word. */
+/** Servers choose tool names freely; in a chat a name must be one word. */
 function encodeName(name: string): string {
   return name.toWellFormed().replace(/[^\w.\-/:]/gu, (character) => encodeURIComponent(character));
 }

@@ -2,13 +2,12 @@ import { findComments, findReplyComments, type Region } from './comments.ts';
 import type { Role } from './marker.ts';
 import { parseChat, turnBody } from './parse.ts';
 
-/** The comments of a turn, in order. */
 export function commentsOfTurn(body: string, role: Role): readonly Region[] {
   if (!body.includes('<!--')) return [];
   return role === 'assistant' ? findReplyComments(body) : findComments(body);
 }
 
-/** The comments of a whole chat: what no model gets to see. */
+/** All comments of a chat; they are not sent to the model. */
 export function commentsOfChat(text: string): readonly Region[] {
   if (!text.includes('<!--')) return [];
   return parseChat(text).turns.flatMap((turn) =>
@@ -20,7 +19,7 @@ export function shifted(regions: readonly Region[], by: number): readonly Region
   return regions.map(({ start, end }) => ({ start: start + by, end: end + by }));
 }
 
-/** A piece of a text without what of it is in the regions, which are in order. */
+/** The part of `text` inside `piece` and outside the regions, which are in order. */
 export function textOutside(text: string, piece: Region, regions: readonly Region[]): string {
   const kept: string[] = [];
   let from = piece.start;

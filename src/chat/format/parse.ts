@@ -15,13 +15,13 @@ import {
 } from './legacy.ts';
 import { type Marker, readMarker } from './marker.ts';
 
-/** What is known already of the text up to `end`, where a marker begins a turn that is not a tool's. */
+/** A parse result that is valid up to `end`, where a user, assistant or system turn begins. */
 interface KnownStart {
   readonly chat: Omit<Chat, 'endsInFence'>;
   readonly end: number;
 }
 
-/** What a chat's text means. Never throws: what cannot be read is a problem, and the rest is read. */
+/** Never throws: unreadable parts are reported as problems. */
 export function parseChat(text: string, known?: KnownStart): Chat {
   const front = known ? { settings: known.chat, end: known.end } : readFrontMatter(text);
   const problems: Problem[] = [...(known?.chat.problems ?? [])];
@@ -59,7 +59,7 @@ export function parseChat(text: string, known?: KnownStart): Chat {
     }
     const cut = turn.readCut(line);
     if (cut) {
-      // What a killed editor left open must not make code of the rest of the file.
+      // A reply that was cut by a crash must not turn the rest of the file into code.
       fences.atMarker();
       continue;
     }
@@ -109,17 +109,17 @@ class OpenTurn {
     this.bodyStart = bodyStart;
   }
 
-  /** Text above the first marker is the user's; white space there is nobody's. */
+  /** White space above the first marker is not a turn; other text there is a user turn. */
   isNobodys(end: number): boolean {
     return this.#start === this.bodyStart && this.#text.slice(this.#start, end).trim() === '';
   }
 
-  /** Lines `key=value` above the first marker are settings of chat.md. */
+  /** `key=value` lines above the first marker are settings of chat.md. */
   isPreamble(end: number): boolean {
     return this.#start === this.bodyStart && isPreamble(this.#text.slice(this.#start, end));
   }
 
-  /** Takes a call or a result of chat.md as a whole, if one begins at this line. */
+  /** Reads a call or result of chat.md as a whole if one begins at this line. */
   findXml(finder: XmlBlockFinder, line: Line, fence: AroundBlock['fence']): XmlBlock | undefined {
     const { role, words } = this.#marker;
     const tag =
@@ -128,7 +128,7 @@ class OpenTurn {
     if (!block || tag !== 'tool_call') return block;
     const call = readXmlCall(this.#text, block, fence?.info);
     if (call) this.xmlCalls.push(call);
-    // The fence's own first line names no tool, which is as it should be.
+    // The fence's info string rightly names no tool.
     const complaint = this.problems.findIndex(({ offset }) => fence && offset === block.start);
     if (complaint >= 0) this.problems.splice(complaint, 1);
     return block;
@@ -153,7 +153,7 @@ class OpenTurn {
     return this.#marker.role === 'assistant';
   }
 
-  /** Only an assistant's turn is cut; such a line in another's text is text. */
+  /** Only assistant turns can be cut; elsewhere such a line is text. */
   readCut(line: Line): Cut | undefined {
     const cut = this.isAssistants ? readCut(line.text) : undefined;
     if (cut) {
@@ -163,7 +163,7 @@ class OpenTurn {
     return cut;
   }
 
-  /** Only below a call of a user or an assistant does such a line mean anything. */
+  /** Such a line has a meaning only in user and assistant turns. */
   readSent(line: Line): void {
     const { role } = this.#marker;
     const mark = role === 'user' || role === 'assistant' ? readSentMark(line.text, line.start) : undefined;
@@ -186,8 +186,8 @@ class OpenTurn {
   }
 
   /**
-   * What is not sent does not run. A comment that begins a line hides fences where they stand; for one that begins
-   * in the middle of a line, only the whole turn tells.
+   * Commented calls do not run. The fence reader handles comments that begin a line; those that begin within a line
+   * are found here, in the whole turn.
    */
   #dropCommented(end: number): void {
     if (this.#calls.length + this.xmlCalls.length + this.problems.length === 0) return;
@@ -199,7 +199,7 @@ class OpenTurn {
       end: this.bodyStart + each.end,
     }));
     const blocks = this.xmlCalls.map(({ call }) => call);
-    // In a call of chat.md it is part of what the call says.
+    // A comment inside a chat.md call is part of the call.
     const hiding = comments.filter(({ start }) => !isWithin(blocks, start));
     this.#calls = this.#calls.filter(({ start }) => !isWithin(hiding, start));
     this.xmlCalls = this.xmlCalls.filter(({ call }) => !isWithin(hiding, call.start));
@@ -221,19 +221,16 @@ type Settings = Pick<Chat, 'frontMatter' | 'frontMatterStart'>;
 function readFrontMatter(text: string): { readonly settings: Settings; readonly end: number } {
   const match = text.startsWith('---') ? FRONT_MATTER.exec(text) : null;
   if (match?.index !== 0) return { settings: {}, end: 0 };
-  // One that was never closed ends where the turns begin; what a turn says cannot close it.
+  // Unclosed front matter must not be closed by a line inside a turn.
   if (match[1]?.split(/\r?\n/).some((line) => readMarker(line))) return { settings: {}, end: 0 };
   const settings = { frontMatter: match[1] ?? '', frontMatterStart: text.indexOf('\n') + 1 };
   return { settings, end: match[0].length };
 }
 
-/** How much is compared at once. The engine compares whole strings many times faster than `startsWith` or a loop. */
+/** Comparing slices is many times faster than `startsWith` or a loop. */
 const COMPARED_CHARS = 1 << 16;
 
-/**
- * Reads a chat again and again while it is edited. It gives what `parseChat` gives, but only the turns from the
- * edited one on are parsed anew.
- */
+/** Parses a chat repeatedly while it is edited: the result of `parseChat`, but turns before the edit are reused. */
 export class ChatReader {
   #text = '';
   #chat: Chat = parseChat('');
@@ -247,7 +244,7 @@ export class ChatReader {
 
   #knownStart(text: string): KnownStart | undefined {
     const { turns, problems, ...chat } = this.#chat;
-    // Front matter that is still open would be closed by any later line of dashes.
+    // Any later line of dashes would close front matter that is still open.
     if (chat.frontMatter === undefined && this.#text.startsWith('---')) return undefined;
     const at = this.#firstToParse(samePrefix(this.#text, text));
     const end = turns[at]?.start;
@@ -261,8 +258,8 @@ export class ChatReader {
   }
 
   /**
-   * The last turn whose marker line is unchanged. What its body is depends on nothing before it, and nothing before
-   * it depends on its body; but calls look at the tool turns behind them, so it is not a tool's.
+   * The last turn whose marker line is unchanged. Turns do not depend on the body of others, except that calls
+   * depend on the tool turns after them; so it is not a tool turn.
    */
   #firstToParse(same: number): number {
     const { turns } = this.#chat;
@@ -281,12 +278,11 @@ export class ChatReader {
   #beginsAfresh(at: number): boolean {
     const turn = this.#chat.turns[at];
     if (!turn || turn.role === 'tool' || turn.start === turn.bodyStart) return false;
-    // A marker without a line end may become another word.
+    // A marker at the end of the file may still change while typing.
     return this.#text[turn.bodyStart - 1] === '\n';
   }
 }
 
-/** How many characters two texts have in common at their start. */
 function samePrefix(a: string, b: string): number {
   const end = Math.min(a.length, b.length);
   let same = 0;

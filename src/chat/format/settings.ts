@@ -7,15 +7,15 @@ import type { Chat, Problem } from './chat.ts';
 import { readPreamble } from './legacy.ts';
 import { parseChat } from './parse.ts';
 
-/** What a chat or an agent says about its own run. */
+/** The settings of a chat or an agent. */
 export interface ChatSettings {
   readonly model?: string;
   readonly agent?: string;
   readonly system?: string;
   readonly servers?: readonly string[];
-  /** Patterns such as `charts.*`: which tools may be used. */
+  /** Patterns of allowed tools, such as `charts.*`. */
   readonly tools?: readonly string[];
-  /** Patterns of the agent, which must allow a tool as well. */
+  /** The patterns of the agent, which a tool must match as well. */
   readonly agentTools?: readonly string[];
   readonly approve?: Approval;
   readonly maxSteps?: number;
@@ -31,10 +31,10 @@ export interface ReadSettings {
   readonly problems: readonly Problem[];
 }
 
-/** Longer than any settings; YAML is slow to read. */
+/** Larger than any real settings; parsing YAML is slow. */
 const MAX_FRONT_MATTER_CHARS = 100_000;
 
-/** Reads the front matter and, behind it, the preamble of chat.md. Never throws; settings that are wrong are absent. */
+/** Reads the front matter and the preamble of chat.md. Never throws; invalid settings are omitted. */
 export function readSettings(
   chat: Pick<Chat, 'frontMatter' | 'frontMatterStart' | 'preamble' | 'preambleStart'>,
 ): ReadSettings {
@@ -50,7 +50,7 @@ export function readSettings(
 
 const NONE: ReadSettings = { settings: {}, problems: [] };
 
-/** What a setting counts as when its value is wrong: whoever wrote it wanted limits, so it limits most. */
+/** The strictest value, used if a restricting setting is invalid. */
 const WHEN_WRONG: ReadonlyMap<string, Partial<ChatSettings>> = new Map<string, Partial<ChatSettings>>([
   ['approve', { approve: 'ask' }],
   ['servers', { servers: [] }],
@@ -64,7 +64,7 @@ function readFrontMatter(yaml: string, start: number): ReadSettings {
     message,
     stopsRun: true,
   }));
-  // Of settings that cannot be read, nobody knows how strict they were meant to be.
+  // If the settings cannot be read, assume the strictest approval.
   let settings: ChatSettings = errors.length > 0 ? { approve: 'ask' } : {};
   const seen = new Set<string>();
   for (const pair of pairs) {
@@ -81,7 +81,7 @@ function readFrontMatter(yaml: string, start: number): ReadSettings {
   return { settings, problems };
 }
 
-/** Who answers, and with which tools. */
+/** An invalid value of these settings stops the run. */
 const DECISIVE: ReadonlySet<string> = new Set(['model', 'agent', 'servers', 'tools', 'approve']);
 
 function readSetting(key: string, value: unknown): { settings: Partial<ChatSettings>; problem?: string } {
@@ -104,7 +104,7 @@ export interface SettingPairs {
   readonly errors: readonly Problem[];
 }
 
-/** The keys and values as nodes. Aliases are never followed, so a few lines cannot become gigabytes. */
+/** Aliases are not resolved, so that a few lines cannot expand to gigabytes. */
 function readPairs(yaml: string): SettingPairs {
   if (yaml.length > MAX_FRONT_MATTER_CHARS) return failed('The front matter is too long to be read.');
   try {
@@ -119,7 +119,7 @@ function readPairs(yaml: string): SettingPairs {
     if (isEmpty || errors.length > 0) return { pairs: [], errors };
     return failed('The front matter is not a list of settings such as “model: NAME”.');
   } catch {
-    // Brackets nested thousands deep exhaust the reader's stack.
+    // Deeply nested brackets overflow the stack of the YAML parser.
     return failed('The front matter cannot be read.');
   }
 }
@@ -137,7 +137,7 @@ function startOf(node: unknown): number {
   return (node as Node | null)?.range?.[0] ?? 0;
 }
 
-/** Scalars and lists of scalars; whatever else there is, no setting takes it. */
+/** Scalars and lists of scalars; no setting accepts anything else. */
 function plainValue(node: unknown): unknown {
   if (node === null || node === undefined) return null;
   if (isScalar(node)) return node.value;
@@ -170,7 +170,7 @@ function readPreambleEntry(key: string, value: string): ReturnType<typeof readSe
   return { settings: {}, problem: `There is no setting “${shorten(key)}”: it is ignored.` };
 }
 
-/** The chat's settings over its agent's; what limits a run must be allowed by both. */
+/** The chat's settings override the agent's, but restrictions of both apply. */
 export function mergeSettings(agent: ChatSettings, chat: ChatSettings): ChatSettings {
   const { servers: agentServers, tools: agentTools } = agent;
   const approve = agent.approve === undefined ? chat.approve : strictest(agent.approve, chat.approve);
@@ -186,7 +186,7 @@ export function mergeSettings(agent: ChatSettings, chat: ChatSettings): ChatSett
   };
 }
 
-/** Whether the settings let a tool be used. `*` in a pattern stands for any characters. */
+/** Whether the settings allow a tool. `*` in a pattern matches any characters. */
 export function allowsTool({ servers, tools, agentTools }: ChatSettings, tool: ToolName): boolean {
   if (servers && !servers.includes(tool.server)) return false;
   return [tools, agentTools].every(
@@ -194,14 +194,14 @@ export function allowsTool({ servers, tools, agentTools }: ChatSettings, tool: T
   );
 }
 
-/** The first dot divides server and tool, as in a call; a pattern without one is about the whole name. */
+/** The first dot separates server and tool, as in a call. A pattern without a dot matches the whole name. */
 function matchesTool(pattern: string, { server, tool }: ToolName): boolean {
   const dot = pattern.indexOf('.');
   if (dot < 0) return matchesGlob(pattern, `${server}.${tool}`);
   return matchesGlob(pattern.slice(0, dot), server) && matchesGlob(pattern.slice(dot + 1), tool);
 }
 
-/** Without a regular expression: patterns with many stars would take one for ever. */
+/** Not a regular expression, to avoid catastrophic backtracking with many stars. */
 function matchesGlob(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
@@ -216,10 +216,9 @@ function matchesGlob(pattern: string, name: string): boolean {
   return name.length - last.length >= at && name.endsWith(last);
 }
 
-/** What can be written as a setting. */
 export type SettingValue = string | number | readonly string[];
 
-/** Sets one setting and leaves all else as it stands; a chat without front matter gets one. */
+/** Sets one setting and leaves the rest unchanged. Adds front matter if there is none. */
 export function setFrontMatter(
   chatText: string,
   key: keyof ChatSettings,
@@ -238,13 +237,13 @@ function setInYaml(yaml: string, key: string, line: string, eol: string): TextEd
   const pairs = readPairs(yaml).pairs;
   const pair = pairs.find((each) => keyOf(each).key === key);
   if (pair) return { ...rangeOfPair(yaml, pair), text: line };
-  // Settings within braces: the new one goes behind the opening brace, where it needs a comma.
+  // In a flow mapping, insert after the opening brace.
   const brace = /^\s*\{/.exec(yaml)?.[0].length;
   if (brace !== undefined && pairs.length > 0) return insert(brace, `${line}, `);
   return insert(yaml.length, `${line}${eol}`);
 }
 
-/** From the key to the end of its value, without the line end that a text over several lines has. */
+/** From the key to the end of its value, without the trailing line end of a block scalar. */
 function rangeOfPair(yaml: string, { key, value }: Pair): Pick<TextEdit, 'start' | 'end'> {
   const start = startOf(key);
   const keyEnd = yaml.indexOf(':', (key as Node | null)?.range?.[1] ?? start) + 1;
@@ -253,7 +252,7 @@ function rangeOfPair(yaml: string, { key, value }: Pair): Pick<TextEdit, 'start'
   return { start, end: start + written.trimEnd().length };
 }
 
-/** Quoted unless it is plainly a word: quotes are never wrong. */
+/** Quoted unless it is an unambiguous word. */
 export function renderValue(value: SettingValue): string {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return `[${value.map(renderValue).join(', ')}]`;
@@ -265,16 +264,12 @@ function insert(at: number, addition: string): TextEdit {
   return { start: at, end: at, text: addition };
 }
 
-/** What a chat or an agent can say about its own run, and which values it takes: for who reads it and who writes it. */
-
 export type SettingKey = Exclude<keyof ChatSettings, 'agentTools'>;
 
 export interface SettingRule {
-  /** What values look like. */
   readonly takes: 'text' | 'list' | 'count' | 'number' | 'choice';
-  /** All values that there are, if they can be counted. */
   readonly choices?: readonly string[];
-  /** An empty value is as good as none; for `approve` it is a wrong one. A string says what a value must be. */
+  /** Returns what the value must be, as a string, if it is invalid. Empty values are valid except for `approve`. */
   readonly read: (value: unknown) => Partial<ChatSettings> | string;
 }
 
@@ -296,7 +291,7 @@ const RULES: Readonly<Record<SettingKey, SettingRule>> = {
   reasoning: choice('reasoning', REASONINGS, 'is off, low, medium or high'),
 };
 
-/** In the order in which they are offered. */
+/** In the order in which completion offers them. */
 export const SETTING_KEYS = Object.keys(RULES) as readonly SettingKey[];
 
 export function settingRule(key: string): SettingRule | undefined {
@@ -347,7 +342,7 @@ function readTemperature(value: unknown): Partial<ChatSettings> | string {
 
 const STRICT_FIRST: readonly Approval[] = ['ask', 'auto-readonly', 'auto'];
 
-/** What both allow. A chat says something or nothing; it can only tighten what the user has set. */
+/** The stricter of both. A chat can only tighten the user's setting. */
 export function strictest(user: Approval, chat: Approval | undefined): Approval {
   return STRICT_FIRST.find((each) => each === user || each === chat) ?? 'ask';
 }

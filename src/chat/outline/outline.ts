@@ -9,23 +9,22 @@ import { settingsRegion } from './folds.ts';
 import { wordsOf } from './title.ts';
 import type { Heading, TurnShape, TurnShapes } from './turnShape.ts';
 
-/** A row of the outline: what it stands for, and the words to say so. */
 export interface OutlineEntry extends Region {
   readonly kind: Role | 'summary' | 'settings' | 'call' | 'heading';
-  /** The first words of a turn or a result, a tool's name, or a heading. Empty where nothing is said. */
+  /** The first words of a turn or result, a tool name, or a heading. May be empty. */
   readonly words: string;
-  /** The name and the id of the call that a result is of, as they stand in the file. */
+  /** The name and id of the call, as in the file. */
   readonly call?: string;
-  /** How many assets a result has. */
+  /** The number of assets in a result. */
   readonly assets?: number;
-  /** Where the line ends that names the entry. */
+  /** The end of the entry's first line. */
   readonly nameEnd: number;
   readonly children: readonly OutlineEntry[];
 }
 
 const MAX_ARGUMENT_CHARS = 40;
 
-/** The chat by turns; calls and headings are in the turn that makes them. */
+/** The turns of a chat, with their calls and headings as children. */
 export function planOutline(text: string, chat: Chat, shapes: TurnShapes): readonly OutlineEntry[] {
   const settings = settingsRegion(text, chat);
   const turns = chat.turns.map((turn) => turnEntry(text, turn, shapes.of(text, turn)));
@@ -63,7 +62,7 @@ function callEntries(text: string, turn: Turn): OutlineEntry[] {
   }));
 }
 
-/** A heading goes to the next one of its level or above, or to the end of the turn. */
+/** A heading extends to the next one of the same or a higher level, or to the end of the turn. */
 function headingEntries(text: string, headings: readonly Heading[], turnEnd: number): OutlineEntry[] {
   const ends = new Array<number>(headings.length).fill(turnEnd);
   const open: number[] = [];
@@ -83,7 +82,7 @@ function headingEntries(text: string, headings: readonly Heading[], turnEnd: num
   }));
 }
 
-/** Puts the entries, which are in order and cross no other's end, into those that hold them. */
+/** Nests entries, which are in order and do not overlap partially. */
 function nest(entries: readonly OutlineEntry[]): readonly OutlineEntry[] {
   const top: OutlineEntry[] = [];
   const open: { readonly end: number; readonly children: OutlineEntry[] }[] = [];

@@ -7,13 +7,13 @@ import { readCut, stepReplyLine } from '../reply/notes.ts';
 import { REASONING_HEAD } from '../reply/reasoning.ts';
 import { wordsOf } from './title.ts';
 
-/** What is seen of a turn at a glance, with offsets in the chat's text. */
+/** The visible structure of a turn, with offsets in the chat. */
 export interface TurnShape {
-  /** The first words that a reader would read, without Markdown's signs. */
+  /** The first words as rendered. */
   readonly words?: string;
   readonly headings: readonly Heading[];
   readonly details: readonly Details[];
-  /** How many assets a result links to. */
+  /** The number of assets that a result links to. */
   readonly assets: number;
 }
 
@@ -23,7 +23,7 @@ export interface Heading {
   readonly start: number;
 }
 
-/** A `<details>` block: from the beginning of its first line to the end of its last one. */
+/** A `<details>` block, from the start of its first line to the end of its last line. */
 export interface Details extends Region {
   readonly isReasoning: boolean;
 }
@@ -33,10 +33,7 @@ const ASSET_LINK = /^!?\[Tool generated (?:image|audio|file) \d/;
 const COMMENT = /<!--.*?(?:-->|$)/g;
 const RULE = /^ {0,3}(?:[-=*_] *){3,}$/;
 
-/**
- * The shapes of turns, each read once: a turn that was not edited, nor anything above it, is the same object at the
- * next reading of the chat.
- */
+/** Caches the shape of each turn. `ChatReader` reuses the turn objects before an edit. */
 export class TurnShapes {
   readonly #known = new WeakMap<Turn, TurnShape>();
 
@@ -80,7 +77,7 @@ class ShapeReader {
     };
   }
 
-  /** Once the words are found, most lines say nothing more about the shape. */
+  /** Once the words are found, most lines do not affect the shape. */
   #skips(firstCode: number): boolean {
     return this.#words !== undefined && this.#fences.passes(firstCode);
   }

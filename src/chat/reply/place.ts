@@ -13,11 +13,11 @@ import { type ReplyPiece, readReply, splitReply } from './read.ts';
 import { REASONING_FENCE, REASONING_FOOT, REASONING_HEAD } from './reasoning.ts';
 
 /**
- * Where a reply is written: each function takes the current text and says what to change in it. The place is a
- * line in the text itself, the cursor, so it survives whatever is typed above, inside or below.
+ * Edits that write a reply. The cursor is a line in the text, so it survives edits above, inside and below the
+ * reply.
  */
 
-/** Begins a reply, in the empty turn that waits for it or behind the last one that speaks. */
+/** Begins a reply in the empty assistant turn, or after the last turn with text. */
 export function openReply(text: string, id: string): TextEdit | undefined {
   const chat = parseChat(text);
   if (chat.endsInFence) return undefined;
@@ -37,10 +37,9 @@ export function openReply(text: string, id: string): TextEdit | undefined {
   return { start: at, end: at, text: `${gap}${renderMarker('assistant')}\n${cursor}\n${follows}` };
 }
 
-/** How a chat is read: whoever reads one again and again may know a faster way. */
+/** A caller that reads a chat repeatedly can pass a faster parser. */
 export type ReadChat = (text: string) => Chat;
 
-/** Writes on at the cursor. */
 export function appendToReply(
   text: string,
   id: string,
@@ -57,7 +56,7 @@ export type ReplyEnding =
   | { readonly kind: 'whole' }
   | { readonly kind: 'interrupted'; readonly reason: string; readonly closeFence?: string };
 
-/** Takes the cursor away, or puts in its place that the reply is not whole. */
+/** Removes the cursor, or replaces it with a note that the reply is incomplete. */
 export function closeReply(
   text: string,
   id: string,
@@ -76,11 +75,11 @@ export function closeReply(
   const end = typedBehind ? cursor.end : startOfNextWords(text, cursor.lineEnd);
   const gap = gapBefore(text, end);
   if (note === '') return { start: endOfWordsAbove(text, cursor.lineStart), end, text: gap };
-  // What the model wrote last may be white space in the middle of code, so all of it stays.
+  // Trailing white space may be inside code, so it is kept.
   return { start: endOfLineAbove(text, cursor.lineStart), end, text: `\n${note}${gap}` };
 }
 
-/** What somebody has written below the cursor is the beginning of the next question, and not the model's words. */
+/** Text that the user has typed below the cursor becomes the next user turn. */
 function gapBefore(text: string, end: number): string {
   if (end >= text.length) return '\n';
   const [line] = eachLine(text, end);
@@ -98,8 +97,8 @@ export function reopenReply(text: string, id: string): TextEdit | undefined {
 }
 
 /**
- * What there is of the last reply, if it was cut and nobody has spoken since; with an id, of the reply that is
- * being written with that cursor, whatever has been typed behind it.
+ * The last reply, if it is incomplete and nothing follows it. With an id, the reply with that cursor, whatever
+ * follows it.
  */
 export function partialReply(text: string, id?: string): PartialReply | undefined {
   const chat = parseChat(text);
@@ -124,9 +123,9 @@ interface Cursor {
   readonly lineStart: number;
   readonly start: number;
   readonly end: number;
-  /** Without the line's ending. */
+  /** Without the line end. */
   readonly lineEnd: number;
-  /** Nothing of the reply is written yet: the line above is the turn's marker. */
+  /** The reply is empty: the line above is the turn marker. */
   readonly isFirst: boolean;
 }
 
@@ -138,7 +137,7 @@ function findCursor(text: string, id: string, read: ReadChat): Cursor | undefine
   if (start < 0 || lineStart === 0) return undefined;
   const above = text.slice(0, lineStart);
   const turn = read(above).turns.at(-1);
-  // Code that somebody is about to write further up may hide the marker, but it is there.
+  // A fence that the user is typing further up may hide the marker.
   const markers = turn?.role === 'assistant' ? [] : hiddenMarkers(above, turn?.bodyStart ?? 0);
   if (turn?.role !== 'assistant' && markers.length === 0) return undefined;
   const newline = text.indexOf('\n', start);
@@ -147,7 +146,7 @@ function findCursor(text: string, id: string, read: ReadChat): Cursor | undefine
   return { lineStart, start, end: start + note.length, lineEnd, isFirst };
 }
 
-/** The lines that would begin an assistant's turn, if they were not in code. */
+/** Assistant markers that are hidden in code. */
 function hiddenMarkers(text: string, from: number): readonly Line[] {
   return [...eachLine(text, from)].filter((line) => readMarker(line.text)?.role === 'assistant');
 }
@@ -170,7 +169,7 @@ function startOfNextWords(text: string, from: number): number {
 
 interface CutPlace {
   readonly turn: Turn;
-  /** Where the reply ends, without what was added when it was cut. */
+  /** The end of the reply, without the lines that were added when it was cut. */
   readonly keptEnd: number;
   readonly noteEnd: number;
 }
@@ -189,7 +188,7 @@ function findCut(text: string, turn: Turn | undefined): CutPlace | undefined {
   return { turn, keptEnd, noteEnd: note.start + note.text.indexOf('-->') + 3 };
 }
 
-/** Takes calls away that never became whole: the model makes them anew. */
+/** Drops incomplete calls, which the model repeats. */
 function dropHalfCalls(lines: Line[]): void {
   const halves: { readonly from: number; readonly to: number }[] = [];
   const fences = new FenceReader();
@@ -207,7 +206,7 @@ function dropHalfCalls(lines: Line[]): void {
   }
 }
 
-/** Takes the lines away that closed the code in which the reply was cut. */
+/** Drops the lines that closed the code in which the reply was cut. */
 function dropClosing(lines: Line[], cut: Cut): void {
   const count = countClosing(lines.map((line) => line.text));
   if (count > 0) lines.length -= count;
@@ -216,24 +215,23 @@ function dropClosing(lines: Line[], cut: Cut): void {
   }
 }
 
-/** What is there of a reply that was cut. */
 export interface PartialReply {
-  /** All the text of the reply, without reasoning, calls and notes. */
+  /** The text of the reply without reasoning, calls and notes. */
   readonly text: string;
   readonly endsInCode: boolean;
-  /** The text since the last reasoning or call, where new text goes on in the middle of the line. */
+  /** The text since the last reasoning or call; new text continues its last line. */
   readonly tail: string;
-  /** Closes the reasoning that the reply ends in, if it does. */
+  /** Closes the reasoning block at the end, if one is open. */
   readonly unclosed: string;
   readonly isEmpty: boolean;
 }
 
-/** Reads the body of a turn up to where it was cut. */
+/** Reads the body of a turn up to the cut. */
 function readPartialReply(written: string): PartialReply {
   const body = written.replaceAll('\r\n', '\n');
   const pieces = splitReply(body);
   const last = pieces.at(-1);
-  // Where the last line is empty, it is a line all the same.
+  // An empty last line counts.
   const lines = last?.kind === 'text' ? last.lines.join('\n') + (body.endsWith('\n') ? '\n' : '') : '';
   const tail = lines.trim() === '' ? '' : withoutBlankLinesAbove(readReplyText(lines));
   const texts = readReply(body).flatMap((part) =>
@@ -251,7 +249,7 @@ function readPartialReply(written: string): PartialReply {
   };
 }
 
-/** All of its end stays, because the model goes on from exactly there. */
+/** The end is kept because the model continues exactly there. */
 function withoutBlankLinesAbove(text: string): string {
   const words = trimBlankLines(text);
   return text.slice(text.indexOf(words));

@@ -10,40 +10,42 @@ import { renderMetadata } from './notes.ts';
 import type { PartialReply } from './place.ts';
 import { beginReasoning, checkSum, REASONING_FENCE, REASONING_FOOT, ReasoningWriter } from './reasoning.ts';
 
-/** Which tool a model means by a name, and the id of the call. */
+/** Resolves a model's tool name and assigns an id to the call. */
 export type NameCall = (name: string) => ToolName & { readonly id: string };
 
 export interface ReplyRendererOptions {
-  /** The reply that is continued. */
   readonly after?: PartialReply | undefined;
 }
 
 /**
- * OpenAI wants its hidden reasoning back with the calls that it led to, and with nothing else. It is thousands of
- * letters long, so a reply that makes no call is spared it.
+ * OpenAI needs its hidden reasoning back only with the calls that followed from it. It is thousands of characters
+ * long, so it is not written for a reply without calls.
  */
 const HELD_FOR_CALLS = 'openai';
 
 type CallEvent = Extract<ModelEvent, { kind: 'call' }>;
 
 /**
- * Turns the events of one reply into what is added to the document, in order. What it gives ends without a line
- * end, and what comes next is put directly behind it.
+ * Turns the events of a reply into text to append to the document. The text never ends with a line end, and the
+ * next text follows directly.
  */
 export class ReplyRenderer {
   readonly #nameCall: NameCall;
-  /** What the document's end is part of; `thought` is reasoning whose fence is closed and whose block is not, `noted` the metadata of a text. */
+  /**
+   * The part at the end of the document. `thought` is reasoning with a closed fence in an open block; `noted` is
+   * the metadata of a text.
+   */
   #part: 'none' | 'text' | 'reasoning' | 'thought' | 'other' | 'noted' = 'none';
-  /** Closes what a reply that was cut had left open. */
+  /** Closes what the interrupted reply left open. */
   #unclosed: string;
   #isEmpty: boolean;
   #escaper = new ReplyEscaper();
   #reasoning = new ReasoningWriter();
   #reasoningText = '';
   readonly #heldNotes: string[] = [];
-  /** Reasoning of which nothing may be seen: only its metadata is written. */
+  /** Hidden reasoning, of which only the metadata is written. */
   #wordless: 'no' | 'begun' | 'noted' = 'no';
-  /** White space at the end of the text: written when more text comes. */
+  /** Trailing white space, written when more text follows. */
   #space = '';
   readonly #halfCalls = new Map<string, { readonly name: string; text: string }>();
 
@@ -79,14 +81,16 @@ export class ReplyRenderer {
     }
   }
 
-  /** The reply is whole. */
   end(): string {
     const rest = this.#endPart();
     this.#part = 'none';
     return rest;
   }
 
-  /** The reply is cut: nothing that came is lost but a fence that has only begun, and nothing is left open but the code that `closeFence` closes. */
+  /**
+   * Ends an interrupted reply. Only an incomplete opening fence is dropped, and only the code that `closeFence`
+   * closes stays open.
+   */
   interrupt(): { readonly addition: string; readonly closeFence?: string } {
     if (this.#halfCalls.size > 0) return { addition: this.#renderHalfCalls() };
     if (this.#part !== 'text') return { addition: this.end() };
@@ -106,7 +110,7 @@ export class ReplyRenderer {
     }
     this.#space = all;
     if (end === 0) return '';
-    // Blank lines above the text are not part of it, but the indentation of its first line is.
+    // Drop blank lines above the text, but keep the indentation of its first line.
     const start = all.slice(0, all.search(/\S/)).search(/[^\r\n]*$/);
     const before = this.#begin('text');
     this.#escaper = new ReplyEscaper();
@@ -129,7 +133,7 @@ export class ReplyRenderer {
     return before + this.#reasoning.push(text);
   }
 
-  /** A text has begun behind the part that is open, and has no words yet. */
+  /** A text has begun after the current part, but is only white space so far. */
   get #hasOnlySpace(): boolean {
     return this.#part !== 'text' && this.#space !== '';
   }
@@ -157,7 +161,7 @@ export class ReplyRenderer {
       this.#part = 'noted';
       return `${before}\n${renderMetadata({ metadata })}`;
     }
-    // More about the text that the last note was about, or about a text without words.
+    // More metadata of the same text, or of an empty text.
     if (this.#part === 'noted') return `\n${renderMetadata({ metadata })}`;
     return this.#noteWithoutText(metadata);
   }
@@ -190,7 +194,7 @@ export class ReplyRenderer {
     return blocks;
   }
 
-  /** Ends the part that is open; a blank line divides it from the next. */
+  /** Ends the current part and begins the next after a blank line. */
   #begin(part: 'text' | 'reasoning' | 'noted' | 'other'): string {
     const before = this.#endPart();
     const gap = this.#isEmpty ? '' : '\n\n';
@@ -213,7 +217,7 @@ export class ReplyRenderer {
     return `${this.#reasoning.flush()}\n${REASONING_FENCE}`;
   }
 
-  /** Blank lines below the text are not part of it. */
+  /** Blank lines below the text are dropped. */
   #endText(): string {
     const rest = this.#escaper.push(/^[^\r\n]*/.exec(this.#space)?.[0] ?? '') + this.#escaper.end();
     this.#space = '';
@@ -222,17 +226,16 @@ export class ReplyRenderer {
 }
 
 function endOfWords(text: string): number {
-  // What the reader takes for blank, no-break spaces too, is blank here.
   return text.trimEnd().length;
 }
 
-/** Text that is no JSON, in a fence that it cannot close and in which none of its lines means anything. */
+/** Text that is not JSON, in a fence that it cannot close, with lines that have a meaning in code escaped. */
 function renderRaw(text: string, info: string): string {
   const lines = showInvisible(text.replace(/\r\n?/g, '\n'));
   return fence(lines.replace(/^([ \t]*)(?=<!-- filechat:|<tool_)/gm, '$1\\'), info);
 }
 
-/** In JSON only strings hold such characters, and there they may be spelt. */
+/** In JSON, these characters occur only in strings, where they can be escaped. */
 function asciiForInvisible(block: string): string {
   return block.replace(INVISIBLE, (character) =>
     Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))

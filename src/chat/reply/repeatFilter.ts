@@ -1,15 +1,15 @@
 const MIN_REPEATED_CHARS = 12;
 const MIN_REPEATED_LETTERS = 6;
 const MIN_WHOLE_CHARS = 1;
-/** How far back a repetition may begin that is not one of the whole. */
+/** How far back a repetition of the end may begin. */
 const MAX_LOOK_BACK_CHARS = 2000;
 
-/** How much of what came repeats what was there; nothing when that is not known yet. */
+/** The number of incoming characters that repeat existing text. */
 type Repeated = number | 'unknown';
 
 /**
- * A model that goes on with a reply sometimes begins by saying again what is there. This drops the repetition, and
- * holds back only as long as it cannot tell.
+ * A model that continues a reply sometimes begins by repeating its end. This drops the repetition and holds text
+ * back only while it is undecided.
  */
 export class RepeatFilter {
   readonly #partial: string;
@@ -27,7 +27,7 @@ export class RepeatFilter {
     return this.#held === '' ? '' : this.#decide(false);
   }
 
-  /** If the reply was cut, what is held so far only repeats what is there: the model goes on from that once more. */
+  /** If the continuation was cut, held-back text is dropped: it only repeats existing text. */
   end(isWhole = true): string {
     if (this.#isDecided) return '';
     return isWhole ? this.#decide(true) : this.#pass(this.#held.length);
@@ -50,7 +50,7 @@ export class RepeatFilter {
   }
 }
 
-/** All of it again from its beginning, perhaps behind white space. */
+/** The whole reply is repeated, perhaps after white space. */
 function wholeAgain(partial: string, incoming: string, isAll: boolean): Repeated {
   const whole = partial.trimStart();
   if (whole.trimEnd().length < MIN_WHOLE_CHARS) return 0;
@@ -59,7 +59,7 @@ function wholeAgain(partial: string, incoming: string, isAll: boolean): Repeated
   return !isAll && whole.startsWith(said) ? 'unknown' : 0;
 }
 
-/** Its last words again: the more of them, the surer. */
+/** The end of the reply is repeated; longer repetitions are tried first. */
 function endAgain(partial: string, incoming: string, isAll: boolean): Repeated {
   const first = Math.max(0, partial.length - MAX_LOOK_BACK_CHARS);
   for (let at = first; at <= partial.length - MIN_REPEATED_CHARS; at += 1) {
@@ -72,7 +72,7 @@ function endAgain(partial: string, incoming: string, isAll: boolean): Repeated {
   return 0;
 }
 
-/** The word in whose middle it was cut, from its beginning. */
+/** The word that was cut is repeated from its beginning. */
 function wordAgain(partial: string, incoming: string, isAll: boolean): Repeated {
   const word = /\p{L}{3,}$/u.exec(partial.slice(-60))?.[0];
   if (word === undefined) return 0;
