@@ -46,7 +46,7 @@ const OPEN_STRING = /[:[,]\s*"([\w.:-]{0,200})$/;
 /** Enough for a name and the text before it. */
 const LOOKED_AT_CHARS = 300;
 
-export function assetTyped(json: string, offset: number): AssetTyped | undefined {
+export function assetReferenceAt(json: string, offset: number): AssetTyped | undefined {
   const typed = OPEN_STRING.exec(json.slice(Math.max(0, offset - LOOKED_AT_CHARS), offset))?.[1];
   if (typed === undefined || !(typed.startsWith('asset:') || 'asset:'.startsWith(typed))) return undefined;
   const rest = /^[\w.:-]*(?=")/.exec(json.slice(offset, offset + LOOKED_AT_CHARS))?.[0] ?? '';

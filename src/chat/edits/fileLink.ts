@@ -55,7 +55,7 @@ export function quoteLines({ file, firstLine, lastLine, language, text }: Quote)
 const QUOTE = /^\s*`[^\n]*`, lines? \d+(?:–\d+)?:\n\n(`{3,})[^\n]*\n/;
 
 /** The text after the quoted lines at the start of a turn. */
-export function behindQuote(body: string): string {
+export function textAfterQuote(body: string): string {
   const head = QUOTE.exec(body);
   if (!head) return body;
   // From the last line break of the head, so that empty code is found, too.

@@ -1,20 +1,8 @@
 import type { TextEdit } from '../../ports/document.ts';
 import type { Chat, Turn } from '../format/chat.ts';
 import { answersTo, nextAction } from '../format/nextAction.ts';
-import { parseChat, turnBody } from '../format/parse.ts';
+import { parseChat, turnAt, turnBody } from '../format/parse.ts';
 import { endWithUserTurn } from './append.ts';
-
-/** The turn that contains an offset. */
-export function turnAt({ turns }: Pick<Chat, 'turns'>, offset: number): Turn | undefined {
-  let low = 0;
-  let high = turns.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((turns[middle]?.start ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return turns[low - 1];
-}
 
 /**
  * The text of a new chat: everything up to the end of the turn at the offset, with the results of its calls. It
@@ -81,10 +69,10 @@ export function planRegeneration(
   const hasLater = rest.some((turn) => turnBody(text, turn).trim() !== '');
   const end = hasLater ? text.length : (rest[0]?.start ?? text.length);
   const edit = removal(text, { turns, first, reply, end });
-  return nextAction(applied(text, edit)).kind === 'reply' ? { edit, hasLater } : undefined;
+  return nextAction(editedText(text, edit)).kind === 'reply' ? { edit, hasLater } : undefined;
 }
 
-export function applied(text: string, { start, end, text: addition }: TextEdit): string {
+export function editedText(text: string, { start, end, text: addition }: TextEdit): string {
   return text.slice(0, start) + addition + text.slice(end);
 }
 

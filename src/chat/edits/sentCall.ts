@@ -38,7 +38,7 @@ export function unansweredCalls(text: string): readonly NamedCall[] {
 }
 
 /** Removes a mark without an open call: its call has a result, or was changed or deleted. */
-export function removeLeftMark(text: string): TextEdit | undefined {
+export function removeStaleMark(text: string): TextEdit | undefined {
   const { turns } = parseChat(text);
   const marks = turns.flatMap((turn, at) => leftMarks(turn, openCalls(turns, at)));
   return marks[0] && removal(text, marks[0]);

@@ -59,11 +59,11 @@ export function renderToolName({ server, tool }: ToolName): string {
   return `${server}.${encodeName(tool)}`;
 }
 
-export type ReadArguments =
+export type ParsedArguments =
   | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly message: string };
 
-export function readArguments(text: string): ReadArguments {
+export function parseArguments(text: string): ParsedArguments {
   if (text.trim() === '') return { ok: true, value: {} };
   try {
     const value: unknown = JSON.parse(text);

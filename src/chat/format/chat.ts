@@ -10,7 +10,7 @@ export interface Chat {
   readonly preamble?: string;
   readonly preambleStart?: number;
   readonly turns: readonly Turn[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ChatProblem[];
   /** The last turn leaves a code fence open, so appended text would be code. */
   readonly endsInFence: boolean;
 }
@@ -31,7 +31,7 @@ export interface Turn {
   readonly sent?: readonly SentMark[];
 }
 
-export interface Problem {
+export interface ChatProblem {
   readonly offset: number;
   readonly message: string;
   /** The model or the allowed tools are unclear. Stop the run; do not fall back to a default. */

@@ -1,12 +1,8 @@
 import { eachLine, type Line } from '../../base/lines.ts';
 import { NOTE_START, readCut, stepReplyLine } from '../reply/notes.ts';
 import { FenceReader } from './fence.ts';
-
-/** Offsets in a text. */
-export interface Region {
-  readonly start: number;
-  readonly end: number;
-}
+import type { Role } from './marker.ts';
+import type { Region } from './regions.ts';
 
 /**
  * Removes `<!-- … -->` outside code. A comment without an end runs to the end of the turn if it begins a line, as
@@ -87,18 +83,6 @@ export function findReplyComments(body: string): readonly Region[] {
   return reader.comments;
 }
 
-/** The regions must be in order. */
-export function isWithin(regions: readonly Region[], offset: number): boolean {
-  let low = 0;
-  let high = regions.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((regions[middle]?.start ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return offset < (regions[low - 1]?.end ?? 0);
-}
-
 /** Finds the comments and code of a turn. */
 export function findHidden(body: string): {
   readonly comments: readonly Region[];
@@ -139,7 +123,7 @@ class HiddenReader {
       const state = this.#isReply ? stepReplyLine(this.#fences, line.text) : this.#fences.step(line.text);
       if (state === 'opened') {
         // A comment in the paragraph may extend past the fence's opening line.
-        if (!this.#readParagraph(line.start)) this.#fences.atMarker();
+        if (!this.#readParagraph(line.start)) this.#fences.reset();
         this.#fenceStart = line.start;
       } else if (state === 'closed') this.#hideCode(line.next);
       else if (state === 'outside' && line.text.trim() === '') this.#readParagraph(line.next);
@@ -152,7 +136,7 @@ class HiddenReader {
   #endAtNote(line: Line): void {
     if (this.#fences.open && !readCut(line.text)) return;
     if (this.#fences.open) this.#hideCode(line.start);
-    this.#fences.atMarker();
+    this.#fences.reset();
   }
 
   #hideCode(end: number): void {
@@ -254,4 +238,9 @@ function runOfBackticks(text: string, at: number): number {
   let end = at;
   while (text[end] === '`') end += 1;
   return end - at;
+}
+
+export function commentsOfTurn(body: string, role: Role): readonly Region[] {
+  if (!body.includes('<!--')) return [];
+  return role === 'assistant' ? findReplyComments(body) : findComments(body);
 }

@@ -32,7 +32,7 @@ export class FenceReader {
     return this.#inComment;
   }
 
-  atMarker(): void {
+  reset(): void {
     this.#fence = undefined;
     this.#inList = false;
     this.#inComment = false;
@@ -42,7 +42,7 @@ export class FenceReader {
    * Accepts a line by its first character alone: it cannot begin a turn, or open or close a fence or comment. This
    * is the fast path for most lines.
    */
-  passes(firstCode: number): boolean {
+  stepFast(firstCode: number): boolean {
     if (this.#inComment) return false;
     if (this.#fence) return !MAY_END_CODE.includes(firstCode);
     if (firstCode === 10 || firstCode === 13) return true;

@@ -1,6 +1,6 @@
 import { eachLine, type Line } from '../../base/lines.ts';
 import { renderToolName, type WrittenCall } from './calls.ts';
-import type { Problem, Turn } from './chat.ts';
+import type { ChatProblem, Turn } from './chat.ts';
 import type { Fence } from './fence.ts';
 import { readMarker } from './marker.ts';
 
@@ -29,7 +29,7 @@ const NO_SERVER = '_';
 const OPENING = { tool_call: /^[ \t]*<tool_call>/, tool_result: /^[ \t]*<tool_result>/ };
 
 /** The fence that is open where a block may begin. */
-export interface AroundBlock {
+export interface OpenFence {
   readonly fence: Fence | undefined;
   readonly fenceStart: number;
   readonly fenceBodyStart: number;
@@ -48,7 +48,7 @@ export class XmlBlockFinder {
     this.#text = text;
   }
 
-  find(tag: 'tool_call' | 'tool_result', line: Line, around: AroundBlock): XmlBlock | undefined {
+  find(tag: 'tool_call' | 'tool_result', line: Line, around: OpenFence): XmlBlock | undefined {
     const opening = OPENING[tag].exec(line.text);
     if (!opening || line.start < this.#nothingBefore) return undefined;
     const fenced = around.fence !== undefined;
@@ -64,7 +64,7 @@ export class XmlBlockFinder {
     };
   }
 
-  #isFirstInFence(line: Line, { fence, fenceBodyStart }: AroundBlock): boolean {
+  #isFirstInFence(line: Line, { fence, fenceBodyStart }: OpenFence): boolean {
     return !fence?.contained && this.#text.slice(fenceBodyStart, line.start).trim() === '';
   }
 
@@ -188,12 +188,12 @@ export function isChatMdResult(turn: Turn): boolean {
  * Adds the calls to their turns and names the call in each result. If there are fewer results than calls, they
  * belong to the last calls, because chat.md runs the last one. Empty results are ignored.
  */
-export function settleXmlCalls(
+export function resolveXmlCalls(
   text: string,
   turns: Turn[],
   found: ReadonlyMap<number, readonly XmlCall[]>,
-): Problem[] {
-  const problems: Problem[] = [];
+): ChatProblem[] {
+  const problems: ChatProblem[] = [];
   for (const [at, xmlCalls] of found) {
     const turn = turns[at];
     if (!turn) continue;
@@ -219,7 +219,7 @@ export function settleXmlCalls(
   return problems;
 }
 
-function noServer(call: WrittenCall): Problem {
+function noServer(call: WrittenCall): ChatProblem {
   const message = `This call names no server: write <tool_name>SERVER.${call.tool}</tool_name>, then run.`;
   return { offset: call.start, message };
 }

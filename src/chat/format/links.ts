@@ -1,5 +1,5 @@
 import { eachLine, LineCounter } from '../../base/lines.ts';
-import { findHidden, type Region } from './comments.ts';
+import { findHidden } from './comments.ts';
 import {
   type Destination,
   localTarget,
@@ -8,6 +8,7 @@ import {
   readDestination,
   readTitle,
 } from './linkTarget.ts';
+import type { Region } from './regions.ts';
 
 /** A link or image that points to a local file. */
 export interface LocalLink {

@@ -31,7 +31,7 @@ export function nextAction(text: string, chat: Chat = parseChat(text)): NextActi
 }
 
 /** The last reply, if it is incomplete. It can be resumed even if the user has written below it. */
-export function cutReply(turns: readonly Turn[]): Turn | undefined {
+export function interruptedReply(turns: readonly Turn[]): Turn | undefined {
   const last = turns.findLast(({ role }) => role === 'assistant');
   return last?.cut ? last : undefined;
 }
@@ -81,19 +81,19 @@ export function answersTo(turns: readonly Turn[], at: number): readonly Turn[] {
   return turns.slice(at + 1, end);
 }
 
-export interface CallName {
+export interface CallKey {
   readonly server?: string;
   readonly tool?: string;
   readonly id?: string | undefined;
 }
 
 /** The call that a tool turn answers, from the text on its marker line. */
-export function answeredCall(turn: Turn): CallName {
+export function answeredCall(turn: Turn): CallKey {
   const [name = '', id] = turn.words.split(/[ \t]+/);
   return { ...readToolName(name), id };
 }
 
-export function isSameCall(a: CallName, b: CallName): boolean {
+export function isSameCall(a: CallKey, b: CallKey): boolean {
   return a.server === b.server && a.tool === b.tool && a.id === b.id;
 }
 

@@ -1,19 +1,20 @@
 import { eachLine, type Line } from '../../base/lines.ts';
 import { type Cut, readCut, stepReplyLine } from '../reply/notes.ts';
 import { readCallInfo, readSentMark, type SentMark, type WrittenCall } from './calls.ts';
-import type { Chat, Problem, Turn } from './chat.ts';
-import { findComments, findReplyComments, isWithin } from './comments.ts';
+import type { Chat, ChatProblem, Turn } from './chat.ts';
+import { commentsOfTurn, findComments, findReplyComments } from './comments.ts';
 import { FenceReader } from './fence.ts';
 import {
-  type AroundBlock,
   isPreamble,
+  type OpenFence,
   readXmlCall,
-  settleXmlCalls,
+  resolveXmlCalls,
   type XmlBlock,
   XmlBlockFinder,
   type XmlCall,
 } from './legacy.ts';
 import { type Marker, readMarker } from './marker.ts';
+import { isWithin, type Region, shiftRegions } from './regions.ts';
 
 /** A parse result that is valid up to `end`, where a user, assistant or system turn begins. */
 interface KnownStart {
@@ -24,7 +25,7 @@ interface KnownStart {
 /** Never throws: unreadable parts are reported as problems. */
 export function parseChat(text: string, known?: KnownStart): Chat {
   const front = known ? { settings: known.chat, end: known.end } : readFrontMatter(text);
-  const problems: Problem[] = [...(known?.chat.problems ?? [])];
+  const problems: ChatProblem[] = [...(known?.chat.problems ?? [])];
   const turns: Turn[] = [...(known?.chat.turns ?? [])];
   const xmlCalls = new Map<number, readonly XmlCall[]>();
   const fences = new FenceReader();
@@ -42,11 +43,11 @@ export function parseChat(text: string, known?: KnownStart): Chat {
     }
     problems.push(...turn.problems);
   };
-  for (const line of eachLine(text, front.end, (first) => fences.passes(first))) {
+  for (const line of eachLine(text, front.end, (first) => fences.stepFast(first))) {
     if (line.start < blockEnd) continue;
     const marker = fences.hidesMarkers ? undefined : readMarker(line.text);
     if (marker) {
-      fences.atMarker();
+      fences.reset();
       close(line.start);
       turn = new OpenTurn(text, marker, line.start, line.next);
       continue;
@@ -54,13 +55,13 @@ export function parseChat(text: string, known?: KnownStart): Chat {
     const block = fences.inComment ? undefined : turn.findXml(blocks, line, fences.open);
     if (block) {
       blockEnd = block.end;
-      fences.atMarker();
+      fences.reset();
       continue;
     }
     const cut = turn.readCut(line);
     if (cut) {
       // A reply that was cut by a crash must not turn the rest of the file into code.
-      fences.atMarker();
+      fences.reset();
       continue;
     }
     if (!fences.open && !fences.inComment) turn.readSent(line);
@@ -69,7 +70,7 @@ export function parseChat(text: string, known?: KnownStart): Chat {
     else if (state === 'closed') turn.fenceClosed(line);
   }
   close(text.length);
-  problems.push(...settleXmlCalls(text, turns, xmlCalls));
+  problems.push(...resolveXmlCalls(text, turns, xmlCalls));
   if (fences.hidesMarkers) {
     problems.push({ offset: turn.bodyStart, message: 'A code fence in this turn is never closed.' });
   }
@@ -91,7 +92,7 @@ type OpenCall = Omit<WrittenCall, 'end' | 'argumentsText' | 'closed'> & { readon
 
 class OpenTurn {
   readonly bodyStart: number;
-  problems: Problem[] = [];
+  problems: ChatProblem[] = [];
   xmlCalls: XmlCall[] = [];
   readonly #text: string;
   readonly #marker: Marker;
@@ -120,7 +121,7 @@ class OpenTurn {
   }
 
   /** Reads a call or result of chat.md as a whole if one begins at this line. */
-  findXml(finder: XmlBlockFinder, line: Line, fence: AroundBlock['fence']): XmlBlock | undefined {
+  findXml(finder: XmlBlockFinder, line: Line, fence: OpenFence['fence']): XmlBlock | undefined {
     const { role, words } = this.#marker;
     const tag =
       role === 'assistant' ? 'tool_call' : role === 'tool' && words === '' ? 'tool_result' : undefined;
@@ -290,4 +291,24 @@ function samePrefix(a: string, b: string): number {
     while (same + size <= end && a.slice(same, same + size) === b.slice(same, same + size)) same += size;
   }
   return same;
+}
+
+/** All comments of a chat; they are not sent to the model. */
+export function commentsOfChat(text: string): readonly Region[] {
+  if (!text.includes('<!--')) return [];
+  return parseChat(text).turns.flatMap((turn) =>
+    shiftRegions(commentsOfTurn(turnBody(text, turn), turn.role), turn.bodyStart),
+  );
+}
+
+/** The turn that contains an offset. */
+export function turnAt({ turns }: Pick<Chat, 'turns'>, offset: number): Turn | undefined {
+  let low = 0;
+  let high = turns.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((turns[middle]?.start ?? 0) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return turns[low - 1];
 }

@@ -3,7 +3,7 @@ import type { TextEdit } from '../../ports/document.ts';
 import type { Reasoning } from '../../ports/models.ts';
 import type { Approval, ToolName } from '../../ports/tools.ts';
 
-import type { Chat, Problem } from './chat.ts';
+import type { Chat, ChatProblem } from './chat.ts';
 import { readPreamble } from './legacy.ts';
 import { parseChat } from './parse.ts';
 
@@ -25,10 +25,10 @@ export interface ChatSettings {
   readonly title?: string;
 }
 
-export interface ReadSettings {
+export interface ParsedSettings {
   readonly settings: ChatSettings;
   /** With offsets in the file. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ChatProblem[];
 }
 
 /** Larger than any real settings; parsing YAML is slow. */
@@ -37,7 +37,7 @@ const MAX_FRONT_MATTER_CHARS = 100_000;
 /** Reads the front matter and the preamble of chat.md. Never throws; invalid settings are omitted. */
 export function readSettings(
   chat: Pick<Chat, 'frontMatter' | 'frontMatterStart' | 'preamble' | 'preambleStart'>,
-): ReadSettings {
+): ParsedSettings {
   const preamble =
     chat.preamble === undefined ? NONE : readPreambleSettings(chat.preamble, chat.preambleStart ?? 0);
   const front =
@@ -48,7 +48,7 @@ export function readSettings(
   };
 }
 
-const NONE: ReadSettings = { settings: {}, problems: [] };
+const NONE: ParsedSettings = { settings: {}, problems: [] };
 
 /** The strictest value, used if a restricting setting is invalid. */
 const WHEN_WRONG: ReadonlyMap<string, Partial<ChatSettings>> = new Map<string, Partial<ChatSettings>>([
@@ -57,9 +57,9 @@ const WHEN_WRONG: ReadonlyMap<string, Partial<ChatSettings>> = new Map<string, P
   ['tools', { tools: [] }],
 ]);
 
-function readFrontMatter(yaml: string, start: number): ReadSettings {
+function readFrontMatter(yaml: string, start: number): ParsedSettings {
   const { pairs, errors } = readPairs(yaml);
-  const problems: Problem[] = errors.map(({ offset, message }) => ({
+  const problems: ChatProblem[] = errors.map(({ offset, message }) => ({
     offset: start + offset,
     message,
     stopsRun: true,
@@ -101,7 +101,7 @@ function shorten(key: string): string {
 
 export interface SettingPairs {
   readonly pairs: readonly Pair[];
-  readonly errors: readonly Problem[];
+  readonly errors: readonly ChatProblem[];
 }
 
 /** Aliases are not resolved, so that a few lines cannot expand to gigabytes. */
@@ -152,8 +152,8 @@ const EFFORTS: ReadonlyMap<string, Reasoning> = new Map<string, Reasoning>([
   ['high', 'high'],
 ]);
 
-function readPreambleSettings(preamble: string, start: number): ReadSettings {
-  const problems: Problem[] = [];
+function readPreambleSettings(preamble: string, start: number): ParsedSettings {
+  const problems: ChatProblem[] = [];
   let settings: ChatSettings = {};
   for (const { key, value, offset } of readPreamble(preamble)) {
     const read = readPreambleEntry(key, value);

@@ -1,6 +1,6 @@
 import { beforeLineBreak } from '../../base/lines.ts';
 import type { Chat, Turn } from '../format/chat.ts';
-import type { Region } from '../format/comments.ts';
+import type { Region } from '../format/regions.ts';
 
 import type { TurnShapes } from './turnShape.ts';
 
@@ -26,7 +26,7 @@ export function planFolds(text: string, chat: Chat, shapes: TurnShapes): readonl
 }
 
 /** `lines` includes the first line. */
-export function isClosedAtFirst(kind: Fold['kind'], lines: number): boolean {
+export function isFoldedInitially(kind: Fold['kind'], lines: number): boolean {
   if (kind === 'reasoning') return lines > 1;
   return (kind === 'result' || kind === 'call') && lines > MAX_OPEN_LINES;
 }
@@ -74,7 +74,7 @@ export class SeenFolds {
   #newUntil: ReadonlyMap<number, number> = new Map();
 
   /** Returns the new folds. A busy fold counts as seen immediately. */
-  meet<F extends Fold>(folds: readonly F[], nowMs: number, isBusy: (fold: F) => boolean): readonly F[] {
+  takeNew<F extends Fold>(folds: readonly F[], nowMs: number, isBusy: (fold: F) => boolean): readonly F[] {
     const newUntil = new Map(this.#newUntil);
     for (const fold of folds) {
       if (isBusy(fold)) newUntil.set(fold.start, nowMs);
@@ -85,7 +85,7 @@ export class SeenFolds {
   }
 
   /** The changes apply to the same text, in descending order. */
-  move(changes: readonly TextChange[]): void {
+  applyChanges(changes: readonly TextChange[]): void {
     for (const change of changes) {
       const moved = [...this.#newUntil].flatMap(([start, until]): [number, number][] => {
         const now = moveStart(start, change);

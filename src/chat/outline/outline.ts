@@ -2,11 +2,11 @@ import { beforeLineBreak } from '../../base/lines.ts';
 import { isSummary } from '../edits/compact.ts';
 import { renderToolName } from '../format/calls.ts';
 import type { Chat, Turn } from '../format/chat.ts';
-import type { Region } from '../format/comments.ts';
 import type { Role } from '../format/marker.ts';
+import type { Region } from '../format/regions.ts';
 
 import { settingsRegion } from './folds.ts';
-import { wordsOf } from './title.ts';
+import { renderedText } from './title.ts';
 import type { Heading, TurnShape, TurnShapes } from './turnShape.ts';
 
 export interface OutlineEntry extends Region {
@@ -38,7 +38,7 @@ function turnEntry(text: string, turn: Turn, shape: TurnShape): OutlineEntry {
   const nameEnd = Math.min(endOfLine(text, turn.start), region.end);
   const children = [...callEntries(text, turn), ...headingEntries(text, shape.headings, region.end)];
   const calls = turn.calls.map(renderToolName).join(', ');
-  const words = shape.words ?? (calls === '' ? '' : (wordsOf(calls) ?? ''));
+  const words = shape.words ?? (calls === '' ? '' : (renderedText(calls) ?? ''));
   const result = turn.role === 'tool' ? { call: turn.words, assets: shape.assets } : {};
   return {
     kind: isSummary(turn) ? 'summary' : turn.role,
@@ -53,7 +53,7 @@ function turnEntry(text: string, turn: Turn, shape: TurnShape): OutlineEntry {
 function callEntries(text: string, turn: Turn): OutlineEntry[] {
   return turn.calls.map((call) => ({
     kind: 'call',
-    words: wordsOf(call.argumentsText.replace(/\s+/g, ' '), MAX_ARGUMENT_CHARS) ?? '',
+    words: renderedText(call.argumentsText.replace(/\s+/g, ' '), MAX_ARGUMENT_CHARS) ?? '',
     call: call.id === undefined ? renderToolName(call) : `${renderToolName(call)} ${call.id}`,
     start: call.start,
     end: Math.max(call.start, beforeLineBreak(text, call.end)),

@@ -1,9 +1,9 @@
 import { visibleLine } from '../../base/lines.ts';
 import type { Turn } from '../format/chat.ts';
-import { commentsOfTurn, shifted, textOutside } from '../format/chatComments.ts';
-import { isWithin, type Region } from '../format/comments.ts';
+import { commentsOfTurn } from '../format/comments.ts';
 import type { Role } from '../format/marker.ts';
 import { parseChat } from '../format/parse.ts';
+import { isWithin, type Region, shiftRegions, textOutside } from '../format/regions.ts';
 
 export interface SearchHit {
   /** Absent if the title contains all words. */
@@ -64,7 +64,7 @@ function firstMatch(folded: string, turn: Turn, words: readonly string[]): Match
   const places = words.map((word) => visibleMatch(body, word, comments));
   const found = places.filter((place) => place !== undefined);
   if (found.length < words.length) return undefined;
-  return { offset: turn.bodyStart + Math.min(...found), comments: shifted(comments, turn.bodyStart) };
+  return { offset: turn.bodyStart + Math.min(...found), comments: shiftRegions(comments, turn.bodyStart) };
 }
 
 function visibleMatch(body: string, word: string, comments: readonly Region[]): number | undefined {

@@ -1,5 +1,5 @@
 import { eachLine, visibleLine } from '../../base/lines.ts';
-import { behindQuote } from '../edits/fileLink.ts';
+import { textAfterQuote } from '../edits/fileLink.ts';
 import type { Turn } from '../format/chat.ts';
 import { withoutComments } from '../format/comments.ts';
 import { parseChat, turnBody } from '../format/parse.ts';
@@ -14,7 +14,7 @@ export function titleFor(text: string): string | undefined {
   for (const turn of parseChat(text).turns) {
     if (turn.role !== 'user') continue;
     const body = withoutComments(turnBody(text, turn));
-    const title = firstWords(behindQuote(body)) ?? firstWords(body);
+    const title = firstWords(textAfterQuote(body)) ?? firstWords(body);
     if (title !== undefined) return title;
   }
   return undefined;
@@ -31,14 +31,14 @@ export function excerptOf(text: string, turn: Turn): string | undefined {
 function firstWords(body: string, limit = MAX_TITLE_CHARS): string | undefined {
   for (const line of eachLine(body)) {
     if (/^\s*(?:`{3,}|~{3,})/.test(line.text)) continue;
-    const words = wordsOf(line.text, limit);
+    const words = renderedText(line.text, limit);
     if (words !== undefined) return words;
   }
   return undefined;
 }
 
 /** The text of a line as rendered; `undefined` if it has no letters or digits. */
-export function wordsOf(line: string, maxChars = MAX_TITLE_CHARS): string | undefined {
+export function renderedText(line: string, maxChars = MAX_TITLE_CHARS): string | undefined {
   const words = plainWords(line.slice(0, MAX_LINE_CHARS));
   return /[\p{L}\p{N}]/u.test(words) ? cutAtWord(words, maxChars) : undefined;
 }

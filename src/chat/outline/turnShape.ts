@@ -1,11 +1,11 @@
 import { eachLine, type Line } from '../../base/lines.ts';
 import type { Turn } from '../format/chat.ts';
-import type { Region } from '../format/comments.ts';
 import { FenceReader } from '../format/fence.ts';
+import type { Region } from '../format/regions.ts';
 
 import { readCut, stepReplyLine } from '../reply/notes.ts';
 import { REASONING_HEAD } from '../reply/reasoning.ts';
-import { wordsOf } from './title.ts';
+import { renderedText } from './title.ts';
 
 /** The visible structure of a turn, with offsets in the chat. */
 export interface TurnShape {
@@ -79,13 +79,13 @@ class ShapeReader {
 
   /** Once the words are found, most lines do not affect the shape. */
   #skips(firstCode: number): boolean {
-    return this.#words !== undefined && this.#fences.passes(firstCode);
+    return this.#words !== undefined && this.#fences.stepFast(firstCode);
   }
 
   #readLine(line: Line): void {
     const isReply = this.#turn.role === 'assistant';
     if (isReply && readCut(line.text)) {
-      this.#fences.atMarker();
+      this.#fences.reset();
       return;
     }
     const wasInComment = this.#fences.inComment;
@@ -95,7 +95,7 @@ class ShapeReader {
   }
 
   #readCode(line: Line): void {
-    if (this.#openDetails.length === 0) this.#wordsInCode ??= wordsOf(line.text);
+    if (this.#openDetails.length === 0) this.#wordsInCode ??= renderedText(line.text);
   }
 
   #readText(line: Line): void {
@@ -105,11 +105,12 @@ class ShapeReader {
     if (this.#openDetails.length > 0) return;
     const text = line.text.replace(COMMENT, '');
     const heading = this.#turn.role === 'assistant' ? HEADING.exec(text) : null;
-    const title = heading?.[2] === undefined ? undefined : wordsOf(heading[2].replace(/[ \t]+#+[ \t]*$/, ''));
+    const title =
+      heading?.[2] === undefined ? undefined : renderedText(heading[2].replace(/[ \t]+#+[ \t]*$/, ''));
     if (title !== undefined) {
       this.#headings.push({ level: heading?.[1]?.length ?? 1, words: title, start: line.start });
     }
-    if (this.#words === undefined && !RULE.test(text)) this.#words = wordsOf(text);
+    if (this.#words === undefined && !RULE.test(text)) this.#words = renderedText(text);
   }
 
   #readDetails(line: Line): boolean {

@@ -1,6 +1,6 @@
 import { restoreInvisible, showInvisible } from '../format/escape.ts';
 import { type ReplyDirection, ReplyLines } from './lines.ts';
-import { closeWithNote, countClosing } from './notes.ts';
+import { closeWithNote, countClosingLines } from './notes.ts';
 
 /**
  * Escapes a model's text so that it starts no turn, makes no call, loads nothing and hides nothing. The inverse is
@@ -22,13 +22,13 @@ export function readReplyText(text: string): string {
 
 function readBack(text: string, direction: ReplyDirection): string {
   const lines = new ReplyLines(direction);
-  const written = withoutClosing(text.replaceAll('\r\n', '\n'));
+  const written = withoutClosingLines(text.replaceAll('\r\n', '\n'));
   return restoreInvisible(lines.push(written) + lines.finish());
 }
 
 /** Escapes streamed text. The concatenated output does not depend on how the input is split. */
 export class ReplyEscaper {
-  readonly #invisible = new InvisibleShower();
+  readonly #invisible = new InvisibleEscaper();
   readonly #lines = new ReplyLines('write');
   #emitted = '';
 
@@ -52,7 +52,7 @@ export class ReplyEscaper {
    */
   cut(): string {
     const shown = this.#lines.push(this.#invisible.end());
-    this.#lines.dropHalfFence();
+    this.#lines.dropPartialFence();
     return this.#emit(shown + this.#lines.flush());
   }
 
@@ -85,9 +85,9 @@ export class ReplyEscaper {
 }
 
 /** Removes the lines that Filechat added to close open code. */
-export function withoutClosing(text: string): string {
+export function withoutClosingLines(text: string): string {
   const lines = text.split('\n');
-  const count = countClosing(lines);
+  const count = countClosingLines(lines);
   return count === 0 ? text : lines.slice(0, -count).join('\n');
 }
 
@@ -96,7 +96,7 @@ const NEUTRAL = /[^\p{Extended_Pictographic}\p{Emoji}\p{Surrogate}\p{Default_Ign
 const DIGIT_LIKE = /[0-9#*]/;
 
 /** A streaming `showInvisible` that also normalizes line ends to `\n`. */
-export class InvisibleShower {
+export class InvisibleEscaper {
   #held = '';
   /** No safe end before this offset of the held text, which keeps the search linear. */
   #unsafe = 0;

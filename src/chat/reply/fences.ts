@@ -81,7 +81,7 @@ export class PreviewFences {
    * Whether a line with this beginning is code in every preview; `undefined` if that depends on the rest of the
    * line.
    */
-  holds(line: string, isWhole: boolean): boolean | undefined {
+  isCodeLine(line: string, isWhole: boolean): boolean | undefined {
     if (!this.isCode) return false;
     const answers = this.#states.map((state) => keeps(state, line, isWhole));
     if (answers.includes(false)) return false;

@@ -74,7 +74,7 @@ export class ReplyLines {
   }
 
   /** Drops trailing backticks or tildes that may begin a fence, unless they were already returned. */
-  dropHalfFence(): void {
+  dropPartialFence(): void {
     const [, before] = HALF_FENCE.exec(this.#line) ?? [];
     if (before === undefined || this.#isCode || before.length < this.#used) return;
     this.#line = before;
@@ -104,7 +104,7 @@ export class ReplyLines {
    */
   #readCode(isWhole: boolean): boolean | undefined {
     if (!this.#fences.open) return false;
-    const isCode = this.#preview.holds(this.#line, isWhole);
+    const isCode = this.#preview.isCodeLine(this.#line, isWhole);
     if (!isCode || this.#fences.hidesMarkers || /^[ \t>]/.test(this.#line)) return isCode;
     return this.#line === '' && !isWhole ? undefined : false;
   }
@@ -220,7 +220,7 @@ export class ReplyLines {
 
   #endLine(): void {
     const written = this.#direction === 'write' ? this.#out : this.#line;
-    const wasCode = this.#preview.holds(written, true) === true;
+    const wasCode = this.#preview.isCodeLine(written, true) === true;
     stepReplyLine(this.#fences, written);
     this.#preview.step(written);
     if (isBlank(written) || wasCode !== this.#preview.isCode) {

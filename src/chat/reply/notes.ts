@@ -12,12 +12,12 @@ export const NOTE_START = '<!-- filechat:';
  */
 export function stepReplyLine(fences: FenceReader, line: string): ReturnType<FenceReader['step']> {
   if (!fences.open && line.startsWith(NOTE_START)) {
-    fences.atMarker();
+    fences.reset();
     return 'outside';
   }
   const isOutsideLists = fences.hidesMarkers;
   const state = fences.step(line);
-  if (state === 'closed' && isOutsideLists) fences.atMarker();
+  if (state === 'closed' && isOutsideLists) fences.reset();
   return state;
 }
 
@@ -34,7 +34,7 @@ export function closeWithNote(lines: readonly string[]): string {
  * The number of trailing lines that consist of such a note and the lines it describes; 0 without a note. If these
  * lines were edited, only the note counts, because the others may be the user's.
  */
-export function countClosing(lines: readonly string[]): number {
+export function countClosingLines(lines: readonly string[]): number {
   const count = CLOSED.exec(lines.at(-1) ?? '')?.[1];
   if (count === undefined) return 0;
   const closing = lines.slice(0, -1).slice(-Number(count));

@@ -8,7 +8,7 @@ import { nextAction } from '../format/nextAction.ts';
 import { parseChat, turnBody } from '../format/parse.ts';
 import { readReplyText } from './escape.ts';
 import { ReplyLines } from './lines.ts';
-import { type Cut, countClosing, readCut, renderCut, stepReplyLine } from './notes.ts';
+import { type Cut, countClosingLines, readCut, renderCut, stepReplyLine } from './notes.ts';
 import { type ReplyPiece, readReply, splitReply } from './read.ts';
 import { REASONING_FENCE, REASONING_FOOT, REASONING_HEAD } from './reasoning.ts';
 
@@ -38,13 +38,13 @@ export function openReply(text: string, id: string): TextEdit | undefined {
 }
 
 /** A caller that reads a chat repeatedly can pass a faster parser. */
-export type ReadChat = (text: string) => Chat;
+export type ParseChat = (text: string) => Chat;
 
 export function appendToReply(
   text: string,
   id: string,
   addition: string,
-  read: ReadChat = parseChat,
+  read: ParseChat = parseChat,
 ): TextEdit | undefined {
   const cursor = findCursor(text, id, read);
   if (!cursor) return undefined;
@@ -52,7 +52,7 @@ export function appendToReply(
   return { start: at, end: at, text: cursor.isFirst && addition !== '' ? `${addition}\n` : addition };
 }
 
-export type ReplyEnding =
+export type ReplyOutcome =
   | { readonly kind: 'whole' }
   | { readonly kind: 'interrupted'; readonly reason: string; readonly closeFence?: string };
 
@@ -60,8 +60,8 @@ export type ReplyEnding =
 export function closeReply(
   text: string,
   id: string,
-  ending: ReplyEnding,
-  read: ReadChat = parseChat,
+  ending: ReplyOutcome,
+  read: ParseChat = parseChat,
 ): TextEdit | undefined {
   const cursor = findCursor(text, id, read);
   if (!cursor) return undefined;
@@ -114,7 +114,7 @@ function isEmpty(text: string, turn: Turn | undefined, role: Turn['role']): bool
   return turn?.role === role && turnBody(text, turn).trim() === '';
 }
 
-function renderEnding({ reason, closeFence }: Extract<ReplyEnding, { kind: 'interrupted' }>): string {
+function renderEnding({ reason, closeFence }: Extract<ReplyOutcome, { kind: 'interrupted' }>): string {
   const note = renderCut({ kind: 'interrupted', reason, inCode: closeFence !== undefined });
   return closeFence === undefined ? note : `${closeFence}\n${note}`;
 }
@@ -129,7 +129,7 @@ interface Cursor {
   readonly isFirst: boolean;
 }
 
-function findCursor(text: string, id: string, read: ReadChat): Cursor | undefined {
+function findCursor(text: string, id: string, read: ParseChat): Cursor | undefined {
   const note = renderCut({ kind: 'writing', id });
   const ownLine = text.lastIndexOf(`\n${note}`);
   const start = ownLine >= 0 ? ownLine + 1 : text.lastIndexOf(note);
@@ -208,7 +208,7 @@ function dropHalfCalls(lines: Line[]): void {
 
 /** Drops the lines that closed the code in which the reply was cut. */
 function dropClosing(lines: Line[], cut: Cut): void {
-  const count = countClosing(lines.map((line) => line.text));
+  const count = countClosingLines(lines.map((line) => line.text));
   if (count > 0) lines.length -= count;
   else if (cut.kind === 'interrupted' && cut.inCode && /^(`{3,}|~{3,})$/.test(lines.at(-1)?.text ?? '')) {
     lines.pop();

@@ -9,7 +9,7 @@ import { renderMarker } from '../format/marker.ts';
 import { parseChat } from '../format/parse.ts';
 import { readReplyText } from './escape.ts';
 import { type MetadataNote, mergeMetadata, readCut, readMetadata, stepReplyLine } from './notes.ts';
-import { checkSum, REASONING_FOOT, REASONING_HEAD, REASONING_INFO, readReasoning } from './reasoning.ts';
+import { checksum, REASONING_FOOT, REASONING_HEAD, REASONING_INFO, readReasoning } from './reasoning.ts';
 
 export type ReplyPart =
   | { readonly kind: 'text'; readonly text: string; readonly metadata?: ProviderMetadata }
@@ -63,7 +63,7 @@ function addMetadata(parts: ReplyPart[], { of, metadata }: MetadataNote, goesOn:
   const last = parts.at(-1);
   // Hidden reasoning consists of metadata only.
   if (
-    of === checkSum('') &&
+    of === checksum('') &&
     !(last?.kind === 'reasoning' && last.text === '' && (goesOn || !last.metadata))
   ) {
     parts.push({ kind: 'reasoning', text: '', metadata, intact: true });
@@ -74,7 +74,7 @@ function addMetadata(parts: ReplyPart[], { of, metadata }: MetadataNote, goesOn:
     return;
   }
   const merged = { ...last, metadata: mergeMetadata(last.metadata, metadata) };
-  const isIntact = last.kind !== 'reasoning' || (last.intact && of === checkSum(last.text));
+  const isIntact = last.kind !== 'reasoning' || (last.intact && of === checksum(last.text));
   parts[parts.length - 1] = merged.kind === 'reasoning' ? { ...merged, intact: isIntact } : merged;
 }
 
@@ -116,14 +116,14 @@ class ReplySplitter {
 
   addCall(call: WrittenCall): void {
     this.#own = undefined;
-    this.#fences.atMarker();
+    this.#fences.reset();
     this.pieces.push({ kind: 'call', call });
   }
 
   add({ text: line }: Line): void {
     if (readCut(line)) {
       this.#own = undefined;
-      this.#fences.atMarker();
+      this.#fences.reset();
       this.#text(true);
       return;
     }

@@ -1,5 +1,5 @@
 import { restoreInvisible } from '../format/escape.ts';
-import { InvisibleShower } from './escape.ts';
+import { InvisibleEscaper } from './escape.ts';
 
 export const REASONING_HEAD = '<details><summary>Reasoning</summary>';
 export const REASONING_FOOT = '</details>';
@@ -16,7 +16,7 @@ const SPECIAL_ESCAPED = /^([ \t]*)\\(\\*)(?=`{4}|<!-- filechat:|<tool_(?:call|re
 const HALF_SPECIAL = /^[ \t]*\\*(`{0,3}|<[!\-a-z:_ ]{0,13})$/;
 
 export class ReasoningWriter {
-  readonly #invisible = new InvisibleShower();
+  readonly #invisible = new InvisibleEscaper();
   #atLineStart = true;
   #held = '';
 
@@ -48,7 +48,7 @@ export function readReasoning(lines: readonly string[]): string {
 }
 
 /** Detects edited reasoning. It does not need to resist deliberate collisions. */
-export function checkSum(text: string): string {
+export function checksum(text: string): string {
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) {
     sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);

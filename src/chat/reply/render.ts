@@ -1,14 +1,14 @@
 import type { ModelEvent, ProviderMetadata } from '../../ports/models.ts';
 import type { ToolName } from '../../ports/tools.ts';
 
-import { readArguments, renderCall, renderToolName } from '../format/calls.ts';
+import { parseArguments, renderCall, renderToolName } from '../format/calls.ts';
 import { showInvisible } from '../format/escape.ts';
 import { fence } from '../format/fence.ts';
 import { ReplyEscaper } from './escape.ts';
 import { renderMetadata } from './notes.ts';
 
 import type { PartialReply } from './place.ts';
-import { beginReasoning, checkSum, REASONING_FENCE, REASONING_FOOT, ReasoningWriter } from './reasoning.ts';
+import { beginReasoning, checksum, REASONING_FENCE, REASONING_FOOT, ReasoningWriter } from './reasoning.ts';
 
 /** Resolves a model's tool name and assigns an id to the call. */
 export type NameCall = (name: string) => ToolName & { readonly id: string };
@@ -140,20 +140,20 @@ export class ReplyRenderer {
 
   #pushMetadata(metadata: ProviderMetadata): string {
     if (this.#wordless !== 'no' && HELD_FOR_CALLS in metadata) {
-      this.#heldNotes.push(renderMetadata({ of: checkSum(''), metadata }));
+      this.#heldNotes.push(renderMetadata({ of: checksum(''), metadata }));
       this.#wordless = 'no';
       return '';
     }
     if (this.#wordless !== 'no') {
       const before = this.#wordless === 'noted' ? '\n' : this.#begin('other');
       this.#wordless = 'noted';
-      return before + renderMetadata({ of: checkSum(''), metadata });
+      return before + renderMetadata({ of: checksum(''), metadata });
     }
     if (this.#hasOnlySpace) return this.#noteWithoutText(metadata);
     if (this.#part === 'reasoning' || this.#part === 'thought') {
       const before = this.#part === 'reasoning' ? this.#endReasoning() : '';
       this.#part = 'thought';
-      const of = checkSum(this.#reasoningText.replace(/\r\n?/g, '\n'));
+      const of = checksum(this.#reasoningText.replace(/\r\n?/g, '\n'));
       return `${before}\n${renderMetadata({ of, metadata })}`;
     }
     if (this.#part === 'text') {
@@ -178,7 +178,7 @@ export class ReplyRenderer {
 
   #renderCall(event: CallEvent): string {
     const name = this.#nameCall(event.name);
-    const args = readArguments(event.argumentsText);
+    const args = parseArguments(event.argumentsText);
     const block = args.ok
       ? asciiForInvisible(renderCall({ ...name, arguments: args.value }))
       : renderRaw(event.argumentsText, `tool_call ${renderToolName(name)} ${name.id}`);

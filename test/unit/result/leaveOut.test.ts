@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { applied } from '../../../src/chat/edits/fork.ts';
+import { editedText } from '../../../src/chat/edits/fork.ts';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import { leaveOutResult } from '../../../src/result/readMarkdown.ts';
 
@@ -16,7 +16,7 @@ function chatWith(body: string) {
 function leftOut(body: string, path?: string): string | undefined {
   const { text, turn } = chatWith(body);
   const edit = leaveOutResult(text, turn, path);
-  return edit && applied(text, edit);
+  return edit && editedText(text, edit);
 }
 
 describe('a result that is left out', () => {

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { assignCallId, fillToolResult } from '../../../../src/chat/edits/append.ts';
 import {
   markSent,
-  removeLeftMark,
   removeSentMark,
+  removeStaleMark,
   unansweredCalls,
 } from '../../../../src/chat/edits/sentCall.ts';
 
@@ -70,9 +70,9 @@ describe('a call that was sent', () => {
     const text = `# %% assistant\n${CALL('c1')}${SENT('c1')}`;
     const filled = applyEdit(text, fillToolResult(text, b('c1'), 'x'));
     assert.deepEqual(unansweredCalls(filled), []);
-    const clean = applyEdit(filled, removeLeftMark(filled));
+    const clean = applyEdit(filled, removeStaleMark(filled));
     assert.equal(clean, `# %% assistant\n${CALL('c1')}\n# %% tool a.b c1\nx\n`);
-    assert.equal(removeLeftMark(clean), undefined);
+    assert.equal(removeStaleMark(clean), undefined);
   });
 
   it('may have any id', () => {

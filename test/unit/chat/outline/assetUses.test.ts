@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
-import { findAssetUses, resolvePath, useAt } from '../../../../src/chat/outline/pointedAt.ts';
+import { findAssetUses, resolvePath, useAt } from '../../../../src/chat/outline/references.ts';
 
 const CHART = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
 const CHAT = `# %% user

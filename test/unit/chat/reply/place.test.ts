@@ -6,7 +6,7 @@ import {
   closeReply,
   openReply,
   partialReply,
-  type ReplyEnding,
+  type ReplyOutcome,
   reopenReply,
 } from '../../../../src/chat/reply/place.ts';
 import type { TextEdit } from '../../../../src/ports/document.ts';
@@ -87,7 +87,7 @@ describe('a reply goes on', () => {
       read.push(above);
       return reader.read(above);
     };
-    const ending: ReplyEnding = { kind: 'whole' };
+    const ending: ReplyOutcome = { kind: 'whole' };
     assert.deepEqual(appendToReply(text, 'k1', 'X', readAgain), appendToReply(text, 'k1', 'X'));
     assert.deepEqual(closeReply(text, 'k1', ending, readAgain), closeReply(text, 'k1', ending));
     assert.deepEqual(read, Array(2).fill(text.slice(0, text.indexOf(C))));
@@ -160,7 +160,7 @@ describe('an interrupted reply', () => {
 
   it('gives a reason that stays in its comment', () => {
     const text = `# %% assistant\n${C}\n`;
-    const bad: ReplyEnding = { kind: 'interrupted', reason: 'a --> <b>\n# %% user' };
+    const bad: ReplyOutcome = { kind: 'interrupted', reason: 'a --> <b>\n# %% user' };
     const turns = parseChat(edit(text, closeReply(text, 'k1', bad))).turns;
     assert.deepEqual(
       turns.map((turn) => turn.cut),

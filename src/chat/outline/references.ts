@@ -1,13 +1,12 @@
 import type { ToolName } from '../../ports/tools.ts';
-import { turnAt } from '../edits/fork.ts';
 import { readToolName, renderToolName } from '../format/calls.ts';
 import type { Chat, Turn } from '../format/chat.ts';
 import { localLinkAt, localLinks } from '../format/links.ts';
 import { answeredCall } from '../format/nextAction.ts';
-import { turnBody } from '../format/parse.ts';
+import { turnAt, turnBody } from '../format/parse.ts';
 
 /** A reference at an offset, with its range. */
-export type PointedAt = { readonly start: number; readonly end: number } & (
+export type ChatReference = { readonly start: number; readonly end: number } & (
   | { readonly kind: 'tool'; readonly tool: ToolName }
   /** A pattern in the front matter, such as `charts.*`. */
   | { readonly kind: 'toolPattern'; readonly pattern: string }
@@ -16,7 +15,7 @@ export type PointedAt = { readonly start: number; readonly end: number } & (
 );
 
 /** The tool name or file link at an offset. Reads at most one turn. */
-export function pointedAt(text: string, chat: Chat, offset: number): PointedAt | undefined {
+export function referenceAt(text: string, chat: Chat, offset: number): ChatReference | undefined {
   const front = chat.frontMatterStart ?? 0;
   if (chat.frontMatter !== undefined && offset < front + chat.frontMatter.length) {
     return patternAt(chat.frontMatter, front, offset);
@@ -26,7 +25,7 @@ export function pointedAt(text: string, chat: Chat, offset: number): PointedAt |
   return toolAt(text, turn, offset) ?? fileAt(text, turn, offset);
 }
 
-function fileAt(text: string, turn: Turn, offset: number): PointedAt | undefined {
+function fileAt(text: string, turn: Turn, offset: number): ChatReference | undefined {
   if (offset < turn.bodyStart) return undefined;
   const link = localLinkAt(turnBody(text, turn), offset - turn.bodyStart);
   if (!link) return undefined;
@@ -35,7 +34,7 @@ function fileAt(text: string, turn: Turn, offset: number): PointedAt | undefined
 }
 
 /** On the first line of a call, or on the marker of a result. */
-function toolAt(text: string, turn: Turn, offset: number): PointedAt | undefined {
+function toolAt(text: string, turn: Turn, offset: number): ChatReference | undefined {
   const isMarker = turn.role === 'tool' && offset < turn.bodyStart;
   const call = turn.calls.find(({ start, infoEnd }) => start <= offset && offset <= infoEnd);
   const line = isMarker ? turn : call;
@@ -49,7 +48,7 @@ function toolAt(text: string, turn: Turn, offset: number): PointedAt | undefined
 const ITEM = /[^\s,[\]"']+/g;
 
 /** A word in the value of `tools:`, on its line or in the list below it. */
-function patternAt(yaml: string, start: number, offset: number): PointedAt | undefined {
+function patternAt(yaml: string, start: number, offset: number): ChatReference | undefined {
   const at = offset - start;
   const keys = [...yaml.matchAll(/^([A-Za-z]\w*):/gm)];
   const key = keys.findLast(({ index }) => index <= at);

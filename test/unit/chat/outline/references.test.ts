@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
-import { pointedAt } from '../../../../src/chat/outline/pointedAt.ts';
+import { referenceAt } from '../../../../src/chat/outline/references.ts';
 
 /** The text with `|` where the pointer is → what stands there, with the words that it covers. */
 function pointed(marked: string): string | undefined {
   const offset = marked.indexOf('|');
   const text = marked.replace('|', '');
-  const found = pointedAt(text, parseChat(text), offset);
+  const found = referenceAt(text, parseChat(text), offset);
   if (!found) return undefined;
   const covered = text.slice(found.start, found.end);
   const what =
