@@ -33,20 +33,12 @@ function isScattered(text: string, wanted: string): boolean {
   return true;
 }
 
-/** A string that is, or may become, an asset reference. */
-export interface AssetTyped {
-  /** Without the quotes. */
-  readonly start: number;
-  readonly end: number;
-  /** Up to the cursor. */
-  readonly typed: string;
-}
-
 const OPEN_STRING = /[:[,]\s*"([\w.:-]{0,200})$/;
 /** Enough for a name and the text before it. */
 const LOOKED_AT_CHARS = 300;
 
-export function assetReferenceAt(json: string, offset: number): AssetTyped | undefined {
+/** A string at the cursor that is, or may become, an asset reference. `typed` is the part before the cursor. */
+export function assetReferenceAt(json: string, offset: number) {
   const typed = OPEN_STRING.exec(json.slice(Math.max(0, offset - LOOKED_AT_CHARS), offset))?.[1];
   if (typed === undefined || !(typed.startsWith('asset:') || 'asset:'.startsWith(typed))) return undefined;
   const rest = /^[\w.:-]*(?=")/.exec(json.slice(offset, offset + LOOKED_AT_CHARS))?.[0] ?? '';

@@ -1,4 +1,4 @@
-import { eachLine } from '../../base/lines.ts';
+import { eachLine, endOfLine, startOfLine } from '../../base/lines.ts';
 import type { WrittenCall } from '../format/calls.ts';
 import type { Chat, Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
@@ -68,7 +68,7 @@ interface AroundLine {
 const MAX_TYPED_CHARS = 1000;
 
 function lineAround(text: string, offset: number): AroundLine {
-  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  const start = startOfLine(text, offset);
   return { start, before: offset - start > MAX_TYPED_CHARS ? '' : text.slice(start, offset) };
 }
 
@@ -165,7 +165,7 @@ type SettingPlace =
 function settingPlace(text: string, chat: Chat, offset: number): SettingPlace | undefined | 'elsewhere' {
   const bounds = settingBounds(text, chat);
   if (!bounds || offset < bounds.start || offset > bounds.end) return 'elsewhere';
-  const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
+  const lineStart = startOfLine(text, offset);
   const lineEnd = endOfLine(text, offset);
   const line = { before: text.slice(lineStart, offset), after: text.slice(offset, lineEnd), offset };
   const yaml = text.slice(bounds.start, bounds.end);
@@ -196,12 +196,6 @@ function settingBounds(text: string, { frontMatter, frontMatterStart = 0 }: Chat
   const blank = above.findIndex((line) => line.trim() === '');
   const open = blank < 0 ? above : above.slice(0, blank + 1);
   return open.length === 0 ? undefined : { start, end: start + open.join('\n').length };
-}
-
-function endOfLine(text: string, offset: number): number {
-  const end = text.indexOf('\n', offset);
-  const line = end < 0 ? text.length : end;
-  return line > offset && text[line - 1] === '\r' ? line - 1 : line;
 }
 
 function keyPlace({ before, after, offset }: CursorLine, yaml: string): SettingPlace | undefined {

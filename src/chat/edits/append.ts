@@ -1,13 +1,14 @@
 import { eachLine } from '../../base/lines.ts';
 import type { TextEdit } from '../../ports/document.ts';
-import type { ToolCall, ToolName } from '../../ports/tools.ts';
+import type { ToolCall } from '../../ports/tools.ts';
 
-import { renderCall, renderToolName } from '../format/calls.ts';
+import { type NamedCall, renderCall, renderToolName } from '../format/calls.ts';
 import type { Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
 import { renderMarker } from '../format/marker.ts';
 import { answeredCall, answersTo, isSameCall, nextAction } from '../format/nextAction.ts';
-import { parseChat, turnBody } from '../format/parse.ts';
+import { isEmptyTurn, parseChat, turnBody } from '../format/parse.ts';
+import { insertion, insertLines } from '../format/textEdit.ts';
 
 /** Edits that add to a chat. They are computed from the current text and never delete the user's text. */
 
@@ -22,15 +23,14 @@ export function appendCall(text: string, call: ToolCall): TextEdit | undefined {
   const last = turns.at(-1);
   const block = `${renderCall(call)}\n`;
   if (last?.role !== 'user') return append(text, `${renderMarker('user')}\n${block}`);
-  const empty = turnBody(text, last).trim() === '';
-  return empty ? insertAfterMarker(text, last, block) : append(text, block);
+  return isEmptyTurn(text, last) ? insertAfterMarker(text, last, block) : append(text, block);
 }
 
 /** Adds an id to the first pending call that has none. */
 export function assignCallId(text: string): TextEdit | undefined {
   const action = nextAction(text);
   const call = action.kind === 'runTools' ? action.calls.find((each) => each.id === undefined) : undefined;
-  return call && { start: call.infoEnd, end: call.infoEnd, text: ` ${newCallId(text)}` };
+  return call && insertion(call.infoEnd, ` ${newCallId(text)}`);
 }
 
 /**
@@ -58,12 +58,10 @@ export function fillToolResult(text: string, call: NamedCall, body: string): Tex
   const turn = `${renderMarker('tool', `${renderToolName(call)} ${call.id}`)}\n${body}\n`;
   const place = placeForResult(chat.turns, call);
   if (!chat.endsInFence || (place && place.turnEnd < text.length)) {
-    return insertAt(text, place?.turnEnd ?? text.length, turn);
+    return insertLines(text, place?.turnEnd ?? text.length, turn);
   }
   return insertAboveOpenCode(chat.turns, turn, place?.callEnd);
 }
-
-type NamedCall = ToolName & { readonly id: string };
 
 /** Adds an empty user turn unless the file ends with a user turn. */
 export function endWithUserTurn(text: string): TextEdit | undefined {
@@ -78,7 +76,7 @@ export function endWithUserTurn(text: string): TextEdit | undefined {
  */
 export function endRun(text: string): TextEdit | undefined {
   const last = parseChat(text).turns.at(-1);
-  const asksForReply = last?.role === 'assistant' && turnBody(text, last).trim() === '';
+  const asksForReply = last?.role === 'assistant' && isEmptyTurn(text, last);
   return asksForReply ? undefined : endWithUserTurn(text);
 }
 
@@ -105,18 +103,11 @@ function insertAboveOpenCode(turns: readonly Turn[], turn: string, callEnd: numb
   const start = callEnd ?? last?.start ?? 0;
   const hasMarker = callEnd === undefined && last !== undefined && last.start < last.bodyStart;
   const marker = hasMarker ? '' : `${renderMarker(last?.role ?? 'user')}\n`;
-  return { start, end: start, text: `${callEnd === undefined ? '' : '\n'}${turn}\n${marker}` };
+  return insertion(start, `${callEnd === undefined ? '' : '\n'}${turn}\n${marker}`);
 }
 
 function append(text: string, addition: string): TextEdit {
-  return insertAt(text, text.length, addition);
-}
-
-/** Inserts whole lines, separated by blank lines. */
-function insertAt(text: string, at: number, addition: string): TextEdit {
-  const before = text.slice(Math.max(0, at - 4), at).replaceAll('\r', '');
-  const gap = at === 0 || before.endsWith('\n\n') ? '' : before.endsWith('\n') ? '\n' : '\n\n';
-  return { start: at, end: at, text: `${gap}${addition}${at < text.length ? '\n' : ''}` };
+  return insertLines(text, text.length, addition);
 }
 
 function insertAfterMarker(text: string, turn: Turn, addition: string): TextEdit {
@@ -135,7 +126,9 @@ export function insertIntoUserTurn(text: string, markdown: string): TextEdit | u
   const last = chat.turns.at(-1);
   const open = last?.role === 'user' && leavesNothingOpen(turnBody(text, last)) ? last : undefined;
   if (!open) return append(text, `${renderMarker('user')}\n${markdown}\n`);
-  return isEmpty(text, open) ? insertAfterMarker(text, open, `${markdown}\n`) : append(text, `${markdown}\n`);
+  return isEmptyTurn(text, open)
+    ? insertAfterMarker(text, open, `${markdown}\n`)
+    : append(text, `${markdown}\n`);
 }
 
 export interface NewTurn {
@@ -152,7 +145,7 @@ export function appendTurns(text: string, turns: readonly NewTurn[]): TextEdit |
   const [first] = turns;
   if (chat.endsInFence || !first) return undefined;
   const last = chat.turns.at(-1);
-  const empty = last?.role === 'user' && isEmpty(text, last) ? last : undefined;
+  const empty = last?.role === 'user' && isEmptyTurn(text, last) ? last : undefined;
   const written = turns.map(({ role, markdown }) => `${renderMarker(role)}\n${markdown}\n`);
   if (turns.at(-1)?.role !== 'user') written.push(`${renderMarker('user')}\n`);
   if (empty && first.role === 'user') {
@@ -161,10 +154,6 @@ export function appendTurns(text: string, turns: readonly NewTurn[]): TextEdit |
   // Text after the marker is the user's, so then the marker stays.
   if (empty?.words === '') return { start: empty.start, end: empty.end, text: written.join('\n') };
   return append(text, written.join('\n'));
-}
-
-function isEmpty(text: string, turn: Turn): boolean {
-  return turnBody(text, turn).trim() === '';
 }
 
 /** Text after open code in a list, or after an open comment, would become part of it. */

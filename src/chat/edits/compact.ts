@@ -1,7 +1,8 @@
 import type { TextEdit } from '../../ports/document.ts';
 import type { Chat, Turn } from '../format/chat.ts';
 import { renderMarker } from '../format/marker.ts';
-import { parseChat } from '../format/parse.ts';
+import { isEmptyTurn, parseChat } from '../format/parse.ts';
+import { insertLines } from '../format/textEdit.ts';
 import { escapeReply } from '../reply/escape.ts';
 
 /** A `# %% system summary` turn replaces all turns above it in requests. */
@@ -15,11 +16,8 @@ export function appendSummary(text: string, summary: string): TextEdit | undefin
   const turn = `${renderMarker('system', SUMMARY)}\n${escapeReply(summary.trim())}\n`;
   // An empty user turn stays at the end.
   const last = turns.at(-1);
-  const isEmpty = last?.role === 'user' && text.slice(last.bodyStart, last.end).trim() === '';
-  const at = isEmpty ? last.start : text.length;
-  const before = text.slice(Math.max(0, at - 4), at).replaceAll('\r', '');
-  const gap = at === 0 || before.endsWith('\n\n') ? '' : before.endsWith('\n') ? '\n' : '\n\n';
-  return { start: at, end: at, text: `${gap}${turn}${isEmpty ? '\n' : ''}` };
+  const at = last?.role === 'user' && isEmptyTurn(text, last) ? last.start : text.length;
+  return insertLines(text, at, turn);
 }
 
 /** The turns that are still sent: the last summary and the turns after it. */

@@ -1,7 +1,8 @@
 import type { TextEdit } from '../../ports/document.ts';
 import type { Chat, Turn } from '../format/chat.ts';
 import { answersTo, nextAction } from '../format/nextAction.ts';
-import { parseChat, turnAt, turnBody } from '../format/parse.ts';
+import { isEmptyTurn, parseChat, turnAt } from '../format/parse.ts';
+import { editedText, lineEndOf } from '../format/textEdit.ts';
 import { endWithUserTurn } from './append.ts';
 
 /**
@@ -12,34 +13,28 @@ export function forkAt(text: string, offset: number): string {
   const chat = parseChat(text);
   const turn = turnAt(chat, offset);
   if (!turn) return withUserTurn(text.slice(0, chat.turns[0]?.start ?? text.length));
-  const eol = text.includes('\r\n') ? '\r\n' : '\n';
-  return withUserTurn(`${text.slice(0, endWithAnswers(chat, turn)).trimEnd()}${eol}`);
-}
-
-/** Includes all results that follow the turn. */
-function endWithAnswers(chat: Chat, turn: Turn): number {
-  return answersTo(chat.turns, chat.turns.indexOf(turn)).at(-1)?.end ?? turn.end;
+  const end = answersTo(chat.turns, chat.turns.indexOf(turn)).at(-1)?.end ?? turn.end;
+  return withUserTurn(text.slice(0, end).trimEnd() + lineEndOf(text));
 }
 
 function withUserTurn(text: string): string {
   const addition = endWithUserTurn(text)?.text ?? '';
-  return text + (text.includes('\r\n') ? addition.replaceAll('\n', '\r\n') : addition);
+  return text + addition.replaceAll('\n', lineEndOf(text));
 }
 
 /** Removes everything after the user turn at the offset, so that it can be run again. */
 export function cutAfter(text: string, offset: number): TextEdit | undefined {
-  if (!hasLaterTurns(text, offset)) return undefined;
-  const turn = turnAt(parseChat(text), offset);
+  const turn = hasLaterTurns(text, offset) && turnAt(parseChat(text), offset);
   if (!turn) return undefined;
   const start = turn.start + text.slice(turn.start, turn.end).trimEnd().length;
-  return { start, end: text.length, text: text.includes('\r\n') ? '\r\n' : '\n' };
+  return { start, end: text.length, text: lineEndOf(text) };
 }
 
 /** Whether the turn at the offset is a user turn with text and a reply. */
 export function hasLaterTurns(text: string, offset: number): boolean {
   const chat = parseChat(text);
   const turn = turnAt(chat, offset);
-  if (turn?.role !== 'user' || turnBody(text, turn).trim() === '') return false;
+  if (turn?.role !== 'user' || isEmptyTurn(text, turn)) return false;
   return chat.turns.some((each) => each.role === 'assistant' && each.start >= turn.end);
 }
 
@@ -61,19 +56,19 @@ export function planRegeneration(
   chat: Chat = parseChat(text),
 ): Regeneration | undefined {
   const { turns } = chat;
-  const first = firstOfReply(text, turns, placeOf(chat, offset));
+  const first = replyStart(text, chat, offset);
   const reply = turns[first];
   if (!reply) return undefined;
   const next = turns.findIndex((turn, at) => at > first && !isReply(turn));
   const rest = next < 0 ? [] : turns.slice(next);
-  const hasLater = rest.some((turn) => turnBody(text, turn).trim() !== '');
+  const hasLater = rest.some((turn) => !isEmptyTurn(text, turn));
   const end = hasLater ? text.length : (rest[0]?.start ?? text.length);
-  const edit = removal(text, { turns, first, reply, end });
+  // After results of the user's own calls, only an empty assistant turn requests a reply.
+  const edit =
+    turns[first - 1]?.role === 'tool'
+      ? { start: reply.bodyStart, end, text: end < text.length ? '\n' : '' }
+      : { start: reply.start, end, text: '' };
   return nextAction(editedText(text, edit)).kind === 'reply' ? { edit, hasLater } : undefined;
-}
-
-export function editedText(text: string, { start, end, text: addition }: TextEdit): string {
-  return text.slice(0, start) + addition + text.slice(end);
 }
 
 /** The first assistant turn of each reply. */
@@ -91,34 +86,14 @@ function isReply({ role }: Turn): boolean {
   return role === 'assistant' || role === 'tool';
 }
 
-function placeOf(chat: Chat, offset: number): number {
-  const turn = turnAt(chat, offset);
-  return turn ? chat.turns.indexOf(turn) : -1;
-}
-
 /** Results of the user's own calls are not part of the reply. */
-function firstOfReply(text: string, turns: readonly Turn[], at: number): number {
-  const turn = turns[at];
+function replyStart(text: string, chat: Chat, offset: number): number {
+  const { turns } = chat;
+  const turn = turnAt(chat, offset);
   if (!turn) return -1;
-  let from = at;
-  if (!isReply(turn)) {
-    const isQuestion = turn.role === 'user' && turnBody(text, turn).trim() !== '';
-    from = isQuestion ? at + 1 : at - 1;
-  }
+  let from = turns.indexOf(turn);
+  if (!isReply(turn)) from += turn.role === 'user' && !isEmptyTurn(text, turn) ? 1 : -1;
   while (from > 0 && isReply(turns[from - 1] ?? turn)) from -= 1;
   while (turns[from]?.role === 'tool') from += 1;
   return turns[from]?.role === 'assistant' ? from : -1;
-}
-
-interface Removed {
-  readonly turns: readonly Turn[];
-  readonly first: number;
-  readonly reply: Turn;
-  readonly end: number;
-}
-
-function removal(text: string, { turns, first, reply, end }: Removed): TextEdit {
-  // After results of the user's own calls, only an empty assistant turn requests a reply.
-  if (turns[first - 1]?.role !== 'tool') return { start: reply.start, end, text: '' };
-  return { start: reply.bodyStart, end, text: end < text.length ? '\n' : '' };
 }

@@ -1,10 +1,9 @@
 import type { TextEdit } from '../../ports/document.ts';
-import type { ToolName } from '../../ports/tools.ts';
 
-import { renderSentId, type SentMark } from '../format/calls.ts';
-import type { Turn } from '../format/chat.ts';
-import { isSameCall, type OpenCall, openCalls } from '../format/nextAction.ts';
+import { type NamedCall, renderSentId, type SentMark } from '../format/calls.ts';
+import { isSameCall, openCalls } from '../format/nextAction.ts';
 import { parseChat } from '../format/parse.ts';
+import { insertion } from '../format/textEdit.ts';
 import { NOTE_START } from '../reply/notes.ts';
 
 /**
@@ -18,7 +17,7 @@ export function markSent(text: string, wanted: NamedCall): TextEdit | undefined 
     if (!call) continue;
     const gap = text[call.end - 1] === '\n' ? '' : '\n';
     const note = `${gap}${NOTE_START}sent ${renderSentId(wanted.id)} -->\n`;
-    return { start: call.end, end: call.end, text: note };
+    return insertion(call.end, note);
   }
   return undefined;
 }
@@ -40,14 +39,11 @@ export function unansweredCalls(text: string): readonly NamedCall[] {
 /** Removes a mark without an open call: its call has a result, or was changed or deleted. */
 export function removeStaleMark(text: string): TextEdit | undefined {
   const { turns } = parseChat(text);
-  const marks = turns.flatMap((turn, at) => leftMarks(turn, openCalls(turns, at)));
-  return marks[0] && removal(text, marks[0]);
-}
-
-type NamedCall = ToolName & { readonly id: string };
-
-function leftMarks({ sent = [] }: Turn, open: readonly OpenCall[]): readonly SentMark[] {
-  return sent.filter((mark) => !open.some((call) => call.sent === mark));
+  const [stale] = turns.flatMap(({ sent = [] }, at) => {
+    const open = openCalls(turns, at);
+    return sent.filter((mark) => !open.some((call) => call.sent === mark));
+  });
+  return stale && removal(text, stale);
 }
 
 function removal(text: string, { start, end }: SentMark): TextEdit {

@@ -1,7 +1,8 @@
+import { startOfLine } from '../../base/lines.ts';
 import type { Chat } from '../format/chat.ts';
 import { readMarker } from '../format/marker.ts';
 import { nextAction } from '../format/nextAction.ts';
-import { parseChat, turnBody } from '../format/parse.ts';
+import { isEmptyTurn, parseChat } from '../format/parse.ts';
 
 /** A document change, as the editor reports it. */
 export interface TypedChange {
@@ -23,7 +24,7 @@ export function asksForReply(text: string, change: TypedChange, chat?: Chat): bo
   if (removedLength > 0 || !LINE_BREAK.test(inserted)) return false;
   // Cheap checks first: this runs on every keystroke.
   if (!text.startsWith(inserted, offset) || text.slice(offset).trim() !== '') return false;
-  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
+  const line = text.slice(startOfLine(text, offset), offset);
   const marker = readMarker(line);
   if (marker?.role !== 'assistant' || marker.words !== '') return false;
   return endsWithQuestion(text, chat ?? parseChat(text));
@@ -32,22 +33,17 @@ export function asksForReply(text: string, change: TypedChange, chat?: Chat): bo
 function endsWithQuestion(text: string, chat: Chat): boolean {
   const last = chat.turns.at(-1);
   const before = chat.turns.at(-2);
-  if (last?.role !== 'assistant' || turnBody(text, last).trim() !== '') return false;
-  if (before?.role !== 'user' || turnBody(text, before).trim() === '') return false;
+  if (last?.role !== 'assistant' || !isEmptyTurn(text, last)) return false;
+  if (before?.role !== 'user' || isEmptyTurn(text, before)) return false;
   return nextAction(text, chat).kind === 'reply';
-}
-
-export interface Run {
-  readonly before: string;
-  readonly after: string;
-  readonly caret: number;
 }
 
 /**
  * The caret position after a run: the end of the chat, where the user writes next. If the run changed nothing (for
  * example, the model was unreachable), the caret stays in the message.
  */
-export function caretAfterRun({ before, after, caret }: Run): number {
+export function caretAfterRun(run: { before: string; after: string; caret: number }): number {
+  const { before, after, caret } = run;
   const last = after === before ? parseChat(after).turns.at(-1) : undefined;
   const isInMessage = last?.role === 'user' && last.bodyStart <= caret;
   return isInMessage ? caret : after.length;

@@ -1,3 +1,5 @@
+import { messageOf } from '../../base/errors.ts';
+import { isObject } from '../../base/json.ts';
 import type { ToolCall, ToolName } from '../../ports/tools.ts';
 
 /** A tool call in the chat, with its arguments as text. */
@@ -12,6 +14,9 @@ export interface WrittenCall extends ToolName {
   /** False if the fence is not closed: the call may be incomplete and must not run. */
   readonly closed: boolean;
 }
+
+/** A call with its id. */
+export type NamedCall = ToolName & { readonly id: string };
 
 /** The `<!-- filechat:sent ID -->` line below a call. */
 export interface SentMark {
@@ -67,15 +72,11 @@ export function parseArguments(text: string): ParsedArguments {
   if (text.trim() === '') return { ok: true, value: {} };
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return { ok: true, value: value as Record<string, unknown> };
-    }
-    return {
-      ok: false,
-      message: 'The arguments of a tool call are one JSON object, such as {"title": "Sales"}.',
-    };
+    if (isObject(value)) return { ok: true, value };
+    const message = 'The arguments of a tool call are one JSON object, such as {"title": "Sales"}.';
+    return { ok: false, message };
   } catch (error) {
-    return { ok: false, message: `The arguments are not valid JSON: ${(error as Error).message}` };
+    return { ok: false, message: `The arguments are not valid JSON: ${messageOf(error)}` };
   }
 }
 

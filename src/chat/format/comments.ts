@@ -76,13 +76,6 @@ export function findComments(body: string): readonly Region[] {
   return findHidden(body).comments;
 }
 
-/** In assistant turns, code also ends at Filechat's own notes. */
-export function findReplyComments(body: string): readonly Region[] {
-  const reader = new HiddenReader(body, true);
-  reader.read();
-  return reader.comments;
-}
-
 /** Finds the comments and code of a turn. */
 export function findHidden(body: string): {
   readonly comments: readonly Region[];
@@ -240,7 +233,10 @@ function runOfBackticks(text: string, at: number): number {
   return end - at;
 }
 
+/** In assistant turns, code also ends at Filechat's own notes. */
 export function commentsOfTurn(body: string, role: Role): readonly Region[] {
   if (!body.includes('<!--')) return [];
-  return role === 'assistant' ? findReplyComments(body) : findComments(body);
+  const reader = new HiddenReader(body, role === 'assistant');
+  reader.read();
+  return reader.comments;
 }

@@ -180,7 +180,7 @@ export function readChatMdResult(body: string): string | undefined {
 }
 
 /** The marker of a chat.md tool turn does not name its call. */
-export function isChatMdResult(turn: Turn): boolean {
+function isChatMdResult(turn: Turn): boolean {
   return turn.role === 'tool' && turn.words === '';
 }
 
@@ -226,7 +226,7 @@ function noServer(call: WrittenCall): ChatProblem {
 
 /** The `key=value` lines at the top of a chat.md file: `selectedConfig="name"`, `maxTokens=4000`, … */
 
-export interface PreambleEntry {
+interface PreambleEntry {
   readonly key: string;
   readonly value: string;
   /** In the preamble. */

@@ -1,6 +1,6 @@
 import { readToolName, renderSentId, type SentMark, type WrittenCall } from './calls.ts';
 import type { Chat, Turn } from './chat.ts';
-import { parseChat, turnBody } from './parse.ts';
+import { isEmptyTurn, parseChat } from './parse.ts';
 
 /** The next action, derived from the text alone. */
 export type NextAction =
@@ -21,10 +21,9 @@ export function nextAction(text: string, chat: Chat = parseChat(text)): NextActi
   if (problem) return { kind: 'wait', reason: `Line ${lineOf(text, problem.offset)}: ${problem.message}` };
   const open = openCalls(chat.turns, at);
   if (open.length > 0) return { kind: 'runTools', calls: open.filter(({ sent }) => !sent) };
-  const body = turnBody(text, speaker).trim();
   if (speaker.role === 'assistant') {
     // An empty assistant turn requests a reply; one with answered calls requests a continuation.
-    return body === '' || speaker.calls.length > 0 ? { kind: 'reply' } : YOUR_TURN;
+    return isEmptyTurn(text, speaker) || speaker.calls.length > 0 ? { kind: 'reply' } : YOUR_TURN;
   }
   if (speaker.calls.length > 0 && chat.turns[at + 1]?.role === 'tool') return YOUR_TURN;
   return speaker.role === 'user' ? { kind: 'reply' } : YOUR_TURN;
@@ -100,6 +99,6 @@ export function isSameCall(a: CallKey, b: CallKey): boolean {
 /** The last user or assistant turn, ignoring empty user turns. */
 function lastSpeaker(text: string, turns: readonly Turn[]): number {
   return turns.findLastIndex(
-    (turn) => turn.role === 'assistant' || (turn.role === 'user' && turnBody(text, turn).trim() !== ''),
+    (turn) => turn.role === 'assistant' || (turn.role === 'user' && !isEmptyTurn(text, turn)),
   );
 }

@@ -2,7 +2,7 @@ import { eachLine, type Line } from '../../base/lines.ts';
 import { type Cut, readCut, stepReplyLine } from '../reply/notes.ts';
 import { readCallInfo, readSentMark, type SentMark, type WrittenCall } from './calls.ts';
 import type { Chat, ChatProblem, Turn } from './chat.ts';
-import { commentsOfTurn, findComments, findReplyComments } from './comments.ts';
+import { commentsOfTurn } from './comments.ts';
 import { FenceReader } from './fence.ts';
 import {
   isPreamble,
@@ -14,7 +14,7 @@ import {
   type XmlCall,
 } from './legacy.ts';
 import { type Marker, readMarker } from './marker.ts';
-import { isWithin, type Region, shiftRegions } from './regions.ts';
+import { countUpTo, isWithin, type Region, shiftRegions } from './regions.ts';
 
 /** A parse result that is valid up to `end`, where a user, assistant or system turn begins. */
 interface KnownStart {
@@ -32,11 +32,11 @@ export function parseChat(text: string, known?: KnownStart): Chat {
   const blocks = new XmlBlockFinder(text);
   let preamble: Pick<Chat, 'preamble' | 'preambleStart'> = {};
   let blockEnd = 0;
-  let turn = new OpenTurn(text, { role: 'user', words: '' }, front.end, front.end);
+  let turn = new TurnReader(text, { role: 'user', words: '' }, front.end, front.end);
   const close = (end: number) => {
     if (turn.isPreamble(end)) {
       preamble = { preamble: text.slice(front.end, end), preambleStart: front.end };
-    } else if (!turn.isNobodys(end)) {
+    } else if (!turn.isLeadingWhitespace(end)) {
       const closed = turn.close(end);
       if (turn.xmlCalls.length > 0) xmlCalls.set(turns.length, turn.xmlCalls);
       turns.push(closed);
@@ -49,7 +49,7 @@ export function parseChat(text: string, known?: KnownStart): Chat {
     if (marker) {
       fences.reset();
       close(line.start);
-      turn = new OpenTurn(text, marker, line.start, line.next);
+      turn = new TurnReader(text, marker, line.start, line.next);
       continue;
     }
     const block = fences.inComment ? undefined : turn.findXml(blocks, line, fences.open);
@@ -58,14 +58,13 @@ export function parseChat(text: string, known?: KnownStart): Chat {
       fences.reset();
       continue;
     }
-    const cut = turn.readCut(line);
-    if (cut) {
+    if (turn.readCut(line)) {
       // A reply that was cut by a crash must not turn the rest of the file into code.
       fences.reset();
       continue;
     }
     if (!fences.open && !fences.inComment) turn.readSent(line);
-    const state = turn.isAssistants ? stepReplyLine(fences, line.text) : fences.step(line.text);
+    const state = turn.isReply ? stepReplyLine(fences, line.text) : fences.step(line.text);
     if (state === 'opened' && fences.open && !fences.open.contained) turn.fenceOpened(fences.open.info, line);
     else if (state === 'closed') turn.fenceClosed(line);
   }
@@ -75,22 +74,20 @@ export function parseChat(text: string, known?: KnownStart): Chat {
     problems.push({ offset: turn.bodyStart, message: 'A code fence in this turn is never closed.' });
   }
   problems.sort((a, b) => a.offset - b.offset);
-  return {
-    ...front.settings,
-    ...preamble,
-    turns,
-    problems,
-    endsInFence: fences.hidesMarkers,
-  };
+  return { ...front.settings, ...preamble, turns, problems, endsInFence: fences.hidesMarkers };
 }
 
 export function turnBody(text: string, turn: Turn): string {
   return text.slice(turn.bodyStart, turn.end);
 }
 
-type OpenCall = Omit<WrittenCall, 'end' | 'argumentsText' | 'closed'> & { readonly bodyStart: number };
+export function isEmptyTurn(text: string, turn: Turn): boolean {
+  return turnBody(text, turn).trim() === '';
+}
 
-class OpenTurn {
+type UnclosedCall = Omit<WrittenCall, 'end' | 'argumentsText' | 'closed'> & { readonly bodyStart: number };
+
+class TurnReader {
   readonly bodyStart: number;
   problems: ChatProblem[] = [];
   xmlCalls: XmlCall[] = [];
@@ -98,7 +95,7 @@ class OpenTurn {
   readonly #marker: Marker;
   readonly #start: number;
   #calls: WrittenCall[] = [];
-  #call: OpenCall | undefined;
+  #call: UnclosedCall | undefined;
   #cut: Cut | undefined;
   #sent: SentMark[] = [];
   #fence = { fenceStart: 0, fenceBodyStart: 0 };
@@ -111,7 +108,7 @@ class OpenTurn {
   }
 
   /** White space above the first marker is not a turn; other text there is a user turn. */
-  isNobodys(end: number): boolean {
+  isLeadingWhitespace(end: number): boolean {
     return this.#start === this.bodyStart && this.#text.slice(this.#start, end).trim() === '';
   }
 
@@ -130,8 +127,8 @@ class OpenTurn {
     const call = readXmlCall(this.#text, block, fence?.info);
     if (call) this.xmlCalls.push(call);
     // The fence's info string rightly names no tool.
-    const complaint = this.problems.findIndex(({ offset }) => fence && offset === block.start);
-    if (complaint >= 0) this.problems.splice(complaint, 1);
+    const wrong = this.problems.findIndex(({ offset }) => fence && offset === block.start);
+    if (wrong >= 0) this.problems.splice(wrong, 1);
     return block;
   }
 
@@ -150,18 +147,17 @@ class OpenTurn {
     this.#endCall(line.start, line.next, true);
   }
 
-  get isAssistants(): boolean {
+  get isReply(): boolean {
     return this.#marker.role === 'assistant';
   }
 
   /** Only assistant turns can be cut; elsewhere such a line is text. */
-  readCut(line: Line): Cut | undefined {
-    const cut = this.isAssistants ? readCut(line.text) : undefined;
-    if (cut) {
-      this.#endCall(line.start, line.start, false);
-      this.#cut = cut;
-    }
-    return cut;
+  readCut(line: Line): boolean {
+    const cut = this.isReply ? readCut(line.text) : undefined;
+    if (!cut) return false;
+    this.#endCall(line.start, line.start, false);
+    this.#cut = cut;
+    return true;
   }
 
   /** Such a line has a meaning only in user and assistant turns. */
@@ -174,14 +170,13 @@ class OpenTurn {
   close(end: number): Turn {
     this.#endCall(end, end, false);
     this.#dropCommented(end);
-    const cut = this.#cut && { cut: this.#cut };
     return {
       ...this.#marker,
       start: this.#start,
       bodyStart: this.bodyStart,
       end,
       calls: this.#calls,
-      ...cut,
+      ...(this.#cut && { cut: this.#cut }),
       ...(this.#sent.length > 0 && { sent: this.#sent }),
     };
   }
@@ -192,13 +187,9 @@ class OpenTurn {
    */
   #dropCommented(end: number): void {
     if (this.#calls.length + this.xmlCalls.length + this.problems.length === 0) return;
-    const body = this.#text.slice(this.bodyStart, end);
-    if (!body.includes('<!--')) return;
-    const found = this.isAssistants ? findReplyComments(body) : findComments(body);
-    const comments = found.map((each) => ({
-      start: this.bodyStart + each.start,
-      end: this.bodyStart + each.end,
-    }));
+    const found = commentsOfTurn(this.#text.slice(this.bodyStart, end), this.#marker.role);
+    if (found.length === 0) return;
+    const comments = shiftRegions(found, this.bodyStart);
     const blocks = this.xmlCalls.map(({ call }) => call);
     // A comment inside a chat.md call is part of the call.
     const hiding = comments.filter(({ start }) => !isWithin(blocks, start));
@@ -217,9 +208,7 @@ class OpenTurn {
 
 const FRONT_MATTER = /^---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m;
 
-type Settings = Pick<Chat, 'frontMatter' | 'frontMatterStart'>;
-
-function readFrontMatter(text: string): { readonly settings: Settings; readonly end: number } {
+function readFrontMatter(text: string) {
   const match = text.startsWith('---') ? FRONT_MATTER.exec(text) : null;
   if (match?.index !== 0) return { settings: {}, end: 0 };
   // Unclosed front matter must not be closed by a line inside a turn.
@@ -264,14 +253,7 @@ export class ChatReader {
    */
   #firstToParse(same: number): number {
     const { turns } = this.#chat;
-    let low = 0;
-    let high = turns.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((turns[middle]?.bodyStart ?? 0) <= same) low = middle + 1;
-      else high = middle;
-    }
-    let at = low - 1;
+    let at = countUpTo(turns, same, ({ bodyStart }) => bodyStart) - 1;
     while (at >= 0 && !this.#beginsAfresh(at)) at -= 1;
     return at;
   }
@@ -303,12 +285,5 @@ export function commentsOfChat(text: string): readonly Region[] {
 
 /** The turn that contains an offset. */
 export function turnAt({ turns }: Pick<Chat, 'turns'>, offset: number): Turn | undefined {
-  let low = 0;
-  let high = turns.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((turns[middle]?.start ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return turns[low - 1];
+  return turns[countUpTo(turns, offset, ({ start }) => start) - 1];
 }

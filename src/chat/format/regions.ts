@@ -4,16 +4,22 @@ export interface Region {
   readonly end: number;
 }
 
-/** The regions must be in order. */
-export function isWithin(regions: readonly Region[], offset: number): boolean {
+/** The number of items up to an offset, by binary search. The items must be in order. */
+export function countUpTo<T>(items: readonly T[], offset: number, offsetOf: (item: T) => number): number {
   let low = 0;
-  let high = regions.length;
+  let high = items.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((regions[middle]?.start ?? 0) <= offset) low = middle + 1;
+    const item = items[middle];
+    if (item !== undefined && offsetOf(item) <= offset) low = middle + 1;
     else high = middle;
   }
-  return offset < (regions[low - 1]?.end ?? 0);
+  return low;
+}
+
+/** The regions must be in order. */
+export function isWithin(regions: readonly Region[], offset: number): boolean {
+  return offset < (regions[countUpTo(regions, offset, ({ start }) => start) - 1]?.end ?? 0);
 }
 
 export function shiftRegions(regions: readonly Region[], by: number): readonly Region[] {

@@ -6,6 +6,7 @@ import type { Approval, ToolName } from '../../ports/tools.ts';
 import type { Chat, ChatProblem } from './chat.ts';
 import { readPreamble } from './legacy.ts';
 import { parseChat } from './parse.ts';
+import { insertion, lineEndOf } from './textEdit.ts';
 
 /** The settings of a chat or an agent. */
 export interface ChatSettings {
@@ -226,9 +227,9 @@ export function setFrontMatter(
   chat: Pick<Chat, 'frontMatter' | 'frontMatterStart'> = parseChat(chatText),
 ): TextEdit {
   const { frontMatter, frontMatterStart = 0 } = chat;
-  const eol = chatText.includes('\r\n') ? '\r\n' : '\n';
+  const eol = lineEndOf(chatText);
   const line = `${key}: ${renderValue(value)}`;
-  if (frontMatter === undefined) return insert(0, `---${eol}${line}${eol}---${eol}`);
+  if (frontMatter === undefined) return insertion(0, `---${eol}${line}${eol}---${eol}`);
   const edit = setInYaml(frontMatter, key, line, eol);
   return { ...edit, start: frontMatterStart + edit.start, end: frontMatterStart + edit.end };
 }
@@ -239,8 +240,8 @@ function setInYaml(yaml: string, key: string, line: string, eol: string): TextEd
   if (pair) return { ...rangeOfPair(yaml, pair), text: line };
   // In a flow mapping, insert after the opening brace.
   const brace = /^\s*\{/.exec(yaml)?.[0].length;
-  if (brace !== undefined && pairs.length > 0) return insert(brace, `${line}, `);
-  return insert(yaml.length, `${line}${eol}`);
+  if (brace !== undefined && pairs.length > 0) return insertion(brace, `${line}, `);
+  return insertion(yaml.length, `${line}${eol}`);
 }
 
 /** From the key to the end of its value, without the trailing line end of a block scalar. */
@@ -258,10 +259,6 @@ export function renderValue(value: SettingValue): string {
   if (typeof value !== 'string') return `[${value.map(renderValue).join(', ')}]`;
   const isWord = /^[A-Za-z][\w./@-]*$/.test(value) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(value);
   return isWord || value === 'off' ? value : JSON.stringify(value);
-}
-
-function insert(at: number, addition: string): TextEdit {
-  return { start: at, end: at, text: addition };
 }
 
 export type SettingKey = Exclude<keyof ChatSettings, 'agentTools'>;

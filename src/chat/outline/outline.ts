@@ -1,4 +1,4 @@
-import { beforeLineBreak } from '../../base/lines.ts';
+import { beforeLineBreak, endOfLine } from '../../base/lines.ts';
 import { isSummary } from '../edits/compact.ts';
 import { renderToolName } from '../format/calls.ts';
 import type { Chat, Turn } from '../format/chat.ts';
@@ -34,7 +34,7 @@ export function planOutline(text: string, chat: Chat, shapes: TurnShapes): reado
 }
 
 function turnEntry(text: string, turn: Turn, shape: TurnShape): OutlineEntry {
-  const region = { start: turn.start, end: endOfLastLine(text, turn) };
+  const region = { start: turn.start, end: Math.max(turn.start, beforeLineBreak(text, turn.end)) };
   const nameEnd = Math.min(endOfLine(text, turn.start), region.end);
   const children = [...callEntries(text, turn), ...headingEntries(text, shape.headings, region.end)];
   const calls = turn.calls.map(renderToolName).join(', ');
@@ -93,13 +93,4 @@ function nest(entries: readonly OutlineEntry[]): readonly OutlineEntry[] {
     open.push({ end: entry.end, children });
   }
   return top;
-}
-
-function endOfLastLine(text: string, { start, end }: Turn): number {
-  return Math.max(start, beforeLineBreak(text, end));
-}
-
-function endOfLine(text: string, start: number): number {
-  const newline = text.indexOf('\n', start);
-  return newline < 0 ? text.length : beforeLineBreak(text, newline + 1);
 }

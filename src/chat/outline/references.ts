@@ -1,3 +1,4 @@
+import { endOfLine, startOfLine } from '../../base/lines.ts';
 import type { ToolName } from '../../ports/tools.ts';
 import { readToolName, renderToolName } from '../format/calls.ts';
 import type { Chat, Turn } from '../format/chat.ts';
@@ -53,7 +54,7 @@ function patternAt(yaml: string, start: number, offset: number): ChatReference |
   const keys = [...yaml.matchAll(/^([A-Za-z]\w*):/gm)];
   const key = keys.findLast(({ index }) => index <= at);
   if (key?.[1] !== 'tools' || at < key.index + key[0].length) return undefined;
-  const lineStart = yaml.lastIndexOf('\n', at - 1) + 1;
+  const lineStart = startOfLine(yaml, at);
   const lineEnd = yaml.indexOf('\n', at);
   const line = yaml.slice(lineStart, lineEnd < 0 ? yaml.length : lineEnd);
   const word = wordAt(line.replace(/(?:^|\s)#.*$/, ''), at - lineStart, ITEM);
@@ -115,9 +116,8 @@ function toolOf(turn: Turn): { readonly tool?: string } {
 
 /** The last use that begins before the cursor on its line, otherwise the first one there. */
 export function useAt(text: string, uses: readonly AssetUse[], offset: number): AssetUse | undefined {
-  const start = text.lastIndexOf('\n', offset - 1) + 1;
-  const next = text.indexOf('\n', offset);
-  const end = next < 0 ? text.length : next;
+  const start = startOfLine(text, offset);
+  const end = endOfLine(text, offset);
   const onLine = uses.filter((use) => start <= use.offset && use.offset <= end);
   return onLine.findLast((use) => use.offset <= offset) ?? onLine[0];
 }

@@ -1,4 +1,4 @@
-import { visibleLine } from '../../base/lines.ts';
+import { startOfLine, visibleLine } from '../../base/lines.ts';
 import type { Turn } from '../format/chat.ts';
 import { commentsOfTurn } from '../format/comments.ts';
 import type { Role } from '../format/marker.ts';
@@ -75,7 +75,7 @@ function visibleMatch(body: string, word: string, comments: readonly Region[]): 
 }
 
 function snippetAt(text: string, { offset, comments }: Match): string {
-  const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
+  const lineStart = startOfLine(text, offset);
   const newline = text.indexOf('\n', offset);
   const lineEnd = newline < 0 ? text.length : newline;
   const start = Math.max(lineStart, offset - CHARS_BEFORE);

@@ -1,11 +1,19 @@
-import { eachLine, type Line, trimBlankLines } from '../../base/lines.ts';
+import {
+  beforeLineBreak,
+  eachLine,
+  endOfLine,
+  type Line,
+  startOfLine,
+  trimBlankLines,
+} from '../../base/lines.ts';
 import type { TextEdit } from '../../ports/document.ts';
 
 import type { Chat, Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
 import { readMarker, renderMarker } from '../format/marker.ts';
 import { nextAction } from '../format/nextAction.ts';
-import { parseChat, turnBody } from '../format/parse.ts';
+import { isEmptyTurn, parseChat } from '../format/parse.ts';
+import { insertion, insertLines } from '../format/textEdit.ts';
 import { readReplyText } from './escape.ts';
 import { ReplyLines } from './lines.ts';
 import { type Cut, countClosingLines, readCut, renderCut, stepReplyLine } from './notes.ts';
@@ -23,18 +31,17 @@ export function openReply(text: string, id: string): TextEdit | undefined {
   if (chat.endsInFence) return undefined;
   const cursor = renderCut({ kind: 'writing', id });
   let end = chat.turns.length;
-  while (isEmpty(text, chat.turns[end - 1], 'user')) end -= 1;
+  const isEmpty = (turn: Turn | undefined, role: Turn['role']) =>
+    turn?.role === role && isEmptyTurn(text, turn);
+  while (isEmpty(chat.turns[end - 1], 'user')) end -= 1;
   const last = chat.turns[end - 1];
-  if (last && isEmpty(text, last, 'assistant')) {
+  if (last && isEmpty(last, 'assistant')) {
     const gap = text.slice(0, last.bodyStart).endsWith('\n') ? '' : '\n';
     const follows = last.end < text.length ? '\n' : '';
     return { start: last.bodyStart, end: last.end, text: `${gap}${cursor}\n${follows}` };
   }
   const at = chat.turns[end]?.start ?? text.length;
-  const before = text.slice(Math.max(0, at - 4), at).replaceAll('\r', '');
-  const gap = at === 0 || before.endsWith('\n\n') ? '' : before.endsWith('\n') ? '\n' : '\n\n';
-  const follows = at < text.length ? '\n' : '';
-  return { start: at, end: at, text: `${gap}${renderMarker('assistant')}\n${cursor}\n${follows}` };
+  return insertLines(text, at, `${renderMarker('assistant')}\n${cursor}\n`);
 }
 
 /** A caller that reads a chat repeatedly can pass a faster parser. */
@@ -44,12 +51,12 @@ export function appendToReply(
   text: string,
   id: string,
   addition: string,
-  read: ParseChat = parseChat,
+  parse: ParseChat = parseChat,
 ): TextEdit | undefined {
-  const cursor = findCursor(text, id, read);
+  const cursor = findCursor(text, id, parse);
   if (!cursor) return undefined;
-  const at = cursor.isFirst ? cursor.lineStart : endOfLineAbove(text, cursor.lineStart);
-  return { start: at, end: at, text: cursor.isFirst && addition !== '' ? `${addition}\n` : addition };
+  const at = cursor.isFirst ? cursor.lineStart : beforeLineBreak(text, cursor.lineStart);
+  return insertion(at, cursor.isFirst && addition !== '' ? `${addition}\n` : addition);
 }
 
 export type ReplyOutcome =
@@ -60,23 +67,23 @@ export type ReplyOutcome =
 export function closeReply(
   text: string,
   id: string,
-  ending: ReplyOutcome,
-  read: ParseChat = parseChat,
+  outcome: ReplyOutcome,
+  parse: ParseChat = parseChat,
 ): TextEdit | undefined {
-  const cursor = findCursor(text, id, read);
+  const cursor = findCursor(text, id, parse);
   if (!cursor) return undefined;
-  const note = ending.kind === 'whole' ? '' : renderEnding(ending);
+  const note = outcome.kind === 'whole' ? '' : renderInterruption(outcome);
   const typedBefore = text.slice(cursor.lineStart, cursor.start).trim() !== '';
   const typedBehind = text.slice(cursor.end, cursor.lineEnd).trim() !== '';
   if (typedBefore) {
-    const written = note && `${typedBefore ? '\n' : ''}${note}${typedBehind ? '\n' : ''}`;
+    const written = note && `\n${note}${typedBehind ? '\n' : ''}`;
     return { start: cursor.start, end: cursor.end, text: written };
   }
   const end = typedBehind ? cursor.end : startOfNextWords(text, cursor.lineEnd);
   const gap = gapBefore(text, end);
   if (note === '') return { start: endOfWordsAbove(text, cursor.lineStart), end, text: gap };
   // Trailing white space may be inside code, so it is kept.
-  return { start: endOfLineAbove(text, cursor.lineStart), end, text: `\n${note}${gap}` };
+  return { start: beforeLineBreak(text, cursor.lineStart), end, text: `\n${note}${gap}` };
 }
 
 /** Text that the user has typed below the cursor becomes the next user turn. */
@@ -110,11 +117,7 @@ export function partialReply(text: string, id?: string): PartialReply | undefine
   return place && readPartialReply(text.slice(place.turn.bodyStart, place.keptEnd));
 }
 
-function isEmpty(text: string, turn: Turn | undefined, role: Turn['role']): boolean {
-  return turn?.role === role && turnBody(text, turn).trim() === '';
-}
-
-function renderEnding({ reason, closeFence }: Extract<ReplyOutcome, { kind: 'interrupted' }>): string {
+function renderInterruption({ reason, closeFence }: Extract<ReplyOutcome, { kind: 'interrupted' }>): string {
   const note = renderCut({ kind: 'interrupted', reason, inCode: closeFence !== undefined });
   return closeFence === undefined ? note : `${closeFence}\n${note}`;
 }
@@ -129,19 +132,18 @@ interface Cursor {
   readonly isFirst: boolean;
 }
 
-function findCursor(text: string, id: string, read: ParseChat): Cursor | undefined {
+function findCursor(text: string, id: string, parse: ParseChat): Cursor | undefined {
   const note = renderCut({ kind: 'writing', id });
   const ownLine = text.lastIndexOf(`\n${note}`);
   const start = ownLine >= 0 ? ownLine + 1 : text.lastIndexOf(note);
-  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
+  const lineStart = startOfLine(text, start);
   if (start < 0 || lineStart === 0) return undefined;
   const above = text.slice(0, lineStart);
-  const turn = read(above).turns.at(-1);
+  const turn = parse(above).turns.at(-1);
   // A fence that the user is typing further up may hide the marker.
   const markers = turn?.role === 'assistant' ? [] : hiddenMarkers(above, turn?.bodyStart ?? 0);
   if (turn?.role !== 'assistant' && markers.length === 0) return undefined;
-  const newline = text.indexOf('\n', start);
-  const lineEnd = newline < 0 ? text.length : newline - (text[newline - 1] === '\r' ? 1 : 0);
+  const lineEnd = endOfLine(text, start);
   const isFirst = turn?.bodyStart === lineStart || markers.at(-1)?.next === lineStart;
   return { lineStart, start, end: start + note.length, lineEnd, isFirst };
 }
@@ -151,15 +153,9 @@ function hiddenMarkers(text: string, from: number): readonly Line[] {
   return [...eachLine(text, from)].filter((line) => readMarker(line.text)?.role === 'assistant');
 }
 
-function endOfLineAbove(text: string, lineStart: number): number {
-  return lineStart - (text[lineStart - 2] === '\r' ? 2 : 1);
-}
-
 function endOfWordsAbove(text: string, lineStart: number): number {
   const above = text.slice(0, lineStart);
-  const words = above.trimEnd().length;
-  const newline = above.indexOf('\n', words);
-  return newline < 0 ? above.length : newline - (above[newline - 1] === '\r' ? 1 : 0);
+  return endOfLine(above, above.trimEnd().length);
 }
 
 function startOfNextWords(text: string, from: number): number {
@@ -167,47 +163,41 @@ function startOfNextWords(text: string, from: number): number {
   return text.length;
 }
 
-interface CutPlace {
-  readonly turn: Turn;
-  /** The end of the reply, without the lines that were added when it was cut. */
-  readonly keptEnd: number;
-  readonly noteEnd: number;
-}
-
-function findCut(text: string, turn: Turn | undefined): CutPlace | undefined {
+/** `keptEnd` is the end of the reply, without the lines that were added when it was cut. */
+function findCut(text: string, turn: Turn | undefined) {
   if (!turn?.cut) return undefined;
   const lines = [...eachLine(text.slice(0, turn.end), turn.bodyStart)];
   const at = lines.findLastIndex((line) => readCut(line.text) !== undefined);
   const note = lines[at];
   if (!note) return undefined;
   const kept = lines.slice(0, at);
-  dropHalfCalls(kept);
-  dropClosing(kept, turn.cut);
+  dropPartialCalls(kept);
+  dropClosingLines(kept, turn.cut);
   const last = kept.at(-1);
   const keptEnd = last ? last.start + last.text.length : turn.bodyStart;
   return { turn, keptEnd, noteEnd: note.start + note.text.indexOf('-->') + 3 };
 }
 
 /** Drops incomplete calls, which the model repeats. */
-function dropHalfCalls(lines: Line[]): void {
-  const halves: { readonly from: number; readonly to: number }[] = [];
+function dropPartialCalls(lines: Line[]): void {
+  const partial: { readonly from: number; readonly to: number }[] = [];
   const fences = new FenceReader();
   let from = -1;
   for (const [at, line] of lines.entries()) {
     const state = stepReplyLine(fences, line.text);
     if (state === 'opened') from = fences.open?.info.startsWith('tool_call_partial') ? at : -1;
-    if (state === 'closed' && from >= 0) halves.push({ from, to: at });
+    if (state === 'closed' && from >= 0) partial.push({ from, to: at });
     if (state === 'closed') from = -1;
   }
-  for (const half of halves.toReversed()) {
-    if (lines.slice(half.to + 1).some((line) => line.text.trim() !== '')) return;
-    const gap = lines[half.from - 1]?.text === '' ? 1 : 0;
-    lines.length = half.from - gap;
+  for (const call of partial.toReversed()) {
+    if (lines.slice(call.to + 1).some((line) => line.text.trim() !== '')) return;
+    const gap = lines[call.from - 1]?.text === '' ? 1 : 0;
+    lines.length = call.from - gap;
   }
 }
 
 /** Drops the lines that closed the code in which the reply was cut. */
-function dropClosing(lines: Line[], cut: Cut): void {
+function dropClosingLines(lines: Line[], cut: Cut): void {
   const count = countClosingLines(lines.map((line) => line.text));
   if (count > 0) lines.length -= count;
   else if (cut.kind === 'interrupted' && cut.inCode && /^(`{3,}|~{3,})$/.test(lines.at(-1)?.text ?? '')) {

@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
-import { editedText, planRegeneration } from '../../chat/edits/fork.ts';
+import { planRegeneration } from '../../chat/edits/fork.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
 import { nextAction, pendingCalls } from '../../chat/format/nextAction.ts';
 import { turnAt } from '../../chat/format/parse.ts';
+import { editedText } from '../../chat/format/textEdit.ts';
 import type { RunOutcome, TextEdit } from '../../ports/document.ts';
 
 import { findChat, selectArguments } from '../chat/chatFiles.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { editedText, planRegeneration, replyStarts } from '../../../../src/chat/edits/fork.ts';
+import { planRegeneration, replyStarts } from '../../../../src/chat/edits/fork.ts';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
+import { editedText } from '../../../../src/chat/format/textEdit.ts';
 
 /** The text with `|` where the cursor is → what is left of it, with a `!` in front when later words would go. */
 function regenerated(marked: string): string | undefined {
