@@ -1,3 +1,5 @@
+import { fence, inlineCode } from '../format/fence.ts';
+
 export interface FileLink {
   readonly label: string;
   readonly target: string;
@@ -47,9 +49,8 @@ export interface Quote {
  */
 export function quoteLines({ file, firstLine, lastLine, language, text }: Quote): string {
   const lines = firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine}–${lastLine}`;
-  const fence = '`'.repeat(Math.max(3, longestRun(text) + 1));
-  const code = text.endsWith('\n') ? text : `${text}\n`;
-  return `${inlineCode(file)}, ${lines}:\n\n${fence}${infoFor(language)}\n${code}${fence}\n\n`;
+  const name = inlineCode(file.replace(/[\p{C}\s]+/gu, ' ').trim());
+  return `${name}, ${lines}:\n\n${fence(text.replace(/\n$/, ''), infoFor(language))}\n\n`;
 }
 
 const QUOTE = /^\s*`[^\n]*`, lines? \d+(?:–\d+)?:\n\n(`{3,})[^\n]*\n/;
@@ -66,17 +67,4 @@ export function textAfterQuote(body: string): string {
 /** A word with a meaning in a chat is not a language. */
 function infoFor(language: string): string {
   return /^(?!tool_call|reasoning)[\w+#.-]+$/.test(language) ? language : 'text';
-}
-
-function inlineCode(words: string): string {
-  const line = words.replace(/[\p{C}\s]+/gu, ' ').trim();
-  const ticks = '`'.repeat(longestRun(line) + 1);
-  const gap = line.startsWith('`') || line.endsWith('`') ? ' ' : '';
-  return `${ticks}${gap}${line}${gap}${ticks}`;
-}
-
-function longestRun(text: string): number {
-  let longest = 0;
-  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
-  return longest;
 }

@@ -98,8 +98,19 @@ function closes(fence: Fence, line: string): boolean {
 
 /** Wraps text in a fence that the text cannot close. */
 export function fence(text: string, info = ''): string {
-  let length = 3;
-  for (const [run] of text.matchAll(/`{3,}/g)) length = Math.max(length, run.length + 1);
-  const ticks = '`'.repeat(length);
+  const ticks = '`'.repeat(Math.max(3, longestRun(text) + 1));
   return `${ticks}${info}\n${text}\n${ticks}`;
+}
+
+/** Renders one line as inline code, in which nothing is a link or a tag. */
+export function inlineCode(line: string): string {
+  const ticks = '`'.repeat(longestRun(line) + 1);
+  const pad = line.startsWith('`') || line.endsWith('`') ? ' ' : '';
+  return `${ticks}${pad}${line}${pad}${ticks}`;
+}
+
+function longestRun(text: string): number {
+  let longest = 0;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  return longest;
 }
