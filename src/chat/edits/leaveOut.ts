@@ -18,7 +18,7 @@ export function leaveOutRegion(
   const hide = (end: number): boolean => {
     const piece = text.slice(from, end);
     if (/<!--|-->/.test(piece)) return false;
-    pieces.push(hidden(piece));
+    pieces.push(commentOut(piece));
     return true;
   };
   for (const comment of findComments(body)) {
@@ -43,7 +43,7 @@ export function leaveOutTurn(text: string, turn: Turn): TextEdit | undefined {
 }
 
 /** White space stays outside, so that the next turn still begins on its own line. */
-function hidden(piece: string): string {
+function commentOut(piece: string): string {
   const words = piece.trim();
   if (words === '') return piece;
   const at = piece.indexOf(words);

@@ -47,8 +47,8 @@ export function readCallInfo(info: string): (ToolName & { readonly id?: string }
   const [word, name, id, ...rest] = info.split(/[ \t]+/);
   if (word !== 'tool_call') return undefined;
   const called = name === undefined ? undefined : readToolName(name);
-  if (!called) return 'A tool call names its tool as SERVER.TOOL: ```tool_call SERVER.TOOL';
-  if (rest.length > 0) return 'A tool call has a name and an id, and nothing more on its first line.';
+  if (!called) return 'A tool call must name its tool as SERVER.TOOL: ```tool_call SERVER.TOOL';
+  if (rest.length > 0) return 'The first line of a tool call must contain only a name and an id.';
   return id === undefined ? called : { ...called, id };
 }
 
@@ -64,7 +64,7 @@ export function renderToolName({ server, tool }: ToolName): string {
   return `${server}.${encodeName(tool)}`;
 }
 
-export type ParsedArguments =
+type ParsedArguments =
   | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly message: string };
 

@@ -72,8 +72,7 @@ function splitBlocks(body: string, hidden: readonly Region[]) {
   const inHidden = new RegionCursor(hidden);
   let start = 0;
   for (const line of eachLine(body)) {
-    if (line.start < start) continue;
-    if (inHidden.contains(line.start)) continue;
+    if (line.start < start || inHidden.contains(line.start)) continue;
     const isBlank = line.text.trim() === '';
     const definition = line.start === start && !isBlank ? readDefinition(body, line.start) : undefined;
     if (definition) {
@@ -109,18 +108,7 @@ class RegionCursor {
   }
 }
 
-interface FoundLink {
-  readonly target: string;
-  readonly label: string;
-  readonly isImage: boolean;
-  readonly offset: number;
-  readonly end: number;
-}
-
-interface Bracket {
-  readonly offset: number;
-  readonly isImage: boolean;
-}
+type FoundLink = Omit<AnyLink, 'local'>;
 
 const HTML_TAG =
   /^<(?:[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*|\/?[A-Za-z][A-Za-z0-9-]*(?:\s+[^\s"'=<>`/]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*\s*\/?)>/;
@@ -136,7 +124,7 @@ class LinkScanner {
   readonly #block: Region;
   readonly #hidden: RegionCursor;
   readonly #definitions: ReadonlyMap<string, string>;
-  readonly #open: Bracket[] = [];
+  readonly #open: Pick<AnyLink, 'offset' | 'isImage'>[] = [];
   /** The number of open brackets that contain a link. */
   #holdLink = 0;
   readonly #found: FoundLink[] = [];
@@ -211,8 +199,7 @@ class LinkScanner {
   /** `(target "title")` */
   #inlineDestination(at: number): Destination | undefined {
     if (this.#body[at] !== '(') return undefined;
-    const { end: blockEnd } = this.#block;
-    const text = this.#body.slice(0, blockEnd);
+    const text = this.#body.slice(0, this.#block.end);
     const start = skipSpace(text, at + 1);
     if (text[start] === ')') return { target: '', end: start + 1 };
     const destination = readDestination(text, start);

@@ -85,6 +85,19 @@ export function isEmptyTurn(text: string, turn: Turn): boolean {
   return turnBody(text, turn).trim() === '';
 }
 
+/** All comments of a chat; they are not sent to the model. */
+export function commentsOfChat(text: string): readonly Region[] {
+  if (!text.includes('<!--')) return [];
+  return parseChat(text).turns.flatMap((turn) =>
+    shiftRegions(commentsOfTurn(turnBody(text, turn), turn.role), turn.bodyStart),
+  );
+}
+
+/** The turn that contains an offset. */
+export function turnAt({ turns }: Pick<Chat, 'turns'>, offset: number): Turn | undefined {
+  return turns[countUpTo(turns, offset, ({ start }) => start) - 1];
+}
+
 type UnclosedCall = Omit<WrittenCall, 'end' | 'argumentsText' | 'closed'> & { readonly bodyStart: number };
 
 class TurnReader {
@@ -254,11 +267,11 @@ export class ChatReader {
   #firstToParse(same: number): number {
     const { turns } = this.#chat;
     let at = countUpTo(turns, same, ({ bodyStart }) => bodyStart) - 1;
-    while (at >= 0 && !this.#beginsAfresh(at)) at -= 1;
+    while (at >= 0 && !this.#isIndependent(at)) at -= 1;
     return at;
   }
 
-  #beginsAfresh(at: number): boolean {
+  #isIndependent(at: number): boolean {
     const turn = this.#chat.turns[at];
     if (!turn || turn.role === 'tool' || turn.start === turn.bodyStart) return false;
     // A marker at the end of the file may still change while typing.
@@ -273,17 +286,4 @@ function samePrefix(a: string, b: string): number {
     while (same + size <= end && a.slice(same, same + size) === b.slice(same, same + size)) same += size;
   }
   return same;
-}
-
-/** All comments of a chat; they are not sent to the model. */
-export function commentsOfChat(text: string): readonly Region[] {
-  if (!text.includes('<!--')) return [];
-  return parseChat(text).turns.flatMap((turn) =>
-    shiftRegions(commentsOfTurn(turnBody(text, turn), turn.role), turn.bodyStart),
-  );
-}
-
-/** The turn that contains an offset. */
-export function turnAt({ turns }: Pick<Chat, 'turns'>, offset: number): Turn | undefined {
-  return turns[countUpTo(turns, offset, ({ start }) => start) - 1];
 }

@@ -26,7 +26,7 @@ export interface ChatSettings {
   readonly title?: string;
 }
 
-export interface ParsedSettings {
+interface ParsedSettings {
   readonly settings: ChatSettings;
   /** With offsets in the file. */
   readonly problems: readonly ChatProblem[];
@@ -52,7 +52,7 @@ export function readSettings(
 const NONE: ParsedSettings = { settings: {}, problems: [] };
 
 /** The strictest value, used if a restricting setting is invalid. */
-const WHEN_WRONG: ReadonlyMap<string, Partial<ChatSettings>> = new Map<string, Partial<ChatSettings>>([
+const STRICTEST: ReadonlyMap<string, Partial<ChatSettings>> = new Map<string, Partial<ChatSettings>>([
   ['approve', { approve: 'ask' }],
   ['servers', { servers: [] }],
   ['tools', { tools: [] }],
@@ -75,7 +75,7 @@ function readFrontMatter(yaml: string, start: number): ParsedSettings {
     const read = readSetting(key, plainValue(pair.value));
     settings = { ...settings, ...read.settings, ...(errors.length > 0 ? { approve: 'ask' } : {}) };
     if (read.problem !== undefined) {
-      const stopsRun = DECISIVE.has(key) ? { stopsRun: true } : {};
+      const stopsRun = STOPS_RUN.has(key) ? { stopsRun: true } : {};
       problems.push({ offset: start + offset, message: read.problem, ...stopsRun });
     }
   }
@@ -83,31 +83,31 @@ function readFrontMatter(yaml: string, start: number): ParsedSettings {
 }
 
 /** An invalid value of these settings stops the run. */
-const DECISIVE: ReadonlySet<string> = new Set(['model', 'agent', 'servers', 'tools', 'approve']);
+const STOPS_RUN: ReadonlySet<string> = new Set(['model', 'agent', 'servers', 'tools', 'approve']);
 
 function readSetting(key: string, value: unknown): { settings: Partial<ChatSettings>; problem?: string } {
   const rule = settingRule(key);
-  if (!rule) return { settings: {}, problem: `There is no setting “${shorten(key)}”: it is ignored.` };
+  if (!rule) return { settings: {}, problem: unknownSetting(key) };
   if (value === null && key !== 'approve') return { settings: {} };
   const read = rule.read(value);
   if (typeof read !== 'string') return { settings: read };
-  const instead = WHEN_WRONG.get(key);
-  const effect = instead ? `it counts as ${key === 'approve' ? 'ask' : 'an empty list'}` : 'it is ignored';
-  return { settings: instead ?? {}, problem: `“${key}” ${read}: ${effect}.` };
+  const instead = STRICTEST.get(key);
+  const effect = instead ? `${key === 'approve' ? '“ask”' : 'an empty list'} is used` : 'it is ignored';
+  return { settings: instead ?? {}, problem: `“${key}” must be ${read}; ${effect}.` };
 }
 
-function shorten(key: string): string {
-  return key.length > 40 ? `${key.slice(0, 40)}…` : key;
+function unknownSetting(key: string): string {
+  return `Unknown setting “${key.length > 40 ? `${key.slice(0, 40)}…` : key}”; it is ignored.`;
 }
 
-export interface SettingPairs {
+interface SettingPairs {
   readonly pairs: readonly Pair[];
   readonly errors: readonly ChatProblem[];
 }
 
 /** Aliases are not resolved, so that a few lines cannot expand to gigabytes. */
 function readPairs(yaml: string): SettingPairs {
-  if (yaml.length > MAX_FRONT_MATTER_CHARS) return failed('The front matter is too long to be read.');
+  if (yaml.length > MAX_FRONT_MATTER_CHARS) return failed('The front matter is too long.');
   try {
     const document = parseDocument(yaml, { prettyErrors: false, logLevel: 'silent' });
     const errors = document.errors.map(({ pos, message }) => ({
@@ -118,10 +118,10 @@ function readPairs(yaml: string): SettingPairs {
     if (isMap(contents)) return { pairs: contents.items, errors };
     const isEmpty = contents === null || (isScalar(contents) && contents.value === null);
     if (isEmpty || errors.length > 0) return { pairs: [], errors };
-    return failed('The front matter is not a list of settings such as “model: NAME”.');
+    return failed('The front matter must contain settings such as “model: NAME”.');
   } catch {
     // Deeply nested brackets overflow the stack of the YAML parser.
-    return failed('The front matter cannot be read.');
+    return failed('The front matter cannot be parsed.');
   }
 }
 
@@ -168,7 +168,7 @@ function readPreambleEntry(key: string, value: string): ReturnType<typeof readSe
   if (key === 'selectedConfig') return readSetting('model', value);
   if (key === 'maxTokens') return readSetting('maxTokens', Number(value));
   if (key === 'reasoningEffort') return readSetting('reasoning', EFFORTS.get(value.toLowerCase()));
-  return { settings: {}, problem: `There is no setting “${shorten(key)}”: it is ignored.` };
+  return { settings: {}, problem: unknownSetting(key) };
 }
 
 /** The chat's settings override the agent's, but restrictions of both apply. */
@@ -263,7 +263,7 @@ export function renderValue(value: SettingValue): string {
 
 export type SettingKey = Exclude<keyof ChatSettings, 'agentTools'>;
 
-export interface SettingRule {
+interface SettingRule {
   readonly takes: 'text' | 'list' | 'count' | 'number' | 'choice';
   readonly choices?: readonly string[];
   /** Returns what the value must be, as a string, if it is invalid. Empty values are valid except for `approve`. */
@@ -284,8 +284,8 @@ const RULES: Readonly<Record<SettingKey, SettingRule>> = {
   maxSteps: count('maxSteps'),
   maxTokens: count('maxTokens'),
   temperature: { takes: 'number', read: readTemperature },
-  approve: choice('approve', APPROVALS, 'is ask, auto-readonly or auto'),
-  reasoning: choice('reasoning', REASONINGS, 'is off, low, medium or high'),
+  approve: choice('approve', APPROVALS, 'ask, auto-readonly or auto'),
+  reasoning: choice('reasoning', REASONINGS, 'off, low, medium or high'),
 };
 
 /** In the order in which completion offers them. */
@@ -302,7 +302,7 @@ export function isSettingKey(key: string): key is SettingKey {
 function text(key: 'model' | 'agent' | 'system' | 'title'): SettingRule {
   return {
     takes: 'text',
-    read: (value) => (typeof value === 'string' && value.trim() !== '' ? { [key]: value } : 'is a text'),
+    read: (value) => (typeof value === 'string' && value.trim() !== '' ? { [key]: value } : 'text'),
   };
 }
 
@@ -310,7 +310,9 @@ function count(key: 'maxSteps' | 'maxTokens'): SettingRule {
   return {
     takes: 'count',
     read: (value) =>
-      Number.isSafeInteger(value) && Number(value) > 0 ? { [key]: Number(value) } : 'is a number from 1 on',
+      Number.isSafeInteger(value) && Number(value) > 0
+        ? { [key]: Number(value) }
+        : 'a whole number of at least 1',
   };
 }
 
@@ -319,7 +321,7 @@ function list(key: 'servers' | 'tools'): SettingRule {
     takes: 'list',
     read: (value) => {
       const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-      return items.every((item) => typeof item === 'string') ? { [key]: items } : 'is a list of names';
+      return items.every((item) => typeof item === 'string') ? { [key]: items } : 'a list of names';
     },
   };
 }
@@ -333,8 +335,8 @@ function choice(key: 'approve' | 'reasoning', choices: readonly string[], otherw
 }
 
 function readTemperature(value: unknown): Partial<ChatSettings> | string {
-  const fits = typeof value === 'number' && value >= 0 && value <= MAX_TEMPERATURE;
-  return fits ? { temperature: value } : `is a number from 0 to ${MAX_TEMPERATURE}`;
+  const isValid = typeof value === 'number' && value >= 0 && value <= MAX_TEMPERATURE;
+  return isValid ? { temperature: value } : `a number from 0 to ${MAX_TEMPERATURE}`;
 }
 
 const STRICT_FIRST: readonly Approval[] = ['ask', 'auto-readonly', 'auto'];

@@ -32,10 +32,6 @@ export class ReplyEscaper {
   readonly #lines = new ReplyLines('write');
   #emitted = '';
 
-  get inFence(): boolean {
-    return this.closingFence() !== undefined;
-  }
-
   push(chunk: string): string {
     return this.#emit(this.#lines.push(this.#invisible.push(chunk)));
   }

@@ -4,20 +4,21 @@
  * preview could be in, and only code in all of them counts as code.
  */
 
-interface Outside {
-  readonly kind: 'outside';
-}
-
-/** Outside code in a preview without math, where another preview may be in a formula. */
-interface Plain {
-  readonly kind: 'plain';
-}
-
-/** Opened at column 0; only its own end closes it. */
-interface TopFence {
-  readonly kind: 'top';
-  readonly ticks: string;
-}
+type State =
+  | { readonly kind: 'outside' }
+  /** Outside code in a preview without math, where another preview may be in a formula. */
+  | { readonly kind: 'plain' }
+  /** Opened at column 0; only its own end closes it. */
+  | { readonly kind: 'top'; readonly ticks: string }
+  /** Opened in a quote: code in every preview while lines have the same prefix. */
+  | { readonly kind: 'quote'; readonly ticks: string; readonly prefix: string }
+  | ItemFence
+  | LooseFence
+  /**
+   * A `$$` block, which previews with math do not read as Markdown. While lines are indented as far as `column`,
+   * only its own end closes it; `undefined` if unknown.
+   */
+  | { readonly kind: 'formula'; readonly column: number | undefined };
 
 /** Opened in a list item or slightly indented: code in every preview while lines are indented at least as far. */
 interface ItemFence {
@@ -28,13 +29,6 @@ interface ItemFence {
   readonly base: number;
 }
 
-/** Opened in a quote: code in every preview while lines have the same prefix. */
-interface QuoteFence {
-  readonly kind: 'quote';
-  readonly ticks: string;
-  readonly prefix: string;
-}
-
 /** Opened elsewhere: its list or quote may end first, or it may not be a fence. */
 interface LooseFence {
   readonly kind: 'loose';
@@ -43,22 +37,13 @@ interface LooseFence {
   readonly margin: string | undefined;
 }
 
-/** A `$$` block, which previews with math do not read as Markdown. */
-interface Formula {
-  readonly kind: 'formula';
-  /** While lines are indented this far, only its own end closes it; `undefined` if unknown. */
-  readonly column: number | undefined;
-}
-
-type State = Outside | Plain | TopFence | ItemFence | QuoteFence | LooseFence | Formula;
-
 interface Above {
   readonly items: readonly number[];
   readonly isBlank: boolean;
 }
 
-const OUTSIDE: Outside = { kind: 'outside' };
-const PLAIN: Plain = { kind: 'plain' };
+const OUTSIDE: State = { kind: 'outside' };
+const PLAIN: State = { kind: 'plain' };
 const OPENING = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>))*[ \t]*)(`{3,}(?=[^`]*$)|~{3,})/;
 const FORMULA_OPENING = /^[\s>*+\-0-9.)]*\$\$/;
 const MAX_STATES = 12;
@@ -66,14 +51,15 @@ const MAX_STATES = 12;
 export class PreviewFences {
   #states: readonly State[] = [OUTSIDE];
   /** There were too many states to follow, so nothing is certain. */
-  #lost = false;
+  #isAmbiguous = false;
   #above: Above = { items: [], isBlank: true };
   readonly #longest = { '`': 2, '~': 2 };
 
   /** The next line is code in every preview if it stays in its list or quote. */
   get isCode(): boolean {
     return (
-      !this.#lost && this.#states.every(({ kind }) => kind === 'top' || kind === 'item' || kind === 'quote')
+      !this.#isAmbiguous &&
+      this.#states.every(({ kind }) => kind === 'top' || kind === 'item' || kind === 'quote')
     );
   }
 
@@ -83,21 +69,23 @@ export class PreviewFences {
    */
   isCodeLine(line: string, isWhole: boolean): boolean | undefined {
     if (!this.isCode) return false;
-    const answers = this.#states.map((state) => keeps(state, line, isWhole));
+    const answers = this.#states.map((state) => staysInside(state, line, isWhole));
     if (answers.includes(false)) return false;
     return answers.includes(undefined) ? undefined : true;
   }
 
   /** The next line is outside code in every preview. */
   get isOutside(): boolean {
-    return !this.#lost && this.#states.every(({ kind }) => kind === 'outside' || kind === 'plain');
+    return !this.#isAmbiguous && this.#states.every(({ kind }) => kind === 'outside' || kind === 'plain');
   }
 
   /** The next line is in a formula in every preview with math. */
   get inFormula(): boolean {
     const isFormula = this.#states.some((state) => state.kind === 'formula' && state.column !== undefined);
     return (
-      !this.#lost && isFormula && this.#states.every(({ kind }) => kind === 'formula' || kind === 'plain')
+      !this.#isAmbiguous &&
+      isFormula &&
+      this.#states.every(({ kind }) => kind === 'formula' || kind === 'plain')
     );
   }
 
@@ -110,8 +98,8 @@ export class PreviewFences {
       for (const each of stepState(state, line, this.#above)) next.set(JSON.stringify(each), each);
     }
     const items = this.#stepItems(line);
-    this.#lost ||= next.size > MAX_STATES;
-    if (!this.#lost) this.#states = [...next.values()];
+    this.#isAmbiguous ||= next.size > MAX_STATES;
+    if (!this.#isAmbiguous) this.#states = [...next.values()];
     this.#above = { items, isBlank: isBlank(line) };
   }
 
@@ -120,9 +108,9 @@ export class PreviewFences {
     const { items } = this.#above;
     if (this.isOutside) return readListLine(items, line, this.#above.isBlank).items;
     const isInItem = this.#states.every(
-      (state) => ['item', 'formula', 'plain'].includes(state.kind) && keeps(state, line, true) === true,
+      (state) => ['item', 'formula', 'plain'].includes(state.kind) && staysInside(state, line, true) === true,
     );
-    return isInItem && !this.#lost ? items : [];
+    return isInItem && !this.#isAmbiguous ? items : [];
   }
 
   /**
@@ -136,9 +124,12 @@ export class PreviewFences {
     const lines: string[] = [];
     // Closes a formula, or is a formula of its own. It comes first because some previews drop the line after
     // a formula that ended with its list, and that line must not open a fence.
-    if (this.#lost || this.#states.some(({ kind }) => kind === 'formula')) lines.push('$$ $$');
+    if (this.#isAmbiguous || this.#states.some(({ kind }) => kind === 'formula')) lines.push('$$ $$');
     for (const character of ['`', '~'] as const) {
-      if (!this.#lost && !this.#states.some((each) => 'ticks' in each && each.ticks.startsWith(character))) {
+      if (
+        !this.#isAmbiguous &&
+        !this.#states.some((each) => 'ticks' in each && each.ticks.startsWith(character))
+      ) {
         continue;
       }
       const ticks = character.repeat(this.#longest[character] + 1);
@@ -153,19 +144,19 @@ function stepState(state: State, line: string, above: Above): readonly State[] {
     case 'outside':
       return stepOutside(line, above);
     case 'top':
-      return closes(state.ticks, line) <= MAX_INDENT ? [OUTSIDE] : [state];
+      return closingColumn(state.ticks, line) <= MAX_INDENT ? [OUTSIDE] : [state];
     case 'plain':
-      return isFormula(line) ? [PLAIN] : stepOutside(line, above).map(asPlain);
+      return opensFormula(line) ? [PLAIN] : stepOutside(line, above).map(asPlain);
     case 'formula':
       if (line.trimEnd().endsWith('$$')) return [OUTSIDE];
-      if (keeps(state, line, true)) return [state];
+      if (staysInside(state, line, true)) return [state];
       // If the list has ended, the formula may include this line.
       return [{ kind: 'formula', column: undefined }, ...stepOutside(line, above), OUTSIDE];
     case 'item':
-      return keeps(state, line, true) ? stepItem(state, line) : leave(state, line, above);
+      return staysInside(state, line, true) ? stepItem(state, line) : leaveContainer(state, line, above);
     case 'quote':
-      if (!keeps(state, line, true)) return leave(state, line, above);
-      return closes(state.ticks, line.slice(state.prefix.length)) <= MAX_INDENT ? [OUTSIDE] : [state];
+      if (!staysInside(state, line, true)) return leaveContainer(state, line, above);
+      return closingColumn(state.ticks, line.slice(state.prefix.length)) <= MAX_INDENT ? [OUTSIDE] : [state];
     case 'loose':
       return stepLoose(state, line, above);
   }
@@ -178,7 +169,7 @@ function stepOutside(line: string, above: Above): readonly State[] {
     // A line with a `|` may also be a table header.
     return line.includes('|') ? [opened, OUTSIDE] : [opened];
   }
-  if (!isFormula(line)) return [OUTSIDE];
+  if (!opensFormula(line)) return [OUTSIDE];
   const { words, column, beginsBlock } = readListLine(above.items, line, above.isBlank);
   const isSure = beginsBlock && words.startsWith('$$') && !line.includes('\t');
   return isSure ? [PLAIN, { kind: 'formula', column }] : [OUTSIDE, { kind: 'formula', column: undefined }];
@@ -193,7 +184,7 @@ function openFence(before: string, ticks: string, line: string, above: Above): S
 }
 
 /** Whether a formula may begin on the line without ending on it. */
-function isFormula(line: string): boolean {
+function opensFormula(line: string): boolean {
   const opening = FORMULA_OPENING.exec(line)?.[0];
   return opening !== undefined && !line.slice(opening.length).trimEnd().endsWith('$$');
 }
@@ -203,7 +194,7 @@ function asPlain(state: State): State {
 }
 
 /** Whether a line with this beginning is still in the list item or quote of the state. */
-function keeps(state: State, line: string, isWhole: boolean): boolean | undefined {
+function staysInside(state: State, line: string, isWhole: boolean): boolean | undefined {
   if (state.kind === 'item') {
     const margin = /^[ \t]*/.exec(line)?.[0] ?? '';
     if (columnsOf(margin) >= state.column) return true;
@@ -224,13 +215,13 @@ function keeps(state: State, line: string, isWhole: boolean): boolean | undefine
 }
 
 /** The column of a run that closes the fence unless it is indented too far; infinite if there is none. */
-function closes(ticks: string, line: string): number {
+function closingColumn(ticks: string, line: string): number {
   const [, margin = '', run = ''] = /^([ \t]*)(`+|~+)[ \t]*$/.exec(line) ?? [];
   return run.length >= ticks.length && run[0] === ticks[0] ? columnsOf(margin) : Number.POSITIVE_INFINITY;
 }
 
 function stepItem(state: ItemFence, line: string): readonly State[] {
-  const column = closes(state.ticks, line);
+  const column = closingColumn(state.ticks, line);
   if (column - state.base <= MAX_INDENT) return [OUTSIDE];
   if (column - state.column > MAX_INDENT) return [state];
   return [{ kind: 'loose', ticks: state.ticks, margin: undefined }, OUTSIDE];
@@ -250,15 +241,15 @@ function stepLoose(state: LooseFence, line: string, above: Above): readonly Stat
       if (!/^[ \t>*+\-0-9.)]*(?:```|~~~|\$\$)/.test(line)) return [state];
     }
   }
-  return leave(state, line, above);
+  return leaveContainer(state, line, above);
 }
 
 /** The line may have left the list or quote, or may still be code. */
-function leave({ ticks }: { readonly ticks: string }, line: string, above: Above): readonly State[] {
-  const lost: LooseFence = { kind: 'loose', ticks, margin: undefined };
+function leaveContainer({ ticks }: { readonly ticks: string }, line: string, above: Above): readonly State[] {
+  const loose: LooseFence = { kind: 'loose', ticks, margin: undefined };
   const run = /^[ \t>*+\-0-9.)]*(`+|~+)\s*$/.exec(line)?.[1] ?? '';
   const mayClose = run.length >= ticks.length && run[0] === ticks[0];
-  return [lost, ...stepOutside(line, above), ...(mayClose ? [OUTSIDE] : [])];
+  return [loose, ...stepOutside(line, above), ...(mayClose ? [OUTSIDE] : [])];
 }
 
 function marginOf(before: string, afterBlank: boolean): string | undefined {
@@ -278,7 +269,7 @@ export function isBlank(line: string): boolean {
  * they depend on more than the line and the items above it.
  */
 
-export interface ListLine {
+interface ListLine {
   /** The columns where the text of the open items begins, outermost first. */
   readonly items: readonly number[];
   /** Where the text after the bullets begins. */

@@ -24,9 +24,9 @@ const MAX_TAG_CHARS = 8;
 /** These load and hide nothing, and a missing end tag does not affect the next paragraph. */
 const HARMLESS_TAG = /^<(?:br ?\/?|\/?(?:kbd|mark|sub|sup))>/i;
 const ADDRESS = /^<https?:\/\/[^\s<>`!\\[\]|⟦]*>/i;
-const HALF_ADDRESS = /^<h(?:t(?:t(?:ps?(?::(?:\/(?:\/[^\s<>`!\\[\]|⟦]*)?)?)?)?)?)?$/i;
+const PARTIAL_ADDRESS = /^<h(?:t(?:t(?:ps?(?::(?:\/(?:\/[^\s<>`!\\[\]|⟦]*)?)?)?)?)?)?$/i;
 const OWN_IMAGE = /^!\[[^\][`\\<>!$|/⟦]{0,200}\]\(cmdassets\/[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,200}\)/;
-const HALF_IMAGE = /^!\[[^\][`\\<>!$|/⟦]*(?:\](?:\([A-Za-z0-9._/-]*)?)?$/;
+const PARTIAL_IMAGE = /^!\[[^\][`\\<>!$|/⟦]*(?:\](?:\([A-Za-z0-9._/-]*)?)?$/;
 /** Includes `<`, `⟦` and `\` after `<`, which may result from escaping. */
 const GUARD = /^(?:<[A-Za-z/?!\\<⟦]|!\[)/;
 /** Not a tag because of the character after the name; `:` and `@` would make it an autolink. */
@@ -34,10 +34,10 @@ const NO_TAG = /^<[A-Za-z][A-Za-z0-9-]{0,39}[^\sA-Za-z0-9\-/>:@]/;
 /** Not a tag because of what follows the white space. At the start of a line, previews may still see a tag. */
 const NO_TAG_IN_LINE =
   /^<[A-Za-z][A-Za-z0-9-]{0,39}(?:[ \t]+[^\sA-Za-z_:/>]|(?:[ \t]+[A-Za-z_:][\w.:-]*)+(?:[ \t]*[^\s\w.:=/>-]|[ \t]+[\d.-]))/;
-const HALF_TAG = /^<[A-Za-z][A-Za-z0-9-]{0,39}(?:[ \t]+[A-Za-z_:][\w.:-]*)*[ \t]*$/;
-const HALF_GROUP = /^<(?:\{\})*(?:\{|[A-Za-z].*)?$/;
-const HALF_NAME = /^<[A-Za-z][A-Za-z0-9-]{0,39}$/;
-const MAX_HALF_TAG_CHARS = 80;
+const PARTIAL_TAG = /^<[A-Za-z][A-Za-z0-9-]{0,39}(?:[ \t]+[A-Za-z_:][\w.:-]*)*[ \t]*$/;
+const PARTIAL_GROUP = /^<(?:\{\})*(?:\{|[A-Za-z].*)?$/;
+const PARTIAL_NAME = /^<[A-Za-z][A-Za-z0-9-]{0,39}$/;
+const MAX_PARTIAL_TAG_CHARS = 80;
 const ODD_IN_LINK = /[\s<("'\\[|⟦]/;
 
 /**
@@ -105,9 +105,9 @@ export class InlineReader {
 
   #readGroup(line: string, at: number, { isWhole, isCut }: LineState): InlineToken | undefined | 'none' {
     const groups = /^(?:\{\})*/.exec(line.slice(at + 1))?.[0].length ?? 0;
-    const rest = line.slice(at + 1 + groups, at + 1 + groups + MAX_HALF_TAG_CHARS);
-    const isHalf = rest === '' || rest === '{';
-    if (isHalf && !isWhole) return undefined;
+    const rest = line.slice(at + 1 + groups, at + 1 + groups + MAX_PARTIAL_TAG_CHARS);
+    const isPartial = rest === '' || rest === '{';
+    if (isPartial && !isWhole) return undefined;
     if (!/^[A-Za-z]/.test(rest)) return 'none';
     const isTag = mayBeTag(`<${rest}`, isWhole, this.#sawLetter);
     if (!isTag || isCut) return isTag === undefined ? undefined : 'none';
@@ -125,8 +125,8 @@ export class InlineReader {
     const rest = line.slice(place, place + MAX_ADDRESS_CHARS);
     if (!isWhole && rest.length < 2) return undefined;
     // After backslashes, a final character may be the start of a guarded sequence.
-    const isHalf = (isCut && HALF_GROUP.test(rest)) || (rest.length === 1 && (isCut || slashes > 0));
-    const isGuard = GUARD.test(rest) || isHalf;
+    const isPartial = (isCut && PARTIAL_GROUP.test(rest)) || (rest.length === 1 && (isCut || slashes > 0));
+    const isGuard = GUARD.test(rest) || isPartial;
     if (!isGuard) return this.#plain(line, at, place + 1);
     const isTag = slashes > 0 || mayBeTag(rest, isWhole, this.#sawLetter);
     if (isTag === undefined) return undefined;
@@ -199,10 +199,10 @@ export function isTableRule(line: string): boolean {
 function mayBeTag(text: string, isWhole: boolean, sawLetter: boolean): boolean | undefined {
   // A chat.md call is not a tag in a preview, but has a meaning in the chat.
   if (!/^<[A-Za-z]/.test(text) || /^<tool_/i.test(text)) return true;
-  const start = text.slice(0, MAX_HALF_TAG_CHARS);
+  const start = text.slice(0, MAX_PARTIAL_TAG_CHARS);
   if (NO_TAG.test(start) || (sawLetter && NO_TAG_IN_LINE.test(start))) return false;
-  const mayGoOn = !isWhole && text.length < MAX_HALF_TAG_CHARS;
-  return mayGoOn && (sawLetter ? HALF_TAG : HALF_NAME).test(text) ? undefined : true;
+  const mayGoOn = !isWhole && text.length < MAX_PARTIAL_TAG_CHARS;
+  return mayGoOn && (sawLetter ? PARTIAL_TAG : PARTIAL_NAME).test(text) ? undefined : true;
 }
 
 /**
@@ -213,14 +213,14 @@ function lengthOfHarmless(text: string, isWhole: boolean, sawLetter: boolean): n
   if (text.startsWith('!')) {
     const image = OWN_IMAGE.exec(text);
     if (image) return image[0].length;
-    return !isWhole && text.length < MAX_IMAGE_CHARS && HALF_IMAGE.test(text) ? undefined : 0;
+    return !isWhole && text.length < MAX_IMAGE_CHARS && PARTIAL_IMAGE.test(text) ? undefined : 0;
   }
   // At the start of a line a tag would begin an HTML block, in which backslashes do not escape.
   const harmless = (sawLetter ? HARMLESS_TAG.exec(text) : null) ?? ADDRESS.exec(text);
   if (harmless) return harmless[0].length;
   if (isWhole || text.includes('>')) return 0;
-  const isHalf = (sawLetter && text.length < MAX_TAG_CHARS) || HALF_ADDRESS.test(text);
-  return isHalf && text.length < MAX_ADDRESS_CHARS ? undefined : 0;
+  const isPartial = (sawLetter && text.length < MAX_TAG_CHARS) || PARTIAL_ADDRESS.test(text);
+  return isPartial && text.length < MAX_ADDRESS_CHARS ? undefined : 0;
 }
 
 /** The end of the next run of exactly `length` backticks; -1 if there is none nearby on the line. */

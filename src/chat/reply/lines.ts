@@ -31,7 +31,7 @@ export class ReplyLines {
    * Until the end of the paragraph, backslashes might be read differently than written, so characters are spelled
    * out.
    */
-  #spells = false;
+  #spellsOut = false;
 
   constructor(direction: ReplyDirection) {
     this.#direction = direction;
@@ -64,9 +64,9 @@ export class ReplyLines {
    */
   flush(): string {
     if (this.#line === '') return '';
-    this.#spells = true;
-    const isHalfStart = !this.#hasBegun && this.#readStart(true) === undefined;
-    const mayGoOn = isHalfStart && this.#readStart(false) === 'unknown';
+    this.#spellsOut = true;
+    const isPartialStart = !this.#hasBegun && this.#readStart(true) === undefined;
+    const mayGoOn = isPartialStart && this.#readStart(false) === 'unknown';
     const rest = this.#advance(true, true);
     if (mayGoOn) this.#hasBegun = false;
     this.#flushedAt = this.#used;
@@ -75,7 +75,7 @@ export class ReplyLines {
 
   /** Drops trailing backticks or tildes that may begin a fence, unless they were already returned. */
   dropPartialFence(): void {
-    const [, before] = HALF_FENCE.exec(this.#line) ?? [];
+    const [, before] = PARTIAL_FENCE.exec(this.#line) ?? [];
     if (before === undefined || this.#isCode || before.length < this.#used) return;
     this.#line = before;
   }
@@ -176,12 +176,12 @@ export class ReplyLines {
     if (isCode) return readCodeStart(line, isWhole);
     if (!this.#fences.hidesMarkers) {
       if (LIKE_A_MARKER.test(line)) return { at: 0, slashes: leadingSlashes(line) };
-      if (!isWhole && HALF_MARKER.test(line)) return 'unknown';
+      if (!isWhole && PARTIAL_MARKER.test(line)) return 'unknown';
     }
     if (!this.#fences.open) {
       const [opening, ticks = '', slashes = ''] = OWN_FENCE.exec(line) ?? [];
       if (opening !== undefined) return { at: ticks.length, slashes: slashes.length };
-      if (!isWhole && HALF_OWN_FENCE.test(line)) return 'unknown';
+      if (!isWhole && PARTIAL_OWN_FENCE.test(line)) return 'unknown';
     }
     return this.#inline.forbidsTable ? readTableRule(line, isWhole) : undefined;
   }
@@ -199,7 +199,7 @@ export class ReplyLines {
    */
   #writeGuard(slashes: number, inAddress: boolean, end: number): void {
     if (this.#direction === 'write') {
-      if (!inAddress && !this.#spells) this.#out += '\\'.repeat(slashes + 1);
+      if (!inAddress && !this.#spellsOut) this.#out += '\\'.repeat(slashes + 1);
       else {
         this.#copyTo(end - 1);
         this.#out += spell(this.#line.charAt(end - 1));
@@ -225,7 +225,7 @@ export class ReplyLines {
     this.#preview.step(written);
     if (isBlank(written) || wasCode !== this.#preview.isCode) {
       this.#inline.beginParagraph();
-      this.#spells = false;
+      this.#spellsOut = false;
     } else this.#inline.continueParagraph(written);
     this.#flushedAt = 0;
     this.#line = '';
@@ -237,12 +237,12 @@ export class ReplyLines {
 
 const JOINT = /(?:\\[<!`\\]|``)$/;
 const JOINT_ANYWHERE = /⟦U\+?$/;
-const HALF_FENCE = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>))*[ \t]*)(?:`+|~+)$/;
+const PARTIAL_FENCE = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>))*[ \t]*)(?:`+|~+)$/;
 const LIKE_A_MARKER = /^\\*#[ \t]*%%/;
-const HALF_MARKER = /^\\*(?:#[ \t]*%?)?$/;
+const PARTIAL_MARKER = /^\\*(?:#[ \t]*%?)?$/;
 /** A fence that Filechat would read as a call or as reasoning. */
 const OWN_FENCE = /^( {0,3}(?:`{3,}|~{3,})\s*)(\\*)(?:tool_call|reasoning)/;
-const HALF_OWN_FENCE = /^ {0,3}(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})\s*\\*(\w{0,8}))$/;
+const PARTIAL_OWN_FENCE = /^ {0,3}(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})\s*\\*(\w{0,8}))$/;
 
 /** Filechat's notes and chat.md calls have a meaning in code, too. */
 const OWN_IN_CODE = /^(\\*)<!-- filechat:|^([ \t]*)(\\*)<tool_(?:call|result)>/;
@@ -251,8 +251,8 @@ function readCodeStart(line: string, isWhole: boolean): LineStart | undefined | 
   const [own, slashes, margin = '', behind = ''] = OWN_IN_CODE.exec(line) ?? [];
   if (own !== undefined) return { at: margin.length, slashes: (slashes ?? behind).length };
   const rest = line.replace(/^[ \t]*\\*/, '');
-  const isHalf = OWN_STARTS.some((start) => start.startsWith(rest));
-  return !isWhole && isHalf ? 'unknown' : undefined;
+  const isPartial = OWN_STARTS.some((start) => start.startsWith(rest));
+  return !isWhole && isPartial ? 'unknown' : undefined;
 }
 
 const OWN_STARTS = [NOTE_START, '<tool_call>', '<tool_result>'];

@@ -13,7 +13,7 @@ export const REASONING_FENCE = '````';
 /** A line that could close the fence or has a meaning inside code. */
 const SPECIAL = /^([ \t]*)(\\*)(?=`{4}|<!-- filechat:|<tool_(?:call|result)>)/gm;
 const SPECIAL_ESCAPED = /^([ \t]*)\\(\\*)(?=`{4}|<!-- filechat:|<tool_(?:call|result)>)/gm;
-const HALF_SPECIAL = /^[ \t]*\\*(`{0,3}|<[!\-a-z:_ ]{0,13})$/;
+const PARTIAL_SPECIAL = /^[ \t]*\\*(`{0,3}|<[!\-a-z:_ ]{0,13})$/;
 
 export class ReasoningWriter {
   readonly #invisible = new InvisibleEscaper();
@@ -31,14 +31,14 @@ export class ReasoningWriter {
   #take(shown: string, isAll: boolean): string {
     const text = this.#held + shown;
     const lineStart = text.lastIndexOf('\n') + 1;
-    const mayBeHalf = lineStart > 0 || this.#atLineStart;
-    const isHalf = !isAll && mayBeHalf && HALF_SPECIAL.test(text.slice(lineStart));
-    const end = isHalf ? lineStart : text.length;
+    const mayBePartial = lineStart > 0 || this.#atLineStart;
+    const isPartial = !isAll && mayBePartial && PARTIAL_SPECIAL.test(text.slice(lineStart));
+    const end = isPartial ? lineStart : text.length;
     this.#held = text.slice(end);
     if (end === 0) return '';
     // A leading character prevents `^` from matching in the middle of a line.
     const before = this.#atLineStart ? '' : '.';
-    this.#atLineStart = isHalf || text.endsWith('\n');
+    this.#atLineStart = isPartial || text.endsWith('\n');
     return (before + text.slice(0, end)).replace(SPECIAL, '$1\\$2').slice(before.length);
   }
 }

@@ -1,7 +1,6 @@
 import type { ModelEvent, ProviderMetadata } from '../../ports/models.ts';
-import type { ToolName } from '../../ports/tools.ts';
 
-import { parseArguments, renderCall, renderToolName } from '../format/calls.ts';
+import { type NamedCall, parseArguments, renderCall, renderToolName } from '../format/calls.ts';
 import { showInvisible } from '../format/escape.ts';
 import { fence } from '../format/fence.ts';
 import { ReplyEscaper } from './escape.ts';
@@ -11,11 +10,7 @@ import type { PartialReply } from './place.ts';
 import { beginReasoning, checksum, REASONING_FENCE, REASONING_FOOT, ReasoningWriter } from './reasoning.ts';
 
 /** Resolves a model's tool name and assigns an id to the call. */
-export type NameCall = (name: string) => ToolName & { readonly id: string };
-
-export interface ReplyRendererOptions {
-  readonly after?: PartialReply | undefined;
-}
+export type NameCall = (name: string) => NamedCall;
 
 /**
  * OpenAI needs its hidden reasoning back only with the calls that followed from it. It is thousands of characters
@@ -47,9 +42,10 @@ export class ReplyRenderer {
   #wordless: 'no' | 'begun' | 'noted' = 'no';
   /** Trailing white space, written when more text follows. */
   #space = '';
-  readonly #halfCalls = new Map<string, { readonly name: string; text: string }>();
+  readonly #partialCalls = new Map<string, { readonly name: string; text: string }>();
 
-  constructor(nameCall: NameCall, { after }: ReplyRendererOptions = {}) {
+  /** `after` is the interrupted reply that is continued. */
+  constructor(nameCall: NameCall, after?: PartialReply) {
     this.#nameCall = nameCall;
     this.#isEmpty = after?.isEmpty ?? true;
     this.#unclosed = after?.unclosed ?? '';
@@ -69,12 +65,12 @@ export class ReplyRenderer {
       case 'metadata':
         return this.#pushMetadata(event.metadata);
       case 'callInput': {
-        const half = this.#halfCalls.get(event.key);
-        this.#halfCalls.set(event.key, { name: event.name, text: (half?.text ?? '') + event.text });
+        const partial = this.#partialCalls.get(event.key);
+        this.#partialCalls.set(event.key, { name: event.name, text: (partial?.text ?? '') + event.text });
         return '';
       }
       case 'call':
-        this.#halfCalls.delete(event.key);
+        this.#partialCalls.delete(event.key);
         return this.#takeNotes() + this.#begin('other') + this.#renderCall(event);
       case 'finish':
         return '';
@@ -92,7 +88,7 @@ export class ReplyRenderer {
    * closes stays open.
    */
   interrupt(): { readonly addition: string; readonly closeFence?: string } {
-    if (this.#halfCalls.size > 0) return { addition: this.#renderHalfCalls() };
+    if (this.#partialCalls.size > 0) return { addition: this.#renderPartialCalls() };
     if (this.#part !== 'text') return { addition: this.end() };
     const addition = this.#escaper.push(this.#space) + this.#escaper.cut();
     this.#space = '';
@@ -103,7 +99,7 @@ export class ReplyRenderer {
   #pushText(text: string): string {
     if (text === '') return '';
     const all = this.#space + text;
-    const end = endOfWords(all);
+    const end = all.trimEnd().length;
     if (this.#part === 'text') {
       this.#space = all.slice(end);
       return this.#escaper.push(all.slice(0, end));
@@ -185,12 +181,12 @@ export class ReplyRenderer {
     return event.metadata ? `${block}\n${renderMetadata({ metadata: event.metadata })}` : block;
   }
 
-  #renderHalfCalls(): string {
+  #renderPartialCalls(): string {
     let blocks = '';
-    for (const { name, text } of this.#halfCalls.values()) {
+    for (const { name, text } of this.#partialCalls.values()) {
       blocks += this.#begin('other') + renderRaw(text, `tool_call_partial ${name.replace(/[^\w.-]+/g, '_')}`);
     }
-    this.#halfCalls.clear();
+    this.#partialCalls.clear();
     return blocks;
   }
 
@@ -223,10 +219,6 @@ export class ReplyRenderer {
     this.#space = '';
     return rest;
   }
-}
-
-function endOfWords(text: string): number {
-  return text.trimEnd().length;
 }
 
 /** Text that is not JSON, in a fence that it cannot close, with lines that have a meaning in code escaped. */

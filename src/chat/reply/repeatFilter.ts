@@ -34,7 +34,7 @@ export class RepeatFilter {
   }
 
   #decide(isAll: boolean): string {
-    for (const find of [wholeAgain, endAgain, wordAgain]) {
+    for (const find of [repeatedAll, repeatedEnd, repeatedWord]) {
       const repeated = find(this.#partial, this.#held, isAll);
       if (repeated === 'unknown') return '';
       if (repeated > 0) return this.#pass(repeated);
@@ -51,7 +51,7 @@ export class RepeatFilter {
 }
 
 /** The whole reply is repeated, perhaps after white space. */
-function wholeAgain(partial: string, incoming: string, isAll: boolean): Repeated {
+function repeatedAll(partial: string, incoming: string, isAll: boolean): Repeated {
   const whole = partial.trimStart();
   if (whole.trimEnd().length < MIN_WHOLE_CHARS) return 0;
   const said = incoming.trimStart();
@@ -60,7 +60,7 @@ function wholeAgain(partial: string, incoming: string, isAll: boolean): Repeated
 }
 
 /** The end of the reply is repeated; longer repetitions are tried first. */
-function endAgain(partial: string, incoming: string, isAll: boolean): Repeated {
+function repeatedEnd(partial: string, incoming: string, isAll: boolean): Repeated {
   const first = Math.max(0, partial.length - MAX_LOOK_BACK_CHARS);
   for (let at = first; at <= partial.length - MIN_REPEATED_CHARS; at += 1) {
     if (partial[at] !== incoming[0]) continue;
@@ -73,7 +73,7 @@ function endAgain(partial: string, incoming: string, isAll: boolean): Repeated {
 }
 
 /** The word that was cut is repeated from its beginning. */
-function wordAgain(partial: string, incoming: string, isAll: boolean): Repeated {
+function repeatedWord(partial: string, incoming: string, isAll: boolean): Repeated {
   const word = /\p{L}{3,}$/u.exec(partial.slice(-60))?.[0];
   if (word === undefined) return 0;
   if (incoming.startsWith(word) && /^\p{L}/u.test(incoming.slice(word.length))) return word.length;

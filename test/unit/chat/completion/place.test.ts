@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type CompletionPlace, completionPlace } from '../../../../src/chat/completion/place.ts';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
 
-/** The cursor is the sign ‸. */
+/** `‸` marks the cursor. */
 function at(marked: string): CompletionPlace | undefined {
   const offset = marked.indexOf('‸');
   const text = marked.replace('‸', '');
@@ -112,7 +112,7 @@ const cases: Record<string, Record<string, string>> = {
 };
 
 for (const [title, each] of Object.entries(cases)) {
-  describe(`what is completed ${title}`, () => {
+  describe(`completion ${title}`, () => {
     for (const [marked, expected] of Object.entries(each)) {
       it(JSON.stringify(marked), () => assert.equal(brief(marked), expected));
     }
@@ -120,7 +120,7 @@ for (const [title, each] of Object.entries(cases)) {
 }
 
 describe('places', () => {
-  it('say where what was typed begins', () => {
+  it('have the start of the typed text', () => {
     assert.deepEqual(at('# %% user\nSee #src‸'), { kind: 'file', start: 14, typed: 'src' });
     assert.deepEqual(at('# %% user\n/ru‸'), { kind: 'command', start: 10, typed: 'ru' });
     assert.deepEqual(at('# %% user\n# %% a‸'), { kind: 'role', start: 10, typed: 'a' });
@@ -147,7 +147,7 @@ describe('places', () => {
     });
   });
 
-  it('know the other items of a list, and what of this one follows the cursor', () => {
+  it('know the other items of a list, and the rest of this item', () => {
     const item = at('---\nservers: [a, "b c", fi‸les, d]\n---\n');
     assert.ok(item?.kind === 'value');
     assert.deepEqual(item.taken, ['a', 'b c', 'd']);

@@ -29,7 +29,7 @@ describe('a fork', () => {
 });
 
 describe('running a question again', () => {
-  it('takes away what follows it', () => {
+  it('removes everything after it', () => {
     const offset = CHAT.indexOf('one');
     assert.equal(hasLaterTurns(CHAT, offset), true);
     assert.equal(applyEdit(CHAT, cutAfter(CHAT, offset)), `${upTo('one')}\n`);

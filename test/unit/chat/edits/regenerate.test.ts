@@ -4,7 +4,7 @@ import { planRegeneration, replyStarts } from '../../../../src/chat/edits/fork.t
 import { parseChat } from '../../../../src/chat/format/parse.ts';
 import { editedText } from '../../../../src/chat/format/textEdit.ts';
 
-/** The text with `|` where the cursor is → what is left of it, with a `!` in front when later words would go. */
+/** `|` marks the cursor. Returns the remaining text, with a leading `!` if later text would be removed. */
 function regenerated(marked: string): string | undefined {
   const offset = marked.indexOf('|');
   const text = marked.replace('|', '');

@@ -38,7 +38,7 @@ describe('a call that was sent', () => {
     'has its result': [`# %% user\n${CALL('c1')}${SENT('c1')}${RESULT('c1')}`, '', ''],
     'is marked outside of code only': [`# %% user\n${CALL('c1')}\`\`\`\n${SENT('c1')}\`\`\`\n`, 'c1', ''],
     'is not marked by a comment around the mark': [`# %% user\n${CALL('c1')}<!--\n${SENT('c1')}`, 'c1', ''],
-    'is not marked by what a tool says': [`# %% user\n${CALL('c1')}${RESULT('c0')}${SENT('c1')}`, 'c1', ''],
+    'is not marked by tool output': [`# %% user\n${CALL('c1')}${RESULT('c0')}${SENT('c1')}`, 'c1', ''],
   };
   for (const [rule, [text, pending, unanswered]] of Object.entries(cases)) {
     it(rule, () => {

@@ -21,7 +21,7 @@ Look at [this](<cmdassets/my notes.txt>) and [that](other/x.txt), see https://ex
 `;
 const uses = findAssetUses(CHAT, parseChat(CHAT));
 
-describe('who speaks of an asset', () => {
+describe('uses of an asset', () => {
   it('is a link or a reference, with its turn and its tool', () => {
     assert.deepEqual(
       uses.map(({ path, turn, tool }) => [path, turn, tool]),

@@ -55,7 +55,7 @@ describe('the folds of a chat', () => {
   });
 });
 
-describe('what is closed when it is first seen', () => {
+describe('initially folded', () => {
   it('is reasoning, and calls and results that are long', () => {
     assert.equal(isFoldedInitially('reasoning', 3), true);
     for (const kind of ['call', 'result'] as const) {
@@ -84,7 +84,7 @@ describe('what is closed when it is first seen', () => {
     assert.deepEqual(seen.takeNew([fold(5), fold(30)], 3000, nobody), []);
   });
 
-  it('is not what the cursor is in, nor when the cursor has left it', () => {
+  it('does not include the fold at the cursor, even after the cursor has left it', () => {
     const seen = new SeenFolds();
     assert.deepEqual(
       seen.takeNew([fold(5), fold(30)], 0, ({ start }) => start === 5),
