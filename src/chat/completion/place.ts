@@ -28,7 +28,7 @@ interface TypedPlace<Kind> {
   readonly typed: string;
 }
 
-export interface ArgumentPlace {
+interface ArgumentPlace {
   readonly kind: 'arguments';
   readonly call: WrittenCall;
   readonly start: number;
@@ -135,7 +135,6 @@ function isProse(text: string, turn: Turn | undefined, lineStart: number): boole
   return fences.open === undefined && !fences.inComment;
 }
 
-/** A key or value in the front matter. */
 type SettingPlace =
   | {
       readonly kind: 'key';
@@ -143,7 +142,6 @@ type SettingPlace =
       /** The end of the word at the cursor. */
       readonly end: number;
       readonly typed: string;
-      /** The keys that are already there. */
       readonly present: ReadonlySet<string>;
       readonly hasColon: boolean;
     }
@@ -157,7 +155,6 @@ type SettingPlace =
       readonly needsSpace: boolean;
       /** The value is an item of a list, in brackets or with a dash. */
       readonly inList: boolean;
-      /** The other items of the list. */
       readonly taken: readonly string[];
     };
 
@@ -212,13 +209,10 @@ function keyPlace({ before, after, offset }: CursorLine, yaml: string): SettingP
 function valuePlace({ before, after, offset }: CursorLine): SettingPlace | undefined {
   const [, key = '', gap = '', value = ''] = /^(\w+)[ \t]*:([ \t]*)(.*)$/.exec(before) ?? [];
   if (!isSettingKey(key)) return undefined;
-  const needsSpace = gap === '';
   if (!value.startsWith('[')) {
     // The rest of the line is part of the value, except a comment.
     const rest = /^[^#\s]*/.exec(after)?.[0] ?? '';
-    const end = offset + rest.length;
-    const start = offset - value.length;
-    return { kind: 'value', key, start, end, typed: value, needsSpace, inList: false, taken: [] };
+    return { ...around(offset, value, rest), key, needsSpace: gap === '', inList: false, taken: [] };
   }
   if (value.includes(']')) return undefined;
   const item = /[^[,]*$/.exec(value)?.[0].trimStart() ?? '';
@@ -228,9 +222,7 @@ function valuePlace({ before, after, offset }: CursorLine): SettingPlace | undef
     .split(',')
     .map(plainItem)
     .filter((each) => each !== '');
-  const start = offset - item.length;
-  const end = offset + rest.length;
-  return { kind: 'value', key, start, end, typed: item, needsSpace: false, inList: true, taken };
+  return { ...around(offset, item, rest), key, needsSpace: false, inList: true, taken };
 }
 
 function itemPlace({ before, after, offset }: CursorLine, above: string): SettingPlace | undefined {
@@ -242,9 +234,12 @@ function itemPlace({ before, after, offset }: CursorLine, above: string): Settin
   if (!isSettingKey(key)) return undefined;
   const taken = lines.slice(at + 1).map((line) => plainItem(line.replace(/^[ \t]*-[ \t]*/, '')));
   const rest = /^[^#\s]*/.exec(after)?.[0] ?? '';
-  const start = offset - value.length;
-  const end = offset + rest.length;
-  return { kind: 'value', key, start, end, typed: value, needsSpace: false, inList: true, taken };
+  return { ...around(offset, value, rest), key, needsSpace: false, inList: true, taken };
+}
+
+/** A value at an offset: its text before the cursor, and the rest after it. */
+function around(offset: number, typed: string, rest: string) {
+  return { kind: 'value' as const, start: offset - typed.length, end: offset + rest.length, typed };
 }
 
 function plainItem(item: string): string {

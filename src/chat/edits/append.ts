@@ -1,8 +1,7 @@
 import { eachLine } from '../../base/lines.ts';
 import type { TextEdit } from '../../ports/document.ts';
 import type { ToolCall } from '../../ports/tools.ts';
-
-import { type NamedCall, renderCall, renderToolName } from '../format/calls.ts';
+import { type NamedCall, renderCall, renderCallName } from '../format/calls.ts';
 import type { Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
 import { renderMarker } from '../format/marker.ts';
@@ -55,7 +54,7 @@ export function newCallId(text: string, last?: string): string {
  */
 export function fillToolResult(text: string, call: NamedCall, body: string): TextEdit {
   const chat = parseChat(text);
-  const turn = `${renderMarker('tool', `${renderToolName(call)} ${call.id}`)}\n${body}\n`;
+  const turn = `${renderMarker('tool', renderCallName(call))}\n${body}\n`;
   const place = placeForResult(chat.turns, call);
   if (!chat.endsInFence || (place && place.turnEnd < text.length)) {
     return insertLines(text, place?.turnEnd ?? text.length, turn);

@@ -1,6 +1,6 @@
 import { fence, inlineCode } from '../format/fence.ts';
 
-export interface FileLink {
+interface FileLink {
   readonly label: string;
   readonly target: string;
   readonly isImage: boolean;
@@ -32,7 +32,7 @@ function encodeSign(character: string): string {
   return encoded === character ? `%${character.charCodeAt(0).toString(16).toUpperCase()}` : encoded;
 }
 
-export interface Quote {
+interface Quote {
   /** A path relative to the workspace. */
   readonly file: string;
   /** Counted from 1. */

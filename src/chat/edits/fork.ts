@@ -30,7 +30,6 @@ export function cutAfter(text: string, offset: number): TextEdit | undefined {
   return { start, end: text.length, text: lineEndOf(text) };
 }
 
-/** Whether the turn at the offset is a user turn with text and a reply. */
 export function hasLaterTurns(text: string, offset: number): boolean {
   const chat = parseChat(text);
   const turn = turnAt(chat, offset);
@@ -38,7 +37,7 @@ export function hasLaterTurns(text: string, offset: number): boolean {
   return chat.turns.some((each) => each.role === 'assistant' && each.start >= turn.end);
 }
 
-export interface Regeneration {
+interface Regeneration {
   /** Removes the reply and everything below it. */
   readonly edit: TextEdit;
   /** There is text below the reply, so the user must confirm the removal. */
@@ -71,7 +70,6 @@ export function planRegeneration(
   return nextAction(editedText(text, edit)).kind === 'reply' ? { edit, hasLater } : undefined;
 }
 
-/** The first assistant turn of each reply. */
 export function replyStarts(chat: Chat): readonly Turn[] {
   return chat.turns.filter((turn, at) => turn.role === 'assistant' && !hasAssistantBefore(chat.turns, at));
 }

@@ -1,5 +1,4 @@
 import type { TextEdit } from '../../ports/document.ts';
-
 import { type NamedCall, renderSentId, type SentMark } from '../format/calls.ts';
 import { isSameCall, openCalls } from '../format/nextAction.ts';
 import { parseChat } from '../format/parse.ts';
@@ -28,7 +27,6 @@ export function removeSentMark(text: string, { id }: NamedCall): TextEdit | unde
   return mark && removal(text, mark);
 }
 
-/** The calls that were sent and have no result. */
 export function unansweredCalls(text: string): readonly NamedCall[] {
   const { turns } = parseChat(text);
   return turns

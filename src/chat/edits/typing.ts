@@ -4,8 +4,7 @@ import { readMarker } from '../format/marker.ts';
 import { nextAction } from '../format/nextAction.ts';
 import { isEmptyTurn, parseChat } from '../format/parse.ts';
 
-/** A document change, as the editor reports it. */
-export interface TypedChange {
+interface TypedChange {
   /** In the text after the change. */
   readonly offset: number;
   readonly inserted: string;

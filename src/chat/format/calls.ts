@@ -15,7 +15,6 @@ export interface WrittenCall extends ToolName {
   readonly closed: boolean;
 }
 
-/** A call with its id. */
 export type NamedCall = ToolName & { readonly id: string };
 
 /** The `<!-- filechat:sent ID -->` line below a call. */
@@ -64,6 +63,11 @@ export function renderToolName({ server, tool }: ToolName): string {
   return `${server}.${encodeName(tool)}`;
 }
 
+/** The name and id of a call, as on its first line and on the marker of its result. */
+export function renderCallName(call: ToolName & { readonly id?: string }): string {
+  return call.id === undefined ? renderToolName(call) : `${renderToolName(call)} ${call.id}`;
+}
+
 type ParsedArguments =
   | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly message: string };
@@ -82,7 +86,7 @@ export function parseArguments(text: string): ParsedArguments {
 
 /** A line of JSON never consists of backticks, so three are always enough. */
 export function renderCall(call: ToolCall): string {
-  return `\`\`\`tool_call ${renderToolName(call)} ${call.id}\n${renderArguments(call.arguments)}\n\`\`\``;
+  return `\`\`\`tool_call ${renderCallName(call)}\n${renderArguments(call.arguments)}\n\`\`\``;
 }
 
 /** Uses one line if it fits. JSON strings contain no line breaks, so joining lines is safe. */

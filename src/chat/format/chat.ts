@@ -3,7 +3,6 @@ import type { SentMark, WrittenCall } from './calls.ts';
 import type { Role } from './marker.ts';
 
 export interface Chat {
-  /** The text between the `---` lines. */
   readonly frontMatter?: string;
   readonly frontMatterStart?: number;
   /** The `key=value` lines of chat.md above the first marker. */

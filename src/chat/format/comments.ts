@@ -76,7 +76,6 @@ export function findComments(body: string): readonly Region[] {
   return findHidden(body).comments;
 }
 
-/** Finds the comments and code of a turn. */
 export function findHidden(body: string): {
   readonly comments: readonly Region[];
   readonly code: readonly Region[];

@@ -1,5 +1,5 @@
 import { eachLine, type Line } from '../../base/lines.ts';
-import { renderToolName, type WrittenCall } from './calls.ts';
+import { renderCallName, type WrittenCall } from './calls.ts';
 import type { ChatProblem, Turn } from './chat.ts';
 import type { Fence } from './fence.ts';
 import { readMarker } from './marker.ts';
@@ -28,7 +28,6 @@ export interface XmlCall {
 const NO_SERVER = '_';
 const OPENING = { tool_call: /^[ \t]*<tool_call>/, tool_result: /^[ \t]*<tool_result>/ };
 
-/** The fence that is open where a block may begin. */
 export interface OpenFence {
   readonly fence: Fence | undefined;
   readonly fenceStart: number;
@@ -170,7 +169,6 @@ function readText(written: string): string {
   return text.indexOf('\n') === text.length - 1 ? text.slice(0, -1) : text;
 }
 
-/** The text in the `<tool_result>` of a chat.md tool turn. */
 export function readChatMdResult(body: string): string | undefined {
   const start = body.indexOf('<tool_result>');
   const end = body.lastIndexOf('</tool_result>');
@@ -211,8 +209,7 @@ export function resolveXmlCalls(
     const pending = counted.slice(0, Math.max(0, counted.length - results.length));
     for (const [n, { call }] of counted.slice(pending.length).entries()) {
       const result = turns[results[n] ?? -1];
-      const words = `${renderToolName(call)}${call.id === undefined ? '' : ` ${call.id}`}`;
-      if (result) turns[results[n] ?? -1] = { ...result, words };
+      if (result) turns[results[n] ?? -1] = { ...result, words: renderCallName(call) };
     }
     for (const { call, hasServer } of pending) if (!hasServer) problems.push(noServer(call));
   }
@@ -229,7 +226,6 @@ function noServer(call: WrittenCall): ChatProblem {
 interface PreambleEntry {
   readonly key: string;
   readonly value: string;
-  /** In the preamble. */
   readonly offset: number;
 }
 

@@ -10,8 +10,7 @@ import {
 } from './linkTarget.ts';
 import type { Region } from './regions.ts';
 
-/** A link or image that points to a local file. */
-export interface LocalLink {
+interface LocalLink {
   /** A decoded path without fragment and title. */
   readonly target: string;
   readonly label: string;
@@ -22,10 +21,9 @@ export interface LocalLink {
   readonly line: number;
 }
 
-export interface AnyLink extends Omit<LocalLink, 'target' | 'line'> {
+interface AnyLink extends Omit<LocalLink, 'target' | 'line'> {
   /** As written, without escapes. */
   readonly target: string;
-  /** The local path, if the target is a local file. */
   readonly local: string | undefined;
 }
 

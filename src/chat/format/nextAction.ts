@@ -50,7 +50,6 @@ export interface OpenCall extends WrittenCall {
   readonly sent?: SentMark | undefined;
 }
 
-/** The calls of a turn without a result, in order. */
 export function openCalls(turns: readonly Turn[], at: number): readonly OpenCall[] {
   const { calls = [], sent = [] } = turns[at] ?? {};
   const open = calls.map((call): OpenCall => ({ ...call, sent: markOf(call, calls, sent) }));

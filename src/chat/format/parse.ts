@@ -31,12 +31,13 @@ export function parseChat(text: string, known?: KnownStart): Chat {
   const fences = new FenceReader();
   const blocks = new XmlBlockFinder(text);
   let preamble: Pick<Chat, 'preamble' | 'preambleStart'> = {};
-  let blockEnd = 0;
+  let next = 0;
   let turn = new TurnReader(text, { role: 'user', words: '' }, front.end, front.end);
   const close = (end: number) => {
-    if (turn.isPreamble(end)) {
-      preamble = { preamble: text.slice(front.end, end), preambleStart: front.end };
-    } else if (!turn.isLeadingWhitespace(end)) {
+    const unmarked = turn.unmarkedText(end);
+    if (unmarked !== undefined && isPreamble(unmarked)) {
+      preamble = { preamble: unmarked, preambleStart: front.end };
+    } else if (unmarked?.trim() !== '') {
       const closed = turn.close(end);
       if (turn.xmlCalls.length > 0) xmlCalls.set(turns.length, turn.xmlCalls);
       turns.push(closed);
@@ -44,7 +45,7 @@ export function parseChat(text: string, known?: KnownStart): Chat {
     problems.push(...turn.problems);
   };
   for (const line of eachLine(text, front.end, (first) => fences.stepFast(first))) {
-    if (line.start < blockEnd) continue;
+    if (line.start < next) continue;
     const marker = fences.hidesMarkers ? undefined : readMarker(line.text);
     if (marker) {
       fences.reset();
@@ -52,21 +53,7 @@ export function parseChat(text: string, known?: KnownStart): Chat {
       turn = new TurnReader(text, marker, line.start, line.next);
       continue;
     }
-    const block = fences.inComment ? undefined : turn.findXml(blocks, line, fences.open);
-    if (block) {
-      blockEnd = block.end;
-      fences.reset();
-      continue;
-    }
-    if (turn.readCut(line)) {
-      // A reply that was cut by a crash must not turn the rest of the file into code.
-      fences.reset();
-      continue;
-    }
-    if (!fences.open && !fences.inComment) turn.readSent(line);
-    const state = turn.isReply ? stepReplyLine(fences, line.text) : fences.step(line.text);
-    if (state === 'opened' && fences.open && !fences.open.contained) turn.fenceOpened(fences.open.info, line);
-    else if (state === 'closed') turn.fenceClosed(line);
+    next = turn.readLine(line, fences, blocks);
   }
   close(text.length);
   problems.push(...resolveXmlCalls(text, turns, xmlCalls));
@@ -120,18 +107,29 @@ class TurnReader {
     this.bodyStart = bodyStart;
   }
 
-  /** White space above the first marker is not a turn; other text there is a user turn. */
-  isLeadingWhitespace(end: number): boolean {
-    return this.#start === this.bodyStart && this.#text.slice(this.#start, end).trim() === '';
+  /** The text above the first marker; `undefined` for a turn with a marker. */
+  unmarkedText(end: number): string | undefined {
+    return this.#start === this.bodyStart ? this.#text.slice(this.#start, end) : undefined;
   }
 
-  /** `key=value` lines above the first marker are settings of chat.md. */
-  isPreamble(end: number): boolean {
-    return this.#start === this.bodyStart && isPreamble(this.#text.slice(this.#start, end));
+  /** Reads a line of the body and returns where to continue. */
+  readLine(line: Line, fences: FenceReader, blocks: XmlBlockFinder): number {
+    const block = fences.inComment ? undefined : this.#findXml(blocks, line, fences.open);
+    if (block || this.#readCut(line)) {
+      // A reply that was cut by a crash must not turn the rest of the file into code.
+      fences.reset();
+      return block?.end ?? line.next;
+    }
+    if (!fences.open && !fences.inComment) this.#readSent(line);
+    const state = this.#isReply ? stepReplyLine(fences, line.text) : fences.step(line.text);
+    if (state === 'opened' && fences.open && !fences.open.contained) {
+      this.#openFence(fences.open.info, line);
+    } else if (state === 'closed') this.#endCall(line.start, line.next, true);
+    return line.next;
   }
 
   /** Reads a call or result of chat.md as a whole if one begins at this line. */
-  findXml(finder: XmlBlockFinder, line: Line, fence: OpenFence['fence']): XmlBlock | undefined {
+  #findXml(finder: XmlBlockFinder, line: Line, fence: OpenFence['fence']): XmlBlock | undefined {
     const { role, words } = this.#marker;
     const tag =
       role === 'assistant' ? 'tool_call' : role === 'tool' && words === '' ? 'tool_result' : undefined;
@@ -145,7 +143,7 @@ class TurnReader {
     return block;
   }
 
-  fenceOpened(info: string, line: Line): void {
+  #openFence(info: string, line: Line): void {
     this.#fence = { fenceStart: line.start, fenceBodyStart: line.next };
     if (this.#marker.role !== 'user' && this.#marker.role !== 'assistant') return;
     const read = readCallInfo(info);
@@ -156,17 +154,20 @@ class TurnReader {
     }
   }
 
-  fenceClosed(line: Line): void {
-    this.#endCall(line.start, line.next, true);
+  #endCall(bodyEnd: number, end: number, closed: boolean): void {
+    if (!this.#call) return;
+    const { bodyStart, ...call } = this.#call;
+    this.#calls.push({ ...call, end, closed, argumentsText: this.#text.slice(bodyStart, bodyEnd) });
+    this.#call = undefined;
   }
 
-  get isReply(): boolean {
+  get #isReply(): boolean {
     return this.#marker.role === 'assistant';
   }
 
   /** Only assistant turns can be cut; elsewhere such a line is text. */
-  readCut(line: Line): boolean {
-    const cut = this.isReply ? readCut(line.text) : undefined;
+  #readCut(line: Line): boolean {
+    const cut = this.#isReply ? readCut(line.text) : undefined;
     if (!cut) return false;
     this.#endCall(line.start, line.start, false);
     this.#cut = cut;
@@ -174,7 +175,7 @@ class TurnReader {
   }
 
   /** Such a line has a meaning only in user and assistant turns. */
-  readSent(line: Line): void {
+  #readSent(line: Line): void {
     const { role } = this.#marker;
     const mark = role === 'user' || role === 'assistant' ? readSentMark(line.text, line.start) : undefined;
     if (mark) this.#sent.push(mark);
@@ -209,13 +210,6 @@ class TurnReader {
     this.#calls = this.#calls.filter(({ start }) => !isWithin(hiding, start));
     this.xmlCalls = this.xmlCalls.filter(({ call }) => !isWithin(hiding, call.start));
     this.problems = this.problems.filter(({ offset }) => !isWithin(hiding, offset));
-  }
-
-  #endCall(bodyEnd: number, end: number, closed: boolean): void {
-    if (!this.#call) return;
-    const { bodyStart, ...call } = this.#call;
-    this.#calls.push({ ...call, end, closed, argumentsText: this.#text.slice(bodyStart, bodyEnd) });
-    this.#call = undefined;
   }
 }
 

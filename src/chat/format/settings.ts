@@ -2,19 +2,16 @@ import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yam
 import type { TextEdit } from '../../ports/document.ts';
 import type { Reasoning } from '../../ports/models.ts';
 import type { Approval, ToolName } from '../../ports/tools.ts';
-
 import type { Chat, ChatProblem } from './chat.ts';
 import { readPreamble } from './legacy.ts';
 import { parseChat } from './parse.ts';
 import { insertion, lineEndOf } from './textEdit.ts';
 
-/** The settings of a chat or an agent. */
 export interface ChatSettings {
   readonly model?: string;
   readonly agent?: string;
   readonly system?: string;
   readonly servers?: readonly string[];
-  /** Patterns of allowed tools, such as `charts.*`. */
   readonly tools?: readonly string[];
   /** The patterns of the agent, which a tool must match as well. */
   readonly agentTools?: readonly string[];

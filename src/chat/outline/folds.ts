@@ -1,7 +1,6 @@
 import { beforeLineBreak } from '../../base/lines.ts';
 import type { Chat, Turn } from '../format/chat.ts';
 import type { Region } from '../format/regions.ts';
-
 import type { TurnShapes } from './turnShape.ts';
 
 /** From the line of `start`, which stays visible, to the line of `end`. */
@@ -59,7 +58,7 @@ function lastLine(text: string, turn: Turn): number {
   return isBlank ? beforeLineBreak(text, newline + 1) : end;
 }
 
-export interface TextChange {
+interface TextChange {
   readonly rangeOffset: number;
   readonly rangeLength: number;
   readonly text: string;

@@ -1,10 +1,9 @@
 import { beforeLineBreak, endOfLine } from '../../base/lines.ts';
 import { isSummary } from '../edits/compact.ts';
-import { renderToolName } from '../format/calls.ts';
+import { renderCallName, renderToolName } from '../format/calls.ts';
 import type { Chat, Turn } from '../format/chat.ts';
 import type { Role } from '../format/marker.ts';
 import type { Region } from '../format/regions.ts';
-
 import { settingsRegion } from './folds.ts';
 import { renderedText } from './title.ts';
 import type { Heading, TurnShape, TurnShapes } from './turnShape.ts';
@@ -15,7 +14,6 @@ export interface OutlineEntry extends Region {
   readonly words: string;
   /** The name and id of the call, as in the file. */
   readonly call?: string;
-  /** The number of assets in a result. */
   readonly assets?: number;
   /** The end of the entry's first line. */
   readonly nameEnd: number;
@@ -54,7 +52,7 @@ function callEntries(text: string, turn: Turn): OutlineEntry[] {
   return turn.calls.map((call) => ({
     kind: 'call',
     words: renderedText(call.argumentsText.replace(/\s+/g, ' '), MAX_ARGUMENT_CHARS) ?? '',
-    call: call.id === undefined ? renderToolName(call) : `${renderToolName(call)} ${call.id}`,
+    call: renderCallName(call),
     start: call.start,
     end: Math.max(call.start, beforeLineBreak(text, call.end)),
     nameEnd: Math.min(endOfLine(text, call.start), call.end),

@@ -11,7 +11,6 @@ export type ChatReference = { readonly start: number; readonly end: number } & (
   | { readonly kind: 'tool'; readonly tool: ToolName }
   /** A pattern in the front matter, such as `charts.*`. */
   | { readonly kind: 'toolPattern'; readonly pattern: string }
-  /** `target` is a decoded path. */
   | { readonly kind: 'file'; readonly target: string }
 );
 
@@ -76,7 +75,6 @@ function wordAt(line: string, at: number, pattern: RegExp) {
 export interface AssetUse {
   /** The decoded link target, or for an `asset:` reference its path in the assets folder. */
   readonly path: string;
-  /** In the chat. */
   readonly offset: number;
   readonly turn: number;
   readonly tool?: string;

@@ -17,7 +17,6 @@ const MAX_WORDS = 16;
 const CHARS_BEFORE = 32;
 const CHARS_AFTER = 110;
 
-/** The distinct words of a query, ignoring case. */
 export function searchWords(query: string): readonly string[] {
   const words = foldCase(query).split(/\s+/).filter(Boolean);
   return [...new Set(words)].slice(0, MAX_WORDS);

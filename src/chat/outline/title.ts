@@ -22,7 +22,6 @@ export function titleFor(text: string): string | undefined {
 
 const MAX_EXCERPT_CHARS = 40;
 
-/** The first words of a turn as rendered. */
 export function excerptOf(text: string, turn: Turn): string | undefined {
   const head = text.slice(turn.bodyStart, Math.min(turn.end, turn.bodyStart + MAX_LINE_CHARS));
   return firstWords(withoutComments(head), MAX_EXCERPT_CHARS);

@@ -2,18 +2,15 @@ import { eachLine, type Line } from '../../base/lines.ts';
 import type { Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
 import type { Region } from '../format/regions.ts';
-
 import { readCut, stepReplyLine } from '../reply/notes.ts';
 import { REASONING_HEAD } from '../reply/reasoning.ts';
 import { renderedText } from './title.ts';
 
 /** The visible structure of a turn, with offsets in the chat. */
 export interface TurnShape {
-  /** The first words as rendered. */
   readonly words?: string;
   readonly headings: readonly Heading[];
   readonly details: readonly Details[];
-  /** The number of assets that a result links to. */
   readonly assets: number;
 }
 
@@ -24,7 +21,7 @@ export interface Heading {
 }
 
 /** A `<details>` block, from the start of its first line to the end of its last line. */
-export interface Details extends Region {
+interface Details extends Region {
   readonly isReasoning: boolean;
 }
 

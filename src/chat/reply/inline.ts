@@ -3,14 +3,14 @@
  * and after escaping; otherwise the text could not be restored.
  */
 
-export type InlineToken =
+type InlineToken =
   | { readonly kind: 'plain'; readonly end: number }
   /** A `<` before a tag or a `!` before a bracket, with the backslashes before it. */
   | { readonly kind: 'guard'; readonly slashes: number; readonly inAddress: boolean; readonly end: number }
   /** A `<` in a formula, where a backslash would be a command; an empty group after it has the same effect. */
   | { readonly kind: 'group'; readonly end: number };
 
-export interface LineState {
+interface LineState {
   readonly isWhole: boolean;
   /** The line was cut and may continue although `isWhole` is set. */
   readonly isCut: boolean;

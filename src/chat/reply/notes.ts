@@ -1,6 +1,5 @@
 import { isObject } from '../../base/json.ts';
 import type { ProviderMetadata } from '../../ports/models.ts';
-
 import type { FenceReader } from '../format/fence.ts';
 
 /** The start, at column 0, of every note that Filechat writes into a reply. */

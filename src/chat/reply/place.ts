@@ -7,7 +7,6 @@ import {
   trimBlankLines,
 } from '../../base/lines.ts';
 import type { TextEdit } from '../../ports/document.ts';
-
 import type { Chat, Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
 import { readMarker, renderMarker } from '../format/marker.ts';
@@ -45,7 +44,7 @@ export function openReply(text: string, id: string): TextEdit | undefined {
 }
 
 /** A caller that reads a chat repeatedly can pass a faster parser. */
-export type ParseChat = (text: string) => Chat;
+type ParseChat = (text: string) => Chat;
 
 export function appendToReply(
   text: string,
@@ -93,7 +92,6 @@ function gapBefore(text: string, end: number): string {
   return readMarker(line?.text ?? '') ? '\n\n' : `\n\n${renderMarker('user')}\n`;
 }
 
-/** Puts the cursor back where the last reply was cut. */
 export function reopenReply(text: string, id: string): TextEdit | undefined {
   const cut = parseChat(text).turns.findLast((turn) => turn.cut);
   const place = findCut(text, cut);
@@ -148,7 +146,6 @@ function findCursor(text: string, id: string, parse: ParseChat): Cursor | undefi
   return { lineStart, start, end: start + note.length, lineEnd, isFirst };
 }
 
-/** Assistant markers that are hidden in code. */
 function hiddenMarkers(text: string, from: number): readonly Line[] {
   return [...eachLine(text, from)].filter((line) => readMarker(line.text)?.role === 'assistant');
 }
@@ -216,7 +213,6 @@ export interface PartialReply {
   readonly isEmpty: boolean;
 }
 
-/** Reads the body of a turn up to the cut. */
 function readPartialReply(written: string): PartialReply {
   const body = written.replaceAll('\r\n', '\n');
   const pieces = splitReply(body);

@@ -1,7 +1,6 @@
 import { eachLine, type Line, trimBlankLines } from '../../base/lines.ts';
 import type { ProviderMetadata } from '../../ports/models.ts';
 import type { ToolName } from '../../ports/tools.ts';
-
 import type { WrittenCall } from '../format/calls.ts';
 import type { Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
@@ -27,7 +26,6 @@ export type ReplyPart =
       readonly metadata?: ProviderMetadata;
     });
 
-/** The calls of a turn, with offsets in its body. */
 export function callsInBody({ calls, bodyStart }: Pick<Turn, 'calls' | 'bodyStart'>): readonly WrittenCall[] {
   return calls.map((call) => ({
     ...call,

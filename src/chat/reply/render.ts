@@ -1,16 +1,14 @@
 import type { ModelEvent, ProviderMetadata } from '../../ports/models.ts';
-
-import { type NamedCall, parseArguments, renderCall, renderToolName } from '../format/calls.ts';
+import { type NamedCall, parseArguments, renderCall, renderCallName } from '../format/calls.ts';
 import { showInvisible } from '../format/escape.ts';
 import { fence } from '../format/fence.ts';
 import { ReplyEscaper } from './escape.ts';
 import { renderMetadata } from './notes.ts';
-
 import type { PartialReply } from './place.ts';
 import { beginReasoning, checksum, REASONING_FENCE, REASONING_FOOT, ReasoningWriter } from './reasoning.ts';
 
 /** Resolves a model's tool name and assigns an id to the call. */
-export type NameCall = (name: string) => NamedCall;
+type NameCall = (name: string) => NamedCall;
 
 /**
  * OpenAI needs its hidden reasoning back only with the calls that followed from it. It is thousands of characters
@@ -31,7 +29,6 @@ export class ReplyRenderer {
    * the metadata of a text.
    */
   #part: 'none' | 'text' | 'reasoning' | 'thought' | 'other' | 'noted' = 'none';
-  /** Closes what the interrupted reply left open. */
   #unclosed: string;
   #isEmpty: boolean;
   #escaper = new ReplyEscaper();
@@ -177,7 +174,7 @@ export class ReplyRenderer {
     const args = parseArguments(event.argumentsText);
     const block = args.ok
       ? asciiForInvisible(renderCall({ ...name, arguments: args.value }))
-      : renderRaw(event.argumentsText, `tool_call ${renderToolName(name)} ${name.id}`);
+      : renderRaw(event.argumentsText, `tool_call ${renderCallName(name)}`);
     return event.metadata ? `${block}\n${renderMetadata({ metadata: event.metadata })}` : block;
   }
 
