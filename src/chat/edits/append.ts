@@ -32,10 +32,7 @@ export function assignCallId(text: string): TextEdit | undefined {
   return call && insertion(call.infoEnd, ` ${newCallId(text)}`);
 }
 
-/**
- * `c1`, `c2`, …: short ids for people to read. Only ids of calls count, so text cannot use them up. `last` is an id
- * that is taken but not written yet.
- */
+/** Only ids of calls count, so text cannot use them up. `last` is an id that is not written yet. */
 export function newCallId(text: string, last?: string): string {
   const { turns } = parseChat(text);
   const calls = turns.flatMap((turn) => turn.calls.map((call) => call.id));
@@ -69,10 +66,7 @@ export function endWithUserTurn(text: string): TextEdit | undefined {
   return append(text, `${renderMarker('user')}\n`);
 }
 
-/**
- * Ends a run with a user turn, so that the user does not continue the reply by accident. An empty assistant turn is
- * a request for a reply and stays last.
- */
+/** Ends a run with a user turn. An empty assistant turn is a request for a reply and stays last. */
 export function endRun(text: string): TextEdit | undefined {
   const last = parseChat(text).turns.at(-1);
   const asksForReply = last?.role === 'assistant' && isEmptyTurn(text, last);
@@ -115,10 +109,7 @@ function insertAfterMarker(text: string, turn: Turn, addition: string): TextEdit
   return { start: turn.bodyStart, end: turn.end, text: `${gap}${addition}` };
 }
 
-/**
- * Appends Markdown to the last user turn, or in a new one. Not possible if code is open. The Markdown must leave
- * nothing open.
- */
+/** Appends Markdown, which must leave nothing open, to the last user turn or in a new one. */
 export function insertIntoUserTurn(text: string, markdown: string): TextEdit | undefined {
   const chat = parseChat(text);
   if (chat.endsInFence) return undefined;
@@ -135,10 +126,7 @@ export interface NewTurn {
   readonly markdown: string;
 }
 
-/**
- * Appends turns. They replace an empty user turn at the end, and an empty user turn follows unless the last one is
- * a user turn.
- */
+/** Appends turns in place of an empty user turn at the end, and ends with a user turn. */
 export function appendTurns(text: string, turns: readonly NewTurn[]): TextEdit | undefined {
   const chat = parseChat(text);
   const [first] = turns;

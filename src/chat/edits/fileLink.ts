@@ -43,10 +43,7 @@ interface Quote {
   readonly text: string;
 }
 
-/**
- * Renders the lines as code. The file name is not a link, so only these lines are sent. They cannot close the
- * fence, so they cannot start a turn or be a call.
- */
+/** The file name is not a link, so only these lines are sent. They cannot close the fence. */
 export function quoteLines({ file, firstLine, lastLine, language, text }: Quote): string {
   const lines = firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine}–${lastLine}`;
   const name = inlineCode(file.replace(/[\p{C}\s]+/gu, ' ').trim());

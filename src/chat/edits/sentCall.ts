@@ -5,10 +5,7 @@ import { parseChat } from '../format/parse.ts';
 import { insertion } from '../format/textEdit.ts';
 import { NOTE_START } from '../reply/notes.ts';
 
-/**
- * Writes a mark below a call before it is sent. The mark stays until the result is written; after a crash it
- * prevents the call from being sent again.
- */
+/** Written before a call is sent. After a crash, the mark prevents sending the call again. */
 export function markSent(text: string, wanted: NamedCall): TextEdit | undefined {
   const { turns } = parseChat(text);
   for (let at = turns.length - 1; at >= 0; at -= 1) {

@@ -10,10 +10,7 @@ export interface Fence {
 const OPENING = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>)(?=[ \t>`~]))*)([ \t]*)(`{3,}|~{3,})(.*)$/;
 const LIST_ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
 
-/**
- * Tracks fenced code (CommonMark) and comments, line by line. The caller reports turn markers with `atMarker`,
- * because a turn closes everything that is open.
- */
+/** Tracks fenced code (CommonMark) and comments, line by line. The caller calls `reset` at turn markers. */
 export class FenceReader {
   #fence: Fence | undefined;
   #inList = false;
@@ -38,10 +35,7 @@ export class FenceReader {
     this.#inComment = false;
   }
 
-  /**
-   * Accepts a line by its first character alone: it cannot begin a turn, or open or close a fence or comment. This
-   * is the fast path for most lines.
-   */
+  /** The fast path: accepts a line if its first character shows that it changes no state. */
   stepFast(firstCode: number): boolean {
     if (this.#inComment) return false;
     if (this.#fence) return !MAY_END_CODE.includes(firstCode);

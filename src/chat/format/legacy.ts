@@ -4,10 +4,7 @@ import type { ChatProblem, Turn } from './chat.ts';
 import type { Fence } from './fence.ts';
 import { readMarker } from './marker.ts';
 
-/**
- * The XML calls and results of chat.md. They are only read: model output is escaped when it is written, so only
- * chat.md or the user can have written them.
- */
+/** The XML calls and results of chat.md. They are read, never written; model output is escaped. */
 
 /** From the opening tag to the closing tag, including a fence around them. */
 export interface XmlBlock {
@@ -34,10 +31,7 @@ export interface OpenFence {
   readonly fenceBodyStart: number;
 }
 
-/**
- * A block is read as a whole because its content is not Markdown: fences in it do not count. A turn marker before
- * the closing tag means that there is no block.
- */
+/** A block is read as a whole because its content is not Markdown. It contains no turn marker. */
 export class XmlBlockFinder {
   readonly #text: string;
   /** There is no closing tag before this offset, which keeps the search linear. */
@@ -233,10 +227,7 @@ interface PreambleEntry {
 const KEYS_OF_CHAT_MD = new Set(['selectedConfig', 'reasoningEffort', 'maxTokens', 'maxThinkingTokens']);
 const ENTRY = /^([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(\S.*)$/;
 
-/**
- * True if there are only entries, comments and blank lines, with at least one key of chat.md. Otherwise it is user
- * text.
- */
+/** Only entries, comments and blank lines, with a key of chat.md. Otherwise it is user text. */
 export function isPreamble(text: string): boolean {
   // Reject ordinary long text quickly.
   if (!/^\s*(?:#|[A-Za-z_])/.test(text) || !text.includes('=')) return false;

@@ -195,10 +195,7 @@ class TurnReader {
     };
   }
 
-  /**
-   * Commented calls do not run. The fence reader handles comments that begin a line; those that begin within a line
-   * are found here, in the whole turn.
-   */
+  /** Commented calls do not run. The fence reader only sees comments that begin a line. */
   #dropCommented(end: number): void {
     if (this.#calls.length + this.xmlCalls.length + this.problems.length === 0) return;
     const found = commentsOfTurn(this.#text.slice(this.bodyStart, end), this.#marker.role);

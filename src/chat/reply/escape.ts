@@ -2,10 +2,7 @@ import { restoreInvisible, showInvisible } from '../format/escape.ts';
 import { type ReplyDirection, ReplyLines } from './lines.ts';
 import { closeWithNote, countClosingLines } from './notes.ts';
 
-/**
- * Escapes a model's text so that it starts no turn, makes no call, loads nothing and hides nothing. The inverse is
- * exact, except that line ends become `\n`.
- */
+/** The escaped text starts no turn, makes no call, loads and hides nothing. Line ends become `\n`. */
 export function escapeReply(text: string): string {
   const escaper = new ReplyEscaper();
   return escaper.push(text) + escaper.end();
@@ -42,10 +39,7 @@ export class ReplyEscaper {
     return this.#emit(shown + this.#lines.flush());
   }
 
-  /**
-   * Like `flush`, but drops an incomplete opening fence: split in two it would not be a fence, and the model
-   * repeats it.
-   */
+  /** Like `flush`, but drops an incomplete opening fence, which the model repeats. */
   cut(): string {
     const shown = this.#lines.push(this.#invisible.end());
     this.#lines.dropPartialFence();

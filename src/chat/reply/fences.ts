@@ -63,10 +63,7 @@ export class PreviewFences {
     );
   }
 
-  /**
-   * Whether a line with this beginning is code in every preview; `undefined` if that depends on the rest of the
-   * line.
-   */
+  /** Whether a line that begins so is code in every preview; `undefined` if undecided. */
   isCodeLine(line: string, isWhole: boolean): boolean | undefined {
     if (!this.isCode) return false;
     const answers = this.#states.map((state) => staysInside(state, line, isWhole));
@@ -193,7 +190,7 @@ function asPlain(state: State): State {
   return state.kind === 'outside' ? PLAIN : state;
 }
 
-/** Whether a line with this beginning is still in the list item or quote of the state. */
+/** Whether a line that begins so is still in the list item or quote of the state. */
 function staysInside(state: State, line: string, isWhole: boolean): boolean | undefined {
   if (state.kind === 'item') {
     const margin = /^[ \t]*/.exec(line)?.[0] ?? '';

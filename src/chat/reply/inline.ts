@@ -195,7 +195,7 @@ export function isTableRule(line: string): boolean {
   return /^[ \t>]*[|:-][|:\- \t]*$/.test(line) && line.includes('|') && line.includes('-');
 }
 
-/** Whether the text may begin with a tag; `undefined` if that depends on text that has not arrived. */
+/** Whether the text may begin with a tag; `undefined` if undecided. */
 function mayBeTag(text: string, isWhole: boolean, sawLetter: boolean): boolean | undefined {
   // A chat.md call is not a tag in a preview, but has a meaning in the chat.
   if (!/^<[A-Za-z]/.test(text) || /^<tool_/i.test(text)) return true;
@@ -205,10 +205,7 @@ function mayBeTag(text: string, isWhole: boolean, sawLetter: boolean): boolean |
   return mayGoOn && (sawLetter ? PARTIAL_TAG : PARTIAL_NAME).test(text) ? undefined : true;
 }
 
-/**
- * The length of a harmless tag, link or image at the start; `undefined` if that depends on text that has not
- * arrived.
- */
+/** The length of a harmless tag, link or image at the start; `undefined` if undecided. */
 function lengthOfHarmless(text: string, isWhole: boolean, sawLetter: boolean): number | undefined {
   if (text.startsWith('!')) {
     const image = OWN_IMAGE.exec(text);

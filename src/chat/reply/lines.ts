@@ -27,10 +27,7 @@ export class ReplyLines {
   #hasBegun = false;
   #inComment = false;
   #flushedAt = 0;
-  /**
-   * Until the end of the paragraph, backslashes might be read differently than written, so characters are spelled
-   * out.
-   */
+  /** Backslashes might be read differently in this paragraph, so characters are spelled out. */
   #spellsOut = false;
 
   constructor(direction: ReplyDirection) {
@@ -193,10 +190,7 @@ export class ReplyLines {
     this.#copyTo(this.#used + (this.#direction === 'write' || slashes === 0 ? slashes : slashes - 1));
   }
 
-  /**
-   * An odd number of backslashes disables the character. In a URL they are literal, so the character is spelled
-   * out.
-   */
+  /** An odd number of backslashes escapes the character. URLs keep them, so there it is spelled out. */
   #writeGuard(slashes: number, inAddress: boolean, end: number): void {
     if (this.#direction === 'write') {
       if (!inAddress && !this.#spellsOut) this.#out += '\\'.repeat(slashes + 1);

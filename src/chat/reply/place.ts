@@ -19,10 +19,7 @@ import { type Cut, countClosingLines, readCut, renderCut, stepReplyLine } from '
 import { type ReplyPiece, readReply, splitReply } from './read.ts';
 import { REASONING_FENCE, REASONING_FOOT, REASONING_HEAD } from './reasoning.ts';
 
-/**
- * Edits that write a reply. The cursor is a line in the text, so it survives edits above, inside and below the
- * reply.
- */
+/** Edits that write a reply. The cursor is a line in the text, so it survives other edits. */
 
 /** Begins a reply in the empty assistant turn, or after the last turn with text. */
 export function openReply(text: string, id: string): TextEdit | undefined {
@@ -101,10 +98,7 @@ export function reopenReply(text: string, id: string): TextEdit | undefined {
   return { start: place.keptEnd, end: place.noteEnd, text: `${gap}${cursor}` };
 }
 
-/**
- * The last reply, if it is incomplete and nothing follows it. With an id, the reply with that cursor, whatever
- * follows it.
- */
+/** The reply to resume; with an id, the reply that is being written with that cursor. */
 export function partialReply(text: string, id?: string): PartialReply | undefined {
   const chat = parseChat(text);
   if (id === undefined && nextAction(text, chat).kind !== 'resume') return undefined;

@@ -5,10 +5,7 @@ export const REASONING_HEAD = '<details><summary>Reasoning</summary>';
 export const REASONING_FOOT = '</details>';
 export const REASONING_INFO = 'reasoning';
 
-/**
- * The fence must be chosen before the reasoning is known. A line that begins with as many backticks gets a
- * backslash, which is removed on reading.
- */
+/** Chosen before the reasoning is known: a line that begins with these backticks gets a backslash. */
 export const REASONING_FENCE = '````';
 /** A line that could close the fence or has a meaning inside code. */
 const SPECIAL = /^([ \t]*)(\\*)(?=`{4}|<!-- filechat:|<tool_(?:call|result)>)/gm;

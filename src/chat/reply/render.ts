@@ -18,16 +18,10 @@ const HELD_FOR_CALLS = 'openai';
 
 type CallEvent = Extract<ModelEvent, { kind: 'call' }>;
 
-/**
- * Turns the events of a reply into text to append to the document. The text never ends with a line end, and the
- * next text follows directly.
- */
+/** Turns events into text to append to the document. It never ends with a line end. */
 export class ReplyRenderer {
   readonly #nameCall: NameCall;
-  /**
-   * The part at the end of the document. `thought` is reasoning with a closed fence in an open block; `noted` is
-   * the metadata of a text.
-   */
+  /** `thought` is reasoning with a closed fence in an open block; `noted` is the metadata of a text. */
   #part: 'none' | 'text' | 'reasoning' | 'thought' | 'other' | 'noted' = 'none';
   #unclosed: string;
   #isEmpty: boolean;
@@ -80,10 +74,7 @@ export class ReplyRenderer {
     return rest;
   }
 
-  /**
-   * Ends an interrupted reply. Only an incomplete opening fence is dropped, and only the code that `closeFence`
-   * closes stays open.
-   */
+  /** Drops only an incomplete opening fence, and leaves only code open that `closeFence` closes. */
   interrupt(): { readonly addition: string; readonly closeFence?: string } {
     if (this.#partialCalls.size > 0) return { addition: this.#renderPartialCalls() };
     if (this.#part !== 'text') return { addition: this.end() };

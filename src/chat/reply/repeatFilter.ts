@@ -7,10 +7,7 @@ const MAX_LOOK_BACK_CHARS = 2000;
 /** The number of incoming characters that repeat existing text. */
 type Repeated = number | 'unknown';
 
-/**
- * A model that continues a reply sometimes begins by repeating its end. This drops the repetition and holds text
- * back only while it is undecided.
- */
+/** Drops the repetition with which a model sometimes begins when it continues a reply. */
 export class RepeatFilter {
   readonly #partial: string;
   #held = '';
