@@ -1,6 +1,7 @@
 import { messageOf } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
 import type { ToolCall, ToolName } from '../../ports/tools.ts';
+import { decodePercent } from './escape.ts';
 
 /** A tool call in the chat, with its arguments as text. */
 export interface WrittenCall extends ToolName {
@@ -55,7 +56,7 @@ export function readCallInfo(info: string): (ToolName & { readonly id?: string }
 export function readToolName(name: string): ToolName | undefined {
   const dot = name.indexOf('.');
   const server = name.slice(0, dot);
-  const tool = decodeName(name.slice(dot + 1));
+  const tool = decodePercent(name.slice(dot + 1));
   return dot > 0 && SERVER.test(server) && tool ? { server, tool } : undefined;
 }
 
@@ -102,12 +103,4 @@ function renderArguments(value: ToolCall['arguments']): string {
 /** Servers choose tool names freely; in a chat a name must be one word. */
 function encodeName(name: string): string {
   return name.toWellFormed().replace(/[^\w.\-/:]/gu, (character) => encodeURIComponent(character));
-}
-
-function decodeName(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }

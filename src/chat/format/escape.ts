@@ -1,4 +1,4 @@
-/** Untrusted text must not start a turn or hide characters. Each function is followed by its exact inverse. */
+/** Untrusted text must not start a turn or hide characters. Each escape is followed by its exact inverse. */
 
 /** Broader than the marker syntax, so that a less strict parser is not fooled either. */
 const LIKE_A_MARKER = /^(\\*#[ \t]*%%)/gm;
@@ -31,7 +31,7 @@ const TAKES_STYLE = /[\p{Extended_Pictographic}\p{Emoji}]$/u;
 /** Writes invisible characters as `⟦U+202E⟧`, except those that are part of an emoji. */
 export function showInvisible(text: string): string {
   return text.replace(INVISIBLE, (character, at: number) =>
-    isPartOfEmoji(character, text, at) ? character : visible(character),
+    isPartOfEmoji(character, text, at) ? character : spellOut(character),
   );
 }
 
@@ -42,7 +42,8 @@ export function restoreInvisible(text: string): string {
   });
 }
 
-function visible(character: string): string {
+/** `⟦U+202E⟧`: readable, and restored by `restoreInvisible`. */
+export function spellOut(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return `⟦U+${code.toString(16).toUpperCase().padStart(4, '0')}⟧`;
 }
@@ -55,4 +56,13 @@ function isPartOfEmoji(character: string, text: string, at: number): boolean {
     EMOJI.test(before) &&
     STARTS_WITH_EMOJI.test(text.slice(at + 1, at + 3))
   );
+}
+
+/** Returns the text unchanged if its percent encoding is invalid. */
+export function decodePercent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,3 +1,5 @@
+import { decodePercent } from './escape.ts';
+
 export interface Destination {
   /** Escapes and entities are resolved; percent encoding is kept. */
   readonly target: string;
@@ -96,18 +98,10 @@ const UNFIT = /[\u0000-\u001f\u007f]/;
 export function localTarget(target: string): string | undefined {
   const file = FILE_URI.exec(target)?.[1];
   if (file === undefined && SCHEME.test(target)) return undefined;
-  const path = decode((file ?? target).replace(/#.*$/s, ''));
+  const path = decodePercent((file ?? target).replace(/#.*$/s, ''));
   // Two leading slashes name another machine.
   if (path.trim() === '' || UNFIT.test(path) || /^[/\\]{2}/.test(path)) return undefined;
   return file === undefined ? path : path.replace(/^\/(?=[A-Za-z]:)/, '');
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function isPunctuation(character: string): boolean {

@@ -1,3 +1,4 @@
+import { spellOut } from '../format/escape.ts';
 import { FenceReader } from '../format/fence.ts';
 import { isBlank, PreviewFences } from './fences.ts';
 import { InlineReader, isTableRule } from './inline.ts';
@@ -148,7 +149,7 @@ export class ReplyLines {
   }
 
   #spellNext(): void {
-    const spelt = spell(this.#line.charAt(this.#used));
+    const spelt = spellOut(this.#line.charAt(this.#used));
     this.#inline.feed(spelt);
     this.#out += spelt;
     this.#used += 1;
@@ -196,7 +197,7 @@ export class ReplyLines {
       if (!inAddress && !this.#spellsOut) this.#out += '\\'.repeat(slashes + 1);
       else {
         this.#copyTo(end - 1);
-        this.#out += spell(this.#line.charAt(end - 1));
+        this.#out += spellOut(this.#line.charAt(end - 1));
         this.#used = end;
       }
     } else if (!inAddress && slashes % 2 === 1) this.#used += (slashes + 1) / 2;
@@ -261,8 +262,4 @@ function readTableRule(line: string, isWhole: boolean): LineStart | undefined | 
 
 function leadingSlashes(text: string): number {
   return /^\\*/.exec(text)?.[0].length ?? 0;
-}
-
-function spell(character: string): string {
-  return `⟦U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟧`;
 }

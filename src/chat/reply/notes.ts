@@ -80,9 +80,14 @@ const NOTE = /^<!-- filechat:metadata (\{.*\}) -->[ \t]*$/;
 /** One line of ASCII that cannot end the comment. */
 export function renderMetadata({ of, metadata }: MetadataNote): string {
   const json = JSON.stringify(of === undefined ? metadata : { of, ...metadata })
-    .replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .replace(/[^ -~]+/g, escapeUnits)
     .replace(/-(?=-)/g, '\\u002d');
   return `${NOTE_START}metadata ${json} -->`;
+}
+
+/** Writes each UTF-16 unit as a JSON escape. */
+export function escapeUnits(text: string): string {
+  return text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Returns `undefined` if the line is not a metadata note or was damaged. */

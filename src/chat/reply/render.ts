@@ -3,7 +3,7 @@ import { type NamedCall, parseArguments, renderCall, renderCallName } from '../f
 import { showInvisible } from '../format/escape.ts';
 import { fence } from '../format/fence.ts';
 import { ReplyEscaper } from './escape.ts';
-import { renderMetadata } from './notes.ts';
+import { escapeUnits, renderMetadata } from './notes.ts';
 import type { PartialReply } from './place.ts';
 import { beginReasoning, checksum, REASONING_FENCE, REASONING_FOOT, ReasoningWriter } from './reasoning.ts';
 
@@ -217,11 +217,7 @@ function renderRaw(text: string, info: string): string {
 
 /** In JSON, these characters occur only in strings, where they can be escaped. */
 function asciiForInvisible(block: string): string {
-  return block.replace(INVISIBLE, (character) =>
-    Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
-      .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
-      .join(''),
-  );
+  return block.replace(INVISIBLE, escapeUnits);
 }
 
 const INVISIBLE = /[\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb]|\p{Default_Ignorable_Code_Point}/gu;
