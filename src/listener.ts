@@ -1,6 +1,6 @@
 import { appendCall, endRun, newCallId } from './chat/edits/append.ts';
 import type { WrittenCall } from './chat/format/calls.ts';
-import { cutReply, type NextAction, nextAction, pendingCalls } from './chat/format/nextAction.ts';
+import { interruptedReply, type NextAction, nextAction, pendingCalls } from './chat/format/nextAction.ts';
 import { parseChat, turnBody } from './chat/format/parse.ts';
 import { type ToolRunParts, ToolRuns } from './loop/calls.ts';
 import { ChatEdits, failed, STOPPED } from './loop/chatEdits.ts';
@@ -69,7 +69,7 @@ export class ChatListener {
    */
   resume(): Promise<RunOutcome> {
     return this.#exclusively(async (signal) => {
-      if (!cutReply(parseChat(this.#document.text()).turns))
+      if (!interruptedReply(parseChat(this.#document.text()).turns))
         return failed('No reply of this chat was cut, so there is nothing to resume.');
       return this.#converse({ rules: await this.#rules(), signal, done: [], opening: 'resume' });
     });

@@ -76,3 +76,14 @@ export class LineCounter {
     return at < 0 ? Number.POSITIVE_INFINITY : at;
   }
 }
+
+export function startOfLine(text: string, offset: number): number {
+  return text.lastIndexOf('\n', offset - 1) + 1;
+}
+
+/** The end of the line at an offset, without its line break. */
+export function endOfLine(text: string, offset: number): number {
+  const newline = text.indexOf('\n', offset);
+  if (newline < 0) return text.length;
+  return newline > offset && text[newline - 1] === '\r' ? newline - 1 : newline;
+}

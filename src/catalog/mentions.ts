@@ -5,7 +5,7 @@ import { ASSET_FOLDER } from '../assets/names.ts';
 import { visibleLine } from '../base/lines.ts';
 import type { Chat } from '../chat/format/chat.ts';
 import { parseChat } from '../chat/format/parse.ts';
-import { type AssetUse, findAssetUses, resolvePath } from '../chat/outline/pointedAt.ts';
+import { type AssetUse, findAssetUses, resolvePath } from '../chat/outline/references.ts';
 import { chatTitle } from '../chat/outline/title.ts';
 import { isAssetFileName } from './address.ts';
 import type { FoundChat } from './walk.ts';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { BUILT_IN_SERVER } from '../catalog/tools/places.ts';
-import { readArguments, readToolName } from '../chat/format/calls.ts';
+import { parseArguments, readToolName } from '../chat/format/calls.ts';
 import type { Approval, ToolName } from '../ports/tools.ts';
 
 export const USAGE = `Usage:
@@ -133,7 +133,7 @@ function readName(text: string): ToolName {
 }
 
 function readArgs(text: string): Arguments {
-  const read = readArguments(text);
+  const read = parseArguments(text);
   if (!read.ok) throw new UsageError(`--args: ${read.message}`);
   return read.value;
 }

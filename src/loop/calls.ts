@@ -1,7 +1,7 @@
 import { messageOf } from '../base/errors.ts';
 import { assignCallId, fillToolResult } from '../chat/edits/append.ts';
-import { markSent, removeLeftMark, removeSentMark, unansweredCalls } from '../chat/edits/sentCall.ts';
-import { readArguments, renderToolName, type WrittenCall } from '../chat/format/calls.ts';
+import { markSent, removeSentMark, removeStaleMark, unansweredCalls } from '../chat/edits/sentCall.ts';
+import { parseArguments, renderToolName, type WrittenCall } from '../chat/format/calls.ts';
 import { isSameCall, nextAction, pendingCalls } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import type { Log, RunOutcome } from '../ports/document.ts';
@@ -111,7 +111,7 @@ export class ToolRuns {
   }
 
   async #makeReady(written: WrittenCall, rules: ChatRules, signal: AbortSignal): Promise<Ready> {
-    const read = readArguments(written.argumentsText);
+    const read = parseArguments(written.argumentsText);
     const { server, tool, id = '' } = written;
     const call: ToolCall = { server, tool, id, arguments: read.ok ? read.value : {} };
     if (!read.ok) return done(await this.write(call, refusal(read.message)));
@@ -197,7 +197,7 @@ export class ToolRuns {
     for (const call of unansweredCalls(this.#document.text())) {
       outcomes.push(await this.write({ ...call, arguments: {} }, refusal(UNKNOWN_OUTCOME)));
     }
-    while (await this.#document.edit(removeLeftMark));
+    while (await this.#document.edit(removeStaleMark));
     return outcomes;
   }
 

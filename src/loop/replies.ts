@@ -202,10 +202,7 @@ class Reply {
     const partial = partialReply(this.writer.sentText());
     this.#beginning = () => {
       this.#repeat = partial && new RepeatFilter(partial.text);
-      this.#renderer = new ReplyRenderer(
-        (name) => this.#nameCall(name, request),
-        partial && { after: partial },
-      );
+      this.#renderer = new ReplyRenderer((name) => this.#nameCall(name, request), partial);
     };
   }
 

@@ -1,5 +1,5 @@
 import { escapeMarkers, restoreInvisible, showInvisible } from '../chat/format/escape.ts';
-import { fence } from '../chat/format/fence.ts';
+import { fence, inlineCode } from '../chat/format/fence.ts';
 import { judgeMarkup } from '../media/sniff.ts';
 import { type MediaType, mediaByExtension, mediaByType, UNKNOWN } from '../media/table.ts';
 import type { Asset, AssetPart, LinkPart, ResultPart, TextPart, ToolResult } from '../ports/results.ts';
@@ -95,12 +95,7 @@ function quote(text: string): string {
 
 /** Inline code, in which nothing is a link, a tag or a request. */
 export function codeSpan(text: string): string {
-  const shown = showInvisible(text).replace(/[\n\t]|^ | $/g, (each) => ESCAPES[each] ?? each);
-  let length = 1;
-  for (const [run] of shown.matchAll(/`+/g)) length = Math.max(length, run.length + 1);
-  const ticks = '`'.repeat(length);
-  const pad = shown.startsWith('`') || shown.endsWith('`') ? ' ' : '';
-  return `${ticks}${pad}${shown}${pad}${ticks}`;
+  return inlineCode(showInvisible(text).replace(/[\n\t]|^ | $/g, (each) => ESCAPES[each] ?? each));
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '\n': '⟦U+000A⟧', '\t': '⟦U+0009⟧', ' ': '⟦U+0020⟧' };

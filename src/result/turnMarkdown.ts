@@ -1,7 +1,7 @@
 import { trimBlankLines } from '../base/lines.ts';
 import { escapeMarkers, showInvisible } from '../chat/format/escape.ts';
 import { fence } from '../chat/format/fence.ts';
-import { escapeReply, withoutClosing } from '../chat/reply/escape.ts';
+import { escapeReply, withoutClosingLines } from '../chat/reply/escape.ts';
 import type { ResultPart, TextPart } from '../ports/results.ts';
 
 import { canBePlain, codeSpan, PREVIEW_INFO, renderAssetLink, renderPart } from './markdown.ts';
@@ -82,5 +82,5 @@ function renderReplyText({ text, source }: TextPart): string {
 /** The note that closes open code is only understood at the very end; before that, such words are code as a whole. */
 function escapeWords(text: string, isLast: boolean): string {
   const written = escapeReply(text);
-  return isLast || withoutClosing(written) === written ? written : escapeReply(fence(text));
+  return isLast || withoutClosingLines(written) === written ? written : escapeReply(fence(text));
 }

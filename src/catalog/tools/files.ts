@@ -3,7 +3,9 @@ import { dirname, join, resolve } from 'node:path';
 import { lookAt, readWhole } from '../../assets/confined.ts';
 import { ASSET_FOLDER, readAssetName } from '../../assets/names.ts';
 import { describeSize } from '../../base/size.ts';
-import { commentsOfChat, textOutside } from '../../chat/format/chatComments.ts';
+import { commentsOfChat } from '../../chat/format/parse.ts';
+import { textOutside } from '../../chat/format/regions.ts';
+
 import type { Asset } from '../../ports/results.ts';
 
 import { assetReference } from '../../result/modelView.ts';

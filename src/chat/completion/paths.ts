@@ -1,8 +1,6 @@
-/** Which of many paths somebody means who has typed a part of one. */
-
 const MAX_PATH_CHARS = 400;
 
-/** The best first, and no more than `limit`. All of the typed letters occur in a path in their order. */
+/** The best matches first. A match contains all typed letters in order. */
 export function rankPaths(paths: readonly string[], typed: string, limit: number): readonly string[] {
   const wanted = typed.toLowerCase();
   const rated = paths.flatMap((path) => {
@@ -15,7 +13,7 @@ export function rankPaths(paths: readonly string[], typed: string, limit: number
     .map(({ path }) => path);
 }
 
-/** The smaller, the better. */
+/** Lower is better. */
 function ratePath(path: string, wanted: string): number | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (name.startsWith(wanted)) return 0;
@@ -35,21 +33,12 @@ function isScattered(text: string, wanted: string): boolean {
   return true;
 }
 
-/** A string value that is, or could become, a reference to a file of the chat. */
-export interface AssetTyped {
-  /** Without the quotes. */
-  readonly start: number;
-  readonly end: number;
-  /** Up to the cursor. */
-  readonly typed: string;
-}
-
 const OPEN_STRING = /[:[,]\s*"([\w.:-]{0,200})$/;
-/** Enough for a name and what stands before it. */
+/** Enough for a name and the text before it. */
 const LOOKED_AT_CHARS = 300;
 
-/** What of such a string stands before the cursor and behind it; nothing where the cursor is elsewhere. */
-export function assetTyped(json: string, offset: number): AssetTyped | undefined {
+/** A string at the cursor that is, or may become, an asset reference. `typed` is the part before the cursor. */
+export function assetReferenceAt(json: string, offset: number) {
   const typed = OPEN_STRING.exec(json.slice(Math.max(0, offset - LOOKED_AT_CHARS), offset))?.[1];
   if (typed === undefined || !(typed.startsWith('asset:') || 'asset:'.startsWith(typed))) return undefined;
   const rest = /^[\w.:-]*(?=")/.exec(json.slice(offset, offset + LOOKED_AT_CHARS))?.[0] ?? '';

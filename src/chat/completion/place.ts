@@ -1,44 +1,43 @@
-import { eachLine } from '../../base/lines.ts';
-import { turnAt } from '../edits/fork.ts';
+import { eachLine, endOfLine, startOfLine } from '../../base/lines.ts';
 import type { WrittenCall } from '../format/calls.ts';
 import type { Chat, Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
-
+import { readMarker } from '../format/marker.ts';
+import { turnAt } from '../format/parse.ts';
+import { isSettingKey, type SettingKey } from '../format/settings.ts';
 import { stepReplyLine } from '../reply/notes.ts';
-import { type SettingPlace, settingPlace } from './settingPlace.ts';
 
-/** What is being written where the cursor stands. Offsets count in the file. */
-export type Place =
-  // Behind `#`, `@` or, at the start of a line, `/`.
+/** What is being typed at the cursor. Offsets are in the file. */
+export type CompletionPlace =
+  // After `#`, `@`, or `/` at the start of a line.
   | TypedPlace<'file'>
   | TypedPlace<'mention'>
   | TypedPlace<'command'>
-  // A line that is about to become a marker.
+  // A line that is becoming a marker.
   | TypedPlace<'role'>
-  // The name of a tool, on the first line of a call.
+  // The tool name on the first line of a call.
   | TypedPlace<'tool'>
   | ArgumentPlace
   | SettingPlace;
 
 interface TypedPlace<Kind> {
   readonly kind: Kind;
-  /** Where the sign is, or where what was typed begins if there is none. */
+  /** The offset of the trigger character, or of the typed text if there is none. */
   readonly start: number;
-  /** Without the sign. */
+  /** Without the trigger character. */
   readonly typed: string;
 }
 
-export interface ArgumentPlace {
+interface ArgumentPlace {
   readonly kind: 'arguments';
   readonly call: WrittenCall;
-  /** Where the arguments begin: at the start of a line. */
   readonly start: number;
   /** In the arguments. */
   readonly offset: number;
 }
 
-/** Nothing where there is nothing to offer: in code, in what others said, within words, addresses and numbers. */
-export function placeAt(text: string, chat: Chat, offset: number): Place | undefined {
+/** Returns `undefined` in code, in turns of others, and within words, URLs and numbers. */
+export function completionPlace(text: string, chat: Chat, offset: number): CompletionPlace | undefined {
   const line = lineAround(text, offset);
   const setting = settingPlace(text, chat, offset);
   if (setting !== 'elsewhere') return setting;
@@ -46,14 +45,14 @@ export function placeAt(text: string, chat: Chat, offset: number): Place | undef
   if (turn && line.start === turn.start && turn.start < turn.bodyStart) return undefined;
   const within = argumentPlace(text, turn, offset);
   if (within) return within;
-  // Most places are ruled out by their line alone, and then nothing else has to be read.
+  // The line alone rules out most places, without reading the turn.
   const found = readLine(line.before, line.start);
   if (!found || (found.kind !== 'role' && turn !== undefined && turn.role !== 'user')) return undefined;
   if (isInPreamble(chat, offset)) return undefined;
   return isProse(text, turn, line.start) ? found : undefined;
 }
 
-/** Where the arguments of a call begin; nothing for a call of chat.md, which is not JSON. */
+/** Returns `undefined` for a chat.md call, whose arguments are not JSON. */
 export function argumentsStart(text: string, call: WrittenCall): number | undefined {
   const start = text.indexOf('\n', call.infoEnd) + 1;
   return start > 0 && text.startsWith(call.argumentsText, start) ? start : undefined;
@@ -61,15 +60,15 @@ export function argumentsStart(text: string, call: WrittenCall): number | undefi
 
 interface AroundLine {
   readonly start: number;
-  /** From the start of the line up to the cursor. */
+  /** From the start of the line to the cursor. */
   readonly before: string;
 }
 
-/** No name that anybody types is longer; a line of a megabyte is not cut out of the text. */
+/** Longer than any typed name; avoids copying very long lines. */
 const MAX_TYPED_CHARS = 1000;
 
 function lineAround(text: string, offset: number): AroundLine {
-  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  const start = startOfLine(text, offset);
   return { start, before: offset - start > MAX_TYPED_CHARS ? '' : text.slice(start, offset) };
 }
 
@@ -84,7 +83,7 @@ function argumentPlace(text: string, turn: Turn | undefined, offset: number): Ar
   return undefined;
 }
 
-/** The closing fence begins where the arguments end; who stands before it stands on its line. */
+/** The closing fence begins where the arguments end, so a cursor there is on the fence's line. */
 function isBeforeFence(text: string, { argumentsText, closed }: WrittenCall, start: number, offset: number) {
   return !closed || offset < start + argumentsText.length || text[offset - 1] !== '\n';
 }
@@ -92,11 +91,11 @@ function isBeforeFence(text: string, { argumentsText, closed }: WrittenCall, sta
 const ROLE = /^# %%(?:[ \t]+([a-z_]*))?$/i;
 const COMMAND = /^\/([\w-]*)$/;
 const TOOL = /^(?:`{3,}|~{3,})tool_call[ \t]+([^\s`]*)$/;
-/** Behind white space or an opening bracket, which is not that of a link. */
+/** After white space or an opening parenthesis that does not belong to a link. */
 const FILE = /(?:^|\s|(?<!\])\()#([^\s#`<>()[\]{}"',;]*)$/;
 const MENTION = /(?:^|\s|(?<!\])\()@([\w.:/~%-]*)$/;
 
-function readLine(before: string, start: number): Place | undefined {
+function readLine(before: string, start: number): CompletionPlace | undefined {
   const end = start + before.length;
   const role = ROLE.exec(before);
   if (role) return { kind: 'role', start, typed: role[1] ?? '' };
@@ -106,7 +105,7 @@ function readLine(before: string, start: number): Place | undefined {
   if (tool !== undefined) return { kind: 'tool', start: end - tool.length, typed: tool };
   if (isInlineCode(before)) return undefined;
   const file = FILE.exec(before)?.[1];
-  // `#12` is the number of an issue.
+  // `#12` is an issue number.
   if (file !== undefined && !/^\d+$/.test(file)) {
     return { kind: 'file', start: end - file.length - 1, typed: file };
   }
@@ -120,19 +119,129 @@ function isInlineCode(before: string): boolean {
   return before.split('`').length % 2 === 0;
 }
 
-/** The settings of chat.md above the first marker are no text of anybody's. */
 function isInPreamble({ preamble, preambleStart = 0 }: Chat, offset: number): boolean {
   return preamble !== undefined && offset >= preambleStart && offset < preambleStart + preamble.length;
 }
 
-/** Whether a line of a turn is neither in fenced code nor in a comment. */
+/** Whether a line is outside fenced code and comments. */
 function isProse(text: string, turn: Turn | undefined, lineStart: number): boolean {
   if (!turn) return true;
   const fences = new FenceReader();
-  for (const line of eachLine(text, turn.bodyStart, (first) => fences.passes(first))) {
+  for (const line of eachLine(text, turn.bodyStart, (first) => fences.stepFast(first))) {
     if (line.start >= lineStart) break;
     if (turn.role === 'assistant') stepReplyLine(fences, line.text);
     else fences.step(line.text);
   }
   return fences.open === undefined && !fences.inComment;
+}
+
+type SettingPlace =
+  | {
+      readonly kind: 'key';
+      readonly start: number;
+      /** The end of the word at the cursor. */
+      readonly end: number;
+      readonly typed: string;
+      readonly present: ReadonlySet<string>;
+      readonly hasColon: boolean;
+    }
+  | {
+      readonly kind: 'value';
+      readonly key: SettingKey;
+      readonly start: number;
+      readonly end: number;
+      readonly typed: string;
+      /** The cursor is right after the colon, so a space must be inserted. */
+      readonly needsSpace: boolean;
+      /** The value is an item of a list, in brackets or with a dash. */
+      readonly inList: boolean;
+      readonly taken: readonly string[];
+    };
+
+/** Returns `elsewhere` outside the front matter, and `undefined` where it has nothing to complete. */
+function settingPlace(text: string, chat: Chat, offset: number): SettingPlace | undefined | 'elsewhere' {
+  const bounds = settingBounds(text, chat);
+  if (!bounds || offset < bounds.start || offset > bounds.end) return 'elsewhere';
+  const lineStart = startOfLine(text, offset);
+  const lineEnd = endOfLine(text, offset);
+  const line = { before: text.slice(lineStart, offset), after: text.slice(offset, lineEnd), offset };
+  const yaml = text.slice(bounds.start, bounds.end);
+  return keyPlace(line, yaml) ?? valuePlace(line) ?? itemPlace(line, text.slice(bounds.start, lineStart));
+}
+
+interface CursorLine {
+  readonly before: string;
+  readonly after: string;
+  readonly offset: number;
+}
+
+const MAX_SETTINGS_CHARS = 100_000;
+
+/** Includes unclosed front matter, which ends where the turns begin. */
+function settingBounds(text: string, { frontMatter, frontMatterStart = 0 }: Chat) {
+  if (frontMatter !== undefined) {
+    // Excludes the closing line.
+    const end = frontMatterStart + frontMatter.length - 1;
+    return frontMatter.length > MAX_SETTINGS_CHARS ? undefined : { start: frontMatterStart, end };
+  }
+  if (!/^---[ \t]*\r?\n/.test(text.slice(0, 100))) return undefined;
+  const start = text.indexOf('\n') + 1;
+  const lines = text.slice(start, start + MAX_SETTINGS_CHARS).split('\n');
+  const marker = lines.findIndex((line) => readMarker(line) !== undefined);
+  const above = marker < 0 ? lines : lines.slice(0, marker);
+  // A blank line also ends it: `---` may be a thematic break above text.
+  const blank = above.findIndex((line) => line.trim() === '');
+  const open = blank < 0 ? above : above.slice(0, blank + 1);
+  return open.length === 0 ? undefined : { start, end: start + open.join('\n').length };
+}
+
+function keyPlace({ before, after, offset }: CursorLine, yaml: string): SettingPlace | undefined {
+  if (!/^\w*$/.test(before)) return undefined;
+  const rest = /^\w*/.exec(after)?.[0] ?? '';
+  const present = new Set([...yaml.matchAll(/^(\w+)[ \t]*:/gm)].map(([, key = '']) => key));
+  const hasColon = /^\w*[ \t]*:/.test(after);
+  // The key at the cursor is being edited.
+  if (hasColon) present.delete(before + rest);
+  const end = offset + rest.length;
+  return { kind: 'key', start: offset - before.length, end, typed: before, present, hasColon };
+}
+
+function valuePlace({ before, after, offset }: CursorLine): SettingPlace | undefined {
+  const [, key = '', gap = '', value = ''] = /^(\w+)[ \t]*:([ \t]*)(.*)$/.exec(before) ?? [];
+  if (!isSettingKey(key)) return undefined;
+  if (!value.startsWith('[')) {
+    // The rest of the line is part of the value, except a comment.
+    const rest = /^[^#\s]*/.exec(after)?.[0] ?? '';
+    return { ...around(offset, value, rest), key, needsSpace: gap === '', inList: false, taken: [] };
+  }
+  if (value.includes(']')) return undefined;
+  const item = /[^[,]*$/.exec(value)?.[0].trimStart() ?? '';
+  const rest = /^[^,\]\s]*/.exec(after)?.[0] ?? '';
+  const others = `${value.slice(1, value.length - item.length)},${after.slice(rest.length).split(']')[0]}`;
+  const taken = others
+    .split(',')
+    .map(plainItem)
+    .filter((each) => each !== '');
+  return { ...around(offset, item, rest), key, needsSpace: false, inList: true, taken };
+}
+
+function itemPlace({ before, after, offset }: CursorLine, above: string): SettingPlace | undefined {
+  const value = /^[ \t]*-[ \t]+(.*)$/.exec(before)?.[1];
+  if (value === undefined) return undefined;
+  const lines = above.split(/\r?\n/).slice(0, -1);
+  const at = lines.findLastIndex((line) => /^\S/.test(line) && !line.startsWith('-'));
+  const key = /^(\w+)[ \t]*:[ \t]*$/.exec(lines[at] ?? '')?.[1] ?? '';
+  if (!isSettingKey(key)) return undefined;
+  const taken = lines.slice(at + 1).map((line) => plainItem(line.replace(/^[ \t]*-[ \t]*/, '')));
+  const rest = /^[^#\s]*/.exec(after)?.[0] ?? '';
+  return { ...around(offset, value, rest), key, needsSpace: false, inList: true, taken };
+}
+
+/** A value at an offset: its text before the cursor, and the rest after it. */
+function around(offset: number, typed: string, rest: string) {
+  return { kind: 'value' as const, start: offset - typed.length, end: offset + rest.length, typed };
+}
+
+function plainItem(item: string): string {
+  return item.trim().replace(/^["']|["']$/g, '');
 }

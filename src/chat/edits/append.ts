@@ -1,43 +1,38 @@
 import { eachLine } from '../../base/lines.ts';
 import type { TextEdit } from '../../ports/document.ts';
-import type { ToolCall, ToolName } from '../../ports/tools.ts';
-
-import { renderCall, renderToolName } from '../format/calls.ts';
+import type { ToolCall } from '../../ports/tools.ts';
+import { type NamedCall, renderCall, renderCallName } from '../format/calls.ts';
 import type { Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
 import { renderMarker } from '../format/marker.ts';
 import { answeredCall, answersTo, isSameCall, nextAction } from '../format/nextAction.ts';
-import { parseChat, turnBody } from '../format/parse.ts';
+import { isEmptyTurn, parseChat, turnBody } from '../format/parse.ts';
+import { insertion, insertLines } from '../format/textEdit.ts';
 
-/** Each function takes the current text and says what to change in it; none deletes a word of the user's. */
+/** Edits that add to a chat. They are computed from the current text and never delete the user's text. */
 
 export function newChat(content = ''): string {
   return `${renderMarker('user')}\n${content}${content && !content.endsWith('\n') ? '\n' : ''}`;
 }
 
-/** Writes a call at the end of the user's last turn, or in a new one. Nothing can be appended to open code. */
+/** Appends a call to the last user turn, or in a new one. Not possible if code is open. */
 export function appendCall(text: string, call: ToolCall): TextEdit | undefined {
   const { turns, endsInFence } = parseChat(text);
   if (endsInFence) return undefined;
   const last = turns.at(-1);
   const block = `${renderCall(call)}\n`;
   if (last?.role !== 'user') return append(text, `${renderMarker('user')}\n${block}`);
-  const empty = turnBody(text, last).trim() === '';
-  // Below an empty marker the block needs no blank line, below text it does.
-  return empty ? insertAfterMarker(text, last, block) : append(text, block);
+  return isEmptyTurn(text, last) ? insertAfterMarker(text, last, block) : append(text, block);
 }
 
-/** Gives the first pending call without an id one that is new to the file. */
+/** Adds an id to the first pending call that has none. */
 export function assignCallId(text: string): TextEdit | undefined {
   const action = nextAction(text);
   const call = action.kind === 'runTools' ? action.calls.find((each) => each.id === undefined) : undefined;
-  return call && { start: call.infoEnd, end: call.infoEnd, text: ` ${newCallId(text)}` };
+  return call && insertion(call.infoEnd, ` ${newCallId(text)}`);
 }
 
-/**
- * `c1`, `c2`, …: short, because people read them. Only real ids count, so no text can use them up.
- * `last` is one that is taken but not written yet.
- */
+/** Only ids of calls count, so text cannot use them up. `last` is an id that is not written yet. */
 export function newCallId(text: string, last?: string): string {
   const { turns } = parseChat(text);
   const calls = turns.flatMap((turn) => turn.calls.map((call) => call.id));
@@ -51,45 +46,40 @@ export function newCallId(text: string, last?: string): string {
 }
 
 /**
- * Writes a result as a tool turn behind the turn that made the call, in the order of its calls.
- * When the call is gone, the result still goes to the end of the file: it may have cost something.
+ * Writes a result as a tool turn after the turn of its call, in the order of the calls. If the call was deleted,
+ * the result goes to the end of the file, because it may have been expensive.
  */
 export function fillToolResult(text: string, call: NamedCall, body: string): TextEdit {
   const chat = parseChat(text);
-  const turn = `${renderMarker('tool', `${renderToolName(call)} ${call.id}`)}\n${body}\n`;
+  const turn = `${renderMarker('tool', renderCallName(call))}\n${body}\n`;
   const place = placeForResult(chat.turns, call);
   if (!chat.endsInFence || (place && place.turnEnd < text.length)) {
-    return insertAt(text, place?.turnEnd ?? text.length, turn);
+    return insertLines(text, place?.turnEnd ?? text.length, turn);
   }
   return insertAboveOpenCode(chat.turns, turn, place?.callEnd);
 }
 
-type NamedCall = ToolName & { readonly id: string };
-
-/** Gives the user the last word: a turn to write in, unless the file ends with one. */
+/** Adds an empty user turn unless the file ends with a user turn. */
 export function endWithUserTurn(text: string): TextEdit | undefined {
   const { turns, endsInFence } = parseChat(text);
   if (endsInFence || turns.at(-1)?.role === 'user') return undefined;
   return append(text, `${renderMarker('user')}\n`);
 }
 
-/**
- * Ends a run: whatever comes next, the user has a turn to write in. Without it, a correction would become part of the
- * reply above. An empty assistant turn is the user's own request for a reply, and stays the last turn.
- */
+/** Ends a run with a user turn. An empty assistant turn is a request for a reply and stays last. */
 export function endRun(text: string): TextEdit | undefined {
   const last = parseChat(text).turns.at(-1);
-  const asksForReply = last?.role === 'assistant' && turnBody(text, last).trim() === '';
+  const asksForReply = last?.role === 'assistant' && isEmptyTurn(text, last);
   return asksForReply ? undefined : endWithUserTurn(text);
 }
 
-/** Behind the call's turn and the answers of its earlier calls; and where the call itself ends. */
+/** After the turn of the call and the results of its earlier calls, and where the call itself ends. */
 function placeForResult(turns: readonly Turn[], wanted: NamedCall) {
   for (let at = turns.length - 1; at >= 0; at -= 1) {
     const { calls = [], end = 0 } = turns[at] ?? {};
     const same = calls.filter((call) => isSameCall(call, wanted));
     const followers = answersTo(turns, at);
-    // Of calls that share an id, the first without an answer is meant.
+    // Of calls with the same id, use the first without a result.
     const answered = followers.filter((turn) => isSameCall(answeredCall(turn), wanted)).length;
     const call = same[Math.min(answered, same.length - 1)];
     if (!call) continue;
@@ -100,45 +90,35 @@ function placeForResult(turns: readonly Turn[], wanted: NamedCall) {
   return undefined;
 }
 
-/** Somebody is in the middle of writing code: the result goes above it, and the code keeps a turn of its own. */
+/** The user is typing code: insert the result above it, and put the code in its own turn. */
 function insertAboveOpenCode(turns: readonly Turn[], turn: string, callEnd: number | undefined): TextEdit {
   const last = turns.at(-1);
   const start = callEnd ?? last?.start ?? 0;
   const hasMarker = callEnd === undefined && last !== undefined && last.start < last.bodyStart;
   const marker = hasMarker ? '' : `${renderMarker(last?.role ?? 'user')}\n`;
-  return { start, end: start, text: `${callEnd === undefined ? '' : '\n'}${turn}\n${marker}` };
+  return insertion(start, `${callEnd === undefined ? '' : '\n'}${turn}\n${marker}`);
 }
 
 function append(text: string, addition: string): TextEdit {
-  return insertAt(text, text.length, addition);
-}
-
-/** Inserts whole lines with one blank line before them and, if anything follows, one behind. */
-function insertAt(text: string, at: number, addition: string): TextEdit {
-  const before = text.slice(Math.max(0, at - 4), at).replaceAll('\r', '');
-  const gap = at === 0 || before.endsWith('\n\n') ? '' : before.endsWith('\n') ? '\n' : '\n\n';
-  return { start: at, end: at, text: `${gap}${addition}${at < text.length ? '\n' : ''}` };
+  return insertLines(text, text.length, addition);
 }
 
 function insertAfterMarker(text: string, turn: Turn, addition: string): TextEdit {
   const gap = text.slice(0, turn.bodyStart).endsWith('\n') ? '' : '\n';
-  // White space below the marker is replaced; it is not a word of the user's.
+  // Replaces only white space.
   return { start: turn.bodyStart, end: turn.end, text: `${gap}${addition}` };
 }
 
-/**
- * Where something that a server gave goes in a chat. Each function takes the current text and says what to change in
- * it; none deletes a word of the user's. The Markdown has gone through a renderer that leaves nothing open.
- */
-
-/** Puts Markdown at the end of the user's last turn, or into a new one. Nothing can be appended to open code. */
+/** Appends Markdown, which must leave nothing open, to the last user turn or in a new one. */
 export function insertIntoUserTurn(text: string, markdown: string): TextEdit | undefined {
   const chat = parseChat(text);
   if (chat.endsInFence) return undefined;
   const last = chat.turns.at(-1);
   const open = last?.role === 'user' && leavesNothingOpen(turnBody(text, last)) ? last : undefined;
   if (!open) return append(text, `${renderMarker('user')}\n${markdown}\n`);
-  return isEmpty(text, open) ? insertAfterMarker(text, open, `${markdown}\n`) : append(text, `${markdown}\n`);
+  return isEmptyTurn(text, open)
+    ? insertAfterMarker(text, open, `${markdown}\n`)
+    : append(text, `${markdown}\n`);
 }
 
 export interface NewTurn {
@@ -146,31 +126,24 @@ export interface NewTurn {
   readonly markdown: string;
 }
 
-/**
- * Writes turns in their order. They take the place of an empty turn of the user's at the end, and the user has the
- * last word: if that is not among the turns, an empty turn waits for it.
- */
+/** Appends turns in place of an empty user turn at the end, and ends with a user turn. */
 export function appendTurns(text: string, turns: readonly NewTurn[]): TextEdit | undefined {
   const chat = parseChat(text);
   const [first] = turns;
   if (chat.endsInFence || !first) return undefined;
   const last = chat.turns.at(-1);
-  const empty = last?.role === 'user' && isEmpty(text, last) ? last : undefined;
+  const empty = last?.role === 'user' && isEmptyTurn(text, last) ? last : undefined;
   const written = turns.map(({ role, markdown }) => `${renderMarker(role)}\n${markdown}\n`);
   if (turns.at(-1)?.role !== 'user') written.push(`${renderMarker('user')}\n`);
   if (empty && first.role === 'user') {
     return insertAfterMarker(text, empty, [`${first.markdown}\n`, ...written.slice(1)].join('\n'));
   }
-  // What the user has written behind the marker stays, and so does the marker.
+  // Text after the marker is the user's, so then the marker stays.
   if (empty?.words === '') return { start: empty.start, end: empty.end, text: written.join('\n') };
   return append(text, written.join('\n'));
 }
 
-function isEmpty(text: string, turn: Turn): boolean {
-  return turnBody(text, turn).trim() === '';
-}
-
-/** What stands behind open code in a list, or behind an open comment, would be read as a part of it. */
+/** Text after open code in a list, or after an open comment, would become part of it. */
 function leavesNothingOpen(body: string): boolean {
   const fences = new FenceReader();
   for (const line of eachLine(body)) fences.step(line.text);

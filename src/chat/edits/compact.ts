@@ -1,28 +1,26 @@
 import type { TextEdit } from '../../ports/document.ts';
 import type { Chat, Turn } from '../format/chat.ts';
 import { renderMarker } from '../format/marker.ts';
-import { parseChat } from '../format/parse.ts';
+import { isEmptyTurn, parseChat } from '../format/parse.ts';
+import { insertLines } from '../format/textEdit.ts';
 import { escapeReply } from '../reply/escape.ts';
 
-/** A compaction: a turn `# %% system summary` stands for all that is above it. */
+/** A `# %% system summary` turn replaces all turns above it in requests. */
 
 const SUMMARY = 'summary';
 
-/** Writes a summary behind all turns. The turns above it stay in the file. Nothing can be appended to open code. */
+/** Writes a summary after all turns, which stay in the file. Not possible if code is open. */
 export function appendSummary(text: string, summary: string): TextEdit | undefined {
   const { turns, endsInFence } = parseChat(text);
   if (endsInFence) return undefined;
   const turn = `${renderMarker('system', SUMMARY)}\n${escapeReply(summary.trim())}\n`;
-  // An empty turn of the user's at the end keeps its place there.
+  // An empty user turn stays at the end.
   const last = turns.at(-1);
-  const isEmpty = last?.role === 'user' && text.slice(last.bodyStart, last.end).trim() === '';
-  const at = isEmpty ? last.start : text.length;
-  const before = text.slice(Math.max(0, at - 4), at).replaceAll('\r', '');
-  const gap = at === 0 || before.endsWith('\n\n') ? '' : before.endsWith('\n') ? '\n' : '\n\n';
-  return { start: at, end: at, text: `${gap}${turn}${isEmpty ? '\n' : ''}` };
+  const at = last?.role === 'user' && isEmptyTurn(text, last) ? last.start : text.length;
+  return insertLines(text, at, turn);
 }
 
-/** The turns that are still sent: those behind the last summary, and the summary itself. */
+/** The turns that are still sent: the last summary and the turns after it. */
 export function sinceSummary(chat: Chat): { readonly summary?: Turn; readonly turns: readonly Turn[] } {
   const at = chat.turns.findLastIndex(isSummary);
   const summary = chat.turns[at];

@@ -1,72 +1,53 @@
 import type { TextEdit } from '../../ports/document.ts';
 import type { Chat, Turn } from '../format/chat.ts';
 import { answersTo, nextAction } from '../format/nextAction.ts';
-import { parseChat, turnBody } from '../format/parse.ts';
+import { isEmptyTurn, parseChat, turnAt } from '../format/parse.ts';
+import { editedText, lineEndOf } from '../format/textEdit.ts';
 import { endWithUserTurn } from './append.ts';
 
-/** The turn that an offset is in, found by halving; at the very end of the file, the last one. */
-export function turnAt({ turns }: Pick<Chat, 'turns'>, offset: number): Turn | undefined {
-  let low = 0;
-  let high = turns.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((turns[middle]?.start ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return turns[low - 1];
-}
-
 /**
- * The text of a new chat: all up to the end of the turn at the offset, with the results of its calls, and a turn of
- * the user's to write in. A turn of the user's that says something stays the last one, so that it can be changed.
+ * The text of a new chat: everything up to the end of the turn at the offset, with the results of its calls. It
+ * ends with a user turn: the given one if it has text, so that it can be edited, or else an empty one.
  */
 export function forkAt(text: string, offset: number): string {
   const chat = parseChat(text);
   const turn = turnAt(chat, offset);
   if (!turn) return withUserTurn(text.slice(0, chat.turns[0]?.start ?? text.length));
-  const eol = text.includes('\r\n') ? '\r\n' : '\n';
-  return withUserTurn(`${text.slice(0, endWithAnswers(chat, turn)).trimEnd()}${eol}`);
-}
-
-/** A tool's turn is one of several answers: it ends with the last of them. */
-function endWithAnswers(chat: Chat, turn: Turn): number {
-  return answersTo(chat.turns, chat.turns.indexOf(turn)).at(-1)?.end ?? turn.end;
+  const end = answersTo(chat.turns, chat.turns.indexOf(turn)).at(-1)?.end ?? turn.end;
+  return withUserTurn(text.slice(0, end).trimEnd() + lineEndOf(text));
 }
 
 function withUserTurn(text: string): string {
   const addition = endWithUserTurn(text)?.text ?? '';
-  return text + (text.includes('\r\n') ? addition.replaceAll('\n', '\r\n') : addition);
+  return text + addition.replaceAll('\n', lineEndOf(text));
 }
 
-/** Takes away all that follows the user's turn at the offset, so that it can be run again. */
+/** Removes everything after the user turn at the offset, so that it can be run again. */
 export function cutAfter(text: string, offset: number): TextEdit | undefined {
-  if (!hasLaterTurns(text, offset)) return undefined;
-  const turn = turnAt(parseChat(text), offset);
+  const turn = hasLaterTurns(text, offset) && turnAt(parseChat(text), offset);
   if (!turn) return undefined;
   const start = turn.start + text.slice(turn.start, turn.end).trimEnd().length;
-  return { start, end: text.length, text: text.includes('\r\n') ? '\r\n' : '\n' };
+  return { start, end: text.length, text: lineEndOf(text) };
 }
 
-/** Whether the turn at the offset is a user's, says something, and has a reply. */
 export function hasLaterTurns(text: string, offset: number): boolean {
   const chat = parseChat(text);
   const turn = turnAt(chat, offset);
-  if (turn?.role !== 'user' || turnBody(text, turn).trim() === '') return false;
+  if (turn?.role !== 'user' || isEmptyTurn(text, turn)) return false;
   return chat.turns.some((each) => each.role === 'assistant' && each.start >= turn.end);
 }
 
-/** How a reply makes room for another one. */
-export interface Regeneration {
-  /** Takes the reply away, and with it all that was said below. */
+interface Regeneration {
+  /** Removes the reply and everything below it. */
   readonly edit: TextEdit;
-  /** Somebody has said something below the reply: taking that away is for the user to decide. */
+  /** There is text below the reply, so the user must confirm the removal. */
   readonly hasLater: boolean;
 }
 
 /**
- * Takes away the reply at an offset: all turns of the assistant and its tools between two turns of others. In a
- * question it is the reply to it, in an empty turn below the reply above. Nothing when there is no reply, or when the
- * chat would not ask for a new one.
+ * Removes the reply at an offset: all assistant and tool turns between two other turns. For a question it is the
+ * reply below, for an empty turn the reply above. Returns `undefined` if there is no reply, or if the remaining
+ * chat would not request one.
  */
 export function planRegeneration(
   text: string,
@@ -74,23 +55,21 @@ export function planRegeneration(
   chat: Chat = parseChat(text),
 ): Regeneration | undefined {
   const { turns } = chat;
-  const first = firstOfReply(text, turns, placeOf(chat, offset));
+  const first = replyStart(text, chat, offset);
   const reply = turns[first];
   if (!reply) return undefined;
   const next = turns.findIndex((turn, at) => at > first && !isReply(turn));
   const rest = next < 0 ? [] : turns.slice(next);
-  const hasLater = rest.some((turn) => turnBody(text, turn).trim() !== '');
+  const hasLater = rest.some((turn) => !isEmptyTurn(text, turn));
   const end = hasLater ? text.length : (rest[0]?.start ?? text.length);
-  const edit = removal(text, { turns, first, reply, end });
-  return nextAction(applied(text, edit)).kind === 'reply' ? { edit, hasLater } : undefined;
+  // After results of the user's own calls, only an empty assistant turn requests a reply.
+  const edit =
+    turns[first - 1]?.role === 'tool'
+      ? { start: reply.bodyStart, end, text: end < text.length ? '\n' : '' }
+      : { start: reply.start, end, text: '' };
+  return nextAction(editedText(text, edit)).kind === 'reply' ? { edit, hasLater } : undefined;
 }
 
-/** The text as it is after the edit. */
-export function applied(text: string, { start, end, text: addition }: TextEdit): string {
-  return text.slice(0, start) + addition + text.slice(end);
-}
-
-/** The first assistant's turn of each reply, in order. */
 export function replyStarts(chat: Chat): readonly Turn[] {
   return chat.turns.filter((turn, at) => turn.role === 'assistant' && !hasAssistantBefore(chat.turns, at));
 }
@@ -105,34 +84,14 @@ function isReply({ role }: Turn): boolean {
   return role === 'assistant' || role === 'tool';
 }
 
-function placeOf(chat: Chat, offset: number): number {
+/** Results of the user's own calls are not part of the reply. */
+function replyStart(text: string, chat: Chat, offset: number): number {
+  const { turns } = chat;
   const turn = turnAt(chat, offset);
-  return turn ? chat.turns.indexOf(turn) : -1;
-}
-
-/** Results of calls that the user has made are the user's: a reply begins with the assistant. */
-function firstOfReply(text: string, turns: readonly Turn[], at: number): number {
-  const turn = turns[at];
   if (!turn) return -1;
-  let from = at;
-  if (!isReply(turn)) {
-    const isQuestion = turn.role === 'user' && turnBody(text, turn).trim() !== '';
-    from = isQuestion ? at + 1 : at - 1;
-  }
+  let from = turns.indexOf(turn);
+  if (!isReply(turn)) from += turn.role === 'user' && !isEmptyTurn(text, turn) ? 1 : -1;
   while (from > 0 && isReply(turns[from - 1] ?? turn)) from -= 1;
   while (turns[from]?.role === 'tool') from += 1;
   return turns[from]?.role === 'assistant' ? from : -1;
-}
-
-interface Removed {
-  readonly turns: readonly Turn[];
-  readonly first: number;
-  readonly reply: Turn;
-  readonly end: number;
-}
-
-function removal(text: string, { turns, first, reply, end }: Removed): TextEdit {
-  // Behind results of the user's own calls only an empty turn of the assistant asks for words.
-  if (turns[first - 1]?.role !== 'tool') return { start: reply.start, end, text: '' };
-  return { start: reply.bodyStart, end, text: end < text.length ? '\n' : '' };
 }

@@ -4,8 +4,8 @@ import { findComments } from '../format/comments.ts';
 import { turnBody } from '../format/parse.ts';
 
 /**
- * Hides what stands between two offsets of a turn in comments, so that it stays in the file and is not sent. What is
- * in comments already stays as it is. Nothing when that cannot be done, because the text would end the comment.
+ * Puts a part of a turn into comments, so that it stays in the file but is not sent. Existing comments are kept.
+ * Returns `undefined` if the text would end the comment.
  */
 export function leaveOutRegion(
   text: string,
@@ -18,7 +18,7 @@ export function leaveOutRegion(
   const hide = (end: number): boolean => {
     const piece = text.slice(from, end);
     if (/<!--|-->/.test(piece)) return false;
-    pieces.push(hidden(piece));
+    pieces.push(commentOut(piece));
     return true;
   };
   for (const comment of findComments(body)) {
@@ -36,14 +36,14 @@ export function leaveOutRegion(
     : { start: region.start, end: region.end, text: written };
 }
 
-/** Hides all that a turn says. Its calls are part of what was done, so a turn that has some is sent. */
+/** Puts a whole turn into comments. Turns with calls are part of the history and must be sent. */
 export function leaveOutTurn(text: string, turn: Turn): TextEdit | undefined {
   if (turn.calls.length > 0 || turn.cut || turn.role === 'tool') return undefined;
   return leaveOutRegion(text, turn, { start: turn.bodyStart, end: turn.end });
 }
 
-/** The blank space around it stays outside, so that a turn still begins on a line of its own. */
-function hidden(piece: string): string {
+/** White space stays outside, so that the next turn still begins on its own line. */
+function commentOut(piece: string): string {
   const words = piece.trim();
   if (words === '') return piece;
   const at = piece.indexOf(words);

@@ -1,13 +1,11 @@
 import type { TextEdit } from '../../ports/document.ts';
-import type { ToolName } from '../../ports/tools.ts';
-
-import { renderSentId, type SentMark } from '../format/calls.ts';
-import type { Turn } from '../format/chat.ts';
-import { isSameCall, type OpenCall, openCalls } from '../format/nextAction.ts';
+import { type NamedCall, renderSentId, type SentMark } from '../format/calls.ts';
+import { isSameCall, openCalls } from '../format/nextAction.ts';
 import { parseChat } from '../format/parse.ts';
+import { insertion } from '../format/textEdit.ts';
 import { NOTE_START } from '../reply/notes.ts';
 
-/** Writes the mark below the call, which must be one that was not sent yet. */
+/** Written before a call is sent. After a crash, the mark prevents sending the call again. */
 export function markSent(text: string, wanted: NamedCall): TextEdit | undefined {
   const { turns } = parseChat(text);
   for (let at = turns.length - 1; at >= 0; at -= 1) {
@@ -15,19 +13,17 @@ export function markSent(text: string, wanted: NamedCall): TextEdit | undefined 
     if (!call) continue;
     const gap = text[call.end - 1] === '\n' ? '' : '\n';
     const note = `${gap}${NOTE_START}sent ${renderSentId(wanted.id)} -->\n`;
-    return { start: call.end, end: call.end, text: note };
+    return insertion(call.end, note);
   }
   return undefined;
 }
 
-/** Removes the last mark of a call. */
 export function removeSentMark(text: string, { id }: NamedCall): TextEdit | undefined {
   const marks = parseChat(text).turns.flatMap(({ sent = [] }) => sent);
   const mark = marks.findLast((each) => each.id === renderSentId(id));
   return mark && removal(text, mark);
 }
 
-/** The calls that were sent and have no result, in their order. */
 export function unansweredCalls(text: string): readonly NamedCall[] {
   const { turns } = parseChat(text);
   return turns
@@ -35,22 +31,14 @@ export function unansweredCalls(text: string): readonly NamedCall[] {
     .flatMap(({ server, tool, id, sent }) => (sent && id !== undefined ? [{ server, tool, id }] : []));
 }
 
-/** Removes a mark that belongs to no open call: its call has a result, or was changed or deleted. */
-export function removeLeftMark(text: string): TextEdit | undefined {
+/** Removes a mark without an open call: its call has a result, or was changed or deleted. */
+export function removeStaleMark(text: string): TextEdit | undefined {
   const { turns } = parseChat(text);
-  const marks = turns.flatMap((turn, at) => leftMarks(turn, openCalls(turns, at)));
-  return marks[0] && removal(text, marks[0]);
-}
-
-/**
- * A call that is sent has a line below it that says so until its result is there. After a crash the line tells that
- * the call must not be sent again.
- */
-
-type NamedCall = ToolName & { readonly id: string };
-
-function leftMarks({ sent = [] }: Turn, open: readonly OpenCall[]): readonly SentMark[] {
-  return sent.filter((mark) => !open.some((call) => call.sent === mark));
+  const [stale] = turns.flatMap(({ sent = [] }, at) => {
+    const open = openCalls(turns, at);
+    return sent.filter((mark) => !open.some((call) => call.sent === mark));
+  });
+  return stale && removal(text, stale);
 }
 
 function removal(text: string, { start, end }: SentMark): TextEdit {

@@ -1,24 +1,29 @@
+import { messageOf } from '../../base/errors.ts';
+import { isObject } from '../../base/json.ts';
 import type { ToolCall, ToolName } from '../../ports/tools.ts';
+import { decodePercent } from './escape.ts';
 
-/** A call as it stands in the file; its arguments are still text. */
+/** A tool call in the chat, with its arguments as text. */
 export interface WrittenCall extends ToolName {
   readonly id?: string;
   /** From the opening fence to the end of the closing fence's line. */
   readonly start: number;
   readonly end: number;
-  /** Where an id can be written when there is none: the end of the opening line. */
+  /** The end of the opening line, where a missing id is inserted. */
   readonly infoEnd: number;
   readonly argumentsText: string;
-  /** False when the fence was never closed: the call may be half written and must not run. */
+  /** False if the fence is not closed: the call may be incomplete and must not run. */
   readonly closed: boolean;
 }
 
-/** The line below a call that says that it was sent. */
+export type NamedCall = ToolName & { readonly id: string };
+
+/** The `<!-- filechat:sent ID -->` line below a call. */
 export interface SentMark {
-  /** As it stands in the line. */
+  /** Encoded, as written. */
   readonly id: string;
   readonly start: number;
-  /** Behind the comment, where the user may have typed something. */
+  /** The end of the comment; the user may have typed after it. */
   readonly end: number;
 }
 
@@ -29,7 +34,7 @@ export function readSentMark(line: string, start: number): SentMark | undefined 
   return note === undefined || id === undefined ? undefined : { id, start, end: start + note.length };
 }
 
-/** An id may hold anything but white space, and must not end the comment. */
+/** Encoded so that the id is one word and cannot end the comment. */
 export function renderSentId(id: string): string {
   return encodeURIComponent(id.toWellFormed());
 }
@@ -37,21 +42,21 @@ export function renderSentId(id: string): string {
 const SERVER = /^[A-Za-z0-9_-]+$/;
 const SHORT_JSON_CHARS = 90;
 
-/** Reads the info string of a fence. Says `undefined` when it is not a call, a string when it is a bad one. */
+/** Returns `undefined` if the fence is not a call, and an error message if the call is invalid. */
 export function readCallInfo(info: string): (ToolName & { readonly id?: string }) | string | undefined {
   const [word, name, id, ...rest] = info.split(/[ \t]+/);
   if (word !== 'tool_call') return undefined;
   const called = name === undefined ? undefined : readToolName(name);
-  if (!called) return 'A tool call names its tool as SERVER.TOOL: ```tool_call SERVER.TOOL';
-  if (rest.length > 0) return 'A tool call has a name and an id, and nothing more on its first line.';
+  if (!called) return 'A tool call must name its tool as SERVER.TOOL: ```tool_call SERVER.TOOL';
+  if (rest.length > 0) return 'The first line of a tool call must contain only a name and an id.';
   return id === undefined ? called : { ...called, id };
 }
 
-/** The first dot divides, because the id of a server has none. */
+/** Server ids contain no dot, so the first dot is the separator. */
 export function readToolName(name: string): ToolName | undefined {
   const dot = name.indexOf('.');
   const server = name.slice(0, dot);
-  const tool = decodeName(name.slice(dot + 1));
+  const tool = decodePercent(name.slice(dot + 1));
   return dot > 0 && SERVER.test(server) && tool ? { server, tool } : undefined;
 }
 
@@ -59,32 +64,33 @@ export function renderToolName({ server, tool }: ToolName): string {
   return `${server}.${encodeName(tool)}`;
 }
 
-export type ReadArguments =
+/** The name and id of a call, as on its first line and on the marker of its result. */
+export function renderCallName(call: ToolName & { readonly id?: string }): string {
+  return call.id === undefined ? renderToolName(call) : `${renderToolName(call)} ${call.id}`;
+}
+
+type ParsedArguments =
   | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly message: string };
 
-export function readArguments(text: string): ReadArguments {
+export function parseArguments(text: string): ParsedArguments {
   if (text.trim() === '') return { ok: true, value: {} };
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return { ok: true, value: value as Record<string, unknown> };
-    }
-    return {
-      ok: false,
-      message: 'The arguments of a tool call are one JSON object, such as {"title": "Sales"}.',
-    };
+    if (isObject(value)) return { ok: true, value };
+    const message = 'The arguments of a tool call are one JSON object, such as {"title": "Sales"}.';
+    return { ok: false, message };
   } catch (error) {
-    return { ok: false, message: `The arguments are not valid JSON: ${(error as Error).message}` };
+    return { ok: false, message: `The arguments are not valid JSON: ${messageOf(error)}` };
   }
 }
 
-/** JSON cannot hold a line of bare backticks, so three are always enough. */
+/** A line of JSON never consists of backticks, so three are always enough. */
 export function renderCall(call: ToolCall): string {
-  return `\`\`\`tool_call ${renderToolName(call)} ${call.id}\n${renderArguments(call.arguments)}\n\`\`\``;
+  return `\`\`\`tool_call ${renderCallName(call)}\n${renderArguments(call.arguments)}\n\`\`\``;
 }
 
-/** On one line where it fits. Within JSON strings there are no line breaks, so joining lines is safe. */
+/** Uses one line if it fits. JSON strings contain no line breaks, so joining lines is safe. */
 function renderArguments(value: ToolCall['arguments']): string {
   const lines = JSON.stringify(value, undefined, 2);
   const line = lines
@@ -94,15 +100,7 @@ function renderArguments(value: ToolCall['arguments']): string {
   return line.length <= SHORT_JSON_CHARS ? line : lines;
 }
 
-/** A server may name its tools as it likes; in the file a name is one word. */
+/** Servers choose tool names freely; in a chat a name must be one word. */
 function encodeName(name: string): string {
   return name.toWellFormed().replace(/[^\w.\-/:]/gu, (character) => encodeURIComponent(character));
-}
-
-function decodeName(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }

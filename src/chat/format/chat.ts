@@ -3,37 +3,36 @@ import type { SentMark, WrittenCall } from './calls.ts';
 import type { Role } from './marker.ts';
 
 export interface Chat {
-  /** The text between the `---` lines at the top. */
   readonly frontMatter?: string;
   readonly frontMatterStart?: number;
-  /** The lines `key=value` above the first marker, as chat.md has them. */
+  /** The `key=value` lines of chat.md above the first marker. */
   readonly preamble?: string;
   readonly preambleStart?: number;
   readonly turns: readonly Turn[];
-  readonly problems: readonly Problem[];
-  /** True when the last turn leaves a code fence open: whatever is appended would be code. */
+  readonly problems: readonly ChatProblem[];
+  /** The last turn leaves a code fence open, so appended text would be code. */
   readonly endsInFence: boolean;
 }
 
 export interface Turn {
   readonly role: Role;
-  /** What follows the role on the marker's line. A result of chat.md has the name of its call here. */
+  /** The text after the role on the marker line. For results of chat.md, the name of the call is filled in. */
   readonly words: string;
   readonly start: number;
   readonly bodyStart: number;
-  /** Where the next turn begins, or the file ends. */
+  /** The start of the next turn, or the end of the file. */
   readonly end: number;
-  /** The calls of a user or an assistant; a tool's text holds none, whatever it looks like. */
+  /** Always empty for tool turns. */
   readonly calls: readonly WrittenCall[];
-  /** An assistant's turn that is not whole, or not yet. */
+  /** Set if an assistant turn is incomplete. */
   readonly cut?: Cut;
-  /** Which of the calls were sent and may have no result yet. */
+  /** Marks of calls that were sent and may not have a result yet. */
   readonly sent?: readonly SentMark[];
 }
 
-export interface Problem {
+export interface ChatProblem {
   readonly offset: number;
   readonly message: string;
-  /** A setting that says which model or which tools, and cannot be read: nobody should be asked instead. */
+  /** The model or the allowed tools are unclear. Stop the run; do not fall back to a default. */
   readonly stopsRun?: boolean;
 }

@@ -1,17 +1,13 @@
 import { eachLine, type Line } from '../../base/lines.ts';
 import { NOTE_START, readCut, stepReplyLine } from '../reply/notes.ts';
 import { FenceReader } from './fence.ts';
-
-/** A region of a text, by offsets. */
-export interface Region {
-  readonly start: number;
-  readonly end: number;
-}
+import type { Role } from './marker.ts';
+import type { Region } from './regions.ts';
 
 /**
- * Takes `<!-- … -->` out of a turn, outside code. One that is never closed runs to the end of the turn where it
- * begins a line, as Markdown has it; in the middle of a line it is text. One that is closed is a comment even
- * across blank lines, because whoever wrote it meant to hide it. Blank lines that a comment leaves collapse.
+ * Removes `<!-- … -->` outside code. A comment without an end runs to the end of the turn if it begins a line, as
+ * in Markdown; otherwise it is text. A closed comment may contain blank lines. Blank lines left by a comment
+ * collapse.
  */
 export function withoutComments(body: string): string {
   const kept = new KeptText();
@@ -20,7 +16,7 @@ export function withoutComments(body: string): string {
     kept.add(body.slice(from, start));
     from = end;
     const rest = /^[ \t]*(?:\r?\n|$)/.exec(body.slice(from, from + 200))?.[0];
-    // A comment that had its lines for itself takes them along, and one of the blank lines around it.
+    // A comment on lines of its own is removed with these lines and one adjacent blank line.
     if (rest === undefined || !kept.dropIndent()) continue;
     from += rest.length;
     if (kept.endsBlank) from = skipBlankLines(body, from);
@@ -29,10 +25,10 @@ export function withoutComments(body: string): string {
   return kept.text();
 }
 
-/** Text that grows. It knows how it ends without looking at all of it again. */
+/** A growing text that knows how it ends without being scanned again. */
 class KeptText {
   readonly #pieces: string[] = [];
-  /** The white space of a last line that has nothing else so far. */
+  /** The last line, if it is white space so far. */
   #indent: string | undefined = '';
   #isLastLineBlank = false;
 
@@ -54,12 +50,12 @@ class KeptText {
     }
   }
 
-  /** Nothing, or a blank line. */
+  /** True if empty, or if the last line is blank. */
   get endsBlank(): boolean {
     return this.#indent === '' && (this.#pieces.length === 0 || this.#isLastLineBlank);
   }
 
-  /** Takes away the white space that the last line begins with; false when it has words. */
+  /** Removes the indentation of the last line. Returns false if that line has text. */
   dropIndent(): boolean {
     if (this.#indent === undefined) return false;
     this.#indent = '';
@@ -76,31 +72,10 @@ function skipBlankLines(body: string, from: number): number {
   return body.length;
 }
 
-/** The comments of a turn, in order. */
 export function findComments(body: string): readonly Region[] {
   return findHidden(body).comments;
 }
 
-/** The comments of an assistant's turn, whose code ends where our notes say so. */
-export function findReplyComments(body: string): readonly Region[] {
-  const reader = new HiddenReader(body, true);
-  reader.read();
-  return reader.comments;
-}
-
-/** Whether one of the regions, which are in order, holds an offset. */
-export function isWithin(regions: readonly Region[], offset: number): boolean {
-  let low = 0;
-  let high = regions.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((regions[middle]?.start ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return offset < (regions[low - 1]?.end ?? 0);
-}
-
-/** What of a turn is not Markdown: comments, and code. */
 export function findHidden(body: string): {
   readonly comments: readonly Region[];
   readonly code: readonly Region[];
@@ -115,9 +90,9 @@ class HiddenReader {
   readonly code: Region[] = [];
   readonly #body: string;
   readonly #fences = new FenceReader();
-  /** Where the paragraph began: a code span may go over its lines, but not beyond it. */
+  /** The start of the current paragraph. Code spans do not cross paragraphs. */
   #paragraph = 0;
-  /** What is before this is read. */
+  /** The text before this offset was read. */
   #done = 0;
   #noMoreComments = false;
   #fenceStart = 0;
@@ -139,8 +114,8 @@ class HiddenReader {
       }
       const state = this.#isReply ? stepReplyLine(this.#fences, line.text) : this.#fences.step(line.text);
       if (state === 'opened') {
-        // A comment that began in the paragraph may go beyond the fence's first line.
-        if (!this.#readParagraph(line.start)) this.#fences.atMarker();
+        // A comment in the paragraph may extend past the fence's opening line.
+        if (!this.#readParagraph(line.start)) this.#fences.reset();
         this.#fenceStart = line.start;
       } else if (state === 'closed') this.#hideCode(line.next);
       else if (state === 'outside' && line.text.trim() === '') this.#readParagraph(line.next);
@@ -149,11 +124,11 @@ class HiddenReader {
     else this.#readParagraph(this.#body.length);
   }
 
-  /** A note ends a list, and one that says that the reply was cut ends code too. */
+  /** A note ends a list; a cut note also ends code. */
   #endAtNote(line: Line): void {
     if (this.#fences.open && !readCut(line.text)) return;
     if (this.#fences.open) this.#hideCode(line.start);
-    this.#fences.atMarker();
+    this.#fences.reset();
   }
 
   #hideCode(end: number): void {
@@ -167,7 +142,7 @@ class HiddenReader {
     this.#paragraph = comment.end;
   }
 
-  /** A comment that begins a line hides all lines up to its end. */
+  /** A comment at the start of a line extends to its end, across lines. */
   #blockComment(lineStart: number, line: string): Region | undefined {
     const indent = /^ {0,3}(?=<!--)/.exec(line)?.[0].length;
     if (indent === undefined) return undefined;
@@ -175,7 +150,7 @@ class HiddenReader {
     return { start, end: commentEnd(this.#body, start) ?? this.#body.length };
   }
 
-  /** Reads code spans and the comments between words up to `end`. False when a comment goes beyond it. */
+  /** Reads code spans and inline comments up to `end`. Returns false if a comment extends beyond it. */
   #readParagraph(end: number): boolean {
     const start = this.#paragraph;
     this.#paragraph = end;
@@ -199,7 +174,7 @@ class HiddenReader {
   }
 }
 
-/** `<!-->` and `<!--->` are whole comments. */
+/** `<!-->` and `<!--->` are complete comments. */
 function commentEnd(text: string, start: number): number | undefined {
   if (text.startsWith('<!-->', start)) return start + 5;
   if (text.startsWith('<!--->', start)) return start + 6;
@@ -207,17 +182,16 @@ function commentEnd(text: string, start: number): number | undefined {
   return end < 0 ? undefined : end + 3;
 }
 
-/** Where code spans and comments begin in one paragraph. */
+/** Finds code spans and comments in one paragraph. */
 class SpanFinder {
   readonly #text: string;
-  /** Where the last run of backticks of each length begins, so that none is looked for that is not there. */
+  /** The last run of backticks of each length, so that a missing end is not searched for repeatedly. */
   #lastRuns: ReadonlyMap<number, number> | undefined;
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  /** The next backtick, backslash or comment. */
   nextSign(from: number): number {
     const found = /[`\\]|<!--/g;
     found.lastIndex = from;
@@ -256,4 +230,12 @@ function runOfBackticks(text: string, at: number): number {
   let end = at;
   while (text[end] === '`') end += 1;
   return end - at;
+}
+
+/** In assistant turns, code also ends at Filechat's own notes. */
+export function commentsOfTurn(body: string, role: Role): readonly Region[] {
+  if (!body.includes('<!--')) return [];
+  const reader = new HiddenReader(body, role === 'assistant');
+  reader.read();
+  return reader.comments;
 }

@@ -1,13 +1,10 @@
-/**
- * Foreign text must not be able to start a turn, and nobody must be able to hide words in it.
- * Each function here has its exact inverse beside it.
- */
+/** Untrusted text must not start a turn or hide characters. Each escape is followed by its exact inverse. */
 
-/** A wider net than what counts as a marker, so that a later, looser reader is not fooled either. */
+/** Broader than the marker syntax, so that a less strict parser is not fooled either. */
 const LIKE_A_MARKER = /^(\\*#[ \t]*%%)/gm;
 const ESCAPED_MARKER = /^\\(\\*#[ \t]*%%)/gm;
 
-/** Puts a backslash before every line that could begin a turn; Markdown shows the line as it was. */
+/** Adds a backslash to every line that could begin a turn. Markdown renders the line unchanged. */
 export function escapeMarkers(text: string): string {
   return text.replace(LIKE_A_MARKER, '\\$1');
 }
@@ -17,9 +14,9 @@ export function unescapeMarkers(text: string): string {
 }
 
 /**
- * Characters that a reader cannot see or that reorder what a reader sees: controls but tab and newline, all that
- * Unicode says to ignore (zero-width, bidirectional, tags, fillers), blank Braille, lone surrogates, and separators
- * that some editors take for the end of a line. Also our own escape, so that it cannot be forged.
+ * Characters that are invisible or reorder text: controls except tab and newline, default-ignorable code points
+ * (zero-width, bidirectional, tags, fillers), blank Braille, unpaired surrogates, and separators that some editors
+ * treat as line ends. Also `⟦U+`, so that the escape cannot be forged.
  */
 const INVISIBLE =
   /⟦(?=U\+)|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb]|\p{Default_Ignorable_Code_Point}|\p{Surrogate}/gu;
@@ -27,14 +24,14 @@ const VISIBLE = /⟦U\+([0-9A-F]{4,6})⟧/g;
 const EMOJI = /\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?$/u;
 const STARTS_WITH_EMOJI = /^\p{Extended_Pictographic}/u;
 const ZERO_WIDTH_JOINER = '\u200d';
-/** Makes the sign before it a coloured one: ⚠️, 1️⃣. */
+/** Selects the emoji style of the character before it: ⚠️, 1️⃣. */
 const EMOJI_STYLE = '\ufe0f';
 const TAKES_STYLE = /[\p{Extended_Pictographic}\p{Emoji}]$/u;
 
-/** Writes what cannot be seen as `⟦U+202E⟧`. What an emoji is made of is left alone. */
+/** Writes invisible characters as `⟦U+202E⟧`, except those that are part of an emoji. */
 export function showInvisible(text: string): string {
   return text.replace(INVISIBLE, (character, at: number) =>
-    isPartOfEmoji(character, text, at) ? character : visible(character),
+    isPartOfEmoji(character, text, at) ? character : spellOut(character),
   );
 }
 
@@ -45,7 +42,8 @@ export function restoreInvisible(text: string): string {
   });
 }
 
-function visible(character: string): string {
+/** `⟦U+202E⟧`: readable, and restored by `restoreInvisible`. */
+export function spellOut(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return `⟦U+${code.toString(16).toUpperCase().padStart(4, '0')}⟧`;
 }
@@ -58,4 +56,13 @@ function isPartOfEmoji(character: string, text: string, at: number): boolean {
     EMOJI.test(before) &&
     STARTS_WITH_EMOJI.test(text.slice(at + 1, at + 3))
   );
+}
+
+/** Returns the text unchanged if its percent encoding is invalid. */
+export function decodePercent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,32 +1,26 @@
-/** Fenced code, as CommonMark has it, read line by line. */
-
 export interface Fence {
   readonly character: string;
   readonly length: number;
   readonly info: string;
-  /** In a list or a quote: a turn marker at column 0 is outside of it and ends it. */
+  /** In a list or a quote, so that a turn marker at column 0 ends it. */
   readonly contained: boolean;
 }
 
-/** White space belongs to what follows it and to nothing else, or a long row of `- - - -` would take for ever. */
+/** Each repetition consumes its own leading white space, which keeps matching linear for `- - - -`. */
 const OPENING = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>)(?=[ \t>`~]))*)([ \t]*)(`{3,}|~{3,})(.*)$/;
 const LIST_ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
 
-/**
- * Says for each line, in order, whether fenced code or a comment hides its meaning.
- * `atMarker` is called by whoever finds a turn marker, because a turn ends what the last one left open.
- */
+/** Tracks fenced code (CommonMark) and comments, line by line. The caller calls `reset` at turn markers. */
 export class FenceReader {
   #fence: Fence | undefined;
   #inList = false;
   #inComment = false;
 
-  /** The fence that is open now. */
   get open(): Fence | undefined {
     return this.#fence;
   }
 
-  /** True where a line `# %% user` would be code and not a marker. */
+  /** True if a line `# %% user` would be code. */
   get hidesMarkers(): boolean {
     return this.#fence !== undefined && !this.#fence.contained;
   }
@@ -35,17 +29,14 @@ export class FenceReader {
     return this.#inComment;
   }
 
-  atMarker(): void {
+  reset(): void {
     this.#fence = undefined;
     this.#inList = false;
     this.#inComment = false;
   }
 
-  /**
-   * Takes a line by its first character alone, if that is enough: it begins no turn, opens and closes no fence and
-   * no comment. Most lines of a chat are such lines, and need not be cut out of it.
-   */
-  passes(firstCode: number): boolean {
+  /** The fast path: accepts a line if its first character shows that it changes no state. */
+  stepFast(firstCode: number): boolean {
     if (this.#inComment) return false;
     if (this.#fence) return !MAY_END_CODE.includes(firstCode);
     if (firstCode === 10 || firstCode === 13) return true;
@@ -72,10 +63,10 @@ export class FenceReader {
   }
 }
 
-/** What a line may begin with that closes a fence, begins a turn outside of it, or is a note of ours. */
+/** The characters with which a line can close a fence, begin a turn or begin one of Filechat's notes. */
 const MAY_END_CODE = [...'`~ \t>#<'].map((character) => character.charCodeAt(0));
 
-/** Letters of most scripts; what is not among them is only read with more care. */
+/** Letters of most scripts; other characters take the slow path. */
 function isLetter(code: number): boolean {
   const isAscii = (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
   return isAscii || (code >= 0xc0 && code < 0x1680) || (code >= 0x3040 && code < 0xd800);
@@ -87,7 +78,7 @@ function readOpening(line: string, inList: boolean): Fence | undefined {
   if (!match) return undefined;
   const [, prefix = '', indent = '', ticks = '', info = ''] = match;
   const character = ticks.charAt(0);
-  // Backticks with more backticks behind them on the line are inline code.
+  // An opening fence has no other backticks on its line; otherwise it is inline code.
   if (character === '`' && info.includes('`')) return undefined;
   const contained = prefix !== '' || indent.length > 3 || indent.includes('\t') || (inList && indent !== '');
   return { character, length: ticks.length, info: info.trim(), contained };
@@ -99,10 +90,21 @@ function closes(fence: Fence, line: string): boolean {
   return ticks.length >= fence.length && ticks === fence.character.repeat(ticks.length);
 }
 
-/** Wraps a text in a fence that nothing in the text can close. */
+/** Wraps text in a fence that the text cannot close. */
 export function fence(text: string, info = ''): string {
-  let length = 3;
-  for (const [run] of text.matchAll(/`{3,}/g)) length = Math.max(length, run.length + 1);
-  const ticks = '`'.repeat(length);
+  const ticks = '`'.repeat(Math.max(3, longestRun(text) + 1));
   return `${ticks}${info}\n${text}\n${ticks}`;
+}
+
+/** Renders one line as inline code, in which nothing is a link or a tag. */
+export function inlineCode(line: string): string {
+  const ticks = '`'.repeat(longestRun(line) + 1);
+  const pad = line.startsWith('`') || line.endsWith('`') ? ' ' : '';
+  return `${ticks}${pad}${line}${pad}${ticks}`;
+}
+
+function longestRun(text: string): number {
+  let longest = 0;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  return longest;
 }

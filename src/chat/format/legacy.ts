@@ -1,15 +1,12 @@
 import { eachLine, type Line } from '../../base/lines.ts';
-import { renderToolName, type WrittenCall } from './calls.ts';
-import type { Problem, Turn } from './chat.ts';
+import { renderCallName, type WrittenCall } from './calls.ts';
+import type { ChatProblem, Turn } from './chat.ts';
 import type { Fence } from './fence.ts';
 import { readMarker } from './marker.ts';
 
-/**
- * The calls and results of chat.md, which are XML. They are read, never written: what a model says is escaped when
- * it is written, so only a file of chat.md, or its user, can hold one.
- */
+/** The XML calls and results of chat.md. They are read, never written; model output is escaped. */
 
-/** A block from its opening tag to its closing tag, with the fence around it if there is one. */
+/** From the opening tag to the closing tag, including a fence around them. */
 export interface XmlBlock {
   readonly start: number;
   readonly contentStart: number;
@@ -17,40 +14,34 @@ export interface XmlBlock {
   readonly end: number;
 }
 
-/** A call whose turn is not whole yet: whether it counts depends on what follows the turn. */
 export interface XmlCall {
   readonly call: WrittenCall;
-  /** In a fence that could be anybody's example: only chat.md's own marker behind the turn makes it a call. */
+  /** In a fence that may be an example: it is a call only if a chat.md result turn follows. */
   readonly needsResultTurn: boolean;
   readonly hasServer: boolean;
 }
 
-/** Stands for the server of a call that names none, as chats of early versions of chat.md do. */
+/** The server of calls that name none, as early versions of chat.md wrote them. */
 const NO_SERVER = '_';
 const OPENING = { tool_call: /^[ \t]*<tool_call>/, tool_result: /^[ \t]*<tool_result>/ };
 
-/** What is open where a block may begin. */
-export interface AroundBlock {
+export interface OpenFence {
   readonly fence: Fence | undefined;
-  /** Where the open fence's line begins and where its content does. */
   readonly fenceStart: number;
   readonly fenceBodyStart: number;
 }
 
-/**
- * Finds blocks in the lines of one text. A block is taken whole, because its content is not Markdown: code fences
- * in it would otherwise open and close at random. A turn marker before the closing tag means that it is no block.
- */
+/** A block is read as a whole because its content is not Markdown. It contains no turn marker. */
 export class XmlBlockFinder {
   readonly #text: string;
-  /** Up to here there is no closing tag, so nobody has to look again. */
+  /** There is no closing tag before this offset, which keeps the search linear. */
   #nothingBefore = 0;
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  find(tag: 'tool_call' | 'tool_result', line: Line, around: AroundBlock): XmlBlock | undefined {
+  find(tag: 'tool_call' | 'tool_result', line: Line, around: OpenFence): XmlBlock | undefined {
     const opening = OPENING[tag].exec(line.text);
     if (!opening || line.start < this.#nothingBefore) return undefined;
     const fenced = around.fence !== undefined;
@@ -66,11 +57,11 @@ export class XmlBlockFinder {
     };
   }
 
-  #isFirstInFence(line: Line, { fence, fenceBodyStart }: AroundBlock): boolean {
+  #isFirstInFence(line: Line, { fence, fenceBodyStart }: OpenFence): boolean {
     return !fence?.contained && this.#text.slice(fenceBodyStart, line.start).trim() === '';
   }
 
-  /** The closing tag has a line of its own, outside CDATA. */
+  /** The closing tag is on its own line, outside CDATA. */
   #findClosing(tag: string, from: Line): Line | undefined {
     let inCdata = false;
     for (const line of eachLine(this.#text, from.start)) {
@@ -87,7 +78,7 @@ export class XmlBlockFinder {
   }
 }
 
-/** Some models begin the fence at the end of a sentence: then its last line alone looks like an opening one. */
+/** Some models begin the fence at the end of a sentence; then only its closing line looks like a fence. */
 function endsInBackticks(text: string, lineStart: number): boolean {
   return /[^`\n]`{3,}[\w-]*[ \t]*\r?\n$/.test(text.slice(Math.max(0, lineStart - 40), lineStart));
 }
@@ -100,7 +91,7 @@ function afterBackticks(text: string, from: number): number {
   return from;
 }
 
-/** Reads a block `<tool_call>` as a call; nothing when it names no tool. */
+/** Returns `undefined` if the block names no tool. */
 export function readXmlCall(text: string, block: XmlBlock, info: string | undefined): XmlCall | undefined {
   const content = text.slice(block.contentStart, block.contentEnd);
   const name = /<tool_name>\s*([^\s<]+)(?:[ \t]+([^\s<]+))?\s*<\/tool_name>/d.exec(content);
@@ -145,14 +136,11 @@ function readParams(content: string): Record<string, unknown> {
     params.push([(match[1] ?? match[2] ?? '').trim(), cdata ? text : readValue(text)]);
     done = textEnd;
   }
-  // Not by assignment: a parameter may be called __proto__.
+  // Not by assignment: a parameter may be named __proto__.
   return Object.fromEntries(params);
 }
 
-/**
- * A value that is JSON is what it says, but for a quoted string, which may be meant as it stands. Numbers too long
- * to be exact stay text.
- */
+/** Parses JSON values except quoted strings, which may be literal, and numbers that would lose precision. */
 function readValue(written: string): unknown {
   const text = readText(written);
   if (!/^\s*(?:[[{\d-]|(?:true|false|null)\s*$)/.test(text)) return text;
@@ -166,7 +154,7 @@ function readValue(written: string): unknown {
   }
 }
 
-/** The line break behind the opening tag is layout; so is the one before the closing tag, if one line is all. */
+/** Drops the line break after the opening tag, and the one before the closing tag of a single line. */
 function readText(written: string): string {
   const lines = written.replaceAll('\r\n', '\n').replace(/^[ \t]*\n/, '');
   const lastLine = lines.lastIndexOf('\n') + 1;
@@ -175,7 +163,6 @@ function readText(written: string): string {
   return text.indexOf('\n') === text.length - 1 ? text.slice(0, -1) : text;
 }
 
-/** The text inside `<tool_result>`, for a tool turn of chat.md. */
 export function readChatMdResult(body: string): string | undefined {
   const start = body.indexOf('<tool_result>');
   const end = body.lastIndexOf('</tool_result>');
@@ -184,21 +171,21 @@ export function readChatMdResult(body: string): string | undefined {
   return inside.replace(/^[ \t]*\r?\n/, '').replace(/\r?\n[ \t]*$/, '');
 }
 
-/** True for a tool turn as chat.md writes it: its marker does not say what it answers. */
-export function isChatMdResult(turn: Turn): boolean {
+/** The marker of a chat.md tool turn does not name its call. */
+function isChatMdResult(turn: Turn): boolean {
   return turn.role === 'tool' && turn.words === '';
 }
 
 /**
- * Puts the calls into their turns, and gives each result the words that name its call. With fewer results than
- * calls, the last calls are answered: chat.md runs the last one. An empty result answers nothing.
+ * Adds the calls to their turns and names the call in each result. If there are fewer results than calls, they
+ * belong to the last calls, because chat.md runs the last one. Empty results are ignored.
  */
-export function settleXmlCalls(
+export function resolveXmlCalls(
   text: string,
   turns: Turn[],
   found: ReadonlyMap<number, readonly XmlCall[]>,
-): Problem[] {
-  const problems: Problem[] = [];
+): ChatProblem[] {
+  const problems: ChatProblem[] = [];
   for (const [at, xmlCalls] of found) {
     const turn = turns[at];
     if (!turn) continue;
@@ -216,35 +203,33 @@ export function settleXmlCalls(
     const pending = counted.slice(0, Math.max(0, counted.length - results.length));
     for (const [n, { call }] of counted.slice(pending.length).entries()) {
       const result = turns[results[n] ?? -1];
-      const words = `${renderToolName(call)}${call.id === undefined ? '' : ` ${call.id}`}`;
-      if (result) turns[results[n] ?? -1] = { ...result, words };
+      if (result) turns[results[n] ?? -1] = { ...result, words: renderCallName(call) };
     }
     for (const { call, hasServer } of pending) if (!hasServer) problems.push(noServer(call));
   }
   return problems;
 }
 
-function noServer(call: WrittenCall): Problem {
+function noServer(call: WrittenCall): ChatProblem {
   const message = `This call names no server: write <tool_name>SERVER.${call.tool}</tool_name>, then run.`;
   return { offset: call.start, message };
 }
 
-/** The lines `key=value` with which chats of chat.md may begin: `selectedConfig="name"`, `maxTokens=4000`, … */
+/** The `key=value` lines at the top of a chat.md file: `selectedConfig="name"`, `maxTokens=4000`, … */
 
-export interface PreambleEntry {
+interface PreambleEntry {
   readonly key: string;
   readonly value: string;
-  /** Where the key stands in the preamble. */
   readonly offset: number;
 }
 
-/** The keys that chat.md takes in a file; it refuses all others. */
+/** chat.md rejects all other keys. */
 const KEYS_OF_CHAT_MD = new Set(['selectedConfig', 'reasoningEffort', 'maxTokens', 'maxThinkingTokens']);
 const ENTRY = /^([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(\S.*)$/;
 
-/** Only entries, comments and blank lines, and one key at least that is chat.md's: else it is what a user wrote. */
+/** Only entries, comments and blank lines, with a key of chat.md. Otherwise it is user text. */
 export function isPreamble(text: string): boolean {
-  // Long text is no preamble, and finding that out must not take long.
+  // Reject ordinary long text quickly.
   if (!/^\s*(?:#|[A-Za-z_])/.test(text) || !text.includes('=')) return false;
   let known = false;
   for (const { text: line } of eachLine(text)) {
@@ -269,7 +254,7 @@ export function readPreamble(text: string): readonly PreambleEntry[] {
   return entries;
 }
 
-/** A value may be quoted; behind one that is not, `#` begins a comment. */
+/** An unquoted value ends at `#`. */
 function readPreambleValue(written: string): string {
   const quote = written.charAt(0);
   if (quote !== '"' && quote !== "'") return written.replace(/#.*$/, '').trim();

@@ -1,12 +1,12 @@
-/** Where a Markdown link leads: reading the target as it is written, and saying which file it is. */
+import { decodePercent } from './escape.ts';
 
 export interface Destination {
-  /** As it is meant: escapes and entities are resolved, percent signs are not. */
+  /** Escapes and entities are resolved; percent encoding is kept. */
   readonly target: string;
   readonly end: number;
 }
 
-/** `<target with spaces>`, or a word in which brackets are in pairs. */
+/** `<target with spaces>`, or a word with balanced parentheses. */
 export function readDestination(text: string, start: number): Destination | undefined {
   if (text[start] === '<') return readPointed(text, start + 1);
   let depth = 0;
@@ -35,7 +35,7 @@ function readPointed(text: string, start: number): Destination | undefined {
   return undefined;
 }
 
-/** Says where a title ends that begins here. */
+/** Returns the end of the title that begins at `start`. */
 export function readTitle(text: string, start: number): number | undefined {
   const closing = ({ '"': '"', "'": "'", '(': ')' } as Record<string, string>)[text.charAt(start)];
   if (closing === undefined) return undefined;
@@ -50,7 +50,7 @@ export function readTitle(text: string, start: number): number | undefined {
 
 const DEFINITION = /^ {0,3}\[((?:[^[\]\\]|\\[\s\S]){1,999})\]:[ \t]*(?:\r?\n[ \t]*)?/;
 
-/** A line `[label]: target "title"`; nothing when anything else follows the target. */
+/** `[label]: target "title"`, with nothing else after it. */
 export function readDefinition(
   text: string,
   start: number,
@@ -72,7 +72,7 @@ export function readDefinition(
   return whole === undefined ? undefined : { label, target: destination.target, end: whole };
 }
 
-/** Labels are the same whatever their case and white space. */
+/** Labels ignore case and white space. */
 export function normalizeLabel(label: string): string {
   return label.trim().replace(/\s+/g, ' ').toLowerCase().toUpperCase();
 }
@@ -81,7 +81,7 @@ function hasBlankLine(text: string): boolean {
   return /\n[ \t\r]*\n/.test(text);
 }
 
-/** Where the next line begins, if nothing more is on this one. */
+/** The start of the next line, if the rest of this one is blank. */
 function lineEnd(text: string, from: number): number | undefined {
   let at = from;
   while (text[at] === ' ' || text[at] === '\t' || text[at] === '\r') at += 1;
@@ -89,27 +89,19 @@ function lineEnd(text: string, from: number): number | undefined {
   return text[at] === '\n' ? at + 1 : undefined;
 }
 
-/** One letter and a colon is a drive. */
+/** A single letter before the colon is a drive. */
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]+:/;
 const FILE_URI = /^file:(?:\/\/(?:localhost)?(?=\/))?(\/.*)$/i;
 const UNFIT = /[\u0000-\u001f\u007f]/;
 
-/** The path that a target means, if it means a file of this machine. */
+/** The local path of a target, or `undefined` if it is not a local file. */
 export function localTarget(target: string): string | undefined {
   const file = FILE_URI.exec(target)?.[1];
   if (file === undefined && SCHEME.test(target)) return undefined;
-  const path = decode((file ?? target).replace(/#.*$/s, ''));
-  // Two slashes at the start are another machine.
+  const path = decodePercent((file ?? target).replace(/#.*$/s, ''));
+  // Two leading slashes name another machine.
   if (path.trim() === '' || UNFIT.test(path) || /^[/\\]{2}/.test(path)) return undefined;
   return file === undefined ? path : path.replace(/^\/(?=[A-Za-z]:)/, '');
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function isPunctuation(character: string): boolean {

@@ -1,5 +1,5 @@
 import { eachLine, LineCounter } from '../../base/lines.ts';
-import { findHidden, type Region } from './comments.ts';
+import { findHidden } from './comments.ts';
 import {
   type Destination,
   localTarget,
@@ -8,28 +8,26 @@ import {
   readDestination,
   readTitle,
 } from './linkTarget.ts';
+import type { Region } from './regions.ts';
 
-/** A link or an image of a turn that points at a file of this machine. */
-export interface LocalLink {
-  /** A path, decoded, without fragment and title. */
+interface LocalLink {
+  /** A decoded path without fragment and title. */
   readonly target: string;
   readonly label: string;
   readonly isImage: boolean;
-  /** Where the link begins in the body, and on which of its lines, counted from 0. */
+  /** In the body; `line` counts from 0. */
   readonly offset: number;
   readonly end: number;
   readonly line: number;
 }
 
-/** A link or an image of a turn, wherever it leads. */
-export interface AnyLink extends Omit<LocalLink, 'target' | 'line'> {
-  /** As it is written, without escapes. */
+interface AnyLink extends Omit<LocalLink, 'target' | 'line'> {
+  /** As written, without escapes. */
   readonly target: string;
-  /** The path of a file of this machine, if it is one. */
   readonly local: string | undefined;
 }
 
-/** All links of a turn, in order. Code and comments hold none. */
+/** Links and images in order, outside code and comments. */
 export function findLinks(body: string): readonly AnyLink[] {
   if (!body.includes(']')) return [];
   const { comments, code } = findHidden(body);
@@ -44,7 +42,7 @@ export function findLinks(body: string): readonly AnyLink[] {
   );
 }
 
-/** The local files that a turn links to, in order, each once. */
+/** The local files that a turn links to, in order and without duplicates. */
 export function localLinks(body: string): readonly LocalLink[] {
   const links = new Map<string, LocalLink>();
   const counter = new LineCounter(body);
@@ -55,26 +53,24 @@ export function localLinks(body: string): readonly LocalLink[] {
   return [...links.values()];
 }
 
-/** The link to a local file that an offset is in: its path, and from where to where it is written. */
 export function localLinkAt(
   body: string,
   offset: number,
 ): (Region & { readonly target: string }) | undefined {
-  // A picture may stand in a link; the later one is the one within.
+  // An image may be inside a link; the later one is the inner one.
   const innermost = findLinks(body).findLast((link) => link.offset <= offset && offset < link.end);
   if (innermost?.local === undefined) return undefined;
   return { target: innermost.local, start: innermost.offset, end: innermost.end };
 }
 
-/** A link ends with its paragraph. Definitions stand at the beginning of one, and may be used anywhere. */
+/** A link ends with its paragraph. Definitions begin a paragraph and apply to the whole turn. */
 function splitBlocks(body: string, hidden: readonly Region[]) {
   const blocks: Region[] = [];
   const definitions = new Map<string, string>();
   const inHidden = new RegionCursor(hidden);
   let start = 0;
   for (const line of eachLine(body)) {
-    if (line.start < start) continue;
-    if (inHidden.contains(line.start)) continue;
+    if (line.start < start || inHidden.contains(line.start)) continue;
     const isBlank = line.text.trim() === '';
     const definition = line.start === start && !isBlank ? readDefinition(body, line.start) : undefined;
     if (definition) {
@@ -89,7 +85,7 @@ function splitBlocks(body: string, hidden: readonly Region[]) {
   return { blocks: blocks.filter((block) => block.start < block.end), definitions };
 }
 
-/** Regions in order, asked in order. */
+/** Looks up ordered regions by ascending offsets. */
 class RegionCursor {
   readonly #regions: readonly Region[];
   #at = 0;
@@ -103,33 +99,22 @@ class RegionCursor {
     return region !== undefined && region.start < offset;
   }
 
-  /** The first region that ends behind the offset. */
+  /** The first region that ends after the offset. */
   next(offset: number): Region | undefined {
     while ((this.#regions[this.#at]?.end ?? Number.POSITIVE_INFINITY) <= offset) this.#at += 1;
     return this.#regions[this.#at];
   }
 }
 
-interface FoundLink {
-  readonly target: string;
-  readonly label: string;
-  readonly isImage: boolean;
-  readonly offset: number;
-  readonly end: number;
-}
-
-interface Bracket {
-  readonly offset: number;
-  readonly isImage: boolean;
-}
+type FoundLink = Omit<AnyLink, 'local'>;
 
 const HTML_TAG =
   /^<(?:[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*|\/?[A-Za-z][A-Za-z0-9-]*(?:\s+[^\s"'=<>`/]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*\s*\/?)>/;
-/** As Markdown has it. */
+/** The limit of CommonMark. */
 const MAX_LABEL_CHARS = 999;
-/** In brackets, empty or with more than white space. */
+/** An empty label, or one with more than white space. */
 const LABEL = /^\[((?=\s*[^\s\]])(?:[^[\]\\]|\\[\s\S])*|)\]/;
-/** Longer than any tag worth reading, so that a text full of `<` is read in no time. */
+/** Limits the cost of a text full of `<`. */
 const MAX_TAG_CHARS = 2000;
 
 class LinkScanner {
@@ -137,8 +122,8 @@ class LinkScanner {
   readonly #block: Region;
   readonly #hidden: RegionCursor;
   readonly #definitions: ReadonlyMap<string, string>;
-  readonly #open: Bracket[] = [];
-  /** So many of the open brackets have a link within. */
+  readonly #open: Pick<AnyLink, 'offset' | 'isImage'>[] = [];
+  /** The number of open brackets that contain a link. */
   #holdLink = 0;
   readonly #found: FoundLink[] = [];
 
@@ -163,7 +148,7 @@ class LinkScanner {
     return this.#found;
   }
 
-  /** Reads the sign at the offset and says where to go on. */
+  /** Returns the offset to continue at. */
   #step(at: number): number {
     switch (this.#body[at]) {
       case '\\':
@@ -204,7 +189,7 @@ class LinkScanner {
     const offset = bracket.isImage ? bracket.offset - 1 : bracket.offset;
     const { target, end } = destination;
     this.#found.push({ target, label: label.trim(), isImage: bracket.isImage, offset, end });
-    // A link cannot hold a link, so what is open around it is none; around an image it may be one.
+    // A link cannot contain a link, so the open brackets around it are text. Images can be in a link.
     if (!bracket.isImage) this.#holdLink = this.#open.length;
     return end;
   }
@@ -212,8 +197,7 @@ class LinkScanner {
   /** `(target "title")` */
   #inlineDestination(at: number): Destination | undefined {
     if (this.#body[at] !== '(') return undefined;
-    const { end: blockEnd } = this.#block;
-    const text = this.#body.slice(0, blockEnd);
+    const text = this.#body.slice(0, this.#block.end);
     const start = skipSpace(text, at + 1);
     if (text[start] === ')') return { target: '', end: start + 1 };
     const destination = readDestination(text, start);
@@ -224,7 +208,7 @@ class LinkScanner {
     return text[end] === ')' ? { target: destination.target, end: end + 1 } : undefined;
   }
 
-  /** `[label]` behind the text, or `[]`, or nothing: then the text is the label. */
+  /** `[text][label]`, `[text][]` or `[text]`. */
   #reference(at: number, text: string): Destination | undefined {
     const behind = this.#body[at] === '[' ? LABEL.exec(this.#labelText(at)) : null;
     const label = behind?.[1] || text;
@@ -239,7 +223,6 @@ class LinkScanner {
   }
 }
 
-/** White space with one line break at most, which within a paragraph is all there can be. */
 function skipSpace(text: string, from: number): number {
   let at = from;
   while (at < text.length && ' \t\r\n'.includes(text.charAt(at))) at += 1;

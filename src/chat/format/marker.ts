@@ -2,19 +2,19 @@ export type Role = 'system' | 'user' | 'assistant' | 'tool';
 
 export interface Marker {
   readonly role: Role;
-  /** What follows the role on its line. */
+  /** The text after the role. */
   readonly words: string;
 }
 
 const MARKER = /^# %%[ \t]+(system|user|assistant|tool_execute|tool)(?:[ \t]+(.*))?$/i;
 
-/** Reads a line that begins a turn. Whether the line is inside fenced code is for the caller to know. */
+/** Reads the first line of a turn. The caller checks that the line is not in fenced code. */
 export function readMarker(line: string): Marker | undefined {
   if (!line.startsWith('# %%')) return undefined;
   const match = MARKER.exec(line.trimEnd());
   if (!match?.[1]) return undefined;
   const word = match[1].toLowerCase();
-  // Chats of chat.md call the turn of a tool `tool_execute`.
+  // chat.md calls tool turns `tool_execute`.
   return { role: word === 'tool_execute' ? 'tool' : (word as Role), words: match[2]?.trim() ?? '' };
 }
 

@@ -1,37 +1,36 @@
 import { readToolName, renderSentId, type SentMark, type WrittenCall } from './calls.ts';
 import type { Chat, Turn } from './chat.ts';
-import { parseChat, turnBody } from './parse.ts';
+import { isEmptyTurn, parseChat } from './parse.ts';
 
-/** What the file asks for next. It follows from the text alone. */
+/** The next action, derived from the text alone. */
 export type NextAction =
   | { readonly kind: 'wait'; readonly reason: string }
   | { readonly kind: 'reply' }
-  /** The last reply is not whole: it goes on where it was cut. */
+  /** The last reply is incomplete and continues where it was cut. */
   | { readonly kind: 'resume' }
-  /** There are calls without a result. Those that were sent already are not among `calls`. */
+  /** Some calls have no result. `calls` excludes those that were already sent. */
   | { readonly kind: 'runTools'; readonly calls: readonly WrittenCall[] };
 
 export function nextAction(text: string, chat: Chat = parseChat(text)): NextAction {
   const at = lastSpeaker(text, chat.turns);
   const speaker = chat.turns[at];
   if (!speaker) return { kind: 'wait', reason: 'The chat is empty: write something below “# %% user”.' };
-  // Its calls wait: the model may not have said all that it wanted to say about them.
+  // Its calls wait until the reply is complete.
   if (speaker.cut) return { kind: 'resume' };
   const problem = chat.problems.find(({ offset }) => speaker.start <= offset && offset <= speaker.end);
   if (problem) return { kind: 'wait', reason: `Line ${lineOf(text, problem.offset)}: ${problem.message}` };
   const open = openCalls(chat.turns, at);
   if (open.length > 0) return { kind: 'runTools', calls: open.filter(({ sent }) => !sent) };
-  const body = turnBody(text, speaker).trim();
   if (speaker.role === 'assistant') {
-    // An empty assistant turn asks for its text; one whose calls are answered asks to go on.
-    return body === '' || speaker.calls.length > 0 ? { kind: 'reply' } : YOUR_TURN;
+    // An empty assistant turn requests a reply; one with answered calls requests a continuation.
+    return isEmptyTurn(text, speaker) || speaker.calls.length > 0 ? { kind: 'reply' } : YOUR_TURN;
   }
   if (speaker.calls.length > 0 && chat.turns[at + 1]?.role === 'tool') return YOUR_TURN;
   return speaker.role === 'user' ? { kind: 'reply' } : YOUR_TURN;
 }
 
-/** The last reply, if it was cut. It can be resumed also when the user has written below it. */
-export function cutReply(turns: readonly Turn[]): Turn | undefined {
+/** The last reply, if it is incomplete. It can be resumed even if the user has written below it. */
+export function interruptedReply(turns: readonly Turn[]): Turn | undefined {
   const last = turns.findLast(({ role }) => role === 'assistant');
   return last?.cut ? last : undefined;
 }
@@ -42,7 +41,7 @@ function lineOf(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }
 
-/** The pending calls of one turn, in order: those that have no result and were not sent yet. */
+/** The calls of a turn that have no result and were not sent. */
 export function pendingCalls(turns: readonly Turn[], at: number): readonly WrittenCall[] {
   return openCalls(turns, at).filter(({ sent }) => !sent);
 }
@@ -51,7 +50,6 @@ export interface OpenCall extends WrittenCall {
   readonly sent?: SentMark | undefined;
 }
 
-/** The calls of one turn that no tool turn behind it has answered, in their order. */
 export function openCalls(turns: readonly Turn[], at: number): readonly OpenCall[] {
   const { calls = [], sent = [] } = turns[at] ?? {};
   const open = calls.map((call): OpenCall => ({ ...call, sent: markOf(call, calls, sent) }));
@@ -62,7 +60,7 @@ export function openCalls(turns: readonly Turn[], at: number): readonly OpenCall
   return open;
 }
 
-/** A mark belongs to the last call above it that has its id. */
+/** A mark belongs to the last call above it with the same id. */
 function markOf(
   call: WrittenCall,
   calls: readonly WrittenCall[],
@@ -81,26 +79,25 @@ export function answersTo(turns: readonly Turn[], at: number): readonly Turn[] {
   return turns.slice(at + 1, end);
 }
 
-/** What a call is known by. */
-export interface CallName {
+export interface CallKey {
   readonly server?: string;
   readonly tool?: string;
   readonly id?: string | undefined;
 }
 
-/** Which call a tool turn answers, by the words on its line. */
-export function answeredCall(turn: Turn): CallName {
+/** The call that a tool turn answers, from the text on its marker line. */
+export function answeredCall(turn: Turn): CallKey {
   const [name = '', id] = turn.words.split(/[ \t]+/);
   return { ...readToolName(name), id };
 }
 
-export function isSameCall(a: CallName, b: CallName): boolean {
+export function isSameCall(a: CallKey, b: CallKey): boolean {
   return a.server === b.server && a.tool === b.tool && a.id === b.id;
 }
 
-/** The last turn of a user or an assistant, not counting empty user turns that wait for text. */
+/** The last user or assistant turn, ignoring empty user turns. */
 function lastSpeaker(text: string, turns: readonly Turn[]): number {
   return turns.findLastIndex(
-    (turn) => turn.role === 'assistant' || (turn.role === 'user' && turnBody(text, turn).trim() !== ''),
+    (turn) => turn.role === 'assistant' || (turn.role === 'user' && !isEmptyTurn(text, turn)),
   );
 }

@@ -1,103 +1,101 @@
 import { eachLine, type Line } from '../../base/lines.ts';
 import { type Cut, readCut, stepReplyLine } from '../reply/notes.ts';
 import { readCallInfo, readSentMark, type SentMark, type WrittenCall } from './calls.ts';
-import type { Chat, Problem, Turn } from './chat.ts';
-import { findComments, findReplyComments, isWithin } from './comments.ts';
+import type { Chat, ChatProblem, Turn } from './chat.ts';
+import { commentsOfTurn } from './comments.ts';
 import { FenceReader } from './fence.ts';
 import {
-  type AroundBlock,
   isPreamble,
+  type OpenFence,
   readXmlCall,
-  settleXmlCalls,
+  resolveXmlCalls,
   type XmlBlock,
   XmlBlockFinder,
   type XmlCall,
 } from './legacy.ts';
 import { type Marker, readMarker } from './marker.ts';
+import { countUpTo, isWithin, type Region, shiftRegions } from './regions.ts';
 
-/** What is known already of the text up to `end`, where a marker begins a turn that is not a tool's. */
+/** A parse result that is valid up to `end`, where a user, assistant or system turn begins. */
 interface KnownStart {
   readonly chat: Omit<Chat, 'endsInFence'>;
   readonly end: number;
 }
 
-/** What a chat's text means. Never throws: what cannot be read is a problem, and the rest is read. */
+/** Never throws: unreadable parts are reported as problems. */
 export function parseChat(text: string, known?: KnownStart): Chat {
   const front = known ? { settings: known.chat, end: known.end } : readFrontMatter(text);
-  const problems: Problem[] = [...(known?.chat.problems ?? [])];
+  const problems: ChatProblem[] = [...(known?.chat.problems ?? [])];
   const turns: Turn[] = [...(known?.chat.turns ?? [])];
   const xmlCalls = new Map<number, readonly XmlCall[]>();
   const fences = new FenceReader();
   const blocks = new XmlBlockFinder(text);
   let preamble: Pick<Chat, 'preamble' | 'preambleStart'> = {};
-  let blockEnd = 0;
-  let turn = new OpenTurn(text, { role: 'user', words: '' }, front.end, front.end);
+  let next = 0;
+  let turn = new TurnReader(text, { role: 'user', words: '' }, front.end, front.end);
   const close = (end: number) => {
-    if (turn.isPreamble(end)) {
-      preamble = { preamble: text.slice(front.end, end), preambleStart: front.end };
-    } else if (!turn.isNobodys(end)) {
+    const unmarked = turn.unmarkedText(end);
+    if (unmarked !== undefined && isPreamble(unmarked)) {
+      preamble = { preamble: unmarked, preambleStart: front.end };
+    } else if (unmarked?.trim() !== '') {
       const closed = turn.close(end);
       if (turn.xmlCalls.length > 0) xmlCalls.set(turns.length, turn.xmlCalls);
       turns.push(closed);
     }
     problems.push(...turn.problems);
   };
-  for (const line of eachLine(text, front.end, (first) => fences.passes(first))) {
-    if (line.start < blockEnd) continue;
+  for (const line of eachLine(text, front.end, (first) => fences.stepFast(first))) {
+    if (line.start < next) continue;
     const marker = fences.hidesMarkers ? undefined : readMarker(line.text);
     if (marker) {
-      fences.atMarker();
+      fences.reset();
       close(line.start);
-      turn = new OpenTurn(text, marker, line.start, line.next);
+      turn = new TurnReader(text, marker, line.start, line.next);
       continue;
     }
-    const block = fences.inComment ? undefined : turn.findXml(blocks, line, fences.open);
-    if (block) {
-      blockEnd = block.end;
-      fences.atMarker();
-      continue;
-    }
-    const cut = turn.readCut(line);
-    if (cut) {
-      // What a killed editor left open must not make code of the rest of the file.
-      fences.atMarker();
-      continue;
-    }
-    if (!fences.open && !fences.inComment) turn.readSent(line);
-    const state = turn.isAssistants ? stepReplyLine(fences, line.text) : fences.step(line.text);
-    if (state === 'opened' && fences.open && !fences.open.contained) turn.fenceOpened(fences.open.info, line);
-    else if (state === 'closed') turn.fenceClosed(line);
+    next = turn.readLine(line, fences, blocks);
   }
   close(text.length);
-  problems.push(...settleXmlCalls(text, turns, xmlCalls));
+  problems.push(...resolveXmlCalls(text, turns, xmlCalls));
   if (fences.hidesMarkers) {
     problems.push({ offset: turn.bodyStart, message: 'A code fence in this turn is never closed.' });
   }
   problems.sort((a, b) => a.offset - b.offset);
-  return {
-    ...front.settings,
-    ...preamble,
-    turns,
-    problems,
-    endsInFence: fences.hidesMarkers,
-  };
+  return { ...front.settings, ...preamble, turns, problems, endsInFence: fences.hidesMarkers };
 }
 
 export function turnBody(text: string, turn: Turn): string {
   return text.slice(turn.bodyStart, turn.end);
 }
 
-type OpenCall = Omit<WrittenCall, 'end' | 'argumentsText' | 'closed'> & { readonly bodyStart: number };
+export function isEmptyTurn(text: string, turn: Turn): boolean {
+  return turnBody(text, turn).trim() === '';
+}
 
-class OpenTurn {
+/** All comments of a chat; they are not sent to the model. */
+export function commentsOfChat(text: string): readonly Region[] {
+  if (!text.includes('<!--')) return [];
+  return parseChat(text).turns.flatMap((turn) =>
+    shiftRegions(commentsOfTurn(turnBody(text, turn), turn.role), turn.bodyStart),
+  );
+}
+
+/** The turn that contains an offset. */
+export function turnAt({ turns }: Pick<Chat, 'turns'>, offset: number): Turn | undefined {
+  return turns[countUpTo(turns, offset, ({ start }) => start) - 1];
+}
+
+type UnclosedCall = Omit<WrittenCall, 'end' | 'argumentsText' | 'closed'> & { readonly bodyStart: number };
+
+class TurnReader {
   readonly bodyStart: number;
-  problems: Problem[] = [];
+  problems: ChatProblem[] = [];
   xmlCalls: XmlCall[] = [];
   readonly #text: string;
   readonly #marker: Marker;
   readonly #start: number;
   #calls: WrittenCall[] = [];
-  #call: OpenCall | undefined;
+  #call: UnclosedCall | undefined;
   #cut: Cut | undefined;
   #sent: SentMark[] = [];
   #fence = { fenceStart: 0, fenceBodyStart: 0 };
@@ -109,18 +107,29 @@ class OpenTurn {
     this.bodyStart = bodyStart;
   }
 
-  /** Text above the first marker is the user's; white space there is nobody's. */
-  isNobodys(end: number): boolean {
-    return this.#start === this.bodyStart && this.#text.slice(this.#start, end).trim() === '';
+  /** The text above the first marker; `undefined` for a turn with a marker. */
+  unmarkedText(end: number): string | undefined {
+    return this.#start === this.bodyStart ? this.#text.slice(this.#start, end) : undefined;
   }
 
-  /** Lines `key=value` above the first marker are settings of chat.md. */
-  isPreamble(end: number): boolean {
-    return this.#start === this.bodyStart && isPreamble(this.#text.slice(this.#start, end));
+  /** Reads a line of the body and returns where to continue. */
+  readLine(line: Line, fences: FenceReader, blocks: XmlBlockFinder): number {
+    const block = fences.inComment ? undefined : this.#findXml(blocks, line, fences.open);
+    if (block || this.#readCut(line)) {
+      // A reply that was cut by a crash must not turn the rest of the file into code.
+      fences.reset();
+      return block?.end ?? line.next;
+    }
+    if (!fences.open && !fences.inComment) this.#readSent(line);
+    const state = this.#isReply ? stepReplyLine(fences, line.text) : fences.step(line.text);
+    if (state === 'opened' && fences.open && !fences.open.contained) {
+      this.#openFence(fences.open.info, line);
+    } else if (state === 'closed') this.#endCall(line.start, line.next, true);
+    return line.next;
   }
 
-  /** Takes a call or a result of chat.md as a whole, if one begins at this line. */
-  findXml(finder: XmlBlockFinder, line: Line, fence: AroundBlock['fence']): XmlBlock | undefined {
+  /** Reads a call or result of chat.md as a whole if one begins at this line. */
+  #findXml(finder: XmlBlockFinder, line: Line, fence: OpenFence['fence']): XmlBlock | undefined {
     const { role, words } = this.#marker;
     const tag =
       role === 'assistant' ? 'tool_call' : role === 'tool' && words === '' ? 'tool_result' : undefined;
@@ -128,13 +137,13 @@ class OpenTurn {
     if (!block || tag !== 'tool_call') return block;
     const call = readXmlCall(this.#text, block, fence?.info);
     if (call) this.xmlCalls.push(call);
-    // The fence's own first line names no tool, which is as it should be.
-    const complaint = this.problems.findIndex(({ offset }) => fence && offset === block.start);
-    if (complaint >= 0) this.problems.splice(complaint, 1);
+    // The fence's info string rightly names no tool.
+    const wrong = this.problems.findIndex(({ offset }) => fence && offset === block.start);
+    if (wrong >= 0) this.problems.splice(wrong, 1);
     return block;
   }
 
-  fenceOpened(info: string, line: Line): void {
+  #openFence(info: string, line: Line): void {
     this.#fence = { fenceStart: line.start, fenceBodyStart: line.next };
     if (this.#marker.role !== 'user' && this.#marker.role !== 'assistant') return;
     const read = readCallInfo(info);
@@ -145,26 +154,28 @@ class OpenTurn {
     }
   }
 
-  fenceClosed(line: Line): void {
-    this.#endCall(line.start, line.next, true);
+  #endCall(bodyEnd: number, end: number, closed: boolean): void {
+    if (!this.#call) return;
+    const { bodyStart, ...call } = this.#call;
+    this.#calls.push({ ...call, end, closed, argumentsText: this.#text.slice(bodyStart, bodyEnd) });
+    this.#call = undefined;
   }
 
-  get isAssistants(): boolean {
+  get #isReply(): boolean {
     return this.#marker.role === 'assistant';
   }
 
-  /** Only an assistant's turn is cut; such a line in another's text is text. */
-  readCut(line: Line): Cut | undefined {
-    const cut = this.isAssistants ? readCut(line.text) : undefined;
-    if (cut) {
-      this.#endCall(line.start, line.start, false);
-      this.#cut = cut;
-    }
-    return cut;
+  /** Only assistant turns can be cut; elsewhere such a line is text. */
+  #readCut(line: Line): boolean {
+    const cut = this.#isReply ? readCut(line.text) : undefined;
+    if (!cut) return false;
+    this.#endCall(line.start, line.start, false);
+    this.#cut = cut;
+    return true;
   }
 
-  /** Only below a call of a user or an assistant does such a line mean anything. */
-  readSent(line: Line): void {
+  /** Such a line has a meaning only in user and assistant turns. */
+  #readSent(line: Line): void {
     const { role } = this.#marker;
     const mark = role === 'user' || role === 'assistant' ? readSentMark(line.text, line.start) : undefined;
     if (mark) this.#sent.push(mark);
@@ -173,67 +184,47 @@ class OpenTurn {
   close(end: number): Turn {
     this.#endCall(end, end, false);
     this.#dropCommented(end);
-    const cut = this.#cut && { cut: this.#cut };
     return {
       ...this.#marker,
       start: this.#start,
       bodyStart: this.bodyStart,
       end,
       calls: this.#calls,
-      ...cut,
+      ...(this.#cut && { cut: this.#cut }),
       ...(this.#sent.length > 0 && { sent: this.#sent }),
     };
   }
 
-  /**
-   * What is not sent does not run. A comment that begins a line hides fences where they stand; for one that begins
-   * in the middle of a line, only the whole turn tells.
-   */
+  /** Commented calls do not run. The fence reader only sees comments that begin a line. */
   #dropCommented(end: number): void {
     if (this.#calls.length + this.xmlCalls.length + this.problems.length === 0) return;
-    const body = this.#text.slice(this.bodyStart, end);
-    if (!body.includes('<!--')) return;
-    const found = this.isAssistants ? findReplyComments(body) : findComments(body);
-    const comments = found.map((each) => ({
-      start: this.bodyStart + each.start,
-      end: this.bodyStart + each.end,
-    }));
+    const found = commentsOfTurn(this.#text.slice(this.bodyStart, end), this.#marker.role);
+    if (found.length === 0) return;
+    const comments = shiftRegions(found, this.bodyStart);
     const blocks = this.xmlCalls.map(({ call }) => call);
-    // In a call of chat.md it is part of what the call says.
+    // A comment inside a chat.md call is part of the call.
     const hiding = comments.filter(({ start }) => !isWithin(blocks, start));
     this.#calls = this.#calls.filter(({ start }) => !isWithin(hiding, start));
     this.xmlCalls = this.xmlCalls.filter(({ call }) => !isWithin(hiding, call.start));
     this.problems = this.problems.filter(({ offset }) => !isWithin(hiding, offset));
   }
-
-  #endCall(bodyEnd: number, end: number, closed: boolean): void {
-    if (!this.#call) return;
-    const { bodyStart, ...call } = this.#call;
-    this.#calls.push({ ...call, end, closed, argumentsText: this.#text.slice(bodyStart, bodyEnd) });
-    this.#call = undefined;
-  }
 }
 
 const FRONT_MATTER = /^---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m;
 
-type Settings = Pick<Chat, 'frontMatter' | 'frontMatterStart'>;
-
-function readFrontMatter(text: string): { readonly settings: Settings; readonly end: number } {
+function readFrontMatter(text: string) {
   const match = text.startsWith('---') ? FRONT_MATTER.exec(text) : null;
   if (match?.index !== 0) return { settings: {}, end: 0 };
-  // One that was never closed ends where the turns begin; what a turn says cannot close it.
+  // Unclosed front matter must not be closed by a line inside a turn.
   if (match[1]?.split(/\r?\n/).some((line) => readMarker(line))) return { settings: {}, end: 0 };
   const settings = { frontMatter: match[1] ?? '', frontMatterStart: text.indexOf('\n') + 1 };
   return { settings, end: match[0].length };
 }
 
-/** How much is compared at once. The engine compares whole strings many times faster than `startsWith` or a loop. */
+/** Comparing slices is many times faster than `startsWith` or a loop. */
 const COMPARED_CHARS = 1 << 16;
 
-/**
- * Reads a chat again and again while it is edited. It gives what `parseChat` gives, but only the turns from the
- * edited one on are parsed anew.
- */
+/** Parses a chat repeatedly while it is edited: the result of `parseChat`, but turns before the edit are reused. */
 export class ChatReader {
   #text = '';
   #chat: Chat = parseChat('');
@@ -247,7 +238,7 @@ export class ChatReader {
 
   #knownStart(text: string): KnownStart | undefined {
     const { turns, problems, ...chat } = this.#chat;
-    // Front matter that is still open would be closed by any later line of dashes.
+    // Any later line of dashes would close front matter that is still open.
     if (chat.frontMatter === undefined && this.#text.startsWith('---')) return undefined;
     const at = this.#firstToParse(samePrefix(this.#text, text));
     const end = turns[at]?.start;
@@ -261,32 +252,24 @@ export class ChatReader {
   }
 
   /**
-   * The last turn whose marker line is unchanged. What its body is depends on nothing before it, and nothing before
-   * it depends on its body; but calls look at the tool turns behind them, so it is not a tool's.
+   * The last turn whose marker line is unchanged. Turns do not depend on the body of others, except that calls
+   * depend on the tool turns after them; so it is not a tool turn.
    */
   #firstToParse(same: number): number {
     const { turns } = this.#chat;
-    let low = 0;
-    let high = turns.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((turns[middle]?.bodyStart ?? 0) <= same) low = middle + 1;
-      else high = middle;
-    }
-    let at = low - 1;
-    while (at >= 0 && !this.#beginsAfresh(at)) at -= 1;
+    let at = countUpTo(turns, same, ({ bodyStart }) => bodyStart) - 1;
+    while (at >= 0 && !this.#isIndependent(at)) at -= 1;
     return at;
   }
 
-  #beginsAfresh(at: number): boolean {
+  #isIndependent(at: number): boolean {
     const turn = this.#chat.turns[at];
     if (!turn || turn.role === 'tool' || turn.start === turn.bodyStart) return false;
-    // A marker without a line end may become another word.
+    // A marker at the end of the file may still change while typing.
     return this.#text[turn.bodyStart - 1] === '\n';
   }
 }
 
-/** How many characters two texts have in common at their start. */
 function samePrefix(a: string, b: string): number {
   const end = Math.min(a.length, b.length);
   let same = 0;

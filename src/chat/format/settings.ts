@@ -2,20 +2,18 @@ import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yam
 import type { TextEdit } from '../../ports/document.ts';
 import type { Reasoning } from '../../ports/models.ts';
 import type { Approval, ToolName } from '../../ports/tools.ts';
-
-import type { Chat, Problem } from './chat.ts';
+import type { Chat, ChatProblem } from './chat.ts';
 import { readPreamble } from './legacy.ts';
 import { parseChat } from './parse.ts';
+import { insertion, lineEndOf } from './textEdit.ts';
 
-/** What a chat or an agent says about its own run. */
 export interface ChatSettings {
   readonly model?: string;
   readonly agent?: string;
   readonly system?: string;
   readonly servers?: readonly string[];
-  /** Patterns such as `charts.*`: which tools may be used. */
   readonly tools?: readonly string[];
-  /** Patterns of the agent, which must allow a tool as well. */
+  /** The patterns of the agent, which a tool must match as well. */
   readonly agentTools?: readonly string[];
   readonly approve?: Approval;
   readonly maxSteps?: number;
@@ -25,19 +23,19 @@ export interface ChatSettings {
   readonly title?: string;
 }
 
-export interface ReadSettings {
+interface ParsedSettings {
   readonly settings: ChatSettings;
   /** With offsets in the file. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ChatProblem[];
 }
 
-/** Longer than any settings; YAML is slow to read. */
+/** Larger than any real settings; parsing YAML is slow. */
 const MAX_FRONT_MATTER_CHARS = 100_000;
 
-/** Reads the front matter and, behind it, the preamble of chat.md. Never throws; settings that are wrong are absent. */
+/** Reads the front matter and the preamble of chat.md. Never throws; invalid settings are omitted. */
 export function readSettings(
   chat: Pick<Chat, 'frontMatter' | 'frontMatterStart' | 'preamble' | 'preambleStart'>,
-): ReadSettings {
+): ParsedSettings {
   const preamble =
     chat.preamble === undefined ? NONE : readPreambleSettings(chat.preamble, chat.preambleStart ?? 0);
   const front =
@@ -48,23 +46,23 @@ export function readSettings(
   };
 }
 
-const NONE: ReadSettings = { settings: {}, problems: [] };
+const NONE: ParsedSettings = { settings: {}, problems: [] };
 
-/** What a setting counts as when its value is wrong: whoever wrote it wanted limits, so it limits most. */
-const WHEN_WRONG: ReadonlyMap<string, Partial<ChatSettings>> = new Map<string, Partial<ChatSettings>>([
+/** The strictest value, used if a restricting setting is invalid. */
+const STRICTEST: ReadonlyMap<string, Partial<ChatSettings>> = new Map<string, Partial<ChatSettings>>([
   ['approve', { approve: 'ask' }],
   ['servers', { servers: [] }],
   ['tools', { tools: [] }],
 ]);
 
-function readFrontMatter(yaml: string, start: number): ReadSettings {
+function readFrontMatter(yaml: string, start: number): ParsedSettings {
   const { pairs, errors } = readPairs(yaml);
-  const problems: Problem[] = errors.map(({ offset, message }) => ({
+  const problems: ChatProblem[] = errors.map(({ offset, message }) => ({
     offset: start + offset,
     message,
     stopsRun: true,
   }));
-  // Of settings that cannot be read, nobody knows how strict they were meant to be.
+  // If the settings cannot be read, assume the strictest approval.
   let settings: ChatSettings = errors.length > 0 ? { approve: 'ask' } : {};
   const seen = new Set<string>();
   for (const pair of pairs) {
@@ -74,39 +72,39 @@ function readFrontMatter(yaml: string, start: number): ReadSettings {
     const read = readSetting(key, plainValue(pair.value));
     settings = { ...settings, ...read.settings, ...(errors.length > 0 ? { approve: 'ask' } : {}) };
     if (read.problem !== undefined) {
-      const stopsRun = DECISIVE.has(key) ? { stopsRun: true } : {};
+      const stopsRun = STOPS_RUN.has(key) ? { stopsRun: true } : {};
       problems.push({ offset: start + offset, message: read.problem, ...stopsRun });
     }
   }
   return { settings, problems };
 }
 
-/** Who answers, and with which tools. */
-const DECISIVE: ReadonlySet<string> = new Set(['model', 'agent', 'servers', 'tools', 'approve']);
+/** An invalid value of these settings stops the run. */
+const STOPS_RUN: ReadonlySet<string> = new Set(['model', 'agent', 'servers', 'tools', 'approve']);
 
 function readSetting(key: string, value: unknown): { settings: Partial<ChatSettings>; problem?: string } {
   const rule = settingRule(key);
-  if (!rule) return { settings: {}, problem: `There is no setting “${shorten(key)}”: it is ignored.` };
+  if (!rule) return { settings: {}, problem: unknownSetting(key) };
   if (value === null && key !== 'approve') return { settings: {} };
   const read = rule.read(value);
   if (typeof read !== 'string') return { settings: read };
-  const instead = WHEN_WRONG.get(key);
-  const effect = instead ? `it counts as ${key === 'approve' ? 'ask' : 'an empty list'}` : 'it is ignored';
-  return { settings: instead ?? {}, problem: `“${key}” ${read}: ${effect}.` };
+  const instead = STRICTEST.get(key);
+  const effect = instead ? `${key === 'approve' ? '“ask”' : 'an empty list'} is used` : 'it is ignored';
+  return { settings: instead ?? {}, problem: `“${key}” must be ${read}; ${effect}.` };
 }
 
-function shorten(key: string): string {
-  return key.length > 40 ? `${key.slice(0, 40)}…` : key;
+function unknownSetting(key: string): string {
+  return `Unknown setting “${key.length > 40 ? `${key.slice(0, 40)}…` : key}”; it is ignored.`;
 }
 
-export interface SettingPairs {
+interface SettingPairs {
   readonly pairs: readonly Pair[];
-  readonly errors: readonly Problem[];
+  readonly errors: readonly ChatProblem[];
 }
 
-/** The keys and values as nodes. Aliases are never followed, so a few lines cannot become gigabytes. */
+/** Aliases are not resolved, so that a few lines cannot expand to gigabytes. */
 function readPairs(yaml: string): SettingPairs {
-  if (yaml.length > MAX_FRONT_MATTER_CHARS) return failed('The front matter is too long to be read.');
+  if (yaml.length > MAX_FRONT_MATTER_CHARS) return failed('The front matter is too long.');
   try {
     const document = parseDocument(yaml, { prettyErrors: false, logLevel: 'silent' });
     const errors = document.errors.map(({ pos, message }) => ({
@@ -117,10 +115,10 @@ function readPairs(yaml: string): SettingPairs {
     if (isMap(contents)) return { pairs: contents.items, errors };
     const isEmpty = contents === null || (isScalar(contents) && contents.value === null);
     if (isEmpty || errors.length > 0) return { pairs: [], errors };
-    return failed('The front matter is not a list of settings such as “model: NAME”.');
+    return failed('The front matter must contain settings such as “model: NAME”.');
   } catch {
-    // Brackets nested thousands deep exhaust the reader's stack.
-    return failed('The front matter cannot be read.');
+    // Deeply nested brackets overflow the stack of the YAML parser.
+    return failed('The front matter cannot be parsed.');
   }
 }
 
@@ -137,7 +135,7 @@ function startOf(node: unknown): number {
   return (node as Node | null)?.range?.[0] ?? 0;
 }
 
-/** Scalars and lists of scalars; whatever else there is, no setting takes it. */
+/** Scalars and lists of scalars; no setting accepts anything else. */
 function plainValue(node: unknown): unknown {
   if (node === null || node === undefined) return null;
   if (isScalar(node)) return node.value;
@@ -152,8 +150,8 @@ const EFFORTS: ReadonlyMap<string, Reasoning> = new Map<string, Reasoning>([
   ['high', 'high'],
 ]);
 
-function readPreambleSettings(preamble: string, start: number): ReadSettings {
-  const problems: Problem[] = [];
+function readPreambleSettings(preamble: string, start: number): ParsedSettings {
+  const problems: ChatProblem[] = [];
   let settings: ChatSettings = {};
   for (const { key, value, offset } of readPreamble(preamble)) {
     const read = readPreambleEntry(key, value);
@@ -167,10 +165,10 @@ function readPreambleEntry(key: string, value: string): ReturnType<typeof readSe
   if (key === 'selectedConfig') return readSetting('model', value);
   if (key === 'maxTokens') return readSetting('maxTokens', Number(value));
   if (key === 'reasoningEffort') return readSetting('reasoning', EFFORTS.get(value.toLowerCase()));
-  return { settings: {}, problem: `There is no setting “${shorten(key)}”: it is ignored.` };
+  return { settings: {}, problem: unknownSetting(key) };
 }
 
-/** The chat's settings over its agent's; what limits a run must be allowed by both. */
+/** The chat's settings override the agent's, but restrictions of both apply. */
 export function mergeSettings(agent: ChatSettings, chat: ChatSettings): ChatSettings {
   const { servers: agentServers, tools: agentTools } = agent;
   const approve = agent.approve === undefined ? chat.approve : strictest(agent.approve, chat.approve);
@@ -186,7 +184,7 @@ export function mergeSettings(agent: ChatSettings, chat: ChatSettings): ChatSett
   };
 }
 
-/** Whether the settings let a tool be used. `*` in a pattern stands for any characters. */
+/** Whether the settings allow a tool. `*` in a pattern matches any characters. */
 export function allowsTool({ servers, tools, agentTools }: ChatSettings, tool: ToolName): boolean {
   if (servers && !servers.includes(tool.server)) return false;
   return [tools, agentTools].every(
@@ -194,14 +192,14 @@ export function allowsTool({ servers, tools, agentTools }: ChatSettings, tool: T
   );
 }
 
-/** The first dot divides server and tool, as in a call; a pattern without one is about the whole name. */
+/** The first dot separates server and tool, as in a call. A pattern without a dot matches the whole name. */
 function matchesTool(pattern: string, { server, tool }: ToolName): boolean {
   const dot = pattern.indexOf('.');
   if (dot < 0) return matchesGlob(pattern, `${server}.${tool}`);
   return matchesGlob(pattern.slice(0, dot), server) && matchesGlob(pattern.slice(dot + 1), tool);
 }
 
-/** Without a regular expression: patterns with many stars would take one for ever. */
+/** Not a regular expression, to avoid catastrophic backtracking with many stars. */
 function matchesGlob(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
@@ -216,10 +214,9 @@ function matchesGlob(pattern: string, name: string): boolean {
   return name.length - last.length >= at && name.endsWith(last);
 }
 
-/** What can be written as a setting. */
 export type SettingValue = string | number | readonly string[];
 
-/** Sets one setting and leaves all else as it stands; a chat without front matter gets one. */
+/** Sets one setting and leaves the rest unchanged. Adds front matter if there is none. */
 export function setFrontMatter(
   chatText: string,
   key: keyof ChatSettings,
@@ -227,9 +224,9 @@ export function setFrontMatter(
   chat: Pick<Chat, 'frontMatter' | 'frontMatterStart'> = parseChat(chatText),
 ): TextEdit {
   const { frontMatter, frontMatterStart = 0 } = chat;
-  const eol = chatText.includes('\r\n') ? '\r\n' : '\n';
+  const eol = lineEndOf(chatText);
   const line = `${key}: ${renderValue(value)}`;
-  if (frontMatter === undefined) return insert(0, `---${eol}${line}${eol}---${eol}`);
+  if (frontMatter === undefined) return insertion(0, `---${eol}${line}${eol}---${eol}`);
   const edit = setInYaml(frontMatter, key, line, eol);
   return { ...edit, start: frontMatterStart + edit.start, end: frontMatterStart + edit.end };
 }
@@ -238,13 +235,13 @@ function setInYaml(yaml: string, key: string, line: string, eol: string): TextEd
   const pairs = readPairs(yaml).pairs;
   const pair = pairs.find((each) => keyOf(each).key === key);
   if (pair) return { ...rangeOfPair(yaml, pair), text: line };
-  // Settings within braces: the new one goes behind the opening brace, where it needs a comma.
+  // In a flow mapping, insert after the opening brace.
   const brace = /^\s*\{/.exec(yaml)?.[0].length;
-  if (brace !== undefined && pairs.length > 0) return insert(brace, `${line}, `);
-  return insert(yaml.length, `${line}${eol}`);
+  if (brace !== undefined && pairs.length > 0) return insertion(brace, `${line}, `);
+  return insertion(yaml.length, `${line}${eol}`);
 }
 
-/** From the key to the end of its value, without the line end that a text over several lines has. */
+/** From the key to the end of its value, without the trailing line end of a block scalar. */
 function rangeOfPair(yaml: string, { key, value }: Pair): Pick<TextEdit, 'start' | 'end'> {
   const start = startOf(key);
   const keyEnd = yaml.indexOf(':', (key as Node | null)?.range?.[1] ?? start) + 1;
@@ -253,7 +250,7 @@ function rangeOfPair(yaml: string, { key, value }: Pair): Pick<TextEdit, 'start'
   return { start, end: start + written.trimEnd().length };
 }
 
-/** Quoted unless it is plainly a word: quotes are never wrong. */
+/** Quoted unless it is an unambiguous word. */
 export function renderValue(value: SettingValue): string {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return `[${value.map(renderValue).join(', ')}]`;
@@ -261,20 +258,12 @@ export function renderValue(value: SettingValue): string {
   return isWord || value === 'off' ? value : JSON.stringify(value);
 }
 
-function insert(at: number, addition: string): TextEdit {
-  return { start: at, end: at, text: addition };
-}
-
-/** What a chat or an agent can say about its own run, and which values it takes: for who reads it and who writes it. */
-
 export type SettingKey = Exclude<keyof ChatSettings, 'agentTools'>;
 
-export interface SettingRule {
-  /** What values look like. */
+interface SettingRule {
   readonly takes: 'text' | 'list' | 'count' | 'number' | 'choice';
-  /** All values that there are, if they can be counted. */
   readonly choices?: readonly string[];
-  /** An empty value is as good as none; for `approve` it is a wrong one. A string says what a value must be. */
+  /** Returns what the value must be, as a string, if it is invalid. Empty values are valid except for `approve`. */
   readonly read: (value: unknown) => Partial<ChatSettings> | string;
 }
 
@@ -292,11 +281,11 @@ const RULES: Readonly<Record<SettingKey, SettingRule>> = {
   maxSteps: count('maxSteps'),
   maxTokens: count('maxTokens'),
   temperature: { takes: 'number', read: readTemperature },
-  approve: choice('approve', APPROVALS, 'is ask, auto-readonly or auto'),
-  reasoning: choice('reasoning', REASONINGS, 'is off, low, medium or high'),
+  approve: choice('approve', APPROVALS, 'ask, auto-readonly or auto'),
+  reasoning: choice('reasoning', REASONINGS, 'off, low, medium or high'),
 };
 
-/** In the order in which they are offered. */
+/** In the order in which completion offers them. */
 export const SETTING_KEYS = Object.keys(RULES) as readonly SettingKey[];
 
 export function settingRule(key: string): SettingRule | undefined {
@@ -310,7 +299,7 @@ export function isSettingKey(key: string): key is SettingKey {
 function text(key: 'model' | 'agent' | 'system' | 'title'): SettingRule {
   return {
     takes: 'text',
-    read: (value) => (typeof value === 'string' && value.trim() !== '' ? { [key]: value } : 'is a text'),
+    read: (value) => (typeof value === 'string' && value.trim() !== '' ? { [key]: value } : 'text'),
   };
 }
 
@@ -318,7 +307,9 @@ function count(key: 'maxSteps' | 'maxTokens'): SettingRule {
   return {
     takes: 'count',
     read: (value) =>
-      Number.isSafeInteger(value) && Number(value) > 0 ? { [key]: Number(value) } : 'is a number from 1 on',
+      Number.isSafeInteger(value) && Number(value) > 0
+        ? { [key]: Number(value) }
+        : 'a whole number of at least 1',
   };
 }
 
@@ -327,7 +318,7 @@ function list(key: 'servers' | 'tools'): SettingRule {
     takes: 'list',
     read: (value) => {
       const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-      return items.every((item) => typeof item === 'string') ? { [key]: items } : 'is a list of names';
+      return items.every((item) => typeof item === 'string') ? { [key]: items } : 'a list of names';
     },
   };
 }
@@ -341,13 +332,13 @@ function choice(key: 'approve' | 'reasoning', choices: readonly string[], otherw
 }
 
 function readTemperature(value: unknown): Partial<ChatSettings> | string {
-  const fits = typeof value === 'number' && value >= 0 && value <= MAX_TEMPERATURE;
-  return fits ? { temperature: value } : `is a number from 0 to ${MAX_TEMPERATURE}`;
+  const isValid = typeof value === 'number' && value >= 0 && value <= MAX_TEMPERATURE;
+  return isValid ? { temperature: value } : `a number from 0 to ${MAX_TEMPERATURE}`;
 }
 
 const STRICT_FIRST: readonly Approval[] = ['ask', 'auto-readonly', 'auto'];
 
-/** What both allow. A chat says something or nothing; it can only tighten what the user has set. */
+/** The stricter of both. A chat can only tighten the user's setting. */
 export function strictest(user: Approval, chat: Approval | undefined): Approval {
   return STRICT_FIRST.find((each) => each === user || each === chat) ?? 'ask';
 }

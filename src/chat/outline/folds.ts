@@ -1,32 +1,31 @@
 import { beforeLineBreak } from '../../base/lines.ts';
 import type { Chat, Turn } from '../format/chat.ts';
-import type { Region } from '../format/comments.ts';
-
+import type { Region } from '../format/regions.ts';
 import type { TurnShapes } from './turnShape.ts';
 
-/** Lines that can be folded away: from the one that `start` is on, which stays, to the one that `end` is on. */
+/** From the line of `start`, which stays visible, to the line of `end`. */
 export interface Fold extends Region {
   readonly kind: 'settings' | 'turn' | 'result' | 'call' | 'reasoning' | 'details';
 }
 
-/** A call or a result with more lines than this is folded at first. */
+/** Longer calls and results are folded initially. */
 const MAX_OPEN_LINES = 15;
 
-/** What can be folded in a chat, in order, outer ones first. */
+/** In order, outer folds first. */
 export function planFolds(text: string, chat: Chat, shapes: TurnShapes): readonly Fold[] {
   const settings = settingsRegion(text, chat);
   const folds: Fold[] = settings ? [{ kind: 'settings', ...settings }] : [];
   for (const turn of chat.turns) {
     const end = lastLine(text, turn);
     folds.push({ kind: turn.role === 'tool' ? 'result' : 'turn', start: turn.start, end });
-    // A call that was never closed has the turn's blank line too.
+    // An unclosed call includes the blank line at the end of the turn.
     for (const fold of innerFolds(text, turn, shapes)) folds.push({ ...fold, end: Math.min(fold.end, end) });
   }
   return folds;
 }
 
-/** Whether a fold of so many lines, the first one among them, is closed when it is first seen. */
-export function isClosedAtFirst(kind: Fold['kind'], lines: number): boolean {
+/** `lines` includes the first line. */
+export function isFoldedInitially(kind: Fold['kind'], lines: number): boolean {
   if (kind === 'reasoning') return lines > 1;
   return (kind === 'result' || kind === 'call') && lines > MAX_OPEN_LINES;
 }
@@ -51,7 +50,7 @@ function innerFolds(text: string, turn: Turn, shapes: TurnShapes): readonly Fold
   return [...calls, ...details].sort((a, b) => a.start - b.start || b.end - a.end);
 }
 
-/** The blank line that divides two turns is left out, so that folded ones do not stick together. */
+/** Leaves out the blank line between turns, so that folded turns stay separate. */
 function lastLine(text: string, turn: Turn): number {
   const end = beforeLineBreak(text, turn.end);
   const newline = text.lastIndexOf('\n', end - 1);
@@ -59,23 +58,22 @@ function lastLine(text: string, turn: Turn): number {
   return isBlank ? beforeLineBreak(text, newline + 1) : end;
 }
 
-/** A change of a text, as an editor tells it. */
-export interface TextChange {
+interface TextChange {
   readonly rangeOffset: number;
   readonly rangeLength: number;
   readonly text: string;
 }
 
-/** An editor that is about to look for folds again forgets what it was just told: it is told again for so long. */
+/** The editor forgets folds while it recomputes them, so they are reported as new for this long. */
 const REPEAT_MS = 1500;
 
-/** Which folds of one chat were seen already. It follows them when the text around them changes. */
+/** Tracks which folds of a chat were already seen, across edits. */
 export class SeenFolds {
-  /** Where they begin, and until when they are new. */
+  /** By start offset: the time until which a fold is reported as new. */
   #newUntil: ReadonlyMap<number, number> = new Map();
 
-  /** Gives back the folds that are new. One that somebody is in is known at once. */
-  meet<F extends Fold>(folds: readonly F[], nowMs: number, isBusy: (fold: F) => boolean): readonly F[] {
+  /** Returns the new folds. A busy fold counts as seen immediately. */
+  takeNew<F extends Fold>(folds: readonly F[], nowMs: number, isBusy: (fold: F) => boolean): readonly F[] {
     const newUntil = new Map(this.#newUntil);
     for (const fold of folds) {
       if (isBusy(fold)) newUntil.set(fold.start, nowMs);
@@ -85,8 +83,8 @@ export class SeenFolds {
     return folds.filter(({ start }) => (newUntil.get(start) ?? 0) > nowMs);
   }
 
-  /** The changes are about the same text, from its end to its beginning. */
-  move(changes: readonly TextChange[]): void {
+  /** The changes apply to the same text, in descending order. */
+  applyChanges(changes: readonly TextChange[]): void {
     for (const change of changes) {
       const moved = [...this.#newUntil].flatMap(([start, until]): [number, number][] => {
         const now = moveStart(start, change);
@@ -97,11 +95,11 @@ export class SeenFolds {
   }
 }
 
-/** Where a fold begins after a change; nothing when its beginning was replaced. */
+/** The start of a fold after a change; `undefined` if it was replaced. */
 function moveStart(start: number, { rangeOffset, rangeLength, text }: TextChange): number | undefined {
   const by = text.length - rangeLength;
   if (start > rangeOffset) return start >= rangeOffset + rangeLength ? start + by : undefined;
-  // What is put before the first sign of a fold moves it, if it is lines.
+  // Whole lines inserted before a fold move it.
   const isMoved = start === rangeOffset && rangeLength === 0 && text.endsWith('\n');
   return isMoved ? start + by : start;
 }

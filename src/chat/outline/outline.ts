@@ -1,31 +1,28 @@
-import { beforeLineBreak } from '../../base/lines.ts';
+import { beforeLineBreak, endOfLine } from '../../base/lines.ts';
 import { isSummary } from '../edits/compact.ts';
-import { renderToolName } from '../format/calls.ts';
+import { renderCallName, renderToolName } from '../format/calls.ts';
 import type { Chat, Turn } from '../format/chat.ts';
-import type { Region } from '../format/comments.ts';
 import type { Role } from '../format/marker.ts';
-
+import type { Region } from '../format/regions.ts';
 import { settingsRegion } from './folds.ts';
-import { wordsOf } from './title.ts';
+import { renderedText } from './title.ts';
 import type { Heading, TurnShape, TurnShapes } from './turnShape.ts';
 
-/** A row of the outline: what it stands for, and the words to say so. */
 export interface OutlineEntry extends Region {
   readonly kind: Role | 'summary' | 'settings' | 'call' | 'heading';
-  /** The first words of a turn or a result, a tool's name, or a heading. Empty where nothing is said. */
+  /** The first words of a turn or result, a tool name, or a heading. May be empty. */
   readonly words: string;
-  /** The name and the id of the call that a result is of, as they stand in the file. */
+  /** The name and id of the call, as in the file. */
   readonly call?: string;
-  /** How many assets a result has. */
   readonly assets?: number;
-  /** Where the line ends that names the entry. */
+  /** The end of the entry's first line. */
   readonly nameEnd: number;
   readonly children: readonly OutlineEntry[];
 }
 
 const MAX_ARGUMENT_CHARS = 40;
 
-/** The chat by turns; calls and headings are in the turn that makes them. */
+/** The turns of a chat, with their calls and headings as children. */
 export function planOutline(text: string, chat: Chat, shapes: TurnShapes): readonly OutlineEntry[] {
   const settings = settingsRegion(text, chat);
   const turns = chat.turns.map((turn) => turnEntry(text, turn, shapes.of(text, turn)));
@@ -35,11 +32,11 @@ export function planOutline(text: string, chat: Chat, shapes: TurnShapes): reado
 }
 
 function turnEntry(text: string, turn: Turn, shape: TurnShape): OutlineEntry {
-  const region = { start: turn.start, end: endOfLastLine(text, turn) };
+  const region = { start: turn.start, end: Math.max(turn.start, beforeLineBreak(text, turn.end)) };
   const nameEnd = Math.min(endOfLine(text, turn.start), region.end);
   const children = [...callEntries(text, turn), ...headingEntries(text, shape.headings, region.end)];
   const calls = turn.calls.map(renderToolName).join(', ');
-  const words = shape.words ?? (calls === '' ? '' : (wordsOf(calls) ?? ''));
+  const words = shape.words ?? (calls === '' ? '' : (renderedText(calls) ?? ''));
   const result = turn.role === 'tool' ? { call: turn.words, assets: shape.assets } : {};
   return {
     kind: isSummary(turn) ? 'summary' : turn.role,
@@ -54,8 +51,8 @@ function turnEntry(text: string, turn: Turn, shape: TurnShape): OutlineEntry {
 function callEntries(text: string, turn: Turn): OutlineEntry[] {
   return turn.calls.map((call) => ({
     kind: 'call',
-    words: wordsOf(call.argumentsText.replace(/\s+/g, ' '), MAX_ARGUMENT_CHARS) ?? '',
-    call: call.id === undefined ? renderToolName(call) : `${renderToolName(call)} ${call.id}`,
+    words: renderedText(call.argumentsText.replace(/\s+/g, ' '), MAX_ARGUMENT_CHARS) ?? '',
+    call: renderCallName(call),
     start: call.start,
     end: Math.max(call.start, beforeLineBreak(text, call.end)),
     nameEnd: Math.min(endOfLine(text, call.start), call.end),
@@ -63,7 +60,7 @@ function callEntries(text: string, turn: Turn): OutlineEntry[] {
   }));
 }
 
-/** A heading goes to the next one of its level or above, or to the end of the turn. */
+/** A heading extends to the next one of the same or a higher level, or to the end of the turn. */
 function headingEntries(text: string, headings: readonly Heading[], turnEnd: number): OutlineEntry[] {
   const ends = new Array<number>(headings.length).fill(turnEnd);
   const open: number[] = [];
@@ -83,7 +80,7 @@ function headingEntries(text: string, headings: readonly Heading[], turnEnd: num
   }));
 }
 
-/** Puts the entries, which are in order and cross no other's end, into those that hold them. */
+/** Nests entries, which are in order and do not overlap partially. */
 function nest(entries: readonly OutlineEntry[]): readonly OutlineEntry[] {
   const top: OutlineEntry[] = [];
   const open: { readonly end: number; readonly children: OutlineEntry[] }[] = [];
@@ -94,13 +91,4 @@ function nest(entries: readonly OutlineEntry[]): readonly OutlineEntry[] {
     open.push({ end: entry.end, children });
   }
   return top;
-}
-
-function endOfLastLine(text: string, { start, end }: Turn): number {
-  return Math.max(start, beforeLineBreak(text, end));
-}
-
-function endOfLine(text: string, start: number): number {
-  const newline = text.indexOf('\n', start);
-  return newline < 0 ? text.length : beforeLineBreak(text, newline + 1);
 }

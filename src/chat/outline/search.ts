@@ -1,16 +1,15 @@
-import { visibleLine } from '../../base/lines.ts';
+import { startOfLine, visibleLine } from '../../base/lines.ts';
 import type { Turn } from '../format/chat.ts';
-import { commentsOfTurn, shifted, textOutside } from '../format/chatComments.ts';
-import { isWithin, type Region } from '../format/comments.ts';
+import { commentsOfTurn } from '../format/comments.ts';
 import type { Role } from '../format/marker.ts';
 import { parseChat } from '../format/parse.ts';
+import { isWithin, type Region, shiftRegions, textOutside } from '../format/regions.ts';
 
-/** A place in a chat where all the words are. */
 export interface SearchHit {
-  /** Whose turn; nothing when the title has all the words. */
+  /** Absent if the title contains all words. */
   readonly role?: Role;
   readonly offset: number;
-  /** The match and the words around it, in one line. */
+  /** The match with the text around it, on one line. */
   readonly snippet: string;
 }
 
@@ -18,13 +17,12 @@ const MAX_WORDS = 16;
 const CHARS_BEFORE = 32;
 const CHARS_AFTER = 110;
 
-/** What is looked for, whatever its case: each word once. */
 export function searchWords(query: string): readonly string[] {
   const words = foldCase(query).split(/\s+/).filter(Boolean);
   return [...new Set(words)].slice(0, MAX_WORDS);
 }
 
-/** The turns that have all the words, some of them perhaps in the title; the latest first. Comments are not searched. */
+/** The turns that contain all words that the title does not, latest first. Comments are not searched. */
 export function searchChat(
   text: string,
   title: string,
@@ -35,7 +33,7 @@ export function searchChat(
   const foldedTitle = foldCase(title);
   const missing = words.filter((word) => !foldedTitle.includes(word));
   const folded = foldCase(text);
-  // Reading a chat costs more than looking into it, and most have not all the words.
+  // Most chats do not contain all words, and this is cheaper than parsing.
   if (!missing.every((word) => folded.includes(word))) return [];
   const hits: SearchHit[] = missing.length === 0 ? [{ offset: 0, snippet: '' }] : [];
   const wanted = missing.length === 0 ? words : missing;
@@ -47,18 +45,17 @@ export function searchChat(
   return hits;
 }
 
-/** In small letters, each in the place that it had: this letter, and no other, becomes two when it gets small. */
+/** Lowercases without changing offsets: `İ` is the only letter that becomes longer. */
 export function foldCase(text: string): string {
   return text.includes('İ') ? text.replace(/[^İ]+/g, (rest) => rest.toLowerCase()) : text.toLowerCase();
 }
 
 interface Match {
   readonly offset: number;
-  /** Of the turn. */
   readonly comments: readonly Region[];
 }
 
-/** Where the first of the words is, if the turn has them all. */
+/** The first occurrence of any word, if the turn contains all of them. */
 function firstMatch(folded: string, turn: Turn, words: readonly string[]): Match | undefined {
   const body = folded.slice(turn.bodyStart, turn.end);
   if (!words.every((word) => body.includes(word))) return undefined;
@@ -66,7 +63,7 @@ function firstMatch(folded: string, turn: Turn, words: readonly string[]): Match
   const places = words.map((word) => visibleMatch(body, word, comments));
   const found = places.filter((place) => place !== undefined);
   if (found.length < words.length) return undefined;
-  return { offset: turn.bodyStart + Math.min(...found), comments: shifted(comments, turn.bodyStart) };
+  return { offset: turn.bodyStart + Math.min(...found), comments: shiftRegions(comments, turn.bodyStart) };
 }
 
 function visibleMatch(body: string, word: string, comments: readonly Region[]): number | undefined {
@@ -77,7 +74,7 @@ function visibleMatch(body: string, word: string, comments: readonly Region[]): 
 }
 
 function snippetAt(text: string, { offset, comments }: Match): string {
-  const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
+  const lineStart = startOfLine(text, offset);
   const newline = text.indexOf('\n', offset);
   const lineEnd = newline < 0 ? text.length : newline;
   const start = Math.max(lineStart, offset - CHARS_BEFORE);

@@ -1,20 +1,20 @@
 import { eachLine, visibleLine } from '../../base/lines.ts';
-import { behindQuote } from '../edits/fileLink.ts';
+import { textAfterQuote } from '../edits/fileLink.ts';
 import type { Turn } from '../format/chat.ts';
 import { withoutComments } from '../format/comments.ts';
 import { parseChat, turnBody } from '../format/parse.ts';
 import { readSettings } from '../format/settings.ts';
 
 const MAX_TITLE_CHARS = 60;
-/** More of a line than any title shows. */
+/** More than any title shows. */
 const MAX_LINE_CHARS = 1000;
 
-/** A title from what the user asked first; nothing when no words were said. */
+/** A title from the user's first message; `undefined` if there is no text. */
 export function titleFor(text: string): string | undefined {
   for (const turn of parseChat(text).turns) {
     if (turn.role !== 'user') continue;
     const body = withoutComments(turnBody(text, turn));
-    const title = firstWords(behindQuote(body)) ?? firstWords(body);
+    const title = firstWords(textAfterQuote(body)) ?? firstWords(body);
     if (title !== undefined) return title;
   }
   return undefined;
@@ -22,7 +22,6 @@ export function titleFor(text: string): string | undefined {
 
 const MAX_EXCERPT_CHARS = 40;
 
-/** The first words of a turn, as a reader sees them; nothing when it has none. */
 export function excerptOf(text: string, turn: Turn): string | undefined {
   const head = text.slice(turn.bodyStart, Math.min(turn.end, turn.bodyStart + MAX_LINE_CHARS));
   return firstWords(withoutComments(head), MAX_EXCERPT_CHARS);
@@ -31,19 +30,18 @@ export function excerptOf(text: string, turn: Turn): string | undefined {
 function firstWords(body: string, limit = MAX_TITLE_CHARS): string | undefined {
   for (const line of eachLine(body)) {
     if (/^\s*(?:`{3,}|~{3,})/.test(line.text)) continue;
-    const words = wordsOf(line.text, limit);
+    const words = renderedText(line.text, limit);
     if (words !== undefined) return words;
   }
   return undefined;
 }
 
-/** The words of a line as a title has them; nothing when it has none. */
-export function wordsOf(line: string, maxChars = MAX_TITLE_CHARS): string | undefined {
+/** The text of a line as rendered; `undefined` if it has no letters or digits. */
+export function renderedText(line: string, maxChars = MAX_TITLE_CHARS): string | undefined {
   const words = plainWords(line.slice(0, MAX_LINE_CHARS));
   return /[\p{L}\p{N}]/u.test(words) ? cutAtWord(words, maxChars) : undefined;
 }
 
-/** What a reader of the rendered line sees. */
 function plainWords(line: string): string {
   return line
     .replace(/^[\s>]*(?:#{1,6}\s+|[-*+]\s+|\d{1,9}[.)]\s+)*(?:\[[ xX]\]\s+)?/, '')
@@ -61,7 +59,7 @@ function cutAtWord(words: string, limit: number): string {
   if (characters.length <= limit) return words;
   const head = characters.slice(0, limit - 1).join('');
   const space = head.lastIndexOf(' ');
-  // A first word that fills all of it is cut in the middle.
+  // If the first word fills the title, cut inside the word.
   const cut = space > head.length / 3 ? head.slice(0, space) : head;
   return `${cut.replace(/[\s,;:.–—-]+$/, '')}…`;
 }
@@ -69,14 +67,13 @@ function cutAtWord(words: string, limit: number): string {
 const MAX_GIVEN_TITLE_CHARS = 100;
 const ASSET_LINK = /\]\((cmdassets\/[^()\s]+)\)/g;
 
-/** What a list says of a chat. */
 export interface ChatSummary {
   readonly model?: string;
   readonly turns: number;
   readonly assets: number;
 }
 
-/** The title that the chat gives itself, else its first words. The beginning of a chat is enough. */
+/** The `title` setting, otherwise the first words. The beginning of a chat is sufficient input. */
 export function chatTitle(text: string): string | undefined {
   const { title } = readSettings(parseChat(text)).settings;
   const line = title && visibleLine(title);
@@ -90,7 +87,7 @@ export function summarizeChat(text: string): ChatSummary {
   return { ...(model && { model }), turns: chat.turns.length, assets: new Set(links).size };
 }
 
-/** A typed name without the ending of chats. A save dialog may have added a part of the ending, or another one. */
+/** A typed name without the chat extension. A save dialog may have added a part of it, or another one. */
 export function chatStem(typed: string): string {
   return typed.replace(/(?<=.)(?:\.chat)?(?:\.md)?$/i, '');
 }

@@ -1,19 +1,16 @@
 import { eachLine, type Line } from '../../base/lines.ts';
 import type { Turn } from '../format/chat.ts';
-import type { Region } from '../format/comments.ts';
 import { FenceReader } from '../format/fence.ts';
-
+import type { Region } from '../format/regions.ts';
 import { readCut, stepReplyLine } from '../reply/notes.ts';
 import { REASONING_HEAD } from '../reply/reasoning.ts';
-import { wordsOf } from './title.ts';
+import { renderedText } from './title.ts';
 
-/** What is seen of a turn at a glance, with offsets in the chat's text. */
+/** The visible structure of a turn, with offsets in the chat. */
 export interface TurnShape {
-  /** The first words that a reader would read, without Markdown's signs. */
   readonly words?: string;
   readonly headings: readonly Heading[];
   readonly details: readonly Details[];
-  /** How many assets a result links to. */
   readonly assets: number;
 }
 
@@ -23,8 +20,8 @@ export interface Heading {
   readonly start: number;
 }
 
-/** A `<details>` block: from the beginning of its first line to the end of its last one. */
-export interface Details extends Region {
+/** A `<details>` block, from the start of its first line to the end of its last line. */
+interface Details extends Region {
   readonly isReasoning: boolean;
 }
 
@@ -33,10 +30,7 @@ const ASSET_LINK = /^!?\[Tool generated (?:image|audio|file) \d/;
 const COMMENT = /<!--.*?(?:-->|$)/g;
 const RULE = /^ {0,3}(?:[-=*_] *){3,}$/;
 
-/**
- * The shapes of turns, each read once: a turn that was not edited, nor anything above it, is the same object at the
- * next reading of the chat.
- */
+/** Caches the shape of each turn. `ChatReader` reuses the turn objects before an edit. */
 export class TurnShapes {
   readonly #known = new WeakMap<Turn, TurnShape>();
 
@@ -80,15 +74,15 @@ class ShapeReader {
     };
   }
 
-  /** Once the words are found, most lines say nothing more about the shape. */
+  /** Once the words are found, most lines do not affect the shape. */
   #skips(firstCode: number): boolean {
-    return this.#words !== undefined && this.#fences.passes(firstCode);
+    return this.#words !== undefined && this.#fences.stepFast(firstCode);
   }
 
   #readLine(line: Line): void {
     const isReply = this.#turn.role === 'assistant';
     if (isReply && readCut(line.text)) {
-      this.#fences.atMarker();
+      this.#fences.reset();
       return;
     }
     const wasInComment = this.#fences.inComment;
@@ -98,7 +92,7 @@ class ShapeReader {
   }
 
   #readCode(line: Line): void {
-    if (this.#openDetails.length === 0) this.#wordsInCode ??= wordsOf(line.text);
+    if (this.#openDetails.length === 0) this.#wordsInCode ??= renderedText(line.text);
   }
 
   #readText(line: Line): void {
@@ -108,11 +102,12 @@ class ShapeReader {
     if (this.#openDetails.length > 0) return;
     const text = line.text.replace(COMMENT, '');
     const heading = this.#turn.role === 'assistant' ? HEADING.exec(text) : null;
-    const title = heading?.[2] === undefined ? undefined : wordsOf(heading[2].replace(/[ \t]+#+[ \t]*$/, ''));
+    const title =
+      heading?.[2] === undefined ? undefined : renderedText(heading[2].replace(/[ \t]+#+[ \t]*$/, ''));
     if (title !== undefined) {
       this.#headings.push({ level: heading?.[1]?.length ?? 1, words: title, start: line.start });
     }
-    if (this.#words === undefined && !RULE.test(text)) this.#words = wordsOf(text);
+    if (this.#words === undefined && !RULE.test(text)) this.#words = renderedText(text);
   }
 
   #readDetails(line: Line): boolean {

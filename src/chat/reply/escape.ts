@@ -1,11 +1,8 @@
 import { restoreInvisible, showInvisible } from '../format/escape.ts';
 import { type ReplyDirection, ReplyLines } from './lines.ts';
-import { closeWithNote, countClosing } from './notes.ts';
+import { closeWithNote, countClosingLines } from './notes.ts';
 
-/**
- * A model's text in the file: it starts no turn, makes no call, loads nothing, hides nothing, and is read back
- * exactly, but for its line ends, which become `\n`.
- */
+/** The escaped text starts no turn, makes no call, loads and hides nothing. Line ends become `\n`. */
 export function escapeReply(text: string): string {
   const escaper = new ReplyEscaper();
   return escaper.push(text) + escaper.end();
@@ -15,46 +12,41 @@ export function unescapeReply(text: string): string {
   return readBack(text, 'read');
 }
 
-/** The same without the comments that a person has written into it: they are not for the model. */
+/** Also removes comments, which only users write and the model does not get. */
 export function readReplyText(text: string): string {
   return readBack(text, 'readWithoutComments');
 }
 
 function readBack(text: string, direction: ReplyDirection): string {
   const lines = new ReplyLines(direction);
-  const written = withoutClosing(text.replaceAll('\r\n', '\n'));
+  const written = withoutClosingLines(text.replaceAll('\r\n', '\n'));
   return restoreInvisible(lines.push(written) + lines.finish());
 }
 
-/** Escapes a text that comes in pieces. However it is cut, the pieces that it gives add up to the same. */
+/** Escapes streamed text. The concatenated output does not depend on how the input is split. */
 export class ReplyEscaper {
-  readonly #invisible = new InvisibleShower();
+  readonly #invisible = new InvisibleEscaper();
   readonly #lines = new ReplyLines('write');
   #emitted = '';
-
-  /** What has been emitted ends in code that is still open. */
-  get inFence(): boolean {
-    return this.closingFence() !== undefined;
-  }
 
   push(chunk: string): string {
     return this.#emit(this.#lines.push(this.#invisible.push(chunk)));
   }
 
-  /** Gives all that was held back, because the text was cut; more may still be pushed. */
+  /** Returns all held-back text because the stream was cut; more may follow. */
   flush(): string {
     const shown = this.#lines.push(this.#invisible.end());
     return this.#emit(shown + this.#lines.flush());
   }
 
-  /** The same, without a fence that has only begun: in two pieces it would be no fence, and it is said again. */
+  /** Like `flush`, but drops an incomplete opening fence, which the model repeats. */
   cut(): string {
     const shown = this.#lines.push(this.#invisible.end());
-    this.#lines.dropHalfFence();
+    this.#lines.dropPartialFence();
     return this.#emit(shown + this.#lines.flush());
   }
 
-  /** Code that the model left open is closed here, with a note that says so to whoever reads it back. */
+  /** Closes code that the model left open, with a note so that reading can remove it. */
   end(): string {
     const shown = this.#lines.push(this.#invisible.end());
     const rest = this.#emit(shown + this.#lines.finish());
@@ -62,7 +54,7 @@ export class ReplyEscaper {
     return lines.length === 0 ? rest : `${rest}\n${closeWithNote(lines)}`;
   }
 
-  /** What closes the code that is open: the end of its fence, or, where that is not all, lines with a note. */
+  /** Closes the open code: a closing fence, or lines with a note if one fence is not enough. */
   closingFence(): string | undefined {
     const lines = this.#closingLines();
     if (lines.length === 0) return undefined;
@@ -82,21 +74,21 @@ export class ReplyEscaper {
   }
 }
 
-/** Takes away the lines with which we closed the code that a text left open. */
-export function withoutClosing(text: string): string {
+/** Removes the lines that Filechat added to close open code. */
+export function withoutClosingLines(text: string): string {
   const lines = text.split('\n');
-  const count = countClosing(lines);
+  const count = countClosingLines(lines);
   return count === 0 ? text : lines.slice(0, -count).join('\n');
 }
 
-/** Whether a character is shown may depend on the emoji around it: behind one of these it does not. */
+/** After one of these, the escaping of a character does not depend on an emoji before it. */
 const NEUTRAL = /[^\p{Extended_Pictographic}\p{Emoji}\p{Surrogate}\p{Default_Ignorable_Code_Point}⟦]/u;
 const DIGIT_LIKE = /[0-9#*]/;
 
-/** Does what `showInvisible` does, piece by piece, and makes every line end `\n`. */
-export class InvisibleShower {
+/** A streaming `showInvisible` that also normalizes line ends to `\n`. */
+export class InvisibleEscaper {
   #held = '';
-  /** Up to here nothing of what is held can be shown, so nobody has to look again. */
+  /** No safe end before this offset of the held text, which keeps the search linear. */
   #unsafe = 0;
   #context = '';
   #endedInReturn = false;

@@ -1,101 +1,88 @@
 /**
- * What a Markdown preview may take for code, line by line. `FenceReader` says what the chat means by a fence; a
- * preview may see it otherwise where lists, quotes and half-indented lines are concerned. So this reader follows
- * every state that a preview could be in, and only what is code in all of them counts as code.
+ * Tracks what a Markdown preview may render as code, line by line. `FenceReader` defines what the chat means by a
+ * fence; previews may differ in lists, quotes and partly indented lines. This reader follows every state that a
+ * preview could be in, and only code in all of them counts as code.
  */
 
-interface Outside {
-  readonly kind: 'outside';
-}
+type State =
+  | { readonly kind: 'outside' }
+  /** Outside code in a preview without math, where another preview may be in a formula. */
+  | { readonly kind: 'plain' }
+  /** Opened at column 0; only its own end closes it. */
+  | { readonly kind: 'top'; readonly ticks: string }
+  /** Opened in a quote: code in every preview while lines have the same prefix. */
+  | { readonly kind: 'quote'; readonly ticks: string; readonly prefix: string }
+  | ItemFence
+  | LooseFence
+  /**
+   * A `$$` block, which previews with math do not read as Markdown. While lines are indented as far as `column`,
+   * only its own end closes it; `undefined` if unknown.
+   */
+  | { readonly kind: 'formula'; readonly column: number | undefined };
 
-/** Outside, in a preview without mathematics: it goes on as Markdown where another one is in a formula. */
-interface Plain {
-  readonly kind: 'plain';
-}
-
-/** Opened at column 0: nothing but its own end closes it. */
-interface TopFence {
-  readonly kind: 'top';
-  readonly ticks: string;
-}
-
-/** Opened in a list item, or a little way in: a fence for every preview while the lines are as far in as it is. */
+/** Opened in a list item or slightly indented: code in every preview while lines are indented at least as far. */
 interface ItemFence {
   readonly kind: 'item';
   readonly ticks: string;
   readonly column: number;
-  /** The item that holds it has its words at this column or further in. */
+  /** The text of the list item begins at this column or further right. */
   readonly base: number;
 }
 
-/** Opened in a quote: a fence for every preview while the lines begin as it does. */
-interface QuoteFence {
-  readonly kind: 'quote';
-  readonly ticks: string;
-  readonly prefix: string;
-}
-
-/** Opened elsewhere: it may be in a list or a quote, which may end first, or be no fence at all. */
+/** Opened elsewhere: its list or quote may end first, or it may not be a fence. */
 interface LooseFence {
   readonly kind: 'loose';
   readonly ticks: string;
-  /** How a line begins that goes on within the same list or quote; nothing when that cannot be told. */
+  /** The prefix of lines in the same list or quote; `undefined` if unknown. */
   readonly margin: string | undefined;
 }
 
-/** A formula between lines of `$$`, which previews with mathematics do not read as Markdown. */
-interface Formula {
-  readonly kind: 'formula';
-  /** While the lines are as far in as this, nothing but its own end closes it; nothing when that cannot be told. */
-  readonly column: number | undefined;
-}
-
-type State = Outside | Plain | TopFence | ItemFence | QuoteFence | LooseFence | Formula;
-
-/** What is known about the lines above besides the state. */
 interface Above {
   readonly items: readonly number[];
   readonly isBlank: boolean;
 }
 
-const OUTSIDE: Outside = { kind: 'outside' };
-const PLAIN: Plain = { kind: 'plain' };
+const OUTSIDE: State = { kind: 'outside' };
+const PLAIN: State = { kind: 'plain' };
 const OPENING = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>))*[ \t]*)(`{3,}(?=[^`]*$)|~{3,})/;
 const FORMULA_OPENING = /^[\s>*+\-0-9.)]*\$\$/;
 const MAX_STATES = 12;
 
 export class PreviewFences {
   #states: readonly State[] = [OUTSIDE];
-  /** Too many ways to read it: nothing is sure any more. */
-  #lost = false;
+  /** There were too many states to follow, so nothing is certain. */
+  #isAmbiguous = false;
   #above: Above = { items: [], isBlank: true };
   readonly #longest = { '`': 2, '~': 2 };
 
-  /** The next line is code, however the preview reads what came before, if it keeps its place in lists and quotes. */
+  /** The next line is code in every preview if it stays in its list or quote. */
   get isCode(): boolean {
     return (
-      !this.#lost && this.#states.every(({ kind }) => kind === 'top' || kind === 'item' || kind === 'quote')
+      !this.#isAmbiguous &&
+      this.#states.every(({ kind }) => kind === 'top' || kind === 'item' || kind === 'quote')
     );
   }
 
-  /** Whether a line that has begun so is code for every preview; nothing when that depends on the rest of it. */
-  holds(line: string, isWhole: boolean): boolean | undefined {
+  /** Whether a line that begins so is code in every preview; `undefined` if undecided. */
+  isCodeLine(line: string, isWhole: boolean): boolean | undefined {
     if (!this.isCode) return false;
-    const answers = this.#states.map((state) => keeps(state, line, isWhole));
+    const answers = this.#states.map((state) => staysInside(state, line, isWhole));
     if (answers.includes(false)) return false;
     return answers.includes(undefined) ? undefined : true;
   }
 
-  /** The next line is not in code, however the preview reads what came before. */
+  /** The next line is outside code in every preview. */
   get isOutside(): boolean {
-    return !this.#lost && this.#states.every(({ kind }) => kind === 'outside' || kind === 'plain');
+    return !this.#isAmbiguous && this.#states.every(({ kind }) => kind === 'outside' || kind === 'plain');
   }
 
-  /** The next line is in a formula, if the preview knows formulas. */
+  /** The next line is in a formula in every preview with math. */
   get inFormula(): boolean {
     const isFormula = this.#states.some((state) => state.kind === 'formula' && state.column !== undefined);
     return (
-      !this.#lost && isFormula && this.#states.every(({ kind }) => kind === 'formula' || kind === 'plain')
+      !this.#isAmbiguous &&
+      isFormula &&
+      this.#states.every(({ kind }) => kind === 'formula' || kind === 'plain')
     );
   }
 
@@ -108,35 +95,38 @@ export class PreviewFences {
       for (const each of stepState(state, line, this.#above)) next.set(JSON.stringify(each), each);
     }
     const items = this.#stepItems(line);
-    this.#lost ||= next.size > MAX_STATES;
-    if (!this.#lost) this.#states = [...next.values()];
+    this.#isAmbiguous ||= next.size > MAX_STATES;
+    if (!this.#isAmbiguous) this.#states = [...next.values()];
     this.#above = { items, isBlank: isBlank(line) };
   }
 
-  /** The items that are surely open below the line. */
+  /** The list items that are certainly open below the line. */
   #stepItems(line: string): readonly number[] {
     const { items } = this.#above;
     if (this.isOutside) return readListLine(items, line, this.#above.isBlank).items;
     const isInItem = this.#states.every(
-      (state) => ['item', 'formula', 'plain'].includes(state.kind) && keeps(state, line, true) === true,
+      (state) => ['item', 'formula', 'plain'].includes(state.kind) && staysInside(state, line, true) === true,
     );
-    return isInItem && !this.#lost ? items : [];
+    return isInItem && !this.#isAmbiguous ? items : [];
   }
 
   /**
-   * Lines after which every preview is outside. Where it is not known what is open, a fence of its own, too long
-   * to be closed by anything before, is opened and closed: that ends whatever there is.
+   * Lines after which every preview is outside code. If it is uncertain what is open, a fence longer than any
+   * before is opened and closed, which ends everything.
    */
   closingLines(): readonly string[] {
     const [state] = this.#states;
     if (this.isOutside) return [];
     if (this.isCode && this.#states.length === 1 && state?.kind === 'top') return [state.ticks];
     const lines: string[] = [];
-    // Such a line closes a formula, and where none is open it is one. It comes first: the line behind a formula that
-    // ended with its list is lost in some previews, and must not be the beginning of a fence.
-    if (this.#lost || this.#states.some(({ kind }) => kind === 'formula')) lines.push('$$ $$');
+    // Closes a formula, or is a formula of its own. It comes first because some previews drop the line after
+    // a formula that ended with its list, and that line must not open a fence.
+    if (this.#isAmbiguous || this.#states.some(({ kind }) => kind === 'formula')) lines.push('$$ $$');
     for (const character of ['`', '~'] as const) {
-      if (!this.#lost && !this.#states.some((each) => 'ticks' in each && each.ticks.startsWith(character))) {
+      if (
+        !this.#isAmbiguous &&
+        !this.#states.some((each) => 'ticks' in each && each.ticks.startsWith(character))
+      ) {
         continue;
       }
       const ticks = character.repeat(this.#longest[character] + 1);
@@ -151,19 +141,19 @@ function stepState(state: State, line: string, above: Above): readonly State[] {
     case 'outside':
       return stepOutside(line, above);
     case 'top':
-      return closes(state.ticks, line) <= MAX_INDENT ? [OUTSIDE] : [state];
+      return closingColumn(state.ticks, line) <= MAX_INDENT ? [OUTSIDE] : [state];
     case 'plain':
-      return isFormula(line) ? [PLAIN] : stepOutside(line, above).map(asPlain);
+      return opensFormula(line) ? [PLAIN] : stepOutside(line, above).map(asPlain);
     case 'formula':
       if (line.trimEnd().endsWith('$$')) return [OUTSIDE];
-      if (keeps(state, line, true)) return [state];
-      // Where the list has ended, the formula may have taken this line with it.
+      if (staysInside(state, line, true)) return [state];
+      // If the list has ended, the formula may include this line.
       return [{ kind: 'formula', column: undefined }, ...stepOutside(line, above), OUTSIDE];
     case 'item':
-      return keeps(state, line, true) ? stepItem(state, line) : leave(state, line, above);
+      return staysInside(state, line, true) ? stepItem(state, line) : leaveContainer(state, line, above);
     case 'quote':
-      if (!keeps(state, line, true)) return leave(state, line, above);
-      return closes(state.ticks, line.slice(state.prefix.length)) <= MAX_INDENT ? [OUTSIDE] : [state];
+      if (!staysInside(state, line, true)) return leaveContainer(state, line, above);
+      return closingColumn(state.ticks, line.slice(state.prefix.length)) <= MAX_INDENT ? [OUTSIDE] : [state];
     case 'loose':
       return stepLoose(state, line, above);
   }
@@ -173,10 +163,10 @@ function stepOutside(line: string, above: Above): readonly State[] {
   const [, before = '', ticks] = OPENING.exec(line) ?? [];
   if (ticks) {
     const opened = openFence(before, ticks, line, above);
-    // With a bar in it, the line may also be the head of a table.
+    // A line with a `|` may also be a table header.
     return line.includes('|') ? [opened, OUTSIDE] : [opened];
   }
-  if (!isFormula(line)) return [OUTSIDE];
+  if (!opensFormula(line)) return [OUTSIDE];
   const { words, column, beginsBlock } = readListLine(above.items, line, above.isBlank);
   const isSure = beginsBlock && words.startsWith('$$') && !line.includes('\t');
   return isSure ? [PLAIN, { kind: 'formula', column }] : [OUTSIDE, { kind: 'formula', column: undefined }];
@@ -190,8 +180,8 @@ function openFence(before: string, ticks: string, line: string, above: Above): S
   return { kind: 'loose', ticks, margin: marginOf(before, above.isBlank) };
 }
 
-/** Whether a formula may begin on the line that does not end on it. */
-function isFormula(line: string): boolean {
+/** Whether a formula may begin on the line without ending on it. */
+function opensFormula(line: string): boolean {
   const opening = FORMULA_OPENING.exec(line)?.[0];
   return opening !== undefined && !line.slice(opening.length).trimEnd().endsWith('$$');
 }
@@ -200,8 +190,8 @@ function asPlain(state: State): State {
   return state.kind === 'outside' ? PLAIN : state;
 }
 
-/** Whether a line that has begun so is still in the list item or quote that the state is in. */
-function keeps(state: State, line: string, isWhole: boolean): boolean | undefined {
+/** Whether a line that begins so is still in the list item or quote of the state. */
+function staysInside(state: State, line: string, isWhole: boolean): boolean | undefined {
   if (state.kind === 'item') {
     const margin = /^[ \t]*/.exec(line)?.[0] ?? '';
     if (columnsOf(margin) >= state.column) return true;
@@ -221,22 +211,22 @@ function keeps(state: State, line: string, isWhole: boolean): boolean | undefine
   return true;
 }
 
-/** How far in the line's backticks or tildes are that close such a fence unless they are too far in for that. */
-function closes(ticks: string, line: string): number {
+/** The column of a run that closes the fence unless it is indented too far; infinite if there is none. */
+function closingColumn(ticks: string, line: string): number {
   const [, margin = '', run = ''] = /^([ \t]*)(`+|~+)[ \t]*$/.exec(line) ?? [];
   return run.length >= ticks.length && run[0] === ticks[0] ? columnsOf(margin) : Number.POSITIVE_INFINITY;
 }
 
 function stepItem(state: ItemFence, line: string): readonly State[] {
-  const column = closes(state.ticks, line);
+  const column = closingColumn(state.ticks, line);
   if (column - state.base <= MAX_INDENT) return [OUTSIDE];
   if (column - state.column > MAX_INDENT) return [state];
   return [{ kind: 'loose', ticks: state.ticks, margin: undefined }, OUTSIDE];
 }
 
 /**
- * While the lines keep the margin, it makes no difference whether the preview took the opening for a fence: if
- * it was too far in for that, so is the closing one. All else may be the end of a list, or not.
+ * Inside the margin, it does not matter whether the preview accepted the opening fence: if it was indented too far,
+ * so is the closing one. Other lines may or may not end the list.
  */
 function stepLoose(state: LooseFence, line: string, above: Above): readonly State[] {
   const { ticks, margin } = state;
@@ -248,51 +238,51 @@ function stepLoose(state: LooseFence, line: string, above: Above): readonly Stat
       if (!/^[ \t>*+\-0-9.)]*(?:```|~~~|\$\$)/.test(line)) return [state];
     }
   }
-  return leave(state, line, above);
+  return leaveContainer(state, line, above);
 }
 
-/** The line may have left the list or quote, and may still be in the code. */
-function leave({ ticks }: { readonly ticks: string }, line: string, above: Above): readonly State[] {
-  const lost: LooseFence = { kind: 'loose', ticks, margin: undefined };
+/** The line may have left the list or quote, or may still be code. */
+function leaveContainer({ ticks }: { readonly ticks: string }, line: string, above: Above): readonly State[] {
+  const loose: LooseFence = { kind: 'loose', ticks, margin: undefined };
   const run = /^[ \t>*+\-0-9.)]*(`+|~+)\s*$/.exec(line)?.[1] ?? '';
   const mayClose = run.length >= ticks.length && run[0] === ticks[0];
-  return [lost, ...stepOutside(line, above), ...(mayClose ? [OUTSIDE] : [])];
+  return [loose, ...stepOutside(line, above), ...(mayClose ? [OUTSIDE] : [])];
 }
 
 function marginOf(before: string, afterBlank: boolean): string | undefined {
   if (before.includes('\t') || /(?:[-*+]|[.)])(?! )/.test(before)) return undefined;
-  // A list that does not begin with 1 cannot interrupt a paragraph.
+  // Only a list that begins with 1 can interrupt a paragraph.
   if (/\d/.test(before) && !/^[ >]*1[.)] *$/.test(before) && !afterBlank) return undefined;
   return before.replace(/[^ >]/g, ' ');
 }
 
-/** Only spaces and tabs are nothing for Markdown: other white space is a word. */
+/** Markdown counts only spaces and tabs as blank. */
 export function isBlank(line: string): boolean {
   return /^[ \t]*$/.test(line);
 }
 
 /**
- * In which list items a line of a reply surely is, as every Markdown preview reads it. What previews may disagree
- * about, or what depends on more than the line and the items above it, is not sure and is left out.
+ * The list items that a line is in, in every Markdown preview. Items are omitted if previews may disagree, or if
+ * they depend on more than the line and the items above it.
  */
 
-export interface ListLine {
-  /** The columns at which the words of the open items begin, outermost first. */
+interface ListLine {
+  /** The columns where the text of the open items begins, outermost first. */
   readonly items: readonly number[];
-  /** Where the words of the line begin, behind its bullets. */
+  /** Where the text after the bullets begins. */
   readonly column: number;
-  /** The innermost item that surely holds these words begins its own here; 0 outside of lists. */
+  /** Where the text of the innermost certain item begins; 0 outside lists. */
   readonly base: number;
   readonly words: string;
-  /** Words that look like the beginning of a block are one: they are no indented code and go on no paragraph. */
+  /** The text can begin a block: it is not indented code and does not continue a paragraph. */
   readonly beginsBlock: boolean;
 }
 
 const BULLET = /^(?:[-*+]|(\d{1,9})[.)])( {1,4})(?=[^ \t])/;
-/** Perhaps a line across the page, and no item. */
+/** May be a thematic break instead of an item. */
 const RULE = /^[-*_+= \t]+$/;
 const MAX_INDENT = 3;
-/** A long row of bullets must not take for ever. */
+/** Limits the cost of a long row of bullets. */
 const MAX_ITEMS = 30;
 
 function readListLine(open: readonly number[], line: string, afterBlank: boolean): ListLine {
@@ -303,12 +293,12 @@ function readListLine(open: readonly number[], line: string, afterBlank: boolean
   const items = open.filter((item) => item <= column);
   const base = items.at(-1) ?? 0;
   const beginsBlock = column - base <= MAX_INDENT;
-  // The paragraph above is in an item that ends here, if there is one.
+  // If an item ends here, the paragraph above was in that item.
   let maybeInParagraph = !afterBlank && items.length === open.length;
-  // With a bar in it, the line may be the head of a table, bullets and all.
+  // A line with a `|` may be a table header, including its bullets.
   if (!beginsBlock || line.includes('|')) return { items, column, base, words, beginsBlock };
   for (let bullet = BULLET.exec(words); bullet && !RULE.test(words); bullet = BULLET.exec(words)) {
-    // A list that does not begin with 1 cannot interrupt a paragraph.
+    // Only a list that begins with 1 can interrupt a paragraph.
     if (maybeInParagraph && bullet[1] !== undefined && bullet[1] !== '1') break;
     if (items.length >= MAX_ITEMS) break;
     maybeInParagraph = false;
@@ -319,7 +309,7 @@ function readListLine(open: readonly number[], line: string, afterBlank: boolean
   return { items, column, base: items.at(-1) ?? 0, words, beginsBlock };
 }
 
-/** How far in a line begins; a tab leads to the next multiple of four. */
+/** A tab advances to the next multiple of four. */
 function columnsOf(margin: string): number {
   let columns = 0;
   for (const character of margin) columns += character === '\t' ? 4 - (columns % 4) : 1;

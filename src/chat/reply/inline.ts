@@ -1,20 +1,18 @@
 /**
- * Finds, within a line of a reply, what a preview would load or take for HTML. The decision about a place is the
- * same before and after backslashes have been put in, or what was written could not be read back.
+ * Finds what a preview would load or read as HTML within a line of a reply. The decision must be the same before
+ * and after escaping; otherwise the text could not be restored.
  */
 
-export type InlineToken =
+type InlineToken =
   | { readonly kind: 'plain'; readonly end: number }
-  /** A `<` before a tag, or a `!` before a bracket, with the backslashes that stand before it. */
+  /** A `<` before a tag or a `!` before a bracket, with the backslashes before it. */
   | { readonly kind: 'guard'; readonly slashes: number; readonly inAddress: boolean; readonly end: number }
-  /** A `<` in a formula, where a backslash would be a command: an empty group behind it does the same. */
+  /** A `<` in a formula, where a backslash would be a command; an empty group after it has the same effect. */
   | { readonly kind: 'group'; readonly end: number };
 
-/** What is known about the line besides its text. */
-export interface LineState {
-  /** All of it is there. */
+interface LineState {
   readonly isWhole: boolean;
-  /** It seems whole because it was cut, and may go on. */
+  /** The line was cut and may continue although `isWhole` is set. */
   readonly isCut: boolean;
   readonly inFormula: boolean;
 }
@@ -23,36 +21,36 @@ const MAX_CODE_CHARS = 2000;
 const MAX_ADDRESS_CHARS = 500;
 const MAX_IMAGE_CHARS = 420;
 const MAX_TAG_CHARS = 8;
-/** They load nothing, hide nothing, and a missing end tag does not reach beyond the paragraph. */
+/** These load and hide nothing, and a missing end tag does not affect the next paragraph. */
 const HARMLESS_TAG = /^<(?:br ?\/?|\/?(?:kbd|mark|sub|sup))>/i;
 const ADDRESS = /^<https?:\/\/[^\s<>`!\\[\]|⟦]*>/i;
-const HALF_ADDRESS = /^<h(?:t(?:t(?:ps?(?::(?:\/(?:\/[^\s<>`!\\[\]|⟦]*)?)?)?)?)?)?$/i;
+const PARTIAL_ADDRESS = /^<h(?:t(?:t(?:ps?(?::(?:\/(?:\/[^\s<>`!\\[\]|⟦]*)?)?)?)?)?)?$/i;
 const OWN_IMAGE = /^!\[[^\][`\\<>!$|/⟦]{0,200}\]\(cmdassets\/[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,200}\)/;
-const HALF_IMAGE = /^!\[[^\][`\\<>!$|/⟦]*(?:\](?:\([A-Za-z0-9._/-]*)?)?$/;
-/** With `<`, `⟦` or a backslash behind it too: what follows may begin so only because of how it is written. */
+const PARTIAL_IMAGE = /^!\[[^\][`\\<>!$|/⟦]*(?:\](?:\([A-Za-z0-9._/-]*)?)?$/;
+/** Includes `<`, `⟦` and `\` after `<`, which may result from escaping. */
 const GUARD = /^(?:<[A-Za-z/?!\\<⟦]|!\[)/;
-/** A name that cannot be a tag's, because of what stands right behind it; `:` and `@` would make an address of it. */
+/** Not a tag because of the character after the name; `:` and `@` would make it an autolink. */
 const NO_TAG = /^<[A-Za-z][A-Za-z0-9-]{0,39}[^\sA-Za-z0-9\-/>:@]/;
-/** Behind white space too, where it cannot be in the tag's attributes. At a line's beginning some are tags all the same. */
+/** Not a tag because of what follows the white space. At the start of a line, previews may still see a tag. */
 const NO_TAG_IN_LINE =
   /^<[A-Za-z][A-Za-z0-9-]{0,39}(?:[ \t]+[^\sA-Za-z_:/>]|(?:[ \t]+[A-Za-z_:][\w.:-]*)+(?:[ \t]*[^\s\w.:=/>-]|[ \t]+[\d.-]))/;
-const HALF_TAG = /^<[A-Za-z][A-Za-z0-9-]{0,39}(?:[ \t]+[A-Za-z_:][\w.:-]*)*[ \t]*$/;
-const HALF_GROUP = /^<(?:\{\})*(?:\{|[A-Za-z].*)?$/;
-const HALF_NAME = /^<[A-Za-z][A-Za-z0-9-]{0,39}$/;
-const MAX_HALF_TAG_CHARS = 80;
+const PARTIAL_TAG = /^<[A-Za-z][A-Za-z0-9-]{0,39}(?:[ \t]+[A-Za-z_:][\w.:-]*)*[ \t]*$/;
+const PARTIAL_GROUP = /^<(?:\{\})*(?:\{|[A-Za-z].*)?$/;
+const PARTIAL_NAME = /^<[A-Za-z][A-Za-z0-9-]{0,39}$/;
+const MAX_PARTIAL_TAG_CHARS = 80;
 const ODD_IN_LINK = /[\s<("'\\[|⟦]/;
 
 /**
- * Inline code is left as it is only where a preview surely sees the same code: its ends must be on one line, and
- * nothing before it in the paragraph may have taken one of the backticks.
+ * Inline code is left unchanged only if every preview sees the same code: both ends are on one line, and no
+ * backtick before it in the paragraph is ambiguous.
  */
 export class InlineReader {
-  /** Every backtick of the paragraph so far is paired as a preview pairs it. */
+  /** Every backtick of the paragraph so far is paired as in a preview. */
   #sure = true;
-  /** Within the target of a link, where backticks are letters like others. */
+  /** Whether we are in a link target, where backticks are ordinary characters. */
   #link: 'no' | 'plain' | 'odd' = 'no';
   #inTable = false;
-  /** Code with a bar in it stands above: no table may begin, because its cells would cut the code. */
+  /** There is code with a `|` above. No table may begin, because its cells would split the code. */
   #hasBarInCode = false;
   #sawLetter = false;
   #inAddress = false;
@@ -71,7 +69,6 @@ export class InlineReader {
     this.#beginLine();
   }
 
-  /** The line above has ended, and the paragraph goes on. */
   continueParagraph(lineAbove: string): void {
     if (!this.#hasBarInCode && isTableRule(lineAbove)) this.#inTable = true;
     if (this.#link === 'plain') this.#link = 'odd';
@@ -85,7 +82,7 @@ export class InlineReader {
     this.#recent = '';
   }
 
-  /** Reads on from `at`; nothing when it depends on what has not come yet. */
+  /** Reads the token at `at`; `undefined` if it depends on text that has not arrived. */
   read(line: string, at: number, state: LineState): InlineToken | undefined {
     const { isWhole } = state;
     const slashes = countOf('\\', line, at);
@@ -99,7 +96,7 @@ export class InlineReader {
     if (character === '<' || character === '!') return this.#readGuard(line, at, slashes, state);
     if (character === '`') {
       if (slashes === 0) return this.#readTicks(line, at, isWhole);
-      // The last of an odd number of backslashes takes the first backtick away.
+      // The last of an odd number of backslashes escapes the first backtick.
       return this.#plain(line, at, place + (slashes % 2));
     }
     const next = line.slice(place).search(/[\\<!`]/);
@@ -108,9 +105,9 @@ export class InlineReader {
 
   #readGroup(line: string, at: number, { isWhole, isCut }: LineState): InlineToken | undefined | 'none' {
     const groups = /^(?:\{\})*/.exec(line.slice(at + 1))?.[0].length ?? 0;
-    const rest = line.slice(at + 1 + groups, at + 1 + groups + MAX_HALF_TAG_CHARS);
-    const isHalf = rest === '' || rest === '{';
-    if (isHalf && !isWhole) return undefined;
+    const rest = line.slice(at + 1 + groups, at + 1 + groups + MAX_PARTIAL_TAG_CHARS);
+    const isPartial = rest === '' || rest === '{';
+    if (isPartial && !isWhole) return undefined;
     if (!/^[A-Za-z]/.test(rest)) return 'none';
     const isTag = mayBeTag(`<${rest}`, isWhole, this.#sawLetter);
     if (!isTag || isCut) return isTag === undefined ? undefined : 'none';
@@ -127,9 +124,9 @@ export class InlineReader {
     const place = at + slashes;
     const rest = line.slice(place, place + MAX_ADDRESS_CHARS);
     if (!isWhole && rest.length < 2) return undefined;
-    // With backslashes before it, a sign at the end may be all that was written so far of a guarded one.
-    const isHalf = (isCut && HALF_GROUP.test(rest)) || (rest.length === 1 && (isCut || slashes > 0));
-    const isGuard = GUARD.test(rest) || isHalf;
+    // After backslashes, a final character may be the start of a guarded sequence.
+    const isPartial = (isCut && PARTIAL_GROUP.test(rest)) || (rest.length === 1 && (isCut || slashes > 0));
+    const isGuard = GUARD.test(rest) || isPartial;
     if (!isGuard) return this.#plain(line, at, place + 1);
     const isTag = slashes > 0 || mayBeTag(rest, isWhole, this.#sawLetter);
     if (isTag === undefined) return undefined;
@@ -142,7 +139,7 @@ export class InlineReader {
     return { kind: 'guard', slashes, inAddress, end: place + 1 };
   }
 
-  /** It may still be an address in brackets, in which backticks are letters like others. */
+  /** It may still be an autolink, in which backticks are ordinary characters. */
   #readNoTag(line: string, at: number): InlineToken {
     const token = this.#plain(line, at, at + 1);
     this.#inBrackets = true;
@@ -173,10 +170,10 @@ export class InlineReader {
     return { kind: 'plain', end };
   }
 
-  /** Takes note of text that holds nothing to decide about. */
+  /** Updates the state with text that needs no decision. */
   feed(text: string): void {
     this.#sawLetter ||= /\p{L}/u.test(text);
-    // A formula may take backticks away as a link does.
+    // A formula can contain backticks, like a link.
     if (text.includes('$')) this.#sure = false;
     for (const character of text) {
       if (character === '(' && this.#recent.endsWith(']')) this.#link = this.#link === 'no' ? 'plain' : 'odd';
@@ -186,44 +183,44 @@ export class InlineReader {
       }
       this.#recent = (this.#recent + character).slice(-4);
       if (/[\s<>]/.test(character)) this.#inBrackets = false;
-      // A preview makes links of bare addresses, and those swallow backslashes and backticks.
+      // Previews link bare URLs, which include backslashes and backticks.
       if (/^[a-z]:\/\/$/i.test(this.#recent)) this.#inAddress = true;
       else if (/\s/.test(character)) this.#inAddress = false;
     }
   }
 }
 
-/** The line below the heads of a table. */
+/** The line below a table header. */
 export function isTableRule(line: string): boolean {
   return /^[ \t>]*[|:-][|:\- \t]*$/.test(line) && line.includes('|') && line.includes('-');
 }
 
-/** Whether the text may begin with a tag; nothing when that depends on what has not come yet. */
+/** Whether the text may begin with a tag; `undefined` if undecided. */
 function mayBeTag(text: string, isWhole: boolean, sawLetter: boolean): boolean | undefined {
-  // What begins a call of chat.md is no tag for a preview, but it is one for the chat.
+  // A chat.md call is not a tag in a preview, but has a meaning in the chat.
   if (!/^<[A-Za-z]/.test(text) || /^<tool_/i.test(text)) return true;
-  const start = text.slice(0, MAX_HALF_TAG_CHARS);
+  const start = text.slice(0, MAX_PARTIAL_TAG_CHARS);
   if (NO_TAG.test(start) || (sawLetter && NO_TAG_IN_LINE.test(start))) return false;
-  const mayGoOn = !isWhole && text.length < MAX_HALF_TAG_CHARS;
-  return mayGoOn && (sawLetter ? HALF_TAG : HALF_NAME).test(text) ? undefined : true;
+  const mayGoOn = !isWhole && text.length < MAX_PARTIAL_TAG_CHARS;
+  return mayGoOn && (sawLetter ? PARTIAL_TAG : PARTIAL_NAME).test(text) ? undefined : true;
 }
 
-/** 0 when it is not harmless; nothing when that depends on what has not come yet. */
+/** The length of a harmless tag, link or image at the start; `undefined` if undecided. */
 function lengthOfHarmless(text: string, isWhole: boolean, sawLetter: boolean): number | undefined {
   if (text.startsWith('!')) {
     const image = OWN_IMAGE.exec(text);
     if (image) return image[0].length;
-    return !isWhole && text.length < MAX_IMAGE_CHARS && HALF_IMAGE.test(text) ? undefined : 0;
+    return !isWhole && text.length < MAX_IMAGE_CHARS && PARTIAL_IMAGE.test(text) ? undefined : 0;
   }
-  // At the beginning of a line a tag would begin a block of HTML, in which backslashes mean nothing.
+  // At the start of a line a tag would begin an HTML block, in which backslashes do not escape.
   const harmless = (sawLetter ? HARMLESS_TAG.exec(text) : null) ?? ADDRESS.exec(text);
   if (harmless) return harmless[0].length;
   if (isWhole || text.includes('>')) return 0;
-  const isHalf = (sawLetter && text.length < MAX_TAG_CHARS) || HALF_ADDRESS.test(text);
-  return isHalf && text.length < MAX_ADDRESS_CHARS ? undefined : 0;
+  const isPartial = (sawLetter && text.length < MAX_TAG_CHARS) || PARTIAL_ADDRESS.test(text);
+  return isPartial && text.length < MAX_ADDRESS_CHARS ? undefined : 0;
 }
 
-/** Behind the next run of exactly so many backticks; -1 when there is none near enough on the line. */
+/** The end of the next run of exactly `length` backticks; -1 if there is none nearby on the line. */
 function findTicks(line: string, from: number, length: number, isWhole: boolean): number | undefined {
   let at = from;
   while (at - from < MAX_CODE_CHARS) {

@@ -1,9 +1,10 @@
+import { spellOut } from '../format/escape.ts';
 import { FenceReader } from '../format/fence.ts';
 import { isBlank, PreviewFences } from './fences.ts';
 import { InlineReader, isTableRule } from './inline.ts';
 import { NOTE_START, stepReplyLine } from './notes.ts';
 
-/** How a line begins that gets one more backslash: before `at` characters of it. */
+/** Where a line start gets one more backslash, and how many it has. */
 interface LineStart {
   readonly at: number;
   readonly slashes: number;
@@ -12,29 +13,29 @@ interface LineStart {
 export type ReplyDirection = 'write' | 'read' | 'readWithoutComments';
 
 /**
- * Puts backslashes into the lines of a reply (`write`), or takes them away again. Both ways go through the same
- * states, which follow from what is or will be in the file.
+ * Adds backslashes to the lines of a reply (`write`) or removes them. Both directions go through the same states,
+ * which depend only on the text in the file.
  */
 export class ReplyLines {
   readonly #direction: ReplyDirection;
   readonly #fences = new FenceReader();
   readonly #preview = new PreviewFences();
   readonly #inline = new InlineReader();
-  /** The current line as it came, how much of it has been used, and what became of that. */
+  /** The current line as received, how much of it was used, and the output for that part. */
   #line = '';
   #used = 0;
   #out = '';
   #hasBegun = false;
   #inComment = false;
   #flushedAt = 0;
-  /** From here to the end of the paragraph, backslashes might be read otherwise than they were written. */
-  #spells = false;
+  /** Backslashes might be read differently in this paragraph, so characters are spelled out. */
+  #spellsOut = false;
 
   constructor(direction: ReplyDirection) {
     this.#direction = direction;
   }
 
-  /** Takes text whose lines end in `\n`; gives what is certain by now. */
+  /** Takes text with `\n` line ends; returns the output that is certain so far. */
   push(text: string): string {
     let result = '';
     let start = 0;
@@ -49,45 +50,46 @@ export class ReplyLines {
     return result + this.#advance(false);
   }
 
-  /** Gives what was held back: the text ends here. */
+  /** Returns the held-back output at the end of the text. */
   finish(): string {
     return this.#advance(true);
   }
 
   /**
-   * Gives what was held back, although the line may go on: the text was cut. What has been given cannot be changed
-   * by then, so whatever would make something of it is spelt, which is safe and read back everywhere.
+   * Returns the held-back output of a line that may continue, because the stream was cut. This output can no longer
+   * change, so characters that would give it a meaning are spelled out (`⟦U+…⟧`), which is always safe and
+   * reversible.
    */
   flush(): string {
     if (this.#line === '') return '';
-    this.#spells = true;
-    const isHalfStart = !this.#hasBegun && this.#readStart(true) === undefined;
-    const mayGoOn = isHalfStart && this.#readStart(false) === 'unknown';
+    this.#spellsOut = true;
+    const isPartialStart = !this.#hasBegun && this.#readStart(true) === undefined;
+    const mayGoOn = isPartialStart && this.#readStart(false) === 'unknown';
     const rest = this.#advance(true, true);
     if (mayGoOn) this.#hasBegun = false;
     this.#flushedAt = this.#used;
     return rest;
   }
 
-  /** Takes back the backticks or tildes at the end that may be the first of a fence, if they were not given yet. */
-  dropHalfFence(): void {
-    const [, before] = HALF_FENCE.exec(this.#line) ?? [];
+  /** Drops trailing backticks or tildes that may begin a fence, unless they were already returned. */
+  dropPartialFence(): void {
+    const [, before] = PARTIAL_FENCE.exec(this.#line) ?? [];
     if (before === undefined || this.#isCode || before.length < this.#used) return;
     this.#line = before;
   }
 
-  /** The line after the last whole one is in code that would hide a turn's marker. */
+  /** The next line is in code that would hide a turn marker. */
   get inFence(): boolean {
     return this.#fences.hidesMarkers;
   }
 
-  /** The lines that close what is open, once the current line has ended. */
+  /** Lines that close everything open after the current line. */
   closingLines(): readonly string[] {
     const lines = [...this.#preview.closingLines()];
     for (const line of lines) stepReplyLine(this.#fences, line);
     const { open } = this.#fences;
     if (open) {
-      // A preview may not know of this fence; one that is opened and closed leaves it as it was.
+      // A preview may not see this fence; opening and closing one leaves it unaffected.
       const ticks = open.character.repeat(open.length + 1);
       lines.push(`${ticks}end`, ticks);
     }
@@ -95,12 +97,12 @@ export class ReplyLines {
   }
 
   /**
-   * The line, as far as it has come, is code for every preview and for the chat; nothing when that depends on the
-   * rest of it. In lists and quotes a marker at column 0 would end the code, so what stands there is none.
+   * Whether the line so far is code in every preview and in the chat; `undefined` if that depends on the rest. In
+   * lists and quotes, a marker at column 0 would end the code.
    */
   #readCode(isWhole: boolean): boolean | undefined {
     if (!this.#fences.open) return false;
-    const isCode = this.#preview.holds(this.#line, isWhole);
+    const isCode = this.#preview.isCodeLine(this.#line, isWhole);
     if (!isCode || this.#fences.hidesMarkers || /^[ \t>]/.test(this.#line)) return isCode;
     return this.#line === '' && !isWhole ? undefined : false;
   }
@@ -138,7 +140,7 @@ export class ReplyLines {
     return this.#out.slice(before);
   }
 
-  /** The last character before a cut and the first one behind it would mean something together. */
+  /** The characters before and after a cut would have a meaning together. */
   #isJoint(): boolean {
     const isAtCut = this.#flushedAt > 0 && this.#used === this.#flushedAt;
     if (!isAtCut || this.#used === this.#line.length) return false;
@@ -147,13 +149,13 @@ export class ReplyLines {
   }
 
   #spellNext(): void {
-    const spelt = spell(this.#line.charAt(this.#used));
+    const spelt = spellOut(this.#line.charAt(this.#used));
     this.#inline.feed(spelt);
     this.#out += spelt;
     this.#used += 1;
   }
 
-  /** Only a person writes comments: those of a model have a backslash before them. */
+  /** Comments of a model have a backslash, so others were written by the user. */
   #beginsComment(slashes: number, at: number): boolean {
     if (this.#direction !== 'readWithoutComments' || slashes % 2 === 1) return false;
     return this.#line.startsWith('<!--', at);
@@ -172,12 +174,12 @@ export class ReplyLines {
     if (isCode) return readCodeStart(line, isWhole);
     if (!this.#fences.hidesMarkers) {
       if (LIKE_A_MARKER.test(line)) return { at: 0, slashes: leadingSlashes(line) };
-      if (!isWhole && HALF_MARKER.test(line)) return 'unknown';
+      if (!isWhole && PARTIAL_MARKER.test(line)) return 'unknown';
     }
     if (!this.#fences.open) {
       const [opening, ticks = '', slashes = ''] = OWN_FENCE.exec(line) ?? [];
       if (opening !== undefined) return { at: ticks.length, slashes: slashes.length };
-      if (!isWhole && HALF_OWN_FENCE.test(line)) return 'unknown';
+      if (!isWhole && PARTIAL_OWN_FENCE.test(line)) return 'unknown';
     }
     return this.#inline.forbidsTable ? readTableRule(line, isWhole) : undefined;
   }
@@ -189,13 +191,13 @@ export class ReplyLines {
     this.#copyTo(this.#used + (this.#direction === 'write' || slashes === 0 ? slashes : slashes - 1));
   }
 
-  /** Behind an odd number of backslashes nothing begins. Within an address they are letters; there a sign is spelt. */
+  /** An odd number of backslashes escapes the character. URLs keep them, so there it is spelled out. */
   #writeGuard(slashes: number, inAddress: boolean, end: number): void {
     if (this.#direction === 'write') {
-      if (!inAddress && !this.#spells) this.#out += '\\'.repeat(slashes + 1);
+      if (!inAddress && !this.#spellsOut) this.#out += '\\'.repeat(slashes + 1);
       else {
         this.#copyTo(end - 1);
-        this.#out += spell(this.#line.charAt(end - 1));
+        this.#out += spellOut(this.#line.charAt(end - 1));
         this.#used = end;
       }
     } else if (!inAddress && slashes % 2 === 1) this.#used += (slashes + 1) / 2;
@@ -213,12 +215,12 @@ export class ReplyLines {
 
   #endLine(): void {
     const written = this.#direction === 'write' ? this.#out : this.#line;
-    const wasCode = this.#preview.holds(written, true) === true;
+    const wasCode = this.#preview.isCodeLine(written, true) === true;
     stepReplyLine(this.#fences, written);
     this.#preview.step(written);
     if (isBlank(written) || wasCode !== this.#preview.isCode) {
       this.#inline.beginParagraph();
-      this.#spells = false;
+      this.#spellsOut = false;
     } else this.#inline.continueParagraph(written);
     this.#flushedAt = 0;
     this.#line = '';
@@ -230,22 +232,22 @@ export class ReplyLines {
 
 const JOINT = /(?:\\[<!`\\]|``)$/;
 const JOINT_ANYWHERE = /⟦U\+?$/;
-const HALF_FENCE = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>))*[ \t]*)(?:`+|~+)$/;
+const PARTIAL_FENCE = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>))*[ \t]*)(?:`+|~+)$/;
 const LIKE_A_MARKER = /^\\*#[ \t]*%%/;
-const HALF_MARKER = /^\\*(?:#[ \t]*%?)?$/;
-/** A fence that would be a call or reasoning of ours. */
+const PARTIAL_MARKER = /^\\*(?:#[ \t]*%?)?$/;
+/** A fence that Filechat would read as a call or as reasoning. */
 const OWN_FENCE = /^( {0,3}(?:`{3,}|~{3,})\s*)(\\*)(?:tool_call|reasoning)/;
-const HALF_OWN_FENCE = /^ {0,3}(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})\s*\\*(\w{0,8}))$/;
+const PARTIAL_OWN_FENCE = /^ {0,3}(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})\s*\\*(\w{0,8}))$/;
 
-/** Our own notes mean something in code too, and so does what begins a call of chat.md. */
+/** Filechat's notes and chat.md calls have a meaning in code, too. */
 const OWN_IN_CODE = /^(\\*)<!-- filechat:|^([ \t]*)(\\*)<tool_(?:call|result)>/;
 
 function readCodeStart(line: string, isWhole: boolean): LineStart | undefined | 'unknown' {
   const [own, slashes, margin = '', behind = ''] = OWN_IN_CODE.exec(line) ?? [];
   if (own !== undefined) return { at: margin.length, slashes: (slashes ?? behind).length };
   const rest = line.replace(/^[ \t]*\\*/, '');
-  const isHalf = OWN_STARTS.some((start) => start.startsWith(rest));
-  return !isWhole && isHalf ? 'unknown' : undefined;
+  const isPartial = OWN_STARTS.some((start) => start.startsWith(rest));
+  return !isWhole && isPartial ? 'unknown' : undefined;
 }
 
 const OWN_STARTS = [NOTE_START, '<tool_call>', '<tool_result>'];
@@ -260,8 +262,4 @@ function readTableRule(line: string, isWhole: boolean): LineStart | undefined | 
 
 function leadingSlashes(text: string): number {
   return /^\\*/.exec(text)?.[0].length ?? 0;
-}
-
-function spell(character: string): string {
-  return `⟦U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟧`;
 }

@@ -1,40 +1,39 @@
 import { isObject } from '../../base/json.ts';
 import type { ProviderMetadata } from '../../ports/models.ts';
-
 import type { FenceReader } from '../format/fence.ts';
 
-/** Every line that Filechat writes into a reply for itself begins so, at column 0. */
+/** The start, at column 0, of every note that Filechat writes into a reply. */
 export const NOTE_START = '<!-- filechat:';
 
 /**
- * Steps over a line of an assistant's turn. Our own notes, and code that is not in a list, end the list before
- * them, so that each part of a reply is read as it would be alone: that is how it was written.
+ * Reads a line of an assistant turn. Notes, and code outside lists, end the list before them, so that each part of
+ * a reply is read independently, as it was written.
  */
 export function stepReplyLine(fences: FenceReader, line: string): ReturnType<FenceReader['step']> {
   if (!fences.open && line.startsWith(NOTE_START)) {
-    fences.atMarker();
+    fences.reset();
     return 'outside';
   }
   const isOutsideLists = fences.hidesMarkers;
   const state = fences.step(line);
-  if (state === 'closed' && isOutsideLists) fences.atMarker();
+  if (state === 'closed' && isOutsideLists) fences.reset();
   return state;
 }
 
 const CLOSED = /^<!-- filechat:closed (\d{1,2}) -->[ \t]*$/;
-/** A fence's end, then fences that are opened and closed, and the end of a formula. */
+/** A closing fence, then fences that are opened and closed, or the end of a formula. */
 const CLOSING = /^(?:(?:`{3,}|~{3,})\n)?(?:(?:(`{4,}|~{4,})end\n\1|\$\$ \$\$)\n)*$/;
 
-/** Says below the lines that close what a text left open that they are not the text's own. */
+/** Marks the lines that close open code as added by Filechat. */
 export function closeWithNote(lines: readonly string[]): string {
   return [...lines, `${NOTE_START}closed ${lines.length} -->`].join('\n');
 }
 
 /**
- * How many of the last lines are such a note and what it is about. Where somebody has typed between them it is the
- * note alone, because the other lines may be theirs; 0 where there is no note.
+ * The number of trailing lines that consist of such a note and the lines it describes; 0 without a note. If these
+ * lines were edited, only the note counts, because the others may be the user's.
  */
-export function countClosing(lines: readonly string[]): number {
+export function countClosingLines(lines: readonly string[]): number {
   const count = CLOSED.exec(lines.at(-1) ?? '')?.[1];
   if (count === undefined) return 0;
   const closing = lines.slice(0, -1).slice(-Number(count));
@@ -42,7 +41,7 @@ export function countClosing(lines: readonly string[]): number {
   return isOurs ? closing.length + 1 : 1;
 }
 
-/** Why an assistant turn is not whole: it is being written, or was until something stopped it. */
+/** Why an assistant turn is incomplete: it is being written, or was interrupted. */
 export type Cut =
   | { readonly kind: 'writing'; readonly id: string }
   /** `inCode`: the reply ended in open code, and the line above the note closes it. */
@@ -50,7 +49,7 @@ export type Cut =
 
 const CUT = /^<!-- filechat:(?:writing ([A-Za-z0-9]+)|interrupted (code: )?(.*?)) -->/;
 
-/** Reads a line that says that its turn is not whole. What somebody typed behind it changes nothing. */
+/** Reads a line that marks a turn as incomplete. Text after the note is ignored. */
 export function readCut(line: string): Cut | undefined {
   const [note, id, code, reason = ''] = CUT.exec(line) ?? [];
   if (note === undefined) return undefined;
@@ -61,7 +60,7 @@ export function readCut(line: string): Cut | undefined {
 
 export function renderCut(cut: Cut): string {
   if (cut.kind === 'writing') return `${NOTE_START}writing ${cut.id} -->`;
-  // A reason may come from a server: it stays on its line and in its comment.
+  // A reason may come from a server: keep it on one line, inside the comment.
   const reason = cut.reason
     .replace(/[^\p{L}\p{N}\p{P} ]|-{2,}|[<>]/gu, ' ')
     .replace(/ +/g, ' ')
@@ -69,24 +68,29 @@ export function renderCut(cut: Cut): string {
   return `${NOTE_START}interrupted ${cut.inCode ? 'code: ' : ''}${reason.slice(0, 200) || 'stopped'} -->`;
 }
 
-/** What a provider wants back with a part, as a comment below the part. */
+/** Metadata that a provider needs back with a part, in a comment below the part. */
 export interface MetadataNote {
-  /** The check sum of the reasoning that it belongs to; empty when it belongs to no text at all. */
+  /** The checksum of its reasoning; empty if it belongs to no text. */
   readonly of?: string;
   readonly metadata: ProviderMetadata;
 }
 
 const NOTE = /^<!-- filechat:metadata (\{.*\}) -->[ \t]*$/;
 
-/** One line of ASCII in which no comment can end. */
+/** One line of ASCII that cannot end the comment. */
 export function renderMetadata({ of, metadata }: MetadataNote): string {
   const json = JSON.stringify(of === undefined ? metadata : { of, ...metadata })
-    .replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .replace(/[^ -~]+/g, escapeUnits)
     .replace(/-(?=-)/g, '\\u002d');
   return `${NOTE_START}metadata ${json} -->`;
 }
 
-/** Nothing when the line is no such note, or somebody has broken it. */
+/** Writes each UTF-16 unit as a JSON escape. */
+export function escapeUnits(text: string): string {
+  return text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Returns `undefined` if the line is not a metadata note or was damaged. */
 export function readMetadata(line: string): MetadataNote | undefined {
   const json = NOTE.exec(line)?.[1];
   if (json === undefined) return undefined;

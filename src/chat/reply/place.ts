@@ -1,93 +1,94 @@
-import { eachLine, type Line, trimBlankLines } from '../../base/lines.ts';
+import {
+  beforeLineBreak,
+  eachLine,
+  endOfLine,
+  type Line,
+  startOfLine,
+  trimBlankLines,
+} from '../../base/lines.ts';
 import type { TextEdit } from '../../ports/document.ts';
-
 import type { Chat, Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
 import { readMarker, renderMarker } from '../format/marker.ts';
 import { nextAction } from '../format/nextAction.ts';
-import { parseChat, turnBody } from '../format/parse.ts';
+import { isEmptyTurn, parseChat } from '../format/parse.ts';
+import { insertion, insertLines } from '../format/textEdit.ts';
 import { readReplyText } from './escape.ts';
 import { ReplyLines } from './lines.ts';
-import { type Cut, countClosing, readCut, renderCut, stepReplyLine } from './notes.ts';
+import { type Cut, countClosingLines, readCut, renderCut, stepReplyLine } from './notes.ts';
 import { type ReplyPiece, readReply, splitReply } from './read.ts';
 import { REASONING_FENCE, REASONING_FOOT, REASONING_HEAD } from './reasoning.ts';
 
-/**
- * Where a reply is written: each function takes the current text and says what to change in it. The place is a
- * line in the text itself, the cursor, so it survives whatever is typed above, inside or below.
- */
+/** Edits that write a reply. The cursor is a line in the text, so it survives other edits. */
 
-/** Begins a reply, in the empty turn that waits for it or behind the last one that speaks. */
+/** Begins a reply in the empty assistant turn, or after the last turn with text. */
 export function openReply(text: string, id: string): TextEdit | undefined {
   const chat = parseChat(text);
   if (chat.endsInFence) return undefined;
   const cursor = renderCut({ kind: 'writing', id });
   let end = chat.turns.length;
-  while (isEmpty(text, chat.turns[end - 1], 'user')) end -= 1;
+  const isEmpty = (turn: Turn | undefined, role: Turn['role']) =>
+    turn?.role === role && isEmptyTurn(text, turn);
+  while (isEmpty(chat.turns[end - 1], 'user')) end -= 1;
   const last = chat.turns[end - 1];
-  if (last && isEmpty(text, last, 'assistant')) {
+  if (last && isEmpty(last, 'assistant')) {
     const gap = text.slice(0, last.bodyStart).endsWith('\n') ? '' : '\n';
     const follows = last.end < text.length ? '\n' : '';
     return { start: last.bodyStart, end: last.end, text: `${gap}${cursor}\n${follows}` };
   }
   const at = chat.turns[end]?.start ?? text.length;
-  const before = text.slice(Math.max(0, at - 4), at).replaceAll('\r', '');
-  const gap = at === 0 || before.endsWith('\n\n') ? '' : before.endsWith('\n') ? '\n' : '\n\n';
-  const follows = at < text.length ? '\n' : '';
-  return { start: at, end: at, text: `${gap}${renderMarker('assistant')}\n${cursor}\n${follows}` };
+  return insertLines(text, at, `${renderMarker('assistant')}\n${cursor}\n`);
 }
 
-/** How a chat is read: whoever reads one again and again may know a faster way. */
-export type ReadChat = (text: string) => Chat;
+/** A caller that reads a chat repeatedly can pass a faster parser. */
+type ParseChat = (text: string) => Chat;
 
-/** Writes on at the cursor. */
 export function appendToReply(
   text: string,
   id: string,
   addition: string,
-  read: ReadChat = parseChat,
+  parse: ParseChat = parseChat,
 ): TextEdit | undefined {
-  const cursor = findCursor(text, id, read);
+  const cursor = findCursor(text, id, parse);
   if (!cursor) return undefined;
-  const at = cursor.isFirst ? cursor.lineStart : endOfLineAbove(text, cursor.lineStart);
-  return { start: at, end: at, text: cursor.isFirst && addition !== '' ? `${addition}\n` : addition };
+  const at = cursor.isFirst ? cursor.lineStart : beforeLineBreak(text, cursor.lineStart);
+  return insertion(at, cursor.isFirst && addition !== '' ? `${addition}\n` : addition);
 }
 
-export type ReplyEnding =
+export type ReplyOutcome =
   | { readonly kind: 'whole' }
   | { readonly kind: 'interrupted'; readonly reason: string; readonly closeFence?: string };
 
-/** Takes the cursor away, or puts in its place that the reply is not whole. */
+/** Removes the cursor, or replaces it with a note that the reply is incomplete. */
 export function closeReply(
   text: string,
   id: string,
-  ending: ReplyEnding,
-  read: ReadChat = parseChat,
+  outcome: ReplyOutcome,
+  parse: ParseChat = parseChat,
 ): TextEdit | undefined {
-  const cursor = findCursor(text, id, read);
+  const cursor = findCursor(text, id, parse);
   if (!cursor) return undefined;
-  const note = ending.kind === 'whole' ? '' : renderEnding(ending);
+  const note = outcome.kind === 'whole' ? '' : renderInterruption(outcome);
   const typedBefore = text.slice(cursor.lineStart, cursor.start).trim() !== '';
   const typedBehind = text.slice(cursor.end, cursor.lineEnd).trim() !== '';
   if (typedBefore) {
-    const written = note && `${typedBefore ? '\n' : ''}${note}${typedBehind ? '\n' : ''}`;
+    const written = note && `\n${note}${typedBehind ? '\n' : ''}`;
     return { start: cursor.start, end: cursor.end, text: written };
   }
   const end = typedBehind ? cursor.end : startOfNextWords(text, cursor.lineEnd);
   const gap = gapBefore(text, end);
   if (note === '') return { start: endOfWordsAbove(text, cursor.lineStart), end, text: gap };
-  // What the model wrote last may be white space in the middle of code, so all of it stays.
-  return { start: endOfLineAbove(text, cursor.lineStart), end, text: `\n${note}${gap}` };
+  // Trailing white space may be inside code, so it is kept.
+  return { start: beforeLineBreak(text, cursor.lineStart), end, text: `\n${note}${gap}` };
 }
 
-/** What somebody has written below the cursor is the beginning of the next question, and not the model's words. */
+/** Text that the user has typed below the cursor becomes the next user turn. */
 function gapBefore(text: string, end: number): string {
   if (end >= text.length) return '\n';
   const [line] = eachLine(text, end);
   return readMarker(line?.text ?? '') ? '\n\n' : `\n\n${renderMarker('user')}\n`;
 }
 
-/** Puts the cursor back where the last reply was cut. */
 export function reopenReply(text: string, id: string): TextEdit | undefined {
   const cut = parseChat(text).turns.findLast((turn) => turn.cut);
   const place = findCut(text, cut);
@@ -97,10 +98,7 @@ export function reopenReply(text: string, id: string): TextEdit | undefined {
   return { start: place.keptEnd, end: place.noteEnd, text: `${gap}${cursor}` };
 }
 
-/**
- * What there is of the last reply, if it was cut and nobody has spoken since; with an id, of the reply that is
- * being written with that cursor, whatever has been typed behind it.
- */
+/** The reply to resume; with an id, the reply that is being written with that cursor. */
 export function partialReply(text: string, id?: string): PartialReply | undefined {
   const chat = parseChat(text);
   if (id === undefined && nextAction(text, chat).kind !== 'resume') return undefined;
@@ -111,11 +109,7 @@ export function partialReply(text: string, id?: string): PartialReply | undefine
   return place && readPartialReply(text.slice(place.turn.bodyStart, place.keptEnd));
 }
 
-function isEmpty(text: string, turn: Turn | undefined, role: Turn['role']): boolean {
-  return turn?.role === role && turnBody(text, turn).trim() === '';
-}
-
-function renderEnding({ reason, closeFence }: Extract<ReplyEnding, { kind: 'interrupted' }>): string {
+function renderInterruption({ reason, closeFence }: Extract<ReplyOutcome, { kind: 'interrupted' }>): string {
   const note = renderCut({ kind: 'interrupted', reason, inCode: closeFence !== undefined });
   return closeFence === undefined ? note : `${closeFence}\n${note}`;
 }
@@ -124,43 +118,35 @@ interface Cursor {
   readonly lineStart: number;
   readonly start: number;
   readonly end: number;
-  /** Without the line's ending. */
+  /** Without the line end. */
   readonly lineEnd: number;
-  /** Nothing of the reply is written yet: the line above is the turn's marker. */
+  /** The reply is empty: the line above is the turn marker. */
   readonly isFirst: boolean;
 }
 
-function findCursor(text: string, id: string, read: ReadChat): Cursor | undefined {
+function findCursor(text: string, id: string, parse: ParseChat): Cursor | undefined {
   const note = renderCut({ kind: 'writing', id });
   const ownLine = text.lastIndexOf(`\n${note}`);
   const start = ownLine >= 0 ? ownLine + 1 : text.lastIndexOf(note);
-  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
+  const lineStart = startOfLine(text, start);
   if (start < 0 || lineStart === 0) return undefined;
   const above = text.slice(0, lineStart);
-  const turn = read(above).turns.at(-1);
-  // Code that somebody is about to write further up may hide the marker, but it is there.
+  const turn = parse(above).turns.at(-1);
+  // A fence that the user is typing further up may hide the marker.
   const markers = turn?.role === 'assistant' ? [] : hiddenMarkers(above, turn?.bodyStart ?? 0);
   if (turn?.role !== 'assistant' && markers.length === 0) return undefined;
-  const newline = text.indexOf('\n', start);
-  const lineEnd = newline < 0 ? text.length : newline - (text[newline - 1] === '\r' ? 1 : 0);
+  const lineEnd = endOfLine(text, start);
   const isFirst = turn?.bodyStart === lineStart || markers.at(-1)?.next === lineStart;
   return { lineStart, start, end: start + note.length, lineEnd, isFirst };
 }
 
-/** The lines that would begin an assistant's turn, if they were not in code. */
 function hiddenMarkers(text: string, from: number): readonly Line[] {
   return [...eachLine(text, from)].filter((line) => readMarker(line.text)?.role === 'assistant');
 }
 
-function endOfLineAbove(text: string, lineStart: number): number {
-  return lineStart - (text[lineStart - 2] === '\r' ? 2 : 1);
-}
-
 function endOfWordsAbove(text: string, lineStart: number): number {
   const above = text.slice(0, lineStart);
-  const words = above.trimEnd().length;
-  const newline = above.indexOf('\n', words);
-  return newline < 0 ? above.length : newline - (above[newline - 1] === '\r' ? 1 : 0);
+  return endOfLine(above, above.trimEnd().length);
 }
 
 function startOfNextWords(text: string, from: number): number {
@@ -168,72 +154,64 @@ function startOfNextWords(text: string, from: number): number {
   return text.length;
 }
 
-interface CutPlace {
-  readonly turn: Turn;
-  /** Where the reply ends, without what was added when it was cut. */
-  readonly keptEnd: number;
-  readonly noteEnd: number;
-}
-
-function findCut(text: string, turn: Turn | undefined): CutPlace | undefined {
+/** `keptEnd` is the end of the reply, without the lines that were added when it was cut. */
+function findCut(text: string, turn: Turn | undefined) {
   if (!turn?.cut) return undefined;
   const lines = [...eachLine(text.slice(0, turn.end), turn.bodyStart)];
   const at = lines.findLastIndex((line) => readCut(line.text) !== undefined);
   const note = lines[at];
   if (!note) return undefined;
   const kept = lines.slice(0, at);
-  dropHalfCalls(kept);
-  dropClosing(kept, turn.cut);
+  dropPartialCalls(kept);
+  dropClosingLines(kept, turn.cut);
   const last = kept.at(-1);
   const keptEnd = last ? last.start + last.text.length : turn.bodyStart;
   return { turn, keptEnd, noteEnd: note.start + note.text.indexOf('-->') + 3 };
 }
 
-/** Takes calls away that never became whole: the model makes them anew. */
-function dropHalfCalls(lines: Line[]): void {
-  const halves: { readonly from: number; readonly to: number }[] = [];
+/** Drops incomplete calls, which the model repeats. */
+function dropPartialCalls(lines: Line[]): void {
+  const partial: { readonly from: number; readonly to: number }[] = [];
   const fences = new FenceReader();
   let from = -1;
   for (const [at, line] of lines.entries()) {
     const state = stepReplyLine(fences, line.text);
     if (state === 'opened') from = fences.open?.info.startsWith('tool_call_partial') ? at : -1;
-    if (state === 'closed' && from >= 0) halves.push({ from, to: at });
+    if (state === 'closed' && from >= 0) partial.push({ from, to: at });
     if (state === 'closed') from = -1;
   }
-  for (const half of halves.toReversed()) {
-    if (lines.slice(half.to + 1).some((line) => line.text.trim() !== '')) return;
-    const gap = lines[half.from - 1]?.text === '' ? 1 : 0;
-    lines.length = half.from - gap;
+  for (const call of partial.toReversed()) {
+    if (lines.slice(call.to + 1).some((line) => line.text.trim() !== '')) return;
+    const gap = lines[call.from - 1]?.text === '' ? 1 : 0;
+    lines.length = call.from - gap;
   }
 }
 
-/** Takes the lines away that closed the code in which the reply was cut. */
-function dropClosing(lines: Line[], cut: Cut): void {
-  const count = countClosing(lines.map((line) => line.text));
+/** Drops the lines that closed the code in which the reply was cut. */
+function dropClosingLines(lines: Line[], cut: Cut): void {
+  const count = countClosingLines(lines.map((line) => line.text));
   if (count > 0) lines.length -= count;
   else if (cut.kind === 'interrupted' && cut.inCode && /^(`{3,}|~{3,})$/.test(lines.at(-1)?.text ?? '')) {
     lines.pop();
   }
 }
 
-/** What is there of a reply that was cut. */
 export interface PartialReply {
-  /** All the text of the reply, without reasoning, calls and notes. */
+  /** The text of the reply without reasoning, calls and notes. */
   readonly text: string;
   readonly endsInCode: boolean;
-  /** The text since the last reasoning or call, where new text goes on in the middle of the line. */
+  /** The text since the last reasoning or call; new text continues its last line. */
   readonly tail: string;
-  /** Closes the reasoning that the reply ends in, if it does. */
+  /** Closes the reasoning block at the end, if one is open. */
   readonly unclosed: string;
   readonly isEmpty: boolean;
 }
 
-/** Reads the body of a turn up to where it was cut. */
 function readPartialReply(written: string): PartialReply {
   const body = written.replaceAll('\r\n', '\n');
   const pieces = splitReply(body);
   const last = pieces.at(-1);
-  // Where the last line is empty, it is a line all the same.
+  // An empty last line counts.
   const lines = last?.kind === 'text' ? last.lines.join('\n') + (body.endsWith('\n') ? '\n' : '') : '';
   const tail = lines.trim() === '' ? '' : withoutBlankLinesAbove(readReplyText(lines));
   const texts = readReply(body).flatMap((part) =>
@@ -251,7 +229,7 @@ function readPartialReply(written: string): PartialReply {
   };
 }
 
-/** All of its end stays, because the model goes on from exactly there. */
+/** The end is kept because the model continues exactly there. */
 function withoutBlankLinesAbove(text: string): string {
   const words = trimBlankLines(text);
   return text.slice(text.indexOf(words));

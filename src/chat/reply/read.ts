@@ -1,7 +1,6 @@
 import { eachLine, type Line, trimBlankLines } from '../../base/lines.ts';
 import type { ProviderMetadata } from '../../ports/models.ts';
 import type { ToolName } from '../../ports/tools.ts';
-
 import type { WrittenCall } from '../format/calls.ts';
 import type { Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
@@ -9,16 +8,15 @@ import { renderMarker } from '../format/marker.ts';
 import { parseChat } from '../format/parse.ts';
 import { readReplyText } from './escape.ts';
 import { type MetadataNote, mergeMetadata, readCut, readMetadata, stepReplyLine } from './notes.ts';
-import { checkSum, REASONING_FOOT, REASONING_HEAD, REASONING_INFO, readReasoning } from './reasoning.ts';
+import { checksum, REASONING_FOOT, REASONING_HEAD, REASONING_INFO, readReasoning } from './reasoning.ts';
 
-/** What an assistant's turn says, part by part. */
 export type ReplyPart =
   | { readonly kind: 'text'; readonly text: string; readonly metadata?: ProviderMetadata }
   | {
       readonly kind: 'reasoning';
       readonly text: string;
       readonly metadata?: ProviderMetadata;
-      /** False when the text is not the one that the metadata was made for. */
+      /** False if the text was edited since the metadata was written. */
       readonly intact: boolean;
     }
   | (ToolName & {
@@ -28,7 +26,6 @@ export type ReplyPart =
       readonly metadata?: ProviderMetadata;
     });
 
-/** The calls of a turn, with offsets in its body. */
 export function callsInBody({ calls, bodyStart }: Pick<Turn, 'calls' | 'bodyStart'>): readonly WrittenCall[] {
   return calls.map((call) => ({
     ...call,
@@ -39,8 +36,8 @@ export function callsInBody({ calls, bodyStart }: Pick<Turn, 'calls' | 'bodyStar
 }
 
 /**
- * Reads the body of an assistant's turn. What a person wrote into it by hand is read as text. What is a call may
- * depend on the turns behind it, so whoever has parsed the chat gives the turn's own calls: see `callsInBody`.
+ * Reads the body of an assistant turn. Text that the user wrote into it is read as text. Whether a block is a call
+ * can depend on later turns, so pass the calls of the parsed turn (`callsInBody`) if they are known.
  */
 export function readReply(body: string, calls?: readonly WrittenCall[]): readonly ReplyPart[] {
   const parts: ReplyPart[] = [];
@@ -62,9 +59,9 @@ export function readReply(body: string, calls?: readonly WrittenCall[]): readonl
 
 function addMetadata(parts: ReplyPart[], { of, metadata }: MetadataNote, goesOn: boolean): void {
   const last = parts.at(-1);
-  // Reasoning that the provider does not show is nothing but its metadata.
+  // Hidden reasoning consists of metadata only.
   if (
-    of === checkSum('') &&
+    of === checksum('') &&
     !(last?.kind === 'reasoning' && last.text === '' && (goesOn || !last.metadata))
   ) {
     parts.push({ kind: 'reasoning', text: '', metadata, intact: true });
@@ -75,19 +72,19 @@ function addMetadata(parts: ReplyPart[], { of, metadata }: MetadataNote, goesOn:
     return;
   }
   const merged = { ...last, metadata: mergeMetadata(last.metadata, metadata) };
-  const isIntact = last.kind !== 'reasoning' || (last.intact && of === checkSum(last.text));
+  const isIntact = last.kind !== 'reasoning' || (last.intact && of === checksum(last.text));
   parts[parts.length - 1] = merged.kind === 'reasoning' ? { ...merged, intact: isIntact } : merged;
 }
 
-/** A stretch of a reply's lines, as they stand in the file. */
+/** Consecutive lines of a reply, as in the file. */
 export type ReplyPiece =
   | { readonly kind: 'text'; readonly lines: string[] }
-  /** `closed` is false when its fence was still open where the turn was cut. */
+  /** `closed` is false if the turn was cut inside the fence. */
   | { readonly kind: 'reasoning'; readonly lines: string[]; closed: boolean }
   | { readonly kind: 'metadata'; readonly note: MetadataNote }
   | { readonly kind: 'call'; readonly call: WrittenCall };
 
-/** Cuts a reply into its pieces; notes and half calls are left out. */
+/** Splits a reply into pieces, without notes and partial calls. */
 export function splitReply(
   body: string,
   calls: readonly WrittenCall[] = findCalls(body),
@@ -103,7 +100,7 @@ export function splitReply(
   return splitter.pieces;
 }
 
-/** The same calls that would run are the calls that the model gets to see as its own. */
+/** The model sees exactly those calls that would run. */
 function findCalls(body: string): readonly WrittenCall[] {
   const [turn] = parseChat(`${renderMarker('assistant')}\n${body}`).turns;
   return turn ? callsInBody(turn) : [];
@@ -112,19 +109,19 @@ function findCalls(body: string): readonly WrittenCall[] {
 class ReplySplitter {
   readonly pieces: ReplyPiece[] = [];
   readonly #fences = new FenceReader();
-  /** The own fence that is open: its lines go there, and nowhere when it is a half call. */
+  /** The open reasoning or partial call; lines of a partial call are dropped. */
   #own: { readonly reasoning?: Extract<ReplyPiece, { kind: 'reasoning' }> } | undefined;
 
   addCall(call: WrittenCall): void {
     this.#own = undefined;
-    this.#fences.atMarker();
+    this.#fences.reset();
     this.pieces.push({ kind: 'call', call });
   }
 
   add({ text: line }: Line): void {
     if (readCut(line)) {
       this.#own = undefined;
-      this.#fences.atMarker();
+      this.#fences.reset();
       this.#text(true);
       return;
     }
@@ -162,7 +159,7 @@ class ReplySplitter {
     return note !== undefined || line === REASONING_HEAD || line === REASONING_FOOT;
   }
 
-  /** The lines of the text that goes on, or of a new one. */
+  /** The lines of the current text piece, or of a new one. */
   #text(isNew = false): string[] {
     const last = this.pieces.at(-1);
     if (last?.kind === 'text' && !isNew) return last.lines;

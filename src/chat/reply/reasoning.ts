@@ -1,23 +1,19 @@
 import { restoreInvisible } from '../format/escape.ts';
-import { InvisibleShower } from './escape.ts';
+import { InvisibleEscaper } from './escape.ts';
 
 export const REASONING_HEAD = '<details><summary>Reasoning</summary>';
 export const REASONING_FOOT = '</details>';
 export const REASONING_INFO = 'reasoning';
 
-/**
- * The fence's length must be known before the reasoning is. So it is one that seldom stands in a text, and a
- * line that begins with as many backticks gets a backslash before them, which is taken away on reading.
- */
+/** Chosen before the reasoning is known: a line that begins with these backticks gets a backslash. */
 export const REASONING_FENCE = '````';
-/** A line that could close the fence, or that means something in code too. */
+/** A line that could close the fence or has a meaning inside code. */
 const SPECIAL = /^([ \t]*)(\\*)(?=`{4}|<!-- filechat:|<tool_(?:call|result)>)/gm;
 const SPECIAL_ESCAPED = /^([ \t]*)\\(\\*)(?=`{4}|<!-- filechat:|<tool_(?:call|result)>)/gm;
-const HALF_SPECIAL = /^[ \t]*\\*(`{0,3}|<[!\-a-z:_ ]{0,13})$/;
+const PARTIAL_SPECIAL = /^[ \t]*\\*(`{0,3}|<[!\-a-z:_ ]{0,13})$/;
 
-/** Makes reasoning fit for its fence, piece by piece. */
 export class ReasoningWriter {
-  readonly #invisible = new InvisibleShower();
+  readonly #invisible = new InvisibleEscaper();
   #atLineStart = true;
   #held = '';
 
@@ -32,14 +28,14 @@ export class ReasoningWriter {
   #take(shown: string, isAll: boolean): string {
     const text = this.#held + shown;
     const lineStart = text.lastIndexOf('\n') + 1;
-    const mayBeHalf = lineStart > 0 || this.#atLineStart;
-    const isHalf = !isAll && mayBeHalf && HALF_SPECIAL.test(text.slice(lineStart));
-    const end = isHalf ? lineStart : text.length;
+    const mayBePartial = lineStart > 0 || this.#atLineStart;
+    const isPartial = !isAll && mayBePartial && PARTIAL_SPECIAL.test(text.slice(lineStart));
+    const end = isPartial ? lineStart : text.length;
     this.#held = text.slice(end);
     if (end === 0) return '';
-    // A character before it keeps the middle of a line from being taken for its beginning.
+    // A leading character prevents `^` from matching in the middle of a line.
     const before = this.#atLineStart ? '' : '.';
-    this.#atLineStart = isHalf || text.endsWith('\n');
+    this.#atLineStart = isPartial || text.endsWith('\n');
     return (before + text.slice(0, end)).replace(SPECIAL, '$1\\$2').slice(before.length);
   }
 }
@@ -48,8 +44,8 @@ export function readReasoning(lines: readonly string[]): string {
   return restoreInvisible(lines.join('\n').replace(SPECIAL_ESCAPED, '$1$2'));
 }
 
-/** Tells whether reasoning was edited since; nobody has to be kept from making another text with the same sum. */
-export function checkSum(text: string): string {
+/** Detects edited reasoning. It does not need to resist deliberate collisions. */
+export function checksum(text: string): string {
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) {
     sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);

@@ -1,53 +1,42 @@
 import type { ModelEvent, ProviderMetadata } from '../../ports/models.ts';
-import type { ToolName } from '../../ports/tools.ts';
-
-import { readArguments, renderCall, renderToolName } from '../format/calls.ts';
+import { type NamedCall, parseArguments, renderCall, renderCallName } from '../format/calls.ts';
 import { showInvisible } from '../format/escape.ts';
 import { fence } from '../format/fence.ts';
 import { ReplyEscaper } from './escape.ts';
-import { renderMetadata } from './notes.ts';
-
+import { escapeUnits, renderMetadata } from './notes.ts';
 import type { PartialReply } from './place.ts';
-import { beginReasoning, checkSum, REASONING_FENCE, REASONING_FOOT, ReasoningWriter } from './reasoning.ts';
+import { beginReasoning, checksum, REASONING_FENCE, REASONING_FOOT, ReasoningWriter } from './reasoning.ts';
 
-/** Which tool a model means by a name, and the id of the call. */
-export type NameCall = (name: string) => ToolName & { readonly id: string };
-
-export interface ReplyRendererOptions {
-  /** The reply that is continued. */
-  readonly after?: PartialReply | undefined;
-}
+/** Resolves a model's tool name and assigns an id to the call. */
+type NameCall = (name: string) => NamedCall;
 
 /**
- * OpenAI wants its hidden reasoning back with the calls that it led to, and with nothing else. It is thousands of
- * letters long, so a reply that makes no call is spared it.
+ * OpenAI needs its hidden reasoning back only with the calls that followed from it. It is thousands of characters
+ * long, so it is not written for a reply without calls.
  */
 const HELD_FOR_CALLS = 'openai';
 
 type CallEvent = Extract<ModelEvent, { kind: 'call' }>;
 
-/**
- * Turns the events of one reply into what is added to the document, in order. What it gives ends without a line
- * end, and what comes next is put directly behind it.
- */
+/** Turns events into text to append to the document. It never ends with a line end. */
 export class ReplyRenderer {
   readonly #nameCall: NameCall;
-  /** What the document's end is part of; `thought` is reasoning whose fence is closed and whose block is not, `noted` the metadata of a text. */
+  /** `thought` is reasoning with a closed fence in an open block; `noted` is the metadata of a text. */
   #part: 'none' | 'text' | 'reasoning' | 'thought' | 'other' | 'noted' = 'none';
-  /** Closes what a reply that was cut had left open. */
   #unclosed: string;
   #isEmpty: boolean;
   #escaper = new ReplyEscaper();
   #reasoning = new ReasoningWriter();
   #reasoningText = '';
   readonly #heldNotes: string[] = [];
-  /** Reasoning of which nothing may be seen: only its metadata is written. */
+  /** Hidden reasoning, of which only the metadata is written. */
   #wordless: 'no' | 'begun' | 'noted' = 'no';
-  /** White space at the end of the text: written when more text comes. */
+  /** Trailing white space, written when more text follows. */
   #space = '';
-  readonly #halfCalls = new Map<string, { readonly name: string; text: string }>();
+  readonly #partialCalls = new Map<string, { readonly name: string; text: string }>();
 
-  constructor(nameCall: NameCall, { after }: ReplyRendererOptions = {}) {
+  /** `after` is the interrupted reply that is continued. */
+  constructor(nameCall: NameCall, after?: PartialReply) {
     this.#nameCall = nameCall;
     this.#isEmpty = after?.isEmpty ?? true;
     this.#unclosed = after?.unclosed ?? '';
@@ -67,28 +56,27 @@ export class ReplyRenderer {
       case 'metadata':
         return this.#pushMetadata(event.metadata);
       case 'callInput': {
-        const half = this.#halfCalls.get(event.key);
-        this.#halfCalls.set(event.key, { name: event.name, text: (half?.text ?? '') + event.text });
+        const partial = this.#partialCalls.get(event.key);
+        this.#partialCalls.set(event.key, { name: event.name, text: (partial?.text ?? '') + event.text });
         return '';
       }
       case 'call':
-        this.#halfCalls.delete(event.key);
+        this.#partialCalls.delete(event.key);
         return this.#takeNotes() + this.#begin('other') + this.#renderCall(event);
       case 'finish':
         return '';
     }
   }
 
-  /** The reply is whole. */
   end(): string {
     const rest = this.#endPart();
     this.#part = 'none';
     return rest;
   }
 
-  /** The reply is cut: nothing that came is lost but a fence that has only begun, and nothing is left open but the code that `closeFence` closes. */
+  /** Drops only an incomplete opening fence, and leaves only code open that `closeFence` closes. */
   interrupt(): { readonly addition: string; readonly closeFence?: string } {
-    if (this.#halfCalls.size > 0) return { addition: this.#renderHalfCalls() };
+    if (this.#partialCalls.size > 0) return { addition: this.#renderPartialCalls() };
     if (this.#part !== 'text') return { addition: this.end() };
     const addition = this.#escaper.push(this.#space) + this.#escaper.cut();
     this.#space = '';
@@ -99,14 +87,14 @@ export class ReplyRenderer {
   #pushText(text: string): string {
     if (text === '') return '';
     const all = this.#space + text;
-    const end = endOfWords(all);
+    const end = all.trimEnd().length;
     if (this.#part === 'text') {
       this.#space = all.slice(end);
       return this.#escaper.push(all.slice(0, end));
     }
     this.#space = all;
     if (end === 0) return '';
-    // Blank lines above the text are not part of it, but the indentation of its first line is.
+    // Drop blank lines above the text, but keep the indentation of its first line.
     const start = all.slice(0, all.search(/\S/)).search(/[^\r\n]*$/);
     const before = this.#begin('text');
     this.#escaper = new ReplyEscaper();
@@ -129,27 +117,27 @@ export class ReplyRenderer {
     return before + this.#reasoning.push(text);
   }
 
-  /** A text has begun behind the part that is open, and has no words yet. */
+  /** A text has begun after the current part, but is only white space so far. */
   get #hasOnlySpace(): boolean {
     return this.#part !== 'text' && this.#space !== '';
   }
 
   #pushMetadata(metadata: ProviderMetadata): string {
     if (this.#wordless !== 'no' && HELD_FOR_CALLS in metadata) {
-      this.#heldNotes.push(renderMetadata({ of: checkSum(''), metadata }));
+      this.#heldNotes.push(renderMetadata({ of: checksum(''), metadata }));
       this.#wordless = 'no';
       return '';
     }
     if (this.#wordless !== 'no') {
       const before = this.#wordless === 'noted' ? '\n' : this.#begin('other');
       this.#wordless = 'noted';
-      return before + renderMetadata({ of: checkSum(''), metadata });
+      return before + renderMetadata({ of: checksum(''), metadata });
     }
     if (this.#hasOnlySpace) return this.#noteWithoutText(metadata);
     if (this.#part === 'reasoning' || this.#part === 'thought') {
       const before = this.#part === 'reasoning' ? this.#endReasoning() : '';
       this.#part = 'thought';
-      const of = checkSum(this.#reasoningText.replace(/\r\n?/g, '\n'));
+      const of = checksum(this.#reasoningText.replace(/\r\n?/g, '\n'));
       return `${before}\n${renderMetadata({ of, metadata })}`;
     }
     if (this.#part === 'text') {
@@ -157,7 +145,7 @@ export class ReplyRenderer {
       this.#part = 'noted';
       return `${before}\n${renderMetadata({ metadata })}`;
     }
-    // More about the text that the last note was about, or about a text without words.
+    // More metadata of the same text, or of an empty text.
     if (this.#part === 'noted') return `\n${renderMetadata({ metadata })}`;
     return this.#noteWithoutText(metadata);
   }
@@ -174,23 +162,23 @@ export class ReplyRenderer {
 
   #renderCall(event: CallEvent): string {
     const name = this.#nameCall(event.name);
-    const args = readArguments(event.argumentsText);
+    const args = parseArguments(event.argumentsText);
     const block = args.ok
       ? asciiForInvisible(renderCall({ ...name, arguments: args.value }))
-      : renderRaw(event.argumentsText, `tool_call ${renderToolName(name)} ${name.id}`);
+      : renderRaw(event.argumentsText, `tool_call ${renderCallName(name)}`);
     return event.metadata ? `${block}\n${renderMetadata({ metadata: event.metadata })}` : block;
   }
 
-  #renderHalfCalls(): string {
+  #renderPartialCalls(): string {
     let blocks = '';
-    for (const { name, text } of this.#halfCalls.values()) {
+    for (const { name, text } of this.#partialCalls.values()) {
       blocks += this.#begin('other') + renderRaw(text, `tool_call_partial ${name.replace(/[^\w.-]+/g, '_')}`);
     }
-    this.#halfCalls.clear();
+    this.#partialCalls.clear();
     return blocks;
   }
 
-  /** Ends the part that is open; a blank line divides it from the next. */
+  /** Ends the current part and begins the next after a blank line. */
   #begin(part: 'text' | 'reasoning' | 'noted' | 'other'): string {
     const before = this.#endPart();
     const gap = this.#isEmpty ? '' : '\n\n';
@@ -213,7 +201,7 @@ export class ReplyRenderer {
     return `${this.#reasoning.flush()}\n${REASONING_FENCE}`;
   }
 
-  /** Blank lines below the text are not part of it. */
+  /** Blank lines below the text are dropped. */
   #endText(): string {
     const rest = this.#escaper.push(/^[^\r\n]*/.exec(this.#space)?.[0] ?? '') + this.#escaper.end();
     this.#space = '';
@@ -221,24 +209,15 @@ export class ReplyRenderer {
   }
 }
 
-function endOfWords(text: string): number {
-  // What the reader takes for blank, no-break spaces too, is blank here.
-  return text.trimEnd().length;
-}
-
-/** Text that is no JSON, in a fence that it cannot close and in which none of its lines means anything. */
+/** Text that is not JSON, in a fence that it cannot close, with lines that have a meaning in code escaped. */
 function renderRaw(text: string, info: string): string {
   const lines = showInvisible(text.replace(/\r\n?/g, '\n'));
   return fence(lines.replace(/^([ \t]*)(?=<!-- filechat:|<tool_)/gm, '$1\\'), info);
 }
 
-/** In JSON only strings hold such characters, and there they may be spelt. */
+/** In JSON, these characters occur only in strings, where they can be escaped. */
 function asciiForInvisible(block: string): string {
-  return block.replace(INVISIBLE, (character) =>
-    Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
-      .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
-      .join(''),
-  );
+  return block.replace(INVISIBLE, escapeUnits);
 }
 
 const INVISIBLE = /[\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb]|\p{Default_Ignorable_Code_Point}/gu;

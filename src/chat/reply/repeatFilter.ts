@@ -1,16 +1,13 @@
 const MIN_REPEATED_CHARS = 12;
 const MIN_REPEATED_LETTERS = 6;
 const MIN_WHOLE_CHARS = 1;
-/** How far back a repetition may begin that is not one of the whole. */
+/** How far back a repetition of the end may begin. */
 const MAX_LOOK_BACK_CHARS = 2000;
 
-/** How much of what came repeats what was there; nothing when that is not known yet. */
+/** The number of incoming characters that repeat existing text. */
 type Repeated = number | 'unknown';
 
-/**
- * A model that goes on with a reply sometimes begins by saying again what is there. This drops the repetition, and
- * holds back only as long as it cannot tell.
- */
+/** Drops the repetition with which a model sometimes begins when it continues a reply. */
 export class RepeatFilter {
   readonly #partial: string;
   #held = '';
@@ -27,14 +24,14 @@ export class RepeatFilter {
     return this.#held === '' ? '' : this.#decide(false);
   }
 
-  /** If the reply was cut, what is held so far only repeats what is there: the model goes on from that once more. */
+  /** If the continuation was cut, held-back text is dropped: it only repeats existing text. */
   end(isWhole = true): string {
     if (this.#isDecided) return '';
     return isWhole ? this.#decide(true) : this.#pass(this.#held.length);
   }
 
   #decide(isAll: boolean): string {
-    for (const find of [wholeAgain, endAgain, wordAgain]) {
+    for (const find of [repeatedAll, repeatedEnd, repeatedWord]) {
       const repeated = find(this.#partial, this.#held, isAll);
       if (repeated === 'unknown') return '';
       if (repeated > 0) return this.#pass(repeated);
@@ -50,8 +47,8 @@ export class RepeatFilter {
   }
 }
 
-/** All of it again from its beginning, perhaps behind white space. */
-function wholeAgain(partial: string, incoming: string, isAll: boolean): Repeated {
+/** The whole reply is repeated, perhaps after white space. */
+function repeatedAll(partial: string, incoming: string, isAll: boolean): Repeated {
   const whole = partial.trimStart();
   if (whole.trimEnd().length < MIN_WHOLE_CHARS) return 0;
   const said = incoming.trimStart();
@@ -59,8 +56,8 @@ function wholeAgain(partial: string, incoming: string, isAll: boolean): Repeated
   return !isAll && whole.startsWith(said) ? 'unknown' : 0;
 }
 
-/** Its last words again: the more of them, the surer. */
-function endAgain(partial: string, incoming: string, isAll: boolean): Repeated {
+/** The end of the reply is repeated; longer repetitions are tried first. */
+function repeatedEnd(partial: string, incoming: string, isAll: boolean): Repeated {
   const first = Math.max(0, partial.length - MAX_LOOK_BACK_CHARS);
   for (let at = first; at <= partial.length - MIN_REPEATED_CHARS; at += 1) {
     if (partial[at] !== incoming[0]) continue;
@@ -72,8 +69,8 @@ function endAgain(partial: string, incoming: string, isAll: boolean): Repeated {
   return 0;
 }
 
-/** The word in whose middle it was cut, from its beginning. */
-function wordAgain(partial: string, incoming: string, isAll: boolean): Repeated {
+/** The word that was cut is repeated from its beginning. */
+function repeatedWord(partial: string, incoming: string, isAll: boolean): Repeated {
   const word = /\p{L}{3,}$/u.exec(partial.slice(-60))?.[0];
   if (word === undefined) return 0;
   if (incoming.startsWith(word) && /^\p{L}/u.test(incoming.slice(word.length))) return word.length;

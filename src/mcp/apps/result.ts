@@ -1,9 +1,8 @@
 import { field, isObject, mapStrings } from '../../base/json.ts';
-import { turnAt } from '../../chat/edits/fork.ts';
-import { readArguments } from '../../chat/format/calls.ts';
+import { parseArguments } from '../../chat/format/calls.ts';
 import type { Turn } from '../../chat/format/chat.ts';
 import { answeredCall, answersTo, isSameCall } from '../../chat/format/nextAction.ts';
-import { parseChat, turnBody } from '../../chat/format/parse.ts';
+import { parseChat, turnAt, turnBody } from '../../chat/format/parse.ts';
 import type { Asset, AssetPart, ResultPart, Spills, ToolResult } from '../../ports/results.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
@@ -176,7 +175,7 @@ export function answeredCallAt(
       ? calls.find(isAnswerTo(at))
       : calls.find(({ start, end }) => start <= offset && offset <= end);
   const answer = written && answersTo(chat.turns, speakerAt).find((turn) => isAnswerTo(turn)(written));
-  const args = written && readArguments(written.argumentsText);
+  const args = written && parseArguments(written.argumentsText);
   if (!answer || !args?.ok) return undefined;
   const { server, tool, id = '' } = written;
   return {

@@ -1,6 +1,6 @@
-import { readArguments, renderToolName, type WrittenCall } from '../../chat/format/calls.ts';
+import { parseArguments, renderToolName, type WrittenCall } from '../../chat/format/calls.ts';
 import type { Turn } from '../../chat/format/chat.ts';
-import { answeredCall, type CallName, isSameCall } from '../../chat/format/nextAction.ts';
+import { answeredCall, type CallKey, isSameCall } from '../../chat/format/nextAction.ts';
 import { type ReplyPart, readReply } from '../../chat/reply/read.ts';
 import type { AssistantPart, CallResult, ContentPart, ModelMessage, ModelTool } from '../../ports/models.ts';
 
@@ -45,7 +45,7 @@ export function replyMessages(
 
 /** The tool turn that answers each call, if there is one. A turn answers one call. */
 export function matchAnswers(
-  calls: readonly CallName[],
+  calls: readonly CallKey[],
   answers: readonly Turn[],
 ): readonly (Turn | undefined)[] {
   const free = [...answers];
@@ -92,7 +92,7 @@ function viewCall(
 ): { readonly call: AssistantPart; readonly result: CallResult } {
   const id = ids.take(written);
   const name = nameOfTool(tools, { server, tool });
-  const args = readArguments(argumentsText);
+  const args = parseArguments(argumentsText);
   const problem: readonly ContentPart[] = args.ok
     ? []
     : [text(`${args.message}\nWhat was written: ${argumentsText.trim().slice(0, MAX_SHOWN_CHARS)}`)];
@@ -109,7 +109,7 @@ function viewCall(
   };
 }
 
-function nameOf({ server, tool, id }: CallName): CallName {
+function nameOf({ server, tool, id }: CallKey): CallKey {
   return { ...(server === undefined ? {} : { server }), ...(tool === undefined ? {} : { tool }), id };
 }
 

@@ -3,7 +3,7 @@
  * begin with `# %%` divide it as they divide a chat; in foreign words such lines get a backslash.
  */
 
-import { readArguments } from '../../chat/format/calls.ts';
+import { parseArguments } from '../../chat/format/calls.ts';
 import { restoreInvisible, showInvisible } from '../../chat/format/escape.ts';
 import type { SamplingAnswer, SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
 
@@ -271,7 +271,7 @@ function mediaKey(line: string): string {
 }
 
 function readHead(rest: string): Readonly<Record<string, unknown>> {
-  const read = readArguments(restoreInvisible(rest));
+  const read = parseArguments(restoreInvisible(rest));
   return read.ok ? read.value : {};
 }
 
@@ -290,7 +290,7 @@ function readCall(section: Section): SamplingPart {
 
 function readJson({ lines, at }: Section): Readonly<Record<string, unknown>> {
   const json = lines.filter((line) => !/^\s*`{3}/.test(line)).join('\n');
-  const read = readArguments(restoreInvisible(json));
+  const read = parseArguments(restoreInvisible(json));
   if (!read.ok) throw new Unreadable(`Below line ${at}: ${read.message}`);
   return read.value;
 }

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { groupBy } from '../../base/json.ts';
 import { parseChat } from '../../chat/format/parse.ts';
-import { type AssetUse, findAssetUses, resolvePath } from '../../chat/outline/pointedAt.ts';
+import { type AssetUse, findAssetUses, resolvePath } from '../../chat/outline/references.ts';
 import { readFolder } from '../chat/chatFiles.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { assetsIn, findPlaces, type GalleryScope, scopeKey } from './scope.ts';

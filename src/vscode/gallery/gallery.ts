@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { findAssetUses, resolvePath, useAt } from '../../chat/outline/pointedAt.ts';
+import { findAssetUses, resolvePath, useAt } from '../../chat/outline/references.ts';
 import { activeChat, isChat } from '../chat/chatFiles.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { readFields, readString, readUri } from '../ui/commandArguments.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { Throttle } from '../../base/throttle.ts';
-import { type Fold, isClosedAtFirst, planFolds, SeenFolds } from '../../chat/outline/folds.ts';
+import { type Fold, isFoldedInitially, planFolds, SeenFolds } from '../../chat/outline/folds.ts';
 import type { TurnShapes } from '../../chat/outline/turnShape.ts';
 import { chatOf } from '../chat/openChats.ts';
 import type { Runs } from '../run/runs.ts';
@@ -30,7 +30,7 @@ export class TurnFolds implements vscode.FoldingRangeProvider, vscode.Disposable
       vscode.window.onDidChangeTextEditorSelection(look),
       vscode.window.onDidChangeTextEditorVisibleRanges(look),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) =>
-        this.#seen.get(document)?.move(contentChanges),
+        this.#seen.get(document)?.applyChanges(contentChanges),
       ),
       runs.onDidChange(() => this.#closeLong(vscode.window.activeTextEditor)),
     );
@@ -68,11 +68,11 @@ export class TurnFolds implements vscode.FoldingRangeProvider, vscode.Disposable
     const seen = this.#seen.get(document) ?? new SeenFolds();
     this.#seen.set(document, seen);
     const long = this.#foldsOf(document).filter(({ kind, first, last }) =>
-      isClosedAtFirst(kind, last - first + 1),
+      isFoldedInitially(kind, last - first + 1),
     );
     const isBusy = ({ first, last }: Lines) =>
       selections.some(({ start, end }) => start.line <= last && end.line > first);
-    const selectionLines = seen.meet(long, Date.now(), isBusy).map(({ first }) => first);
+    const selectionLines = seen.takeNew(long, Date.now(), isBusy).map(({ first }) => first);
     if (selectionLines.length === 0) return;
     void vscode.commands.executeCommand('editor.fold', { levels: 1, direction: 'down', selectionLines });
   }

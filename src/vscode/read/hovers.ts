@@ -7,7 +7,7 @@ import { hasCode } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
 import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
 import { allowsTool } from '../../chat/format/settings.ts';
-import { type PointedAt, pointedAt } from '../../chat/outline/pointedAt.ts';
+import { type ChatReference, referenceAt } from '../../chat/outline/references.ts';
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';
 import type { ToolName } from '../../ports/tools.ts';
 
@@ -34,7 +34,7 @@ export function registerHovers(
         const text = await fileHover(document.uri, { kind: 'asset', name: asset.name }, globalStorageUri);
         return text && new vscode.Hover(text, asset.range);
       }
-      const found = pointedAt(document.getText(), chatOf(document), document.offsetAt(position));
+      const found = referenceAt(document.getText(), chatOf(document), document.offsetAt(position));
       const text = found && (await describe(found, { known, document, globalStorageUri }));
       if (!text) return undefined;
       const range = new vscode.Range(document.positionAt(found.start), document.positionAt(found.end));
@@ -56,7 +56,7 @@ interface Around {
   readonly globalStorageUri: vscode.Uri;
 }
 
-async function describe(found: PointedAt, around: Around): Promise<vscode.MarkdownString | undefined> {
+async function describe(found: ChatReference, around: Around): Promise<vscode.MarkdownString | undefined> {
   switch (found.kind) {
     case 'file':
       return fileHover(around.document.uri, { kind: 'path', target: found.target }, around.globalStorageUri);

@@ -1,6 +1,6 @@
 import { replyStarts } from '../../chat/edits/fork.ts';
 import type { Chat, Turn } from '../../chat/format/chat.ts';
-import { cutReply, type NextAction, nextAction } from '../../chat/format/nextAction.ts';
+import { interruptedReply, type NextAction, nextAction } from '../../chat/format/nextAction.ts';
 import { turnBody } from '../../chat/format/parse.ts';
 
 export type LensKind = 'run' | 'runTools' | 'editArguments' | 'resume' | 'stop' | 'regenerate' | 'fork';
@@ -25,7 +25,7 @@ export function planLenses(text: string, chat: Chat, running: boolean): readonly
   const forks = turns.flatMap(({ start }, at) =>
     isAnswered(turns, at) ? [{ offset: start, kind: FORK }] : [],
   );
-  const cut = running ? undefined : cutReply(turns);
+  const cut = running ? undefined : interruptedReply(turns);
   const resume = cut && cut.start !== speaker ? [{ offset: cut.start, kind: RESUME }] : [];
   const again = repliesToOffer(text, chat, running).map(({ start }) => ({ offset: start, kind: REGENERATE }));
   return [

@@ -1,7 +1,9 @@
 import * as vscode from 'vscode';
-import { applied, planRegeneration, turnAt } from '../../chat/edits/fork.ts';
+import { planRegeneration } from '../../chat/edits/fork.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
 import { nextAction, pendingCalls } from '../../chat/format/nextAction.ts';
+import { turnAt } from '../../chat/format/parse.ts';
+import { editedText } from '../../chat/format/textEdit.ts';
 import type { RunOutcome, TextEdit } from '../../ports/document.ts';
 
 import { findChat, selectArguments } from '../chat/chatFiles.ts';
@@ -43,7 +45,7 @@ export class TurnCommands {
     // What was planned is an edit of the text as it was when the question was asked.
     if (document.isClosed || document.version !== version) return tell(failed(CHANGED));
     if (place === 'fork') {
-      const fork = await writeFork(document, applied(document.getText(), plan.edit));
+      const fork = await writeFork(document, editedText(document.getText(), plan.edit));
       return this.#deps.run(fork);
     }
     return this.#replace(document, plan.edit);

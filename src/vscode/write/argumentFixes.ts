@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { placeAt } from '../../chat/completion/place.ts';
+import { completionPlace } from '../../chat/completion/place.ts';
 import { type ArgumentFix, fixesFor } from '../../mcp/callArguments/fixes.ts';
 import { printJson } from '../../mcp/schema/example.ts';
 import { isChat } from '../chat/chatFiles.ts';
@@ -96,7 +96,7 @@ export class ArgumentHover implements vscode.HoverProvider {
     position: vscode.Position,
   ): Promise<vscode.Hover | undefined> {
     if (!isChat(document.uri)) return undefined;
-    const place = placeAt(document.getText(), chatOf(document), document.offsetAt(position));
+    const place = completionPlace(document.getText(), chatOf(document), document.offsetAt(position));
     if (place?.kind !== 'arguments') return undefined;
     const help = await this.#help.of(place.call);
     const found = help?.at(place.call.argumentsText, place.offset);

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { assetTyped } from '../../chat/completion/paths.ts';
+import { assetReferenceAt } from '../../chat/completion/paths.ts';
 import type { ArgumentHelp, ArgumentItem } from '../../mcp/callArguments/help.ts';
 import { argumentsSnippet } from '../../mcp/callArguments/schema.ts';
 import { judgeForm } from '../../mcp/fileArguments/form.ts';
@@ -52,7 +52,7 @@ function wholeItem(help: ArgumentHelp, { document, place }: Where): vscode.Compl
 async function assetItems(help: ArgumentHelp | undefined, where: Where): Promise<vscode.CompletionItem[]> {
   const { document, place, deps } = where;
   const text = place.call.argumentsText;
-  const written = assetTyped(text, place.offset);
+  const written = assetReferenceAt(text, place.offset);
   if (!written || (!written.typed.startsWith('asset:') && !wantsFile(help, text, place.offset))) return [];
   const names = await deps.assets.beside(document.uri);
   const range = new vscode.Range(

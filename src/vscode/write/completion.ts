@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type Place, placeAt } from '../../chat/completion/place.ts';
+import { type CompletionPlace, completionPlace } from '../../chat/completion/place.ts';
 import { isChat } from '../chat/chatFiles.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { CHAT_FILES } from '../run/lenses.ts';
@@ -14,7 +14,7 @@ import { settingKeyItems, settingValueItems, watchSettings } from './settings.ts
 import { commandItems, roleItems } from './words.ts';
 import { FolderNames, WorkspaceFiles } from './workspaceFiles.ts';
 
-type Kind = Place['kind'];
+type Kind = CompletionPlace['kind'];
 
 /** Which sign asks for what: where it is a part of other text, it asks for nothing. */
 const ASKED_BY: Readonly<Record<string, readonly Kind[]>> = {
@@ -64,7 +64,7 @@ class ChatCompletion implements vscode.CompletionItemProvider {
     { triggerCharacter }: vscode.CompletionContext,
   ): Promise<vscode.CompletionList | undefined> {
     if (!isChat(document.uri)) return undefined;
-    const place = placeAt(document.getText(), chatOf(document), document.offsetAt(position));
+    const place = completionPlace(document.getText(), chatOf(document), document.offsetAt(position));
     if (!place) return undefined;
     if (triggerCharacter !== undefined && !ASKED_BY[triggerCharacter]?.includes(place.kind)) return undefined;
     const range = new vscode.Range(document.positionAt(place.start), position);

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { Place } from '../../chat/completion/place.ts';
+import type { CompletionPlace } from '../../chat/completion/place.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 
 import type { EditorModels } from '../model/models.ts';
@@ -24,7 +24,7 @@ export interface OfferDeps extends CompletionDeps {
 }
 
 /** Where something is to be written: what it is for, and what it takes the place of. */
-export interface Offer<P extends Place = Place> {
+export interface Offer<P extends CompletionPlace = CompletionPlace> {
   readonly document: vscode.TextDocument;
   readonly place: P;
   /** From where the place starts up to the cursor. */
@@ -33,4 +33,4 @@ export interface Offer<P extends Place = Place> {
   readonly deps: OfferDeps;
 }
 
-export type PlaceOf<K extends Place['kind']> = Extract<Place, { kind: K }>;
+export type PlaceOf<K extends CompletionPlace['kind']> = Extract<CompletionPlace, { kind: K }>;

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { placeAt } from '../../chat/completion/place.ts';
+import { completionPlace } from '../../chat/completion/place.ts';
 import { renderValue, SETTING_KEYS, type SettingKey, settingRule } from '../../chat/format/settings.ts';
 import { wellKnownModels } from '../../model/config/prices.ts';
 import { isChat } from '../chat/chatFiles.ts';
@@ -167,7 +167,7 @@ export function watchSettings(): vscode.Disposable {
     const text = document.getText();
     // Settings stand at the top; most chats have none, and most letters are typed elsewhere.
     if (!text.startsWith('---')) return;
-    if (placeAt(text, chatOf(document), change.rangeOffset + 1)?.kind !== 'key') return;
+    if (completionPlace(text, chatOf(document), change.rangeOffset + 1)?.kind !== 'key') return;
     void vscode.commands.executeCommand('editor.action.triggerSuggest');
   });
 }

@@ -74,7 +74,7 @@ suite('problems of a chat', () => {
     }
     assert.deepEqual(
       found().map(({ range, message }) => `${range.start.line} ${message.slice(0, 26)}`),
-      ['1 There is no setting “modle', '4 A tool call names its tool'],
+      ['1 Unknown setting “modle”; i', '4 A tool call must name its '],
     );
   });
 });

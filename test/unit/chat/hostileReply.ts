@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 
-/** Made of what could hurt: markers, fences, our own lines, HTML, images, code spans, containers, white space. */
+/**
+ * Random text made of markers, fences, Filechat's own syntax, HTML, images, code spans, containers and white
+ * space.
+ */
 export const hostileReply: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(
@@ -125,7 +128,7 @@ export const hostileReply: fc.Arbitrary<string> = fc
   )
   .map((pieces) => pieces.join(''));
 
-/** A text, cut anywhere. */
+/** A text, split at random. */
 export function inPieces(text: fc.Arbitrary<string>): fc.Arbitrary<readonly string[]> {
   return fc.tuple(text, fc.array(fc.integer({ min: 0, max: 12 }))).map(([whole, lengths]) => {
     const pieces: string[] = [];

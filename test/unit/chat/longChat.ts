@@ -1,4 +1,3 @@
-/** A chat as it looks after a long day. */
 export function longChat(turns: number): string {
   const pieces = ['---\nmodel: tour\n---\n'];
   for (let at = 1; pieces.length <= turns; at += 1) pieces.push(...exchange(at));

@@ -1,8 +1,8 @@
 import MarkdownIt from 'markdown-it';
 
 /**
- * A preview that takes what is between lines of `$$` for a formula, as that of VS Code does: also within paragraphs,
- * lists and quotes, to the end of the list or quote if nothing closes it, and then with the line behind it.
+ * A preview with `$$` formulas as in VS Code: also within paragraphs, lists and quotes. An unclosed formula
+ * extends to the end of the list or quote, and includes the line after it.
  */
 export function newMathPreview(): InstanceType<typeof MarkdownIt> {
   const preview = new MarkdownIt({ html: true, linkify: true });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TextEdit } from '../../../src/ports/document.ts';
 
-/** As a document does it: what is written gets the line ends that the document has. */
+/** Converts inserted line ends to those of the document, as an editor does. */
 export function editDocument(text: string, change: TextEdit | undefined): string {
   assert.ok(change, 'there is nothing to change');
   const added = text.includes('\r\n') ? change.text.replaceAll('\n', '\r\n') : change.text;

@@ -23,7 +23,7 @@ const nameCall = () => ({ server: 'a', tool: 'b', id: 'c1' });
 
 interface Typing {
   readonly place: 'above' | 'inside' | 'before the cursor' | 'behind the cursor' | 'below' | 'at the end';
-  /** Where exactly, as a share of the place. */
+  /** The position within the place, from 0 to 1. */
   readonly share: number;
   readonly words: string;
 }
@@ -34,11 +34,11 @@ const typing: fc.Arbitrary<Typing> = fc.record({
   words: fc.constantFrom('', ' hm', '\n', '\n\n', '\n```\n', '\n~~~\nx', '\n- a\n', '`', '<!--', '\n> ```\n'),
 });
 
-/** What a user types somewhere in the document; it begins and ends with signs that nobody else uses. */
+/** Types text somewhere in the document, delimited by characters that occur nowhere else. */
 function type(text: string, { place, share, words }: Typing): string {
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   const at = placeOf(text, place, share);
-  // The reply goes on above the cursor's line, so what is typed there had better be one line.
+  // The reply continues above the cursor's line, so text typed there must be one line.
   const isAtCursor = /^[^\n]*<!-- filechat:writing/.test(text.slice(at));
   const typed = isAtCursor ? words.replaceAll('\n', ' ') : words.replaceAll('\n', eol);
   return `${text.slice(0, at)}«${typed}»${text.slice(at)}`;
@@ -69,7 +69,7 @@ function withoutTyping(text: string): string {
   }
 }
 
-/** Blank lines may come and go around what somebody types, and a marker that makes it the user's; words may not. */
+/** Blank lines and a user marker may be added around typed text; its words must not change. */
 const wordsOf = (text: string) =>
   text
     .replaceAll('\r', '')
@@ -144,7 +144,7 @@ describe('a reply that was cut and goes on', () => {
     )
     .map((pieces) => pieces.join(''));
 
-  /** Writes some pieces, is cut, goes on from what is there with others, and ends. */
+  /** Writes some pieces, is interrupted, resumes with other pieces, and ends. */
   function writeInTwo(first: readonly string[], second: readonly string[], isKilled: boolean): string {
     let text = editDocument(BEFORE + AFTER, openReply(BEFORE + AFTER, 'k1'));
     const write = (id: string, addition: string) => {
@@ -161,14 +161,14 @@ describe('a reply that was cut and goes on', () => {
     const partial = partialReply(text);
     text = editDocument(text, reopenReply(text, 'k2'));
     assert.deepEqual(partialReply(text), partial);
-    const after = new ReplyRenderer(nameCall, { after: partial });
+    const after = new ReplyRenderer(nameCall, partial);
     const lost = lostAtCut(first.join(''), partial?.text ?? '');
     for (const piece of [lost, ...second]) write('k2', after.push({ kind: 'text', text: piece }));
     write('k2', after.end());
     return editDocument(text, closeReply(text, 'k2', { kind: 'whole' }));
   }
 
-  /** A fence that had only begun is not in the document, so the model says it again. */
+  /** An incomplete fence is not in the document, so the model repeats it. */
   function lostAtCut(said: string, kept: string): string {
     const fence = /^[ \t>*+\-0-9.)]*?(`+|~+)$/m.exec(said.slice(said.lastIndexOf('\n') + 1))?.[1] ?? '';
     return fence !== '' && !kept.endsWith(fence) ? fence : '';
@@ -209,7 +209,7 @@ describe('a reply that was cut and goes on', () => {
     'a table': '| a | `b` |\n|---|---|\n| `x <b>` | ``a ` b`` |\n\n`a | b` and ![x](http://e) !',
     'inline code': '`a`, ``b ` c``, <br>, \\<b>, \\\\<i>, ``` d ```. <https://e.example> H<sub>2</sub>O <<',
     'a formula': 'The sum:\n\n$$\n\\sum_{i<n} a < b\n$$\n\nDone, $x$ `<b>`.',
-    'signs of ours': '```\n# %% user\n<!-- filechat:writing a -->\n⟦U+202E⟧\n```\n⟦U+202E⟧ \u202e.',
+    'Filechat’s own syntax': '```\n# %% user\n<!-- filechat:writing a -->\n⟦U+202E⟧\n```\n⟦U+202E⟧ \u202e.',
   };
   for (const [name, text] of Object.entries(whole)) {
     it(`reads and looks the same with ${name}, wherever it was cut`, () => {
@@ -222,7 +222,7 @@ describe('a reply that was cut and goes on', () => {
     });
   }
 
-  it('leaves the turns around it alone, whatever it says', () => {
+  it('leaves the turns around it alone, whatever its text', () => {
     fc.assert(
       fc.property(inPieces(hostileReply), inPieces(hostileReply), fc.boolean(), (first, second, isKilled) => {
         const { turns } = parseChat(writeInTwo(first, second, isKilled));

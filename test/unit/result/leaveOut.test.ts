@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { applied } from '../../../src/chat/edits/fork.ts';
 import { parseChat } from '../../../src/chat/format/parse.ts';
+import { editedText } from '../../../src/chat/format/textEdit.ts';
 import { leaveOutResult } from '../../../src/result/readMarkdown.ts';
 
 const CHART = '![Tool generated image 1](cmdassets/tool-image-20250101-120000-abcdefgh-1.png)';
@@ -16,7 +16,7 @@ function chatWith(body: string) {
 function leftOut(body: string, path?: string): string | undefined {
   const { text, turn } = chatWith(body);
   const edit = leaveOutResult(text, turn, path);
-  return edit && applied(text, edit);
+  return edit && editedText(text, edit);
 }
 
 describe('a result that is left out', () => {

@@ -11,7 +11,7 @@ const paths = [
   'p/a/r/s/e.txt',
 ];
 
-describe('paths for what was typed', () => {
+describe('ranking paths by typed text', () => {
   it('are those whose name begins with it, then those that hold it, then those that hold its letters', () => {
     assert.deepEqual(rankPaths(paths, 'parse', 10), [
       'docs/parser.md',

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Place, placeAt } from '../../../../src/chat/completion/place.ts';
+import { type CompletionPlace, completionPlace } from '../../../../src/chat/completion/place.ts';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
 
-/** The cursor is the sign ‸. */
-function at(marked: string): Place | undefined {
+/** `‸` marks the cursor. */
+function at(marked: string): CompletionPlace | undefined {
   const offset = marked.indexOf('‸');
   const text = marked.replace('‸', '');
-  return placeAt(text, parseChat(text), offset);
+  return completionPlace(text, parseChat(text), offset);
 }
 
 function brief(marked: string): string {
@@ -112,7 +112,7 @@ const cases: Record<string, Record<string, string>> = {
 };
 
 for (const [title, each] of Object.entries(cases)) {
-  describe(`what is completed ${title}`, () => {
+  describe(`completion ${title}`, () => {
     for (const [marked, expected] of Object.entries(each)) {
       it(JSON.stringify(marked), () => assert.equal(brief(marked), expected));
     }
@@ -120,7 +120,7 @@ for (const [title, each] of Object.entries(cases)) {
 }
 
 describe('places', () => {
-  it('say where what was typed begins', () => {
+  it('have the start of the typed text', () => {
     assert.deepEqual(at('# %% user\nSee #src‸'), { kind: 'file', start: 14, typed: 'src' });
     assert.deepEqual(at('# %% user\n/ru‸'), { kind: 'command', start: 10, typed: 'ru' });
     assert.deepEqual(at('# %% user\n# %% a‸'), { kind: 'role', start: 10, typed: 'a' });
@@ -147,7 +147,7 @@ describe('places', () => {
     });
   });
 
-  it('know the other items of a list, and what of this one follows the cursor', () => {
+  it('know the other items of a list, and the rest of this item', () => {
     const item = at('---\nservers: [a, "b c", fi‸les, d]\n---\n');
     assert.ok(item?.kind === 'value');
     assert.deepEqual(item.taken, ['a', 'b c', 'd']);
@@ -193,7 +193,7 @@ describe('places', () => {
       fc.property(fc.array(piece, { maxLength: 30 }), fc.nat(), (pieces, seed) => {
         const text = pieces.join('');
         const offset = text.length === 0 ? 0 : seed % (text.length + 1);
-        const place = placeAt(text, parseChat(text), offset);
+        const place = completionPlace(text, parseChat(text), offset);
         if (place) assert.ok(place.start <= offset && place.start >= 0);
       }),
       { numRuns: 2000 },
@@ -202,8 +202,8 @@ describe('places', () => {
 
   it('in a very long line or turn are found without going through all of it again and again', () => {
     const long = `# %% user\n${'@a '.repeat(500_000)}`;
-    assert.equal(placeAt(long, parseChat(long), long.length - 1), undefined);
+    assert.equal(completionPlace(long, parseChat(long), long.length - 1), undefined);
     const lines = `# %% user\n${'#\n'.repeat(200_000)}@a`;
-    assert.equal(placeAt(lines, parseChat(lines), lines.length)?.kind, 'mention');
+    assert.equal(completionPlace(lines, parseChat(lines), lines.length)?.kind, 'mention');
   });
 });

@@ -21,7 +21,7 @@ describe('writing a call', () => {
     'into the empty user turn': ['# %% user\n', `# %% user\n${BLOCK}`],
     'over the blank lines of an empty user turn': ['# %% user\n\n\n', `# %% user\n${BLOCK}`],
     'below a marker without a line end': ['# %% user', `# %% user\n${BLOCK}`],
-    'below the user’s words': ['# %% user\nLook:', `# %% user\nLook:\n\n${BLOCK}`],
+    'below the user’s text': ['# %% user\nLook:', `# %% user\nLook:\n\n${BLOCK}`],
     'into a new turn behind an answer': [
       '# %% assistant\nHi.\n',
       `# %% assistant\nHi.\n\n# %% user\n${BLOCK}`,
@@ -72,7 +72,7 @@ describe('writing a result', () => {
       'c1',
       `# %% user\n${BLOCK}\n# %% tool a.b c1\nR\n\n# %% user\nmore\n`,
     ],
-    'behind what was typed below the call': [
+    'after text typed below the call': [
       `# %% user\n${BLOCK}typed`,
       'c1',
       `# %% user\n${BLOCK}typed\n\n# %% tool a.b c1\nR\n`,
@@ -124,7 +124,7 @@ describe('writing a result', () => {
         const edit = fillToolResult(text, call, 'R');
         assert.equal(edit.start, edit.end);
         const added = parseChat(applyEdit(text, edit)).turns.length - parseChat(text).turns.length;
-        // Above open code the rest of the user's turn becomes a turn of its own.
+        // Above open code, the rest of the user turn becomes its own turn.
         assert.ok(added === 1 || (added === 2 && parseChat(text).endsInFence), `${added} turns were added`);
       }),
     );

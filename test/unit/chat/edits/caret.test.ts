@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { caretAfterRun } from '../../../../src/chat/edits/typing.ts';
 
-/** The caret is `|`. */
+/** `|` marks the caret. */
 function moved(before: string, after = before): string {
   const caret = before.indexOf('|');
   const text = after.replace('|', '');

@@ -33,7 +33,7 @@ describe('a summary', () => {
     assert.equal(turn && unescapeReply(turnBody(text, turn).trim()), summary);
   });
 
-  it('stands for what is above it', () => {
+  it('replaces the turns above it', () => {
     const text =
       '# %% user\na\n# %% system summary\nS\n# %% user\nb\n# %% System Summary of it\nT\n# %% user\nc\n';
     const chat = parseChat(text);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { cutAfter, forkAt, hasLaterTurns, turnAt } from '../../../../src/chat/edits/fork.ts';
-import { parseChat } from '../../../../src/chat/format/parse.ts';
+import { cutAfter, forkAt, hasLaterTurns } from '../../../../src/chat/edits/fork.ts';
+import { parseChat, turnAt } from '../../../../src/chat/format/parse.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
 
 const CALL = '```tool_call a.b c1\n{}\n```\n';
@@ -29,7 +29,7 @@ describe('a fork', () => {
 });
 
 describe('running a question again', () => {
-  it('takes away what follows it', () => {
+  it('removes everything after it', () => {
     const offset = CHAT.indexOf('one');
     assert.equal(hasLaterTurns(CHAT, offset), true);
     assert.equal(applyEdit(CHAT, cutAfter(CHAT, offset)), `${upTo('one')}\n`);

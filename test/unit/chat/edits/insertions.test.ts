@@ -18,8 +18,8 @@ describe('Markdown goes into the user’s turn', () => {
     'that is empty': ['# %% user\n', '# %% user\nR\n'],
     'that has blank lines only': ['# %% user\n\n \n', '# %% user\nR\n'],
     'whose marker has no line end': ['# %% user', '# %% user\nR\n'],
-    'below the user’s words': ['# %% user\nLook at', '# %% user\nLook at\n\nR\n'],
-    'below words that end in a line': ['# %% user\nLook at\n', '# %% user\nLook at\n\nR\n'],
+    'below the user’s text': ['# %% user\nLook at', '# %% user\nLook at\n\nR\n'],
+    'below text that ends with a line break': ['# %% user\nLook at\n', '# %% user\nLook at\n\nR\n'],
     'that has no marker': ['Look', 'Look\n\nR\n'],
     'that is new behind an answer': ['# %% assistant\nHi.\n', '# %% assistant\nHi.\n\n# %% user\nR\n'],
     'that is new behind settings': ['---\nmodel: x\n---\n', '---\nmodel: x\n---\n\n# %% user\nR\n'],
@@ -47,8 +47,8 @@ describe('turns go to the end', () => {
   const cases: Record<string, [before: string, turns: NewTurn[], after: string]> = {
     'of an empty file': ['', [user], '# %% user\nQ\n'],
     'and the first takes the empty turn of the user': ['# %% user\n\n', [user], '# %% user\nQ\n'],
-    'and leave the user’s words alone': ['# %% user\nmine', [user], '# %% user\nmine\n\n# %% user\nQ\n'],
-    'in their order, with the last word for the user': [
+    'and leave the user’s text alone': ['# %% user\nmine', [user], '# %% user\nmine\n\n# %% user\nQ\n'],
+    'in order, with a user turn at the end': [
       '# %% user\n',
       [user, assistant],
       '# %% user\nQ\n\n# %% assistant\nA\n\n# %% user\n',
@@ -59,7 +59,7 @@ describe('turns go to the end', () => {
       [assistant, user],
       '# %% user\nHi\n\n# %% assistant\nA\n\n# %% user\nQ\n',
     ],
-    'but words behind a marker stay': [
+    'but text after a marker stays': [
       '# %% user words\n',
       [assistant],
       '# %% user words\n\n# %% assistant\nA\n\n# %% user\n',
@@ -91,11 +91,11 @@ const part: fc.Arbitrary<ResultPart> = fc.oneof(
   hostileReply.map((message): ResultPart => ({ kind: 'problem', message })),
   hostileReply.map((words): ResultPart => ({ kind: 'link', uri: words, name: words, description: words })),
 );
-/** Never nothing, so that a turn that is expected is one that is written. */
+/** Never empty, so that an expected turn is always written. */
 const someParts = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => [...parts, WORDS]);
 const WORDS: ResultPart = { kind: 'text', text: 'The end.' };
 
-/** What a user has typed, with whatever was left open in it. */
+/** User text that may leave fences or comments open. */
 const chat = hostileReply.map((typed) => `# %% user\n${typed}`);
 const callsOf = (text: string) => parseChat(text).turns.flatMap((turn) => turn.calls);
 const linksOf = (text: string) =>
@@ -103,7 +103,7 @@ const linksOf = (text: string) =>
     .turns.filter((turn) => turn.role === 'user')
     .flatMap((turn) => localLinks(turnBody(text, turn)).map((link) => link.target));
 
-describe('whatever a server says and a user has typed', () => {
+describe('any server text and any user text', () => {
   it('a resource makes one user turn at most, no call, and no link but to our own file', () => {
     fc.assert(
       fc.property(chat, someParts, (text, parts) => {
@@ -146,7 +146,7 @@ describe('whatever a server says and a user has typed', () => {
         assert.ok(taken === '' || taken === '# %% user', 'The user’s words stay.');
         const last = before.turns.at(-1);
         const isEmpty = last?.role === 'user' && turnBody(text, last).trim() === '';
-        // Words behind the marker are the user's, and stay; a message of the user's goes below them.
+        // Text after the marker is the user's and stays; a user message goes below it.
         const isReplaced = isEmpty && (last.words === '' || turns[0]?.role === 'user');
         const kept = before.turns.slice(0, isReplaced ? -1 : undefined);
         const expected = [...kept.map((turn) => turn.role), ...turns.map((turn) => turn.role)];

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { applied, planRegeneration, replyStarts } from '../../../../src/chat/edits/fork.ts';
+import { planRegeneration, replyStarts } from '../../../../src/chat/edits/fork.ts';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
+import { editedText } from '../../../../src/chat/format/textEdit.ts';
 
-/** The text with `|` where the cursor is → what is left of it, with a `!` in front when later words would go. */
+/** `|` marks the cursor. Returns the remaining text, with a leading `!` if later text would be removed. */
 function regenerated(marked: string): string | undefined {
   const offset = marked.indexOf('|');
   const text = marked.replace('|', '');
   const plan = planRegeneration(text, offset);
-  return plan && `${plan.hasLater ? '!' : ''}${applied(text, plan.edit)}`;
+  return plan && `${plan.hasLater ? '!' : ''}${editedText(text, plan.edit)}`;
 }
 
 const CALL = '```tool_call a.b c1\n{}\n```\n';

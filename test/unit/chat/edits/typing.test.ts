@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { asksForReply } from '../../../../src/chat/edits/typing.ts';
 
-/** The cursor ‸ stands where the text was inserted. */
+/** `‸` marks where the text was inserted. */
 function typed(marked: string, inserted: string, removedLength = 0): boolean {
   const offset = marked.indexOf('‸');
   return asksForReply(marked.replace('‸', inserted), { offset, inserted, removedLength });
@@ -24,7 +24,7 @@ describe('typing asks for a reply', () => {
     'not by another key': [`${ASKED}‸`, ' ', false],
     'not when text follows': [`${ASKED}‸\nho\n`, '\n', false],
     'not when another turn follows': [`${ASKED}‸\n# %% user\n`, '\n', false],
-    'not with words on the line': [`${ASKED} x‸`, '\n', false],
+    'not with text on the line': [`${ASKED} x‸`, '\n', false],
     'not one line too late': [`${ASKED}\n‸`, '\n', false],
     'not in the middle of the line': ['# %% user\nhi\n\n# %% ‸assistant', '\n', false],
     'not below another marker': ['# %% user\nhi\n# %% user‸', '\n', false],

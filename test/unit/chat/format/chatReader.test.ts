@@ -5,7 +5,7 @@ import { ChatReader, parseChat } from '../../../../src/chat/format/parse.ts';
 import { anyChat, anyEdits, editText } from '../anyChat.ts';
 
 describe('reading a chat while it is edited', () => {
-  it('gives what parsing the whole text gives, after any edits', () => {
+  it('equals a full parse after any edits', () => {
     fc.assert(
       fc.property(anyChat, anyEdits, (start, edits) => {
         const reader = new ChatReader();

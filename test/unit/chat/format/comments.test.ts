@@ -16,7 +16,7 @@ describe('comments are not sent', () => {
     'with CRLF': ['a\r\n\r\n<!-- x -->\r\n\r\nb\r\n', 'a\r\n\r\nb\r\n'],
     'text behind it on its last line stays': ['<!-- x\ny --> z\n', ' z\n'],
     'across blank lines, from the middle of a line': ['a <!-- x\n\ny --> b\n', 'a  b\n'],
-    'across what would be a fence': ['a <!-- x\n```\n--> b\n', 'a  b\n'],
+    'across a fence': ['a <!-- x\n```\n--> b\n', 'a  b\n'],
     'never closed at the start of a line: to the end': ['a\n<!-- x\n\nb\n', 'a\n'],
     'never closed within a line: text': ['a <!-- x\n\nb\n', 'a <!-- x\n\nb\n'],
     'the shortest': ['<!-->a<!--->b', 'ab'],
@@ -63,7 +63,7 @@ describe('comments are not sent', () => {
     );
   });
 
-  // Read in a number of steps that grows with the square of their number, these would take minutes.
+  // With a quadratic algorithm these would take minutes.
   const many: Record<string, string> = {
     '` `` ': '` `` ',
     'a <!-- ': 'a <!-- ',

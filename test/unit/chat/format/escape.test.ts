@@ -32,7 +32,7 @@ describe('markers in foreign text', () => {
   });
 });
 
-describe('characters that nobody can see', () => {
+describe('invisible characters', () => {
   const cases: Record<string, [text: string, shown: string]> = {
     'bidirectional controls are shown': ['a\u202Eb', 'a⟦U+202E⟧b'],
     'zero-width characters are shown': ['pass\u200Bword', 'pass⟦U+200B⟧word'],

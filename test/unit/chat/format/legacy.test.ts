@@ -73,7 +73,7 @@ describe('a chat of chat.md', () => {
   });
 });
 
-describe('what is a call', () => {
+describe('recognizing calls', () => {
   const cases: Record<string, [text: string, expected: string]> = {
     'outside of fences': [`# %% assistant\n${XML('a.b')}`, 'runTools a.b'],
     'in a fence tool_call': [`# %% assistant\n${FENCED('a.b')}`, 'runTools a.b'],
@@ -109,7 +109,7 @@ describe('what is a call', () => {
       'runTools a.b',
     ],
     'without a name: never': ['# %% assistant\n<tool_call>\n</tool_call>\n', 'wait'],
-    'without a server: says what to do': [
+    'without a server: reports how to fix it': [
       `# %% assistant\n${XML('Run')}`,
       'wait: Line 2: This call names no server: write <tool_name>SERVER.Run</tool_name>, then run.',
     ],
@@ -164,8 +164,8 @@ describe('arguments', () => {
     'a number with a leading zero is text': ['007', '007'],
     true: ['true', true],
     null: ['null', null],
-    'what only looks like JSON is text': ['{a}', '{a}'],
-    'a quoted text stays as it stands': ['"a"', '"a"'],
+    'invalid JSON is text': ['{a}', '{a}'],
+    'a quoted string keeps its quotes': ['"a"', '"a"'],
     nothing: ['', ''],
     'entities stay': ['a &lt; b', 'a &lt; b'],
     'CDATA is verbatim text': ['<![CDATA[\n {"a": 1}</param>\n]]>', '\n {"a": 1}</param>\n'],
@@ -205,7 +205,7 @@ describe('results', () => {
     ],
     'with CRLF': ['<tool_result>\r\na\r\n</tool_result>\r\n', 'a'],
     'not closed': ['<tool_result>\na', undefined],
-    'behind other words': ['see <tool_result>\na\n</tool_result>', undefined],
+    'after other text': ['see <tool_result>\na\n</tool_result>', undefined],
     none: ['a', undefined],
   };
   for (const [name, [body, expected]] of Object.entries(cases)) {
@@ -225,7 +225,7 @@ describe('results', () => {
   });
 });
 
-it('what a model says is never a call', () => {
+it('model text is never a call', () => {
   const piece = fc.constantFrom(
     ...[
       '<tool_call>\n',

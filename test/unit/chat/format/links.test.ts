@@ -49,13 +49,13 @@ describe('links to local files', () => {
     it(name, () => assert.deepEqual(targets(body), expected));
   }
 
-  it('says where a link is, and how it is called', () => {
+  it('reports the range and label of a link', () => {
     assert.deepEqual(localLinks('a\n\nb ![my image](i.png)'), [
       { target: 'i.png', label: 'my image', isImage: true, offset: 5, end: 23, line: 2 },
     ]);
   });
 
-  it('finds what markdown-it finds', () => {
+  it('finds the same links as markdown-it', () => {
     const piece = fc.constantFrom(
       ...[
         '[',
@@ -82,17 +82,17 @@ describe('links to local files', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
         const body = `p ${pieces.join('')}`;
-        // Here markdown-it differs from CommonMark: blank labels, a bracket that ends the paragraph, and a label
-        // behind which brackets stand that are no target.
+        // Here markdown-it differs from CommonMark: blank labels, a bracket at the end of the paragraph, and
+        // a label followed by brackets that are not a target.
         fc.pre(!/\]\[\s+\]|\]\(\s*(?:\n\n|$)|\n[ ]*>|\]\([^)]*[[(]/.test(body));
         assert.deepEqual(targets(body).sort(), expectedTargets(body).sort(), JSON.stringify(body));
       }),
-      // Always the same cases: in rare ones markdown-it has more quirks than are named here.
+      // A fixed seed: in rare cases markdown-it has more quirks than those listed here.
       { numRuns: 5000, seed: 1116 },
     );
   });
 
-  // Read in a number of steps that grows with the square of their number, these would take minutes.
+  // With a quadratic algorithm these would take minutes.
   const numbered = Array.from({ length: 50_000 }, (_, at) => `folder/with/a/long/name/${at}`);
   const many: Record<string, [body: string, expected: string[]]> = {
     'brackets within brackets': [`${'['.repeat(20_000)}${']'.repeat(20_000)}`, []],
@@ -111,7 +111,7 @@ describe('links to local files', () => {
 
 function expectedTargets(body: string): string[] {
   const markdown = new MarkdownIt({ html: true });
-  // Quotes, lists and raw HTML hold links too, for us; what a link is within a paragraph is compared.
+  // Filechat also finds links in quotes, lists and raw HTML; only links within paragraphs are compared.
   markdown.disable(['html_block', 'blockquote', 'heading', 'lheading', 'list', 'hr', 'code', 'table']);
   markdown.validateLink = () => true;
   markdown.normalizeLink = (link) => link;

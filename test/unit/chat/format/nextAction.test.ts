@@ -27,11 +27,11 @@ describe('the next action', () => {
     ],
     'an answered call of the user waits': [`# %% user\n${CALL('a.b', 'c1')}# %% tool a.b c1\nx\n`, 'wait'],
     'an empty answer is an answer': [`# %% user\n${CALL('a.b', 'c1')}# %% tool a.b c1\n`, 'wait'],
-    'only what is not answered runs': [
+    'only unanswered calls run': [
       `# %% assistant\n${CALL('a.b', 'c1')}${CALL('a.c', 'c2')}# %% tool a.b c1\nx\n`,
       'runTools a.c',
     ],
-    'an answer to another tool is no answer': [
+    'a result of another tool does not count': [
       `# %% user\n${CALL('a.b', 'c1')}# %% tool a.x c1\n`,
       'runTools a.b',
     ],
@@ -56,10 +56,7 @@ describe('the next action', () => {
       '# %% assistant\na\n<!-- filechat:interrupted stopped -->\n\n# %% user\n',
       'resume',
     ],
-    'a reply that nobody writes any more goes on': [
-      '# %% assistant\n```\na\n<!-- filechat:writing a1 -->\n',
-      'resume',
-    ],
+    'an abandoned reply is resumed': ['# %% assistant\n```\na\n<!-- filechat:writing a1 -->\n', 'resume'],
     'calls of a cut reply wait': [
       `# %% assistant\n${CALL('a.b', 'c1')}<!-- filechat:interrupted stopped -->\n`,
       'resume',

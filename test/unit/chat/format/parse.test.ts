@@ -15,7 +15,7 @@ describe('turns', () => {
       '# %% SYSTEM\na\n# %% User\nb\n# %% assistant\n',
       ['system', 'user', 'assistant'],
     ],
-    'words may follow the role': ['# %% user at noon\nhi\n# %% tool a.b c1\nx\n', ['user', 'tool']],
+    'text may follow the role': ['# %% user at noon\nhi\n# %% tool a.b c1\nx\n', ['user', 'tool']],
     'lines may end in CRLF': ['# %% user\r\nhi\r\n# %% assistant\r\nho\r\n', ['user', 'assistant']],
     'the tool turns of chat.md are tool turns': ['# %% user\n# %% tool_execute\n', ['user', 'tool']],
     'text above the first marker is the user’s': ['hello\n# %% assistant\n', ['user', 'assistant']],
@@ -26,14 +26,14 @@ describe('turns', () => {
     ],
     'a rule in the middle is not front matter': ['# %% user\n---\na\n---\n', ['user']],
     'a marker needs column 0': ['# %% user\n # %% assistant\n', ['user']],
-    'another word is no role': ['# %% user\n# %% robot\n# %% users\n', ['user']],
+    'other words are not roles': ['# %% user\n# %% robot\n# %% users\n', ['user']],
     'a marker in a fence is code': ['# %% user\n```\n# %% assistant\n```\n', ['user']],
     'a marker in a tilde fence is code': [
       '# %% user\n~~~~md\n# %% assistant\n~~~\n# %% tool\n~~~~\n',
       ['user'],
     ],
     'a shorter fence does not close': ['# %% user\n````\n```\n# %% assistant\n````\n', ['user']],
-    'inline code is no fence': ['# %% user\n```x``` y\n# %% assistant\n', ['user', 'assistant']],
+    'inline code is not a fence': ['# %% user\n```x``` y\n# %% assistant\n', ['user', 'assistant']],
     'a fence in a list ends with the list': [
       '# %% user\n- ```js\n  a\n# %% assistant\n',
       ['user', 'assistant'],
@@ -54,7 +54,7 @@ describe('turns', () => {
       '# %% user\n> - ```\n# %% assistant\n',
       ['user', 'assistant'],
     ],
-    'a fence in a comment is no fence': [
+    'a fence in a comment does not count': [
       '# %% user\n<!--\n```\n-->\n# %% assistant\n',
       ['user', 'assistant'],
     ],
@@ -92,7 +92,7 @@ describe('turns', () => {
     );
   });
 
-  it('says so when a fence is never closed', () => {
+  it('reports an unclosed fence', () => {
     const { problems } = parseChat('# %% user\n```\n# %% assistant\n');
     assert.deepEqual(
       problems.map((problem) => problem.message),
@@ -138,11 +138,11 @@ describe('tool calls', () => {
       '# %% assistant\nno <!--\n<tool_call>\n<tool_name>a.b</tool_name>\n</tool_call>\n-->\n',
       [],
     ],
-    'what looks like a comment in a call of chat.md hides nothing': [
+    'a comment inside a chat.md call is part of the call': [
       `# %% assistant\n${'<tool_call>\n<tool_name>a.b</tool_name>\n<param name="x">y <!-- z</param>\n</tool_call>\n'.repeat(2)}-->\n`,
       Array(2).fill({ server: 'a', tool: 'b', id: undefined }),
     ],
-    'what is no comment hides none': [
+    'text that is not a comment hides no call': [
       '# %% user\n`a <!--`\n```tool_call a.b\n```\n\\<!-- -->\n',
       [{ server: 'a', tool: 'b', id: undefined }],
     ],
@@ -176,7 +176,7 @@ describe('tool calls', () => {
     );
   });
 
-  it('a call in a comment is no problem', () => {
+  it('a commented call is not a problem', () => {
     assert.deepEqual(parseChat('# %% user\na <!--\n```tool_call x\n```\n-->\n').problems, []);
   });
 
@@ -216,8 +216,8 @@ describe('a turn that is not whole', () => {
       '# %% assistant\r\n```\r\n```\r\n<!-- filechat:interrupted code: stopped -->\r\n',
       { kind: 'interrupted', reason: 'stopped', inCode: true },
     ],
-    'may have words below its cursor': [`# %% assistant\n${writing}\nme\n`, { kind: 'writing', id: 'a1' }],
-    'may have words behind its cursor': [`# %% assistant\n${writing} me\n`, { kind: 'writing', id: 'a1' }],
+    'may have text below its cursor': [`# %% assistant\n${writing}\nme\n`, { kind: 'writing', id: 'a1' }],
+    'may have text after its cursor': [`# %% assistant\n${writing} me\n`, { kind: 'writing', id: 'a1' }],
     'ends its code with its cursor': [
       `# %% assistant\n\`\`\`\n${writing}\n# %% user\n`,
       { kind: 'writing', id: 'a1' },

@@ -9,7 +9,7 @@ describe('a preamble of chat.md', () => {
     'with comments, blank lines and other keys': ['# note\n\ntype = x\n  maxTokens = 5 # c\n', true],
     'with CRLF': ['reasoningEffort=low\r\n', true],
     'a sentence is none': ['selectedConfig="a"\nPlease help.\n', false],
-    'other keys alone are a user’s words': ['x = 5\ny = 6\n', false],
+    'other keys alone are user text': ['x = 5\ny = 6\n', false],
     'a key without a value is none': ['selectedConfig=\n', false],
     'nothing is none': ['\n\n', false],
   };

@@ -36,7 +36,7 @@ describe('settings of a chat', () => {
       },
     ],
     'a text over several lines': ['system: |\n  a\n  b', { system: 'a\nb\n' }],
-    'comments are no settings': ['# model: x\nmodel: y # z', { model: 'y' }],
+    'comments are ignored': ['# model: x\nmodel: y # z', { model: 'y' }],
     'one name is a list of one': ['servers: a', { servers: ['a'] }],
     'an empty value is none': ['model:\ntools:', {}],
   };
@@ -45,28 +45,28 @@ describe('settings of a chat', () => {
   }
 
   const wrong: Record<string, [yaml: string, expected: ChatSettings, message: RegExp]> = {
-    'an unknown key is ignored': ['colour: red', {}, /no setting “colour”/],
-    'a number is no model': ['model: 4', {}, /“model” is a text: it is ignored/],
-    'a wrong number of steps': ['maxSteps: -1', {}, /“maxSteps” is a number from 1/],
+    'an unknown key is ignored': ['colour: red', {}, /Unknown setting “colour”/],
+    'a number is not a model': ['model: 4', {}, /“model” must be text; it is ignored/],
+    'a wrong number of steps': ['maxSteps: -1', {}, /“maxSteps” must be a whole number/],
     'a temperature that is too high': ['temperature: 9', {}, /0 to 2/],
     'an approval that is none asks': [
       'approve: always',
       { approve: 'ask' },
-      /“approve” is ask, .*counts as ask/,
+      /“approve” must be ask, .*“ask” is used/,
     ],
-    'an empty approval asks': ['approve:', { approve: 'ask' }, /counts as ask/],
-    'tools that are no list allow nothing': ['tools: 5', { tools: [] }, /counts as an empty list/],
-    'servers that are no names allow none': ['servers: [a, {b: c}]', { servers: [] }, /list of names/],
+    'an empty approval asks': ['approve:', { approve: 'ask' }, /“ask” is used/],
+    'invalid tools allow nothing': ['tools: 5', { tools: [] }, /an empty list is used/],
+    'invalid servers allow none': ['servers: [a, {b: c}]', { servers: [] }, /list of names/],
     'YAML that is broken asks': [
       'approve: auto\nmodel: "x',
       { approve: 'ask', model: 'x' },
       /not valid YAML/,
     ],
     'a key twice asks, and the first counts': ['approve: auto\napprove: auto', { approve: 'ask' }, /YAML/],
-    'a list is no settings': ['- a\n- b', { approve: 'ask' }, /not a list of settings/],
-    'aliases are not followed': ['model: &a x\nagent: *a', { model: 'x' }, /“agent” is a text/],
-    'a prototype is not touched': ['__proto__: {polluted: 1}', {}, /no setting “__proto__”/],
-    'nor is a constructor': ['constructor: x', {}, /no setting “constructor”/],
+    'a list is not valid': ['- a\n- b', { approve: 'ask' }, /must contain settings/],
+    'aliases are not followed': ['model: &a x\nagent: *a', { model: 'x' }, /“agent” must be text/],
+    'a prototype is not touched': ['__proto__: {polluted: 1}', {}, /Unknown setting “__proto__”/],
+    'nor is a constructor': ['constructor: x', {}, /Unknown setting “constructor”/],
   };
   for (const [name, [yaml, expected, message]] of Object.entries(wrong)) {
     it(name, () => {
@@ -77,7 +77,7 @@ describe('settings of a chat', () => {
     });
   }
 
-  it('says where in the file the problem is, with CRLF too', () => {
+  it('reports the offset in the file, with CRLF too', () => {
     const text = '---\r\nmodel: x\r\ncolour: red\r\n---\r\n# %% user\r\n';
     assert.deepEqual(
       read(text).problems.map(({ offset }) => offset),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
-import { findAssetUses, resolvePath, useAt } from '../../../../src/chat/outline/pointedAt.ts';
+import { findAssetUses, resolvePath, useAt } from '../../../../src/chat/outline/references.ts';
 
 const CHART = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
 const CHAT = `# %% user
@@ -21,7 +21,7 @@ Look at [this](<cmdassets/my notes.txt>) and [that](other/x.txt), see https://ex
 `;
 const uses = findAssetUses(CHAT, parseChat(CHAT));
 
-describe('who speaks of an asset', () => {
+describe('uses of an asset', () => {
   it('is a link or a reference, with its turn and its tool', () => {
     assert.deepEqual(
       uses.map(({ path, turn, tool }) => [path, turn, tool]),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
-import { type Fold, isClosedAtFirst, planFolds, SeenFolds } from '../../../../src/chat/outline/folds.ts';
+import { type Fold, isFoldedInitially, planFolds, SeenFolds } from '../../../../src/chat/outline/folds.ts';
 import { TurnShapes } from '../../../../src/chat/outline/turnShape.ts';
 import { anyChat } from '../anyChat.ts';
 
@@ -55,15 +55,15 @@ describe('the folds of a chat', () => {
   });
 });
 
-describe('what is closed when it is first seen', () => {
+describe('initially folded', () => {
   it('is reasoning, and calls and results that are long', () => {
-    assert.equal(isClosedAtFirst('reasoning', 3), true);
+    assert.equal(isFoldedInitially('reasoning', 3), true);
     for (const kind of ['call', 'result'] as const) {
-      assert.equal(isClosedAtFirst(kind, 15), false);
-      assert.equal(isClosedAtFirst(kind, 16), true);
+      assert.equal(isFoldedInitially(kind, 15), false);
+      assert.equal(isFoldedInitially(kind, 16), true);
     }
     for (const kind of ['settings', 'turn', 'details'] as const) {
-      assert.equal(isClosedAtFirst(kind, 1000), false);
+      assert.equal(isFoldedInitially(kind, 1000), false);
     }
   });
 
@@ -78,19 +78,19 @@ describe('what is closed when it is first seen', () => {
 
   it('is new for a moment, and never again', () => {
     const seen = new SeenFolds();
-    assert.deepEqual(seen.meet([fold(5)], 0, nobody), [fold(5)]);
-    assert.deepEqual(seen.meet([fold(5), fold(30)], 1000, nobody), [fold(5), fold(30)]);
-    assert.deepEqual(seen.meet([fold(5), fold(30)], 2000, nobody), [fold(30)]);
-    assert.deepEqual(seen.meet([fold(5), fold(30)], 3000, nobody), []);
+    assert.deepEqual(seen.takeNew([fold(5)], 0, nobody), [fold(5)]);
+    assert.deepEqual(seen.takeNew([fold(5), fold(30)], 1000, nobody), [fold(5), fold(30)]);
+    assert.deepEqual(seen.takeNew([fold(5), fold(30)], 2000, nobody), [fold(30)]);
+    assert.deepEqual(seen.takeNew([fold(5), fold(30)], 3000, nobody), []);
   });
 
-  it('is not what the cursor is in, nor when the cursor has left it', () => {
+  it('does not include the fold at the cursor, even after the cursor has left it', () => {
     const seen = new SeenFolds();
     assert.deepEqual(
-      seen.meet([fold(5), fold(30)], 0, ({ start }) => start === 5),
+      seen.takeNew([fold(5), fold(30)], 0, ({ start }) => start === 5),
       [fold(30)],
     );
-    assert.deepEqual(seen.meet([fold(5), fold(30)], 1, nobody), [fold(30)]);
+    assert.deepEqual(seen.takeNew([fold(5), fold(30)], 1, nobody), [fold(30)]);
   });
 
   const moves: Record<string, [changes: ReturnType<typeof change>[], start: number]> = {
@@ -107,17 +107,17 @@ describe('what is closed when it is first seen', () => {
   for (const [name, [changes, start]] of Object.entries(moves)) {
     it(name, () => {
       const seen = new SeenFolds();
-      seen.meet([fold(10)], 0, nobody);
-      seen.move(changes);
-      assert.deepEqual(seen.meet([fold(start)], 5000, nobody), []);
+      seen.takeNew([fold(10)], 0, nobody);
+      seen.applyChanges(changes);
+      assert.deepEqual(seen.takeNew([fold(start)], 5000, nobody), []);
     });
   }
 
   it('is new when it was replaced', () => {
     const seen = new SeenFolds();
-    seen.meet([fold(10)], 0, nobody);
-    seen.move([change(5, 20, 'x'.repeat(20))]);
-    assert.deepEqual(seen.meet([fold(10)], 5000, nobody), [fold(10)]);
+    seen.takeNew([fold(10)], 0, nobody);
+    seen.applyChanges([change(5, 20, 'x'.repeat(20))]);
+    assert.deepEqual(seen.takeNew([fold(10)], 5000, nobody), [fold(10)]);
   });
 });
 

@@ -8,11 +8,11 @@ import { anyChat, anyEdits, editText } from '../anyChat.ts';
 
 describe('the outline of a chat', () => {
   const cases: Record<string, [text: string, expected: string]> = {
-    'says who and the first words': [
+    'shows the role and the first words': [
       '# %% user\nPlot the **sales** in [sales.csv](a.csv)\nplease\n\n# %% assistant\nHere.\n',
       'user: Plot the sales in sales.csv\nassistant: Here.',
     ],
-    'has a turn that says nothing': ['# %% user\n\n', 'user: '],
+    'includes an empty turn': ['# %% user\n\n', 'user: '],
     'has text above the first marker as the user’s': [
       'Hello\n\n# %% assistant\nYes',
       'user: Hello\nassistant: Yes',
@@ -21,7 +21,7 @@ describe('the outline of a chat', () => {
       `# %% assistant\n<!-- a\nb -->\n<details><summary>Reasoning</summary>\n\n\`\`\`\`reasoning\n# No\n\`\`\`\`\n\n</details>\n\n---\nYes <!-- c -->indeed\n`,
       'assistant: Yes indeed',
     ],
-    'names a reply without words by its calls, and has the calls in it': [
+    'names a reply without text by its calls, with the calls as children': [
       '# %% assistant\n```tool_call a.b c1\n{"x": 1}\n```\n\n```tool_call a.c\n```\n',
       'assistant: a.b, a.c\n  call: a.b c1 {"x": 1}\n  call: a.c',
     ],
@@ -55,7 +55,7 @@ describe('the outline of a chat', () => {
     );
   });
 
-  it('is the same when only what was edited is read', () => {
+  it('is the same after incremental parsing', () => {
     fc.assert(
       fc.property(anyChat, anyEdits, (start, edits) => {
         const reader = new ChatReader();

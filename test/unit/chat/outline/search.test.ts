@@ -26,9 +26,9 @@ describe('searching a chat', () => {
         'user: Plot the sales of Lisbon.',
       ],
     ],
-    'wants all words in one turn': ['SALES lisbon', ['user: Plot the sales of Lisbon.']],
-    'takes parts of words': ['ort', ['user: And the SALES of Porto?']],
-    'takes a word of the title for found': ['numbers porto', ['user: And the SALES of Porto?']],
+    'requires all words in one turn': ['SALES lisbon', ['user: Plot the sales of Lisbon.']],
+    'matches parts of words': ['ort', ['user: And the SALES of Porto?']],
+    'counts words of the title as found': ['numbers porto', ['user: And the SALES of Porto?']],
     'finds a title': ['numbers', ['title: ']],
     'finds nothing in comments': ['secret', []],
     'finds nothing that is not there': ['porto lisbon', []],
@@ -43,7 +43,7 @@ describe('searching a chat', () => {
     });
   }
 
-  it('says where the match is', () => {
+  it('reports the offset of the match', () => {
     const [hit] = hits('porto');
     assert.equal(CHAT.slice(hit?.offset).startsWith('Porto?'), true);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { chatTitle, summarizeChat } from '../../../../src/chat/outline/title.ts';
 
-describe('what a list says of a chat', () => {
+describe('the summary of a chat', () => {
   const cases: Record<string, [text: string, expected: string | undefined]> = {
     'its own title': ['---\ntitle: Sales\n---\n# %% user\nPlot it\n', 'Sales'],
     'its first words': ['# %% user\nPlot **it**\n', 'Plot it'],

@@ -27,13 +27,13 @@ describe('a title', () => {
       '`a.ts`, line 3:\n\n```ts\nlet a;\n```\n\n',
       'a.ts, line 3:',
     ],
-    'is nothing without words': ['!!! ---\n', undefined],
+    'is undefined without words': ['!!! ---\n', undefined],
   };
   for (const [name, [body, expected]] of Object.entries(cases)) {
     it(name, () => assert.equal(titleFor(`# %% system\nno\n# %% user\n${body}`), expected));
   }
 
-  it('is of the first turn that has words', () => {
+  it('is from the first turn with words', () => {
     assert.equal(titleFor('# %% user\n\n# %% assistant\nno\n# %% user\nyes\n'), 'yes');
     assert.equal(titleFor('# %% assistant\nno\n'), undefined);
   });

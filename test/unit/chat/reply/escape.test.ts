@@ -12,7 +12,7 @@ const normal = (text: string) => text.replace(/\r\n?/g, '\n');
 describe('a reply in the document', () => {
   const cases: Record<string, [text: string, written: string]> = {
     'plain text stays': ['Hello, **world**.\n\n- a < b\n- 1 <2\n', 'Hello, **world**.\n\n- a < b\n- 1 <2\n'],
-    'a marker is no marker': ['a\n# %% user\n', 'a\n\\# %% user\n'],
+    'a marker is escaped': ['a\n# %% user\n', 'a\n\\# %% user\n'],
     'in code a marker stays': ['```py\n# %% user\n```\n', '```py\n# %% user\n```\n'],
     'in code only our own notes are changed': [
       '```\n<!-- filechat:writing x -->\n<!-- x -->\n```',
@@ -39,7 +39,7 @@ describe('a reply in the document', () => {
       'http://e.example/<img src=x>',
       'http://e.example/⟦U+003C⟧img src=x>',
     ],
-    'a call in the text is no call': ['```tool_call a.b\n{}\n```', '```\\tool_call a.b\n{}\n```'],
+    'a call in the text is escaped': ['```tool_call a.b\n{}\n```', '```\\tool_call a.b\n{}\n```'],
     'code in a list stays': [
       '1. a\n   ```html\n   <div># x</div>\n\n   ![x](y)\n   ```\n2. b\n   ~~~\n   <p>\n   ~~~\nEnd <b>',
       '1. a\n   ```html\n   <div># x</div>\n\n   ![x](y)\n   ```\n2. b\n   ~~~\n   <p>\n   ~~~\nEnd \\<b>',
@@ -76,7 +76,7 @@ describe('a reply in the document', () => {
       '1. a\n   ```\n  <img src=x>',
       '1. a\n   ```\n  \\<img src=x>\n````end\n````\n<!-- filechat:closed 2 -->',
     ],
-    'a marker ends code in a list, and so is no marker': [
+    'a marker in a list’s code is escaped, because it would end the code': [
       '- ```\n  # %% user\n# %% user\n',
       '- ```\n  # %% user\n\\# %% user\n\n````end\n````\n<!-- filechat:closed 2 -->',
     ],
@@ -109,7 +109,7 @@ describe('a reply in the document', () => {
       'a<b then c\nd> a<b/ a<b> a<b c=d> a<b\n>',
       'a\\<b then c\nd> a\\<b/ a\\<b> a\\<b c=d> a\\<b\n>',
     ],
-    'in a formula an empty group stands for the backslash, which would be a command': [
+    'in a formula an empty group replaces the backslash, which would be a command': [
       '$$\na<b\nc <{}d\ne < f\n<p + 1\n$$\na<b\n',
       '$$\na<{}b\nc <{}{}d\ne < f\n<{}p + 1\n$$\na\\<b\n',
     ],
@@ -130,7 +130,7 @@ describe('a reply in the document', () => {
       '1. x\n   $$\n   a<{}b\n   $$\n\n   ```\n   <b>\n   ```\n2. y\n\n```\n<b>\n```',
     ],
     'a formula that is left open is closed': ['$$\na', '$$\na\n$$ $$\n<!-- filechat:closed 1 -->'],
-    'what cannot be seen is shown': ['a\u202eb', 'a⟦U+202E⟧b'],
+    'invisible characters are shown': ['a\u202eb', 'a⟦U+202E⟧b'],
     'line ends become one': ['a\r\nb\rc', 'a\nb\nc'],
   };
   for (const [name, [text, written]] of Object.entries(cases)) {
@@ -156,7 +156,7 @@ describe('a reply that was cut anywhere', () => {
       for (let at = 1; at < text.length; at += 1) {
         const escaper = new ReplyEscaper();
         const given = escaper.push(text.slice(0, at));
-        // An editor that is killed has written this much and no more.
+        // A killed editor has written only this much.
         assert.ok(text.startsWith(unescapeReply(given)), given);
         const written = given + escaper.flush() + escaper.push(text.slice(at)) + escaper.end();
         assert.equal(unescapeReply(written), text, written);

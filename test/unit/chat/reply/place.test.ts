@@ -6,7 +6,7 @@ import {
   closeReply,
   openReply,
   partialReply,
-  type ReplyEnding,
+  type ReplyOutcome,
   reopenReply,
 } from '../../../../src/chat/reply/place.ts';
 import type { TextEdit } from '../../../../src/ports/document.ts';
@@ -63,11 +63,11 @@ describe('a reply goes on', () => {
       'below its marker': [`# %% assistant\n${C}\n`, `# %% assistant\nX\n${C}\n`],
       'in the middle of a word': [`# %% assistant\nab\n${C}\n`, `# %% assistant\nabX\n${C}\n`],
       'on a new line': [`# %% assistant\nab\n\n${C}\n`, `# %% assistant\nab\nX\n${C}\n`],
-      'above what was typed on the cursor’s line': [
+      'above text typed on the cursor’s line': [
         `# %% assistant\nab\nme${C}too\n`,
         `# %% assistant\nabX\nme${C}too\n`,
       ],
-      'while somebody begins code in the turn above': [
+      'while the user types a fence in the turn above': [
         `# %% user\n\`\`\`\n\n# %% assistant\n${C}\n`,
         `# %% user\n\`\`\`\n\n# %% assistant\nX\n${C}\n`,
       ],
@@ -79,7 +79,7 @@ describe('a reply goes on', () => {
     (text) => appendToReply(text, 'k1', 'X'),
   );
 
-  it('as whoever reads the chat again and again has read it', () => {
+  it('with an incremental parser', () => {
     const text = `# %% user\nhi\n\n# %% assistant\nab\n${C}\n`;
     const reader = new ChatReader();
     const read: string[] = [];
@@ -87,7 +87,7 @@ describe('a reply goes on', () => {
       read.push(above);
       return reader.read(above);
     };
-    const ending: ReplyEnding = { kind: 'whole' };
+    const ending: ReplyOutcome = { kind: 'whole' };
     assert.deepEqual(appendToReply(text, 'k1', 'X', readAgain), appendToReply(text, 'k1', 'X'));
     assert.deepEqual(closeReply(text, 'k1', ending, readAgain), closeReply(text, 'k1', ending));
     assert.deepEqual(read, Array(2).fill(text.slice(0, text.indexOf(C))));
@@ -113,16 +113,16 @@ describe('a whole reply', () => {
         `# %% assistant\nab\n\n\n${C}\n\n\n\n# %% user\n`,
         '# %% assistant\nab\n\n# %% user\n',
       ],
-      'without words is an empty turn': [`# %% assistant\n${C}\n`, '# %% assistant\n'],
-      'leaves what was typed below it to the user': [
+      'without text is an empty turn': [`# %% assistant\n${C}\n`, '# %% assistant\n'],
+      'leaves text typed below it to the user': [
         `# %% assistant\nab\n${C}\n  me`,
         '# %% assistant\nab\n\n# %% user\n  me',
       ],
-      'leaves what was typed behind its cursor to the user': [
+      'leaves text typed after its cursor to the user': [
         `# %% assistant\nab\n${C}me\n`,
         '# %% assistant\nab\n\n# %% user\nme\n',
       ],
-      'keeps what was typed beside its cursor': [
+      'keeps text typed beside its cursor': [
         `# %% assistant\nab\nme${C}too\n`,
         '# %% assistant\nab\nmetoo\n',
       ],
@@ -160,7 +160,7 @@ describe('an interrupted reply', () => {
 
   it('gives a reason that stays in its comment', () => {
     const text = `# %% assistant\n${C}\n`;
-    const bad: ReplyEnding = { kind: 'interrupted', reason: 'a --> <b>\n# %% user' };
+    const bad: ReplyOutcome = { kind: 'interrupted', reason: 'a --> <b>\n# %% user' };
     const turns = parseChat(edit(text, closeReply(text, 'k1', bad))).turns;
     assert.deepEqual(
       turns.map((turn) => turn.cut),
@@ -194,7 +194,7 @@ describe('a cut reply is opened again', () => {
         `# %% assistant\n- ~~~\n  a\n~~~~end\n~~~~\n<!-- filechat:closed 2 -->\n${note('code: stopped')}\n`,
         `# %% assistant\n- ~~~\n  a\n${C}\n`,
       ],
-      'with all that somebody has typed between the lines that close its code': [
+      'with everything typed between the lines that close its code': [
         `# %% assistant\n- ~~~\n  a\n~~~~end\n~~~~\nme\n<!-- filechat:closed 2 -->\n${note('code: stopped')}\n`,
         `# %% assistant\n- ~~~\n  a\n~~~~end\n~~~~\nme\n${C}\n`,
       ],
@@ -203,7 +203,7 @@ describe('a cut reply is opened again', () => {
         `# %% assistant\nab\n${C}\n\n# %% user\n`,
       ],
       'with nothing in it': [`# %% assistant\n${note()}\n`, `# %% assistant\n${C}\n`],
-      'above what was typed below': [`# %% assistant\nab\n${note()}\nme\n`, `# %% assistant\nab\n${C}\nme\n`],
+      'above text typed below': [`# %% assistant\nab\n${note()}\nme\n`, `# %% assistant\nab\n${C}\nme\n`],
     },
     (text) => reopenReply(text, 'k1'),
   );
@@ -211,7 +211,7 @@ describe('a cut reply is opened again', () => {
   it('unless it is whole', () => assert.equal(reopenReply('# %% assistant\nab\n', 'k1'), undefined));
 });
 
-describe('what there is of a cut reply', () => {
+describe('reading an interrupted reply', () => {
   const cases: Record<string, [body: string, text: string, endsInCode: boolean]> = {
     'is its text to the last character': ['a <b \\<img>\n\n', 'a <b <img>\n\n', false],
     'is without reasoning and calls': [
@@ -229,7 +229,7 @@ describe('what there is of a cut reply', () => {
     });
   }
 
-  it('does not count when somebody has spoken since', () => {
+  it('does not count if a later turn has text', () => {
     const text = `# %% assistant\na\n${C}\n\n# %% user\nhi\n`;
     assert.equal(partialReply(text), undefined);
     assert.equal(partialReply(text, 'k1')?.text, 'a', 'but whoever writes it may ask by its cursor');

@@ -40,11 +40,11 @@ describe('a reply’s events in the document', () => {
   const cases: Record<string, [events: ModelEvent[], written: string]> = {
     'text is text': [[text('Hel'), text('lo')], 'Hello'],
     'blank lines around a text are dropped': [[text('\n\n'), text('  Hello\n'), text('\n')], '  Hello'],
-    'reasoning stands folded away in a fence': [
+    'reasoning is in a fence inside a folded block': [
       [reasoning('Hm'), reasoning('m'), text('Hello')],
       `<details><summary>Reasoning</summary>\n\n${TICKS}reasoning\nHmm\n${TICKS}\n\n</details>\n\nHello`,
     ],
-    'reasoning without words keeps what the provider wants back': [
+    'hidden reasoning keeps its metadata': [
       [reasoning(''), metadata({ p: { s: '--' } })],
       '<!-- filechat:metadata {"of":"811c9dc5","p":{"s":"\\u002d-"}} -->',
     ],
@@ -52,7 +52,7 @@ describe('a reply’s events in the document', () => {
       [reasoning(''), metadata({ openai: { s: 'x' } }), text('Hello')],
       'Hello',
     ],
-    'hidden reasoning that only calls need stands before the first': [
+    'hidden reasoning that only calls need is written before the first call': [
       [reasoning(''), metadata({ openai: { s: 'x' } }), text('I look.'), call('{}')],
       'I look.\n\n<!-- filechat:metadata {"of":"811c9dc5","openai":{"s":"x"}} -->\n\n```tool_call a.b c1\n{}\n```',
     ],
@@ -68,11 +68,11 @@ describe('a reply’s events in the document', () => {
       [call('{"x": \n````')],
       '`````tool_call a.b c1\n{"x": \n````\n`````',
     ],
-    'metadata stands below its part': [
+    'metadata is below its part': [
       [text('a'), metadata({ p: { s: 1 } }), call('{}', { metadata: { p: { t: 2 } } })],
       'a\n<!-- filechat:metadata {"p":{"s":1}} -->\n\n```tool_call a.b c1\n{}\n```\n<!-- filechat:metadata {"p":{"t":2}} -->',
     ],
-    'metadata of no text says so': [
+    'metadata without text is marked': [
       [call('{}'), metadata({ p: { s: 1 } })],
       '```tool_call a.b c1\n{}\n```\n\n<!-- filechat:metadata {"of":"","p":{"s":1}} -->',
     ],
@@ -84,7 +84,7 @@ describe('a reply’s events in the document', () => {
       [text('- ```\n  a'), call('{}')],
       '- ```\n  a\n````end\n````\n<!-- filechat:closed 2 -->\n\n```tool_call a.b c1\n{}\n```',
     ],
-    'what cannot be seen is spelt in arguments': [
+    'invisible characters in arguments are escaped': [
       [call('{"x": "\u202e"}')],
       '```tool_call a.b c1\n{"x": "\\u202e"}\n```',
     ],
@@ -97,14 +97,14 @@ describe('a reply’s events in the document', () => {
 describe('a reply that is cut', () => {
   const cases: Record<string, [events: ModelEvent[], addition: string, closeFence?: string]> = {
     'keeps the end of its text': [[text('a `b \n\n')], 'a `b \n\n'],
-    'says how its code is closed': [[text('~~~\na\n')], '~~~\na\n', '~~~'],
-    'says how its formula is closed': [[text('$$\na')], '$$\na', '$$ $$\n<!-- filechat:closed 1 -->'],
-    'says again a fence that has only begun': [[text('a\n``')], 'a\n'],
-    'says again a fence that may be longer': [[text('a\n~~~')], 'a\n'],
-    'says again a fence in a list': [[text('- a\n  > ```')], '- a\n  > '],
+    'returns how to close its code': [[text('~~~\na\n')], '~~~\na\n', '~~~'],
+    'returns how to close its formula': [[text('$$\na')], '$$\na', '$$ $$\n<!-- filechat:closed 1 -->'],
+    'drops an incomplete fence': [[text('a\n``')], 'a\n'],
+    'drops a fence that may be longer': [[text('a\n~~~')], 'a\n'],
+    'drops an incomplete fence in a list': [[text('- a\n  > ```')], '- a\n  > '],
     'keeps backticks within a line': [[text('a ``')], 'a ``'],
     'keeps backticks in code': [[text('````\n```')], '````\n```', '````'],
-    'keeps a half call, which is no call': [
+    'keeps a partial call, which does not run': [
       [text('a'), half('{"x"')],
       'a\n\n```tool_call_partial a__b\n{"x"\n```',
     ],
@@ -142,10 +142,7 @@ describe('reading a reply', () => {
       render([reasoning('abc'), metadata({ p: { s: 1 } })]).replace('abc', 'abd'),
       [{ kind: 'reasoning', text: 'abd', metadata: { p: { s: 1 } }, intact: false }],
     ],
-    'metadata that somebody has broken is a comment': [
-      'a\n<!-- filechat:metadata {"p -->',
-      [{ kind: 'text', text: 'a' }],
-    ],
+    'damaged metadata is a comment': ['a\n<!-- filechat:metadata {"p -->', [{ kind: 'text', text: 'a' }]],
     'a call of chat.md is a call': [
       'a\n\n<tool_call>\n<tool_name>x.y</tool_name>\n</tool_call>\n',
       [
@@ -203,7 +200,7 @@ const anyEvent: fc.Arbitrary<ModelEvent> = fc.oneof(
     .map(([value, has, about]) => call(JSON.stringify(value), has ? { metadata: about } : {})),
 );
 
-/** What the events say, part by part. */
+/** The expected parts of the events. */
 function partsOf(events: readonly ModelEvent[]): readonly unknown[] {
   const parts: {
     kind: string;
@@ -249,7 +246,7 @@ describe('whatever events come', () => {
   it('their texts, reasoning, calls and metadata are read back, in any file', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 8 }), fc.boolean(), (events, crlf) => {
-        // Reasoning without words and without anything to keep is nothing, and divides nothing.
+        // Hidden reasoning without metadata is dropped and separates nothing.
         fc.pre(
           events.every(
             (event, at) =>

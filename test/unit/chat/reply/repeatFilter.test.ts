@@ -56,10 +56,10 @@ describe('a continued reply', () => {
   });
 
   const cutCases: Record<string, [partial: string, incoming: string, kept: string]> = {
-    'in a repetition says it again': ['Hello wonderful world and', 'Hello wonder', ''],
-    'in a repetition of the last words says them again': ['One two three four five', 'three four', ''],
-    'behind a repetition keeps what is new': ['Hello wor', 'Hello world.', 'ld.'],
-    'in its own words keeps them': ['Hello wor', 'ld and', 'ld and'],
+    'in a repetition drops it': ['Hello wonderful world and', 'Hello wonder', ''],
+    'in a repetition of the last words drops them': ['One two three four five', 'three four', ''],
+    'after a repetition keeps new text': ['Hello wor', 'Hello world.', 'ld.'],
+    'in new text keeps it': ['Hello wor', 'ld and', 'ld and'],
   };
   for (const [name, [partial, incoming, kept]] of Object.entries(cutCases)) {
     it(`that is cut ${name}`, () => {
@@ -68,7 +68,7 @@ describe('a continued reply', () => {
     });
   }
 
-  it('loses nothing but what was there', () => {
+  it('drops only repeated text', () => {
     const words = fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' ', '\n'), maxLength: 40 });
     fc.assert(
       fc.property(words, inPieces(words), (partial, pieces) => {

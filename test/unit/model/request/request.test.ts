@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkSum } from '../../../../src/chat/reply/reasoning.ts';
+import { checksum } from '../../../../src/chat/reply/reasoning.ts';
 import { ASSET_HINT } from '../../../../src/model/request/request.ts';
 import { build, call, chat, MemoryAttachments, messages, show } from './requests.ts';
 
@@ -67,7 +67,7 @@ describe('thoughts', () => {
   ];
 
   it('go back as they were signed', async () => {
-    const text = chat('# %% user', 'A', '# %% assistant', ...thought(checkSum('Hm.')), 'B', '# %% user', 'C');
+    const text = chat('# %% user', 'A', '# %% assistant', ...thought(checksum('Hm.')), 'B', '# %% user', 'C');
     assert.match(
       await show(text),
       /assistant\n {2}reasoning: Hm\. \{"anthropic":\{"signature":"s"\}\}\n {2}text: B/,

@@ -1,22 +1,21 @@
+import { endOfLine, startOfLine } from '../../base/lines.ts';
 import type { ToolName } from '../../ports/tools.ts';
-import { turnAt } from '../edits/fork.ts';
 import { readToolName, renderToolName } from '../format/calls.ts';
 import type { Chat, Turn } from '../format/chat.ts';
 import { localLinkAt, localLinks } from '../format/links.ts';
 import { answeredCall } from '../format/nextAction.ts';
-import { turnBody } from '../format/parse.ts';
+import { turnAt, turnBody } from '../format/parse.ts';
 
-/** What stands at a place of a chat, and from where to where. */
-export type PointedAt = { readonly start: number; readonly end: number } & (
+/** A reference at an offset, with its range. */
+export type ChatReference = { readonly start: number; readonly end: number } & (
   | { readonly kind: 'tool'; readonly tool: ToolName }
-  /** One of the patterns of the front matter, such as `charts.*`. */
+  /** A pattern in the front matter, such as `charts.*`. */
   | { readonly kind: 'toolPattern'; readonly pattern: string }
-  /** `target` is a path, decoded. */
   | { readonly kind: 'file'; readonly target: string }
 );
 
-/** The name of a tool, or the link to a file, that an offset is in. Reads no more than one turn. */
-export function pointedAt(text: string, chat: Chat, offset: number): PointedAt | undefined {
+/** The tool name or file link at an offset. Reads at most one turn. */
+export function referenceAt(text: string, chat: Chat, offset: number): ChatReference | undefined {
   const front = chat.frontMatterStart ?? 0;
   if (chat.frontMatter !== undefined && offset < front + chat.frontMatter.length) {
     return patternAt(chat.frontMatter, front, offset);
@@ -26,7 +25,7 @@ export function pointedAt(text: string, chat: Chat, offset: number): PointedAt |
   return toolAt(text, turn, offset) ?? fileAt(text, turn, offset);
 }
 
-function fileAt(text: string, turn: Turn, offset: number): PointedAt | undefined {
+function fileAt(text: string, turn: Turn, offset: number): ChatReference | undefined {
   if (offset < turn.bodyStart) return undefined;
   const link = localLinkAt(turnBody(text, turn), offset - turn.bodyStart);
   if (!link) return undefined;
@@ -34,8 +33,8 @@ function fileAt(text: string, turn: Turn, offset: number): PointedAt | undefined
   return { kind: 'file', target, start: turn.bodyStart + start, end: turn.bodyStart + end };
 }
 
-/** In the first line of a call, or in the marker of a result. */
-function toolAt(text: string, turn: Turn, offset: number): PointedAt | undefined {
+/** On the first line of a call, or on the marker of a result. */
+function toolAt(text: string, turn: Turn, offset: number): ChatReference | undefined {
   const isMarker = turn.role === 'tool' && offset < turn.bodyStart;
   const call = turn.calls.find(({ start, infoEnd }) => start <= offset && offset <= infoEnd);
   const line = isMarker ? turn : call;
@@ -49,12 +48,12 @@ function toolAt(text: string, turn: Turn, offset: number): PointedAt | undefined
 const ITEM = /[^\s,[\]"']+/g;
 
 /** A word in the value of `tools:`, on its line or in the list below it. */
-function patternAt(yaml: string, start: number, offset: number): PointedAt | undefined {
+function patternAt(yaml: string, start: number, offset: number): ChatReference | undefined {
   const at = offset - start;
   const keys = [...yaml.matchAll(/^([A-Za-z]\w*):/gm)];
   const key = keys.findLast(({ index }) => index <= at);
   if (key?.[1] !== 'tools' || at < key.index + key[0].length) return undefined;
-  const lineStart = yaml.lastIndexOf('\n', at - 1) + 1;
+  const lineStart = startOfLine(yaml, at);
   const lineEnd = yaml.indexOf('\n', at);
   const line = yaml.slice(lineStart, lineEnd < 0 ? yaml.length : lineEnd);
   const word = wordAt(line.replace(/(?:^|\s)#.*$/, ''), at - lineStart, ITEM);
@@ -72,11 +71,10 @@ function wordAt(line: string, at: number, pattern: RegExp) {
   return undefined;
 }
 
-/** A place in a chat that speaks of a file in an assets folder. */
+/** A reference to a file in an assets folder. */
 export interface AssetUse {
-  /** The target as the link has it, decoded; of an `asset:` reference, its name within the assets folder. */
+  /** The decoded link target, or for an `asset:` reference its path in the assets folder. */
   readonly path: string;
-  /** In the chat's text. */
   readonly offset: number;
   readonly turn: number;
   readonly tool?: string;
@@ -85,7 +83,7 @@ export interface AssetUse {
 const ASSET_FOLDER = 'cmdassets';
 const REFERENCE = /\basset:([^\s"'`<>()[\]{},]+)/g;
 
-/** Where a chat speaks of assets, by links and by `asset:` references, in its order. */
+/** All links and `asset:` references to assets, in order. */
 export function findAssetUses(text: string, { turns }: Pick<Chat, 'turns'>): readonly AssetUse[] {
   return turns.flatMap((turn, index) => usesOfTurn(text, turn, index + 1));
 }
@@ -107,23 +105,22 @@ function usesOfTurn(text: string, turn: Turn, number: number): readonly AssetUse
   return [...linked, ...referred].sort((a, b) => a.offset - b.offset);
 }
 
-/** Only a tool's own turn says where a file comes from; others merely speak of it. */
+/** Only a result says which tool created a file; other turns merely mention it. */
 function toolOf(turn: Turn): { readonly tool?: string } {
   if (turn.role !== 'tool') return {};
   const { server, tool } = answeredCall(turn);
   return server !== undefined && tool !== undefined ? { tool: renderToolName({ server, tool }) } : {};
 }
 
-/** The use that the cursor is at: the last that begins before it on its line, or else the first there. */
+/** The last use that begins before the cursor on its line, otherwise the first one there. */
 export function useAt(text: string, uses: readonly AssetUse[], offset: number): AssetUse | undefined {
-  const start = text.lastIndexOf('\n', offset - 1) + 1;
-  const next = text.indexOf('\n', offset);
-  const end = next < 0 ? text.length : next;
+  const start = startOfLine(text, offset);
+  const end = endOfLine(text, offset);
   const onLine = uses.filter((use) => start <= use.offset && use.offset <= end);
   return onLine.findLast((use) => use.offset <= offset) ?? onLine[0];
 }
 
-/** The path that a link from a file in this folder leads to; both are paths of addresses, with forward slashes. */
+/** Resolves a link target against a folder; both are URL paths with forward slashes. */
 export function resolvePath(folder: string, target: string): string {
   const path = target.replaceAll('\\', '/').replace(/^[A-Z](?=:\/)/, (drive) => drive.toLowerCase());
   const whole = /^(?:\/|[A-Za-z]:\/)/.test(path) ? path : `${folder}/${path}`;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
-import { pointedAt } from '../../../../src/chat/outline/pointedAt.ts';
+import { referenceAt } from '../../../../src/chat/outline/references.ts';
 
-/** The text with `|` where the pointer is → what stands there, with the words that it covers. */
+/** `|` marks the pointer. Returns the reference there, with the text that it covers. */
 function pointed(marked: string): string | undefined {
   const offset = marked.indexOf('|');
   const text = marked.replace('|', '');
-  const found = pointedAt(text, parseChat(text), offset);
+  const found = referenceAt(text, parseChat(text), offset);
   if (!found) return undefined;
   const covered = text.slice(found.start, found.end);
   const what =
@@ -19,7 +19,7 @@ function pointed(marked: string): string | undefined {
   return `${found.kind} ${what} <${covered}>`;
 }
 
-describe('what stands at a place of a chat', () => {
+describe('the reference at an offset', () => {
   const cases: readonly [name: string, text: string, expected: string | undefined][] = [
     ['the tool of a call', '# %% user\n```tool_call a.b|ar c1\n{}\n```\n', 'tool a bar <a.bar>'],
     ['the id of a call is no tool', '# %% user\n```tool_call a.bar c|1\n{}\n```\n', undefined],

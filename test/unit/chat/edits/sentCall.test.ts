@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { assignCallId, fillToolResult } from '../../../../src/chat/edits/append.ts';
 import {
   markSent,
-  removeLeftMark,
   removeSentMark,
+  removeStaleMark,
   unansweredCalls,
 } from '../../../../src/chat/edits/sentCall.ts';
 
@@ -38,7 +38,7 @@ describe('a call that was sent', () => {
     'has its result': [`# %% user\n${CALL('c1')}${SENT('c1')}${RESULT('c1')}`, '', ''],
     'is marked outside of code only': [`# %% user\n${CALL('c1')}\`\`\`\n${SENT('c1')}\`\`\`\n`, 'c1', ''],
     'is not marked by a comment around the mark': [`# %% user\n${CALL('c1')}<!--\n${SENT('c1')}`, 'c1', ''],
-    'is not marked by what a tool says': [`# %% user\n${CALL('c1')}${RESULT('c0')}${SENT('c1')}`, 'c1', ''],
+    'is not marked by tool output': [`# %% user\n${CALL('c1')}${RESULT('c0')}${SENT('c1')}`, 'c1', ''],
   };
   for (const [rule, [text, pending, unanswered]] of Object.entries(cases)) {
     it(rule, () => {
@@ -70,9 +70,9 @@ describe('a call that was sent', () => {
     const text = `# %% assistant\n${CALL('c1')}${SENT('c1')}`;
     const filled = applyEdit(text, fillToolResult(text, b('c1'), 'x'));
     assert.deepEqual(unansweredCalls(filled), []);
-    const clean = applyEdit(filled, removeLeftMark(filled));
+    const clean = applyEdit(filled, removeStaleMark(filled));
     assert.equal(clean, `# %% assistant\n${CALL('c1')}\n# %% tool a.b c1\nx\n`);
-    assert.equal(removeLeftMark(clean), undefined);
+    assert.equal(removeStaleMark(clean), undefined);
   });
 
   it('may have any id', () => {
