@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { hasCode } from '../base/errors.ts';
+import { ASSET_FOLDER } from '../base/names.ts';
 import { describeSize } from '../base/size.ts';
 import { isTextType } from '../media/table.ts';
 import type { AttachedFile, AttachmentSource, FileReference, FileSource, FoundFile } from '../ports/files.ts';
-
 import {
   explained,
   FileChanged,
@@ -16,7 +16,6 @@ import {
   readPieces,
   readWhole,
 } from './confined.ts';
-import { ASSET_FOLDER } from './names.ts';
 
 export interface FolderAttachmentsOptions {
   /** The folder of the chat, from which relative targets count. */

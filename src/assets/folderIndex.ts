@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { constants, lstat as lstatCallback } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readAssetName } from '../base/names.ts';
 import type { AssetBytes, NewAsset } from '../ports/results.ts';
-
-import { readAssetName } from './names.ts';
 
 /** Beyond this many files some bytes may be stored twice rather than looked for. */
 const MAX_KNOWN = 50_000;

@@ -1,7 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { lookAt, readWhole } from '../../assets/confined.ts';
-import { ASSET_FOLDER, readAssetName } from '../../assets/names.ts';
+import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
 import { describeSize } from '../../base/size.ts';
 import { commentsOfChat, textOutside } from '../../chat/format/chatComments.ts';
 import type { Asset } from '../../ports/results.ts';

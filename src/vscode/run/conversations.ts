@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { FolderAttachments, readAgentFile } from '../../assets/chatFiles.ts';
-import { ASSET_FOLDER } from '../../assets/names.ts';
+import { ASSET_FOLDER } from '../../base/names.ts';
 import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
 import { ChatConversation } from '../../model/request/conversation.ts';
 import type { AttachmentSource } from '../../ports/files.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FolderAttachments } from '../../../src/assets/chatFiles.ts';
-import { ASSET_FOLDER, assetName } from '../../../src/assets/names.ts';
+import { ASSET_FOLDER, assetName } from '../../../src/base/names.ts';
 import { renderMarker } from '../../../src/chat/format/marker.ts';
 import { estimateRequest } from '../../../src/model/request/estimate.ts';
 import { buildRequest } from '../../../src/model/request/request.ts';

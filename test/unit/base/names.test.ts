@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findUnlinked } from '../../../src/assets/names.ts';
+import { findUnlinked } from '../../../src/base/names.ts';
 
 const NAME = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
 
