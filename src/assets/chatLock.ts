@@ -11,29 +11,30 @@ export interface ChatLock {
   release(): Promise<void>;
 }
 
-/** Who runs the chat, as the end of a sentence: `VS Code (process 42, since 09:30:12)`. */
 export interface ChatLocked {
+  /** `VS Code (process 42, since 09:30:12)` */
   readonly holder: string;
 }
 
 export interface LockOptions {
-  /** What this program is called where another one tells that the chat is taken. */
+  /** The name of this program, which other programs show to the user. */
   readonly who?: string;
   /** For tests. */
   readonly folder?: string;
 }
 
-/** One run a chat at a time, whichever window or command line it is in. Rejects when there is no place for locks. */
+/** Allows one run per chat across all windows and command lines. Rejects when locks cannot be stored. */
 export async function acquireLock(path: string, options: LockOptions = {}): Promise<ChatLock | ChatLocked> {
   return acquireLockOn(await realPath(path), options);
 }
 
-/** The same for a chat that is on no disk, by any text that tells it from others. */
+/** For a chat that is not on a disk: `chat` is any unique text. */
 export async function acquireLockOn(chat: string, options: LockOptions = {}): Promise<ChatLock | ChatLocked> {
   const { who = 'Filechat', folder = lockFolder() } = options;
   await makePrivate(folder);
   const key = createHash('sha256').update(chat).digest('hex').slice(0, 40);
-  const mine: Held = { who, token: randomUUID(), since: Date.now(), ...(await ownMark()) };
+  const start = await processStart(process.pid);
+  const mine: Held = { who, token: randomUUID(), since: Date.now(), pid: process.pid, start };
   const written = join(folder, `${key}.${mine.pid}-${mine.token}.tmp`);
   await writeFile(written, JSON.stringify(mine), { flag: 'wx', mode: 0o600 });
   try {
@@ -45,32 +46,31 @@ export async function acquireLockOn(chat: string, options: LockOptions = {}): Pr
 
 interface Held extends ProcessMark {
   readonly who: string;
-  /** Never the same twice. */
+  /** Unique. */
   readonly token: string;
   readonly since: number;
 }
 
-interface Taking {
+interface Candidate {
   readonly folder: string;
   readonly key: string;
-  /** A whole file of ours that gets the lock's name. */
+  /** A complete lock file under a temporary name. */
   readonly written: string;
   readonly token: string;
 }
 
 /**
- * The lock of a chat is the file that its key names. One whose process is dead is followed by one that is named
- * after it: of all who find it dead, only one can create that name. Whoever has done so puts a lock of its own in the
- * place of the first one and removes the others. A process that comes late to one of the removed names finds, when it
- * looks again from the first one, that its lock does not count.
+ * The lock of a chat is the file KEY.lock. If its process is dead, the successor is KEY-TOKEN.lock, named after the
+ * token in the dead lock: of all processes that see the dead lock, only one can create that file. The winner replaces
+ * KEY.lock by its own lock and removes the successors. A process that creates one of the removed names too late notices
+ * this when it follows the chain from KEY.lock again.
  */
-async function takeFirstFree(taking: Taking): Promise<ChatLock | ChatLocked> {
-  const { folder, key, written, token } = taking;
+async function takeFirstFree({ folder, key, written, token }: Candidate): Promise<ChatLock | ChatLocked> {
   for (;;) {
     const place = await findPlace(folder, key);
     if ('holder' in place) return place;
     const file = fileOf(folder, place.free);
-    // A link is made only where there is nothing, and what it leads to is whole already.
+    // `link` fails if the name exists, and the linked file is complete.
     if (!(await createLink(written, file))) continue;
     if (place.free !== key) {
       const found = await findPlace(folder, key);
@@ -85,7 +85,7 @@ async function takeFirstFree(taking: Taking): Promise<ChatLock | ChatLocked> {
   }
 }
 
-/** Follows the dead locks to the one that counts: that of a living process, or a name that is free. */
+/** Follows the chain of dead locks to the lock of a running process or to a free name. */
 async function findPlace(
   folder: string,
   key: string,
@@ -97,14 +97,14 @@ async function findPlace(
     if (held === 'gone') return { free: name };
     if (held === 'unreadable') return { holder: `an unknown program (its lock is ${file})` };
     if (await isRunning(held)) return { holder: describe(held), token: held.token };
-    // It may have released its lock before it ended.
+    // The process may have released its lock before it ended.
     const left = await readHeld(file);
     const same = typeof left === 'object' && left.token === held.token;
     name = same ? `${key}-${held.token}` : key;
   }
 }
 
-/** Only whoever has the lock may do this. */
+/** Only the holder of the lock may call this. */
 async function removeDeadLocks(folder: string, key: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const pid = /^\.(\d{1,10})-[\w-]+\.tmp$/.exec(name.startsWith(key) ? name.slice(key.length) : '')?.[1];
@@ -130,7 +130,7 @@ async function createLink(from: string, to: string): Promise<boolean> {
 }
 
 function hold(file: string): ChatLock {
-  // A process that ends on its own tidies up; of one that is killed, the next one sees that it is dead.
+  // A killed process leaves its lock behind; the next process detects that it is dead.
   const removeNow = () => rmSync(file, { force: true });
   process.once('exit', removeNow);
   return {
@@ -160,11 +160,7 @@ function describe({ who, pid, since }: Held): string {
   return `${who} (process ${pid}, since ${new Date(since).toLocaleTimeString('en', { hour12: false })})`;
 }
 
-async function ownMark(): Promise<ProcessMark> {
-  return { pid: process.pid, start: await processStart(process.pid) };
-}
-
-/** As far as it is there: a new chat may be meant for folders that are still to be made. */
+/** Resolves the existing part of the path: the folders of a new chat may not exist yet. */
 async function realPath(path: string): Promise<string> {
   const whole = resolve(path);
   return realpath(whole).catch(async (error: unknown) => {
@@ -173,31 +169,30 @@ async function realPath(path: string): Promise<string> {
   });
 }
 
-/** One for each user, because the temporary folder may belong to all. */
+/** One per user, because the temporary folder may be shared. */
 function lockFolder(): string {
   const user =
     process.getuid?.() ?? createHash('sha256').update(userInfo().username).digest('hex').slice(0, 8);
   return join(tmpdir(), `filechat-locks-${user}`);
 }
 
-/** Somebody else could have made it first, to watch or to forge the locks. */
+/** Refuses a folder that another user can read or write: that user could forge locks. */
 async function makePrivate(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const found = await lstat(folder);
   const own = process.getuid?.();
   const foreign = own !== undefined && (found.uid !== own || (found.mode & 0o077) !== 0);
   if (found.isDirectory() && !foreign) return;
-  throw new Error(`The folder of the locks, ${folder}, is not yours alone. Remove it and run again.`);
+  throw new Error(`The lock folder ${folder} is a link or accessible to other users. Remove it and run again.`);
 }
 
-/** A process, told from a later one that got the same number. */
 interface ProcessMark {
   readonly pid: number;
-  /** When it was started, in the system's own words; empty where the system does not say. */
+  /** The start time in the system's format, because process ids are reused; empty if it is not known. */
   readonly start: string;
 }
 
-/** Whether that very process is alive. In doubt it is: two runs are worse than a question. */
+/** Returns true when unsure: a needless prompt is better than two concurrent runs. */
 async function isRunning({ pid, start }: ProcessMark): Promise<boolean> {
   if (!hasPid(pid)) return false;
   const now = start === '' ? '' : await processStart(pid);
@@ -218,12 +213,12 @@ function hasPid(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It is there, and belongs to somebody else.
+    // The process exists and belongs to another user.
     return hasCode(error, 'EPERM');
   }
 }
 
-/** The 22nd field, in ticks since the system was started; the second is a name that may hold spaces and brackets. */
+/** The 22nd field, in ticks since boot. The second field is a name that may contain spaces and parentheses. */
 async function startInProc(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

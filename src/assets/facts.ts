@@ -3,19 +3,18 @@ import { soundSeconds } from '../media/duration.ts';
 import { type ImageSize, imageSize } from '../media/imageSize.ts';
 import { lookAt } from './confined.ts';
 
-/** What a file is, from its first and last bytes. */
 export interface FileFacts {
   readonly mimeType: string;
   readonly size: number;
   readonly changed: Date;
   readonly pixels?: ImageSize | undefined;
-  /** How long a sound or a film lasts. */
+  /** The duration of audio or video. */
   readonly seconds?: number | undefined;
 }
 
 const TAIL_BYTES = 64 * 1024;
 
-/** `path` is the real one of a file that may be read. */
+/** Reads only the head and the tail. `path` is a real path that may be read. */
 export async function readFacts(path: string): Promise<FileFacts> {
   const { stats, size, head, mimeType } = await lookAt(path);
   const changed = new Date(Number(stats.mtimeMs));

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { FolderAttachments, type FolderAttachmentsOptions } from '../../../src/assets/chatFiles.ts';
+import { type ChatAttachmentsOptions, chatAttachments } from '../../../src/assets/chatFiles.ts';
 import { needsFifos, needsSymlinks } from '../../windows/needs.ts';
 
 const PNG = Buffer.from(
@@ -35,9 +35,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(top, { recursive: true, force: true }));
 
-const find = (target: string, options: Partial<FolderAttachmentsOptions> = {}) =>
-  new FolderAttachments({ folder: chats, roots: [join(top, 'work')], ...options }).find(target);
-const read = async (target: string, options?: Partial<FolderAttachmentsOptions>) =>
+const find = (target: string, options: Partial<ChatAttachmentsOptions> = {}) =>
+  chatAttachments({ folder: chats, roots: [join(top, 'work')], ...options }).find(target);
+const read = async (target: string, options?: Partial<ChatAttachmentsOptions>) =>
   Buffer.from(await (await find(target, options)).read()).toString();
 
 describe('a link finds', () => {
@@ -124,7 +124,7 @@ describe('outside of the roots', () => {
     symlinkSync(join(top, 'outside', 'secret.txt'), join(chats, 'inside.txt'));
     const asked: string[] = [];
     const mayRead = async (path: string) => asked.push(path) > 0;
-    const source = new FolderAttachments({ folder: chats, roots: [chats], mayRead });
+    const source = chatAttachments({ folder: chats, roots: [chats], mayRead });
     assert.equal((await source.find('inside.txt')).size, 6);
     assert.equal((await source.find('../../outside/secret.txt')).size, 6);
     assert.deepEqual(asked, [join(top, 'outside', 'secret.txt')]);

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { FolderFiles, type FolderFilesOptions, isAllowedType } from '../../../src/assets/chatFiles.ts';
+import { type ChatFilesOptions, chatFiles, isAllowedType } from '../../../src/assets/chatFiles.ts';
 import type { FileReference } from '../../../src/ports/files.ts';
 
 import { needsFifos, needsModes, needsSymlinks } from '../../windows/needs.ts';
@@ -40,14 +40,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(top, { recursive: true, force: true }));
 
-const source = (options: Partial<FolderFilesOptions> = {}) =>
-  new FolderFiles({
+const source = (options: Partial<ChatFilesOptions> = {}) =>
+  chatFiles({
     folder: chats,
     roots: [join(top, 'work')],
     limits: () => ({ maxAssetBytes: 1000 }),
     ...options,
   });
-const find = (reference: FileReference, options?: Partial<FolderFilesOptions>) =>
+const find = (reference: FileReference, options?: Partial<ChatFilesOptions>) =>
   source(options).find(reference, 'bytes');
 
 describe('finding a file', () => {
