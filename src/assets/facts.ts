@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { soundSeconds } from '../media/duration.ts';
+import { durationSeconds } from '../media/duration.ts';
 import { type ImageSize, imageSize } from '../media/imageSize.ts';
 import { lookAt } from './confined.ts';
 
@@ -22,7 +22,7 @@ export async function readFacts(path: string): Promise<FileFacts> {
   if (mimeType.startsWith('image/')) return { ...facts, pixels: imageSize(head) };
   if (!/^(?:audio|video)\//.test(mimeType)) return facts;
   const tail = size <= head.length ? head : await readTail(path, size);
-  return { ...facts, seconds: soundSeconds({ head, tail, size }) };
+  return { ...facts, seconds: durationSeconds({ head, tail, size }) };
 }
 
 async function readTail(path: string, size: number): Promise<Uint8Array> {

@@ -1,11 +1,9 @@
-/** How large a picture says it is, read from its first bytes: enough to keep a bomb out of a preview. */
-
 export interface ImageSize {
   readonly width: number;
   readonly height: number;
 }
 
-/** The size of a PNG, GIF, JPEG or WebP; nothing for other formats or when the head ends too early. */
+/** The size of a PNG, GIF, JPEG or WebP; undefined for other formats or if the head is too short. */
 export function imageSize(head: Uint8Array): ImageSize | undefined {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   try {
@@ -14,15 +12,15 @@ export function imageSize(head: Uint8Array): ImageSize | undefined {
       if (size) return size;
     }
   } catch (error) {
-    // A DataView throws where the head ends.
+    // A DataView throws a RangeError at the end of the head.
     if (!(error instanceof RangeError)) throw error;
   }
   return undefined;
 }
 
 /**
- * Whether bytes begin as a PNG and never end as one. Of a long file only the last bytes are known: there the
- * end is looked for in them; in memory the chunks are followed, so that something behind the end does no harm.
+ * Whether a PNG is truncated. With the tail of a long file, searches it for the end marker; without, follows the chunks,
+ * so that trailing data is ignored.
  */
 export function isCutPng(head: Uint8Array, tail?: Uint8Array): boolean {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
@@ -31,7 +29,7 @@ export function isCutPng(head: Uint8Array, tail?: Uint8Array): boolean {
 }
 
 const PNG_HEAD_BYTES = 8;
-/** Where width and height end. */
+/** After width and height. */
 const PNG_HEADER_END = 24;
 const CHUNK_FRAME_BYTES = 12;
 
@@ -42,7 +40,6 @@ function reachesEnd(view: DataView): boolean {
   return false;
 }
 
-/** With its header: bytes that only begin like one say nothing about their size or their end. */
 function isPng(view: DataView): boolean {
   const begins =
     view.byteLength >= PNG_HEADER_END && view.getUint32(0) === 0x89504e47 && view.getUint32(4) === 0x0d0a1a0a;
@@ -58,7 +55,6 @@ function gifSize(view: DataView): ImageSize | undefined {
   return { width: view.getUint16(6, true), height: view.getUint16(8, true) };
 }
 
-/** Follows the segments up to the one that starts a frame. */
 function jpegSize(view: DataView): ImageSize | undefined {
   if (view.getUint16(0) !== 0xffd8) return undefined;
   for (let at = 2; view.getUint8(at) === 0xff; ) {
@@ -70,7 +66,7 @@ function jpegSize(view: DataView): ImageSize | undefined {
   return undefined;
 }
 
-/** SOF0 to SOF15, but for the tables (DHT, JPG, DAC) that stand among them. */
+/** SOF0 to SOF15, except DHT, JPG and DAC. */
 function startsFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }

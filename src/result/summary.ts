@@ -25,7 +25,7 @@ export function summarize(values: SummaryValues, template = DEFAULT_SUMMARY): st
  * An estimate that no tokenizer in use exceeds for such lines: a token for each sign, for every two digits,
  * for every three letters of a word and every two of what is none, and more for letters beyond ASCII.
  */
-export function estimateTokens(text: string): number {
+export function tokensAtMost(text: string): number {
   let tokens = 0;
   for (const [run] of text.matchAll(/[A-Za-z]+|[0-9]+|[^A-Za-z0-9]/gu)) tokens += tokensOf(run);
   return tokens;
@@ -44,7 +44,7 @@ function fitName(values: SummaryValues, template: string): string | undefined {
   for (let kept = name.length; kept >= 0; kept -= 1) {
     const shown = kept === name.length ? values.name : kept === 0 ? '' : `${name.slice(0, kept).join('')}…`;
     const line = fill(template, { ...values, name: shown });
-    if (estimateTokens(line) <= MAX_SUMMARY_TOKENS) return line;
+    if (tokensAtMost(line) <= MAX_SUMMARY_TOKENS) return line;
   }
   return undefined;
 }
@@ -64,6 +64,6 @@ function oneLine(text: string): string {
 
 function cutToTokens(text: string): string {
   let line = text;
-  while (estimateTokens(line) > MAX_SUMMARY_TOKENS) line = Array.from(line).slice(0, -1).join('');
+  while (tokensAtMost(line) > MAX_SUMMARY_TOKENS) line = Array.from(line).slice(0, -1).join('');
   return line;
 }
