@@ -183,7 +183,9 @@ async function makePrivate(folder: string): Promise<void> {
   const own = process.getuid?.();
   const foreign = own !== undefined && (found.uid !== own || (found.mode & 0o077) !== 0);
   if (found.isDirectory() && !foreign) return;
-  throw new Error(`The lock folder ${folder} is a link or accessible to other users. Remove it and run again.`);
+  throw new Error(
+    `The lock folder ${folder} is a link or accessible to other users. Remove it and run again.`,
+  );
 }
 
 interface ProcessMark {

@@ -21,15 +21,15 @@ export async function readFacts(path: string): Promise<FileFacts> {
   const facts = { mimeType, size, changed };
   if (mimeType.startsWith('image/')) return { ...facts, pixels: imageSize(head) };
   if (!/^(?:audio|video)\//.test(mimeType)) return facts;
-  const tail = size <= head.length ? head : await readTail(path, size);
+  const tail = size <= head.length ? head : await readTail(path, size, TAIL_BYTES);
   return { ...facts, seconds: durationSeconds({ head, tail, size }) };
 }
 
-async function readTail(path: string, size: number): Promise<Uint8Array> {
+export async function readTail(path: string, size: number, maxBytes: number): Promise<Uint8Array> {
   const file = await open(path, 'r');
   try {
-    const at = Math.max(0, size - TAIL_BYTES);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(TAIL_BYTES), 0, TAIL_BYTES, at);
+    const at = Math.max(0, size - maxBytes);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, at);
     return buffer.subarray(0, bytesRead);
   } finally {
     await file.close();
