@@ -31,7 +31,6 @@ export type { AppResult, AppSink } from './mcp/apps/result.ts';
 export { DEFAULT_LIMITS, type ResultOptions } from './result/process.ts';
 export type { ResultLimits } from './result/saveResult.ts';
 
-/** See `processResult`. */
 export function processMixedToolResult(
   result: unknown,
   assets: ResultAssets,
@@ -60,7 +59,6 @@ export interface ClientOptions {
   readonly apps?: () => AppSink | undefined;
 }
 
-/** Opens connections on first use. */
 export class McpClient implements ServerHost {
   readonly #open: () => Promise<Connections>;
   readonly #options: ClientOptions;
@@ -98,7 +96,6 @@ export class McpClient implements ServerHost {
     });
   }
 
-  /** The unprocessed result, for apps. */
   async callToolRaw(
     call: ToolCall,
     options: { readonly signal?: AbortSignal | undefined; readonly chat?: string | undefined },

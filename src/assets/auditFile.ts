@@ -71,21 +71,12 @@ export class AuditFile implements Audit {
 
 /** Lists each field, so that no other property of an entry gets into the log. */
 export function auditLine(entry: AuditEntry, now: Date): string {
-  const { kind, server, name, chat, consent, outcome, ms, argumentBytes, resultBytes, assets } = entry;
-  const fields = {
-    time: now.toISOString(),
-    kind,
-    server: shorten(server),
-    name: name === undefined ? undefined : shorten(kind === 'resource' ? withoutQuery(name) : name),
-    chat: chat === undefined ? undefined : shorten(chat),
-    consent,
-    outcome,
-    ms,
-    argumentBytes,
-    resultBytes,
-    assets,
-  };
-  return `${JSON.stringify(fields)}\n`;
+  const { kind, consent, outcome, ms, argumentBytes, resultBytes, assets } = entry;
+  const server = shorten(entry.server);
+  const name = entry.name && shorten(kind === 'resource' ? withoutQuery(entry.name) : entry.name);
+  const chat = entry.chat && shorten(entry.chat);
+  const about = { time: now.toISOString(), kind, server, name, chat, consent, outcome, ms };
+  return `${JSON.stringify({ ...about, argumentBytes, resultBytes, assets })}\n`;
 }
 
 /** A query may contain secrets. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { hasCode } from '../base/errors.ts';
+import { decodeUtf8 } from '../base/lines.ts';
 import { ASSET_FOLDER } from '../base/names.ts';
 import { describeSize } from '../base/size.ts';
 import { isTextType } from '../media/table.ts';
@@ -154,15 +155,10 @@ export function judgeText({ head, size, mimeType }: LookedAt): {
   return { mimeType: claimsText ? mimeType : 'text/plain', isText };
 }
 
-/** Keeps a byte order mark. Undefined for bytes that are not UTF-8 or contain a NUL. */
+/** UTF-8 without NUL characters. */
 export function readText(bytes: Uint8Array, { isCut = false } = {}): string | undefined {
-  try {
-    // The last character of a cut text may be incomplete.
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
-    return text.includes('\0') ? undefined : text;
-  } catch {
-    return undefined;
-  }
+  const text = decodeUtf8(bytes, { isCut });
+  return text?.includes('\0') ? undefined : text;
 }
 
 /** The text of `.filechat/NAME.md` in the first folder that has one. Links that lead out of the folder are refused. */

@@ -46,7 +46,6 @@ export async function acquireLockOn(chat: string, options: LockOptions = {}): Pr
 
 interface Held extends ProcessMark {
   readonly who: string;
-  /** Unique. */
   readonly token: string;
   readonly since: number;
 }

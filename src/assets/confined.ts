@@ -4,6 +4,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { hasCode, NOT_A_FILE, readFailure } from '../base/errors.ts';
 import { ASSET_FOLDER, DEVICE_NAME } from '../base/names.ts';
 import { judgeMediaType } from '../media/sniff.ts';
+import { withHandle } from './writeFile.ts';
 
 export interface Confinement {
   /** The folder of the chat; relative paths start here. */
@@ -99,20 +100,16 @@ export async function withFile<T>(
   // Checked before opening too, because opening a device can have effects.
   const before = await lstat(path);
   if (!before.isFile()) throw before.isSymbolicLink() ? new FileChanged() : new NotAFile();
-  const file = await open(path, READ);
-  try {
+  return withHandle(open(path, READ), async (file) => {
     const stats = await file.stat({ bigint: true });
     if (!stats.isFile()) throw new NotAFile();
     // A folder in the path may have been replaced by a link.
     if ((await realpath(path)) !== path || !isOneFile(stats, await stat(path, { bigint: true })))
       throw new FileChanged();
-    return await use(file, stats);
-  } finally {
-    await file.close();
-  }
+    return use(file, stats);
+  });
 }
 
-/** A folder, a pipe or a device. */
 export class NotAFile extends Error {
   constructor() {
     super(NOT_A_FILE);
@@ -173,7 +170,7 @@ export async function readPieces(
     const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, size + 1));
     for (let at = 0; ; ) {
       signal?.throwIfAborted();
-      const bytesRead = await fillPiece(file, piece, at);
+      const bytesRead = await fillBuffer(file, piece, at);
       take(piece.subarray(0, bytesRead));
       at += bytesRead;
       if (at > size || (bytesRead < piece.length && at < size)) throw new FileChanged();
@@ -193,7 +190,7 @@ export async function readRange(
     if (!isSameOrLonger(stats, now)) throw new FileChanged();
     const from = Math.min(start, size);
     const piece = Buffer.alloc(Math.min(length, size - from));
-    if ((await fillPiece(file, piece, from)) < piece.length) throw new FileChanged();
+    if ((await fillBuffer(file, piece, from)) < piece.length) throw new FileChanged();
     return piece;
   });
 }
@@ -209,10 +206,10 @@ export async function readWhole(path: string, file: LookedAt, signal?: AbortSign
 }
 
 /** Reads until the buffer is full or the file ends; a single read may return less. */
-async function fillPiece(file: FileHandle, piece: Buffer, from: number): Promise<number> {
+export async function fillBuffer(file: FileHandle, buffer: Buffer, from: number): Promise<number> {
   let filled = 0;
-  while (filled < piece.length) {
-    const { bytesRead } = await file.read(piece, filled, piece.length - filled, from + filled);
+  while (filled < buffer.length) {
+    const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, from + filled);
     if (bytesRead === 0) break;
     filled += bytesRead;
   }

@@ -1,14 +1,14 @@
 import { open } from 'node:fs/promises';
 import { durationSeconds } from '../media/duration.ts';
 import { type ImageSize, imageSize } from '../media/imageSize.ts';
-import { lookAt } from './confined.ts';
+import { fillBuffer, lookAt } from './confined.ts';
+import { withHandle } from './writeFile.ts';
 
 export interface FileFacts {
   readonly mimeType: string;
   readonly size: number;
   readonly changed: Date;
   readonly pixels?: ImageSize | undefined;
-  /** The duration of audio or video. */
   readonly seconds?: number | undefined;
 }
 
@@ -26,12 +26,9 @@ export async function readFacts(path: string): Promise<FileFacts> {
 }
 
 export async function readTail(path: string, size: number, maxBytes: number): Promise<Uint8Array> {
-  const file = await open(path, 'r');
-  try {
-    const at = Math.max(0, size - maxBytes);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, at);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
+  const tail = Buffer.alloc(maxBytes);
+  const bytesRead = await withHandle(open(path, 'r'), (file) =>
+    fillBuffer(file, tail, Math.max(0, size - maxBytes)),
+  );
+  return tail.subarray(0, bytesRead);
 }

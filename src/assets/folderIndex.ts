@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { readAssetName } from '../base/names.ts';
 import { sizeOf } from '../media/sniff.ts';
 import type { AssetBytes, NewAsset } from '../ports/results.ts';
+import { fillBuffer } from './confined.ts';
+import { withHandle } from './writeFile.ts';
 
 /** Beyond this many files, duplicates are no longer detected. */
 const MAX_KNOWN = 50_000;
@@ -17,7 +19,6 @@ interface Entry {
   fingerprint?: string;
 }
 
-/** The files of one kind and extension. */
 interface Group {
   /** Files whose sizes are not known yet. */
   unmeasured: string[];
@@ -145,13 +146,10 @@ async function fingerprintOf(bytes: AssetBytes): Promise<string> {
 }
 
 async function fileFingerprint(path: string, size: number): Promise<string> {
-  const file = await openToRead(path);
-  try {
+  return withHandle(openToRead(path), async (file) => {
     const head = await readAt(file, 0, SAMPLE_BYTES);
     return digest(head, await readAt(file, tailStart(size), SAMPLE_BYTES));
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 /** Whether a regular file contains exactly these bytes. Compares in chunks. */
@@ -159,43 +157,31 @@ export async function fileHolds(path: string, bytes: AssetBytes): Promise<boolea
   const size = sizeOf(bytes);
   const found = await lstat(path);
   if (!found.isFile() || found.size !== size) return false;
-  const file = await openToRead(path);
-  try {
-    if (!(await holdsAll(file, bytes))) return false;
+  return withHandle(openToRead(path), async (file) => {
+    const isSame =
+      bytes instanceof Uint8Array
+        ? await holdsAll(file, size, async (at, length) => bytes.subarray(at, at + length))
+        : await withHandle(openToRead(bytes.path), (other) =>
+            holdsAll(file, size, (at, length) => readAt(other, at, length)),
+          );
+    if (!isSame) return false;
     // The file may not have been synced when it was written, and a link to it must survive a power cut.
     await file.sync().catch(() => undefined);
     return (await file.stat()).size === size;
-  } finally {
-    await file.close();
-  }
+  });
 }
 
-async function holdsAll(file: FileHandle, bytes: AssetBytes): Promise<boolean> {
-  const size = sizeOf(bytes);
-  const expected = await openBytes(bytes);
-  try {
-    for (let at = 0; at < size; at += CHUNK_BYTES) {
-      const length = Math.min(CHUNK_BYTES, size - at);
-      const [found, wanted] = await Promise.all([readAt(file, at, length), expected.read(at, length)]);
-      if (found.length !== length || found.compare(wanted) !== 0) return false;
-    }
-    return true;
-  } finally {
-    await expected.close();
+async function holdsAll(
+  file: FileHandle,
+  size: number,
+  readExpected: (at: number, length: number) => Promise<Uint8Array>,
+): Promise<boolean> {
+  for (let at = 0; at < size; at += CHUNK_BYTES) {
+    const length = Math.min(CHUNK_BYTES, size - at);
+    const [found, expected] = await Promise.all([readAt(file, at, length), readExpected(at, length)]);
+    if (found.length !== length || found.compare(expected) !== 0) return false;
   }
-}
-
-interface ByteReader {
-  read(position: number, length: number): Promise<Uint8Array>;
-  close(): Promise<void>;
-}
-
-async function openBytes(bytes: AssetBytes): Promise<ByteReader> {
-  if (bytes instanceof Uint8Array) {
-    return { read: async (at, length) => bytes.subarray(at, at + length), close: async () => undefined };
-  }
-  const file = await openToRead(bytes.path);
-  return { read: (at, length) => readAt(file, at, length), close: () => file.close() };
+  return true;
 }
 
 /** Does not follow symbolic links. Windows has no such flag. */
@@ -205,13 +191,7 @@ function openToRead(path: string): Promise<FileHandle> {
 
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await file.read(buffer, filled, length - filled, position + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return buffer.subarray(0, filled);
+  return buffer.subarray(0, await fillBuffer(file, buffer, position));
 }
 
 /** The samples do not overlap: short files are covered by the first one. */

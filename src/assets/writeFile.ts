@@ -44,49 +44,45 @@ const ASSET_MODE = 0o644;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 async function writeNewFile(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, NEW_FILE, ASSET_MODE);
-  try {
+  await withHandle(open(path, NEW_FILE, ASSET_MODE), async (file) => {
     await file.writeFile(bytes);
     await file.sync();
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 async function copyNewFile(from: string, to: string): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_EXCL);
-  await syncFile(to);
+  await withHandle(open(to, SYNCABLE), (file) => file.sync());
 }
 
 async function syncSpilled({ path, size }: SpilledBytes): Promise<void> {
-  const file = await openToSync(path).catch((error: unknown) => {
+  const opened = open(path, SYNCABLE).catch((error: unknown) => {
     // The text for ENOENT would say that the folder of the chat is missing.
     throw hasCode(error, 'ENOENT') ? new Error('its temporary file is gone. Call the tool again.') : error;
   });
-  try {
+  await withHandle(opened, async (file) => {
     if ((await file.stat()).size !== size) {
       throw new Error('its temporary file is incomplete. Call the tool again.');
     }
     // Temporary files are private; assets get the usual permissions.
     await file.chmod(ASSET_MODE & ~process.umask()).catch(() => undefined);
     await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-async function syncFile(path: string): Promise<void> {
-  const file = await openToSync(path);
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 /** On Windows, only files that are open for writing can be synced. */
-function openToSync(path: string): Promise<FileHandle> {
-  return open(path, 'r+');
+const SYNCABLE = 'r+';
+
+export async function withHandle<T>(
+  opened: Promise<FileHandle>,
+  use: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const file = await opened;
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
 }
 
 async function nameDurably(from: string, to: string): Promise<boolean> {
@@ -164,15 +160,12 @@ export async function renameOver(from: string, to: string, options: RenameOption
 /** Makes a new name survive a power cut. Windows cannot open folders. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
-  const folder = await open(path, constants.O_RDONLY);
-  try {
-    await folder.sync();
-  } catch (error) {
-    // Some network file systems cannot sync a folder.
-    if (!hasCode(error, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM')) throw error;
-  } finally {
-    await folder.close();
-  }
+  await withHandle(open(path, constants.O_RDONLY), (folder) =>
+    folder.sync().catch((error: unknown) => {
+      // Some network file systems cannot sync a folder.
+      if (!hasCode(error, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM')) throw error;
+    }),
+  );
 }
 
 /** Never rejects, so that it does not replace the original error; leftovers are swept at the next start. */

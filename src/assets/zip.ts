@@ -79,13 +79,11 @@ async function writeZip(path: string, entries: readonly ZipEntry[], options: Zip
   }
 }
 
-/** Compressed formats, which do not get smaller. */
 const COMPRESSED =
   /\.(?:png|jpe?g|gif|webp|avif|apng|mp3|ogg|oga|opus|flac|m4a|aac|weba|mp4|webm|mov|mkv|avi|ogv|mpg|3gp|docx|xlsx|pptx|odt|ods|odp|epub|zip|gz|7z|bz2|xz|zst|rar|woff2?|parquet|heic|jxl)$/i;
 
 function openEntry(name: string, time: Date): ZipDeflate | ZipPassThrough {
   const part = COMPRESSED.test(name) ? new ZipPassThrough(name) : new ZipDeflate(name, { level: 6 });
-  // The format supports the years 1980 to 2099.
   const year = time.getFullYear();
   if (year >= 1980 && year <= 2099) part.mtime = time;
   return part;

@@ -23,7 +23,6 @@ export async function atMost(ms: number, work: Promise<unknown> | undefined): Pr
 }
 
 export interface Timer {
-  /** Aborted when the time is up. */
   readonly signal: AbortSignal;
   restart(): void;
   pause(): void;
@@ -85,7 +84,6 @@ export async function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal)
 
 const MAX_SLICE_MS = 10;
 
-/** Lets long computations yield to the event loop. */
 export class TimeSlice {
   #since = performance.now();
 

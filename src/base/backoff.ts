@@ -3,7 +3,6 @@ const MAX_DELAY_MS = 60_000;
 /** A server that ran this long before it failed was healthy. */
 const HEALTHY_MS = 60_000;
 
-/** Counts consecutive failures of a server and delays the next attempt. */
 export class Backoff {
   #failures = 0;
   #reason = '';
@@ -35,7 +34,6 @@ export class Backoff {
     this.#retryAtMs = 0;
   }
 
-  /** Why the server may not be started yet; undefined when it may. */
   refusal(nowMs: number): string | undefined {
     const waitMs = this.#retryAtMs - nowMs;
     if (waitMs <= 0) return undefined;

@@ -34,7 +34,6 @@ export function readDataUrl(data: string): DataUrlParts {
   return { payload, isBase64: /;base64$/i.test(parameters), mimeType };
 }
 
-/** Whether `decodeBase64` would succeed. */
 export function isBase64(data: string): boolean {
   const { payload, isBase64: claims } = readDataUrl(data);
   return claims ? readDigits(payload).ok : decodePercent(payload).ok;
@@ -49,7 +48,6 @@ export function decodedSizeAtMost(data: string): number {
   return Math.ceil((data.length * 3) / 4);
 }
 
-/** For padding and the head of a data: URL. */
 const MAX_OVERHEAD_BYTES = 1024;
 
 /** Checks the size before decoding; allows 5 % for line breaks. */

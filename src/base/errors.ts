@@ -6,7 +6,6 @@ export function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/** Why a file operation failed, whatever code the system reports for it. */
 export type FileFailure = keyof typeof CODES;
 
 const CODES = {

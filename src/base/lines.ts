@@ -2,7 +2,6 @@ export interface Line {
   /** Without the line ending, which is `\n` or `\r\n`. */
   readonly text: string;
   readonly start: number;
-  /** The offset of the next line. */
   readonly next: number;
 }
 
@@ -41,6 +40,15 @@ export function trimBlankLines(text: string): string {
     end = newline;
   }
   return text.slice(start, end);
+}
+
+/** Undefined if the bytes are not UTF-8; the last character of cut bytes may be incomplete. Keeps a byte order mark. */
+export function decodeUtf8(bytes: Uint8Array, { isCut = false } = {}): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
+  } catch {
+    return undefined;
+  }
 }
 
 /** Text on one line without invisible characters, for lists. */

@@ -70,7 +70,6 @@ export const MAX_SIZE: number = 50 * 1024 * 1024;
 
 export type Limits = Pick<ContentOptions, 'maxBytes' | 'onWarning'>;
 
-/** Called before anything is read, decoded or encoded. */
 export function checkSize(byteCount: number, { maxBytes = MAX_SIZE, onWarning }: Limits): void {
   if (byteCount === 0) throw new Error('Cannot convert empty buffer: there is nothing in it to send.');
   if (byteCount > maxBytes)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readDataUrl } from '../base/base64.ts';
+import { decodeUtf8 } from '../base/lines.ts';
 import { byUri, typeName } from '../media/sniff.ts';
 import { mediaByType, UNKNOWN } from '../media/table.ts';
 import { bufferToBase64, checkSize, isBytes, type Limits, viewOf } from './base64.ts';
@@ -25,10 +26,7 @@ export async function toImageContent(
   mimeTypeOrOptions?: string | ContentOptions,
   basePath?: string,
 ): Promise<ImageContent> {
-  const options = readOptions(mimeTypeOrOptions, basePath);
-  const payload = await readInput(input, options);
-  warnOfBlock('image', payload, options);
-  return { type: 'image', data: payload.base64(), mimeType: payload.mimeType };
+  return { type: 'image', ...(await mediaData('image', input, readOptions(mimeTypeOrOptions, basePath))) };
 }
 
 export async function toAudioContent(
@@ -36,10 +34,15 @@ export async function toAudioContent(
   mimeTypeOrOptions?: string | ContentOptions,
   basePath?: string,
 ): Promise<AudioContent> {
-  const options = readOptions(mimeTypeOrOptions, basePath);
-  const payload = await readInput(input, options);
-  warnOfBlock('audio', payload, options);
-  return { type: 'audio', data: payload.base64(), mimeType: payload.mimeType };
+  return { type: 'audio', ...(await mediaData('audio', input, readOptions(mimeTypeOrOptions, basePath))) };
+}
+
+/** An unexpected type causes only a warning: the author may know more about it than the bytes tell. */
+async function mediaData(type: 'image' | 'audio', input: ContentInput, options: ContentOptions) {
+  const { mimeType, base64 } = await readInput(input, options);
+  if (!mimeType.toLowerCase().startsWith(`${type}/`))
+    options.onWarning?.(`Unsupported MIME type for ${type} content: ${mimeType}. It is sent as it is.`);
+  return { data: base64(), mimeType };
 }
 
 /** Any bytes as a resource with `blob`. */
@@ -70,7 +73,6 @@ export function readOptions(given: string | ContentOptions | undefined, basePath
   return basePath === undefined ? options : { ...options, basePath };
 }
 
-/** An image, audio or resource block, by the type. */
 export function suitableBlock(payload: Payload): ToolResultContent {
   const type = blockFor(payload.mimeType);
   if (type === 'resource') return resourceBlock(payload);
@@ -86,16 +88,9 @@ function resourceBlock(payload: Payload): EmbeddedResource {
   return { type: 'resource', resource: contentsOf(payload, uriOf(payload)) };
 }
 
-/** Only a warning: the author may know more about the type than the bytes tell. */
-function warnOfBlock(type: 'image' | 'audio', { mimeType }: Payload, { onWarning }: ContentOptions): void {
-  if (!mimeType.toLowerCase().startsWith(`${type}/`))
-    onWarning?.(`Unsupported MIME type for ${type} content: ${mimeType}. It is sent as it is.`);
-}
-
-/** Text if the type is textual and the bytes are UTF-8, otherwise a blob. */
 function contentsOf(payload: Pick<Payload, 'mimeType' | 'base64' | 'bytes'>, uri: string): ResourceContents {
   const { mimeType } = payload;
-  const text = isTextual(mimeType) ? readUtf8(payload.bytes()) : undefined;
+  const text = isTextual(mimeType) ? decodeUtf8(payload.bytes()) : undefined;
   return text === undefined ? { uri, mimeType, blob: payload.base64() } : { uri, mimeType, text };
 }
 
@@ -117,15 +112,6 @@ const DIGEST_CHARS = 16;
 
 function extensionOf(mimeType: string): string {
   return (mediaByType(typeName(mimeType) ?? '') ?? UNKNOWN).extension;
-}
-
-/** Strict, and keeps a byte order mark, so that no byte is lost. */
-function readUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Text, bytes, or an object that is sent as JSON. */

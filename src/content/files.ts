@@ -30,7 +30,6 @@ export function isPathLike(text: string): boolean {
 const MAX_PATH_CHARS = 4096;
 const NOT_IN_PATHS = /^data:|^[a-z][a-z0-9+.-]+:\/\/|[\0-\x1f\x7f]/i;
 
-/** Checks the size before it reads the file. */
 export async function readContentFile(
   filePath: string,
   { basePath, ...limits }: Limits & { readonly basePath?: string | undefined },

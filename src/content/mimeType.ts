@@ -17,7 +17,6 @@ export function detectMimeType(input: Bytes | string, filePath?: string, provide
   return firstType(sniffHead(headOf(input), named) ?? named ?? UNKNOWN);
 }
 
-/** The type in a data: URL, if it is valid. */
 export function dataUrlType(data: string): string | undefined {
   const { mimeType } = readDataUrl(data);
   return mimeType !== undefined && isValidMimeType(mimeType) ? mimeType : undefined;
@@ -32,7 +31,6 @@ export function firstType({ types: [type] }: MediaType): string {
   return type ?? OCTETS;
 }
 
-/** Also true without a type. */
 export function isTextual(mimeType: string | undefined): boolean {
   if (!mimeType) return true;
   const name = typeName(mimeType) ?? '';

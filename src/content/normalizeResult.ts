@@ -94,7 +94,6 @@ async function toBlock(value: unknown, options: ContentOptions): Promise<ToolRes
 
 type Kind = 'media' | 'binary' | 'file' | 'resource' | 'block';
 
-/** The kind of an object with a known type and the field that it requires. */
 function readKind(value: unknown): Kind | undefined {
   if (!isFields(value) || typeof value['type'] !== 'string') return undefined;
   const [field, kind] = Object.hasOwn(FIELD_OF, value['type']) ? (FIELD_OF[value['type']] ?? []) : [];
@@ -133,7 +132,6 @@ function metadataOf({ annotations, _meta }: Fields): Pick<TextContent, 'annotati
   return { ...(isFields(annotations) && { annotations }), ...(isFields(_meta) && { _meta }) };
 }
 
-/** Keeps the other properties, such as annotations. */
 async function mediaBlock(value: Fields, options: ContentOptions): Promise<ToolResultContent> {
   const hint = value as ImageHint | AudioHint;
   const block = await (hint.type === 'image' ? toImageContent(hint, options) : toAudioContent(hint, options));
@@ -174,7 +172,6 @@ function isDataUrl(text: string): boolean {
   return mimeType !== undefined && payload !== '' && (mimeType === '' || typeName(mimeType) !== undefined);
 }
 
-/** A multiple of four. */
 const HEAD_CHARS = 8192;
 
 async function beginsSigned(text: string): Promise<boolean> {

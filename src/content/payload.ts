@@ -14,7 +14,6 @@ import { isPathLike, readContentFile } from './files.ts';
 import { dataUrlType, firstType, warnOfType } from './mimeType.ts';
 import type { Bytes, ContentInput, ContentOptions, DataInput } from './types.ts';
 
-/** Content to send. Converts to base64 or bytes on demand. */
 export interface Payload {
   readonly mimeType: string;
   readonly name?: string | undefined;
@@ -85,7 +84,6 @@ function formsOf(bytes: Uint8Array): Pick<Payload, 'base64' | 'bytes'> {
   return { base64: () => bufferToBase64(bytes), bytes: () => bytes };
 }
 
-/** The given type takes precedence, then the bytes, then the name. */
 async function describe(
   bytes: Uint8Array,
   { mimeType, name, uri, onWarning }: ContentOptions,

@@ -1,3 +1,5 @@
+import { firstResult, isAscii, viewOf } from './imageSize.ts';
+
 export interface MediaEnds {
   readonly head: Uint8Array;
   /** The last bytes of the file; they may overlap with the head. */
@@ -8,27 +10,8 @@ export interface MediaEnds {
 
 /** The duration of WAV, FLAC, OGG, MP3 and M4A or MP4; undefined for other formats. */
 export function durationSeconds(media: MediaEnds): number | undefined {
-  for (const read of [wavSeconds, flacSeconds, oggSeconds, mp4Seconds, mp3Seconds]) {
-    try {
-      const seconds = read(media);
-      if (seconds !== undefined) return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
-    } catch (error) {
-      // A DataView throws a RangeError at the end of its bytes.
-      if (!(error instanceof RangeError)) throw error;
-    }
-  }
-  return undefined;
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-function isAscii(view: DataView, at: number, text: string): boolean {
-  for (let each = 0; each < text.length; each += 1) {
-    if (view.getUint8(at + each) !== text.charCodeAt(each)) return false;
-  }
-  return true;
+  const seconds = firstResult([wavSeconds, flacSeconds, oggSeconds, mp4Seconds, mp3Seconds], media);
+  return seconds !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
 }
 
 const RIFF_HEADER_BYTES = 12;

@@ -11,7 +11,6 @@ export interface Base64Run {
   readonly end: number;
   /** The digits in pieces, without line breaks, escapes and padding. */
   readonly pieces: readonly string[];
-  /** The number of digits. */
   readonly length: number;
   readonly padding: number;
   /** The type in the head of a data: URL, which may be empty. */
@@ -45,12 +44,10 @@ function isDigit(code: number): boolean {
   return IS_DIGIT[code] === 1;
 }
 
-/** Slashes and line breaks may be escaped. */
 function isDense(code: number): boolean {
   return isDigit(code) || code === BACKSLASH;
 }
 
-/** Probes between checks of the clock. */
 const MAX_PROBES = 5000;
 
 /**
@@ -132,7 +129,6 @@ function nextLine(
   return at > end && isFull && isLineOf(text, at, width) ? { at, isBreak: true } : undefined;
 }
 
-/** Characters between checks of the clock. */
 const MAX_PIECE_CHARS = 200_000;
 
 /** Letters of escapes are not digits: in `\niVBOR…` the run begins after the n. */

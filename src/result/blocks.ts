@@ -139,7 +139,6 @@ export function nameFromUri(uri: string | undefined): string | undefined {
   return segment === undefined ? undefined : safeName(decode(segment));
 }
 
-/** Replaces characters that have a meaning in Markdown by `_`. */
 function safeName(text: string): string | undefined {
   const name = text
     .normalize('NFC')

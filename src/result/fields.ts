@@ -12,7 +12,6 @@ export interface FieldRule {
   readonly summary?: string;
 }
 
-/** A string that matches a rule. */
 export interface FieldHit {
   readonly data: string;
   readonly declared?: string;
@@ -61,7 +60,6 @@ export function findFieldsInText(json: string, rules: readonly FieldRule[]): rea
   return pieces;
 }
 
-/** Removes a string from JSON, with or without escaped slashes, and keeps the quotes. */
 function cutOut(text: string, hit: FieldHit): readonly (string | FieldHit)[] {
   const written = JSON.stringify(hit.data);
   const escaped = written.replaceAll('/', '\\/');

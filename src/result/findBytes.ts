@@ -1,6 +1,7 @@
 import { TimeSlice } from '../base/async.ts';
 import { decodeBase64 } from '../base/base64.ts';
 import { defined, isObject, mapStrings } from '../base/json.ts';
+import { decodeUtf8 } from '../base/lines.ts';
 import { describeSize } from '../base/size.ts';
 import { sniffBytes } from '../media/sniff.ts';
 import { type MediaType, UNKNOWN } from '../media/table.ts';
@@ -10,7 +11,6 @@ import { type Base64Run, findBase64Runs, MIN_RUN_CHARS } from './base64Runs.ts';
 import { type FieldHit, type FieldRule, findFields, findFieldsInText } from './fields.ts';
 import { judgeTextType } from './markdown.ts';
 
-/** A text is split into the bytes in it and the text between them. */
 export type Piece = string | Found;
 
 /** Bytes, or a spill of which nothing was kept: too large, or the disk failed. */
@@ -22,7 +22,6 @@ interface FoundBytes {
   readonly declared?: string;
   /** The text of the Markdown link or image around the bytes. */
   readonly label?: string;
-  /** The user's template for the text that replaces the bytes. */
   readonly summary?: string;
 }
 
@@ -60,7 +59,6 @@ export function foundIn(spill: Spill): Found {
   return { kind, bytes, ...defined({ declared: mimeType }) };
 }
 
-/** Smaller than any image. */
 const MIN_SIGNED_BYTES = 48;
 /** Signatures of two bytes also occur in ordinary words, so they need more data. */
 const MIN_WEAKLY_SIGNED_BYTES = 256;
@@ -152,14 +150,10 @@ function judgeUnsigned(head: Uint8Array): MediaType | undefined {
   return isNoise ? UNKNOWN : undefined;
 }
 
-/** Strict UTF-8 without control characters; the last character may be incomplete. */
+/** UTF-8 without control characters. */
 function readText(head: Uint8Array): string | undefined {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
-    return /[\u0000-\u0008\u000e-\u001f\u007f]/.test(text) ? undefined : text;
-  } catch {
-    return undefined;
-  }
+  const text = decodeUtf8(head, { isCut: true })?.replace(/^\uFEFF/, '');
+  return text === undefined || /[\u0000-\u0008\u000e-\u001f\u007f]/.test(text) ? undefined : text;
 }
 
 function entropy(text: string): number {
@@ -180,7 +174,6 @@ function standsAlone(text: string, { start, end }: Base64Run): boolean {
 
 const MAX_LABEL_CHARS = 200;
 
-/** The range of the Markdown image or link around a run, and its text. */
 function markdownAround(text: string, { start, end }: Base64Run, floor: number) {
   const before = text.slice(Math.max(floor, start - MAX_LABEL_CHARS), start);
   const opened = /!?\[([^[\]\n]*)\]\($/.exec(before);

@@ -24,9 +24,7 @@ export function renderToolResult({ isError, parts }: ToolResult): string {
 
 export const ERROR_LINE = '> ⚠ **The tool reported an error.**';
 export const NOTHING_LINE = '> The tool returned nothing.';
-/** Separates two plain texts. */
 export const NEXT_BLOCK = '<!-- next block -->';
-/** Precedes a part that is not sent to the model. */
 export const FOR_USER = '<!-- for the user only -->';
 export const PREVIEW_INFO = 'text preview';
 
@@ -113,7 +111,6 @@ export function readCodeSpans(line: string): { readonly spans: readonly string[]
   return { spans, rest };
 }
 
-/** Escapes links, images, code and tags. */
 function escapeProse(text: string): string {
   return showInvisible(text).replace(/[\\`*[\]<>&~|$]/g, '\\$&');
 }
@@ -136,7 +133,6 @@ export function previewText(text: string): string {
   return `${head.slice(0, headEnd > 0 ? headEnd : undefined)}${CUT}${tail.slice(tailStart)}`.toWellFormed();
 }
 
-/** By the declared type, otherwise by the content. */
 export function judgeTextType(text: string, declared?: string): MediaType {
   const known = mediaByType(declared?.split(';')[0]?.trim().toLowerCase() ?? '');
   if (known?.kind === 'file' && known.extension !== 'txt') return known;

@@ -13,11 +13,9 @@ export interface AboutAsset {
 }
 
 export interface ModelViewOptions {
-  /** Undefined when the file does not exist. */
   readonly about: (path: string) => AboutAsset | undefined;
   readonly sendImages?: 'auto' | 'always' | 'never';
   readonly maxImageBytes?: number;
-  /** With `{kind} {name} {size} {type} {ref}`. */
   readonly template?: string;
 }
 

@@ -18,7 +18,6 @@ export interface ResultOptions {
   /** The tool's entry of `results.fields`. */
   readonly fields?: readonly FieldRule[] | undefined;
   readonly transform?: Transform | undefined;
-  /** For the transformer. */
   readonly tool?: ToolName | undefined;
 }
 

@@ -16,7 +16,6 @@ import type { Found } from './findBytes.ts';
 import { describeAsset } from './modelView.ts';
 import { summarize } from './summary.ts';
 
-/** Reads files that are too large for memory. */
 export interface SpilledFiles {
   holds(path: string, bytes: AssetBytes): Promise<boolean>;
   tail(bytes: SpilledBytes): Promise<Uint8Array>;
@@ -28,7 +27,6 @@ export interface ByteSaverDeps {
   readonly files: SpilledFiles;
 }
 
-/** What the block says about its bytes. */
 interface Origin extends Omit<MediaClues, 'bytes' | 'tail'> {
   /** The name of the bytes in messages. */
   readonly what: string;
@@ -107,7 +105,6 @@ export class ByteSaver {
     return duplicates;
   }
 
-  /** The sizes are equal already. */
   async #areSame(a: Found, b: Found): Promise<boolean> {
     if (a === b) return true;
     if (a.kind !== 'bytes' || b.kind !== 'bytes') return a.kind === b.kind;

@@ -40,7 +40,6 @@ export interface ResultSaverDeps {
 
 interface Structured {
   readonly value: unknown;
-  /** The strings that contain bytes, in pieces. */
   readonly taken: ReadonlyMap<string, readonly Piece[]>;
 }
 
@@ -51,7 +50,6 @@ export class ResultSaver {
   readonly #bytes: ByteSaver;
   /** For strings of blocks that contain bytes: the text that replaces them. */
   readonly #replaced = new Map<string, string>();
-  /** The texts of the blocks as written to the chat. */
   readonly #texts: string[] = [];
 
   constructor({ assets, limits, files, context }: ResultSaverDeps) {
@@ -143,7 +141,6 @@ export class ResultSaver {
     return this.#saveMixedText(block, pieces);
   }
 
-  /** The text first, then the assets in their order. */
   async #saveMixedText(block: TextPart, pieces: readonly Piece[]): Promise<readonly ResultPart[]> {
     const isJson = looksLikeJson(block.text);
     const parts: ResultPart[] = [];
@@ -162,7 +159,6 @@ export class ResultSaver {
     return kept.kind === 'asset' ? [...parts, kept] : [kept, ...parts];
   }
 
-  /** Text that is too long for the chat becomes a file. */
   async #keepText(part: TextPart): Promise<ResultPart> {
     this.#texts.push(part.text);
     return part.text.length > this.#limits.maxInlineChars ? this.#saveLongText(part) : part;

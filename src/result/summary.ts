@@ -50,7 +50,6 @@ function fitName(values: SummaryValues, template: string): string | undefined {
 function fill(template: string, values: SummaryValues): string {
   const known = new Map<string, string>(Object.entries(values));
   const filled = template.replace(/\{(\w+)\}/g, (_whole, key: string) => oneLine(known.get(key) ?? ''));
-  // Removes the commas of missing values.
   return oneLine(filled)
     .replace(/(?:, )+(?=[,\]])/g, '')
     .replace(/ +(?=[,\]])/g, '');
