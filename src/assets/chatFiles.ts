@@ -9,15 +9,15 @@ import type { AttachmentSource, FileSource, FoundFile } from '../ports/files.ts'
 
 import {
   type Confinement,
-  explained,
   FileChanged,
   findAsset,
   findFile,
+  type InspectedFile,
+  inspectFile,
   isInside,
-  type LookedAt,
-  lookAt,
   readPieces,
   readWhole,
+  toReadError,
 } from './confined.ts';
 
 interface ChatFolders {
@@ -42,12 +42,12 @@ export function chatAttachments(options: ChatAttachmentsOptions): AttachmentSour
   const confinement = { folder, roots, mayRead: mayRead && once(mayRead) };
   const find = async (target: string) => {
     const path = await findLinked(target, assetsIn, confinement);
-    const file = await lookAt(path);
+    const file = await inspectFile(path);
     const { size } = file;
     if (size > maxBytes)
       throw new Error(`it has ${describeSize(size)}, and at most ${describeSize(maxBytes)} are sent`);
     const read = (signal?: AbortSignal) => explaining('Run again', () => readWhole(path, file, signal));
-    return { name: basename(path), size, ...judgeText(file), read };
+    return { name: basename(path), size, ...detectText(file), read };
   };
   return { find: (target) => explaining('Run again', () => find(target)) };
 }
@@ -98,7 +98,7 @@ export function chatFiles({ folder, assetsIn = folder, roots, limits }: ChatFile
 
 async function describeFile(path: string, wanted: 'bytes' | 'path', limits: FileLimits): Promise<FoundFile> {
   const { maxAssetBytes, allowedMimeTypes = ['*/*'] } = limits;
-  const file = await lookAt(path);
+  const file = await inspectFile(path);
   const { size, mimeType } = file;
   if (!isAllowedType(mimeType, allowedMimeTypes)) {
     const allowed = allowedMimeTypes.join(', ') || 'nothing';
@@ -124,7 +124,11 @@ export function isAllowedType(type: string, patterns: readonly string[]): boolea
 }
 
 /** Encodes piece by piece, so that the bytes are never in memory beside their base64. */
-async function readBase64(path: string, file: LookedAt, signal: AbortSignal | undefined): Promise<string> {
+async function readBase64(
+  path: string,
+  file: InspectedFile,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   let base64 = '';
   const add = (piece: Buffer) => {
     base64 += piece.toString('base64');
@@ -137,14 +141,14 @@ async function explaining<T>(advice: string, work: () => Promise<T>): Promise<T>
   try {
     return await work();
   } catch (error) {
-    throw error instanceof FileChanged ? new Error(`${error.message}. ${advice}`) : explained(error);
+    throw error instanceof FileChanged ? new Error(`${error.message}. ${advice}`) : toReadError(error);
   }
 }
 
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** A file of unknown type is text if its head is: a Makefile, a `.rs`, a `.toml`. */
-export function judgeText({ head, size, mimeType }: LookedAt): {
+export function detectText({ head, size, mimeType }: InspectedFile): {
   readonly mimeType: string;
   readonly isText: boolean;
 } {

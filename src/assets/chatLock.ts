@@ -6,6 +6,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { hasCode } from '../base/errors.ts';
+import { isAlive } from './writeFile.ts';
 
 export interface ChatLock {
   release(): Promise<void>;
@@ -195,7 +196,7 @@ interface ProcessMark {
 
 /** Returns true when unsure: a needless prompt is better than two concurrent runs. */
 async function isRunning({ pid, start }: ProcessMark): Promise<boolean> {
-  if (!hasPid(pid)) return false;
+  if (!isAlive(pid)) return false;
   const now = start === '' ? '' : await processStart(pid);
   return start === '' || now === '' || now === start;
 }
@@ -205,17 +206,6 @@ async function processStart(pid: number): Promise<string> {
     return process.platform === 'linux' ? await startInProc(pid) : await startByPs(pid);
   } catch {
     return '';
-  }
-}
-
-function hasPid(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // The process exists and belongs to another user.
-    return hasCode(error, 'EPERM');
   }
 }
 

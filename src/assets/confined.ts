@@ -3,7 +3,7 @@ import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { hasCode, NOT_A_FILE, readFailure } from '../base/errors.ts';
 import { ASSET_FOLDER, DEVICE_NAME } from '../base/names.ts';
-import { judgeMediaType } from '../media/sniff.ts';
+import { detectMediaType } from '../media/sniff.ts';
 import { withHandle } from './writeFile.ts';
 
 export interface Confinement {
@@ -138,7 +138,7 @@ function isSameOrLonger(before: BigIntStats, now: BigIntStats): boolean {
 /** Enough for the head of every format. */
 const HEAD_BYTES = 64 * 1024;
 
-export interface LookedAt {
+export interface InspectedFile {
   readonly stats: BigIntStats;
   readonly size: number;
   readonly head: Uint8Array;
@@ -146,12 +146,12 @@ export interface LookedAt {
 }
 
 /** Reads the head of a file. Later reads fail if the file has changed since. */
-export async function lookAt(path: string): Promise<LookedAt> {
+export async function inspectFile(path: string): Promise<InspectedFile> {
   const { stats, head } = await withFile(path, async (file, found) => {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
     return { stats: found, head: buffer.subarray(0, bytesRead) };
   });
-  const { types } = await judgeMediaType({ bytes: head, uri: basename(path), block: 'file' });
+  const { types } = await detectMediaType({ bytes: head, uri: basename(path), block: 'file' });
   return { stats, size: Number(stats.size), head, mimeType: types[0] ?? 'application/octet-stream' };
 }
 
@@ -161,7 +161,7 @@ const PIECE_BYTES = 3 * 256 * 1024;
 /** Reads the whole file in pieces. The buffer is reused: `take` must copy what it keeps. */
 export async function readPieces(
   path: string,
-  { stats, size }: LookedAt,
+  { stats, size }: InspectedFile,
   take: (piece: Buffer) => void,
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -179,10 +179,10 @@ export async function readPieces(
   });
 }
 
-/** Reads a range. Bytes that were appended since `lookAt` are not visible; any other change is an error. */
+/** Reads a range. Bytes that were appended since `inspectFile` are not visible; any other change is an error. */
 export async function readRange(
   path: string,
-  { stats, size }: LookedAt,
+  { stats, size }: InspectedFile,
   start: number,
   length: number,
 ): Promise<Uint8Array> {
@@ -195,7 +195,7 @@ export async function readRange(
   });
 }
 
-export async function readWhole(path: string, file: LookedAt, signal?: AbortSignal): Promise<Buffer> {
+export async function readWhole(path: string, file: InspectedFile, signal?: AbortSignal): Promise<Buffer> {
   const bytes = Buffer.alloc(file.size);
   let at = 0;
   const take = (piece: Buffer) => {
@@ -217,7 +217,7 @@ export async function fillBuffer(file: FileHandle, buffer: Buffer, from: number)
 }
 
 /** Replaces an error of the system, whose message contains paths and codes, by a sentence for the document. */
-export function explained(error: unknown): unknown {
+export function toReadError(error: unknown): unknown {
   const reason = readFailure(error);
   return reason === undefined ? error : new Error(reason, { cause: error });
 }

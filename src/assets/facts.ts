@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { durationSeconds } from '../media/duration.ts';
 import { type ImageSize, imageSize } from '../media/imageSize.ts';
-import { fillBuffer, lookAt } from './confined.ts';
+import { fillBuffer, inspectFile } from './confined.ts';
 import { withHandle } from './writeFile.ts';
 
 export interface FileFacts {
@@ -16,7 +16,7 @@ const TAIL_BYTES = 64 * 1024;
 
 /** Reads only the head and the tail. `path` is a real path that may be read. */
 export async function readFacts(path: string): Promise<FileFacts> {
-  const { stats, size, head, mimeType } = await lookAt(path);
+  const { stats, size, head, mimeType } = await inspectFile(path);
   const changed = new Date(Number(stats.mtimeMs));
   const facts = { mimeType, size, changed };
   if (mimeType.startsWith('image/')) return { ...facts, pixels: imageSize(head) };

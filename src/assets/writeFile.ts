@@ -203,11 +203,12 @@ async function sweep(path: string, pid: string | undefined): Promise<void> {
   }
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // EPERM: the process belongs to another user.
-    return !hasCode(error, 'ESRCH');
+    // The process exists and belongs to another user.
+    return hasCode(error, 'EPERM');
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readDataUrl } from '../base/base64.ts';
 import { decodeUtf8 } from '../base/lines.ts';
-import { byUri, typeName } from '../media/sniff.ts';
+import { mediaByUri, typeName } from '../media/sniff.ts';
 import { mediaByType, UNKNOWN } from '../media/table.ts';
 import { bufferToBase64, checkSize, isBytes, type Limits, viewOf } from './base64.ts';
 import { blockFor, detectMimeType, firstType, isTextual } from './mimeType.ts';
@@ -97,7 +97,7 @@ function contentsOf(payload: Pick<Payload, 'mimeType' | 'base64' | 'bytes'>, uri
 function textContents(text: string, { uri, mimeType, name = uri, ...limits }: EmbedOptions): TextContents {
   const size = Buffer.byteLength(text);
   if (size > 0) checkSize(size, limits);
-  const named = firstType(byUri(name) ?? UNKNOWN);
+  const named = firstType(mediaByUri(name) ?? UNKNOWN);
   return { uri, mimeType: mimeType || (isTextual(named) ? named : 'text/plain'), text };
 }
 

@@ -1,8 +1,15 @@
 import { realpath } from 'node:fs/promises';
 import { basename, isAbsolute } from 'node:path';
-import { FileChanged, findBelow, lookAt, NotAFile, OutsideFolders, readWhole } from '../assets/confined.ts';
+import {
+  FileChanged,
+  findBelow,
+  inspectFile,
+  NotAFile,
+  OutsideFolders,
+  readWhole,
+} from '../assets/confined.ts';
 import { fileFailure, hasCode } from '../base/errors.ts';
-import { byUri } from '../media/sniff.ts';
+import { mediaByUri } from '../media/sniff.ts';
 import { bufferToBase64, checkSize, type Limits } from './base64.ts';
 
 /** The real path of a file in a folder, whether it exists or not. Throws for a path that leads out of the folder. */
@@ -24,7 +31,7 @@ export async function fileToBase64(
 
 /** Base64 contains no dot, so a string with a file extension is not base64. */
 export function isPathLike(text: string): boolean {
-  return text.length <= MAX_PATH_CHARS && !NOT_IN_PATHS.test(text) && byUri(text) !== undefined;
+  return text.length <= MAX_PATH_CHARS && !NOT_IN_PATHS.test(text) && mediaByUri(text) !== undefined;
 }
 
 const MAX_PATH_CHARS = 4096;
@@ -36,7 +43,7 @@ export async function readContentFile(
 ): Promise<{ readonly bytes: Buffer; readonly name: string }> {
   const { path, file } = await whileReading(filePath, async () => {
     const found = await findContentFile(filePath, basePath);
-    return { path: found, file: await lookAt(found) };
+    return { path: found, file: await inspectFile(found) };
   });
   checkSize(file.size, limits);
   const bytes = await whileReading(filePath, () => readWhole(path, file));

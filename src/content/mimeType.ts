@@ -1,5 +1,5 @@
 import { decodeBase64, readDataUrl } from '../base/base64.ts';
-import { byUri, sniffHead, typeName } from '../media/sniff.ts';
+import { mediaByUri, sniffHead, typeName } from '../media/sniff.ts';
 import { isTextType, type MediaType, mediaByType, UNKNOWN } from '../media/table.ts';
 import { isBytes, viewOf } from './base64.ts';
 import type { Bytes, ContentOptions } from './types.ts';
@@ -13,7 +13,7 @@ const OCTETS = 'application/octet-stream';
 export function detectMimeType(input: Bytes | string, filePath?: string, providedMimeType?: string): string {
   const declared = providedMimeType || (typeof input === 'string' ? dataUrlType(input) : undefined);
   if (declared) return declared;
-  const named = byUri(filePath) ?? (typeof input === 'string' ? byUri(input) : undefined);
+  const named = mediaByUri(filePath) ?? (typeof input === 'string' ? mediaByUri(input) : undefined);
   return firstType(sniffHead(headOf(input), named) ?? named ?? UNKNOWN);
 }
 

@@ -1,5 +1,5 @@
 import { decodeBase64, readDataUrl } from '../base/base64.ts';
-import { judgeMediaType } from '../media/sniff.ts';
+import { detectMediaType } from '../media/sniff.ts';
 import {
   base64Size,
   base64ToBuffer,
@@ -90,6 +90,6 @@ async function describe(
   fileName = name,
 ): Promise<Pick<Payload, 'mimeType' | 'name' | 'uri'>> {
   if (mimeType) warnOfType(mimeType, { onWarning });
-  const detect = async () => firstType(await judgeMediaType({ bytes, uri: fileName, block: 'file' }));
+  const detect = async () => firstType(await detectMediaType({ bytes, uri: fileName, block: 'file' }));
   return { mimeType: mimeType || (await detect()), name, uri };
 }

@@ -14,8 +14,8 @@ export interface MediaClues {
 }
 
 /** Decides by the magic numbers, then by the declared type, then by the extension in the URI. */
-export async function judgeMediaType(clues: MediaClues): Promise<MediaType> {
-  const type = await judgeByClues(clues);
+export async function detectMediaType(clues: MediaClues): Promise<MediaType> {
+  const type = await detectByClues(clues);
   return type.kind === 'image' && !canBeShown(clues) ? { ...type, kind: 'file' } : type;
 }
 
@@ -39,18 +39,18 @@ export function sizeOf(bytes: AssetBytes): number {
   return bytes instanceof Uint8Array ? bytes.length : bytes.size;
 }
 
-async function judgeByClues(clues: MediaClues): Promise<MediaType> {
+async function detectByClues(clues: MediaClues): Promise<MediaType> {
   const head = headOf(clues.bytes);
   const declared = readDeclared(clues.declared);
   const binary = await sniffBinary(head);
   if (binary) {
-    const claims = [declared.known, byUri(clues.uri)];
+    const claims = [declared.known, mediaByUri(clues.uri)];
     const inside = claims.find((claim) => claim && canBeInside(binary.container, claim));
     return inside ?? withDeclaredAudio(binary.type, declared.type);
   }
   const markup = sniffMarkup(head);
   if (markup) return isPageInDisguise(markup, clues, declared.type) ? UNKNOWN : markup;
-  return declared.known ?? byUri(clues.uri) ?? unknownImage(clues, declared.type) ?? UNKNOWN;
+  return declared.known ?? mediaByUri(clues.uri) ?? unknownImage(clues, declared.type) ?? UNKNOWN;
 }
 
 /** A preview that decodes more than this can crash the editor. */
@@ -103,11 +103,11 @@ function named(container: string, mimeType = '') {
 
 /** SVG and HTML have no magic numbers. Both can run scripts, so they must not count as images. */
 function sniffMarkup(bytes: Uint8Array): MediaType | undefined {
-  return judgeMarkup(new TextDecoder().decode(bytes.subarray(0, MARKUP_HEAD_BYTES)));
+  return detectMarkup(new TextDecoder().decode(bytes.subarray(0, MARKUP_HEAD_BYTES)));
 }
 
 /** SVG or HTML, by the first element. */
-export function judgeMarkup(text: string): MediaType | undefined {
+export function detectMarkup(text: string): MediaType | undefined {
   const head = text.slice(0, MARKUP_HEAD_BYTES).trimStart();
   if (!head.startsWith('<')) return undefined;
   const element = head.replace(/<\?[\s\S]*?\?>|<!--[\s\S]*?-->/g, '').trimStart();
@@ -131,7 +131,7 @@ function withDeclaredAudio(sniffed: MediaType, declared: string | undefined): Me
 }
 
 /** By the extension of a name, a path or a URI. */
-export function byUri(uri: string | undefined): MediaType | undefined {
+export function mediaByUri(uri: string | undefined): MediaType | undefined {
   const extension = /\.([A-Za-z0-9]{1,8})(?:[?#].*)?$/.exec(uri?.slice(-300) ?? '')?.[1];
   return extension === undefined ? undefined : mediaByExtension(extension);
 }

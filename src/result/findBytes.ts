@@ -9,7 +9,7 @@ import type { AssetBytes, Spill, Spills } from '../ports/results.ts';
 
 import { type Base64Run, findBase64Runs, MIN_RUN_CHARS } from './base64Runs.ts';
 import { type FieldHit, type FieldRule, findFields, findFieldsInText } from './fields.ts';
-import { judgeTextType } from './markdown.ts';
+import { detectTextType } from './markdown.ts';
 
 export type Piece = string | Found;
 
@@ -44,11 +44,11 @@ export async function findBytes(text: string): Promise<readonly Piece[]> {
 }
 
 /** A spilled string that decodes to neither a known format nor noise becomes text again. */
-async function judgeSpill(spill: Spill): Promise<Piece> {
+async function recognizeSpill(spill: Spill): Promise<Piece> {
   const found = foundIn(spill);
   if (spill.kind !== 'bytes' || found.kind !== 'bytes') return found;
   if (spill.mimeType !== undefined || (await sniffBytes(spill.head))) return found;
-  const type = judgeUnsigned(spill.head);
+  const type = detectUnsigned(spill.head);
   if (!type && spill.original) return spill.original();
   return { ...found, ...declaredAs(type ?? UNKNOWN) };
 }
@@ -68,19 +68,19 @@ const HEAD_CHARS = 8192;
 
 async function recognize(run: Base64Run, alone: boolean): Promise<FoundBytes | undefined> {
   if (run.length % 4 === 1 || (run.padding > 0 && (run.length + run.padding) % 4 !== 0)) return undefined;
-  const claim = run.declared === undefined ? await judgeHead(run, alone) : { declared: run.declared };
+  const claim = run.declared === undefined ? await detectHead(run, alone) : { declared: run.declared };
   if (!claim || (holds(run, '-', '_') && holds(run, '+', '/'))) return undefined;
   // Buffer's 'base64' accepts both alphabets.
   return { kind: 'bytes', bytes: Buffer.from(run.pieces.join(''), 'base64'), ...claim };
 }
 
-async function judgeHead(
+async function detectHead(
   run: Base64Run,
   alone: boolean,
 ): Promise<{ readonly declared?: string } | undefined> {
   const digits = firstDigits(run);
   if (await signedType(digits, (run.length * 3) / 4)) return {};
-  const unsigned = alone && isCanonical(run) ? judgeUnsigned(Buffer.from(digits, 'base64')) : undefined;
+  const unsigned = alone && isCanonical(run) ? detectUnsigned(Buffer.from(digits, 'base64')) : undefined;
   return unsigned && declaredAs(unsigned);
 }
 
@@ -141,11 +141,11 @@ const MIN_NOISE_BITS = 5.3;
 const MIN_TEXT_BITS = 3.5;
 
 /** Bytes without a signature count if they are noise or valid text. */
-function judgeUnsigned(head: Uint8Array): MediaType | undefined {
+function detectUnsigned(head: Uint8Array): MediaType | undefined {
   const digits = Buffer.from(head).toString('base64');
   const bits = entropy(digits);
   const text = bits >= MIN_TEXT_BITS ? readText(head) : undefined;
-  if (text !== undefined) return judgeTextType(text);
+  if (text !== undefined) return detectTextType(text);
   const isNoise = bits >= MIN_NOISE_BITS && isMixed(digits) && /[+/]/.test(digits);
   return isNoise ? UNKNOWN : undefined;
 }
@@ -183,13 +183,13 @@ function markdownAround(text: string, { start, end }: Base64Run, floor: number) 
   return { start: start - opened[0].length, end: end + closed[0].length, label };
 }
 
-export interface TakeOutContext {
+export interface ExtractContext {
   readonly spills?: Spills | undefined;
   readonly rules: readonly FieldRule[];
 }
 
 /** Extracts all bytes from a text: those that match a rule, those that were spilled, and base64. */
-export async function takeOut(text: string, context: TakeOutContext): Promise<readonly Piece[]> {
+export async function extractBytes(text: string, context: ExtractContext): Promise<readonly Piece[]> {
   const pieces: Piece[] = [];
   for (const piece of findFieldsInText(text, context.rules)) {
     if (typeof piece !== 'string')
@@ -204,10 +204,10 @@ export async function takeOut(text: string, context: TakeOutContext): Promise<re
   return pieces;
 }
 
-/** `takeOut` for every string in structured content that contains bytes. */
-export async function takeOutOfValue(
+/** `extractBytes` for every string in structured content that contains bytes. */
+export async function extractFromValue(
   value: unknown,
-  context: TakeOutContext,
+  context: ExtractContext,
 ): Promise<ReadonlyMap<string, readonly Piece[]>> {
   const taken = new Map<string, readonly Piece[]>();
   for (const hit of findFields(value, context.rules)) {
@@ -221,7 +221,7 @@ export async function takeOutOfValue(
   });
   const { spills } = context;
   for (const text of strings) {
-    const pieces = taken.get(text) ?? (await takeOut(text, { spills, rules: [] }));
+    const pieces = taken.get(text) ?? (await extractBytes(text, { spills, rules: [] }));
     // A spilled string that is text again has changed too.
     if (pieces.length !== 1 || pieces[0] !== text) taken.set(text, pieces);
   }
@@ -233,7 +233,7 @@ export function isFound(piece: Piece): piece is Found {
 }
 
 /** A string that matches a rule needs no signature, only valid base64. */
-function readHit({ data, ...about }: FieldHit, { spills }: TakeOutContext): Found | undefined {
+function readHit({ data, ...about }: FieldHit, { spills }: ExtractContext): Found | undefined {
   const spill = spills?.find(data);
   if (spill) {
     const found = foundIn(spill);
@@ -248,13 +248,13 @@ function readHit({ data, ...about }: FieldHit, { spills }: TakeOutContext): Foun
 async function takeSpills(text: string, spills: Spills | undefined): Promise<readonly Piece[]> {
   if (!spills) return [text];
   const whole = spills.find(text);
-  if (whole) return [await judgeSpill(whole)];
+  if (whole) return [await recognizeSpill(whole)];
   const pieces: Piece[] = [];
   let from = 0;
   for (const { 0: placeholder, index } of text.matchAll(PLACEHOLDER)) {
     const spill = spills.find(placeholder);
     if (!spill) continue;
-    pieces.push(text.slice(from, index), await judgeSpill(spill));
+    pieces.push(text.slice(from, index), await recognizeSpill(spill));
     from = index + placeholder.length;
   }
   pieces.push(text.slice(from));
@@ -272,12 +272,12 @@ const PLACEHOLDER = /filechat-spill:[0-9a-f]{32}:[0-9]+/g;
 const MAX_RESTORED_BYTES = 8 * 1024 * 1024;
 
 /** Restores the original strings of placeholders in fields other than bytes and text, such as a URI or a title. */
-export async function restoreStrays(result: unknown, spills: Spills | undefined): Promise<unknown> {
+export async function restorePlaceholders(result: unknown, spills: Spills | undefined): Promise<unknown> {
   if (!spills || !isObject(result) || !Array.isArray(result['content'])) return result;
   const content: readonly unknown[] = result['content'];
   const found = new Map<string, Spill>();
   for (const block of content) {
-    mapStrays(block, (text) => {
+    mapOtherStrings(block, (text) => {
       const spill = spills.find(text);
       if (spill) found.set(text, spill);
       return text;
@@ -288,7 +288,7 @@ export async function restoreStrays(result: unknown, spills: Spills | undefined)
   for (const [placeholder, spill] of found) restored.set(placeholder, await restore(spill));
   return {
     ...result,
-    content: content.map((block) => mapStrays(block, (text) => restored.get(text) ?? text)),
+    content: content.map((block) => mapOtherStrings(block, (text) => restored.get(text) ?? text)),
   };
 }
 
@@ -298,7 +298,7 @@ async function restore(spill: Spill): Promise<string> {
   return spill.original().catch(() => words);
 }
 
-function mapStrays(block: unknown, replace: (text: string) => string): unknown {
+function mapOtherStrings(block: unknown, replace: (text: string) => string): unknown {
   if (!isObject(block)) return mapStrings(block, replace);
   const mapped = mapAllBut(['data', 'text'], block, replace);
   const { resource } = block;

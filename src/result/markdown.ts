@@ -1,6 +1,6 @@
 import { escapeMarkers, restoreInvisible, showInvisible } from '../chat/format/escape.ts';
 import { fence } from '../chat/format/fence.ts';
-import { judgeMarkup } from '../media/sniff.ts';
+import { detectMarkup } from '../media/sniff.ts';
 import { type MediaType, mediaByExtension, mediaByType, UNKNOWN } from '../media/table.ts';
 import type { Asset, AssetPart, LinkPart, ResultPart, TextPart, ToolResult } from '../ports/results.ts';
 
@@ -133,10 +133,10 @@ export function previewText(text: string): string {
   return `${head.slice(0, headEnd > 0 ? headEnd : undefined)}${CUT}${tail.slice(tailStart)}`.toWellFormed();
 }
 
-export function judgeTextType(text: string, declared?: string): MediaType {
+export function detectTextType(text: string, declared?: string): MediaType {
   const known = mediaByType(declared?.split(';')[0]?.trim().toLowerCase() ?? '');
   if (known?.kind === 'file' && known.extension !== 'txt') return known;
-  return judgeMarkup(text) ?? mediaByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
+  return detectMarkup(text) ?? mediaByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
 }
 
 function looksLikeJson(text: string): boolean {

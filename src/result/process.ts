@@ -5,7 +5,7 @@ import type { ResultAssets, ResultPart, Spills, ToolResult } from '../ports/resu
 import type { ToolName } from '../ports/tools.ts';
 import { readBlocks } from './blocks.ts';
 import type { FieldRule } from './fields.ts';
-import { restoreStrays } from './findBytes.ts';
+import { restorePlaceholders } from './findBytes.ts';
 import type { SpilledFiles } from './saveBytes.ts';
 import { type ResultLimits, ResultSaver } from './saveResult.ts';
 
@@ -37,7 +37,7 @@ export async function processResult(
   { limits = DEFAULT_LIMITS, spills, fields = [], transform, tool = { server: '', tool: '' } }: ResultOptions,
 ): Promise<ToolResult> {
   const transformed = await applyTransform(result, transform, tool);
-  const raw = readBlocks(await restoreStrays(transformed.result, spills));
+  const raw = readBlocks(await restorePlaceholders(transformed.result, spills));
   const saver = new ResultSaver({ assets, limits, files, context: { spills, rules: fields } });
   const parts: ResultPart[] =
     transformed.problem === undefined ? [] : [{ kind: 'problem', message: transformed.problem }];

@@ -1,6 +1,6 @@
 import { messageOf } from '../base/errors.ts';
 import { describeSize } from '../base/size.ts';
-import { headOf, judgeMediaType, type MediaClues, sizeOf } from '../media/sniff.ts';
+import { detectMediaType, headOf, type MediaClues, sizeOf } from '../media/sniff.ts';
 import type {
   Asset,
   AssetBytes,
@@ -91,7 +91,7 @@ export class ByteSaver {
     const { bytes } = found;
     const tail = bytes instanceof Uint8Array ? undefined : await files.tail(bytes).catch(() => undefined);
     const declared = clues.declared ?? found.declared;
-    const { kind, extension, types } = await judgeMediaType({ ...clues, declared, bytes, tail });
+    const { kind, extension, types } = await detectMediaType({ ...clues, declared, bytes, tail });
     const part = await this.store({ kind, extension, bytes }, nameFromUri(clues.uri));
     if (part.kind !== 'asset') return { part, saved: { size } };
     return { part, saved: { size, asset: part.asset, mimeType: types[0] ?? 'application/octet-stream' } };

@@ -1,20 +1,20 @@
 import { decodeBase64, decodedSizeAtMost, isSurelyLarger } from '../base/base64.ts';
 import { defined, mapStrings, sameJson } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
-import { judgeMarkup } from '../media/sniff.ts';
+import { detectMarkup } from '../media/sniff.ts';
 import type { ProblemPart, ResultAssets, ResultPart, TextPart } from '../ports/results.ts';
 
 import { type Block, type BytesBlock, nameFromUri, problem } from './blocks.ts';
 import {
+  type ExtractContext,
+  extractBytes,
+  extractFromValue,
   type Found,
   foundIn,
   isFound,
   type Piece,
-  type TakeOutContext,
-  takeOut,
-  takeOutOfValue,
 } from './findBytes.ts';
-import { judgeTextType, previewText } from './markdown.ts';
+import { detectTextType, previewText } from './markdown.ts';
 import {
   ByteSaver,
   describeInJson,
@@ -35,7 +35,7 @@ export interface ResultSaverDeps {
   readonly assets: ResultAssets;
   readonly limits: ResultLimits;
   readonly files: SpilledFiles;
-  readonly context: TakeOutContext;
+  readonly context: ExtractContext;
 }
 
 interface Structured {
@@ -46,7 +46,7 @@ interface Structured {
 /** Converts the blocks of one result into parts, and remembers them for the structured content. */
 export class ResultSaver {
   readonly #limits: ResultLimits;
-  readonly #context: TakeOutContext;
+  readonly #context: ExtractContext;
   readonly #bytes: ByteSaver;
   /** For strings of blocks that contain bytes: the text that replaces them. */
   readonly #replaced = new Map<string, string>();
@@ -60,7 +60,7 @@ export class ResultSaver {
 
   /** Must be called before the blocks are saved, so that bytes in both are saved once. */
   async expect(value: unknown): Promise<Structured> {
-    const taken = await takeOutOfValue(value, this.#context);
+    const taken = await extractFromValue(value, this.#context);
     for (const found of [...taken.values()].flat().filter(isFound)) this.#bytes.announce(found);
     return { value, taken };
   }
@@ -123,7 +123,7 @@ export class ResultSaver {
 
   async #saveTextBlock(block: TextPart): Promise<readonly ResultPart[]> {
     const { text, source } = block;
-    const pieces = await takeOut(text, this.#context);
+    const pieces = await extractBytes(text, this.#context);
     const founds = pieces.filter(isFound);
     const [only] = founds;
     if (!only) return [await this.#keepText({ ...block, text: pieces.join('') })];
@@ -135,7 +135,7 @@ export class ResultSaver {
       return [part];
     }
     // HTML or SVG would break without its images, so it is saved as a whole.
-    if (judgeMarkup(text) && founds.every(isInMemory)) {
+    if (detectMarkup(text) && founds.every(isInMemory)) {
       return [await this.#saveLongText(block, pieces.map(describePiece).join(''))];
     }
     return this.#saveMixedText(block, pieces);
@@ -165,7 +165,7 @@ export class ResultSaver {
   }
 
   async #saveLongText({ text, source }: TextPart, shown = text): Promise<ResultPart> {
-    const { extension } = judgeTextType(text, source?.mimeType);
+    const { extension } = detectTextType(text, source?.mimeType);
     const bytes = new TextEncoder().encode(text);
     const part = await this.#bytes.store({ kind: 'file', extension, bytes }, nameFromUri(source?.uri));
     return part.kind === 'asset' ? { ...part, preview: previewText(shown) } : part;

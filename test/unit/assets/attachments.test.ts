@@ -47,7 +47,7 @@ describe('a link finds', () => {
     assert.equal(await read(join(top, 'work', 'up.md')), '# Up\n');
   });
 
-  it('what the model may want to know of a file', async () => {
+  it('the name, size and type of a file', async () => {
     const { name, size, mimeType, isText } = await find('a b.csv');
     assert.deepEqual(
       { name, size, mimeType, isText },
@@ -120,7 +120,7 @@ describe('outside of the roots', () => {
     await assert.rejects(find('folder/secret.txt'), refused);
   });
 
-  it('somebody is asked about the real file, once', needsSymlinks, async () => {
+  it('permission for the real path is requested once', needsSymlinks, async () => {
     symlinkSync(join(top, 'outside', 'secret.txt'), join(chats, 'inside.txt'));
     const asked: string[] = [];
     const mayRead = async (path: string) => asked.push(path) > 0;
@@ -131,7 +131,7 @@ describe('outside of the roots', () => {
   });
 
   const needsShares = { skip: process.platform !== 'win32' && 'Only Windows has shares' };
-  it('no server of a share is asked for anything, nor anybody about it', needsShares, async () => {
+  it('a network share is never contacted, nor permission requested for it', needsShares, async () => {
     const mayRead = () => assert.fail('It was asked for.');
     for (const target of ['//127.0.0.1/share/a.txt', '\\\\127.0.0.1\\share\\a.txt', '\\\\.\\pipe\\a'])
       await assert.rejects(find(target, { mayRead }), refused);
@@ -142,7 +142,7 @@ describe('outside of the roots', () => {
   });
 });
 
-describe('what cannot be sent says why', () => {
+describe('an error says why a file cannot be sent', () => {
   it('in plain words', async () => {
     mkdirSync(join(chats, 'folder'));
     const cases: readonly (readonly [target: string, message: string])[] = [
@@ -167,7 +167,7 @@ describe('what cannot be sent says why', () => {
     await assert.rejects(find('/dev/zero', { roots: ['/dev'] }), { message: 'it is not an ordinary file' });
   });
 
-  it('for what is too large', async () => {
+  it('for a file that is too large', async () => {
     await assert.rejects(find('a b.csv', { maxBytes: 3 }), {
       message: 'it has 4 bytes, and at most 3 bytes are sent',
     });
@@ -181,7 +181,7 @@ describe('what cannot be sent says why', () => {
     await assert.rejects(find('cmdassets/secret.txt'), { message: 'cmdassets/ is a symbolic link' });
   });
 
-  it('for what has changed since', async () => {
+  it('for a file that has changed since', async () => {
     const found = await find('a b.csv');
     appendFileSync(join(chats, 'a b.csv'), 'more');
     await assert.rejects(found.read(), { message: 'it has changed since it was looked at. Run again' });

@@ -67,7 +67,7 @@ async function takeAndRelease(path = chat): Promise<string> {
 }
 
 describe('one run a chat', () => {
-  it('another process is told who runs it, until that one lets go', async () => {
+  it('another process gets the name of the holder until the lock is released', async () => {
     const child = start('keep');
     assert.equal(await firstLine(child), 'held');
     assert.match(

@@ -36,7 +36,7 @@ describe('the wait after failures', () => {
   }
 });
 
-describe('who comes', () => {
+describe('a caller', () => {
   test('too early is told when, why, and what to do', () => {
     const backoff = new Backoff();
     fail(backoff, 0);

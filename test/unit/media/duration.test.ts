@@ -26,7 +26,7 @@ const ogg = (packet: Uint8Array, samples: number) =>
 
 const frame = (bits: number) => be32(bits);
 
-describe('how long a sound lasts', () => {
+describe('the duration of audio', () => {
   const cases: readonly [name: string, bytes: Uint8Array, size: number | undefined, expected: unknown][] = [
     ['WAV, with a chunk between', wav(40_000), 100_000, 2.5],
     ['WAV of unknown length: the rest of the file', wav(0xffffffff), wav(0).length + 32_000, 2],

@@ -98,7 +98,7 @@ describe('what the model gets', () => {
     it(name, () => assert.deepEqual(view(parts, { about: () => undefined, ...options }), expected));
   }
 
-  it('at most sixty tokens for what it does not get, whatever a server calls it', () => {
+  it('at most sixty tokens for a file that is not sent, whatever its name', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme', maxLength: 200 }),
