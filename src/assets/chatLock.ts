@@ -32,20 +32,20 @@ export async function acquireLock(path: string, options: LockOptions = {}): Prom
 /** For a chat that is not on a disk: `chat` is any unique text. */
 export async function acquireLockOn(chat: string, options: LockOptions = {}): Promise<ChatLock | ChatLocked> {
   const { who = 'Filechat', folder = lockFolder() } = options;
-  await makePrivate(folder);
+  await ensurePrivate(folder);
   const key = createHash('sha256').update(chat).digest('hex').slice(0, 40);
   const start = await processStart(process.pid);
-  const mine: Held = { who, token: randomUUID(), since: Date.now(), pid: process.pid, start };
+  const mine: LockRecord = { who, token: randomUUID(), since: Date.now(), pid: process.pid, start };
   const written = join(folder, `${key}.${mine.pid}-${mine.token}.tmp`);
   await writeFile(written, JSON.stringify(mine), { flag: 'wx', mode: 0o600 });
   try {
-    return await takeFirstFree({ folder, key, written, token: mine.token });
+    return await takeLock({ folder, key, written, token: mine.token });
   } finally {
     await rm(written, { force: true });
   }
 }
 
-interface Held extends ProcessMark {
+interface LockRecord extends ProcessMark {
   readonly who: string;
   readonly token: string;
   readonly since: number;
@@ -65,15 +65,15 @@ interface Candidate {
  * KEY.lock by its own lock and removes the successors. A process that creates one of the removed names too late notices
  * this when it follows the chain from KEY.lock again.
  */
-async function takeFirstFree({ folder, key, written, token }: Candidate): Promise<ChatLock | ChatLocked> {
+async function takeLock({ folder, key, written, token }: Candidate): Promise<ChatLock | ChatLocked> {
   for (;;) {
-    const place = await findPlace(folder, key);
+    const place = await followChain(folder, key);
     if ('holder' in place) return place;
     const file = fileOf(folder, place.free);
     // `link` fails if the name exists, and the linked file is complete.
     if (!(await createLink(written, file))) continue;
     if (place.free !== key) {
-      const found = await findPlace(folder, key);
+      const found = await followChain(folder, key);
       if (!('token' in found) || found.token !== token) {
         await rm(file, { force: true });
         continue;
@@ -86,19 +86,19 @@ async function takeFirstFree({ folder, key, written, token }: Candidate): Promis
 }
 
 /** Follows the chain of dead locks to the lock of a running process or to a free name. */
-async function findPlace(
+async function followChain(
   folder: string,
   key: string,
 ): Promise<{ readonly free: string } | (ChatLocked & { readonly token?: string })> {
   let name = key;
   for (;;) {
     const file = fileOf(folder, name);
-    const held = await readHeld(file);
+    const held = await readLock(file);
     if (held === 'gone') return { free: name };
     if (held === 'unreadable') return { holder: `an unknown program (its lock is ${file})` };
     if (await isRunning(held)) return { holder: describe(held), token: held.token };
     // The process may have released its lock before it ended.
-    const left = await readHeld(file);
+    const left = await readLock(file);
     const same = typeof left === 'object' && left.token === held.token;
     name = same ? `${key}-${held.token}` : key;
   }
@@ -141,9 +141,9 @@ function hold(file: string): ChatLock {
   };
 }
 
-async function readHeld(file: string): Promise<Held | 'gone' | 'unreadable'> {
+async function readLock(file: string): Promise<LockRecord | 'gone' | 'unreadable'> {
   try {
-    const read: Partial<Held> = JSON.parse(await readFile(file, 'utf8'));
+    const read: Partial<LockRecord> = JSON.parse(await readFile(file, 'utf8'));
     const { pid, start = '', who = 'Filechat', since = 0, token } = read;
     const whole = typeof pid === 'number' && typeof token === 'string' && /^[\w-]{1,64}$/.test(token);
     return whole
@@ -156,7 +156,7 @@ async function readHeld(file: string): Promise<Held | 'gone' | 'unreadable'> {
   }
 }
 
-function describe({ who, pid, since }: Held): string {
+function describe({ who, pid, since }: LockRecord): string {
   return `${who} (process ${pid}, since ${new Date(since).toLocaleTimeString('en', { hour12: false })})`;
 }
 
@@ -177,7 +177,7 @@ function lockFolder(): string {
 }
 
 /** Refuses a folder that another user can read or write: that user could forge locks. */
-async function makePrivate(folder: string): Promise<void> {
+async function ensurePrivate(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const found = await lstat(folder);
   const own = process.getuid?.();

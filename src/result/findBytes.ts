@@ -195,7 +195,7 @@ export async function extractBytes(text: string, context: ExtractContext): Promi
     if (typeof piece !== 'string')
       pieces.push(readHit(piece, context) ?? JSON.stringify(piece.data).slice(1, -1));
     else {
-      for (const each of await takeSpills(piece, context.spills)) {
+      for (const each of await extractSpills(piece, context.spills)) {
         if (typeof each === 'string') pieces.push(...(await findBytes(each)));
         else pieces.push(each);
       }
@@ -209,10 +209,10 @@ export async function extractFromValue(
   value: unknown,
   context: ExtractContext,
 ): Promise<ReadonlyMap<string, readonly Piece[]>> {
-  const taken = new Map<string, readonly Piece[]>();
+  const extracted = new Map<string, readonly Piece[]>();
   for (const hit of findFields(value, context.rules)) {
     const found = readHit(hit, context);
-    if (found) taken.set(hit.data, [found]);
+    if (found) extracted.set(hit.data, [found]);
   }
   const strings = new Set<string>();
   mapStrings(value, (text) => {
@@ -221,11 +221,11 @@ export async function extractFromValue(
   });
   const { spills } = context;
   for (const text of strings) {
-    const pieces = taken.get(text) ?? (await extractBytes(text, { spills, rules: [] }));
+    const pieces = extracted.get(text) ?? (await extractBytes(text, { spills, rules: [] }));
     // A spilled string that is text again has changed too.
-    if (pieces.length !== 1 || pieces[0] !== text) taken.set(text, pieces);
+    if (pieces.length !== 1 || pieces[0] !== text) extracted.set(text, pieces);
   }
-  return taken;
+  return extracted;
 }
 
 export function isFound(piece: Piece): piece is Found {
@@ -245,7 +245,7 @@ function readHit({ data, ...about }: FieldHit, { spills }: ExtractContext): Foun
   return { kind: 'bytes', bytes: decoded.bytes, ...defined({ declared: decoded.mimeType }), ...about };
 }
 
-async function takeSpills(text: string, spills: Spills | undefined): Promise<readonly Piece[]> {
+async function extractSpills(text: string, spills: Spills | undefined): Promise<readonly Piece[]> {
   if (!spills) return [text];
   const whole = spills.find(text);
   if (whole) return [await recognizeSpill(whole)];

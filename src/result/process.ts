@@ -41,7 +41,7 @@ export async function processResult(
   const saver = new ResultSaver({ assets, limits, files, context: { spills, rules: fields } });
   const parts: ResultPart[] =
     transformed.problem === undefined ? [] : [{ kind: 'problem', message: transformed.problem }];
-  const structured = await saver.expect(raw.structured);
+  const structured = await saver.readStructured(raw.structured);
   // Sequential, so that assets are numbered in the order of the blocks.
   for (const block of raw.blocks) parts.push(...(await saver.saveBlock(block)));
   parts.push(...(await saver.saveStructured(structured, field(transformed.result, 'content'))));

@@ -40,7 +40,7 @@ export interface ResultSaverDeps {
 
 interface Structured {
   readonly value: unknown;
-  readonly taken: ReadonlyMap<string, readonly Piece[]>;
+  readonly extracted: ReadonlyMap<string, readonly Piece[]>;
 }
 
 /** Converts the blocks of one result into parts, and remembers them for the structured content. */
@@ -59,10 +59,10 @@ export class ResultSaver {
   }
 
   /** Must be called before the blocks are saved, so that bytes in both are saved once. */
-  async expect(value: unknown): Promise<Structured> {
-    const taken = await extractFromValue(value, this.#context);
-    for (const found of [...taken.values()].flat().filter(isFound)) this.#bytes.announce(found);
-    return { value, taken };
+  async readStructured(value: unknown): Promise<Structured> {
+    const extracted = await extractFromValue(value, this.#context);
+    for (const found of [...extracted.values()].flat().filter(isFound)) this.#bytes.announce(found);
+    return { value, extracted };
   }
 
   async saveBlock(block: Block): Promise<readonly ResultPart[]> {
@@ -76,11 +76,11 @@ export class ResultSaver {
   }
 
   /** Returns no part if the content only repeats the blocks. Assets that are in no block follow it. */
-  async saveStructured({ value, taken }: Structured, content: unknown): Promise<readonly ResultPart[]> {
+  async saveStructured({ value, extracted }: Structured, content: unknown): Promise<readonly ResultPart[]> {
     if (value === undefined || value === null) return [];
     const own: ResultPart[] = [];
     const replaced = new Map(this.#replaced);
-    for (const [text, pieces] of taken) {
+    for (const [text, pieces] of extracted) {
       const shown: string[] = [];
       for (const piece of pieces) {
         if (!isFound(piece)) shown.push(piece);

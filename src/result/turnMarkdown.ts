@@ -10,7 +10,7 @@ import { canBePlain, codeSpan, PREVIEW_INFO, renderAssetLink, renderPart } from 
  * hides anything. Linked files of a user turn are sent, so the only links are those to assets.
  */
 export function renderForUser(parts: readonly ResultPart[]): string {
-  const pieces = parts.filter(saysSomething).map((part) => {
+  const pieces = parts.filter(hasContent).map((part) => {
     const written = renderUserPart(part);
     return part.audience === 'user' ? hideFromModel(written) : written;
   });
@@ -20,7 +20,7 @@ export function renderForUser(parts: readonly ResultPart[]): string {
 
 /** For an assistant turn. Parts for the user only come last, where they interrupt no list. */
 export function renderForReply(parts: readonly ResultPart[]): string {
-  const said = parts.filter(saysSomething);
+  const said = parts.filter(hasContent);
   const pieces = replyPieces(said.filter((part) => part.audience !== 'user'));
   const hidden = said.filter((part) => part.audience === 'user').map(renderUserPart);
   const all = [
@@ -28,11 +28,11 @@ export function renderForReply(parts: readonly ResultPart[]): string {
     ...hidden.map((text): Piece => ({ kind: 'own', text: escapeMarkers(hideFromModel(text)) })),
   ];
   return all
-    .map(({ kind, text }, at) => (kind === 'own' ? text : escapeWords(text, at === all.length - 1)))
+    .map(({ kind, text }, at) => (kind === 'own' ? text : escapeText(text, at === all.length - 1)))
     .join('\n\n');
 }
 
-function saysSomething(part: ResultPart): boolean {
+function hasContent(part: ResultPart): boolean {
   return part.kind !== 'text' || part.source !== undefined || part.text.trim() !== '';
 }
 
@@ -77,7 +77,7 @@ function renderReplyText({ text, source }: TextPart): string {
 }
 
 /** The note that closes open code is valid only at the end; elsewhere, such text is written as code. */
-function escapeWords(text: string, isLast: boolean): string {
+function escapeText(text: string, isLast: boolean): string {
   const written = escapeReply(text);
   return isLast || withoutClosing(written) === written ? written : escapeReply(fence(text));
 }
