@@ -1,14 +1,13 @@
-import { open } from 'node:fs/promises';
+import { readTail } from './assets/facts.ts';
 import { fileHolds } from './assets/folderIndex.ts';
 import { field, mapStrings } from './base/json.ts';
-import { trimBlankLines } from './base/lines.ts';
 import { type AppSink, showWithResult } from './mcp/apps/result.ts';
 import { readContents } from './mcp/lists/resources.ts';
 import type { Connections } from './mcp/pool/connections.ts';
 import { checkStructured } from './mcp/pool/outputCheck.ts';
 import { SpillTable } from './mcp/spill/table.ts';
 import type { Disposable } from './ports/document.ts';
-import type { ResultAssets, ResultPart, Spills, ToolResult } from './ports/results.ts';
+import type { ResultAssets, ToolResult } from './ports/results.ts';
 import type {
   CompletionRequest,
   LogLevel,
@@ -23,58 +22,30 @@ import type {
 } from './ports/servers.ts';
 import type { ToolCall, ToolCallOptions, ToolList, ToolName } from './ports/tools.ts';
 
-import { readBlocks } from './result/blocks.ts';
 import type { FieldRule } from './result/fields.ts';
-import { restoreStrays } from './result/findBytes.ts';
+import { DEFAULT_LIMITS, processResult, type ResultOptions, type Transform } from './result/process.ts';
 import type { SpilledFiles } from './result/saveBytes.ts';
-import { type ResultLimits, ResultSaver } from './result/saveResult.ts';
-import { applyTransform, type Transform } from './result/transform.ts';
+import type { ResultLimits } from './result/saveResult.ts';
 
 export type { AppResult, AppSink } from './mcp/apps/result.ts';
+export { DEFAULT_LIMITS, type ResultOptions } from './result/process.ts';
 export type { ResultLimits } from './result/saveResult.ts';
 
-export const DEFAULT_LIMITS: ResultLimits = { maxInlineChars: 10_000, maxAssetBytes: 50 * 1024 * 1024 };
-
-export interface ResultOptions {
-  readonly limits?: ResultLimits | undefined;
-  /** What the placeholders in the result stand for. The caller disposes it. */
-  readonly spills?: Spills | undefined;
-  /** The tool's entry of `results.fields`. */
-  readonly fields?: readonly FieldRule[] | undefined;
-  readonly transform?: Transform | undefined;
-  /** For the transformer. */
-  readonly tool?: ToolName | undefined;
-}
-
-/**
- * Turns what a tool returned into parts, in the order of its blocks: one for each, and after a text one more
- * for each thing that hid in it. Bytes are files when this resolves. It never rejects: what cannot be used is
- * a problem in the place of its block.
- */
-export async function processMixedToolResult(
+export function processMixedToolResult(
   result: unknown,
   assets: ResultAssets,
   options: ResultOptions = {},
 ): Promise<ToolResult> {
-  const {
-    limits = DEFAULT_LIMITS,
-    spills,
-    fields = [],
-    transform,
-    tool = { server: '', tool: '' },
-  } = options;
-  const transformed = await applyTransform(result, transform, tool);
-  const raw = readBlocks(await restoreStrays(transformed.result, spills));
-  const saver = new ResultSaver({ assets, limits, files: FILES, context: { spills, rules: fields } });
-  const parts: ResultPart[] =
-    transformed.problem === undefined ? [] : [{ kind: 'problem', message: transformed.problem }];
-  const structured = await saver.expect(raw.structured);
-  // One after the other, so that the numbers follow the blocks.
-  for (const block of raw.blocks) parts.push(...(await saver.saveBlock(block)));
-  parts.push(...(await saver.saveStructured(structured, contentOf(transformed.result))));
-  const withAssets = parts.some((part) => part.kind === 'asset');
-  return { isError: raw.isError, parts: withAssets ? parts.map(trimBlankEdges) : parts };
+  return processResult(result, { assets, files: SPILLED_FILES }, options);
 }
+
+/** Enough for the end of a PNG. */
+const TAIL_BYTES = 4096;
+
+const SPILLED_FILES: SpilledFiles = {
+  holds: fileHolds,
+  tail: ({ path, size }) => readTail(path, size, TAIL_BYTES),
+};
 
 export interface ToolSettings {
   readonly fields?: ((tool: ToolName) => readonly FieldRule[]) | undefined;
@@ -84,11 +55,10 @@ export interface ToolSettings {
 export interface ClientOptions {
   readonly limits?: () => ResultLimits;
   readonly settings?: () => Promise<ToolSettings> | ToolSettings;
-  /** Where the apps of tools are shown; asked at each call, so that a change of the setting counts at once. */
+  /** Where the apps of tools are shown. Called for each tool call, so that a changed setting applies at once. */
   readonly apps?: () => AppSink | undefined;
 }
 
-/** The servers and all that they offer behind the port. Nothing is opened before it is used. */
 export class McpClient implements ServerHost {
   readonly #open: () => Promise<Connections>;
   readonly #options: ClientOptions;
@@ -126,7 +96,6 @@ export class McpClient implements ServerHost {
     });
   }
 
-  /** What the server sends, as it sends it: for apps, which are the server's own. */
   async callToolRaw(
     call: ToolCall,
     options: { readonly signal?: AbortSignal | undefined; readonly chat?: string | undefined },
@@ -177,7 +146,7 @@ export class McpClient implements ServerHost {
       if (!Array.isArray(messages)) throw new Error(`Server ${server} answered without messages.`);
       const limits = this.#limits();
       const read: PromptResult['messages'][number][] = [];
-      // One after the other, so that the numbers of the files follow the messages.
+      // Sequential, so that assets are numbered in the order of the messages.
       for (const message of messages as readonly unknown[]) {
         const content = [field(message, 'content')].flat();
         const { parts } = await processMixedToolResult({ content }, assets, { limits, spills });
@@ -198,7 +167,7 @@ export class McpClient implements ServerHost {
       (connections) => {
         if (!disposed) watch = connections.watch(resource, onUpdate);
       },
-      // Whoever reads the resource hears why.
+      // Reading the resource reports the error.
       () => undefined,
     );
     return {
@@ -209,7 +178,7 @@ export class McpClient implements ServerHost {
     };
   }
 
-  /** As long as nothing was asked for, no server has a state worth loading the SDK for. */
+  /** Does not load the SDK: before the first use, no server has a state. */
   async states(): Promise<ReadonlyMap<string, ServerState>> {
     return (await this.#opened)?.states() ?? new Map();
   }
@@ -231,12 +200,11 @@ export class McpClient implements ServerHost {
     await (await this.#connections()).restart(server);
   }
 
-  /** Closes what is no longer configured or allowed, or not as it was. */
+  /** Closes servers whose configuration or permission has changed or is gone. */
   async settle(): Promise<void> {
     await (await this.#opened)?.settle();
   }
 
-  /** Forgets what the server gave us to prove who the user is. */
   async signOut(server: string): Promise<void> {
     await (await this.#connections()).signOut(server);
   }
@@ -276,7 +244,7 @@ export class McpClient implements ServerHost {
     return this.#options.limits?.() ?? DEFAULT_LIMITS;
   }
 
-  /** Where long strings of an answer go while it arrives; what nobody has taken is removed. */
+  /** Long strings of the response are decoded to files while it arrives; unused files are removed at the end. */
   async #withSpills<T>(assets: ResultAssets, work: (spills: SpillTable) => Promise<T>): Promise<T> {
     const { maxAssetBytes } = this.#limits();
     const spills = new SpillTable({ folder: () => assets.spillFolder(), maxBytes: maxAssetBytes });
@@ -288,7 +256,7 @@ export class McpClient implements ServerHost {
   }
 }
 
-/** What stands for a long string is not what the schema is about. */
+/** Output schemas describe the original strings, so a result with placeholders is not validated. */
 function hasSpill(value: unknown, spills: SpillTable): boolean {
   let found = false;
   mapStrings(value, (text) => {
@@ -300,36 +268,4 @@ function hasSpill(value: unknown, spills: SpillTable): boolean {
 
 function withProblem(result: ToolResult, message: string): ToolResult {
   return { ...result, parts: [...result.parts, { kind: 'problem', message }] };
-}
-
-/** What pictures end with has room in this. */
-const TAIL_BYTES = 4096;
-
-/** Files of ours that are too long for memory. */
-const FILES: SpilledFiles = {
-  holds: fileHolds,
-  async tail({ path, size }) {
-    const file = await open(path);
-    try {
-      const { buffer, bytesRead } = await file.read(
-        Buffer.alloc(TAIL_BYTES),
-        0,
-        TAIL_BYTES,
-        Math.max(0, size - TAIL_BYTES),
-      );
-      return buffer.subarray(0, bytesRead);
-    } finally {
-      await file.close();
-    }
-  },
-};
-
-/** Beside assets a text stands as Markdown, where blank lines at its edges mean nothing. */
-function trimBlankEdges(part: ResultPart): ResultPart {
-  if (part.kind !== 'text' || part.source) return part;
-  return { ...part, text: trimBlankLines(part.text) };
-}
-
-function contentOf(result: unknown): unknown {
-  return typeof result === 'object' && result !== null && 'content' in result ? result.content : undefined;
 }

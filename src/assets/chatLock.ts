@@ -6,74 +6,74 @@ import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { hasCode } from '../base/errors.ts';
+import { isAlive } from './writeFile.ts';
 
 export interface ChatLock {
   release(): Promise<void>;
 }
 
-/** Who runs the chat, as the end of a sentence: `VS Code (process 42, since 09:30:12)`. */
 export interface ChatLocked {
+  /** `VS Code (process 42, since 09:30:12)` */
   readonly holder: string;
 }
 
 export interface LockOptions {
-  /** What this program is called where another one tells that the chat is taken. */
+  /** The name of this program, which other programs show to the user. */
   readonly who?: string;
   /** For tests. */
   readonly folder?: string;
 }
 
-/** One run a chat at a time, whichever window or command line it is in. Rejects when there is no place for locks. */
+/** Allows one run per chat across all windows and command lines. Rejects when locks cannot be stored. */
 export async function acquireLock(path: string, options: LockOptions = {}): Promise<ChatLock | ChatLocked> {
   return acquireLockOn(await realPath(path), options);
 }
 
-/** The same for a chat that is on no disk, by any text that tells it from others. */
+/** For a chat that is not on a disk: `chat` is any unique text. */
 export async function acquireLockOn(chat: string, options: LockOptions = {}): Promise<ChatLock | ChatLocked> {
   const { who = 'Filechat', folder = lockFolder() } = options;
-  await makePrivate(folder);
+  await ensurePrivate(folder);
   const key = createHash('sha256').update(chat).digest('hex').slice(0, 40);
-  const mine: Held = { who, token: randomUUID(), since: Date.now(), ...(await ownMark()) };
+  const start = await processStart(process.pid);
+  const mine: LockRecord = { who, token: randomUUID(), since: Date.now(), pid: process.pid, start };
   const written = join(folder, `${key}.${mine.pid}-${mine.token}.tmp`);
   await writeFile(written, JSON.stringify(mine), { flag: 'wx', mode: 0o600 });
   try {
-    return await takeFirstFree({ folder, key, written, token: mine.token });
+    return await takeLock({ folder, key, written, token: mine.token });
   } finally {
     await rm(written, { force: true });
   }
 }
 
-interface Held extends ProcessMark {
+interface LockRecord extends ProcessMark {
   readonly who: string;
-  /** Never the same twice. */
   readonly token: string;
   readonly since: number;
 }
 
-interface Taking {
+interface Candidate {
   readonly folder: string;
   readonly key: string;
-  /** A whole file of ours that gets the lock's name. */
+  /** A complete lock file under a temporary name. */
   readonly written: string;
   readonly token: string;
 }
 
 /**
- * The lock of a chat is the file that its key names. One whose process is dead is followed by one that is named
- * after it: of all who find it dead, only one can create that name. Whoever has done so puts a lock of its own in the
- * place of the first one and removes the others. A process that comes late to one of the removed names finds, when it
- * looks again from the first one, that its lock does not count.
+ * The lock of a chat is the file KEY.lock. If its process is dead, the successor is KEY-TOKEN.lock, named after the
+ * token in the dead lock: of all processes that see the dead lock, only one can create that file. The winner replaces
+ * KEY.lock by its own lock and removes the successors. A process that creates one of the removed names too late notices
+ * this when it follows the chain from KEY.lock again.
  */
-async function takeFirstFree(taking: Taking): Promise<ChatLock | ChatLocked> {
-  const { folder, key, written, token } = taking;
+async function takeLock({ folder, key, written, token }: Candidate): Promise<ChatLock | ChatLocked> {
   for (;;) {
-    const place = await findPlace(folder, key);
+    const place = await followChain(folder, key);
     if ('holder' in place) return place;
     const file = fileOf(folder, place.free);
-    // A link is made only where there is nothing, and what it leads to is whole already.
+    // `link` fails if the name exists, and the linked file is complete.
     if (!(await createLink(written, file))) continue;
     if (place.free !== key) {
-      const found = await findPlace(folder, key);
+      const found = await followChain(folder, key);
       if (!('token' in found) || found.token !== token) {
         await rm(file, { force: true });
         continue;
@@ -85,26 +85,26 @@ async function takeFirstFree(taking: Taking): Promise<ChatLock | ChatLocked> {
   }
 }
 
-/** Follows the dead locks to the one that counts: that of a living process, or a name that is free. */
-async function findPlace(
+/** Follows the chain of dead locks to the lock of a running process or to a free name. */
+async function followChain(
   folder: string,
   key: string,
 ): Promise<{ readonly free: string } | (ChatLocked & { readonly token?: string })> {
   let name = key;
   for (;;) {
     const file = fileOf(folder, name);
-    const held = await readHeld(file);
+    const held = await readLock(file);
     if (held === 'gone') return { free: name };
     if (held === 'unreadable') return { holder: `an unknown program (its lock is ${file})` };
     if (await isRunning(held)) return { holder: describe(held), token: held.token };
-    // It may have released its lock before it ended.
-    const left = await readHeld(file);
+    // The process may have released its lock before it ended.
+    const left = await readLock(file);
     const same = typeof left === 'object' && left.token === held.token;
     name = same ? `${key}-${held.token}` : key;
   }
 }
 
-/** Only whoever has the lock may do this. */
+/** Only the holder of the lock may call this. */
 async function removeDeadLocks(folder: string, key: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const pid = /^\.(\d{1,10})-[\w-]+\.tmp$/.exec(name.startsWith(key) ? name.slice(key.length) : '')?.[1];
@@ -130,7 +130,7 @@ async function createLink(from: string, to: string): Promise<boolean> {
 }
 
 function hold(file: string): ChatLock {
-  // A process that ends on its own tidies up; of one that is killed, the next one sees that it is dead.
+  // A killed process leaves its lock behind; the next process detects that it is dead.
   const removeNow = () => rmSync(file, { force: true });
   process.once('exit', removeNow);
   return {
@@ -141,9 +141,9 @@ function hold(file: string): ChatLock {
   };
 }
 
-async function readHeld(file: string): Promise<Held | 'gone' | 'unreadable'> {
+async function readLock(file: string): Promise<LockRecord | 'gone' | 'unreadable'> {
   try {
-    const read: Partial<Held> = JSON.parse(await readFile(file, 'utf8'));
+    const read: Partial<LockRecord> = JSON.parse(await readFile(file, 'utf8'));
     const { pid, start = '', who = 'Filechat', since = 0, token } = read;
     const whole = typeof pid === 'number' && typeof token === 'string' && /^[\w-]{1,64}$/.test(token);
     return whole
@@ -156,15 +156,11 @@ async function readHeld(file: string): Promise<Held | 'gone' | 'unreadable'> {
   }
 }
 
-function describe({ who, pid, since }: Held): string {
+function describe({ who, pid, since }: LockRecord): string {
   return `${who} (process ${pid}, since ${new Date(since).toLocaleTimeString('en', { hour12: false })})`;
 }
 
-async function ownMark(): Promise<ProcessMark> {
-  return { pid: process.pid, start: await processStart(process.pid) };
-}
-
-/** As far as it is there: a new chat may be meant for folders that are still to be made. */
+/** Resolves the existing part of the path: the folders of a new chat may not exist yet. */
 async function realPath(path: string): Promise<string> {
   const whole = resolve(path);
   return realpath(whole).catch(async (error: unknown) => {
@@ -173,33 +169,34 @@ async function realPath(path: string): Promise<string> {
   });
 }
 
-/** One for each user, because the temporary folder may belong to all. */
+/** One per user, because the temporary folder may be shared. */
 function lockFolder(): string {
   const user =
     process.getuid?.() ?? createHash('sha256').update(userInfo().username).digest('hex').slice(0, 8);
   return join(tmpdir(), `filechat-locks-${user}`);
 }
 
-/** Somebody else could have made it first, to watch or to forge the locks. */
-async function makePrivate(folder: string): Promise<void> {
+/** Refuses a folder that another user can read or write: that user could forge locks. */
+async function ensurePrivate(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const found = await lstat(folder);
   const own = process.getuid?.();
   const foreign = own !== undefined && (found.uid !== own || (found.mode & 0o077) !== 0);
   if (found.isDirectory() && !foreign) return;
-  throw new Error(`The folder of the locks, ${folder}, is not yours alone. Remove it and run again.`);
+  throw new Error(
+    `The lock folder ${folder} is a link or accessible to other users. Remove it and run again.`,
+  );
 }
 
-/** A process, told from a later one that got the same number. */
 interface ProcessMark {
   readonly pid: number;
-  /** When it was started, in the system's own words; empty where the system does not say. */
+  /** The start time in the system's format, because process ids are reused; empty if it is not known. */
   readonly start: string;
 }
 
-/** Whether that very process is alive. In doubt it is: two runs are worse than a question. */
+/** Returns true when unsure: a needless prompt is better than two concurrent runs. */
 async function isRunning({ pid, start }: ProcessMark): Promise<boolean> {
-  if (!hasPid(pid)) return false;
+  if (!isAlive(pid)) return false;
   const now = start === '' ? '' : await processStart(pid);
   return start === '' || now === '' || now === start;
 }
@@ -212,18 +209,7 @@ async function processStart(pid: number): Promise<string> {
   }
 }
 
-function hasPid(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // It is there, and belongs to somebody else.
-    return hasCode(error, 'EPERM');
-  }
-}
-
-/** The 22nd field, in ticks since the system was started; the second is a name that may hold spaces and brackets. */
+/** The 22nd field, in ticks since boot. The second field is a name that may contain spaces and parentheses. */
 async function startInProc(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

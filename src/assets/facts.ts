@@ -1,38 +1,34 @@
 import { open } from 'node:fs/promises';
-import { soundSeconds } from '../media/duration.ts';
+import { durationSeconds } from '../media/duration.ts';
 import { type ImageSize, imageSize } from '../media/imageSize.ts';
-import { lookAt } from './confined.ts';
+import { fillBuffer, inspectFile } from './confined.ts';
+import { withHandle } from './writeFile.ts';
 
-/** What a file is, from its first and last bytes. */
 export interface FileFacts {
   readonly mimeType: string;
   readonly size: number;
   readonly changed: Date;
   readonly pixels?: ImageSize | undefined;
-  /** How long a sound or a film lasts. */
   readonly seconds?: number | undefined;
 }
 
 const TAIL_BYTES = 64 * 1024;
 
-/** `path` is the real one of a file that may be read. */
+/** Reads only the head and the tail. `path` is a real path that may be read. */
 export async function readFacts(path: string): Promise<FileFacts> {
-  const { stats, size, head, mimeType } = await lookAt(path);
+  const { stats, size, head, mimeType } = await inspectFile(path);
   const changed = new Date(Number(stats.mtimeMs));
   const facts = { mimeType, size, changed };
   if (mimeType.startsWith('image/')) return { ...facts, pixels: imageSize(head) };
   if (!/^(?:audio|video)\//.test(mimeType)) return facts;
-  const tail = size <= head.length ? head : await readTail(path, size);
-  return { ...facts, seconds: soundSeconds({ head, tail, size }) };
+  const tail = size <= head.length ? head : await readTail(path, size, TAIL_BYTES);
+  return { ...facts, seconds: durationSeconds({ head, tail, size }) };
 }
 
-async function readTail(path: string, size: number): Promise<Uint8Array> {
-  const file = await open(path, 'r');
-  try {
-    const at = Math.max(0, size - TAIL_BYTES);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(TAIL_BYTES), 0, TAIL_BYTES, at);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
+export async function readTail(path: string, size: number, maxBytes: number): Promise<Uint8Array> {
+  const tail = Buffer.alloc(maxBytes);
+  const bytesRead = await withHandle(open(path, 'r'), (file) =>
+    fillBuffer(file, tail, Math.max(0, size - maxBytes)),
+  );
+  return tail.subarray(0, bytesRead);
 }

@@ -1,43 +1,36 @@
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from '../base/errors.ts';
+import { customAlphabet } from 'nanoid';
+import { hasCode, messageOf, writeFailure } from '../base/errors.ts';
+import { ASSET_FOLDER, assetName } from '../base/names.ts';
 import type { AssetBytes, AssetKind, AssetStore, NewAsset, ResultAssets } from '../ports/results.ts';
 
 import { FolderIndex } from './folderIndex.ts';
-import { ASSET_FOLDER, assetName, newResultId } from './names.ts';
 import { createWholeFile, sweepLeftovers } from './writeFile.ts';
+
+const LETTERS_AND_DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RESULT_ID_CHARS = 10;
+
+export const newResultId: () => string = customAlphabet(LETTERS_AND_DIGITS, RESULT_ID_CHARS);
 
 export interface FolderAssetsOptions extends Partial<NumberedOptions> {
   /** The folder of the chat; assets go to `cmdassets/` in it. */
   readonly folder: string;
-  /** What links begin with; a chat that is not saved needs the whole path. */
-  readonly linkPrefix?: string;
 }
 
-/**
- * The files behind the links: numbered, never overwritten, never outside of `cmdassets/`. It remembers what
- * the folder holds, so keep one for each folder rather than one for each result.
- */
-export class FolderAssets implements AssetStore {
-  readonly #place: FolderPlace;
+/** Assets on a local disk. It caches what the folder contains, so keep one per folder rather than one per result. */
+export class FolderAssets implements AssetStore, AssetPlace {
+  readonly #chatFolder: string;
   readonly #options: NumberedOptions;
+  #opened: { readonly folder: string; readonly index: FolderIndex } | undefined;
 
   constructor({ folder, ...options }: FolderAssetsOptions) {
-    this.#place = new FolderPlace(folder);
+    this.#chatFolder = folder;
     this.#options = { linkPrefix: ASSET_FOLDER, now: () => new Date(), newId: newResultId, ...options };
   }
 
   beginResult(): ResultAssets {
-    return new NumberedAssets(this.#place, this.#options);
-  }
-}
-
-class FolderPlace implements AssetPlace {
-  readonly #chatFolder: string;
-  #opened: { readonly folder: string; readonly index: FolderIndex } | undefined;
-
-  constructor(chatFolder: string) {
-    this.#chatFolder = chatFolder;
+    return new NumberedAssets(this, this.#options);
   }
 
   async spillFolder(): Promise<string> {
@@ -46,7 +39,7 @@ class FolderPlace implements AssetPlace {
 
   async find(asset: NewAsset): Promise<string | undefined> {
     const { index } = await this.#open();
-    // Whatever is wrong with the files that are there, these bytes can still be stored.
+    // Problems with existing files must not prevent a save.
     return index.find(asset).catch(() => undefined);
   }
 
@@ -59,14 +52,13 @@ class FolderPlace implements AssetPlace {
   }
 
   explain(error: unknown): string {
-    if (!(error instanceof Error)) return String(error);
-    const code = 'code' in error ? String(error.code) : '';
-    return REASONS[code] ?? error.message;
+    const reason = writeFailure(error);
+    return reason === undefined ? messageOf(error) : `${reason}.`;
   }
 
-  /** Looked at before every use: what was a folder a minute ago may be a link by now. */
+  /** Checked before every use, because the folder may have been replaced by a link. */
   async #open(): Promise<{ readonly folder: string; readonly index: FolderIndex }> {
-    const folder = await ownFolder(this.#chatFolder);
+    const folder = await makeAssetFolder(this.#chatFolder);
     if (this.#opened?.folder !== folder) {
       this.#opened = { folder, index: new FolderIndex(folder) };
       await sweepLeftovers(folder).catch(() => undefined);
@@ -75,8 +67,8 @@ class FolderPlace implements AssetPlace {
   }
 }
 
-/** `cmdassets/` as a real folder inside the chat's folder: a link could lead the files anywhere. */
-async function ownFolder(chatFolder: string): Promise<string> {
+/** Creates `cmdassets/` if needed. It must be a real folder: a link could send the files anywhere. */
+async function makeAssetFolder(chatFolder: string): Promise<string> {
   const folder = join(await realpath(chatFolder), ASSET_FOLDER);
   await mkdir(folder).catch((error: unknown) => {
     if (!hasCode(error, 'EEXIST')) throw error;
@@ -87,31 +79,20 @@ async function ownFolder(chatFolder: string): Promise<string> {
   return folder;
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full. Free some space and call the tool again.',
-  EDQUOT: 'your disk quota is used up. Free some space and call the tool again.',
-  EROFS: 'the disk is read-only.',
-  EACCES: 'the folder may not be written to. Change its permissions and call the tool again.',
-  EPERM: 'the folder may not be written to. Change its permissions and call the tool again.',
-  ENOENT: 'the folder of the chat does not exist.',
-  ENAMETOOLONG: 'the path of the chat is too long.',
-};
-
-/** A `cmdassets/` somewhere: on a disk, or behind the editor's file systems. */
+/** A `cmdassets/` folder, on a local disk or in one of the editor's file systems. */
 export interface AssetPlace {
   spillFolder(): Promise<string>;
-  /** The name of a file of the same kind that holds the same bytes, if one is known. */
+  /** The name of a known file of the same kind with the same bytes. */
   find(asset: NewAsset): Promise<string | undefined>;
   /** Creates the whole file or nothing. Resolves to false when the name is taken. */
   create(name: string, bytes: AssetBytes): Promise<boolean>;
-  /** Learns of a file that was created. */
   remember(name: string, asset: NewAsset): Promise<void>;
-  /** The end of a sentence: what went wrong, and what to do. */
+  /** What went wrong and what to do, as the end of a sentence. */
   explain(error: unknown): string;
 }
 
 export interface NumberedOptions {
-  /** What links begin with. */
+  /** The part of a link before the file name; the whole path for a chat that is not saved. */
   readonly linkPrefix: string;
   readonly now: () => Date;
   readonly newId: () => string;
@@ -119,7 +100,7 @@ export interface NumberedOptions {
 
 const MAX_NAME_TRIES = 5;
 
-/** The assets of one result: numbered, never overwritten, and the same bytes only once. */
+/** The assets of one result: numbered, never overwritten, and without duplicates. */
 export class NumberedAssets implements ResultAssets {
   readonly #place: AssetPlace;
   readonly #options: NumberedOptions;
@@ -139,15 +120,15 @@ export class NumberedAssets implements ResultAssets {
   }
 
   async save(asset: NewAsset): Promise<{ readonly number: number; readonly path: string }> {
-    const number = (this.#counts.get(asset.kind) ?? 0) + 1;
-    this.#counts.set(asset.kind, number);
-    const name = await this.#store(asset, number).catch((error: unknown) => {
+    const { kind } = asset;
+    const number = (this.#counts.get(kind) ?? 0) + 1;
+    this.#counts.set(kind, number);
+    try {
+      return { number, path: `${this.#options.linkPrefix}/${await this.#store(asset, number)}` };
+    } catch (error) {
       const reason = this.#place.explain(error);
-      throw new Error(`Could not save ${asset.kind} ${number} to ${ASSET_FOLDER}/: ${reason}`, {
-        cause: error,
-      });
-    });
-    return { number, path: `${this.#options.linkPrefix}/${name}` };
+      throw new Error(`Could not save ${kind} ${number} to ${ASSET_FOLDER}/: ${reason}`, { cause: error });
+    }
   }
 
   async #store(asset: NewAsset, number: number): Promise<string> {
@@ -162,6 +143,6 @@ export class NumberedAssets implements ResultAssets {
       }
       this.#resultId = this.#options.newId();
     }
-    throw new Error('every name that was tried is taken.');
+    throw new Error('every name that was tried is taken. Call the tool again.');
   }
 }

@@ -7,8 +7,8 @@ import { hasCode } from '../base/errors.ts';
 import type { AssetBytes, SpilledBytes } from '../ports/results.ts';
 
 /**
- * Creates a whole file or nothing: the bytes are in a temporary file, reach the disk, and only then get the
- * name. Resolves to false when the name is taken; an existing file is never touched. A spilled file is moved.
+ * Creates the whole file or nothing: writes to a temporary file, syncs it, then renames it. Resolves to false when the
+ * name is taken; an existing file is never changed. A spilled file is moved.
  */
 export async function createWholeFile(path: string, bytes: AssetBytes): Promise<boolean> {
   if (bytes instanceof Uint8Array) {
@@ -40,54 +40,49 @@ async function createThroughTemporary(
 }
 
 const ASSET_MODE = 0o644;
-/** `O_EXCL` also refuses a symlink that waits under the name. */
+/** `O_EXCL` also refuses a symbolic link of that name. */
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 async function writeNewFile(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, NEW_FILE, ASSET_MODE);
-  try {
+  await withHandle(open(path, NEW_FILE, ASSET_MODE), async (file) => {
     await file.writeFile(bytes);
     await file.sync();
-  } finally {
-    await file.close();
-  }
+  });
 }
 
-/** The system copies, so that nothing of it passes through our memory. */
 async function copyNewFile(from: string, to: string): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_EXCL);
-  await syncFile(to);
+  await withHandle(open(to, SYNCABLE), (file) => file.sync());
 }
 
 async function syncSpilled({ path, size }: SpilledBytes): Promise<void> {
-  const file = await openToSync(path).catch((error: unknown) => {
-    // Without this, it would read as if the folder of the chat were missing.
+  const opened = open(path, SYNCABLE).catch((error: unknown) => {
+    // The text for ENOENT would say that the folder of the chat is missing.
     throw hasCode(error, 'ENOENT') ? new Error('its temporary file is gone. Call the tool again.') : error;
   });
-  try {
+  await withHandle(opened, async (file) => {
     if ((await file.stat()).size !== size) {
-      throw new Error('its temporary file is not whole. Call the tool again.');
+      throw new Error('its temporary file is incomplete. Call the tool again.');
     }
-    // While it arrived it was nobody else's business; now it is a file like all the others.
+    // Temporary files are private; assets get the usual permissions.
     await file.chmod(ASSET_MODE & ~process.umask()).catch(() => undefined);
     await file.sync();
-  } finally {
-    await file.close();
-  }
+  });
 }
 
-async function syncFile(path: string): Promise<void> {
-  const file = await openToSync(path);
+/** On Windows, only files that are open for writing can be synced. */
+const SYNCABLE = 'r+';
+
+export async function withHandle<T>(
+  opened: Promise<FileHandle>,
+  use: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const file = await opened;
   try {
-    await file.sync();
+    return await use(file);
   } finally {
     await file.close();
   }
-}
-
-/** Windows syncs only what is open for writing. */
-function openToSync(path: string): Promise<FileHandle> {
-  return open(path, 'r+');
 }
 
 async function nameDurably(from: string, to: string): Promise<boolean> {
@@ -96,16 +91,16 @@ async function nameDurably(from: string, to: string): Promise<boolean> {
     await syncFolder(dirname(to));
     return true;
   } catch (error) {
-    // Nothing will link to it, so it must not stay.
+    // No link will point to this file.
     await removeIfPossible(to);
     throw error;
   }
 }
 
-/** How systems refuse hard links. Node for Windows says EISDIR of files on FAT and exFAT. */
+/** Error codes where hard links are not supported. On Windows, FAT and exFAT report EISDIR. */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EISDIR'];
 
-/** `rename` would replace a file that another writer has just made; `link` refuses. */
+/** Links rather than renames: `rename` would replace a file that another process has just created. */
 export async function moveToNewName(from: string, to: string, linkFile = link): Promise<boolean> {
   try {
     await linkFile(from, to);
@@ -117,7 +112,7 @@ export async function moveToNewName(from: string, to: string, linkFile = link): 
   }
 }
 
-/** For file systems without hard links: whoever creates the empty file owns the name. Other disks refuse here. */
+/** For file systems without hard links: the process that creates the empty file owns the name. */
 async function reserveAndRename(from: string, to: string): Promise<boolean> {
   let reserved: FileHandle;
   try {
@@ -146,8 +141,8 @@ const FIRST_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 640;
 
 /**
- * Renames a file to a name that may be taken. Windows refuses this while a program has the old file open, such as an
- * editor that reads it or a virus scanner, so it is tried again for about a second there.
+ * Renames and replaces. On Windows this fails while another program, such as a virus scanner, has the target open;
+ * there it is retried for about a second.
  */
 export async function renameOver(from: string, to: string, options: RenameOptions = {}): Promise<void> {
   const { platform = process.platform, rename: move = rename, pause = delay } = options;
@@ -155,44 +150,41 @@ export async function renameOver(from: string, to: string, options: RenameOption
     try {
       return await move(from, to);
     } catch (error) {
-      const mayPass = platform === 'win32' && hasCode(error, 'EPERM', 'EACCES', 'EBUSY');
-      if (!mayPass || pauseMs > MAX_PAUSE_MS) throw error;
+      const isTransient = platform === 'win32' && hasCode(error, 'EPERM', 'EACCES', 'EBUSY');
+      if (!isTransient || pauseMs > MAX_PAUSE_MS) throw error;
     }
     await pause(pauseMs);
   }
 }
 
-/** Makes the name survive a power cut where the system allows it; Windows does not open folders. */
+/** Makes a new name survive a power cut. Windows cannot open folders. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
-  const folder = await open(path, constants.O_RDONLY);
-  try {
-    await folder.sync();
-  } catch (error) {
-    // Some network file systems cannot sync a folder; the file itself is safe already.
-    if (!hasCode(error, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM')) throw error;
-  } finally {
-    await folder.close();
-  }
+  await withHandle(open(path, constants.O_RDONLY), (folder) =>
+    folder.sync().catch((error: unknown) => {
+      // Some network file systems cannot sync a folder.
+      if (!hasCode(error, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM')) throw error;
+    }),
+  );
 }
 
-/** What stays all the same is swept at the next start; it must not hide what happened before. */
+/** Never rejects, so that it does not replace the original error; leftovers are swept at the next start. */
 async function removeIfPossible(path: string): Promise<void> {
   await unlink(path).catch(() => undefined);
 }
 
-/** A name for a file that is not whole yet. It says whose it is, so that nobody removes it under its writer. */
+/** Contains the process id, so that other processes do not sweep the file while it is written. */
 export function temporaryName(): string {
   return `.filechat-save-${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
 }
 
-/** Of a save or a spilling transport; the second form is that of versions before this one, without a process. */
+/** The second form, without a process id, is from earlier versions. */
 const TEMPORARY =
   /^\.filechat-(?:save|spill)-(\d{1,10})-[A-Za-z0-9_-]+\.tmp$|^tool-(?:image|audio|file)-.+\.[0-9a-f]{12}\.tmp$/;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Removes what a crash left: temporary files of ours whose process is gone, or that are older than a day. */
+/** Removes temporary files whose process is gone or that are older than a day. */
 export async function sweepLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const match = TEMPORARY.exec(name);
@@ -207,15 +199,16 @@ async function sweep(path: string, pid: string | undefined): Promise<void> {
     const abandoned = pid !== undefined && !isAlive(Number(pid));
     if (abandoned || Date.now() - found.mtimeMs > DAY_MS) await unlink(path);
   } catch {
-    // Another process may have swept it first, and what cannot be removed now can be at the next start.
+    // Another process may have removed it; otherwise it is swept at the next start.
   }
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it lives, and belongs to another user.
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+    // The process exists and belongs to another user.
+    return hasCode(error, 'EPERM');
   }
 }

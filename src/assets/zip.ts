@@ -9,24 +9,20 @@ export interface ZipEntry {
   readonly name: string;
   readonly time: Date;
   readonly bytes: number;
-  /** Piece by piece, so that no file is in memory as a whole. */
   readonly read: () => AsyncIterable<Uint8Array>;
 }
 
 export interface ZipOptions {
   readonly signal: AbortSignal;
-  /** How many bytes were read more. */
+  /** Called with the number of bytes read since the last call. */
   readonly onProgress?: (bytes: number) => void;
 }
 
-/** Without the extension of the format for more, which is all that can be written here. */
+/** The limits of ZIP without Zip64, which fflate does not write. */
 const MAX_ZIP_BYTES = 4_000_000_000;
 const MAX_ENTRIES = 65_000;
 
-/**
- * Writes files into a zip, with little memory however many there are. The zip appears when it is whole; one that fails
- * or is called off leaves nothing.
- */
+/** Streams files into a zip. The target appears when it is complete; a failed or canceled zip leaves no file. */
 export async function zipFiles(
   target: string,
   entries: readonly ZipEntry[],
@@ -34,7 +30,7 @@ export async function zipFiles(
 ): Promise<void> {
   const total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
   if (total > MAX_ZIP_BYTES || entries.length > MAX_ENTRIES) {
-    throw new Error('A zip holds 4 GB and 65,000 files at most. Select fewer.');
+    throw new Error('A ZIP file can contain at most 4 GB and 65,000 files. Select fewer files.');
   }
   const partial = `${target}.${process.pid}.partial`;
   try {
@@ -51,7 +47,7 @@ async function writeZip(path: string, entries: readonly ZipEntry[], options: Zip
   const { signal, onProgress } = options;
   const file = createWriteStream(path);
   const written = finished(file);
-  // Whoever waits for the file below hears of it; nobody else has to.
+  // Awaited below; this prevents an unhandled rejection before that.
   written.catch(() => undefined);
   const zip = new Zip((error, chunk, final) => {
     if (error) return void file.destroy(error);
@@ -83,19 +79,17 @@ async function writeZip(path: string, entries: readonly ZipEntry[], options: Zip
   }
 }
 
-/** To press these again costs time and saves nothing. */
-const PACKED =
+const COMPRESSED =
   /\.(?:png|jpe?g|gif|webp|avif|apng|mp3|ogg|oga|opus|flac|m4a|aac|weba|mp4|webm|mov|mkv|avi|ogv|mpg|3gp|docx|xlsx|pptx|odt|ods|odp|epub|zip|gz|7z|bz2|xz|zst|rar|woff2?|parquet|heic|jxl)$/i;
 
 function openEntry(name: string, time: Date): ZipDeflate | ZipPassThrough {
-  const part = PACKED.test(name) ? new ZipPassThrough(name) : new ZipDeflate(name, { level: 6 });
-  // The format knows the years from 1980 to 2099.
+  const part = COMPRESSED.test(name) ? new ZipPassThrough(name) : new ZipDeflate(name, { level: 6 });
   const year = time.getFullYear();
   if (year >= 1980 && year <= 2099) part.mtime = time;
   return part;
 }
 
-/** A name that leads nowhere but into the folder that a zip is unpacked to, on any system. */
+/** A name that stays inside the folder that the zip is extracted to, on every system. */
 export function zipName(name: string): string {
   const segments = name
     .replace(/[\\:*?"<>|\u0000-\u001f\u007f]/g, '_')

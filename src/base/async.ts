@@ -1,19 +1,15 @@
-/** Waits for work that may go on without us: an abort ends the wait, with the signal's reason, and not the work. */
+/** Rejects with the signal's reason when it is aborted; the work itself continues. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) {
-    return work;
-  }
+  if (signal === undefined) return work;
   return new Promise<T>((resolve, reject) => {
     const abort = () => reject(signal.reason);
-    if (signal.aborted) {
-      abort();
-    }
+    if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }
 
-/** Waits no longer than this. Unlike a bare timer it keeps the process from ending while someone waits. */
+/** Resolves when the work is done or the time is up. */
 export async function atMost(ms: number, work: Promise<unknown> | undefined): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
@@ -27,16 +23,14 @@ export async function atMost(ms: number, work: Promise<unknown> | undefined): Pr
 }
 
 export interface Timer {
-  /** Aborted when the time is over. */
   readonly signal: AbortSignal;
   restart(): void;
-  /** No time passes until `resume`. */
   pause(): void;
   resume(): void;
   stop(): void;
 }
 
-/** A timer of silence starts anew after a pause; one that `keepsTime` goes on with what it had left. */
+/** After a pause, the timer restarts with the full time, or with the remaining time if `keepsTime`. */
 export function startTimer(ms: number, { keepsTime = false } = {}): Timer {
   const controller = new AbortController();
   let state: 'running' | 'paused' | 'stopped' = 'running';
@@ -45,7 +39,6 @@ export function startTimer(ms: number, { keepsTime = false } = {}): Timer {
   const start = () => setTimeout(() => controller.abort(), leftMs);
   let timer = start();
   const enter = (next: typeof state) => {
-    // What has been stopped stays so, and what waits already does not wait twice.
     if (state === 'stopped' || (state === 'paused' && next === 'paused')) return;
     if (keepsTime && state === 'running') leftMs = Math.max(0, leftMs - (Date.now() - startedAtMs));
     state = next;
@@ -79,20 +72,18 @@ export interface Deferred<T> {
   readonly reject: (reason: unknown) => void;
 }
 
-/** What the user says, or nothing once the signal says that nobody waits for it any more: a dialog cannot be closed. */
-export async function untilAborted<T>(answer: PromiseLike<T>, signal: AbortSignal): Promise<T | undefined> {
+/** Like `unlessAborted`, but resolves to undefined on abort. For dialogs, which cannot be closed by code. */
+export async function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T | undefined> {
   try {
-    return await unlessAborted(Promise.resolve(answer), signal);
+    return await unlessAborted(Promise.resolve(work), signal);
   } catch (error) {
     if (signal.aborted) return undefined;
     throw error;
   }
 }
 
-/** How long a search may keep the event loop to itself. */
 const MAX_SLICE_MS = 10;
 
-/** Work on long texts asks this now and then, and pauses when others have waited long enough. */
 export class TimeSlice {
   #since = performance.now();
 

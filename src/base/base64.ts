@@ -1,17 +1,17 @@
-/**
- * Base64 as servers really send it: plain, URL-safe, without padding, wrapped in lines, or as a data: URL.
- * `Buffer.from` skips what it does not know, so everything is checked before it is decoded.
- */
 export type DecodedBytes =
   | { readonly ok: true; readonly bytes: Uint8Array; readonly mimeType?: string }
   | { readonly ok: false; readonly reason: string };
 
 const DATA_URL = /^data:([^,;]*)((?:;[^,;]*)*),/i;
 const MAX_DATA_URL_HEAD_CHARS = 1000;
-/** Searched for, not matched from end to end: a search needs no backtracking, however long the text. */
+/** Negated classes, because a search needs no backtracking. */
 const NOT_PLAIN = /[^A-Za-z0-9+/]/;
 const NOT_URL_SAFE = /[^A-Za-z0-9_-]/;
 
+/**
+ * Decodes base64 as servers send it: plain, URL-safe, without padding, in lines, or as a data: URL.
+ * Validates first, because `Buffer.from` skips invalid characters.
+ */
 export function decodeBase64(data: string): DecodedBytes {
   const { payload, isBase64: claims, mimeType } = readDataUrl(data);
   const decoded = claims ? decode(payload) : decodePercent(payload);
@@ -21,11 +21,11 @@ export function decodeBase64(data: string): DecodedBytes {
 export interface DataUrlParts {
   readonly payload: string;
   readonly isBase64: boolean;
-  /** Missing where there is no head: then all of it is the payload, and base64. */
+  /** Undefined if the string is not a data: URL. */
   readonly mimeType?: string;
 }
 
-/** Takes the head of a data: URL off, if there is one. */
+/** A string without the head of a data: URL is base64 as a whole. */
 export function readDataUrl(data: string): DataUrlParts {
   const head = DATA_URL.exec(data.slice(0, MAX_DATA_URL_HEAD_CHARS).trimStart());
   if (!head) return { payload: data, isBase64: true };
@@ -34,33 +34,30 @@ export function readDataUrl(data: string): DataUrlParts {
   return { payload, isBase64: /;base64$/i.test(parameters), mimeType };
 }
 
-/** The same check without the bytes. */
 export function isBase64(data: string): boolean {
   const { payload, isBase64: claims } = readDataUrl(data);
   return claims ? readDigits(payload).ok : decodePercent(payload).ok;
 }
 
-/** As MCP wants it on the wire: the plain alphabet, padded. The bytes themselves are not copied. */
+/** Plain alphabet with padding, as MCP requires. Does not copy the bytes. */
 export function encodeBase64({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 }
 
-/** An upper bound of the bytes that a string can decode to, known before anything is decoded. */
 export function decodedSizeAtMost(data: string): number {
   return Math.ceil((data.length * 3) / 4);
 }
 
-/** Line breaks (some 5 %), padding and the head of a data: URL make the estimate larger than the bytes. */
 const MAX_OVERHEAD_BYTES = 1024;
 
-/** Whether more bytes must come out of a string than are allowed; judged before decoding, so that it costs no memory. */
+/** Checks the size before decoding; allows 5 % for line breaks. */
 export function isSurelyLarger(data: string, maxBytes: number): boolean {
   return decodedSizeAtMost(data) > maxBytes * 1.05 + MAX_OVERHEAD_BYTES;
 }
 
 function decode(data: string): DecodedBytes {
   const read = readDigits(data);
-  // Buffer reads both alphabets under this name.
+  // Buffer's 'base64' accepts both alphabets.
   return read.ok ? { ok: true, bytes: Buffer.from(read.digits, 'base64') } : read;
 }
 

@@ -1,7 +1,7 @@
-/** Deeper than anyone nests, and far from where the stack ends. */
+/** Far below the depth that would overflow the stack. */
 const MAX_DEPTH = 500;
 
-/** A JSON value with every string in it, keys included, replaced. `__proto__` stays a key like any other. */
+/** Replaces every string in a JSON value, keys included. `__proto__` is an ordinary key. */
 export function mapStrings(value: unknown, replace: (text: string) => string, depth = 0): unknown {
   if (typeof value === 'string') return replace(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -27,6 +27,12 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Drops properties that are undefined, for types with exact optional properties. */
+export function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
 /** `Map.groupBy`, which Node 20 does not have. */
 export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
@@ -39,7 +45,7 @@ export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K,
   return groups;
 }
 
-/** The value of an object's own property; undefined for anything that has none. Foreign JSON is read only so. */
+/** The value of an own property, or undefined. Use it to read untrusted JSON. */
 export function field(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
     ? (value as Record<string, unknown>)[key]
@@ -47,26 +53,18 @@ export function field(value: unknown, key: string): unknown {
 }
 
 /**
- * Parses JSON as editors write it: with comments, trailing commas and a byte order mark.
- * Throws a SyntaxError, as JSON.parse does; its position counts in the given text, because what is taken out
- * is replaced by blanks of the same length.
+ * Parses JSON with comments, trailing commas and a byte order mark. Throws a SyntaxError like JSON.parse; its position
+ * is valid in the given text, because comments and commas are replaced by spaces.
  */
 export function parseJsonWithComments(text: string): unknown {
-  return JSON.parse(blankTrailingCommas(blankComments(text.replace(/^\uFEFF/, ' '))));
+  const withoutComments = text.replace(/^\uFEFF/, ' ').replace(STRING_OR_COMMENT, blankUnlessString);
+  return JSON.parse(withoutComments.replace(STRING_OR_TRAILING_COMMA, blankUnlessString));
 }
 
-// A string comes first in each pattern, so that what looks like a comment or a comma inside one is skipped whole.
+// Strings come first in each pattern, so that a comment or a comma inside a string does not match.
 const STRING_OR_COMMENT = /"(?:[^"\\\n]|\\.)*"|\/\/[^\r\n]*|\/\*[\s\S]*?\*\//g;
 const STRING_OR_TRAILING_COMMA = /"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])/g;
 
-function blankComments(text: string): string {
-  return text.replace(STRING_OR_COMMENT, keepString);
-}
-
-function blankTrailingCommas(text: string): string {
-  return text.replace(STRING_OR_TRAILING_COMMA, keepString);
-}
-
-function keepString(found: string): string {
+function blankUnlessString(found: string): string {
   return found.startsWith('"') ? found : found.replace(/[^\r\n]/g, ' ');
 }

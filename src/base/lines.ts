@@ -1,12 +1,11 @@
-/** One line of a text: `text` without its ending, which may be `\n` or `\r\n`. */
 export interface Line {
+  /** Without the line ending, which is `\n` or `\r\n`. */
   readonly text: string;
   readonly start: number;
-  /** Where the next line begins. */
   readonly next: number;
 }
 
-/** `skips` is asked with the code of a line's first character; a line that it skips costs next to nothing. */
+/** `skips` gets the code of a line's first character, so that lines can be skipped cheaply. */
 export function* eachLine(text: string, from = 0, skips?: (firstCode: number) => boolean): Generator<Line> {
   let start = from;
   while (start < text.length) {
@@ -21,13 +20,13 @@ export function* eachLine(text: string, from = 0, skips?: (firstCode: number) =>
   }
 }
 
-/** Where a region ends that is not to have the line break at its end. */
+/** Moves an end offset before the line break that precedes it, if there is one. */
 export function beforeLineBreak(text: string, end: number): number {
   if (text[end - 1] !== '\n') return end;
   return text[end - 2] === '\r' ? end - 2 : end - 1;
 }
 
-/** Takes away blank lines at both ends; in time that grows with the text, which a regular expression's does not. */
+/** Removes blank lines at both ends, in linear time, unlike a regular expression. */
 export function trimBlankLines(text: string): string {
   let start = 0;
   for (const line of eachLine(text)) {
@@ -43,7 +42,16 @@ export function trimBlankLines(text: string): string {
   return text.slice(start, end);
 }
 
-/** Words for a list: on one line, and without what nobody sees. */
+/** Undefined if the bytes are not UTF-8; the last character of cut bytes may be incomplete. Keeps a byte order mark. */
+export function decodeUtf8(bytes: Uint8Array, { isCut = false } = {}): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Text on one line without invisible characters, for lists. */
 export function visibleLine(text: string): string {
   return text
     .replace(/[\p{Cs}\p{Default_Ignorable_Code_Point}]/gu, '')
@@ -51,11 +59,11 @@ export function visibleLine(text: string): string {
     .trim();
 }
 
-/** Says on which line an offset is, counted from 0. Offsets come in order, so that no line is counted twice. */
+/** Converts offsets to line numbers, from 0. Offsets must be given in ascending order. */
 export class LineCounter {
   readonly #text: string;
   #line = 0;
-  /** Where the line ends, kept because it may be millions of characters away. */
+  /** Cached, because lines can be very long. */
   #lineEnd: number;
 
   constructor(text: string) {

@@ -1,4 +1,7 @@
-/** `12.3 MB`, with KB = 1000 bytes as VS Code shows files. `format` writes the number in the user's language. */
+/** A rough average for estimates of text that is not worth tokenizing. */
+export const CHARS_PER_TOKEN = 4;
+
+/** `12.3 MB`, with KB = 1000 bytes as in VS Code. `format` formats the number for the user's language. */
 export function describeSize(bytes: number, format = (value: number) => value.toFixed(1)): string {
   if (bytes < 1000) return `${bytes} bytes`;
   const units = ['KB', 'MB', 'GB'];

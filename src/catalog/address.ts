@@ -1,4 +1,4 @@
-import { ASSET_FOLDER, readAssetName } from '../assets/names.ts';
+import { ASSET_FOLDER, DEVICE_NAME, readAssetName } from '../base/names.ts';
 import type { Address, ChatId } from './entry.ts';
 
 /** The templates that servers announce. */
@@ -81,9 +81,6 @@ const UNFIT_SIGNS: readonly Unfit[] = [
   { pattern: /@/, reason: 'it names a user' },
   { pattern: /[:[\]]/, reason: 'it holds a port or a colon' },
 ];
-
-/** With an ending or without, they are a device on Windows. */
-export const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|con(?:in|out)\$|clock\$) *(?:\.|$)/i;
 
 /** Names that are no names everywhere, that mean another place somewhere, or that hide what they are. */
 const UNFIT_NAMES: readonly Unfit[] = [

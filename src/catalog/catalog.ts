@@ -2,9 +2,9 @@ import type { Stats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { isInside } from '../assets/confined.ts';
-import { ASSET_FOLDER } from '../assets/names.ts';
 import { unlessAborted } from '../base/async.ts';
 import { visibleLine } from '../base/lines.ts';
+import { ASSET_FOLDER } from '../base/names.ts';
 import {
   addressUri,
   CHAT_ENDING,

@@ -1,8 +1,8 @@
 import type { Stats } from 'node:fs';
 import { posix } from 'node:path';
 import { withFile } from '../assets/confined.ts';
-import { ASSET_FOLDER } from '../assets/names.ts';
 import { visibleLine } from '../base/lines.ts';
+import { ASSET_FOLDER } from '../base/names.ts';
 import type { Chat } from '../chat/format/chat.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../chat/outline/references.ts';

@@ -1,15 +1,14 @@
 import { posix } from 'node:path';
 import { isAllowedType } from '../assets/chatFiles.ts';
-import { ASSET_FOLDER } from '../assets/names.ts';
 import { FolderAssets } from '../assets/store.ts';
 import { decodeBase64, isSurelyLarger } from '../base/base64.ts';
+import { ASSET_FOLDER, DEVICE_NAME } from '../base/names.ts';
 import { describeSize } from '../base/size.ts';
 import { renderFileLink } from '../chat/edits/fileLink.ts';
-import { judgeMediaType, sniffBytes } from '../media/sniff.ts';
+import { detectMediaType, sniffBytes } from '../media/sniff.ts';
 import { isTextType, type MediaType, mediaByExtension } from '../media/table.ts';
 import type { AssetStore, NewAsset } from '../ports/results.ts';
 
-import { DEVICE_NAME } from './address.ts';
 import type { Catalog } from './catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId } from './entry.ts';
 
@@ -117,7 +116,7 @@ async function judge(
   bytes: Uint8Array,
   declared: string | undefined,
 ): Promise<MediaType> {
-  const judged = await judgeMediaType({ bytes, declared: mimeType ?? declared, uri: name, block: 'file' });
+  const judged = await detectMediaType({ bytes, declared: mimeType ?? declared, uri: name, block: 'file' });
   if (text === undefined || isTextType(judged.types[0] ?? '') || (await sniffBytes(bytes))) return judged;
   return mediaByExtension('txt') ?? judged;
 }

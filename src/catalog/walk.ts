@@ -1,8 +1,8 @@
 import { type Dirent, lstat, type Stats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { explained } from '../assets/confined.ts';
-import { ASSET_FOLDER } from '../assets/names.ts';
+import { toReadError } from '../assets/confined.ts';
+import { ASSET_FOLDER } from '../base/names.ts';
 import { CHAT_ENDING, chatIdProblem, folderNameProblem, isAssetFileName, MAX_DEPTH } from './address.ts';
 import type { ChatId } from './entry.ts';
 
@@ -80,7 +80,7 @@ async function readEntries(folder: Folder): Promise<Look> {
       return { folder, entries: [], problem: 'it has changed' };
     return { folder, entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)) };
   } catch (error) {
-    const reason = explained(error);
+    const reason = toReadError(error);
     const problem = reason !== error && reason instanceof Error ? reason.message : 'the disk gives an error';
     return { folder, entries: [], problem };
   }

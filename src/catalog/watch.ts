@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
-import { ASSET_FOLDER } from '../assets/names.ts';
 import { hasCode } from '../base/errors.ts';
+import { ASSET_FOLDER } from '../base/names.ts';
 import type { Disposable } from '../ports/document.ts';
 
 import { CHAT_ENDING, folderNameProblem, isAssetFileName } from './address.ts';

@@ -1,5 +1,5 @@
-import { judgeText, readText } from '../assets/chatFiles.ts';
-import { explained, FileChanged, type LookedAt, lookAt, readRange } from '../assets/confined.ts';
+import { detectText, readText } from '../assets/chatFiles.ts';
+import { FileChanged, type InspectedFile, inspectFile, readRange, toReadError } from '../assets/confined.ts';
 import { isTextType } from '../media/table.ts';
 import { CatalogRefusal, type FoundEntry } from './entry.ts';
 
@@ -31,9 +31,9 @@ export async function readWindow({ entry, path }: FoundEntry, request: WindowReq
   checkWhole('start', start, 0);
   checkWhole('maxBytes', maxBytes, 1);
   try {
-    const file = await lookAt(path);
+    const file = await inspectFile(path);
     if (start > file.size) throw new CatalogRefusal(beyondEnd(start, file.size));
-    const asText = as === 'auto' && (isTextType(file.mimeType) || judgeText(file).isText);
+    const asText = as === 'auto' && (isTextType(file.mimeType) || detectText(file).isText);
     return await (asText ? readAsText : readAsBytes)(path, file, { start, maxBytes });
   } catch (error) {
     throw error instanceof CatalogRefusal ? error : new CatalogRefusal(unreadable(entry.uri, error));
@@ -45,13 +45,21 @@ function checkWhole(name: string, value: number, least: number): void {
     throw new CatalogRefusal(`${name} must be a whole number of bytes, ${least} or more, and not ${value}.`);
 }
 
-async function readAsBytes(path: string, file: LookedAt, { start, maxBytes }: Wanted): Promise<FileWindow> {
+async function readAsBytes(
+  path: string,
+  file: InspectedFile,
+  { start, maxBytes }: Wanted,
+): Promise<FileWindow> {
   const bytes = await readRange(path, file, start, maxBytes);
   return { mimeType: file.mimeType, ...bounds(file, start, bytes), body: { kind: 'bytes', bytes } };
 }
 
 /** What calls itself text and is none comes as bytes, in the same windows. */
-async function readAsText(path: string, file: LookedAt, { start, maxBytes }: Wanted): Promise<FileWindow> {
+async function readAsText(
+  path: string,
+  file: InspectedFile,
+  { start, maxBytes }: Wanted,
+): Promise<FileWindow> {
   const offset = Math.max(0, start - REST_BYTES);
   const around = await readRange(path, file, offset, start - offset + maxBytes + REST_BYTES);
   const window = textWindow({ bytes: around, offset, totalBytes: file.size }, { start, maxBytes });
@@ -65,7 +73,7 @@ async function readAsText(path: string, file: LookedAt, { start, maxBytes }: Wan
 }
 
 function bounds(
-  { size }: LookedAt,
+  { size }: InspectedFile,
   start: number,
   { length }: Uint8Array,
 ): Pick<FileWindow, 'totalBytes' | 'start' | 'byteCount' | 'nextStart'> {
@@ -84,7 +92,7 @@ function tooNarrow(start: number, neededBytes: number): string {
 /** Only reasons that we know: those of the system name paths. */
 function unreadable(uri: string, error: unknown): string {
   if (error instanceof FileChanged) return `${uri} was changed while it was read. Read it again.`;
-  const known = explained(error);
+  const known = toReadError(error);
   const reason = known instanceof Error && !('code' in known) ? known.message : 'its disk did not give it';
   return `${uri} cannot be read: ${reason}.`;
 }

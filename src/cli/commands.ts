@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { AuditFile } from '../assets/auditFile.ts';
-import { FolderAttachments, FolderFiles, readAgentFile } from '../assets/chatFiles.ts';
+import { chatAttachments, chatFiles, readAgentFile } from '../assets/chatFiles.ts';
 import { acquireLock } from '../assets/chatLock.ts';
 import { FolderAssets } from '../assets/store.ts';
 import { sweepLeftovers } from '../assets/writeFile.ts';
@@ -127,7 +127,7 @@ async function createListener(
     conversation: isCall ? undefined : await createConversation(command, { ...around, folder }),
     chat: document.path,
     audit,
-    files: new ReferencedFiles(new FolderFiles({ folder, roots, limits: () => DEFAULT_LIMITS })),
+    files: new ReferencedFiles(chatFiles({ folder, roots, limits: () => DEFAULT_LIMITS })),
     log: { info: () => {}, warn: () => {}, error: context.err },
     rescue: context.out,
     batchMs: BATCH_MS,
@@ -153,7 +153,7 @@ async function createConversation(
       return model;
     },
     tools,
-    attachments: new FolderAttachments({ folder, roots }),
+    attachments: chatAttachments({ folder, roots }),
     readAgent: (name) => readAgentFile(name, roots),
     maxSteps: () => command.maxSteps,
     // The tour is a script, and has no use for more than it is about.

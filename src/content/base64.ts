@@ -2,17 +2,16 @@ import { isAnyArrayBuffer, isUint8Array } from 'node:util/types';
 import { decodeBase64, encodeBase64, isBase64, readDataUrl } from '../base/base64.ts';
 import type { Bytes, ContentOptions } from './types.ts';
 
-/** Plain base64 with padding, as MCP has it. */
+/** Plain base64 with padding, as MCP requires. */
 export function bufferToBase64(bytes: Bytes): string {
   return encodeBase64(viewOf(bytes));
 }
 
-/** Takes every form that `validateBase64` takes. */
+/** Accepts every form that `validateBase64` accepts. */
 export function base64ToBuffer(data: string): Buffer {
   const decoded = decodeBase64(data);
   if (!decoded.ok) throw new InvalidBase64();
-  const { buffer, byteOffset, byteLength } = decoded.bytes;
-  return Buffer.from(buffer, byteOffset, byteLength);
+  return viewOf(decoded.bytes);
 }
 
 /** Whether a string decodes: plain or URL-safe, with or without padding, in lines, or as a data: URL. */
@@ -28,7 +27,7 @@ export class InvalidBase64 extends Error {
   }
 }
 
-/** Also for bytes of another realm, such as those that a test runner hands out. */
+/** Also true for bytes of another realm, such as those of a test runner. */
 export function isBytes(value: unknown): value is Bytes {
   return isUint8Array(value) || isAnyArrayBuffer(value);
 }
@@ -40,13 +39,10 @@ export function viewOf(bytes: Bytes): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** A multiple of four, so that each piece can be decoded alone. */
+/** A multiple of four, so that each piece can be decoded separately. */
 const PIECE_CHARS = 1024 * 1024;
 
-/**
- * Base64 that is as MCP has it, and so need not be decoded to be sent: what comes out when it is decoded and encoded
- * again, which is far faster than to look at each of its digits.
- */
+/** Whether base64 can be sent as it is. Decodes and encodes it, which is much faster than checking each digit. */
 export function isCanonical(data: string): boolean {
   const padding = data.indexOf('=');
   if (data.length % 4 !== 0 || (padding >= 0 && padding < data.length - 2)) return false;
@@ -57,28 +53,23 @@ export function isCanonical(data: string): boolean {
   return true;
 }
 
-function withoutPadding(digits: string): string {
-  const padding = digits.endsWith('==') ? 2 : digits.endsWith('=') ? 1 : 0;
-  return digits.slice(0, digits.length - padding);
-}
-
-/** How many bytes a string holds, from its length alone where it is not broken into lines. */
+/** The decoded size, computed without decoding. */
 export function base64Size(data: string): number {
   const { payload, isBase64: isEncoded } = readDataUrl(data);
   if (!isEncoded) return Buffer.byteLength(payload) - 2 * (payload.match(/%[0-9a-f]{2}/gi)?.length ?? 0);
   const digits = /\s/.test(payload) ? payload.replace(/\s+/g, '') : payload;
-  return Math.floor((withoutPadding(digits).length * 3) / 4);
+  const padding = digits.endsWith('==') ? 2 : digits.endsWith('=') ? 1 : 0;
+  return Math.floor(((digits.length - padding) * 3) / 4);
 }
 
-/** Above this there is a warning: many clients do not take longer messages. */
+/** Larger content causes a warning: many clients do not accept longer messages. */
 export const MAX_SAFE_SIZE: number = 10 * 1024 * 1024;
 
-/** Above this there is an error, unless `maxBytes` says otherwise. */
+/** Larger content is an error, unless `maxBytes` allows it. */
 export const MAX_SIZE: number = 50 * 1024 * 1024;
 
 export type Limits = Pick<ContentOptions, 'maxBytes' | 'onWarning'>;
 
-/** Asked with the size alone, before anything is read, decoded or encoded. */
 export function checkSize(byteCount: number, { maxBytes = MAX_SIZE, onWarning }: Limits): void {
   if (byteCount === 0) throw new Error('Cannot convert empty buffer: there is nothing in it to send.');
   if (byteCount > maxBytes)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readDataUrl } from '../base/base64.ts';
-import { byUri, typeName } from '../media/sniff.ts';
+import { decodeUtf8 } from '../base/lines.ts';
+import { mediaByUri, typeName } from '../media/sniff.ts';
 import { mediaByType, UNKNOWN } from '../media/table.ts';
 import { bufferToBase64, checkSize, isBytes, type Limits, viewOf } from './base64.ts';
 import { blockFor, detectMimeType, firstType, isTextual } from './mimeType.ts';
@@ -19,16 +20,13 @@ import type {
   ToolResultContent,
 } from './types.ts';
 
-/** A picture. The third parameter is short for `basePath` among the options. */
+/** An image block. The third parameter is short for the option `basePath`. */
 export async function toImageContent(
   input: ContentInput,
   mimeTypeOrOptions?: string | ContentOptions,
   basePath?: string,
 ): Promise<ImageContent> {
-  const options = readOptions(mimeTypeOrOptions, basePath);
-  const payload = await readInput(input, options);
-  warnOfBlock('image', payload, options);
-  return { type: 'image', data: payload.base64(), mimeType: payload.mimeType };
+  return { type: 'image', ...(await mediaData('image', input, readOptions(mimeTypeOrOptions, basePath))) };
 }
 
 export async function toAudioContent(
@@ -36,13 +34,18 @@ export async function toAudioContent(
   mimeTypeOrOptions?: string | ContentOptions,
   basePath?: string,
 ): Promise<AudioContent> {
-  const options = readOptions(mimeTypeOrOptions, basePath);
-  const payload = await readInput(input, options);
-  warnOfBlock('audio', payload, options);
-  return { type: 'audio', data: payload.base64(), mimeType: payload.mimeType };
+  return { type: 'audio', ...(await mediaData('audio', input, readOptions(mimeTypeOrOptions, basePath))) };
 }
 
-/** Any bytes, as a resource with `blob`. */
+/** An unexpected type causes only a warning: the author may know more about it than the bytes tell. */
+async function mediaData(type: 'image' | 'audio', input: ContentInput, options: ContentOptions) {
+  const { mimeType, base64 } = await readInput(input, options);
+  if (!mimeType.toLowerCase().startsWith(`${type}/`))
+    options.onWarning?.(`Unsupported MIME type for ${type} content: ${mimeType}. It is sent as it is.`);
+  return { data: base64(), mimeType };
+}
+
+/** Any bytes as a resource with `blob`. */
 export async function toBinaryContent(
   input: ContentInput,
   mimeTypeOrOptions?: string | ContentOptions,
@@ -52,8 +55,8 @@ export async function toBinaryContent(
 }
 
 /**
- * A resource in a result, under an address of its own. A string is its text, unless it is a data: URL or the type
- * says that it is no text: then it is base64. Bytes of a textual type go as text if they are UTF-8, else as blob.
+ * A resource with your own URI. A string is its text, unless it is a data: URL or the type is not textual: then it is
+ * base64. Bytes of a textual type become text if they are UTF-8, otherwise a blob.
  */
 export async function toEmbeddedResource(
   input: ContentInput,
@@ -70,7 +73,6 @@ export function readOptions(given: string | ContentOptions | undefined, basePath
   return basePath === undefined ? options : { ...options, basePath };
 }
 
-/** The block that suits the type. */
 export function suitableBlock(payload: Payload): ToolResultContent {
   const type = blockFor(payload.mimeType);
   if (type === 'resource') return resourceBlock(payload);
@@ -86,27 +88,20 @@ function resourceBlock(payload: Payload): EmbeddedResource {
   return { type: 'resource', resource: contentsOf(payload, uriOf(payload)) };
 }
 
-/** It is sent all the same: who calls for a picture may know more than the bytes tell. */
-function warnOfBlock(type: 'image' | 'audio', { mimeType }: Payload, { onWarning }: ContentOptions): void {
-  if (!mimeType.toLowerCase().startsWith(`${type}/`))
-    onWarning?.(`Unsupported MIME type for ${type} content: ${mimeType}. It is sent as it is.`);
-}
-
-/** What stands in a resource: text where type and bytes both say so, else bytes. */
 function contentsOf(payload: Pick<Payload, 'mimeType' | 'base64' | 'bytes'>, uri: string): ResourceContents {
   const { mimeType } = payload;
-  const text = isTextual(mimeType) ? readUtf8(payload.bytes()) : undefined;
+  const text = isTextual(mimeType) ? decodeUtf8(payload.bytes()) : undefined;
   return text === undefined ? { uri, mimeType, blob: payload.base64() } : { uri, mimeType, text };
 }
 
 function textContents(text: string, { uri, mimeType, name = uri, ...limits }: EmbedOptions): TextContents {
   const size = Buffer.byteLength(text);
   if (size > 0) checkSize(size, limits);
-  const named = firstType(byUri(name) ?? UNKNOWN);
+  const named = firstType(mediaByUri(name) ?? UNKNOWN);
   return { uri, mimeType: mimeType || (isTextual(named) ? named : 'text/plain'), text };
 }
 
-/** An address that is the same for the same bytes, and that nobody takes for one that can be asked. */
+/** The default URI is the same for the same bytes, and its scheme cannot be fetched. */
 function uriOf({ uri, name, mimeType, bytes }: Pick<Payload, 'uri' | 'name' | 'mimeType' | 'bytes'>): string {
   if (uri) return uri;
   const digest = createHash('sha256').update(bytes()).digest('hex').slice(0, DIGEST_CHARS);
@@ -119,21 +114,12 @@ function extensionOf(mimeType: string): string {
   return (mediaByType(typeName(mimeType) ?? '') ?? UNKNOWN).extension;
 }
 
-/** Strict, so that no byte is lost; a mark at the beginning stays too. */
-function readUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-/** What a resource holds: text, something that is written as JSON, or bytes. */
+/** Text, bytes, or an object that is sent as JSON. */
 export type ResourceInput = string | Bytes | object;
 
 export type ResourceOptions = Limits & { uri: string; mimeType?: string | undefined };
 
-/** One item of the answer to `resources/read`. */
+/** One item of `contents` in the response to `resources/read`. */
 export function toResourceContents(content: ResourceInput, options: ResourceOptions): ResourceContents {
   if (typeof content === 'string') return textContents(content, options);
   if (!isBytes(content))
@@ -149,7 +135,7 @@ export function toResourceContents(content: ResourceInput, options: ResourceOpti
 
 const JSON_TYPE = 'application/json';
 
-/** The resources of a server where its own tools can read them too, in the same form as its clients. */
+/** The resources of a server, for `resources/read` and for its own tools. */
 export class ResourceShelf {
   readonly #items = new Map<string, { readonly content: ResourceInput; readonly options: ResourceOptions }>();
 

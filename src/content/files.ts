@@ -1,12 +1,18 @@
 import { realpath } from 'node:fs/promises';
 import { basename, isAbsolute } from 'node:path';
-import { FileChanged, findBelow, lookAt, NotAFile, OutsideFolders, readWhole } from '../assets/confined.ts';
-import { hasCode } from '../base/errors.ts';
-
-import { byUri } from '../media/sniff.ts';
+import {
+  FileChanged,
+  findBelow,
+  inspectFile,
+  NotAFile,
+  OutsideFolders,
+  readWhole,
+} from '../assets/confined.ts';
+import { fileFailure, hasCode } from '../base/errors.ts';
+import { mediaByUri } from '../media/sniff.ts';
 import { bufferToBase64, checkSize, type Limits } from './base64.ts';
 
-/** The real path of a file in a folder, whether it is there already or not. What leads out of the folder throws. */
+/** The real path of a file in a folder, whether it exists or not. Throws for a path that leads out of the folder. */
 export function sanitizeFilePath(filePath: string, basePath: string): string {
   try {
     return findBelow(basePath, filePath);
@@ -23,34 +29,28 @@ export async function fileToBase64(
   return bufferToBase64((await readContentFile(filePath, { ...options, basePath })).bytes);
 }
 
-/** Base64 has no dot, so a string that ends like the name of a file is no base64. */
+/** Base64 contains no dot, so a string with a file extension is not base64. */
 export function isPathLike(text: string): boolean {
-  return text.length <= MAX_PATH_CHARS && !NOT_IN_PATHS.test(text) && byUri(text) !== undefined;
+  return text.length <= MAX_PATH_CHARS && !NOT_IN_PATHS.test(text) && mediaByUri(text) !== undefined;
 }
 
 const MAX_PATH_CHARS = 4096;
 const NOT_IN_PATHS = /^data:|^[a-z][a-z0-9+.-]+:\/\/|[\0-\x1f\x7f]/i;
 
-export interface ContentFile {
-  readonly bytes: Buffer;
-  readonly name: string;
-}
-
-/** Looks first, so that a file that is too large is never read. */
 export async function readContentFile(
   filePath: string,
   { basePath, ...limits }: Limits & { readonly basePath?: string | undefined },
-): Promise<ContentFile> {
+): Promise<{ readonly bytes: Buffer; readonly name: string }> {
   const { path, file } = await whileReading(filePath, async () => {
     const found = await findContentFile(filePath, basePath);
-    return { path: found, file: await lookAt(found) };
+    return { path: found, file: await inspectFile(found) };
   });
   checkSize(file.size, limits);
   const bytes = await whileReading(filePath, () => readWhole(path, file));
   return { bytes, name: basename(path) };
 }
 
-/** An absolute path is its author's word, unless a folder was named that it must be in. */
+/** An absolute path is trusted unless the caller gives a folder to confine it to. */
 async function findContentFile(filePath: string, basePath: string | undefined): Promise<string> {
   if (basePath === undefined && isAbsolute(filePath)) return await realpath(filePath);
   return sanitizeFilePath(filePath, basePath ?? process.cwd());
@@ -67,20 +67,29 @@ async function whileReading<T>(filePath: string, read: () => Promise<T>): Promis
   }
 }
 
-/** A path of this machine is nobody's business but its own: of an absolute one only the name is told. */
+/** Folders of this machine do not appear in error messages. */
 function shown(filePath: string): string {
   return isAbsolute(filePath) ? basename(filePath) : filePath;
 }
 
 function reasonFor(error: unknown, path: string): string | undefined {
-  if (hasCode(error, 'ENOENT', 'ENOTDIR'))
-    return `File not found: ${path}. Check that the path is correct and the file exists.`;
-  if (hasCode(error, 'EACCES', 'EPERM')) return 'Permission denied. Check that this process may read it.';
-  if (error instanceof NotAFile || hasCode(error, 'EISDIR', 'ENXIO', 'ENODEV'))
-    return 'Not a regular file. Folders, pipes and devices cannot be sent.';
   if (error instanceof FileChanged) return 'It changed while it was read. Call the tool again.';
-  if (hasCode(error, 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'))
-    return 'The path leads nowhere. Check that the path is correct.';
-  // What the system says holds the whole path.
+  if (error instanceof NotAFile) return NOT_REGULAR;
+  switch (fileFailure(error)) {
+    case 'missing':
+      return `File not found: ${path}. Check that the path is correct and the file exists.`;
+    case 'denied':
+      return 'Permission denied. Check that this process may read it.';
+    case 'notAFile':
+      return NOT_REGULAR;
+    case 'linkLoop':
+    case 'pathTooLong':
+      return NOWHERE;
+  }
+  if (hasCode(error, 'ERR_INVALID_ARG_VALUE')) return NOWHERE;
+  // The system's own message would contain the whole path.
   return error instanceof Error && 'code' in error ? `It could not be read (${error.code}).` : undefined;
 }
+
+const NOT_REGULAR = 'Not a regular file. Folders, pipes and devices cannot be sent.';
+const NOWHERE = 'The path leads nowhere. Check that the path is correct.';

@@ -1,4 +1,4 @@
-/** What tool authors import as `filechat/content`: everything here is public, and nothing else is. */
+/** The public API of `filechat/content`. */
 
 export { base64ToBuffer, bufferToBase64, MAX_SAFE_SIZE, MAX_SIZE, validateBase64 } from './base64.ts';
 export {

@@ -23,9 +23,9 @@ import type {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Makes a result of MCP of whatever a tool returns. A string stays text, unless it is a data: URL, the base64 of
- * bytes that are signed, or, where a `basePath` is given, the path of a file in it. Without that folder no string
- * is ever a path: a tool that repeats what it was told must not give files away.
+ * Converts any return value of a tool into an MCP result. A string becomes text, unless it is a data: URL, the base64 of
+ * a known format, or the path of a file in `basePath`. Without `basePath` no string is a path: a tool that echoes its
+ * input must not expose files.
  */
 export async function normalizeResult(
   result: unknown,
@@ -38,38 +38,37 @@ export async function normalizeResult(
   if (Array.isArray(value['content']))
     return {
       ...value,
-      content: await keptBlocks(await settled(value['content']), forEach(given)),
+      content: await resultBlocks(await settled(value['content']), forEach(given)),
     } as ToolResult;
   if (isFields(value['structuredContent']))
     return { ...value, content: [textBlock(toJson(value['structuredContent']))] } as ToolResult;
   return { content: await toBlocks(value, given) };
 }
 
-/** Also of what is in a list: the helpers for blocks are easily called without `await`. */
+/** Also awaits the items of a list: it is easy to forget `await` before the helpers. */
 async function settled<T>(value: T | Promise<T>): Promise<Awaited<T>> {
   const given = await value;
   return Array.isArray(given) ? ((await Promise.all(given)) as Awaited<T>) : given;
 }
 
-/** What was said of one thing is not said of each of several. */
+/** Type, name and URI describe a single item, not each item of a list. */
 function forEach({ basePath, maxBytes, onWarning }: ContentOptions): ContentOptions {
   return { basePath, maxBytes, onWarning };
 }
 
 async function toBlocks(value: unknown, options: ContentOptions): Promise<ToolResultContent[]> {
   if (!Array.isArray(value) || !isListOfContent(value)) return [await toBlock(value, options)];
-  return await eachBlock(value, forEach(options));
-}
-
-/** One after another, so that of several large files only one is in memory beside its base64. */
-async function eachBlock(items: readonly unknown[], options: ContentOptions): Promise<ToolResultContent[]> {
   const blocks: ToolResultContent[] = [];
-  for (const item of items) blocks.push(await toBlock(item, options));
+  // Sequential, so that only one large file at a time is in memory beside its base64.
+  for (const item of value) blocks.push(await toBlock(item, forEach(options)));
   return blocks;
 }
 
-/** In a whole result also a block of a kind that is not known here stays what it is. */
-async function keptBlocks(items: readonly unknown[], options: ContentOptions): Promise<ToolResultContent[]> {
+/** Blocks of unknown types in a whole result stay unchanged. */
+async function resultBlocks(
+  items: readonly unknown[],
+  options: ContentOptions,
+): Promise<ToolResultContent[]> {
   const blocks: ToolResultContent[] = [];
   for (const item of items) {
     const isForeign = isFields(item) && typeof item['type'] === 'string' && readKind(item) === undefined;
@@ -78,7 +77,7 @@ async function keptBlocks(items: readonly unknown[], options: ContentOptions): P
   return blocks;
 }
 
-/** A list of numbers or records is data, and stays together. */
+/** A list of numbers or records is data, and becomes one block. */
 function isListOfContent(items: readonly unknown[]): boolean {
   const isContent = (item: unknown) => isBytes(item) || readKind(item) !== undefined;
   return items.length > 0 && (items.some(isContent) || items.every((item) => typeof item === 'string'));
@@ -95,7 +94,6 @@ async function toBlock(value: unknown, options: ContentOptions): Promise<ToolRes
 
 type Kind = 'media' | 'binary' | 'file' | 'resource' | 'block';
 
-/** What an object is by its type and the field that goes with it; nothing if it is just an object. */
 function readKind(value: unknown): Kind | undefined {
   if (!isFields(value) || typeof value['type'] !== 'string') return undefined;
   const [field, kind] = Object.hasOwn(FIELD_OF, value['type']) ? (FIELD_OF[value['type']] ?? []) : [];
@@ -117,11 +115,11 @@ type Convert = (value: Fields, options: ContentOptions) => Promise<ToolResultCon
 const BY_KIND: Readonly<Record<Kind | 'other', Convert>> = {
   media: mediaBlock,
   binary: async (value, options) => ({
-    ...besides(value),
+    ...metadataOf(value),
     ...binaryBlock(await readInput(value as BinaryHint, options)),
   }),
   file: async (value, options) => ({
-    ...besides(value),
+    ...metadataOf(value),
     ...suitableBlock(await readInput(value as FileHint, options)),
   }),
   resource: embeddedBlock,
@@ -129,19 +127,18 @@ const BY_KIND: Readonly<Record<Kind | 'other', Convert>> = {
   other: async (value) => textBlock(toJson(value)),
 };
 
-/** What a hint says to whoever gets the block. */
-function besides({ annotations, _meta }: Fields): Pick<TextContent, 'annotations' | '_meta'> {
+/** The properties of a hint that are passed on to the client. */
+function metadataOf({ annotations, _meta }: Fields): Pick<TextContent, 'annotations' | '_meta'> {
   return { ...(isFields(annotations) && { annotations }), ...(isFields(_meta) && { _meta }) };
 }
 
-/** Everything else that the block says, such as annotations, stays with it. */
 async function mediaBlock(value: Fields, options: ContentOptions): Promise<ToolResultContent> {
   const hint = value as ImageHint | AudioHint;
   const block = await (hint.type === 'image' ? toImageContent(hint, options) : toAudioContent(hint, options));
   return { ...value, ...block };
 }
 
-/** A resource whose bytes are still bytes; and base64 that no client would take is found here and not there. */
+/** Encodes bytes, and rejects base64 that clients would not accept. */
 async function embeddedBlock(value: Fields, options: ContentOptions): Promise<ToolResultContent> {
   const resource = value['resource'];
   if (!isFields(resource) || resource['blob'] === undefined) return value as ToolResultContent;
@@ -157,7 +154,7 @@ async function stringBlock(text: string, options: ContentOptions): Promise<ToolR
   return textBlock(text);
 }
 
-/** What begins like bytes and goes on as something else is text. Base64 may be in lines, but words have spaces. */
+/** A string that only begins like base64 is text. Base64 may have line breaks but no spaces. */
 async function bytesOrText(text: string, options: ContentOptions): Promise<ToolResultContent> {
   const data = text.trim();
   if (/[ \t]/.test(data)) return textBlock(text);
@@ -169,16 +166,14 @@ async function bytesOrText(text: string, options: ContentOptions): Promise<ToolR
   }
 }
 
-/** Words may begin with `data:` too, and have a comma somewhere. */
+/** Prose may begin with `data:` too, and contain a comma. */
 function isDataUrl(text: string): boolean {
   const { mimeType, payload } = readDataUrl(text);
   return mimeType !== undefined && payload !== '' && (mimeType === '' || typeName(mimeType) !== undefined);
 }
 
-/** The longest head that is looked at; a multiple of four. */
 const HEAD_CHARS = 8192;
 
-/** Bytes that say what they are, and are more than a word that happens to begin like them. */
 async function beginsSigned(text: string): Promise<boolean> {
   const head = text.slice(0, HEAD_CHARS).trim();
   if (NOT_IN_LINES.test(head)) return false;
@@ -193,7 +188,6 @@ function isFileBelow(folder: string, text: string): boolean {
   try {
     return lstatSync(sanitizeFilePath(text, folder)).isFile();
   } catch {
-    // What is elsewhere and what is nowhere are both just text.
     return false;
   }
 }
@@ -217,7 +211,7 @@ function writeJson(value: unknown): string | undefined {
   }
 }
 
-/** Bytes in a field would become a list of numbers, each of them longer than the byte. */
+/** JSON.stringify would write bytes as a list of numbers. */
 function refuseBytes(this: unknown, key: string, value: unknown): unknown {
   const given = (this as Fields)[key];
   if (isBytes(given) || ArrayBuffer.isView(given) || given instanceof Blob) throw new BytesWithin();

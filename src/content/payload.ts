@@ -1,5 +1,5 @@
 import { decodeBase64, readDataUrl } from '../base/base64.ts';
-import { judgeMediaType } from '../media/sniff.ts';
+import { detectMediaType } from '../media/sniff.ts';
 import {
   base64Size,
   base64ToBuffer,
@@ -14,7 +14,6 @@ import { isPathLike, readContentFile } from './files.ts';
 import { dataUrlType, firstType, warnOfType } from './mimeType.ts';
 import type { Bytes, ContentInput, ContentOptions, DataInput } from './types.ts';
 
-/** What is to be sent, whatever form it came in. Neither form is made before somebody asks for it. */
 export interface Payload {
   readonly mimeType: string;
   readonly name?: string | undefined;
@@ -28,14 +27,14 @@ export async function readInput(input: ContentInput, options: ContentOptions): P
   if (typeof input === 'string')
     return await (isPathLike(input) ? ofFile(input, options) : ofBase64(input, options));
   if (typeof input !== 'object' || input === null) throw new Error(NO_INPUT);
-  const said = withHint(options, input);
-  return await (input.type === 'file' ? ofFile(input.path, said) : ofData(input.data, said));
+  const merged = withHint(options, input);
+  return await (input.type === 'file' ? ofFile(input.path, merged) : ofData(input.data, merged));
 }
 
 const NO_INPUT =
   'Invalid result: give bytes, base64, a data: URL, the path of a file, or { type, data } or { type, path }.';
 
-/** What stands beside the data is nearer to it than what was said for the whole call. */
+/** The properties of a hint take precedence over the options of the call. */
 function withHint(
   options: ContentOptions,
   hint: { mimeType?: string | undefined; name?: string | undefined; uri?: string | undefined },
@@ -44,7 +43,7 @@ function withHint(
   return { ...options, mimeType, name, uri };
 }
 
-/** In a hint no string is a path but that of a file. */
+/** In a hint, `data` is never a path. */
 async function ofData(data: DataInput, options: ContentOptions): Promise<Payload> {
   if (isBytes(data)) return await ofBytes(data, options);
   if (typeof data !== 'string') throw new Error(NO_INPUT);
@@ -63,35 +62,34 @@ async function ofFile(path: string, options: ContentOptions): Promise<Payload> {
   return { ...(await describe(bytes, { ...options, name: options.name ?? name }, name)), ...formsOf(bytes) };
 }
 
-/** Base64 that is good as it stands is never decoded as a whole, only its head to see what it is. */
+/** Decodes only the head of canonical base64, to detect its type. */
 async function ofBase64(data: string, options: ContentOptions): Promise<Payload> {
   const { payload, isBase64 } = readDataUrl(data);
   const size = base64Size(data);
   if (size > 0 || payload.trim() === '') checkSize(size, options);
-  const said = { ...options, mimeType: options.mimeType || dataUrlType(data) };
+  const typed = { ...options, mimeType: options.mimeType || dataUrlType(data) };
   if (isBase64 && isCanonical(payload)) {
     const head = Buffer.from(payload.slice(0, HEAD_CHARS), 'base64');
-    return { ...(await describe(head, said)), base64: () => payload, bytes: () => base64ToBuffer(payload) };
+    return { ...(await describe(head, typed)), base64: () => payload, bytes: () => base64ToBuffer(payload) };
   }
   const decoded = decodeBase64(data);
   if (!decoded.ok) throw new InvalidBase64();
-  return { ...(await describe(decoded.bytes, said)), ...formsOf(decoded.bytes) };
+  return { ...(await describe(decoded.bytes, typed)), ...formsOf(decoded.bytes) };
 }
 
-/** About as much as is looked at of a file, as base64: a multiple of four. */
+/** About 64 KB as base64; a multiple of four. */
 const HEAD_CHARS = 88_000;
 
 function formsOf(bytes: Uint8Array): Pick<Payload, 'base64' | 'bytes'> {
   return { base64: () => bufferToBase64(bytes), bytes: () => bytes };
 }
 
-/** The author's word; without it what the bytes say, and then the name. */
 async function describe(
   bytes: Uint8Array,
   { mimeType, name, uri, onWarning }: ContentOptions,
   fileName = name,
 ): Promise<Pick<Payload, 'mimeType' | 'name' | 'uri'>> {
   if (mimeType) warnOfType(mimeType, { onWarning });
-  const detect = async () => firstType(await judgeMediaType({ bytes, uri: fileName, block: 'file' }));
+  const detect = async () => firstType(await detectMediaType({ bytes, uri: fileName, block: 'file' }));
   return { mimeType: mimeType || (await detect()), name, uri };
 }

@@ -1,12 +1,11 @@
 /**
- * What tools give, and what becomes of it. The shapes are MCP's own, written down here so that who writes a tool
- * needs no SDK for them; they fit the results of its versions 1 and 2. They are types and not interfaces, because
- * only types fit the open objects of the SDK.
+ * The shapes of MCP, so that tool authors need no SDK for them; they are compatible with its versions 1 and 2. They are
+ * types and not interfaces, because only types are assignable to the open objects of the SDK.
  */
 
 export type Bytes = Uint8Array | ArrayBuffer;
 
-/** Bytes, or base64: plain, URL-safe, in lines, or as a data: URL. */
+/** Bytes, or base64: plain, URL-safe, with line breaks, or as a data: URL. */
 export type DataInput = Bytes | string;
 
 export type ImageHint = { type: 'image'; data: DataInput; mimeType?: string | undefined };
@@ -20,7 +19,7 @@ export type BinaryHint = {
 };
 export type FileHint = {
   type: 'file';
-  /** Relative paths count from `basePath`, or from the working directory. */
+  /** Relative to `basePath`, or to the working directory. */
   path: string;
   mimeType?: string | undefined;
   name?: string | undefined;
@@ -28,20 +27,20 @@ export type FileHint = {
 };
 export type ContentHint = ImageHint | AudioHint | BinaryHint | FileHint;
 
-/** Bytes, a hint, or a string: base64, a data: URL, or the path of a file whose extension is known. */
+/** Bytes, a hint, or a string: base64, a data: URL, or the path of a file with a known extension. */
 export type ContentInput = Bytes | string | ContentHint;
 
 export type ContentOptions = {
-  /** What it is. It is believed; without it the bytes are asked, then the name. */
+  /** Used as given. Without it, the type is detected by the bytes, then by the name. */
   mimeType?: string | undefined;
-  /** The folder out of which no path leads. Give it whenever a path comes from somebody else. */
+  /** The folder that paths are confined to. Required for safety whenever a path is not your own. */
   basePath?: string | undefined;
-  /** The address of an embedded resource. Without one it is made from the bytes, the same for the same bytes. */
+  /** The URI of an embedded resource. By default it is a hash of the bytes. */
   uri?: string | undefined;
   name?: string | undefined;
-  /** Told of large files and doubtful types. Without it nothing is said: a library does not write to a log. */
+  /** Called for large files and unknown types. */
   onWarning?: ((message: string) => void) | undefined;
-  /** The most bytes that one block may have, in place of `MAX_SIZE`. */
+  /** The maximum size of one block, instead of `MAX_SIZE`. */
   maxBytes?: number | undefined;
 };
 
@@ -70,11 +69,11 @@ export type BlobContents = {
   blob: string;
   _meta?: Record<string, unknown>;
 };
-/** What `resources/read` answers with. */
+/** An item in the response to `resources/read`. */
 export type ResourceContents = TextContents | BlobContents;
 
 export type EmbeddedResource = Described & { type: 'resource'; resource: ResourceContents };
-/** MCP has no block of bytes alone: they travel as a resource. */
+/** MCP has no block for plain bytes: they are sent as a resource. */
 export type BinaryContent = Described & { type: 'resource'; resource: BlobContents & { mimeType: string } };
 export type ResourceLink = Described & {
   type: 'resource_link';

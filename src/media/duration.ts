@@ -1,43 +1,24 @@
-/** How long a sound lasts, in seconds, from its first and last bytes alone. */
+import { firstResult, isAscii, viewOf } from './imageSize.ts';
 
-export interface SoundBytes {
+export interface MediaEnds {
   readonly head: Uint8Array;
-  /** The last bytes of the file; of a short one they may be the same as the first. */
+  /** The last bytes of the file; they may overlap with the head. */
   readonly tail: Uint8Array;
   /** Of the whole file. */
   readonly size: number;
 }
 
-/** Of WAV, FLAC, OGG, MP3 and M4A or MP4; nothing for other formats, or when the bytes do not say it. */
-export function soundSeconds(sound: SoundBytes): number | undefined {
-  for (const read of [wavSeconds, flacSeconds, oggSeconds, mp4Seconds, mp3Seconds]) {
-    try {
-      const seconds = read(sound);
-      if (seconds !== undefined) return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
-    } catch (error) {
-      // A DataView throws where the bytes end.
-      if (!(error instanceof RangeError)) throw error;
-    }
-  }
-  return undefined;
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-function isAscii(view: DataView, at: number, text: string): boolean {
-  for (let each = 0; each < text.length; each += 1) {
-    if (view.getUint8(at + each) !== text.charCodeAt(each)) return false;
-  }
-  return true;
+/** The duration of WAV, FLAC, OGG, MP3 and M4A or MP4; undefined for other formats. */
+export function durationSeconds(media: MediaEnds): number | undefined {
+  const seconds = firstResult([wavSeconds, flacSeconds, oggSeconds, mp4Seconds, mp3Seconds], media);
+  return seconds !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
 }
 
 const RIFF_HEADER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 8;
 
-/** A writer that did not know the length in advance wrote none that fits: then it is the rest of the file. */
-function wavSeconds({ head, size }: SoundBytes): number | undefined {
+/** A streaming writer cannot fill in the length: then the data takes the rest of the file. */
+function wavSeconds({ head, size }: MediaEnds): number | undefined {
   const view = viewOf(head);
   if (!isAscii(view, 0, 'RIFF') || !isAscii(view, 8, 'WAVE')) return undefined;
   let bytesPerSecond = 0;
@@ -50,7 +31,7 @@ function wavSeconds({ head, size }: SoundBytes): number | undefined {
   }
 }
 
-function flacSeconds({ head }: SoundBytes): number | undefined {
+function flacSeconds({ head }: MediaEnds): number | undefined {
   const view = viewOf(head);
   if (!isAscii(view, 0, 'fLaC')) return undefined;
   // 20 bits of rate, 3 of channels, 5 of depth, 36 of samples.
@@ -61,8 +42,8 @@ function flacSeconds({ head }: SoundBytes): number | undefined {
 
 const OPUS_RATE = 48_000;
 
-/** The last page says how many samples there were; the first says how many make a second. */
-function oggSeconds({ head, tail }: SoundBytes): number | undefined {
+/** The last page contains the number of samples, the first page the sample rate. */
+function oggSeconds({ head, tail }: MediaEnds): number | undefined {
   const view = viewOf(head);
   if (!isAscii(view, 0, 'OggS')) return undefined;
   const packet = 27 + view.getUint8(26);
@@ -77,12 +58,12 @@ function lastGranule(tail: Uint8Array): number | undefined {
   if (at < 0) return undefined;
   const view = viewOf(tail);
   const high = view.getUint32(at + 10, true);
-  // All bits set: on this page no packet ends.
+  // All bits set: no packet ends on this page.
   return high === 0xffffffff ? undefined : high * 2 ** 32 + view.getUint32(at + 6, true);
 }
 
-/** The box with the time stands at the beginning or at the end; what is between is not read. */
-function mp4Seconds({ head, tail }: SoundBytes): number | undefined {
+/** The `mvhd` box is near the beginning or the end of the file. */
+function mp4Seconds({ head, tail }: MediaEnds): number | undefined {
   if (!isAscii(viewOf(head), 4, 'ftyp')) return undefined;
   return movieSeconds(head) ?? movieSeconds(tail);
 }
@@ -103,8 +84,8 @@ const MPEG1_KBITS = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256
 const MPEG2_KBITS = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 const MPEG1_RATES = [44_100, 48_000, 32_000];
 
-/** Layer III. The first frame may say how many there are; else all are taken to be like the first. */
-function mp3Seconds({ head, size }: SoundBytes): number | undefined {
+/** Layer III. The first frame may contain the number of frames; otherwise a constant bit rate is assumed. */
+function mp3Seconds({ head, size }: MediaEnds): number | undefined {
   const view = viewOf(head);
   const start = isAscii(view, 0, 'ID3') ? 10 + syncSafe(view, 6) : 0;
   const header = view.getUint32(start);

@@ -1,52 +1,62 @@
-/** How large a picture says it is, read from its first bytes: enough to keep a bomb out of a preview. */
-
 export interface ImageSize {
   readonly width: number;
   readonly height: number;
 }
 
-/** The size of a PNG, GIF, JPEG or WebP; nothing for other formats or when the head ends too early. */
+/** The size of a PNG, GIF, JPEG or WebP; undefined for other formats or if the head is too short. */
 export function imageSize(head: Uint8Array): ImageSize | undefined {
-  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
-  try {
-    for (const read of [pngSize, gifSize, jpegSize, webpSize]) {
-      const size = read(view);
-      if (size) return size;
+  return firstResult([pngSize, gifSize, jpegSize, webpSize], viewOf(head));
+}
+
+/** A reader that reaches the end of its bytes has no result: a DataView throws a RangeError there. */
+export function firstResult<I, O>(
+  readers: readonly ((input: I) => O | undefined)[],
+  input: I,
+): O | undefined {
+  for (const read of readers) {
+    try {
+      const result = read(input);
+      if (result !== undefined) return result;
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
     }
-  } catch (error) {
-    // A DataView throws where the head ends.
-    if (!(error instanceof RangeError)) throw error;
   }
   return undefined;
 }
 
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+export function isAscii(view: DataView, at: number, text: string): boolean {
+  return [...text].every((letter, index) => view.getUint8(at + index) === letter.charCodeAt(0));
+}
+
 /**
- * Whether bytes begin as a PNG and never end as one. Of a long file only the last bytes are known: there the
- * end is looked for in them; in memory the chunks are followed, so that something behind the end does no harm.
+ * Whether a PNG is truncated. With the tail of a long file, searches it for the end marker; without, follows the chunks,
+ * so that trailing data is ignored.
  */
 export function isCutPng(head: Uint8Array, tail?: Uint8Array): boolean {
-  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+  const view = viewOf(head);
   if (!isPng(view)) return false;
   return tail ? Buffer.from(tail).indexOf('IEND') < 0 : !reachesEnd(view);
 }
 
 const PNG_HEAD_BYTES = 8;
-/** Where width and height end. */
 const PNG_HEADER_END = 24;
 const CHUNK_FRAME_BYTES = 12;
 
 function reachesEnd(view: DataView): boolean {
   for (let at = PNG_HEAD_BYTES; at + 8 <= view.byteLength; at += view.getUint32(at) + CHUNK_FRAME_BYTES) {
-    if (ascii(view, at + 4, 4) === 'IEND') return true;
+    if (isAscii(view, at + 4, 'IEND')) return true;
   }
   return false;
 }
 
-/** With its header: bytes that only begin like one say nothing about their size or their end. */
 function isPng(view: DataView): boolean {
   const begins =
     view.byteLength >= PNG_HEADER_END && view.getUint32(0) === 0x89504e47 && view.getUint32(4) === 0x0d0a1a0a;
-  return begins && ascii(view, 12, 4) === 'IHDR';
+  return begins && isAscii(view, 12, 'IHDR');
 }
 
 function pngSize(view: DataView): ImageSize | undefined {
@@ -54,11 +64,10 @@ function pngSize(view: DataView): ImageSize | undefined {
 }
 
 function gifSize(view: DataView): ImageSize | undefined {
-  if (ascii(view, 0, 4) !== 'GIF8') return undefined;
+  if (!isAscii(view, 0, 'GIF8')) return undefined;
   return { width: view.getUint16(6, true), height: view.getUint16(8, true) };
 }
 
-/** Follows the segments up to the one that starts a frame. */
 function jpegSize(view: DataView): ImageSize | undefined {
   if (view.getUint16(0) !== 0xffd8) return undefined;
   for (let at = 2; view.getUint8(at) === 0xff; ) {
@@ -70,33 +79,21 @@ function jpegSize(view: DataView): ImageSize | undefined {
   return undefined;
 }
 
-/** SOF0 to SOF15, but for the tables (DHT, JPG, DAC) that stand among them. */
+/** SOF0 to SOF15, except DHT, JPG and DAC. */
 function startsFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }
 
 function webpSize(view: DataView): ImageSize | undefined {
-  if (ascii(view, 0, 4) !== 'RIFF' || ascii(view, 8, 4) !== 'WEBP') return undefined;
-  switch (ascii(view, 12, 4)) {
-    case 'VP8X':
-      return { width: 1 + uint24(view, 24), height: 1 + uint24(view, 27) };
-    case 'VP8 ':
-      return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
-    case 'VP8L': {
-      const bits = view.getUint32(21, true);
-      return { width: 1 + (bits & 0x3fff), height: 1 + ((bits >>> 14) & 0x3fff) };
-    }
-    default:
-      return undefined;
-  }
+  if (!isAscii(view, 0, 'RIFF') || !isAscii(view, 8, 'WEBP')) return undefined;
+  if (isAscii(view, 12, 'VP8X')) return { width: 1 + uint24(view, 24), height: 1 + uint24(view, 27) };
+  if (isAscii(view, 12, 'VP8 '))
+    return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
+  if (!isAscii(view, 12, 'VP8L')) return undefined;
+  const bits = view.getUint32(21, true);
+  return { width: 1 + (bits & 0x3fff), height: 1 + ((bits >>> 14) & 0x3fff) };
 }
 
 function uint24(view: DataView, at: number): number {
   return view.getUint16(at, true) + view.getUint8(at + 2) * 0x10000;
-}
-
-function ascii(view: DataView, at: number, length: number): string {
-  let text = '';
-  for (let each = at; each < at + length; each += 1) text += String.fromCharCode(view.getUint8(each));
-  return text;
 }

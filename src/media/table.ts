@@ -1,10 +1,9 @@
 import type { AssetKind } from '../ports/results.ts';
 
-/** The closed table of extensions: nothing outside of it ever becomes part of a file's name. */
 export interface MediaType {
   readonly extension: string;
   readonly kind: AssetKind;
-  /** The usual name first, then others that mean the same. */
+  /** The usual MIME type first, then its synonyms. */
   readonly types: readonly string[];
 }
 
@@ -14,7 +13,7 @@ const media = (kind: AssetKind, extension: string, ...types: string[]): MediaTyp
   types,
 });
 
-/** Only what every browser shows is an image here: a broken picture helps nobody. */
+/** Assets get no extension that is not in this table. An `image` is one that every browser can show. */
 export const MEDIA_TYPES: readonly MediaType[] = [
   media('image', 'png', 'image/png', 'image/x-png'),
   media('image', 'jpg', 'image/jpeg', 'image/jpg', 'image/pjpeg'),
@@ -103,7 +102,6 @@ export const MEDIA_TYPES: readonly MediaType[] = [
 
 export const UNKNOWN: MediaType = media('file', 'bin', 'application/octet-stream');
 
-/** Other spellings of an extension, as files and libraries have them. */
 const ALIASES: Readonly<Record<string, string>> = {
   jpeg: 'jpg',
   jpe: 'jpg',
@@ -132,13 +130,12 @@ const ALIASES: Readonly<Record<string, string>> = {
   'tar.gz': 'gz',
 };
 
-/** Formats that are another one inside: what the container's head cannot tell, a claim may. */
+/** Formats that share the head of their container; only a declared type or a name tells them apart. */
 const INSIDE: Readonly<Record<string, readonly string[]>> = {
   zip: ['docx', 'xlsx', 'pptx', 'docm', 'xlsm', 'pptm', 'odt', 'ods', 'odp', 'epub'],
   cfb: ['doc', 'xls', 'ppt'],
 };
 
-/** Whether a file of this container may be what is claimed. */
 export function canBeInside(container: string, claimed: MediaType): boolean {
   return Object.hasOwn(INSIDE, container) && INSIDE[container]?.includes(claimed.extension) === true;
 }
@@ -153,10 +150,9 @@ export function mediaByType(type: string): MediaType | undefined {
   return MEDIA_TYPES.find((each) => each.types.includes(type));
 }
 
-/** Types whose files are text although their names do not begin with `text/`. */
 const TEXT_TYPES = /^(?:application\/(?:json|jsonl|xml|yaml|sql|x-ndjson)|image\/svg\+xml)$/;
 
-/** Whether files of this type are text; whether they are UTF-8 is for their bytes to say. */
+/** Whether files of this type should be text. Their bytes may still not be UTF-8. */
 export function isTextType(type: string): boolean {
   return type.startsWith('text/') || TEXT_TYPES.test(type);
 }

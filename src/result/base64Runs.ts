@@ -1,29 +1,26 @@
 import type { TimeSlice } from '../base/async.ts';
 
 /**
- * Where a text holds what could be base64: a long run of its digits, plain or URL-safe, in one line or in
- * lines of one width, also as JSON within JSON writes it (`\/` and `\n`). Whether it is any is not judged here.
+ * Text that could be base64: a long run of digits, plain or URL-safe, in one line or in lines of equal width, also
+ * escaped as in nested JSON (`\/` and `\n`).
  */
 export interface Base64Run {
-  /** With the data: URL's head and the padding. */
+  /** Includes the head of a data: URL. */
   readonly start: number;
+  /** Includes the padding. */
   readonly end: number;
-  /** The digits alone, line by line or otherwise in pieces: no line breaks, no escapes, no padding. */
+  /** The digits in pieces, without line breaks, escapes and padding. */
   readonly pieces: readonly string[];
-  /** How many digits there are. */
   readonly length: number;
   readonly padding: number;
-  /** What a data: URL before it says; '' when it names no type. */
+  /** The type in the head of a data: URL, which may be empty. */
   readonly declared?: string;
 }
 
-/** Lines of base64 are 60, 64 or 76 long; what is shorter than the shortest of them is not looked at. */
+/** Lines of base64 have 60, 64 or 76 characters. */
 export const MIN_RUN_CHARS = 60;
 
-/**
- * Finds the runs in order. Time grows with the text alone: in plain prose it looks at one character in
- * every few dozen, and no character of a run is visited twice.
- */
+/** Finds the runs in order, in linear time. In prose it looks only at one character in every few dozen. */
 export async function* findBase64Runs(text: string, slice: TimeSlice): AsyncGenerator<Base64Run> {
   let from = 0;
   while (from + MIN_RUN_CHARS <= text.length) {
@@ -47,17 +44,15 @@ function isDigit(code: number): boolean {
   return IS_DIGIT[code] === 1;
 }
 
-/** A slash may be escaped, and so may be the breaks between lines. */
 function isDense(code: number): boolean {
   return isDigit(code) || code === BACKSLASH;
 }
 
-/** Probes per look at the clock. */
 const MAX_PROBES = 5000;
 
 /**
- * The next place with enough digits in a row. Looks at the last character that such a row would need, then
- * backwards: a character that is no digit rules out all rows that hold it.
+ * Finds the next row of MIN_RUN_CHARS digits. Starts at the last character of a possible row and goes backwards: a
+ * character that is not a digit rules out all rows that contain it.
  */
 function findDense(
   text: string,
@@ -78,10 +73,9 @@ function findDense(
 const BREAK = /^(?:\r?\n|(?:\\+r)?\\+n)/;
 const ESCAPED_SLASH = /^\\+(?=\/)/;
 const PADDING = /^(?:=|\\+u003d){1,2}/i;
-/** More than any of these is ever long, at any sane depth of JSON within JSON. */
+/** Enough for the patterns above in JSON of any realistic nesting. */
 const MAX_SIGN_CHARS = 32;
 
-/** Reads from a row of digits to the end of all that belongs to it. */
 async function readRun(
   text: string,
   { floor, start }: { readonly floor: number; readonly start: number },
@@ -120,7 +114,7 @@ async function readDigits(text: string, first: number, slice: TimeSlice) {
   }
 }
 
-/** Where the digits go on: behind an escaped slash's backslashes, or behind a line break. */
+/** Where the digits continue: after the backslashes of an escaped slash, or after a line break. */
 function nextLine(
   text: string,
   end: number,
@@ -135,10 +129,9 @@ function nextLine(
   return at > end && isFull && isLineOf(text, at, width) ? { at, isBreak: true } : undefined;
 }
 
-/** Digits, and backslashes in a row, per look at the clock. */
 const MAX_PIECE_CHARS = 200_000;
 
-/** Escapes stand close to digits without being any: in `\niVBOR…` the letter n is none. */
+/** Letters of escapes are not digits: in `\niVBOR…` the run begins after the n. */
 function skipEscapes(text: string, start: number): number {
   let at = start;
   while (text[at] === '\\' && at < start + MAX_PIECE_CHARS) {
@@ -155,7 +148,7 @@ function endOfDigits(text: string, from: number): number {
   return end;
 }
 
-/** A line belongs to the full one before it when it is no longer, and nothing but digits. */
+/** A line continues the run if it contains only digits and is not longer than the full lines before it. */
 function isLineOf(text: string, start: number, width: number): boolean {
   let digits = 0;
   let at = start;
@@ -173,7 +166,6 @@ function signAt(pattern: RegExp, text: string, at: number): number {
 const MAX_DATA_URL_HEAD_CHARS = 200;
 const DATA_URL_HEAD = /^data:([a-z0-9.+\\/-]*)(?:;[a-z0-9.+=_"-]*)*;base64,$/i;
 
-/** The head of a data: URL that ends where the digits begin. */
 function readDataUrlHead(
   text: string,
   start: number,

@@ -1,16 +1,12 @@
-import { isObject } from '../base/json.ts';
-import type { ForAudience, LinkPart, ProblemPart, ResourceSource, TextPart } from '../ports/results.ts';
+import { defined, field, isObject } from '../base/json.ts';
+import type { ForAudience, LinkPart, ProblemPart, TextPart } from '../ports/results.ts';
 
-/**
- * What a server sent, judged block by block: one bad block costs itself and nothing else.
- * Nothing here is trusted, neither the types nor the lengths.
- */
 export type Block = TextPart | LinkPart | ProblemPart | BytesBlock;
 
-/** Bytes still in base64, or a placeholder for them, with all that was said about them. */
 export interface BytesBlock extends ForAudience {
   readonly kind: 'bytes';
   readonly block: 'image' | 'audio' | 'file';
+  /** Base64, or the placeholder of a spilled string. */
   readonly data: string;
   readonly declared?: string;
   readonly uri?: string;
@@ -22,7 +18,7 @@ export interface RawResult {
   readonly structured?: unknown;
 }
 
-/** The layer of the block types that MCP defines. */
+/** Validates an untrusted result block by block: an invalid block becomes a problem and does not affect the others. */
 export function readBlocks(result: unknown): RawResult {
   if (!isObject(result)) return { isError: true, blocks: [problem('The server answered with no result.')] };
   const { content, isError, structuredContent } = result;
@@ -31,17 +27,11 @@ export function readBlocks(result: unknown): RawResult {
     : content === undefined
       ? []
       : [problem('The content of the result is not a list of blocks.')];
-  return {
-    isError: isError === true,
-    blocks,
-    ...(structuredContent === undefined ? {} : { structured: structuredContent }),
-  };
+  return { isError: isError === true, blocks, ...defined({ structured: structuredContent }) };
 }
 
-/** Annotated for the user and not for the model. */
 function markAudience(block: unknown): (read: Block) => Block {
-  const annotations = isObject(block) ? block['annotations'] : undefined;
-  const audience = isObject(annotations) ? annotations['audience'] : undefined;
+  const audience = field(field(block, 'annotations'), 'audience');
   const forUser = Array.isArray(audience) && audience.includes('user') && !audience.includes('assistant');
   return (read) => (forUser ? { ...read, audience: 'user' } : read);
 }
@@ -79,63 +69,53 @@ function readText(block: Fields, position: number): Block {
 function readBytes(block: Fields, kind: 'image' | 'audio'): Block {
   const { data, mimeType } = block;
   if (typeof data !== 'string') return problem(`The ${kind} could not be saved: it has no data.`);
-  return { kind: 'bytes', block: kind, data, ...given('declared', mimeType) };
+  return { kind: 'bytes', block: kind, data, ...defined({ declared: shortText(mimeType) }) };
 }
 
-/** A resource may carry text, bytes or, against the rules, both; then both are kept. */
+/** A resource with both text and bytes violates the protocol, but both are kept. */
 function readResource(resource: unknown, position: number): readonly Block[] {
   if (!isObject(resource)) return [problem(`Resource block ${position} of the result holds no resource.`)];
   const { uri, mimeType, text, blob } = resource;
   const blocks: Block[] = [];
   if (typeof text === 'string') {
-    const source: ResourceSource = { uri: field(uri) || 'no address', ...given('mimeType', mimeType) };
+    const source = { uri: shortText(uri) ?? 'no address', ...defined({ mimeType: shortText(mimeType) }) };
     blocks.push({ kind: 'text', text: normalizeLines(text), source });
   }
   if (typeof blob === 'string') {
-    blocks.push({
-      kind: 'bytes',
-      block: 'file',
-      data: blob,
-      ...given('declared', mimeType),
-      ...given('uri', uri),
-    });
+    const about = defined({ declared: shortText(mimeType), uri: shortText(uri) });
+    blocks.push({ kind: 'bytes', block: 'file', data: blob, ...about });
   }
   if (blocks.length > 0) return blocks;
   return [problem(`The resource ${shown(uri)} has neither text nor data.`)];
 }
 
 function readLink(block: Fields, position: number): Block {
-  const { uri, name, title, mimeType, size, description } = block;
-  if (typeof uri !== 'string' || uri === '')
-    return problem(`Resource link ${position} of the result has no address.`);
-  return {
-    kind: 'link',
-    uri: field(uri),
-    name: field(name) || field(title) || field(uri),
-    ...given('mimeType', mimeType),
-    ...(typeof size === 'number' && Number.isSafeInteger(size) && size >= 0 ? { size } : {}),
-    ...given('description', description),
-  };
+  const uri = shortText(block['uri']);
+  if (uri === undefined) return problem(`Resource link ${position} of the result has no address.`);
+  const { name, title, mimeType, size, description } = block;
+  const about = defined({
+    mimeType: shortText(mimeType),
+    size: typeof size === 'number' && Number.isSafeInteger(size) && size >= 0 ? size : undefined,
+    description: shortText(description),
+  });
+  return { kind: 'link', uri, name: shortText(name) ?? shortText(title) ?? uri, ...about };
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function problem(message: string): ProblemPart {
+export function problem(message: string): ProblemPart {
   return { kind: 'problem', message };
 }
 
-/** An editor has one line ending for the whole document, so a text cannot keep its own. */
+/** A document in the editor has a single kind of line ending. */
 export function normalizeLines(text: string): string {
   return text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
 }
 
-function given<K extends string>(key: K, value: unknown): { readonly [P in K]?: string } {
-  return (typeof value === 'string' && value !== '' ? { [key]: field(value) } : {}) as { [P in K]?: string };
-}
-
-/** Fields are shown on one line; one that is longer than any honest one is cut, and says so. */
-function field(value: unknown): string {
-  const text = typeof value === 'string' ? value.toWellFormed() : '';
+/** Cuts a field that is unreasonably long; undefined if it is empty or not a string. */
+function shortText(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value === '') return undefined;
+  const text = value.toWellFormed();
   return text.length <= MAX_FIELD_CHARS
     ? text
     : `${text.slice(0, MAX_FIELD_CHARS)}… (${text.length} characters)`;
@@ -148,18 +128,17 @@ function shown(value: unknown): string {
 
 const MAX_NAME_CHARS = 80;
 
-/** The last segment of a resource's URI, made safe to show as the text of a link. */
+/** The last segment of a URI, made safe for the text of a link. */
 export function nameFromUri(uri: string | undefined): string | undefined {
   const path = uri
     ?.replace(/[?#].*$/s, '')
-    // The host of a web address names no file; in a scheme of a server's own, `demo://report.pdf` does.
+    // The host of a web address is not a file name; in other schemes it may be: `demo://report.pdf`.
     .replace(/^https?:\/\/[^/]*/i, '')
     .replace(/^[a-z][a-z0-9+.-]*:/i, '');
   const segment = path?.split(/[/\\]/).findLast((each) => each !== '');
   return segment === undefined ? undefined : safeName(decode(segment));
 }
 
-/** Letters, digits and the few signs that mean nothing to Markdown; the rest becomes `_`. */
 function safeName(text: string): string | undefined {
   const name = text
     .normalize('NFC')

@@ -1,6 +1,7 @@
 import { TimeSlice } from '../base/async.ts';
 import { decodeBase64 } from '../base/base64.ts';
-import { isObject, mapStrings } from '../base/json.ts';
+import { defined, isObject, mapStrings } from '../base/json.ts';
+import { decodeUtf8 } from '../base/lines.ts';
 import { describeSize } from '../base/size.ts';
 import { sniffBytes } from '../media/sniff.ts';
 import { type MediaType, UNKNOWN } from '../media/table.ts';
@@ -8,35 +9,30 @@ import type { AssetBytes, Spill, Spills } from '../ports/results.ts';
 
 import { type Base64Run, findBase64Runs, MIN_RUN_CHARS } from './base64Runs.ts';
 import { type FieldHit, type FieldRule, findFields, findFieldsInText } from './fields.ts';
-import { judgeTextType } from './markdown.ts';
+import { detectTextType } from './markdown.ts';
 
-/** A text from which bytes were taken out: what is left of it, and the bytes in their places. */
 export type Piece = string | Found;
 
-export type Found = FoundBytes | LostBytes;
+/** Bytes, or a spill of which nothing was kept: too large, or the disk failed. */
+export type Found = FoundBytes | Exclude<Spill, { readonly kind: 'bytes' }>;
 
-export interface FoundBytes {
+interface FoundBytes {
   readonly kind: 'bytes';
   readonly bytes: AssetBytes;
-  /** What something beside the bytes says that they are. */
   readonly declared?: string;
-  /** What the text called it. */
+  /** The text of the Markdown link or image around the bytes. */
   readonly label?: string;
-  /** The words for its place, if the user has chosen some; `{size}` and the like are still to be filled in. */
   readonly summary?: string;
 }
 
-/** Bytes of which nothing was kept while they arrived: too many, or the disk failed. */
-export type LostBytes = Exclude<Spill, { readonly kind: 'bytes' }>;
-
-/** The layer that looks for base64 where no block type and no setting says that there is any. */
+/** Searches text for base64 that no block type and no setting declares. */
 export async function findBytes(text: string): Promise<readonly Piece[]> {
   const pieces: Piece[] = [];
   const slice = new TimeSlice();
   let from = 0;
   for await (const run of findBase64Runs(text, slice)) {
     if (slice.isOver()) await slice.pause();
-    const found = await recognise(run, standsAlone(text, run));
+    const found = await recognize(run, standsAlone(text, run));
     if (slice.isOver()) await slice.pause();
     if (!found) continue;
     const around = markdownAround(text, run, from);
@@ -47,46 +43,48 @@ export async function findBytes(text: string): Promise<readonly Piece[]> {
   return pieces.filter((piece) => piece !== '');
 }
 
-/** The same for a string that was decoded while it arrived. One that reads like words is text again. */
-async function judgeSpill(spill: Spill): Promise<Piece> {
-  if (spill.kind !== 'bytes') return spill;
-  const { kind, mimeType, original, ...bytes } = spill;
-  if (mimeType !== undefined) return { kind, bytes, declared: mimeType };
-  if (await sniffBytes(bytes.head)) return { kind, bytes };
-  const type = judgeUnsigned(bytes.head);
-  if (!type && original) return original();
-  return { kind, bytes, ...declaredAs(type ?? UNKNOWN) };
+/** A spilled string that decodes to neither a known format nor noise becomes text again. */
+async function recognizeSpill(spill: Spill): Promise<Piece> {
+  const found = foundIn(spill);
+  if (spill.kind !== 'bytes' || found.kind !== 'bytes') return found;
+  if (spill.mimeType !== undefined || (await sniffBytes(spill.head))) return found;
+  const type = detectUnsigned(spill.head);
+  if (!type && spill.original) return spill.original();
+  return { ...found, ...declaredAs(type ?? UNKNOWN) };
 }
 
-/** Fewer bytes than this are left where they are, even if they are signed: no picture is that small. */
+export function foundIn(spill: Spill): Found {
+  if (spill.kind !== 'bytes') return spill;
+  const { kind, mimeType, original: _, ...bytes } = spill;
+  return { kind, bytes, ...defined({ declared: mimeType }) };
+}
+
 const MIN_SIGNED_BYTES = 48;
-/** Signatures of two bytes are found in ordinary words too; with this many bytes behind them they are not. */
+/** Signatures of two bytes also occur in ordinary words, so they need more data. */
 const MIN_WEAKLY_SIGNED_BYTES = 256;
-/** Bytes that nothing signs are taken only from this length on. */
 const MIN_UNSIGNED_CHARS = 2000;
-/** Enough to recognise everything but what is in a ZIP; a multiple of four. */
+/** Enough to recognize every format except those inside a ZIP; a multiple of four. */
 const HEAD_CHARS = 8192;
 
-async function recognise(run: Base64Run, alone: boolean): Promise<FoundBytes | undefined> {
+async function recognize(run: Base64Run, alone: boolean): Promise<FoundBytes | undefined> {
   if (run.length % 4 === 1 || (run.padding > 0 && (run.length + run.padding) % 4 !== 0)) return undefined;
-  const claim = run.declared === undefined ? await judgeHead(run, alone) : { declared: run.declared };
+  const claim = run.declared === undefined ? await detectHead(run, alone) : { declared: run.declared };
   if (!claim || (holds(run, '-', '_') && holds(run, '+', '/'))) return undefined;
-  // Buffer reads both alphabets under this name.
+  // Buffer's 'base64' accepts both alphabets.
   return { kind: 'bytes', bytes: Buffer.from(run.pieces.join(''), 'base64'), ...claim };
 }
 
-/** Judged by the first bytes, so that what is not taken costs next to nothing. */
-async function judgeHead(
+async function detectHead(
   run: Base64Run,
   alone: boolean,
 ): Promise<{ readonly declared?: string } | undefined> {
   const digits = firstDigits(run);
   if (await signedType(digits, (run.length * 3) / 4)) return {};
-  const unsigned = alone && isCanonical(run) ? judgeUnsigned(Buffer.from(digits, 'base64')) : undefined;
+  const unsigned = alone && isCanonical(run) ? detectUnsigned(Buffer.from(digits, 'base64')) : undefined;
   return unsigned && declaredAs(unsigned);
 }
 
-/** What the first digits of base64 are signed as, if there are enough bytes that no word just looks like it. */
+/** The type by its signature, if there are enough bytes to rule out an ordinary word. */
 export async function signedType(digits: string, byteCount: number): Promise<MediaType | undefined> {
   const signed = await sniffBytes(Buffer.from(digits, 'base64'));
   return signed && byteCount >= minSize(signed, digits) ? signed : undefined;
@@ -102,14 +100,14 @@ function firstDigits({ pieces }: Base64Run): string {
 }
 
 function declaredAs({ types: [declared] }: MediaType): { readonly declared?: string } {
-  return declared === undefined ? {} : { declared };
+  return defined({ declared });
 }
 
 function holds({ pieces }: Base64Run, ...signs: readonly string[]): boolean {
   return signs.some((sign) => pieces.some((piece) => piece.includes(sign)));
 }
 
-/** As an encoder writes it: the plain alphabet, padded, with nothing in the bits that are left over. */
+/** As an encoder writes it: plain alphabet, padded, and the unused bits are zero. */
 function isCanonical(run: Base64Run): boolean {
   if (run.length < MIN_UNSIGNED_CHARS || (run.length + run.padding) % 4 !== 0) return false;
   const end = run.pieces
@@ -129,37 +127,33 @@ const SIGNATURE_CHARS = 16;
 
 function minSize(type: MediaType, digits: string): number {
   if (STRONGLY_SIGNED.has(type.extension)) return MIN_SIGNED_BYTES;
-  // The signature itself must not be what makes it look mixed.
+  // Without the signature, which may already look mixed.
   return isMixed(digits.slice(SIGNATURE_CHARS)) ? MIN_WEAKLY_SIGNED_BYTES : Number.POSITIVE_INFINITY;
 }
 
-/** Words, numbers, hexadecimal and sequences of genes lack one of these. */
+/** Words, numbers, hexadecimal and gene sequences lack one of these. */
 function isMixed(digits: string): boolean {
   return /[A-Z]/.test(digits) && /[a-z]/.test(digits) && /[0-9]/.test(digits);
 }
 
-/** Noise has close to 6 bits in each digit; the most motley names and numbers have less than 5. */
+/** Noise has an entropy of almost 6 bits per digit; names and numbers have less than 5. */
 const MIN_NOISE_BITS = 5.3;
 const MIN_TEXT_BITS = 3.5;
 
-/** Without a signature: taken when it is noise or when it is, beyond all chance, a text in base64. */
-function judgeUnsigned(head: Uint8Array): MediaType | undefined {
+/** Bytes without a signature count if they are noise or valid text. */
+function detectUnsigned(head: Uint8Array): MediaType | undefined {
   const digits = Buffer.from(head).toString('base64');
   const bits = entropy(digits);
   const text = bits >= MIN_TEXT_BITS ? readText(head) : undefined;
-  if (text !== undefined) return judgeTextType(text);
+  if (text !== undefined) return detectTextType(text);
   const isNoise = bits >= MIN_NOISE_BITS && isMixed(digits) && /[+/]/.test(digits);
   return isNoise ? UNKNOWN : undefined;
 }
 
-/** Strict UTF-8 without control characters; the head may end within a character. */
+/** UTF-8 without control characters. */
 function readText(head: Uint8Array): string | undefined {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
-    return /[\u0000-\u0008\u000e-\u001f\u007f]/.test(text) ? undefined : text;
-  } catch {
-    return undefined;
-  }
+  const text = decodeUtf8(head, { isCut: true })?.replace(/^\uFEFF/, '');
+  return text === undefined || /[\u0000-\u0008\u000e-\u001f\u007f]/.test(text) ? undefined : text;
 }
 
 function entropy(text: string): number {
@@ -170,7 +164,7 @@ function entropy(text: string): number {
   return bits;
 }
 
-/** Whether a run is all of the text, or all of a string in JSON at whatever depth. */
+/** Whether a run is the whole text or a whole string in JSON, which may be nested. */
 function standsAlone(text: string, { start, end }: Base64Run): boolean {
   const before = text.slice(Math.max(0, start - 32), start);
   const after = text.slice(end, end + 32);
@@ -180,35 +174,28 @@ function standsAlone(text: string, { start, end }: Base64Run): boolean {
 
 const MAX_LABEL_CHARS = 200;
 
-/** Takes away the Markdown of an image or a link with its address; what it was called is kept. */
 function markdownAround(text: string, { start, end }: Base64Run, floor: number) {
-  const plain = { start, end, label: {} };
   const before = text.slice(Math.max(floor, start - MAX_LABEL_CHARS), start);
   const opened = /!?\[([^[\]\n]*)\]\($/.exec(before);
   const closed = /^(?:[ \t]+"[^"\n]{0,100}")?\)/.exec(text.slice(end, end + MAX_LABEL_CHARS));
-  if (!opened || !closed) return plain;
-  const label = opened[1]?.trim();
-  return {
-    start: start - opened[0].length,
-    end: end + closed[0].length,
-    label: label ? { label } : {},
-  };
+  if (!opened || !closed) return { start, end, label: {} };
+  const label = defined({ label: opened[1]?.trim() || undefined });
+  return { start: start - opened[0].length, end: end + closed[0].length, label };
 }
 
-/** What is known about a result beside the result itself. */
-export interface TakeOutContext {
+export interface ExtractContext {
   readonly spills?: Spills | undefined;
   readonly rules: readonly FieldRule[];
 }
 
-/** Takes all bytes out of a text: those that the settings name, those that were spilled, those that are found. */
-export async function takeOut(text: string, context: TakeOutContext): Promise<readonly Piece[]> {
+/** Extracts all bytes from a text: those that match a rule, those that were spilled, and base64. */
+export async function extractBytes(text: string, context: ExtractContext): Promise<readonly Piece[]> {
   const pieces: Piece[] = [];
   for (const piece of findFieldsInText(text, context.rules)) {
     if (typeof piece !== 'string')
-      pieces.push((await readHit(piece, context)) ?? JSON.stringify(piece.data).slice(1, -1));
+      pieces.push(readHit(piece, context) ?? JSON.stringify(piece.data).slice(1, -1));
     else {
-      for (const each of await takeSpills(piece, context.spills)) {
+      for (const each of await extractSpills(piece, context.spills)) {
         if (typeof each === 'string') pieces.push(...(await findBytes(each)));
         else pieces.push(each);
       }
@@ -217,15 +204,15 @@ export async function takeOut(text: string, context: TakeOutContext): Promise<re
   return pieces;
 }
 
-/** The same for structured content: for each string in it that holds bytes, what is left of it. */
-export async function takeOutOfValue(
+/** `extractBytes` for every string in structured content that contains bytes. */
+export async function extractFromValue(
   value: unknown,
-  context: TakeOutContext,
+  context: ExtractContext,
 ): Promise<ReadonlyMap<string, readonly Piece[]>> {
-  const taken = new Map<string, readonly Piece[]>();
+  const extracted = new Map<string, readonly Piece[]>();
   for (const hit of findFields(value, context.rules)) {
-    const found = await readHit(hit, context);
-    if (found) taken.set(hit.data, [found]);
+    const found = readHit(hit, context);
+    if (found) extracted.set(hit.data, [found]);
   }
   const strings = new Set<string>();
   mapStrings(value, (text) => {
@@ -234,70 +221,63 @@ export async function takeOutOfValue(
   });
   const { spills } = context;
   for (const text of strings) {
-    const pieces = taken.get(text) ?? (await takeOut(text, { spills, rules: [] }));
-    // A string may be changed without any bytes in it: it was spilled, and is text again.
-    if (pieces.length !== 1 || pieces[0] !== text) taken.set(text, pieces);
+    const pieces = extracted.get(text) ?? (await extractBytes(text, { spills, rules: [] }));
+    // A spilled string that is text again has changed too.
+    if (pieces.length !== 1 || pieces[0] !== text) extracted.set(text, pieces);
   }
-  return taken;
+  return extracted;
 }
 
 export function isFound(piece: Piece): piece is Found {
   return typeof piece !== 'string';
 }
 
-/** What a rule points at is bytes, whether or not anything signs them; unless it is no base64 at all. */
-async function readHit(hit: FieldHit, { spills }: TakeOutContext): Promise<Found | undefined> {
-  const { data, ...about } = hit;
+/** A string that matches a rule needs no signature, only valid base64. */
+function readHit({ data, ...about }: FieldHit, { spills }: ExtractContext): Found | undefined {
   const spill = spills?.find(data);
   if (spill) {
-    if (spill.kind !== 'bytes') return spill;
-    const { kind, mimeType, original: _, ...bytes } = spill;
-    return { kind, bytes, ...(mimeType === undefined ? {} : { declared: mimeType }), ...about };
+    const found = foundIn(spill);
+    return found.kind === 'bytes' ? { ...found, ...about } : found;
   }
   const decoded = decodeBase64(data);
-  // Base64 may be in lines, but what has words in it is a message: “not found” would pass for base64.
+  // Base64 may have line breaks but no spaces: “not found” would decode.
   if (!decoded.ok || decoded.bytes.length === 0 || data.trim().includes(' ')) return undefined;
-  const declared = decoded.mimeType === undefined ? {} : { declared: decoded.mimeType };
-  return { kind: 'bytes', bytes: decoded.bytes, ...declared, ...about };
+  return { kind: 'bytes', bytes: decoded.bytes, ...defined({ declared: decoded.mimeType }), ...about };
 }
 
-async function takeSpills(text: string, spills: Spills | undefined): Promise<readonly Piece[]> {
+async function extractSpills(text: string, spills: Spills | undefined): Promise<readonly Piece[]> {
   if (!spills) return [text];
   const whole = spills.find(text);
-  if (whole) return [await judgeSpill(whole)];
+  if (whole) return [await recognizeSpill(whole)];
   const pieces: Piece[] = [];
   let from = 0;
   for (const { 0: placeholder, index } of text.matchAll(PLACEHOLDER)) {
     const spill = spills.find(placeholder);
     if (!spill) continue;
-    pieces.push(text.slice(from, index), await judgeSpill(spill));
+    pieces.push(text.slice(from, index), await recognizeSpill(spill));
     from = index + placeholder.length;
   }
   pieces.push(text.slice(from));
   return pieces.filter((piece) => piece !== '');
 }
 
-/** What stands in a result for a long string that was taken out of it on the way in. */
+/** Replaces a long string that was decoded to a file while the result arrived. */
 export function renderPlaceholder(secret: string, number: number): string {
   return `filechat-spill:${secret}:${number}`;
 }
 
-/** Finds them in a text too: a transformer may have put one there. */
+/** A transformer may have put a placeholder into a text. */
 const PLACEHOLDER = /filechat-spill:[0-9a-f]{32}:[0-9]+/g;
 
-/** A longer address or title is not worth reading back: it would be cut to a few words. */
 const MAX_RESTORED_BYTES = 8 * 1024 * 1024;
 
-/**
- * A placeholder means something where a block has bytes or text. In any other field, such as an address or
- * a title, the string that it stands for is put back.
- */
-export async function restoreStrays(result: unknown, spills: Spills | undefined): Promise<unknown> {
+/** Restores the original strings of placeholders in fields other than bytes and text, such as a URI or a title. */
+export async function restorePlaceholders(result: unknown, spills: Spills | undefined): Promise<unknown> {
   if (!spills || !isObject(result) || !Array.isArray(result['content'])) return result;
   const content: readonly unknown[] = result['content'];
   const found = new Map<string, Spill>();
   for (const block of content) {
-    mapStrays(block, (text) => {
+    mapOtherStrings(block, (text) => {
       const spill = spills.find(text);
       if (spill) found.set(text, spill);
       return text;
@@ -308,7 +288,7 @@ export async function restoreStrays(result: unknown, spills: Spills | undefined)
   for (const [placeholder, spill] of found) restored.set(placeholder, await restore(spill));
   return {
     ...result,
-    content: content.map((block) => mapStrays(block, (text) => restored.get(text) ?? text)),
+    content: content.map((block) => mapOtherStrings(block, (text) => restored.get(text) ?? text)),
   };
 }
 
@@ -318,7 +298,7 @@ async function restore(spill: Spill): Promise<string> {
   return spill.original().catch(() => words);
 }
 
-function mapStrays(block: unknown, replace: (text: string) => string): unknown {
+function mapOtherStrings(block: unknown, replace: (text: string) => string): unknown {
   if (!isObject(block)) return mapStrings(block, replace);
   const mapped = mapAllBut(['data', 'text'], block, replace);
   const { resource } = block;

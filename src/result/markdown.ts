@@ -1,12 +1,12 @@
 import { escapeMarkers, restoreInvisible, showInvisible } from '../chat/format/escape.ts';
-import { fence, inlineCode } from '../chat/format/fence.ts';
-import { judgeMarkup } from '../media/sniff.ts';
+import { fence } from '../chat/format/fence.ts';
+import { detectMarkup } from '../media/sniff.ts';
 import { type MediaType, mediaByExtension, mediaByType, UNKNOWN } from '../media/table.ts';
 import type { Asset, AssetPart, LinkPart, ResultPart, TextPart, ToolResult } from '../ports/results.ts';
 
 /**
- * A result as the body of a tool turn. `readToolResult` in readMarkdown.ts is its exact inverse.
- * Whatever a tool says, the body holds no turn marker, no open fence and nothing that loads by itself.
+ * Renders a result as the body of a tool turn. `readToolResult` is its exact inverse.
+ * Whatever a tool returns, the body contains no turn marker, no open fence and nothing that loads a resource.
  */
 export function renderToolResult({ isError, parts }: ToolResult): string {
   const withAssets = parts.some((part) => part.kind === 'asset');
@@ -24,20 +24,18 @@ export function renderToolResult({ isError, parts }: ToolResult): string {
 
 export const ERROR_LINE = '> ⚠ **The tool reported an error.**';
 export const NOTHING_LINE = '> The tool returned nothing.';
-/** Divides two text blocks where there is nothing else between them. */
 export const NEXT_BLOCK = '<!-- next block -->';
-/** Before a part that the model does not get. */
 export const FOR_USER = '<!-- for the user only -->';
 export const PREVIEW_INFO = 'text preview';
 
 /**
- * Text that stays itself as Markdown: it loads nothing, hides nothing, leaves nothing open, and does not
- * look like a line of ours. Any other text goes into a fence.
+ * Whether text can be written as Markdown without a fence: it loads and hides nothing, leaves nothing open, and does not
+ * look like a line of this format.
  */
 export function canBePlain({ text, source }: TextPart): boolean {
   const ownLines = /^ {0,3}>|```|~~~|\$\$|<[A-Za-z/!?]|!\[|\]\s*[([:]/m;
   const blankEdge = /^[ \t]*(\n|$)|\n[ \t]*$/;
-  // Nobody can read JSON whose lines have run together.
+  // Markdown would join the lines of JSON.
   const likeJson = /^\s*(?:\{\s*["}]|\[\s*["{[\]\d])/;
   return source === undefined && !ownLines.test(text) && !blankEdge.test(text) && !likeJson.test(text);
 }
@@ -91,16 +89,14 @@ function quote(text: string): string {
     .join('\n');
 }
 
-/** Pieces of foreign text within a line of ours, each with its inverse. */
-
-/** Inline code, in which nothing is a link, a tag or a request. */
+/** Inline code, for untrusted text: nothing in it is a link or a tag. */
 export function codeSpan(text: string): string {
   return inlineCode(showInvisible(text).replace(/[\n\t]|^ | $/g, (each) => ESCAPES[each] ?? each));
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '\n': '⟦U+000A⟧', '\t': '⟦U+0009⟧', ' ': '⟦U+0020⟧' };
 
-/** The contents of all inline code in a line, and what stands between. */
+/** The inverse of `codeSpan`: the contents of all inline code in a line, and the text around it. */
 export function readCodeSpans(line: string): { readonly spans: readonly string[]; readonly rest: string } {
   const spans: string[] = [];
   const rest = line.replace(/(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)/gs, (_whole, _ticks, content: string) => {
@@ -110,7 +106,6 @@ export function readCodeSpans(line: string): { readonly spans: readonly string[]
   return { spans, rest };
 }
 
-/** Escapes what could become a link, a picture, code or a tag; the words stay readable. */
 function escapeProse(text: string): string {
   return showInvisible(text).replace(/[\\`*[\]<>&~|$]/g, '\\$&');
 }
@@ -122,7 +117,7 @@ export function unescapeProse(text: string): string {
 const MAX_PREVIEW_CHARS = 600;
 const CUT = '\n…\n';
 
-/** The head and the tail of a text that is too long to show, at line ends where that is possible. */
+/** The head and the tail of a long text, cut at line ends where possible. */
 export function previewText(text: string): string {
   if (text.length <= MAX_PREVIEW_CHARS) return text;
   const room = MAX_PREVIEW_CHARS - CUT.length;
@@ -133,11 +128,10 @@ export function previewText(text: string): string {
   return `${head.slice(0, headEnd > 0 ? headEnd : undefined)}${CUT}${tail.slice(tailStart)}`.toWellFormed();
 }
 
-/** What kind of text it is: by its declared type if it has one, else by its look. */
-export function judgeTextType(text: string, declared?: string): MediaType {
+export function detectTextType(text: string, declared?: string): MediaType {
   const known = mediaByType(declared?.split(';')[0]?.trim().toLowerCase() ?? '');
   if (known?.kind === 'file' && known.extension !== 'txt') return known;
-  return judgeMarkup(text) ?? mediaByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
+  return detectMarkup(text) ?? mediaByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
 }
 
 function looksLikeJson(text: string): boolean {

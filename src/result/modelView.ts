@@ -1,10 +1,8 @@
 import { describeSize } from '../base/size.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import type { Asset, AssetPart, LinkPart, ResultPart, ToolResult } from '../ports/results.ts';
-
 import { type SummaryValues, summarize } from './summary.ts';
 
-/** What a model gets of a result, in its order. */
 export type ModelPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly path: string; readonly mimeType: string };
@@ -15,18 +13,16 @@ export interface AboutAsset {
 }
 
 export interface ModelViewOptions {
-  /** What is on disk behind a link; nothing when the file is gone. */
   readonly about: (path: string) => AboutAsset | undefined;
   readonly sendImages?: 'auto' | 'always' | 'never';
   readonly maxImageBytes?: number;
-  /** With `{kind} {name} {size} {type} {ref}`. */
   readonly template?: string;
 }
 
-/** Some 5 MB as base64, which is what the strictest provider takes. */
+/** 5 MB as base64, the strictest limit of a provider. */
 export const MAX_IMAGE_BYTES = 3_750_000;
 
-/** The rules of the contract: text as text, small images as images, one short line for everything else. */
+/** Text as text, small images as images, and one short line for everything else. */
 export function toModelParts({ parts }: ToolResult, options: ModelViewOptions): readonly ModelPart[] {
   return parts.filter((part) => part.audience !== 'user').flatMap((part) => viewPart(part, options));
 }
@@ -46,7 +42,7 @@ function viewPart(part: ResultPart, options: ModelViewOptions): readonly ModelPa
   }
 }
 
-/** Only what every model with eyes takes. */
+/** Supported by every model that accepts images. */
 const SENT_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 function viewAsset({ asset, preview }: AssetPart, options: ModelViewOptions): readonly ModelPart[] {
@@ -61,12 +57,12 @@ function viewAsset({ asset, preview }: AssetPart, options: ModelViewOptions): re
   return preview === undefined ? [line] : [line, text(preview)];
 }
 
-/** The name under which a tool call may refer to an asset. */
+/** How arguments of a tool call refer to an asset. */
 export function assetReference(path: string): string {
   return `asset:${path.slice(path.lastIndexOf('/') + 1)}`;
 }
 
-/** Office files have types of seventy letters, which say no more than the extension. */
+/** The MIME types of Office files are longer and no clearer than the extension. */
 const MAX_TYPE_CHARS = 40;
 
 export function describeAsset(
@@ -103,7 +99,7 @@ function text(value: string): ModelPart {
   return { kind: 'text', text: stripTags(value) };
 }
 
-/** Tag characters cannot be seen by anyone but a model, which reads them as letters. */
+/** Tag characters are invisible to users, but models read them as letters. */
 function stripTags(value: string): string {
   return value.replace(/[\u{e0000}-\u{e0fff}]/gu, '');
 }

@@ -1,3 +1,4 @@
+import { defined } from '../base/json.ts';
 import { trimBlankLines } from '../base/lines.ts';
 import type { Turn } from '../chat/format/chat.ts';
 import { restoreInvisible, unescapeMarkers } from '../chat/format/escape.ts';
@@ -24,7 +25,7 @@ import {
   unescapeProse,
 } from './markdown.ts';
 
-/** Reads the body of a tool turn back. What a person wrote into it by hand is read as text. */
+/** The inverse of `renderToolResult`. Anything else in the body, such as manual edits, is read as text. */
 export function readToolResult(body: string): ToolResult {
   const pieces = splitPieces(body.replaceAll('\r\n', '\n'));
   const isError = pieces[0]?.kind === 'quote' && pieces[0].text === ERROR_LINE;
@@ -54,7 +55,7 @@ type Piece =
   | { readonly kind: 'forUser' }
   | { readonly kind: 'plain'; readonly text: string };
 
-/** Cuts a body into what stands between blank lines; plain text may have blank lines inside. */
+/** Splits a body at blank lines, except inside plain text and fences. */
 function splitPieces(body: string): readonly Piece[] {
   const pieces: Piece[] = [];
   const fences = new FenceReader();
@@ -115,7 +116,7 @@ function addFence(parts: ResultPart[], info: string, text: string, source: Resou
   if (info === PREVIEW_INFO && last?.kind === 'asset') {
     parts[parts.length - 1] = { ...(last satisfies AssetPart), preview: text };
   } else if (info === 'json') parts.push({ kind: 'data', json: text });
-  else parts.push({ kind: 'text', text, ...(source ? { source } : {}) });
+  else parts.push({ kind: 'text', text, ...defined({ source }) });
 }
 
 function readSource(text: string): ResourceSource | undefined {
@@ -139,14 +140,8 @@ function readQuote(text: string): ResultPart {
 function readLink([name = '', uri = '', ...more]: readonly string[], match: RegExpExecArray): ResultPart {
   const mimeType = match[1] === undefined ? undefined : more.shift();
   const description = match[3] === undefined ? undefined : more.shift();
-  return {
-    kind: 'link',
-    uri,
-    name,
-    ...(mimeType === undefined ? {} : { mimeType }),
-    ...(match[2] === undefined ? {} : { size: Number(match[2]) }),
-    ...(description === undefined ? {} : { description }),
-  };
+  const size = match[2] === undefined ? undefined : Number(match[2]);
+  return { kind: 'link', uri, name, ...defined({ mimeType, size, description }) };
 }
 
 const ASSET =
@@ -170,8 +165,8 @@ function decodeTarget(target: string): string {
 }
 
 /**
- * Keeps a tool's result, or only the file at `path`, for the user's eyes: it stays in the chat and is not sent. Nothing
- * for a result that somebody has changed in a way that would not come back as it was written.
+ * Excludes a tool's result, or only the file at `path`, from requests; it stays in the chat. Returns undefined for a
+ * result with manual edits that would not survive.
  */
 export function leaveOutResult(text: string, turn: Turn, path?: string): TextEdit | undefined {
   const body = turnBody(text, turn);

@@ -1,29 +1,29 @@
 import { decodeBase64, decodedSizeAtMost, isSurelyLarger } from '../base/base64.ts';
-import { mapStrings, sameJson } from '../base/json.ts';
+import { defined, mapStrings, sameJson } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
-import { judgeMarkup } from '../media/sniff.ts';
+import { detectMarkup } from '../media/sniff.ts';
 import type { ProblemPart, ResultAssets, ResultPart, TextPart } from '../ports/results.ts';
 
-import { type Block, type BytesBlock, nameFromUri } from './blocks.ts';
+import { type Block, type BytesBlock, nameFromUri, problem } from './blocks.ts';
 import {
+  type ExtractContext,
+  extractBytes,
+  extractFromValue,
   type Found,
+  foundIn,
   isFound,
   type Piece,
-  type TakeOutContext,
-  takeOut,
-  takeOutOfValue,
 } from './findBytes.ts';
-import { judgeTextType, previewText } from './markdown.ts';
+import { detectTextType, previewText } from './markdown.ts';
 import {
   ByteSaver,
-  layOutJson,
+  describeInJson,
+  describeInText,
+  formatJson,
   lengthOf,
   looksLikeJson,
-  mentionWords,
-  problem,
   type Saved,
   type SpilledFiles,
-  valueWords,
 } from './saveBytes.ts';
 
 export interface ResultLimits {
@@ -31,40 +31,38 @@ export interface ResultLimits {
   readonly maxAssetBytes: number;
 }
 
-export interface ResultSaverOptions {
+export interface ResultSaverDeps {
   readonly assets: ResultAssets;
   readonly limits: ResultLimits;
   readonly files: SpilledFiles;
-  readonly context: TakeOutContext;
+  readonly context: ExtractContext;
 }
 
-/** Structured content, and what is left of those strings in it that hold bytes. */
-export interface Structured {
+interface Structured {
   readonly value: unknown;
-  readonly taken: ReadonlyMap<string, readonly Piece[]>;
+  readonly extracted: ReadonlyMap<string, readonly Piece[]>;
 }
 
-/** Makes parts of one result, block by block, and remembers them so that structured content can refer to them. */
+/** Converts the blocks of one result into parts, and remembers them for the structured content. */
 export class ResultSaver {
   readonly #limits: ResultLimits;
-  readonly #context: TakeOutContext;
+  readonly #context: ExtractContext;
   readonly #bytes: ByteSaver;
-  /** For the strings of blocks that were bytes: the words that stand for them. */
-  readonly #words = new Map<string, string>();
-  /** The texts of the blocks, as they are shown. */
-  readonly #said: string[] = [];
+  /** For strings of blocks that contain bytes: the text that replaces them. */
+  readonly #replaced = new Map<string, string>();
+  readonly #texts: string[] = [];
 
-  constructor({ assets, limits, files, context }: ResultSaverOptions) {
+  constructor({ assets, limits, files, context }: ResultSaverDeps) {
     this.#limits = limits;
     this.#context = context;
     this.#bytes = new ByteSaver({ assets, files, maxAssetBytes: limits.maxAssetBytes });
   }
 
-  /** To be called before the blocks are saved, so that what is in a block is not saved a second time. */
-  async expect(value: unknown): Promise<Structured> {
-    const taken = await takeOutOfValue(value, this.#context);
-    for (const found of [...taken.values()].flat().filter(isFound)) this.#bytes.announce(found);
-    return { value, taken };
+  /** Must be called before the blocks are saved, so that bytes in both are saved once. */
+  async readStructured(value: unknown): Promise<Structured> {
+    const extracted = await extractFromValue(value, this.#context);
+    for (const found of [...extracted.values()].flat().filter(isFound)) this.#bytes.announce(found);
+    return { value, extracted };
   }
 
   async saveBlock(block: Block): Promise<readonly ResultPart[]> {
@@ -77,22 +75,22 @@ export class ResultSaver {
     return block.audience === 'user' ? parts.map((part) => ({ ...part, audience: 'user' })) : parts;
   }
 
-  /** Shown when it says something that the blocks do not; after it, what it holds and no block does. */
-  async saveStructured({ value, taken }: Structured, content: unknown): Promise<readonly ResultPart[]> {
+  /** Returns no part if the content only repeats the blocks. Assets that are in no block follow it. */
+  async saveStructured({ value, extracted }: Structured, content: unknown): Promise<readonly ResultPart[]> {
     if (value === undefined || value === null) return [];
     const own: ResultPart[] = [];
-    const words = new Map(this.#words);
-    for (const [text, pieces] of taken) {
+    const replaced = new Map(this.#replaced);
+    for (const [text, pieces] of extracted) {
       const shown: string[] = [];
       for (const piece of pieces) {
         if (!isFound(piece)) shown.push(piece);
-        else shown.push(valueWords(this.#bytes.known(piece) ?? (await this.#saveOwn(piece, own)), piece));
+        else shown.push(describeInJson(this.#bytes.known(piece) ?? (await this.#saveOwn(piece, own)), piece));
       }
-      words.set(text, shown.join(''));
+      replaced.set(text, shown.join(''));
     }
-    const filled = mapStrings(value, (text) => words.get(text) ?? text);
-    const said = [mapStrings(content, (text) => this.#words.get(text) ?? text), ...this.#said];
-    if (own.length === 0 && !saysMore(filled, said)) return [];
+    const filled = mapStrings(value, (text) => replaced.get(text) ?? text);
+    const blocks = [mapStrings(content, (text) => this.#replaced.get(text) ?? text), ...this.#texts];
+    if (own.length === 0 && isRepeated(filled, blocks)) return [];
     const json = JSON.stringify(filled, null, 2);
     if (json.length <= this.#limits.maxInlineChars) return [{ kind: 'data', json }, ...own];
     return [...own, await this.#saveLongText({ kind: 'text', text: json })];
@@ -109,46 +107,40 @@ export class ResultSaver {
     const found = this.#readData(data, what);
     if (found.kind === 'problem') return found;
     const { part, saved } = await this.#bytes.save(found, { what, declared, uri, block });
-    if (data !== '') this.#words.set(data, valueWords(saved));
+    if (data !== '') this.#replaced.set(data, describeInJson(saved));
     return part;
   }
 
   #readData(data: string, what: string): Found | ProblemPart {
     const spill = this.#context.spills?.find(data);
-    if (spill?.kind === 'bytes') {
-      const { kind, mimeType, original: _, ...bytes } = spill;
-      return { kind, bytes, ...(mimeType === undefined ? {} : { declared: mimeType }) };
-    }
-    if (spill) return spill;
+    if (spill) return foundIn(spill);
     if (isSurelyLarger(data, this.#limits.maxAssetBytes))
       return { kind: 'refused', size: decodedSizeAtMost(data) };
     const decoded = decodeBase64(data);
     if (!decoded.ok) return problem(`The ${what} could not be saved: ${decoded.reason}.`);
-    const declared = decoded.mimeType === undefined ? {} : { declared: decoded.mimeType };
-    return { kind: 'bytes', bytes: decoded.bytes, ...declared };
+    return { kind: 'bytes', bytes: decoded.bytes, ...defined({ declared: decoded.mimeType }) };
   }
 
   async #saveTextBlock(block: TextPart): Promise<readonly ResultPart[]> {
     const { text, source } = block;
-    const pieces = await takeOut(text, this.#context);
+    const pieces = await extractBytes(text, this.#context);
     const founds = pieces.filter(isFound);
     const [only] = founds;
     if (!only) return [await this.#keepText({ ...block, text: pieces.join('') })];
     if (founds.length === 1 && pieces.every((piece) => isFound(piece) || piece.trim() === '')) {
       const declared = (only.kind === 'bytes' && only.declared) || source?.mimeType;
-      const place = { what: 'data', block: 'file', declared, uri: source?.uri } as const;
-      const { part, saved } = await this.#bytes.save(only, place);
-      this.#words.set(text, valueWords(saved));
+      const origin = { what: 'data', block: 'file', declared, uri: source?.uri } as const;
+      const { part, saved } = await this.#bytes.save(only, origin);
+      this.#replaced.set(text, describeInJson(saved));
       return [part];
     }
-    // A page or a drawing would be broken without its pictures: it is kept whole, as a file.
-    if (judgeMarkup(text) && founds.every(isInMemory)) {
+    // HTML or SVG would break without its images, so it is saved as a whole.
+    if (detectMarkup(text) && founds.every(isInMemory)) {
       return [await this.#saveLongText(block, pieces.map(describePiece).join(''))];
     }
     return this.#saveMixedText(block, pieces);
   }
 
-  /** A text with things in it: the text first, then the things in their order. */
   async #saveMixedText(block: TextPart, pieces: readonly Piece[]): Promise<readonly ResultPart[]> {
     const isJson = looksLikeJson(block.text);
     const parts: ResultPart[] = [];
@@ -158,23 +150,22 @@ export class ResultSaver {
       else {
         const { part, saved } = await this.#bytes.save(piece, { what: 'data', block: 'file' });
         parts.push(part);
-        shown.push(isJson ? valueWords(saved, piece) : mentionWords(saved, piece));
+        shown.push(isJson ? describeInJson(saved, piece) : describeInText(saved, piece));
       }
     }
-    const text = isJson ? layOutJson(shown.join('')) : shown.join('');
+    const text = isJson ? formatJson(shown.join('')) : shown.join('');
     const kept = await this.#keepText({ ...block, text });
-    // A text that became a file was numbered after what was in it.
+    // A text that became a file was numbered after the assets in it.
     return kept.kind === 'asset' ? [...parts, kept] : [kept, ...parts];
   }
 
-  /** The last layer: what is too long to show becomes a file. */
   async #keepText(part: TextPart): Promise<ResultPart> {
-    this.#said.push(part.text);
+    this.#texts.push(part.text);
     return part.text.length > this.#limits.maxInlineChars ? this.#saveLongText(part) : part;
   }
 
   async #saveLongText({ text, source }: TextPart, shown = text): Promise<ResultPart> {
-    const { extension } = judgeTextType(text, source?.mimeType);
+    const { extension } = detectTextType(text, source?.mimeType);
     const bytes = new TextEncoder().encode(text);
     const part = await this.#bytes.store({ kind: 'file', extension, bytes }, nameFromUri(source?.uri));
     return part.kind === 'asset' ? { ...part, preview: previewText(shown) } : part;
@@ -185,29 +176,24 @@ function isInMemory(found: Found): boolean {
   return found.kind === 'bytes' && found.bytes instanceof Uint8Array;
 }
 
-/** In the preview of a page that keeps its pictures. */
 function describePiece(piece: Piece): string {
   return isFound(piece) ? `(${describeSize(lengthOf(piece))} of base64)` : piece;
 }
 
-/**
- * Whether structured content says something that the blocks do not: servers send the same thing both ways
- * for the sake of old clients. Both sides have words where bytes were.
- */
-function saysMore(structured: unknown, said: readonly unknown[]): boolean {
+/** Servers repeat structured content in a block for older clients. */
+function isRepeated(structured: unknown, blocks: readonly unknown[]): boolean {
   const wrapped = onlyValue(structured);
-  const known = said.flatMap(whatItSays);
-  const repeats = (value: unknown) => known.some((each) => sameJson(each, value));
-  return !repeats(structured) && !(wrapped !== undefined && repeats(wrapped));
+  const known = blocks.flatMap(withParsed);
+  const isKnown = (value: unknown) => known.some((each) => sameJson(each, value));
+  return isKnown(structured) || (wrapped !== undefined && isKnown(wrapped));
 }
 
-/** A text, as text and, if it can be read so, as JSON. */
-function whatItSays(said: unknown): readonly unknown[] {
-  if (typeof said !== 'string' || !/^\s*["[{\d-]|^\s*(?:true|false|null)\s*$/.test(said)) return [said];
+function withParsed(value: unknown): readonly unknown[] {
+  if (typeof value !== 'string' || !/^\s*["[{\d-]|^\s*(?:true|false|null)\s*$/.test(value)) return [value];
   try {
-    return [said, JSON.parse(said)];
+    return [value, JSON.parse(value)];
   } catch {
-    return [said];
+    return [value];
   }
 }
 

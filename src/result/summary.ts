@@ -1,4 +1,3 @@
-/** One line for what the model does not get itself. */
 export interface SummaryValues {
   readonly kind: string;
   readonly name: string;
@@ -9,10 +8,9 @@ export interface SummaryValues {
 
 export const DEFAULT_SUMMARY = '[{kind} {name}, {type}, {size}, {ref}]';
 export const MAX_SUMMARY_TOKENS = 60;
-/** What is left when a template of the user's has no room for the rest. */
 const SHORTEST_SUMMARY = '[{kind}, {size}, {ref}]';
 
-/** Fills a template, and cuts the name until the line is short enough. What is not known is left out. */
+/** One line for a file that is not sent. Shortens the name, then the template, until the line is short enough. */
 export function summarize(values: SummaryValues, template = DEFAULT_SUMMARY): string {
   for (const each of [template, DEFAULT_SUMMARY, SHORTEST_SUMMARY]) {
     const line = fitName(values, each);
@@ -22,10 +20,10 @@ export function summarize(values: SummaryValues, template = DEFAULT_SUMMARY): st
 }
 
 /**
- * An estimate that no tokenizer in use exceeds for such lines: a token for each sign, for every two digits,
- * for every three letters of a word and every two of what is none, and more for letters beyond ASCII.
+ * An upper bound for such lines with any current tokenizer: one token per sign, per two digits, per three letters of a
+ * word and per two of other letters, and more outside of ASCII.
  */
-export function estimateTokens(text: string): number {
+export function tokensAtMost(text: string): number {
   let tokens = 0;
   for (const [run] of text.matchAll(/[A-Za-z]+|[0-9]+|[^A-Za-z0-9]/gu)) tokens += tokensOf(run);
   return tokens;
@@ -44,7 +42,7 @@ function fitName(values: SummaryValues, template: string): string | undefined {
   for (let kept = name.length; kept >= 0; kept -= 1) {
     const shown = kept === name.length ? values.name : kept === 0 ? '' : `${name.slice(0, kept).join('')}…`;
     const line = fill(template, { ...values, name: shown });
-    if (estimateTokens(line) <= MAX_SUMMARY_TOKENS) return line;
+    if (tokensAtMost(line) <= MAX_SUMMARY_TOKENS) return line;
   }
   return undefined;
 }
@@ -52,7 +50,6 @@ function fitName(values: SummaryValues, template: string): string | undefined {
 function fill(template: string, values: SummaryValues): string {
   const known = new Map<string, string>(Object.entries(values));
   const filled = template.replace(/\{(\w+)\}/g, (_whole, key: string) => oneLine(known.get(key) ?? ''));
-  // An unknown value leaves a comma behind, with nothing before it.
   return oneLine(filled)
     .replace(/(?:, )+(?=[,\]])/g, '')
     .replace(/ +(?=[,\]])/g, '');
@@ -64,6 +61,6 @@ function oneLine(text: string): string {
 
 function cutToTokens(text: string): string {
   let line = text;
-  while (estimateTokens(line) > MAX_SUMMARY_TOKENS) line = Array.from(line).slice(0, -1).join('');
+  while (tokensAtMost(line) > MAX_SUMMARY_TOKENS) line = Array.from(line).slice(0, -1).join('');
   return line;
 }

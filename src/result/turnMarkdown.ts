@@ -3,27 +3,24 @@ import { escapeMarkers, showInvisible } from '../chat/format/escape.ts';
 import { fence } from '../chat/format/fence.ts';
 import { escapeReply, withoutClosingLines } from '../chat/reply/escape.ts';
 import type { ResultPart, TextPart } from '../ports/results.ts';
-
 import { canBePlain, codeSpan, PREVIEW_INFO, renderAssetLink, renderPart } from './markdown.ts';
 
 /**
- * What a server gave, as words of the user's turn or of the assistant's. Neither form starts a turn, makes a call,
- * loads or hides anything; and in a user's turn, whose links are sent, the only links are those to our own files.
+ * Renders parts from a server for a user turn. Neither this nor `renderForReply` starts a turn, makes a call, loads or
+ * hides anything. Linked files of a user turn are sent, so the only links are those to assets.
  */
-
-/** Read back by whoever reads a user's turn: without comments, with `unescapeMarkers`. */
 export function renderForUser(parts: readonly ResultPart[]): string {
-  const pieces = parts.filter(saysSomething).map((part) => {
+  const pieces = parts.filter(hasContent).map((part) => {
     const written = renderUserPart(part);
     return part.audience === 'user' ? hideFromModel(written) : written;
   });
-  // In code too: a user's turn is unescaped as a whole.
+  // Also escapes code, because a user turn is unescaped as a whole.
   return escapeMarkers(pieces.join('\n\n'));
 }
 
-/** Read back by whoever reads a reply. Parts for the user's eyes only come last, where they end no list. */
+/** For an assistant turn. Parts for the user only come last, where they interrupt no list. */
 export function renderForReply(parts: readonly ResultPart[]): string {
-  const said = parts.filter(saysSomething);
+  const said = parts.filter(hasContent);
   const pieces = replyPieces(said.filter((part) => part.audience !== 'user'));
   const hidden = said.filter((part) => part.audience === 'user').map(renderUserPart);
   const all = [
@@ -31,15 +28,15 @@ export function renderForReply(parts: readonly ResultPart[]): string {
     ...hidden.map((text): Piece => ({ kind: 'own', text: escapeMarkers(hideFromModel(text)) })),
   ];
   return all
-    .map(({ kind, text }, at) => (kind === 'own' ? text : escapeWords(text, at === all.length - 1)))
+    .map(({ kind, text }, at) => (kind === 'own' ? text : escapeText(text, at === all.length - 1)))
     .join('\n\n');
 }
 
-function saysSomething(part: ResultPart): boolean {
+function hasContent(part: ResultPart): boolean {
   return part.kind !== 'text' || part.source !== undefined || part.text.trim() !== '';
 }
 
-/** A pair of brackets may be a link to what the user has defined elsewhere in the turn. */
+/** Brackets may refer to a link definition elsewhere in the turn. */
 const BRACKETS = /\[[^\]]*\]/;
 
 function renderUserPart(part: ResultPart): string {
@@ -49,7 +46,7 @@ function renderUserPart(part: ResultPart): string {
   return plain ? showInvisible(text) : renderPart(part);
 }
 
-/** A comment is for the eyes of whoever reads the file. Nothing in it can end it. */
+/** Comments are not sent. The text cannot end the comment. */
 function hideFromModel(written: string): string {
   const harmless = written.replace(/[<>]/g, (sign) => (sign === '<' ? '⟦U+003C⟧' : '⟦U+003E⟧'));
   return `<!-- for the user only\n${harmless}\n-->`;
@@ -57,7 +54,7 @@ function hideFromModel(written: string): string {
 
 type Piece = { readonly kind: 'words' | 'own'; readonly text: string };
 
-/** Words that follow one another are one piece, because they are read as one. */
+/** Adjacent texts are one piece, because they are read back as one. */
 function replyPieces(parts: readonly ResultPart[]): readonly Piece[] {
   const pieces: Piece[] = [];
   const addWords = (text: string) => {
@@ -79,8 +76,8 @@ function renderReplyText({ text, source }: TextPart): string {
   return source ? `> From ${codeSpan(source.uri)}\n\n${fence(text)}` : trimBlankLines(text);
 }
 
-/** The note that closes open code is only understood at the very end; before that, such words are code as a whole. */
-function escapeWords(text: string, isLast: boolean): string {
+/** The note that closes open code is valid only at the end; elsewhere, such text is written as code. */
+function escapeText(text: string, isLast: boolean): string {
   const written = escapeReply(text);
   return isLast || withoutClosingLines(written) === written ? written : escapeReply(fence(text));
 }

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { FolderFiles } from '../assets/chatFiles.ts';
+import { chatFiles } from '../assets/chatFiles.ts';
 import { messageOf } from '../base/errors.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
@@ -322,7 +322,7 @@ export class App {
 
   #filesFor(uri: vscode.Uri): FileArguments {
     const places = placesOf(uri, this.#context.globalStorageUri);
-    return new ReferencedFiles(new FolderFiles({ ...places, limits: resultLimits }));
+    return new ReferencedFiles(chatFiles({ ...places, limits: resultLimits }));
   }
 }
 

@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS, type ResultLimits, type ToolSettings } from '../mcpClie
 import type { Approval } from '../ports/tools.ts';
 
 import { readFieldRules } from '../result/fields.ts';
-import type { Transform } from '../result/transform.ts';
+import type { Transform } from '../result/process.ts';
 
 const DEFAULT_MAX_STEPS = 25;
 

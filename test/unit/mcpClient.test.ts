@@ -102,7 +102,7 @@ describe('blocks become parts, one for one', () => {
     it(name, async () => assert.equal(await markdown(content, more), expected));
   }
 
-  it('an answer that is no result is an error', async () => {
+  it('a response that is not a result is an error', async () => {
     for (const answer of [undefined, null, 'x', []]) {
       const { isError, parts } = await processMixedToolResult(answer, new MemoryAssets());
       assert.deepEqual([isError, parts.map(({ kind }) => kind)], [true, ['problem']]);

@@ -1,6 +1,6 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ASSET_FOLDER, readAssetName } from '../../assets/names.ts';
+import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
 import type { ToolHost, ToolInfo } from '../../ports/tools.ts';
 
 import type { BuiltInCalls } from './calls.ts';

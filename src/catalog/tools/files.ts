@@ -1,7 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { lookAt, readWhole } from '../../assets/confined.ts';
-import { ASSET_FOLDER, readAssetName } from '../../assets/names.ts';
+import { inspectFile, readWhole } from '../../assets/confined.ts';
+import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
 import { describeSize } from '../../base/size.ts';
 import { commentsOfChat } from '../../chat/format/parse.ts';
 import { textOutside } from '../../chat/format/regions.ts';
@@ -221,7 +221,7 @@ export async function readVisibleChat(found: FoundEntry, wanted: WindowRequest):
 
 async function readChat({ path }: FoundEntry): Promise<Buffer> {
   try {
-    return await readWhole(path, await lookAt(path));
+    return await readWhole(path, await inspectFile(path));
   } catch {
     throw new CatalogRefusal(CHANGED);
   }

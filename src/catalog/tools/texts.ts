@@ -1,6 +1,6 @@
 import { visibleLine } from '../../base/lines.ts';
 import { describeSize } from '../../base/size.ts';
-import { estimateTokens, MAX_SUMMARY_TOKENS } from '../../result/summary.ts';
+import { MAX_SUMMARY_TOKENS, tokensAtMost } from '../../result/summary.ts';
 import type { ListedAsset, ListOutput, ReadOutput, SaveOutput, SearchOutput } from './specs.ts';
 
 /** What the tools found, in a few words, for models that read nothing but text. */
@@ -97,5 +97,5 @@ function cutName(name: string, line: (said: string) => string): string {
 }
 
 function isShort(line: string): boolean {
-  return estimateTokens(line) <= MAX_SUMMARY_TOKENS;
+  return tokensAtMost(line) <= MAX_SUMMARY_TOKENS;
 }

@@ -1,3 +1,4 @@
+import { messageOf, writeFailure } from '../../base/errors.ts';
 import type { Spill } from '../../ports/results.ts';
 import {
   type Base64Text,
@@ -83,7 +84,7 @@ export class StringSpill {
 
   /** Keeps nothing of the string, because what was kept cannot be read. */
   fail(error: unknown): Promise<void> {
-    return this.#giveUp({ kind: 'failed', reason: explain(error) });
+    return this.#giveUp({ kind: 'failed', reason: writeFailure(error) ?? messageOf(error) });
   }
 
   discard(): Promise<void> {
@@ -155,16 +156,3 @@ export class StringSpill {
 function unquote(raw: string): string {
   return JSON.parse(`"${raw}"`) as string;
 }
-
-function explain(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return DISK_REASONS.get(code ?? '') ?? message;
-}
-
-const DISK_REASONS: ReadonlyMap<string, string> = new Map([
-  ['ENOSPC', 'the disk is full'],
-  ['EDQUOT', 'the disk quota is used up'],
-  ['EROFS', 'the disk is read-only'],
-  ['EACCES', 'its folder may not be written to'],
-  ['EPERM', 'its folder may not be written to'],
-]);

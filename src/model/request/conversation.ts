@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { trimBlankLines } from '../../base/lines.ts';
+import { DEVICE_NAME } from '../../base/names.ts';
 import { withoutComments } from '../../chat/format/comments.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { allowsTool, type ChatSettings, mergeSettings, readSettings } from '../../chat/format/settings.ts';
@@ -176,10 +177,9 @@ export interface Agent {
 
 /** Letters and digits of any language, `_` and `-`: nothing that could lead to another folder. */
 const AGENT_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_-]{0,63}$/u;
-const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
 
 export function isAgentName(name: string): boolean {
-  return AGENT_NAME.test(name) && !DEVICE.test(name);
+  return AGENT_NAME.test(name) && !DEVICE_NAME.test(name);
 }
 
 export function readAgent(text: string): Agent {

@@ -1,4 +1,5 @@
 import { estimateTokenCount } from 'tokenx';
+import { CHARS_PER_TOKEN } from '../../base/size.ts';
 import type {
   AssistantPart,
   ContentPart,
@@ -90,7 +91,6 @@ const IMAGE_TOKENS: readonly { readonly upToBytes: number; readonly tokens: numb
 ];
 /** More of a text is not sent. */
 const MAX_TEXT_BYTES = 400_000;
-const TEXT_BYTES_PER_TOKEN = 4;
 const PDF_PAGE_BYTES = 60_000;
 const PDF_PAGE_TOKENS = 2000;
 const AUDIO_BYTES_PER_TOKEN = 500;
@@ -99,7 +99,7 @@ export function estimateFile({ mimeType, size }: Pick<FilePart, 'mimeType' | 'si
   if (mimeType.startsWith('image/')) {
     return IMAGE_TOKENS.find(({ upToBytes }) => size <= upToBytes)?.tokens ?? 0;
   }
-  if (mimeType.startsWith('text/')) return Math.ceil(Math.min(size, MAX_TEXT_BYTES) / TEXT_BYTES_PER_TOKEN);
+  if (mimeType.startsWith('text/')) return Math.ceil(Math.min(size, MAX_TEXT_BYTES) / CHARS_PER_TOKEN);
   if (mimeType === 'application/pdf') return Math.ceil(size / PDF_PAGE_BYTES) * PDF_PAGE_TOKENS;
   return Math.ceil(size / AUDIO_BYTES_PER_TOKEN);
 }

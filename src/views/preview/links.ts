@@ -1,4 +1,5 @@
 import type { MarkdownIt, Token } from 'markdown-it';
+import { readAssetName } from '../../base/names.ts';
 import type { Role } from '../../chat/format/marker.ts';
 import type { Formats } from './formats.ts';
 import { toHtml } from './html.ts';
@@ -29,9 +30,6 @@ const KIND_OF = new Map(
   Object.entries(KINDS).flatMap(([kind, names]) => names.map((name) => [name, kind] as const)),
 );
 
-const ASSET =
-  /^(?:\.\/)?cmdassets\/tool-(?:image|audio|file)-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-[A-Za-z0-9]{8,}-/;
-
 /** Finds links to files, and says when the first asset among them was saved. */
 export function readLinks(children: readonly Token[], role: Role): string | undefined {
   let time: string | undefined;
@@ -46,11 +44,15 @@ export function readLinks(children: readonly Token[], role: Role): string | unde
       if (token.type === 'image') readImage(token, link !== undefined);
     }
     const address = token.attrGet('src') ?? token.attrGet('href');
-    time ??= ASSET.exec(String(address ?? ''))
-      ?.slice(1)
-      .join(' ');
+    time ??= savedAt(String(address ?? ''));
   }
   return time;
+}
+
+/** `2026 11 16 09 30 12` */
+function savedAt(address: string): string | undefined {
+  const [, name = ''] = /^(?:\.\/)?cmdassets\/(.+)$/.exec(address) ?? [];
+  return readAssetName(name)?.time.replace(/(....)(..)(..)-(..)(..)(..)/, '$1 $2 $3 $4 $5 $6');
 }
 
 function readImage(image: Token, isInLink: boolean): void {

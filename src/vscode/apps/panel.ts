@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { FolderAttachments } from '../../assets/chatFiles.ts';
+import { chatAttachments } from '../../assets/chatFiles.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { fetchApp } from '../../mcp/apps/app.ts';
 import { answeredCallAt, type ReadAsset, resultForApp } from '../../mcp/apps/result.ts';
@@ -77,7 +77,7 @@ export class AppPanels implements vscode.Disposable {
     const { folder, assetsIn } = placesOf(chat, this.#parts.globalStorage);
     return async ({ path }, maxBytes) => {
       try {
-        const file = await new FolderAttachments({ folder, assetsIn, roots: [], maxBytes }).find(path);
+        const file = await chatAttachments({ folder, assetsIn, roots: [], maxBytes }).find(path);
         return { mimeType: file.mimeType, bytes: await file.read(this.#closed.signal) };
       } catch {
         return undefined;

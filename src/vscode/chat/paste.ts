@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import { encodeTarget, renderFileLink } from '../../chat/edits/fileLink.ts';
 import { readMarker } from '../../chat/format/marker.ts';
-import { judgeMediaType } from '../../media/sniff.ts';
+import { detectMediaType } from '../../media/sniff.ts';
 import { type MediaType, mediaByExtension } from '../../media/table.ts';
 import type { AssetStore, ResultAssets } from '../../ports/results.ts';
 
@@ -170,7 +170,12 @@ export class FileInserter
         ),
       );
     }
-    const { kind, extension } = await judgeMediaType({ bytes, declared: mimeType, uri: name, block: 'file' });
+    const { kind, extension } = await detectMediaType({
+      bytes,
+      declared: mimeType,
+      uri: name,
+      block: 'file',
+    });
     const { path } = await assets.save({ kind, extension, bytes });
     const label = kind === 'image' && CLIPBOARD_IMAGE.test(name) ? 'Pasted image' : name;
     return renderFileLink({ label, target: encodeTarget(path), isImage: kind === 'image' });

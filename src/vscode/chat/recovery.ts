@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { newResultId } from '../../assets/names.ts';
+import { newResultId } from '../../assets/store.ts';
 
 const OPEN = vscode.l10n.t('Open');
 

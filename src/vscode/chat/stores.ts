@@ -2,9 +2,15 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { ASSET_FOLDER, newResultId } from '../../assets/names.ts';
-import { type AssetPlace, FolderAssets, NumberedAssets, type NumberedOptions } from '../../assets/store.ts';
+import {
+  type AssetPlace,
+  FolderAssets,
+  NumberedAssets,
+  type NumberedOptions,
+  newResultId,
+} from '../../assets/store.ts';
 import { sweepLeftovers, temporaryName } from '../../assets/writeFile.ts';
+import { ASSET_FOLDER } from '../../base/names.ts';
 import type { Log } from '../../ports/document.ts';
 import type { AssetBytes, AssetStore, NewAsset, ResultAssets } from '../../ports/results.ts';
 

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { ASSET_FOLDER } from '../../assets/names.ts';
+import { ASSET_FOLDER } from '../../base/names.ts';
 import { isChat, readFolder } from '../chat/chatFiles.ts';
 
 /** Whose assets are shown: those of a chat, or of all chats in the workspace. */

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
+import { CHARS_PER_TOKEN } from '../../base/size.ts';
 import { fence } from '../../chat/format/fence.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
@@ -136,7 +137,6 @@ export class ModelCommands implements vscode.Disposable {
 }
 
 const MAX_COUNTED_CHARS = 1_000_000;
-const CHARS_PER_TOKEN = 4;
 
 /** A key belongs to the provider's address, whichever model is asked there. */
 const ANY_MODEL = '/default';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { ASSET_FOLDER } from '../../assets/names.ts';
+import { ASSET_FOLDER } from '../../base/names.ts';
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';
 import { placesOf } from '../chat/places.ts';
 import { CHAT_FILES } from '../run/lenses.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { FolderAttachments, readAgentFile } from '../../assets/chatFiles.ts';
-import { ASSET_FOLDER } from '../../assets/names.ts';
+import { chatAttachments, readAgentFile } from '../../assets/chatFiles.ts';
+import { ASSET_FOLDER } from '../../base/names.ts';
 import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
 import { ChatConversation } from '../../model/request/conversation.ts';
 import type { AttachmentSource } from '../../ports/files.ts';
@@ -65,7 +65,7 @@ export class Conversations {
 
   /** The files that the chat links to, of which those outside of the workspace are not looked at. */
   attachments(chat: vscode.Uri): AttachmentSource {
-    return new FolderAttachments(placesOf(chat, this.#parts.globalStorage));
+    return chatAttachments(placesOf(chat, this.#parts.globalStorage));
   }
 
   #create(
@@ -82,7 +82,7 @@ export class Conversations {
     // A chat that is not saved links to its assets by their whole path.
     const prefix = `${vscode.Uri.joinPath(this.#parts.globalStorage, ASSET_FOLDER).path}/`;
     const saved = chat.scheme !== 'untitled';
-    const files = new FolderAttachments({ folder, assetsIn, roots, ...(mayRead ? { mayRead } : {}) });
+    const files = chatAttachments({ folder, assetsIn, roots, ...(mayRead ? { mayRead } : {}) });
     return new ChatConversation({
       ...rest,
       attachments: mayRead ? files : unread(files),

@@ -1,9 +1,9 @@
+import { CHARS_PER_TOKEN } from '../../base/size.ts';
 import { describeCost, describeCount } from '../../model/config/prices.ts';
 import { plainMarkdown } from '../read/toolHover.ts';
 import { describeSeconds } from '../ui/elapsed.ts';
 import { t } from '../ui/words.ts';
-import type { ChatTotal, SpentTurn } from './totals.ts';
-import { CHARS_PER_TOKEN, type RunState } from './totals.ts';
+import type { ChatTotal, RunState, SpentTurn } from './totals.ts';
 
 /** What the next request would be. */
 export interface NextRequest {

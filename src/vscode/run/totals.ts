@@ -1,3 +1,4 @@
+import { CHARS_PER_TOKEN } from '../../base/size.ts';
 import type { Usage } from '../../ports/models.ts';
 
 /** One answer of a model, and what it took. */
@@ -100,6 +101,3 @@ export type RunState =
   | { readonly kind: 'writing'; readonly chars: number }
   | { readonly kind: 'calling'; readonly name: string; readonly chars: number }
   | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string };
-
-/** Close enough for a figure that grows while one looks at it. */
-export const CHARS_PER_TOKEN = 4;

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
-import { judgeMediaType } from '../../media/sniff.ts';
+import { detectMediaType } from '../../media/sniff.ts';
 import { mediaByExtension } from '../../media/table.ts';
 import type { Disposable } from '../../ports/document.ts';
 import type { ResourceContents, ResourceName, ServerHost } from '../../ports/servers.ts';
 
 import { nameFromUri } from '../../result/blocks.ts';
-import { judgeTextType } from '../../result/markdown.ts';
+import { detectTextType } from '../../result/markdown.ts';
 
 export const RESOURCE_SCHEME = 'filechat-resource';
 
@@ -212,7 +212,7 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
     const saved: vscode.Uri[] = [];
     for (const [at, { uri, mimeType, data }] of contents.entries()) {
       const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
-      const { extension } = await judgeMediaType({ bytes, declared: mimeType, uri, block: 'file' });
+      const { extension } = await detectMediaType({ bytes, declared: mimeType, uri, block: 'file' });
       const id = createHash('sha256')
         .update(JSON.stringify([resource.server, resource.uri]))
         .digest('hex');
@@ -249,7 +249,7 @@ function textName({ uri }: ResourceName, text: string, mimeType: string | undefi
   const ending = /\.([A-Za-z0-9]{1,10})$/.exec(name)?.[1];
   const isPlain = mimeType === undefined || /^text\/plain\b/i.test(mimeType);
   if (ending !== undefined && (isPlain || mediaByExtension(ending))) return name;
-  return `${name}.${judgeTextType(text, mimeType).extension}`;
+  return `${name}.${detectTextType(text, mimeType).extension}`;
 }
 
 function toBytes(contents: readonly ResourceContents[]): Uint8Array {

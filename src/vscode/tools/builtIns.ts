@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { ASSET_FOLDER } from '../../assets/names.ts';
+import { ASSET_FOLDER } from '../../base/names.ts';
 import { type BuiltInOptions, builtInTools, withBuiltInServer } from '../../catalog/tools/builtIn.ts';
 import { BUILT_IN_SERVER, type BuiltInPlaces } from '../../catalog/tools/places.ts';
 import type { ToolInfo } from '../../ports/tools.ts';

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FolderAttachments } from '../../../src/assets/chatFiles.ts';
-import { ASSET_FOLDER, assetName } from '../../../src/assets/names.ts';
+import { chatAttachments } from '../../../src/assets/chatFiles.ts';
+import { ASSET_FOLDER, assetName } from '../../../src/base/names.ts';
 import { renderMarker } from '../../../src/chat/format/marker.ts';
 import { estimateRequest } from '../../../src/model/request/estimate.ts';
 import { buildRequest } from '../../../src/model/request/request.ts';
@@ -102,7 +102,7 @@ function inline({ sort, bytes }: Result): ResultPart {
 }
 
 async function countTokens(folder: string, results: readonly ResultPart[]): Promise<number> {
-  const attachments = new FolderAttachments({ folder, roots: [folder] });
+  const attachments = chatAttachments({ folder, roots: [folder] });
   const model = { name: 'bench', accepts: () => true };
   const { request } = await buildRequest(makeText(results), { model, tools: [], attachments });
   return estimateRequest(request).total;

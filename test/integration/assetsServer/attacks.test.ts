@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Client } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
-import { readAssetName } from '../../../src/assets/names.ts';
+import { readAssetName } from '../../../src/base/names.ts';
 import {
   CHAT,
   CHAT_URI,

@@ -139,7 +139,11 @@ describe('a large result over stdio', () => {
     const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
     const table = new SpillTable({ folder: () => Promise.reject(full), maxBytes: 10 * MB });
     const { content } = (await call('image', { size: MB, seed: 1 }, table)) as ImageResult;
-    assert.deepEqual(table.find(content[1].data), { kind: 'failed', size: MB, reason: 'the disk is full' });
+    assert.deepEqual(table.find(content[1].data), {
+      kind: 'failed',
+      size: MB,
+      reason: 'the disk is full. Free some space and call the tool again',
+    });
     await check('image', { size: MB, seed: 4 });
   });
 

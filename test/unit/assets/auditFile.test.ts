@@ -61,7 +61,7 @@ describe('the audit log', () => {
       .split('\n')
       .map((line) => JSON.parse(line).name ?? line);
 
-  function openLog(parent: string, options: { maxBytes?: number; maxWaiting?: number } = {}) {
+  function openLog(parent: string, options: { maxBytes?: number; maxPending?: number } = {}) {
     const path = join(parent, 'deep', 'audit.jsonl');
     const failures: string[] = [];
     const log = new AuditFile({
@@ -110,8 +110,8 @@ describe('the audit log', () => {
     assert.deepEqual(names(path), ['after', '{"time":"2026-05-03T10:20:30.456Z","kind":"lost","entries":2}']);
   });
 
-  it('lets only so many entries wait, and counts the others', async () => {
-    const { path, log } = openLog(folder.path, { maxWaiting: 2 });
+  it('limits pending entries and counts the others', async () => {
+    const { path, log } = openLog(folder.path, { maxPending: 2 });
     for (const name of ['a', 'b', 'c', 'd']) log.record({ ...CALL, name });
     await log.flush();
     assert.deepEqual(names(path), [

@@ -67,7 +67,7 @@ async function takeAndRelease(path = chat): Promise<string> {
 }
 
 describe('one run a chat', () => {
-  it('another process is told who runs it, until that one lets go', async () => {
+  it('another process gets the name of the holder until the lock is released', async () => {
     const child = start('keep');
     assert.equal(await firstLine(child), 'held');
     assert.match(
@@ -184,12 +184,12 @@ describe('the folder of the locks', needsModes, () => {
   it('is refused when others could write to it', async () => {
     mkdirSync(folder);
     chmodSync(folder, 0o777);
-    await assert.rejects(take(), /is not yours alone\. Remove it and run again\./);
+    await assert.rejects(take(), /accessible to other users\. Remove it and run again\./);
   });
 
   it('is refused when it is a link', needsSymlinks, async () => {
     mkdirSync(join(root, 'elsewhere'), { mode: 0o700 });
     symlinkSync(join(root, 'elsewhere'), folder);
-    await assert.rejects(take(), /is not yours alone/);
+    await assert.rejects(take(), /is a link or accessible/);
   });
 });

@@ -20,7 +20,7 @@ async function isKept(name: string, time?: Date): Promise<boolean> {
   return chat.files().includes(name);
 }
 
-describe('what a crash left is swept at the first use of the folder', () => {
+describe('leftovers of a crash are swept at the first use of the folder', () => {
   const swept: readonly [string, string, Date?][] = [
     ['a spill file of a process that is gone', `.filechat-spill-${deadPid}-a1B2.tmp`],
     ['a half-written asset of a process that is gone', `.filechat-save-${deadPid}-0123456789ab.tmp`],
@@ -57,7 +57,7 @@ describe('nothing else is swept', () => {
     assert.equal(chat.files().length, 1);
   });
 
-  it('what comes while the store is in use', async () => {
+  it('files that appear while the store is in use', async () => {
     const store = new FolderAssets({ folder: chat.path });
     await store.beginResult().spillFolder();
     writeFileSync(chat.asset(`.filechat-spill-${deadPid}-a1B2.tmp`), '');

@@ -69,7 +69,7 @@ describe('identical bytes are stored once', () => {
   });
 });
 
-describe('what is in doubt is stored again', () => {
+describe('bytes are stored again in case of doubt', () => {
   const bytes = randomBytes(20_000);
   const differing = (at: number) => {
     const copy = Buffer.from(bytes);

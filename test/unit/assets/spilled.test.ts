@@ -55,10 +55,10 @@ describe('saving bytes that were spilled', () => {
     assert.equal(chat.files().length, 2);
   });
 
-  it('a file that is not whole is refused', async () => {
+  it('an incomplete file is refused', async () => {
     const spilled = { ...spill(), size: bytes.length + 1 };
     await assert.rejects(save(spilled), {
-      message: 'Could not save file 1 to cmdassets/: its temporary file is not whole. Call the tool again.',
+      message: 'Could not save file 1 to cmdassets/: its temporary file is incomplete. Call the tool again.',
     });
     assert.ok(existsSync(spilled.path));
     assert.equal(chat.files().length, 1);

@@ -67,7 +67,7 @@ describe('a file that replaces another', () => {
     assert.deepEqual(pauses, [10, 20, 40, 80, 160, 320, 640]);
   });
 
-  it('a file that somebody reads is replaced when it is closed', async (t) => {
+  it('a file that is open for reading is replaced when it is closed', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'filechat-rename-'));
     t.after(() => rmSync(folder, { recursive: true }));
     const [from, to] = [join(folder, 'new'), join(folder, 'old')];

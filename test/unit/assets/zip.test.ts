@@ -48,7 +48,7 @@ describe('a zip of assets', () => {
     assert.deepEqual(readdirSync(folder), ['a.zip']);
   });
 
-  it('presses text, and leaves what is pressed already as it is', async () => {
+  it('compresses text, and stores compressed formats as they are', async () => {
     const target = join(folder, 'a.zip');
     const long = bytes('a'.repeat(100_000));
     await zipFiles(target, [entry('a.txt', long)], { signal: never });
@@ -63,7 +63,7 @@ describe('a zip of assets', () => {
     assert.deepEqual(unpacked(target), { 'a.txt': '1', 'A (2).txt': '2' });
   });
 
-  it('that is called off leaves nothing behind, and what was there before as it was', async () => {
+  it('that is canceled leaves no file, and an existing file unchanged', async () => {
     const target = join(folder, 'a.zip');
     await zipFiles(target, [entry('old.txt', bytes('old'))], { signal: never });
     const stop = new AbortController();

@@ -36,7 +36,7 @@ describe('the wait after failures', () => {
   }
 });
 
-describe('who comes', () => {
+describe('a caller', () => {
   test('too early is told when, why, and what to do', () => {
     const backoff = new Backoff();
     fail(backoff, 0);
@@ -45,7 +45,7 @@ describe('who comes', () => {
     fail(backoff, 0);
     assert.equal(
       backoff.refusal(1),
-      'it failed 3 times in a row and may be tried again in 2 s, or at once with “Filechat: Restart Server”. Last time: it died',
+      'it failed 3 times in a row. Try again in 2 s, or run “Filechat: Restart Server” now. Last error: it died',
     );
     assert.match(backoff.refusal(1999) ?? '', /in 1 s/);
     assert.equal(backoff.refusal(2000), undefined);

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
-import { readAssetName } from '../../../src/assets/names.ts';
+import { readAssetName } from '../../../src/base/names.ts';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import { CatalogRefusal } from '../../../src/catalog/entry.ts';
 import { saveAsset, type Upload, type UploadLimits, UploadStores } from '../../../src/catalog/save.ts';

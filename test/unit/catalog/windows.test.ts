@@ -12,7 +12,7 @@ import {
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, mock } from 'node:test';
-import { FileChanged, lookAt, readRange } from '../../../src/assets/confined.ts';
+import { FileChanged, inspectFile, readRange } from '../../../src/assets/confined.ts';
 import { CatalogRefusal, type FoundEntry } from '../../../src/catalog/entry.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../../../src/catalog/windows.ts';
 import { needsSymlinks } from '../../windows/needs.ts';
@@ -161,7 +161,7 @@ describe('a file of 1 GB', () => {
 describe('a file that changes', () => {
   it('has its windows while it grows, as long as it was when it was looked at', async () => {
     const { path } = found('log', 'one\ntwo\n');
-    const looked = await lookAt(path);
+    const looked = await inspectFile(path);
     appendFileSync(path, 'three\n');
     assert.equal(Buffer.from(await readRange(path, looked, 4, 99)).toString(), 'two\n');
   });
@@ -204,7 +204,7 @@ describe('a file that changes', () => {
   for (const [name, change] of Object.entries(changes)) {
     it(`is not read when it ${name}`, name.includes('link') ? needsSymlinks : {}, async () => {
       const { path } = found('log', 'one\ntwo\n');
-      const looked = await lookAt(path);
+      const looked = await inspectFile(path);
       change(path);
       await assert.rejects(readRange(path, looked, 0, 4), FileChanged);
     });

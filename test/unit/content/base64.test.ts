@@ -52,7 +52,7 @@ describe('base64', () => {
     });
   }
 
-  it('is none in what is no string', () => {
+  it('is not valid in a value that is not a string', () => {
     assert.equal(validateBase64(undefined as unknown as string), false);
   });
 

@@ -81,7 +81,7 @@ describe('any bytes in any form', () => {
 });
 
 describe('a block', () => {
-  it('of a picture and of a sound has its type', async () => {
+  it('of an image and of audio has its type', async () => {
     assert.deepEqual(await toImageContent(SAMPLES.png()), {
       type: 'image',
       data: base64(SAMPLES.png()),
@@ -104,7 +104,7 @@ describe('a block', () => {
     assert.equal(await type({ type: 'image', data: SAMPLES.png(), mimeType: '' }), 'image/png');
   });
 
-  it('of base64 with something in the bits that are left over is written anew', async () => {
+  it('of base64 with nonzero unused bits is encoded again', async () => {
     assert.equal((await toImageContent('AQJ=')).data, 'AQI=');
     assert.equal((await toImageContent('AQI=')).data, 'AQI=');
   });
@@ -265,7 +265,7 @@ describe('the limits', () => {
     assert.ok(await toBinaryContent(larger, { maxBytes: MAX_SIZE + 1, uri: 'a:b' }));
   });
 
-  it('of types: what nobody knows and what is no picture is sent with a warning', async () => {
+  it('of types: an unknown type, or one that is not an image, is sent with a warning', async () => {
     assert.deepEqual(await warned(SAMPLES.png(), { mimeType: 'image/xyz-invalid' }), [
       'Unsupported MIME type: image/xyz-invalid. It is sent as it is.',
     ]);

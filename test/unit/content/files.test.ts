@@ -113,7 +113,7 @@ describe('a path within a folder', () => {
     );
   });
 
-  it('says nothing about what is elsewhere: there or not, the answer is the same', () => {
+  it('does not reveal whether a file exists elsewhere', () => {
     const ask = (path: string) => {
       try {
         return sanitizeFilePath(path, base);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { detectMimeType, isValidMimeType } from '../../../src/content/index.ts';
-import { judgeMediaType } from '../../../src/media/sniff.ts';
+import { detectMediaType } from '../../../src/media/sniff.ts';
 import * as sample from '../result/samples.ts';
 import { SAMPLES } from './samples.ts';
 
@@ -67,7 +67,7 @@ describe('what something is', () => {
 
   it('is what our client finds in the same bytes', async () => {
     for (const make of Object.values(SAMPLES)) {
-      const { types } = await judgeMediaType({ bytes: make(), block: 'file' });
+      const { types } = await detectMediaType({ bytes: make(), block: 'file' });
       assert.equal(detectMimeType(make()), types[0]);
       assert.equal(detectMimeType(base64(make())), types[0]);
     }

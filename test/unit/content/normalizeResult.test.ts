@@ -219,7 +219,7 @@ describe('a whole result', () => {
     });
   });
 
-  it('does not give what was said of one thing to each of several', async () => {
+  it('does not apply per-item options to each item of a list', async () => {
     const found = await blocks([SAMPLES.pdf(), SAMPLES.zip()], { uri: 'a:b', mimeType: 'x/y', name: 'n' });
     assert.deepEqual(
       found.map((block) => block.type === 'resource' && block.resource.mimeType),

@@ -5,7 +5,7 @@ import { SAMPLES } from './samples.ts';
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
-describe('what a resource holds', () => {
+describe('the contents of a resource', () => {
   it('text is text', () => {
     assert.deepEqual(toResourceContents('hi', { uri: 'a:b' }), {
       uri: 'a:b',

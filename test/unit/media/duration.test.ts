@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { soundSeconds } from '../../../src/media/duration.ts';
+import { durationSeconds } from '../../../src/media/duration.ts';
 
 const ascii = (text: string) => Buffer.from(text, 'latin1');
 const u32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);
@@ -10,7 +10,7 @@ const join = (...parts: readonly (Uint8Array | number)[]) =>
   Buffer.concat(parts.map((part) => (typeof part === 'number' ? Buffer.alloc(part) : part)));
 
 const secondsOf = (bytes: Uint8Array, size = bytes.length) =>
-  soundSeconds({ head: bytes.subarray(0, 65_536), tail: bytes.subarray(-65_536), size });
+  durationSeconds({ head: bytes.subarray(0, 65_536), tail: bytes.subarray(-65_536), size });
 
 const wav = (dataBytes: number) =>
   join(
@@ -26,7 +26,7 @@ const ogg = (packet: Uint8Array, samples: number) =>
 
 const frame = (bits: number) => be32(bits);
 
-describe('how long a sound lasts', () => {
+describe('the duration of audio', () => {
   const cases: readonly [name: string, bytes: Uint8Array, size: number | undefined, expected: unknown][] = [
     ['WAV, with a chunk between', wav(40_000), 100_000, 2.5],
     ['WAV of unknown length: the rest of the file', wav(0xffffffff), wav(0).length + 32_000, 2],

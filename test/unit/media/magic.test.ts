@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
+  detectMediaType,
   isDecidedHere,
-  judgeMediaType,
   sniffBytes,
   sniffHead,
   sniffMagic,
@@ -50,16 +50,16 @@ const FILES: Readonly<Record<string, readonly [bytes: Uint8Array, extension: str
   html: [latin('<!doctype html><p>'), 'html'],
 };
 
-describe('who waits and who does not find the same', () => {
+describe('synchronous and asynchronous detection agree', () => {
   for (const [name, [bytes, extension]] of Object.entries(FILES)) {
     it(name, async () => {
       assert.equal(sniffHead(bytes)?.extension, extension);
       assert.equal((await sniffBytes(bytes))?.extension, extension);
-      assert.equal((await judgeMediaType({ bytes, block: 'file' })).extension, extension);
+      assert.equal((await detectMediaType({ bytes, block: 'file' })).extension, extension);
     });
   }
 
-  it('and what is final stays it, whatever comes behind', async () => {
+  it('and a final signature decides, whatever follows', async () => {
     const heads = Object.values(FILES).filter(([bytes]) => sniffMagic(bytes)?.isFinal);
     assert.ok(heads.length > 10);
     await fc.assert(
@@ -71,7 +71,7 @@ describe('who waits and who does not find the same', () => {
     );
   });
 
-  it('of what only begins like a container, at least the container', async () => {
+  it('on the container, if only its head is there', async () => {
     for (const [head, extension] of [
       [latin('\x89PNG'), 'png'],
       [latin('PK\x03\x04'), 'zip'],
@@ -82,7 +82,7 @@ describe('who waits and who does not find the same', () => {
     }
   });
 
-  it('in random bytes, what the one finds without waiting the other finds or knows better', async () => {
+  it('in random bytes, or the asynchronous one is more specific', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 600 }), async (bytes) => {
         const [quick, whole] = [sniffHead(bytes), await sniffBytes(bytes)];
@@ -93,7 +93,7 @@ describe('who waits and who does not find the same', () => {
   });
 });
 
-describe('a text that begins like a picture is none', () => {
+describe('text that begins like an image is not an image', () => {
   for (const text of ['BMW builds cars.', 'GIFs are fun.', 'SQLite is a database.', 'FORM 12 is missing.']) {
     it(text, async () => {
       assert.equal(sniffHead(latin(text)), undefined);
@@ -102,7 +102,7 @@ describe('a text that begins like a picture is none', () => {
   }
 });
 
-it('what is inside of an archive is believed to its name, and nothing else', () => {
+it('the name decides between formats in an archive, and nothing else', () => {
   const office = sample.office('spreadsheetml.sheet');
   assert.equal(sniffHead(office, mediaByExtension('xlsx'))?.extension, 'xlsx');
   assert.equal(sniffHead(office, mediaByExtension('pdf'))?.extension, 'zip');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { judgeMediaType, type MediaClues } from '../../../src/media/sniff.ts';
+import { detectMediaType, type MediaClues } from '../../../src/media/sniff.ts';
 import { MEDIA_TYPES } from '../../../src/media/table.ts';
 
 const text = (value: string) => new TextEncoder().encode(value);
@@ -102,7 +102,7 @@ describe('the type of some bytes', () => {
   };
   for (const [name, [clues, kind, extension]] of Object.entries(cases)) {
     it(name, async () => {
-      const judged = await judgeMediaType(clues);
+      const judged = await detectMediaType(clues);
       assert.deepEqual([judged.kind, judged.extension], [kind, extension]);
     });
   }
@@ -111,7 +111,7 @@ describe('the type of some bytes', () => {
     const known = new Set([...MEDIA_TYPES.map(({ extension }) => extension), 'bin']);
     await fc.assert(
       fc.asyncProperty(fc.uint8Array(), fc.string(), fc.string(), async (bytes, declared, uri) => {
-        assert.ok(known.has((await judgeMediaType({ bytes, declared, uri, block: 'file' })).extension));
+        assert.ok(known.has((await detectMediaType({ bytes, declared, uri, block: 'file' })).extension));
       }),
     );
   });

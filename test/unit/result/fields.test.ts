@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type FieldRule, findFields, findFieldsInText, readFieldRules } from '../../../src/result/fields.ts';
-import { applyTransform } from '../../../src/result/transform.ts';
+import { applyTransform } from '../../../src/result/process.ts';
 
 describe('a path finds', () => {
   const value = {

@@ -110,7 +110,7 @@ describe('base64 is found', () => {
   });
 });
 
-describe('what only looks like base64 is left alone', () => {
+describe('text that only looks like base64 stays unchanged', () => {
   const words = 'the quick brown fox jumps over the lazy dog and runs away'.split(' ');
   const hexadecimal = NOISE.toString('hex');
   const letters = (alphabet: string, length: number) =>
@@ -181,7 +181,7 @@ describe('ten million letters', () => {
     'of a picture': () => JSON.stringify({ a: png(1, 1, randomBytes((size * 3) / 4)).toString('base64') }),
   };
   for (const [name, make] of Object.entries(texts)) {
-    it(`${name} keep nobody waiting`, async () => {
+    it(`${name} do not block the event loop`, async () => {
       // Through a buffer, because a text from the wire is in one piece too.
       const text = Buffer.from(make()).toString();
       assert.ok((await countTurns(() => findBytes(text))) >= 5);

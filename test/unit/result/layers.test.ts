@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS, processMixedToolResult, type ResultOptions } from '../.
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { toModelParts } from '../../../src/result/modelView.ts';
 import { readToolResult } from '../../../src/result/readMarkdown.ts';
-import { estimateTokens } from '../../../src/result/summary.ts';
+import { tokensAtMost } from '../../../src/result/summary.ts';
 import { MemoryAssets } from './memoryAssets.ts';
 import { png } from './samples.ts';
 
@@ -202,7 +202,7 @@ it('the incident: 500 KB of PDF in a text block is one file, one link, at most 6
     });
     const said = model.map((part) => (part.kind === 'text' ? part.text : assert.fail()));
     assert.equal(said.at(-1), '[file 1, application/pdf, 500.0 KB, asset:tool-file-1.pdf]');
-    assert.ok(estimateTokens(said.at(-1) ?? '') <= 60);
+    assert.ok(tokensAtMost(said.at(-1) ?? '') <= 60);
     assert.ok(at === 1 || said.length === 1);
     assert.ok(said.join('\n').length < 250);
   }

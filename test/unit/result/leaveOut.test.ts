@@ -25,7 +25,7 @@ describe('a result that is left out', () => {
     assert.equal(leftOut(body), chatWith(`<!-- for the user only -->\n\n${body}`).text);
   });
 
-  it('text that is indented keeps its place before a picture that goes', () => {
+  it('indented text keeps its place before an image that is left out', () => {
     const body = `    indented\n\n${CHART}`;
     assert.equal(
       leftOut(body, 'cmdassets/tool-image-20250101-120000-abcdefgh-1.png'),
@@ -41,7 +41,7 @@ describe('a result that is left out', () => {
     '![my chart](cmdassets/tool-image-20250101-120000-abcdefgh-1.png)',
     `${CHART} and a note`,
   ]) {
-    it(`what somebody has written there stays as it is: ${JSON.stringify(body)}`, () => {
+    it(`manual edits stay unchanged: ${JSON.stringify(body)}`, () => {
       assert.equal(leftOut(body), undefined);
     });
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { imageSize } from '../../../src/media/imageSize.ts';
-import { judgeMediaType, type MediaClues } from '../../../src/media/sniff.ts';
+import { detectMediaType, type MediaClues } from '../../../src/media/sniff.ts';
 import * as sample from './samples.ts';
 
 const text = (value: string) => Buffer.from(value);
@@ -57,7 +57,7 @@ describe('real bytes', () => {
   for (const [bytes, clues, expected] of CASES) {
     it(`${expected}, declared ${clues.declared ?? 'as nothing'}`, async () => {
       for (const each of [bytes, spilled(bytes)]) {
-        const judged = await judgeMediaType({ block: 'file', ...clues, bytes: each });
+        const judged = await detectMediaType({ block: 'file', ...clues, bytes: each });
         assert.equal(`${judged.kind} ${judged.extension}`, expected);
       }
     });
@@ -66,7 +66,7 @@ describe('real bytes', () => {
   it('of a spilled workbook whose kind stands far behind the head, the claim decides', async () => {
     const bytes = spilled(sample.office('spreadsheetml.sheet', 10_000));
     const judge = async (clues: object) =>
-      (await judgeMediaType({ block: 'file', bytes, ...clues })).extension;
+      (await detectMediaType({ block: 'file', bytes, ...clues })).extension;
     assert.equal(await judge({ declared: type }), 'xlsx');
     assert.equal(await judge({ uri: 'x://book.xlsx' }), 'xlsx');
     assert.equal(await judge({ declared: 'application/pdf', uri: 'x://book.xlsx' }), 'xlsx');
@@ -75,7 +75,7 @@ describe('real bytes', () => {
   });
 });
 
-describe('a picture that must not be shown is a file', () => {
+describe('an image that must not be shown is a file', () => {
   const whole = sample.png(3, 4, Buffer.alloc(9000, 1));
   const cut = whole.subarray(0, whole.length - 40);
   const cases: Readonly<Record<string, [clues: Omit<MediaClues, 'block'>, expected: string]>> = {
@@ -103,13 +103,13 @@ describe('a picture that must not be shown is a file', () => {
   };
   for (const [name, [clues, expected]] of Object.entries(cases)) {
     it(name, async () => {
-      const judged = await judgeMediaType({ block: 'image', ...clues });
+      const judged = await detectMediaType({ block: 'image', ...clues });
       assert.equal(`${judged.kind} ${judged.extension}`, expected);
     });
   }
 });
 
-describe('the size of a picture', () => {
+describe('the size of an image', () => {
   const pictures: Readonly<Record<string, Buffer>> = {
     PNG: sample.png(300, 200),
     JPEG: sample.jpeg(300, 200),

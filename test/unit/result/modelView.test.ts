@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { ResultPart } from '../../../src/ports/results.ts';
 
 import { MAX_IMAGE_BYTES, type ModelViewOptions, toModelParts } from '../../../src/result/modelView.ts';
-import { estimateTokens, MAX_SUMMARY_TOKENS, summarize } from '../../../src/result/summary.ts';
+import { MAX_SUMMARY_TOKENS, summarize, tokensAtMost } from '../../../src/result/summary.ts';
 
 const NAME = '20261116-093012-V1StGXR8ab-1';
 const asset = (kind: 'image' | 'audio' | 'file', extension: string, name?: string): ResultPart => ({
@@ -98,7 +98,7 @@ describe('what the model gets', () => {
     it(name, () => assert.deepEqual(view(parts, { about: () => undefined, ...options }), expected));
   }
 
-  it('at most sixty tokens for what it does not get, whatever a server calls it', () => {
+  it('at most sixty tokens for a file that is not sent, whatever its name', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme', maxLength: 200 }),
@@ -111,7 +111,7 @@ describe('what the model gets', () => {
             { kind: 'link', uri, name, mimeType, size },
           ];
           for (const line of view(parts, about(size, mimeType))) {
-            assert.ok(estimateTokens(line) <= MAX_SUMMARY_TOKENS, line);
+            assert.ok(tokensAtMost(line) <= MAX_SUMMARY_TOKENS, line);
             assert.doesNotMatch(line, /\n/);
           }
         },

@@ -135,7 +135,7 @@ describe('strings that were spilled', () => {
     );
   });
 
-  it('are found where nobody expects them', async () => {
+  it('are found in unexpected fields', async () => {
     const spilled = async () => spills.put(PICTURE, { original: async () => 'the original' });
     const shown = await markdown({
       content: [
@@ -155,7 +155,7 @@ describe('strings that were spilled', () => {
     ]);
   });
 
-  it('are found in what a transformer has made of them', async () => {
+  it('are found in the output of a transformer', async () => {
     const structuredContent = { p: await spills.put(PICTURE) };
     const transform = (result: unknown) => ({ content: [text(`Made: ${JSON.stringify(result)}`)] });
     const shown = await markdown({ structuredContent }, { transform });

@@ -18,7 +18,7 @@ import {
 } from '../../../../src/catalog/tools/specs.ts';
 import { listText, readText, saveText, searchText } from '../../../../src/catalog/tools/texts.ts';
 import type { FileWindow } from '../../../../src/catalog/windows.ts';
-import { estimateTokens } from '../../../../src/result/summary.ts';
+import { tokensAtMost } from '../../../../src/result/summary.ts';
 
 const TOOL_SPECS = toolSpecs(SERVER_WINDOW);
 const ASSET: AssetEntry = {
@@ -137,7 +137,7 @@ describe('what tools say of themselves', () => {
   it('is short, and changes nothing but where something is saved', () => {
     for (const [name, spec] of Object.entries(TOOL_SPECS)) {
       assert.equal(spec.name, name);
-      assert.ok(estimateTokens(spec.description) < 130, name);
+      assert.ok(tokensAtMost(spec.description) < 130, name);
       assert.equal(spec.annotations.readOnlyHint, name !== 'save_asset');
       assert.equal(spec.annotations.destructiveHint, false);
       assert.equal(spec.annotations.openWorldHint, false);
@@ -264,7 +264,7 @@ describe('the answers of tools', () => {
         });
         const [, , line = '', ...more] = listText({ assets, total: 1 }).split('\n');
         assert.deepEqual(more, []);
-        assert.ok(estimateTokens(line) <= 60, line);
+        assert.ok(tokensAtMost(line) <= 60, line);
         assert.ok(line.endsWith(`: asset:${ASSET.asset}`));
       }),
     );

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { FolderFiles, type FolderFilesOptions, isAllowedType } from '../../../src/assets/chatFiles.ts';
+import { type ChatFilesOptions, chatFiles, isAllowedType } from '../../../src/assets/chatFiles.ts';
 import type { FileReference } from '../../../src/ports/files.ts';
 
 import { needsFifos, needsModes, needsSymlinks } from '../../windows/needs.ts';
@@ -40,14 +40,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(top, { recursive: true, force: true }));
 
-const source = (options: Partial<FolderFilesOptions> = {}) =>
-  new FolderFiles({
+const source = (options: Partial<ChatFilesOptions> = {}) =>
+  chatFiles({
     folder: chats,
     roots: [join(top, 'work')],
     limits: () => ({ maxAssetBytes: 1000 }),
     ...options,
   });
-const find = (reference: FileReference, options?: Partial<FolderFilesOptions>) =>
+const find = (reference: FileReference, options?: Partial<ChatFilesOptions>) =>
   source(options).find(reference, 'bytes');
 
 describe('finding a file', () => {
@@ -106,7 +106,7 @@ describe('finding a file', () => {
   });
 });
 
-describe('what may not be read is refused', () => {
+describe('files that may not be read are refused', () => {
   const outside = { message: /^it is outside of the folders that may be read/ };
 
   it('a path that leads out: by dots, absolute, or to the folder itself', async () => {
@@ -120,7 +120,7 @@ describe('what may not be read is refused', () => {
     await assert.rejects(find(file('a.csv'), { roots: [] }), outside);
   });
 
-  it('outside, what exists and what does not look the same', async () => {
+  it('outside of the roots, existing and missing files look the same', async () => {
     await assert.rejects(find(file('../../outside/none.txt')), outside);
   });
 
@@ -150,7 +150,7 @@ describe('what may not be read is refused', () => {
     await assert.rejects(find(asset('../a.csv')), { message: 'it leads out of cmdassets/' });
   });
 
-  it('what is not there', async () => {
+  it('a missing file', async () => {
     await assert.rejects(find(file('none.csv')), { message: 'there is no such file' });
     await assert.rejects(find(file('a.csv/b')), { message: 'there is no such file' });
     rmSync(join(chats, 'cmdassets'), { recursive: true });
@@ -161,7 +161,7 @@ describe('what may not be read is refused', () => {
     await assert.rejects(find(file('cmdassets')), { message: 'it is not an ordinary file' });
   });
 
-  it('what is too large, with its size, unless only its path is wanted', async () => {
+  it('a file that is too large, with its size, unless only its path is sent', async () => {
     writeFileSync(join(chats, 'big.bin'), '');
     truncateSync(join(chats, 'big.bin'), 3 * 1024 ** 2);
     const limits = () => ({ maxAssetBytes: 2 * 1024 ** 2 });
@@ -172,7 +172,7 @@ describe('what may not be read is refused', () => {
     assert.equal((await source({ limits }).find(file('big.bin'), 'path')).size, 3 * 1024 ** 2);
   });
 
-  it('what is of a type that is not allowed', async () => {
+  it('a file of a type that is not allowed', async () => {
     const limits = () => ({ maxAssetBytes: 1000, allowedMimeTypes: ['image/*', 'application/pdf'] });
     await assert.rejects(find(file('a.csv'), { limits }), {
       message: 'it is text/csv, and filechat.results.allowedMimeTypes allows image/*, application/pdf',
@@ -189,7 +189,7 @@ describe('what may not be read is refused', () => {
   });
 
   if (process.getuid?.() !== 0) {
-    it('what the user may not read', needsModes, async () => {
+    it('a file without read permission', needsModes, async () => {
       chmodSync(join(chats, 'a.csv'), 0);
       await assert.rejects(find(file('a.csv')), { message: 'it may not be read' });
     });

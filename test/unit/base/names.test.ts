@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findUnlinked } from '../../../src/assets/names.ts';
+import { DEVICE_NAME, findUnlinked, readAssetName } from '../../../src/base/names.ts';
 
 const NAME = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
 
@@ -57,4 +57,30 @@ it('many texts and many names take no longer than it takes to read them', () => 
   const names = Array.from({ length: 10_000 }, (_, at) => NAME.replace('-1.', `-${at + 1}.`));
   const text = names.slice(0, 9_999).join('\n');
   assert.deepEqual(findUnlinked([text, 'tool-image-'.repeat(100_000)], names), [names[9_999]]);
+});
+
+describe('the name of an asset', () => {
+  it('has a kind, a time and an extension', () => {
+    assert.deepEqual(readAssetName(NAME), { kind: 'image', time: '20261116-093012', extension: 'png' });
+  });
+
+  const others = [
+    `cmdassets/${NAME}`,
+    `${NAME}\n`,
+    NAME.replace('image', 'video'),
+    NAME.replace('-1.', '-0.'),
+    NAME.replace('V1StGXR8a0', 'short'),
+    NAME.replace('V1StGXR8a0', 'a'.repeat(65)),
+    NAME.replace('png', 'PNG'),
+    NAME.replace('png', 'a/b'),
+  ];
+  for (const name of others) {
+    it(`is not ${JSON.stringify(name)}`, () => assert.equal(readAssetName(name), undefined));
+  }
+});
+
+it('devices of Windows are recognized with and without an extension', () => {
+  for (const name of ['CON', 'nul.txt', 'com1', 'LPT².log', 'conin$', 'aux .md'])
+    assert.match(name, DEVICE_NAME);
+  for (const name of ['console', 'null.txt', 'com', 'com10', 'xcon']) assert.doesNotMatch(name, DEVICE_NAME);
 });

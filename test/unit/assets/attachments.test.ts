@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { FolderAttachments, type FolderAttachmentsOptions } from '../../../src/assets/chatFiles.ts';
+import { type ChatAttachmentsOptions, chatAttachments } from '../../../src/assets/chatFiles.ts';
 import { needsFifos, needsSymlinks } from '../../windows/needs.ts';
 
 const PNG = Buffer.from(
@@ -35,9 +35,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(top, { recursive: true, force: true }));
 
-const find = (target: string, options: Partial<FolderAttachmentsOptions> = {}) =>
-  new FolderAttachments({ folder: chats, roots: [join(top, 'work')], ...options }).find(target);
-const read = async (target: string, options?: Partial<FolderAttachmentsOptions>) =>
+const find = (target: string, options: Partial<ChatAttachmentsOptions> = {}) =>
+  chatAttachments({ folder: chats, roots: [join(top, 'work')], ...options }).find(target);
+const read = async (target: string, options?: Partial<ChatAttachmentsOptions>) =>
   Buffer.from(await (await find(target, options)).read()).toString();
 
 describe('a link finds', () => {
@@ -47,7 +47,7 @@ describe('a link finds', () => {
     assert.equal(await read(join(top, 'work', 'up.md')), '# Up\n');
   });
 
-  it('what the model may want to know of a file', async () => {
+  it('the name, size and type of a file', async () => {
     const { name, size, mimeType, isText } = await find('a b.csv');
     assert.deepEqual(
       { name, size, mimeType, isText },
@@ -120,18 +120,18 @@ describe('outside of the roots', () => {
     await assert.rejects(find('folder/secret.txt'), refused);
   });
 
-  it('somebody is asked about the real file, once', needsSymlinks, async () => {
+  it('permission for the real path is requested once', needsSymlinks, async () => {
     symlinkSync(join(top, 'outside', 'secret.txt'), join(chats, 'inside.txt'));
     const asked: string[] = [];
     const mayRead = async (path: string) => asked.push(path) > 0;
-    const source = new FolderAttachments({ folder: chats, roots: [chats], mayRead });
+    const source = chatAttachments({ folder: chats, roots: [chats], mayRead });
     assert.equal((await source.find('inside.txt')).size, 6);
     assert.equal((await source.find('../../outside/secret.txt')).size, 6);
     assert.deepEqual(asked, [join(top, 'outside', 'secret.txt')]);
   });
 
   const needsShares = { skip: process.platform !== 'win32' && 'Only Windows has shares' };
-  it('no server of a share is asked for anything, nor anybody about it', needsShares, async () => {
+  it('a network share is never contacted, nor permission requested for it', needsShares, async () => {
     const mayRead = () => assert.fail('It was asked for.');
     for (const target of ['//127.0.0.1/share/a.txt', '\\\\127.0.0.1\\share\\a.txt', '\\\\.\\pipe\\a'])
       await assert.rejects(find(target, { mayRead }), refused);
@@ -142,7 +142,7 @@ describe('outside of the roots', () => {
   });
 });
 
-describe('what cannot be sent says why', () => {
+describe('an error says why a file cannot be sent', () => {
   it('in plain words', async () => {
     mkdirSync(join(chats, 'folder'));
     const cases: readonly (readonly [target: string, message: string])[] = [
@@ -167,7 +167,7 @@ describe('what cannot be sent says why', () => {
     await assert.rejects(find('/dev/zero', { roots: ['/dev'] }), { message: 'it is not an ordinary file' });
   });
 
-  it('for what is too large', async () => {
+  it('for a file that is too large', async () => {
     await assert.rejects(find('a b.csv', { maxBytes: 3 }), {
       message: 'it has 4 bytes, and at most 3 bytes are sent',
     });
@@ -181,7 +181,7 @@ describe('what cannot be sent says why', () => {
     await assert.rejects(find('cmdassets/secret.txt'), { message: 'cmdassets/ is a symbolic link' });
   });
 
-  it('for what has changed since', async () => {
+  it('for a file that has changed since', async () => {
     const found = await find('a b.csv');
     appendFileSync(join(chats, 'a b.csv'), 'more');
     await assert.rejects(found.read(), { message: 'it has changed since it was looked at. Run again' });
