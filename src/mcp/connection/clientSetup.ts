@@ -15,26 +15,26 @@ import type { ServerChange } from '../../ports/servers.ts';
 import { APPS_EXTENSION } from '../apps/app.ts';
 import { readElicitation, writeElicitationAnswer } from '../requests/elicitation.ts';
 import { readSampling, writeSamplingAnswer } from '../requests/sampling.ts';
-import type { Asking } from './clocks.ts';
+import type { RequestTimers } from './requestTimers.ts';
 
 export interface ClientSetup {
   readonly clientInfo: Implementation;
   readonly requests: ServerRequests;
-  /** Whether apps of servers can be shown. */
+  /** True when MCP apps can be shown. */
   readonly apps: boolean;
   readonly askedBy: () => AskedBy;
-  readonly asking: Asking;
+  readonly timers: RequestTimers;
   readonly onLog: (level: string, message: string) => void;
   readonly onChange: (what: ServerChange) => void;
   readonly onUpdated: (uri: string) => void;
   readonly onElicitationDone: (id: string) => void;
 }
 
-/** The SDK's client with everything that servers may ask of it or tell it. */
+/** The SDK's client with handlers for the requests and notifications of servers. */
 export function createClient(setup: ClientSetup): Client {
   const client = new Client(setup.clientInfo, { capabilities: capabilitiesOf(setup) });
-  answerRequests(client, setup);
-  hearNotifications(client, setup);
+  handleRequests(client, setup);
+  handleNotifications(client, setup);
   return client;
 }
 
@@ -47,13 +47,13 @@ function capabilitiesOf({ requests, apps }: ClientSetup): ClientCapabilities {
   };
 }
 
-function answerRequests(client: Client, { requests, askedBy, asking }: ClientSetup): void {
+function handleRequests(client: Client, { requests, askedBy, timers }: ClientSetup): void {
   const { elicit, sample, roots } = requests;
   if (elicit) {
     client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
       const elicitation = read(() => readElicitation(params));
-      const signal = AbortSignal.any([mcpReq.signal, asking.signal]);
-      const answer = await asking.whileAsking(elicit.call(requests, elicitation, askedBy(), signal));
+      const signal = AbortSignal.any([mcpReq.signal, timers.promptSignal]);
+      const answer = await timers.pauseWhile(elicit.call(requests, elicitation, askedBy(), signal));
       return writeElicitationAnswer(answer, elicitation);
     });
   }
@@ -61,8 +61,8 @@ function answerRequests(client: Client, { requests, askedBy, asking }: ClientSet
     client.setRequestHandler('sampling/createMessage', async ({ params }, { mcpReq }) => {
       const request = read(() => readSampling(params));
       try {
-        const signal = AbortSignal.any([mcpReq.signal, asking.signal]);
-        const answer = await asking.whileAsking(sample.call(requests, request, askedBy(), signal));
+        const signal = AbortSignal.any([mcpReq.signal, timers.promptSignal]);
+        const answer = await timers.pauseWhile(sample.call(requests, request, askedBy(), signal));
         return writeSamplingAnswer(answer);
       } catch (error) {
         throw new ProtocolError(USER_REJECTED, messageOf(error));
@@ -74,7 +74,7 @@ function answerRequests(client: Client, { requests, askedBy, asking }: ClientSet
   }
 }
 
-/** What the protocol has for a person who says no. */
+/** The protocol's error code for a request that the user rejected. */
 const USER_REJECTED = -1;
 
 function read<T>(reader: () => T): T {
@@ -85,7 +85,7 @@ function read<T>(reader: () => T): T {
   }
 }
 
-function hearNotifications(client: Client, setup: ClientSetup): void {
+function handleNotifications(client: Client, setup: ClientSetup): void {
   const { onLog, onChange, onUpdated, onElicitationDone } = setup;
   client.setNotificationHandler('notifications/message', ({ params }) =>
     onLog(params.level, typeof params.data === 'string' ? params.data : JSON.stringify(params.data)),
@@ -99,37 +99,37 @@ function hearNotifications(client: Client, setup: ClientSetup): void {
   );
 }
 
-/** What a process has said to the question about the newer revision after it was greeted in the old way. */
-export type LateAnswer = 'nothing' | 'yes' | 'no';
+/** The answer to `server/discover` of a process that was sent `initialize` in the meantime. */
+export type LateAnswer = 'pending' | 'supported' | 'unsupported';
 
 /**
- * Minds the question about the newer revision. A process that is slow to start is greeted in the old way while the
- * question still lies in its pipe, and answers it when nobody waits for that any more.
+ * Tracks `server/discover`, which asks for the newer revision. A process that is slow to start finds both that request
+ * and the older `initialize` in its pipe, and answers the first when the SDK no longer expects it.
  */
-export class RevisionQuestion {
+export class DiscoverProbe {
   #id: RequestId | undefined;
   #late: LateAnswer | undefined;
 
-  /** Undefined when the answer came in time, or nothing was asked. */
-  get late(): LateAnswer | undefined {
+  /** Undefined when the answer arrived in time, or the request was not sent. */
+  get lateAnswer(): LateAnswer | undefined {
     return this.#late;
   }
 
-  /** Must see every message that is sent. */
+  /** Must be called for every sent message. */
   sent(message: JSONRPCMessage): void {
     if (!('method' in message) || !('id' in message)) return;
     if (message.method === 'server/discover') this.#id = message.id;
-    else if (this.#id !== undefined) this.#late ??= 'nothing';
+    else if (this.#id !== undefined) this.#late ??= 'pending';
   }
 
-  /** Whether the message is the late answer, which is for nobody else. Must see every message that has come. */
-  takes(message: JSONRPCMessage): boolean {
+  /** True for the late answer, which must not reach the SDK. Must be called for every received message. */
+  isLateAnswer(message: JSONRPCMessage): boolean {
     if ('method' in message || this.#id === undefined || message.id !== this.#id) return false;
     if (this.#late === undefined) {
       this.#id = undefined;
       return false;
     }
-    this.#late = 'result' in message ? 'yes' : 'no';
+    this.#late = 'result' in message ? 'supported' : 'unsupported';
     return true;
   }
 }

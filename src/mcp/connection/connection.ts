@@ -22,10 +22,10 @@ import type { RemoteAuthorization } from '../oauth/authorization.ts';
 import { withSpills } from '../spill/calls.ts';
 import type { SpillTable } from '../spill/table.ts';
 import { createClient, rawResult } from './clientSetup.ts';
-import { Asking } from './clocks.ts';
 import { explainFailure, explainSilence, isBroken, oneLine } from './failure.ts';
-import type { Verdict } from './knownProtocols.ts';
+import type { KnownProtocol } from './knownProtocols.ts';
 import type { ProcessGuard } from './processGuard.ts';
+import { RequestTimers } from './requestTimers.ts';
 import { createMask, LogLimit, StderrTail } from './stderr.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { type Channel, createChannel } from './transport.ts';
@@ -42,7 +42,7 @@ export interface ConnectionOptions {
   /** The chats whose calls are under way, the latest first. */
   readonly chats?: (() => readonly string[]) | undefined;
   readonly apps?: boolean | undefined;
-  readonly verdict?: Verdict | undefined;
+  readonly knownProtocol?: KnownProtocol | undefined;
   readonly authorization?: RemoteAuthorization | undefined;
   readonly guard?: ProcessGuard | undefined;
   readonly maxDroppedBytes?: number | undefined;
@@ -98,7 +98,7 @@ export class Connection {
   readonly #mask: (text: string) => string;
   /** Aborted when the connection is lost, so that no request waits for an answer that cannot come. */
   readonly #lost = new AbortController();
-  readonly #asking = new Asking();
+  readonly #timers = new RequestTimers();
   readonly #logLimit = new LogLimit();
   readonly #elicitationsDone = new Map<string, () => void>();
   #endedItself = false;
@@ -150,7 +150,7 @@ export class Connection {
 
   /** It was slow, was greeted in the old way for that, and said later that it knows the new one. */
   get isSlowModern(): boolean {
-    return this.#channel.lateAnswer?.() === 'yes';
+    return this.#channel.lateAnswer?.() === 'supported';
   }
 
   /**
@@ -163,7 +163,7 @@ export class Connection {
     this.#client.setVersionNegotiation(this.#negotiation(timeoutMs, isPatient));
     try {
       // The SDK minds the signal only once its transport has started, which with events can take for ever.
-      await this.#asking.during([timer], undefined, () =>
+      await this.#timers.run([timer], undefined, () =>
         unlessAborted(
           this.#client.connect(this.#channel.transport, { timeout: MAX_TIMER_MS, signal }),
           signal,
@@ -183,7 +183,7 @@ export class Connection {
         ? this.#withLastWords(explainSilence(timeoutMs))
         : await this.#explain(error, timeoutMs);
       const message = `Server ${name} could not be ${verb}: ${reason.replace(/\.$/, '')}.`;
-      const cause = timer.signal.aborted ? error : this.#wrongGreeting(error);
+      const cause = timer.signal.aborted ? error : this.#findMismatch(error);
       throw new Error(this.#mask(message), { cause });
     }
   }
@@ -225,7 +225,7 @@ export class Connection {
         ...(headers === undefined ? {} : { headers: { ...headers } }),
       });
     try {
-      return rawResult(await this.#asking.during([limit, silence], signal, send));
+      return rawResult(await this.#timers.run([limit, silence], signal, send));
     } catch (error) {
       signal?.throwIfAborted();
       const reason = limit.signal.aborted
@@ -236,8 +236,8 @@ export class Connection {
   }
 
   /** Waits for a person, and lets no time pass for the requests under way. */
-  whileAsking<T>(work: Promise<T>): Promise<T> {
-    return this.#asking.whileAsking(work);
+  pauseTimersWhile<T>(work: Promise<T>): Promise<T> {
+    return this.#timers.pauseWhile(work);
   }
 
   /** Resolves when the server says that what the user did elsewhere is done, or will say nothing more. */
@@ -265,7 +265,7 @@ export class Connection {
   close(reason = 'it was closed'): Promise<void> {
     this.#setClosed(reason);
     this.#lost.abort(new Error(reason));
-    this.#asking.giveUp(new Error(reason));
+    this.#timers.cancelPrompts(new Error(reason));
     this.#closing ??= this.#shutDown();
     return this.#closing;
   }
@@ -277,7 +277,7 @@ export class Connection {
       requests,
       apps,
       askedBy: () => ({ server: name, chats: chats?.() ?? [] }),
-      asking: this.#asking,
+      timers: this.#timers,
       onLog: (level, message) => this.#hear(LEVELS.get(level) ?? 'info', oneLine(message)),
       onChange: (what) => this.#options.onChange?.(what),
       onUpdated: (uri) => this.#options.onUpdated?.(uri),
@@ -287,18 +287,18 @@ export class Connection {
 
   /** The time for an answer over HTTP is kept here, because a sign-in may come before it. */
   #negotiation(timeoutMs: number, isPatient: boolean): VersionNegotiationOptions {
-    const { verdict, config } = this.#options;
-    if (verdict !== undefined) return { mode: 'legacy' };
+    const { knownProtocol, config } = this.#options;
+    if (knownProtocol !== undefined) return { mode: 'legacy' };
     const isShort = config.kind === 'stdio' && !isPatient;
     const probeMs = isShort ? Math.min(MAX_PROBE_MS, timeoutMs / 2) : MAX_TIMER_MS;
     return { mode: 'auto', probe: { timeoutMs: probeMs } };
   }
 
-  /** A process that was too slow for the question about its revision could not say yet how it wants to be greeted. */
-  #wrongGreeting(error: unknown): unknown {
+  /** A process that was slow to start may have been sent `initialize` before it could answer the probe. */
+  #findMismatch(error: unknown): unknown {
     const late = this.#channel.lateAnswer?.();
-    if (late === 'yes') return new WrongGreeting('new', { cause: error });
-    return late === 'nothing' && this.#endedItself ? new WrongGreeting('old', { cause: error }) : error;
+    if (late === 'supported') return new ProtocolMismatch('modern', { cause: error });
+    return late === 'pending' && this.#endedItself ? new ProtocolMismatch('legacy', { cause: error }) : error;
   }
 
   #withLogLevel(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -364,9 +364,9 @@ export class Connection {
 
   /** A server that talks without an end must not fill the log. */
   #hear(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
-    const verdict = this.#logLimit.take(performance.now());
-    if (verdict === 'log') this.#log(level, message);
-    else if (verdict === 'last') this.#log('warn', '… (too much to log; the rest is dropped for a while)');
+    const decision = this.#logLimit.take(performance.now());
+    if (decision === 'log') this.#log(level, message);
+    else if (decision === 'last') this.#log('warn', '… (too much to log; the rest is dropped for a while)');
   }
 
   #log(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
@@ -384,29 +384,27 @@ const LEVELS: ReadonlyMap<string, 'debug' | 'info' | 'warn' | 'error'> = new Map
   ['emergency', 'error'],
 ]);
 
-/** A server that was slow to start could not be opened because it wants another greeting alone. */
-export class WrongGreeting extends Error {
-  readonly wants: 'new' | 'old';
+/** A server that was slow to start failed because it was opened with the wrong protocol era. */
+export class ProtocolMismatch extends Error {
+  readonly expected: 'modern' | 'legacy';
 
-  constructor(wants: 'new' | 'old', options: ErrorOptions) {
-    super('It was greeted before it could say how.', options);
-    this.wants = wants;
+  constructor(expected: 'modern' | 'legacy', options: ErrorOptions) {
+    super(`The server expects the ${expected} protocol.`, options);
+    this.expected = expected;
   }
 }
 
-/** Whether a server gave up because it was asked in a way that it does not know. */
-export function wantsOldGreeting(error: unknown, { kind }: ServerConfig): boolean {
-  if (error instanceof WrongGreeting) return error.wants === 'old';
+export function needsLegacyProtocol(error: unknown, { kind }: ServerConfig): boolean {
+  if (error instanceof ProtocolMismatch) return error.expected === 'legacy';
   const isProbe = error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
   return isProbe && (kind === 'stdio' || error instanceof SdkHttpError);
 }
 
-/** Whether a server has said no, or has gone, and has not only been silent. */
-export function hasAnswered(error: unknown): boolean {
-  return !(error instanceof DOMException && error.name === 'AbortError');
+export function isTimeout(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
 }
 
-/** Whether an address may answer only the older way of HTTP. */
+/** True for the statuses of addresses that support only the older HTTP+SSE transport. */
 export function mayBeSse(error: unknown): boolean {
   return error instanceof SdkHttpError && [400, 404, 405].includes(error.status);
 }

@@ -27,7 +27,7 @@ const MAX_BODY_CHARS = 64 * 1024;
  * A `fetch` that says once again what broke off before anything of an answer came, where that can do no harm: a
  * server that is busy may close an idle connection at the very moment at which it is used again.
  */
-export function createCarefulFetch(send: FetchLike): FetchLike {
+export function createRetryingFetch(send: FetchLike): FetchLike {
   return async (url, init) => {
     try {
       return await send(url, init);

@@ -14,12 +14,12 @@ import {
 import { atMost, deferred } from '../../base/async.ts';
 import type { RemoteServer, ServerConfig, StdioServer } from '../config/types.ts';
 
-import { PendingCalls } from '../spill/calls.ts';
+import { PendingRequests } from '../spill/calls.ts';
 import { createSpillingFetch } from '../spill/fetch.ts';
 import { type Exit, StdioTransport } from '../spill/stdio.ts';
 import type { LateAnswer } from './clientSetup.ts';
 import type { ProcessGuard } from './processGuard.ts';
-import { createCarefulFetch } from './retryingFetch.ts';
+import { createRetryingFetch } from './retryingFetch.ts';
 
 /** A way to one server, not yet opened. */
 export interface Channel {
@@ -77,10 +77,10 @@ function sseChannel(config: RemoteServer, options: ChannelOptions): Channel {
 }
 
 class SpillingSseTransport extends SSEClientTransport {
-  readonly #calls: PendingCalls;
+  readonly #calls: PendingRequests;
 
   constructor(config: RemoteServer, options: ChannelOptions) {
-    const calls = new PendingCalls();
+    const calls = new PendingRequests();
     super(new URL(config.url), transportOptions(config, calls, options));
     this.#calls = calls;
     // The protocol layer calls a handler that it finds here before its own.
@@ -105,7 +105,7 @@ type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
 class WatchedHttpTransport extends StreamableHTTPClientTransport {
   /** The requests without an answer, each with what ends its stream. */
   readonly #unanswered = new Map<RequestId, AbortController>();
-  readonly #calls: PendingCalls;
+  readonly #calls: PendingRequests;
   readonly #onLost: (reason: string) => void;
   /** Settled when the server has answered the request for the stream on which it asks things by itself. */
   readonly #listening: Promise<void>;
@@ -113,7 +113,7 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
   #readyForCalls: Promise<void> | undefined;
 
   constructor(config: RemoteServer, channel: ChannelOptions) {
-    const calls = new PendingCalls();
+    const calls = new PendingRequests();
     const options = transportOptions(config, calls, channel);
     const { promise: listening, resolve: listens } = deferred<void>();
     const watchedFetch: FetchLike = async (url, init) => {
@@ -191,12 +191,12 @@ function unanswered(id: RequestId): JSONRPCMessage {
 
 function transportOptions(
   config: RemoteServer,
-  calls: PendingCalls,
+  calls: PendingRequests,
   { auth, maxDroppedBytes }: ChannelOptions,
 ): { requestInit: RequestInit; fetch: FetchLike; authProvider?: AuthProvider } {
   return {
     requestInit: { headers: { ...config.headers } },
-    fetch: createCarefulFetch(createSpillingFetch({ calls, maxDroppedBytes })),
+    fetch: createRetryingFetch(createSpillingFetch({ calls, maxDroppedBytes })),
     ...(auth === undefined ? {} : { authProvider: auth }),
   };
 }

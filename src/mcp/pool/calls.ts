@@ -13,7 +13,7 @@ import { paramHeaders, scanParamHeaders } from './paramHeaders.ts';
 import type { RunningServer } from './pool.ts';
 import { callAsTask, type SendRequest } from './tasks.ts';
 
-export interface CallParts {
+export interface CallDeps {
   readonly running: RunningServer;
   /** Asks the server for its tools anew. */
   readonly relist: () => Promise<unknown>;
@@ -36,7 +36,7 @@ const HEADER_MISMATCH = -32_020;
  * Makes one call. It is sent a second time only when the server has said that it did nothing yet: because it wants
  * the user to go to an address first, wants more rights, or wants other headers.
  */
-export async function makeCall(call: ToolCall, parts: CallParts): Promise<unknown> {
+export async function makeCall(call: ToolCall, parts: CallDeps): Promise<unknown> {
   try {
     return await send(call, parts);
   } catch (error) {
@@ -45,7 +45,7 @@ export async function makeCall(call: ToolCall, parts: CallParts): Promise<unknow
   }
 }
 
-async function send(call: ToolCall, parts: CallParts): Promise<unknown> {
+async function send(call: ToolCall, parts: CallDeps): Promise<unknown> {
   const { running, timeoutMs, signal, onProgress, spills } = parts;
   const { connection } = running;
   // Whether the call is a task, and which headers it has, is in the tool's definition.
@@ -68,20 +68,21 @@ async function send(call: ToolCall, parts: CallParts): Promise<unknown> {
 }
 
 /** Whether another try makes sense, after what was needed for it. */
-async function prepareAgain(call: ToolCall, cause: unknown, parts: CallParts): Promise<boolean> {
+async function prepareAgain(call: ToolCall, cause: unknown, parts: CallDeps): Promise<boolean> {
   const { running, signal } = parts;
   const { connection, authorization } = running;
   if (cause instanceof InsufficientScopeError && authorization) {
     const asked = authorization.stepUp(cause, signal ?? new AbortController().signal);
-    return connection.whileAsking(asked);
+    return connection.pauseTimersWhile(asked);
   }
-  if (cause instanceof UrlElicitationRequiredError) return connection.whileAsking(visitAll(cause, parts));
+  if (cause instanceof UrlElicitationRequiredError)
+    return connection.pauseTimersWhile(visitAll(cause, parts));
   const isMismatch = cause instanceof ProtocolError && cause.code === HEADER_MISMATCH;
   return connection.mirrorsHeaders && isMismatch ? relistSame(call, parts) : false;
 }
 
 /** The user has agreed to the tool as it was: with other headers it may be called, as another tool it may not. */
-async function relistSame(call: ToolCall, { running, relist }: CallParts): Promise<boolean> {
+async function relistSame(call: ToolCall, { running, relist }: CallDeps): Promise<boolean> {
   const before = running.tools.get(call.tool);
   await relist();
   const after = running.tools.get(call.tool);
@@ -94,7 +95,7 @@ function withoutHeaders(tool: ToolInfo | undefined): unknown {
 }
 
 /** The user goes to each address; the call is made again when the server says that all is done. */
-async function visitAll(error: UrlElicitationRequiredError, parts: CallParts): Promise<boolean> {
+async function visitAll(error: UrlElicitationRequiredError, parts: CallDeps): Promise<boolean> {
   const { requests, askedBy, running, signal = new AbortController().signal } = parts;
   if (!requests.elicit) return false;
   for (const params of error.elicitations) {

@@ -104,7 +104,7 @@ export class Connections {
         onProgress,
         spills,
       });
-      this.#pool.isWell(server);
+      this.#pool.resetBackoff(server);
       return result;
     } catch (error) {
       signal?.throwIfAborted();

@@ -10,7 +10,7 @@ import { fingerprintServer } from '../config/fingerprint.ts';
 import type { ResolvedServer } from '../config/inputs.ts';
 import type { ServerConfig } from '../config/types.ts';
 import { Connection } from '../connection/connection.ts';
-import { MemoryVerdicts, type VerdictStore } from '../connection/knownProtocols.ts';
+import { InMemoryProtocols, type KnownProtocols } from '../connection/knownProtocols.ts';
 import { ProcessGuard } from '../connection/processGuard.ts';
 import { Watches } from '../connection/subscriptions.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
@@ -29,7 +29,7 @@ export interface PoolOptions {
   readonly clientInfo: Implementation;
   readonly requests?: ServerRequests | undefined;
   readonly apps?: boolean | undefined;
-  readonly verdicts?: VerdictStore | undefined;
+  readonly knownProtocols?: KnownProtocols | undefined;
   readonly authorize?: Authorize | undefined;
   /** Fills in what the user has to be asked for. */
   readonly resolve?: ((server: string, config: ServerConfig) => Promise<ResolvedServer>) | undefined;
@@ -68,7 +68,7 @@ const REST_MS = 1000;
 /** All servers, each apart: started at first use, started anew at the next use after it died or changed. */
 export class ServerPool {
   readonly #options: PoolOptions;
-  readonly #verdicts: VerdictStore;
+  readonly #knownProtocols: KnownProtocols;
   readonly #slots = new Map<string, Slot>();
   readonly #health = new Map<string, Backoff>();
   /** Connections that are no longer used but whose processes may still live. */
@@ -82,10 +82,10 @@ export class ServerPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#verdicts = options.verdicts ?? new MemoryVerdicts();
+    this.#knownProtocols = options.knownProtocols ?? new InMemoryProtocols();
     this.#authorizations = new Authorizations(options.authorize, (server) => (work) => {
       const connection = this.#slots.get(server)?.connection;
-      return connection?.whileAsking(work) ?? work;
+      return connection?.pauseTimersWhile(work) ?? work;
     });
   }
 
@@ -125,7 +125,7 @@ export class ServerPool {
   }
 
   /** Something worked. */
-  isWell(name: string): void {
+  resetBackoff(name: string): void {
     this.#healthOf(name).reset();
   }
 
@@ -256,12 +256,12 @@ export class ServerPool {
     const opened = openServer({
       // On the next turn, so that who asks for inputs finds the slot in its place.
       server: Promise.resolve().then(() => resolve(name, config)),
-      verdicts: this.#verdicts,
+      knownProtocols: this.#knownProtocols,
       fingerprint,
       nowMs: this.#now(),
       timeoutMs: this.timeoutMs(),
       isWanted: () => !slot.retired,
-      connect: ({ config: own, secrets }, verdict) => {
+      connect: ({ config: own, secrets }, knownProtocol) => {
         slot.authorization = this.#authorizations.of(name, own);
         slot.connection = new Connection({
           name,
@@ -271,7 +271,7 @@ export class ServerPool {
           log: this.logOf(name),
           requests,
           apps,
-          verdict,
+          knownProtocol,
           authorization: slot.authorization,
           guard: this.#guard,
           maxDroppedBytes,

@@ -19,7 +19,7 @@ export function withSpills(
 }
 
 /** The requests under way on one connection, and the tables of those that have one. */
-export class PendingCalls implements SpillTables {
+export class PendingRequests implements SpillTables {
   readonly #tables = new Map<number, SpillTable>();
   /** The methods of the requests under way, by their ids. */
   readonly #methods = new Map<number, string>();
@@ -84,7 +84,7 @@ const TELL_EVERY_MS = 250;
 
 /** Tells whoever waits for a long answer how much of it has come, a few times a second. */
 export class Arrival {
-  readonly #calls: Pick<PendingCalls, 'arrived'>;
+  readonly #calls: Pick<PendingRequests, 'arrived'>;
   readonly #id: () => number | undefined;
   #bytes = 0;
   /** There while nothing more is told; at its end the last count is. */
@@ -92,7 +92,7 @@ export class Arrival {
   #told = 0;
 
   /** `id` is asked for the request that the message under way answers, as far as it is known. */
-  constructor(calls: Pick<PendingCalls, 'arrived'>, id: () => number | undefined) {
+  constructor(calls: Pick<PendingRequests, 'arrived'>, id: () => number | undefined) {
     this.#calls = calls;
     this.#id = id;
   }

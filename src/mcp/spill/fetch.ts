@@ -1,9 +1,9 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { Arrival, type PendingCalls, tooLargeAnswer } from './calls.ts';
+import { Arrival, type PendingRequests, tooLargeAnswer } from './calls.ts';
 import { type FilteredMessage, JsonFilter, MAX_DROPPED_BYTES, MAX_MESSAGE_BYTES } from './jsonFilter.ts';
 
 export interface SpillingFetchOptions {
-  readonly calls: PendingCalls;
+  readonly calls: PendingRequests;
   readonly minSpilledChars?: number | undefined;
   readonly maxMessageBytes?: number | undefined;
   readonly maxDroppedBytes?: number | undefined;

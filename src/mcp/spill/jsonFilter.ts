@@ -1,4 +1,4 @@
-import { JsonPlace } from './jsonPlace.ts';
+import { JsonPosition } from './jsonPlace.ts';
 import { MAX_DATA_URL_HEAD_CHARS, readDataUrlHead, StringSpill } from './string.ts';
 import type { SpillTable } from './table.ts';
 
@@ -44,7 +44,7 @@ export class JsonFilter {
   readonly #tables: SpillTables;
   readonly #minSpilledChars: number;
   readonly #out: ByteList;
-  readonly #place = new JsonPlace((id) => this.#endOfMessage(id));
+  readonly #place = new JsonPosition((id) => this.#endOfMessage(id));
   /** Nothing outside of strings. A `short` string may still become a spilled one. */
   #string: InString | StringSpill | undefined;
   /** Where the string under way begins in the output. */

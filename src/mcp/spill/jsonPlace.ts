@@ -1,5 +1,5 @@
 /** Where in a JSON-RPC message a reader is: enough to tell keys from values, and the parts of the message. */
-export class JsonPlace {
+export class JsonPosition {
   /** For each open bracket, whether it is an array's. Deeper than the limit nothing is told any more. */
   readonly #arrays: boolean[] = [];
   #depth = 0;

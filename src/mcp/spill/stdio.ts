@@ -15,8 +15,8 @@ import spawn from 'cross-spawn';
 import { atMost } from '../../base/async.ts';
 import type { StdioServer } from '../config/types.ts';
 
-import { type LateAnswer, RevisionQuestion } from '../connection/clientSetup.ts';
-import { Arrival, PendingCalls, tooLargeAnswer } from './calls.ts';
+import { DiscoverProbe, type LateAnswer } from '../connection/clientSetup.ts';
+import { Arrival, PendingRequests, tooLargeAnswer } from './calls.ts';
 import { JsonFilter, MAX_DROPPED_BYTES, MAX_MESSAGE_BYTES } from './jsonFilter.ts';
 
 export interface StdioOptions {
@@ -56,8 +56,8 @@ export class StdioTransport implements Transport {
   /** There before the process is, so that nothing of what it says is lost. */
   readonly stderr: Readable;
   readonly #options: StdioOptions;
-  readonly #calls = new PendingCalls();
-  readonly #question = new RevisionQuestion();
+  readonly #calls = new PendingRequests();
+  readonly #probe = new DiscoverProbe();
   readonly #filter: JsonFilter;
   readonly #arrival = new Arrival(this.#calls, () => this.#filter.id);
   readonly #stderr = new PassThrough();
@@ -79,7 +79,7 @@ export class StdioTransport implements Transport {
   }
 
   get lateAnswer(): LateAnswer | undefined {
-    return this.#question.late;
+    return this.#probe.lateAnswer;
   }
 
   /** By this and `stderr` the SDK knows that a process is behind it. */
@@ -121,7 +121,7 @@ export class StdioTransport implements Transport {
     const stdin = this.#process?.stdin;
     if (!stdin || this.#closing !== undefined) throw new SdkError(SdkErrorCode.NotConnected, 'Not connected');
     this.#calls.sent(message);
-    this.#question.sent(message);
+    this.#probe.sent(message);
     // A failed write is no failed request: the process has ended then, which ends all requests and is explained.
     await new Promise<void>((resolve) => stdin.write(serializeMessage(message), () => resolve()));
   }
@@ -194,7 +194,7 @@ export class StdioTransport implements Transport {
     const filtered = await this.#filter.end();
     this.#arrival.end();
     const message = filtered.kind === 'message' ? this.#parse(filtered.json) : this.#refuse(filtered.id);
-    if (message === undefined || this.#closing !== undefined || this.#question.takes(message)) return;
+    if (message === undefined || this.#closing !== undefined || this.#probe.isLateAnswer(message)) return;
     this.#calls.received(message);
     this.onmessage?.(message);
     // The protocol layer handles notifications a moment later, and answers at once: without a break, the last

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createCarefulFetch } from '../../../../src/mcp/connection/retryingFetch.ts';
+import { createRetryingFetch } from '../../../../src/mcp/connection/retryingFetch.ts';
 
 const broken = (code: string) =>
   new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) });
@@ -12,7 +12,7 @@ const post = (method: string, more: object = {}) => ({
 /** Each try ends as it is told. */
 async function run(init: RequestInit | undefined, ...endings: (Error | Response)[]) {
   let tries = 0;
-  const ended = await createCarefulFetch(async () => {
+  const ended = await createRetryingFetch(async () => {
     const ending = endings[tries] ?? assert.fail('nobody expected another try');
     tries += 1;
     if (ending instanceof Error) throw ending;

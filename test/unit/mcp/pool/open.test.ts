@@ -4,16 +4,16 @@ import { SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/clie
 import type { ResolvedServer } from '../../../../src/mcp/config/inputs.ts';
 import type { ServerConfig } from '../../../../src/mcp/config/types.ts';
 
-import { type Connection, WrongGreeting } from '../../../../src/mcp/connection/connection.ts';
-import { MemoryVerdicts, type Verdict } from '../../../../src/mcp/connection/knownProtocols.ts';
+import { type Connection, ProtocolMismatch } from '../../../../src/mcp/connection/connection.ts';
+import { InMemoryProtocols, type KnownProtocol } from '../../../../src/mcp/connection/knownProtocols.ts';
 import { openServer } from '../../../../src/mcp/pool/open.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW_MS = 30 * DAY_MS;
 const STDIO: ServerConfig = { kind: 'stdio', command: 'c', args: [], env: {} };
 const HTTP: ServerConfig = { kind: 'http', url: 'http://127.0.0.1/mcp', headers: {} };
-const LEGACY: Verdict = { era: 'legacy', sse: false, atMs: NOW_MS };
-const SSE: Verdict = { era: 'legacy', sse: true, atMs: NOW_MS };
+const LEGACY: KnownProtocol = { era: 'legacy', sse: false, atMs: NOW_MS };
+const SSE: KnownProtocol = { era: 'legacy', sse: true, atMs: NOW_MS };
 
 /** One that is `slow` knows the newer revision, and said so too late. */
 type Ending = 'legacy' | 'modern' | 'slow' | Error;
@@ -23,22 +23,22 @@ const ENDED_AT_PROBE = because(new SdkError(SdkErrorCode.EraNegotiationFailed, '
 const status = (code: number) =>
   because(new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, 'no', { status: code, statusText: '' }));
 
-/** Each attempt ends as it is told; what was tried is told as `kind`, `kind known` with a verdict, or `patient`. */
+/** Each attempt ends as it is told; what was tried is told as `kind`, `kind known` with a known protocol, or `patient`. */
 function world(config: ServerConfig, ...endings: Ending[]) {
-  const verdicts = new MemoryVerdicts();
+  const knownProtocols = new InMemoryProtocols();
   const tried: string[] = [];
   let closed = 0;
   let isWanted = true;
   const open = () =>
     openServer({
       server: Promise.resolve({ config, secrets: [] }),
-      verdicts,
+      knownProtocols,
       fingerprint: 'f',
       nowMs: NOW_MS,
       timeoutMs: 1000,
       isWanted: () => isWanted,
-      connect: ({ config: { kind } }, verdict) => {
-        tried.push(verdict === undefined ? kind : `${kind} known`);
+      connect: ({ config: { kind } }, known) => {
+        tried.push(known === undefined ? kind : `${kind} known`);
         const ending = endings.shift() ?? assert.fail('nobody expected another try');
         const connection: Pick<Connection, 'open' | 'close' | 'era' | 'isSlowModern'> = {
           era: ending === 'modern' ? 'modern' : 'legacy',
@@ -55,7 +55,7 @@ function world(config: ServerConfig, ...endings: Ending[]) {
       },
     });
   return {
-    verdicts,
+    knownProtocols,
     tried,
     open,
     closed: () => closed,
@@ -69,10 +69,10 @@ describe('what is found out about a server', () => {
   const cases: readonly (readonly [
     name: string,
     config: ServerConfig,
-    known: Verdict | undefined,
+    known: KnownProtocol | undefined,
     endings: readonly Ending[],
     tried: readonly string[],
-    kept: Verdict | undefined,
+    kept: KnownProtocol | undefined,
   ])[] = [
     ['an old one is kept as such', STDIO, undefined, ['legacy'], ['stdio'], LEGACY],
     ['a new one needs no note', STDIO, undefined, ['modern'], ['stdio'], undefined],
@@ -113,7 +113,7 @@ describe('what is found out about a server', () => {
       'a slow one that wants only the new greeting is given the time for it',
       STDIO,
       undefined,
-      [because(new WrongGreeting('new', {})), 'modern'],
+      [because(new ProtocolMismatch('modern', {})), 'modern'],
       ['stdio', 'stdio', 'patient'],
       undefined,
     ],
@@ -121,7 +121,7 @@ describe('what is found out about a server', () => {
       'a slow one that ends at the new question is asked the old one',
       STDIO,
       undefined,
-      [because(new WrongGreeting('old', {})), 'legacy'],
+      [because(new ProtocolMismatch('legacy', {})), 'legacy'],
       ['stdio', 'stdio known'],
       LEGACY,
     ],
@@ -137,11 +137,11 @@ describe('what is found out about a server', () => {
   ];
   for (const [name, config, known, endings, tried, kept] of cases) {
     test(name, async () => {
-      const { verdicts, open, ...seen } = world(config, ...endings);
-      verdicts.write('f', known);
+      const { knownProtocols, open, ...seen } = world(config, ...endings);
+      knownProtocols.write('f', known);
       await open();
       assert.deepEqual(seen.tried, tried);
-      assert.deepEqual(verdicts.read('f'), kept);
+      assert.deepEqual(knownProtocols.read('f'), kept);
       assert.equal(seen.closed(), endings.length - 1, 'what did not work is closed');
     });
   }
@@ -149,16 +149,16 @@ describe('what is found out about a server', () => {
 
 describe('a server that cannot be opened', () => {
   test('in the way that is known is asked anew at once', async () => {
-    const { verdicts, open, tried } = world(STDIO, because(new Error('x')), 'modern');
-    verdicts.write('f', LEGACY);
+    const { knownProtocols, open, tried } = world(STDIO, because(new Error('x')), 'modern');
+    knownProtocols.write('f', LEGACY);
     await open();
     assert.deepEqual(tried, ['stdio known', 'stdio']);
   });
 
   test('in the way that is known because it is silent is asked anew the next time', async () => {
     const silence = new DOMException('late', 'AbortError');
-    const { verdicts, open, tried } = world(STDIO, because(silence), 'modern');
-    verdicts.write('f', LEGACY);
+    const { knownProtocols, open, tried } = world(STDIO, because(silence), 'modern');
+    knownProtocols.write('f', LEGACY);
     await assert.rejects(open(), /it could not be opened/);
     await open();
     assert.deepEqual(tried, ['stdio known', 'stdio']);
@@ -181,9 +181,9 @@ describe('a server that cannot be opened', () => {
   }
 
   test('in either way of HTTP is told as it is configured', async () => {
-    const { open, verdicts } = world(HTTP, status(404), new Error('no events either'));
+    const { open, knownProtocols } = world(HTTP, status(404), new Error('no events either'));
     await assert.rejects(open(), /^Error: it could not be opened$/);
-    assert.equal(verdicts.read('f'), undefined);
+    assert.equal(knownProtocols.read('f'), undefined);
   });
 
   test('that nobody wants any more is not tried again', async () => {
@@ -196,12 +196,12 @@ describe('a server that cannot be opened', () => {
   });
 
   test('because its inputs were not given is not started', async () => {
-    const { verdicts } = world(STDIO);
+    const { knownProtocols } = world(STDIO);
     const given = Promise.reject<ResolvedServer>(new Error('the user gave no key'));
     const connect = () => assert.fail('it must not start');
     const opening = openServer({
       server: given,
-      verdicts,
+      knownProtocols,
       fingerprint: 'f',
       nowMs: 0,
       timeoutMs: 1,
