@@ -19,9 +19,9 @@ import type { ServerConfig } from '../config/types.ts';
 
 import { pickIcon } from '../lists/icons.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
-import { withSpills } from '../spill/calls.ts';
 import type { SpillTable } from '../spill/table.ts';
-import { createClient, rawResult } from './clientSetup.ts';
+import { type Ticket, withTicket } from '../spill/tickets.ts';
+import { createClient } from './clientSetup.ts';
 import { explainFailure, explainSilence, isBroken, oneLine } from './failure.ts';
 import type { KnownProtocol } from './knownProtocols.ts';
 import type { ProcessGuard } from './processGuard.ts';
@@ -200,15 +200,13 @@ export class Connection {
     signal?.throwIfAborted();
     const limit = startTimer(Math.max(MAX_REQUEST_MS, timeoutMs), { keepsTime: true });
     const silence = startTimer(timeoutMs);
-    if (spills !== undefined) {
-      spills.onArrival = silence.restart;
-      spills.onBytes = (bytes) => {
-        silence.restart();
-        onProgress?.({ bytes });
-      };
-    }
+    const onArrival = (bytes?: number) => {
+      silence.restart();
+      if (bytes !== undefined) onProgress?.({ bytes });
+    };
+    const ticket: Ticket = spills === undefined ? {} : { spills, onArrival };
     const signals = [this.#lost.signal, limit.signal, silence.signal, ...(signal ? [signal] : [])];
-    const sent = withSpills(this.#withLogLevel(params), spills);
+    const sent = withTicket(this.#withLogLevel(params), ticket);
     const send = () =>
       this.#client.request({ method, params: sent }, ANYTHING, {
         // The SDK does not see the pieces of a long answer, so the time is kept here.
@@ -225,7 +223,8 @@ export class Connection {
         ...(headers === undefined ? {} : { headers: { ...headers } }),
       });
     try {
-      return rawResult(await this.#timers.run([limit, silence], signal, send));
+      const result = await this.#timers.run([limit, silence], signal, send);
+      return 'result' in ticket ? ticket.result : result;
     } catch (error) {
       signal?.throwIfAborted();
       const reason = limit.signal.aborted

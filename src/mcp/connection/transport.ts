@@ -13,10 +13,9 @@ import {
 } from '@modelcontextprotocol/client';
 import { atMost, deferred } from '../../base/async.ts';
 import type { RemoteServer, ServerConfig, StdioServer } from '../config/types.ts';
-
-import { PendingRequests } from '../spill/calls.ts';
 import { createSpillingFetch } from '../spill/fetch.ts';
 import { type Exit, StdioTransport } from '../spill/stdio.ts';
+import { PendingRequests } from '../spill/tickets.ts';
 import type { LateAnswer } from './clientSetup.ts';
 import type { ProcessGuard } from './processGuard.ts';
 import { createRetryingFetch } from './retryingFetch.ts';
@@ -77,18 +76,18 @@ function sseChannel(config: RemoteServer, options: ChannelOptions): Channel {
 }
 
 class SpillingSseTransport extends SSEClientTransport {
-  readonly #calls: PendingRequests;
+  readonly #requests: PendingRequests;
 
   constructor(config: RemoteServer, options: ChannelOptions) {
-    const calls = new PendingRequests();
-    super(new URL(config.url), transportOptions(config, calls, options));
-    this.#calls = calls;
+    const requests = new PendingRequests();
+    super(new URL(config.url), transportOptions(config, requests, options));
+    this.#requests = requests;
     // The protocol layer calls a handler that it finds here before its own.
-    this.onmessage = (message) => calls.received(message);
+    this.onmessage = (message) => requests.received(message);
   }
 
   override send(message: JSONRPCMessage): Promise<void> {
-    this.#calls.sent(message);
+    this.#requests.sent(message);
     return super.send(message);
   }
 }
@@ -105,7 +104,7 @@ type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
 class WatchedHttpTransport extends StreamableHTTPClientTransport {
   /** The requests without an answer, each with what ends its stream. */
   readonly #unanswered = new Map<RequestId, AbortController>();
-  readonly #calls: PendingRequests;
+  readonly #requests: PendingRequests;
   readonly #onLost: (reason: string) => void;
   /** Settled when the server has answered the request for the stream on which it asks things by itself. */
   readonly #listening: Promise<void>;
@@ -113,8 +112,8 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
   #readyForCalls: Promise<void> | undefined;
 
   constructor(config: RemoteServer, channel: ChannelOptions) {
-    const calls = new PendingRequests();
-    const options = transportOptions(config, calls, channel);
+    const requests = new PendingRequests();
+    const options = transportOptions(config, requests, channel);
     const { promise: listening, resolve: listens } = deferred<void>();
     const watchedFetch: FetchLike = async (url, init) => {
       try {
@@ -126,11 +125,11 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
     // More scopes are asked for by the connection, which can tell its timers to wait for the user.
     super(new URL(config.url), { ...options, fetch: watchedFetch, onInsufficientScope: 'throw' });
     this.#listening = listening;
-    this.#calls = calls;
+    this.#requests = requests;
     this.#onLost = channel.onLost;
     // The protocol layer calls a handler that it finds here before its own.
     this.onmessage = (message) => {
-      calls.received(message);
+      requests.received(message);
       if (!('method' in message) && message.id !== undefined) {
         this.#unanswered.delete(message.id);
       }
@@ -138,7 +137,7 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
   }
 
   override send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
-    this.#calls.sent(message);
+    this.#requests.sent(message);
     if (!('method' in message)) {
       return super.send(message, options);
     }
@@ -191,12 +190,12 @@ function unanswered(id: RequestId): JSONRPCMessage {
 
 function transportOptions(
   config: RemoteServer,
-  calls: PendingRequests,
+  requests: PendingRequests,
   { auth, maxDroppedBytes }: ChannelOptions,
 ): { requestInit: RequestInit; fetch: FetchLike; authProvider?: AuthProvider } {
   return {
     requestInit: { headers: { ...config.headers } },
-    fetch: createRetryingFetch(createSpillingFetch({ calls, maxDroppedBytes })),
+    fetch: createRetryingFetch(createSpillingFetch({ requests, maxDroppedBytes })),
     ...(auth === undefined ? {} : { authProvider: auth }),
   };
 }

@@ -211,9 +211,7 @@ describe('strings longer than any buffer', () => {
           const [slash, chunks] = rest;
           const table = folder.table();
           const json = `{"id":5,"result":[${text(bytes, dialect, slash)}]}`;
-          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, {
-            minSpilledChars: 65_536,
-          });
+          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, 65_536);
           assert.ok(filtered.kind === 'message');
           const spill = table.find(JSON.parse(filtered.json.toString()).result[0]);
           assert.ok(bytesOf(spill).equals(bytes));
@@ -238,9 +236,7 @@ describe('strings longer than any buffer', () => {
           const [slash, chunks] = rest;
           const table = folder.table();
           const json = `{"id":5,"result":[${text(bytes, dialect, slash).slice(0, -1)} is it"]}`;
-          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, {
-            minSpilledChars: 65_536,
-          });
+          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, 65_536);
           assert.ok(filtered.kind === 'message');
           assert.ok(JSON.parse(filtered.json.toString()).result[0] === `${encode(bytes, dialect)} is it`);
           assert.deepEqual(folder.files(), []);
@@ -262,9 +258,7 @@ describe('strings longer than any buffer', () => {
           // One less than the smallest of them: what is as long as the limit is kept.
           const table = folder.table(399_999);
           const json = `{"id":5,"result":[${text(bytes, dialect, slash)},"next"]}`;
-          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, {
-            minSpilledChars: 65_536,
-          });
+          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, 65_536);
           assert.ok(filtered.kind === 'message');
           const [placeholder, next] = JSON.parse(filtered.json.toString()).result;
           assert.deepEqual(table.find(placeholder), { kind: 'refused', size: bytes.length });

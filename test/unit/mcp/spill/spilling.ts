@@ -38,18 +38,18 @@ export function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   return chunks;
 }
 
-/** Runs one message through a filter of which the table is the only one. */
+/** Filters one message whose only table is the given one. */
 export async function filterMessage(
   chunks: readonly Buffer[],
   table: SpillTable | undefined,
-  options: { minSpilledChars?: number; maxMessageBytes?: number } = {},
+  minSpilledChars = MIN_CHARS,
 ): Promise<FilteredMessage> {
   const filter = new JsonFilter({
-    minSpilledChars: MIN_CHARS,
-    ...options,
-    tables: {
-      tableFor: (id) => (id === undefined ? table?.another() : table),
+    minSpilledChars,
+    requests: {
+      ticketFor: (id) => ({ spills: id === undefined ? table?.createSibling() : table }),
       assign: async (_id, other) => table?.adopt(other),
+      arrived: () => {},
     },
   });
   for (const chunk of chunks) await filter.push(chunk);
