@@ -221,10 +221,10 @@ export class Connections {
         paramHeaders: mirrorsHeaders,
       });
       this.#notice(server, found.notices);
-      running.tools = new Map(found.tools.map((tool) => [tool.tool, tool]));
+      running.tools = new Map(found.items.map((tool) => [tool.tool, tool]));
       const failures = found.failure === undefined ? [] : [listFailure(server, found.failure)];
       const text = connection.state.kind === 'ready' ? connection.state.about.instructions : undefined;
-      return { tools: found.tools, failures, instructions: text === undefined ? [] : [{ server, text }] };
+      return { tools: found.items, failures, instructions: text === undefined ? [] : [{ server, text }] };
     } catch (error) {
       return { tools: [], failures: [{ server, reason: sentence((error as Error).message) }] };
     }

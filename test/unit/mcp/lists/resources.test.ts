@@ -105,7 +105,7 @@ describe('templates', () => {
 
   it('that do not come as a list are a failure', async () => {
     const { failure } = await collectTemplates('s', async () => ({}));
-    assert.equal(failure, 'it answered without a list of templates');
+    assert.equal(failure, 'its response has no list of templates');
   });
 });
 

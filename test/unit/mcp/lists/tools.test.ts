@@ -4,8 +4,8 @@ import { collectTools, type ToolListOptions } from '../../../../src/mcp/lists/to
 
 const list = (tools: unknown, options?: ToolListOptions) =>
   collectTools('s', async () => ({ tools }), options);
-const readOne = async (definition: object) => (await list([{ name: 't', ...definition }])).tools[0];
-const names = (found: Awaited<ReturnType<typeof list>>) => found.tools.map(({ tool }) => tool);
+const readOne = async (definition: object) => (await list([{ name: 't', ...definition }])).items[0];
+const names = (found: Awaited<ReturnType<typeof list>>) => found.items.map(({ tool }) => tool);
 
 describe('a tool is read', () => {
   const PLAIN = { server: 's', tool: 't', inputSchema: { type: 'object' } };
@@ -129,7 +129,7 @@ describe('a list of tools', () => {
   it('that never ends is cut', async () => {
     let asked = 0;
     const found = await collectTools('s', async () => page(asked++));
-    assert.deepEqual([asked, found.tools.length], [101, 101]);
+    assert.deepEqual([asked, found.items.length], [101, 101]);
     assert.deepEqual(found.notices, ['The list of tools was cut after 101.']);
   });
 
@@ -147,13 +147,13 @@ describe('a list of tools', () => {
 
   it('of a million tools is cut', async () => {
     const found = await list(Array.from({ length: 1e6 }, (_, at) => ({ name: `t${at}` })));
-    assert.equal(found.tools.length, 1000);
+    assert.equal(found.items.length, 1000);
     assert.deepEqual(found.notices, ['The list of tools was cut after 1000.']);
   });
 
   it('of exactly as many tools as are kept is whole', async () => {
     const found = await list(Array.from({ length: 1000 }, (_, at) => ({ name: `t${at}` })));
-    assert.deepEqual([found.tools.length, found.notices], [1000, []]);
+    assert.deepEqual([found.items.length, found.notices], [1000, []]);
   });
 
   it('of a million bad tools is not looked at to its end, and says little', async () => {
@@ -182,6 +182,6 @@ describe('a list of tools', () => {
   });
 
   it('that is no list is a failure', async () => {
-    assert.equal((await list({ name: 't' })).failure, 'it answered without a list of tools');
+    assert.equal((await list({ name: 't' })).failure, 'its response has no list of tools');
   });
 });
