@@ -22,7 +22,7 @@ import type { RemoteAuthorization } from '../oauth/authorization.ts';
 import type { SpillTable } from '../spill/table.ts';
 import { type Ticket, withTicket } from '../spill/tickets.ts';
 import { createClient } from './clientSetup.ts';
-import { explainFailure, explainSilence, isBroken, oneLine } from './failure.ts';
+import { explainFailure, explainTimeout, isBroken, oneLine } from './failure.ts';
 import type { KnownProtocol } from './knownProtocols.ts';
 import type { ProcessGuard } from './processGuard.ts';
 import { RequestTimers } from './requestTimers.ts';
@@ -32,14 +32,14 @@ import { type Channel, createChannel } from './transport.ts';
 
 export interface ConnectionOptions {
   readonly name: string;
-  /** With all inputs filled in. */
+  /** With all inputs resolved. */
   readonly config: ServerConfig;
-  /** What must not be told to anybody. */
+  /** Values to mask in messages and logs. */
   readonly secrets?: readonly string[] | undefined;
   readonly clientInfo: Implementation;
   readonly log: Log;
   readonly requests?: ServerRequests | undefined;
-  /** The chats whose calls are under way, the latest first. */
+  /** The chats with pending calls, the latest first. */
   readonly chats?: (() => readonly string[]) | undefined;
   readonly apps?: boolean | undefined;
   readonly knownProtocol?: KnownProtocol | undefined;
@@ -50,19 +50,14 @@ export interface ConnectionOptions {
   readonly onUpdated?: ((uri: string) => void) | undefined;
 }
 
-export interface OpenOptions {
-  readonly timeoutMs: number;
-  readonly isPatient?: boolean;
-}
-
 export interface RequestOptions {
-  /** How long the server may be silent; progress, and each piece of a long answer, start the time anew. */
+  /** The longest time without a sign of life. Progress and each piece of a long response restart it. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
-  /** Where the long strings of the answer go. The caller disposes it, whatever becomes of the request. */
+  /** Receives the long strings of the result, which otherwise stay in it. The caller disposes it. */
   readonly spills?: SpillTable | undefined;
-  /** For this request alone, where it is one of HTTP. */
+  /** Extra headers of this request, over HTTP. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -71,24 +66,21 @@ export type ConnectionState =
   | { readonly kind: 'ready'; readonly about: ServerAbout }
   | { readonly kind: 'closed'; readonly reason: string };
 
-/** However often progress is reported, a request ends after this time. */
+/** The limit for a request that reports progress. */
 const MAX_REQUEST_MS = 60 * 60 * 1000;
-/** How long a closing server is waited for: for its last words, and for its goodbye. */
+/** Time to wait for the stderr of an exiting server, and for the end of a session. */
 const GRACE_MS = 1000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
-/**
- * A process that does not know the question of the newer revision may say nothing at all. It may also be slow to
- * start; then it finds the old greeting behind the new one.
- */
+/** A process that does not know `server/discover` may ignore it, so `initialize` follows after this time. */
 const MAX_PROBE_MS = 2000;
 const STDERR_LINES_IN_REASON = 5;
 
-/** A schema that lets everything through as it is. */
+/** Accepts any value unchanged. */
 const ANYTHING: StandardSchemaV1<unknown, unknown> = {
   '~standard': { version: 1, vendor: 'filechat', validate: (value) => ({ value }) },
 };
 
-/** One life of one server: it is opened once, and once closed it stays closed. */
+/** One connection to a server. It is opened once, and stays closed once closed. */
 export class Connection {
   readonly subscriptions: Subscriptions;
   readonly #options: ConnectionOptions;
@@ -96,7 +88,7 @@ export class Connection {
   readonly #client: Client;
   readonly #stderr: StderrTail | undefined;
   readonly #mask: (text: string) => string;
-  /** Aborted when the connection is lost, so that no request waits for an answer that cannot come. */
+  /** Aborted when the connection is lost, so that no request waits for a response. */
   readonly #lost = new AbortController();
   readonly #timers = new RequestTimers();
   readonly #logLimit = new LogLimit();
@@ -121,10 +113,10 @@ export class Connection {
     this.#client = this.#createClient();
     this.subscriptions = new Subscriptions(this.#client, {
       onError: (error) => this.#log('info', String(error)),
-      onMissed: (uri) => options.onUpdated?.(uri),
+      onGap: (uri) => options.onUpdated?.(uri),
     });
-    this.#client.onerror = (error) => this.#hear('warn', oneLine(error.message));
-    // The SDK itself rejects what is under way, and it may know a better reason than this one.
+    this.#client.onerror = (error) => this.#logLimited('warn', oneLine(error.message));
+    // The SDK rejects the pending requests, possibly with a better reason.
     this.#client.onclose = () => {
       this.#endedItself = this.#state.kind !== 'closed';
       this.#setClosed(config.kind === 'stdio' ? this.#explainExit() : 'its connection was closed');
@@ -143,35 +135,33 @@ export class Connection {
     return offersOf(this.#client);
   }
 
-  /** Whether calls repeat some of their arguments as headers. */
+  /** True when calls send some of their arguments as headers, too. */
   get mirrorsHeaders(): boolean {
     return this.era === 'modern' && this.#options.config.kind !== 'stdio';
   }
 
-  /** It was slow, was greeted in the old way for that, and said later that it knows the new one. */
+  /** The server was slow to start, got the older handshake, and then reported that it supports the newer one. */
   get isSlowModern(): boolean {
     return this.#channel.lateAnswer?.() === 'supported';
   }
 
   /**
-   * Starts or reaches the server. Rejects with what failed and what to do; then close() still has to be called.
-   * With patience, the question about the revision is waited for as long as the server may take at all.
+   * Starts or reaches the server. If this rejects, close() still has to be called. `isPatient` extends the timeout of
+   * the protocol probe to `timeoutMs`.
    */
-  async open({ timeoutMs, isPatient = false }: OpenOptions): Promise<void> {
+  async open({ timeoutMs, isPatient }: { timeoutMs: number; isPatient: boolean }): Promise<void> {
     const timer = startTimer(timeoutMs);
     const signal = AbortSignal.any([timer.signal, this.#lost.signal]);
     this.#client.setVersionNegotiation(this.#negotiation(timeoutMs, isPatient));
     try {
-      // The SDK minds the signal only once its transport has started, which with events can take for ever.
+      // The SDK ignores the signal until its transport has started, which can hang with SSE.
       await this.#timers.run([timer], undefined, () =>
         unlessAborted(
           this.#client.connect(this.#channel.transport, { timeout: MAX_TIMER_MS, signal }),
           signal,
         ),
       );
-      if (this.#state.kind === 'closed') {
-        throw new Error('It answered and ended in one breath.');
-      }
+      if (this.#state.kind === 'closed') throw new Error('it exited right after connecting');
       const about = aboutServer(this.#client);
       this.#state = { kind: 'ready', about };
       this.#log('info', `connected: ${about.name} ${about.version}, protocol ${about.protocol}`);
@@ -180,7 +170,7 @@ export class Connection {
       const { name, config } = this.#options;
       const verb = config.kind === 'stdio' ? 'started' : 'reached';
       const reason = timer.signal.aborted
-        ? this.#withLastWords(explainSilence(timeoutMs))
+        ? this.#withStderr(explainTimeout(timeoutMs))
         : await this.#explain(error, timeoutMs);
       const message = `Server ${name} could not be ${verb}: ${reason.replace(/\.$/, '')}.`;
       const cause = timer.signal.aborted ? error : this.#findMismatch(error);
@@ -189,8 +179,8 @@ export class Connection {
   }
 
   /**
-   * Sends one request, once, and resolves to its result as it came: nothing in it is checked, so that one bad
-   * block does not lose the others. On abort the server is told, and the promise rejects with the signal's reason.
+   * Sends one request, once, and resolves to its unvalidated result, so that one invalid block does not lose the others.
+   * On abort it notifies the server and rejects with the signal's reason.
    */
   async request(
     method: string,
@@ -209,7 +199,7 @@ export class Connection {
     const sent = withTicket(this.#withLogLevel(params), ticket);
     const send = () =>
       this.#client.request({ method, params: sent }, ANYTHING, {
-        // The SDK does not see the pieces of a long answer, so the time is kept here.
+        // The SDK does not see the pieces of a long response, so the timers are ours.
         timeout: MAX_TIMER_MS,
         onprogress: ({ message, progress, total }) => {
           silence.restart();
@@ -234,16 +224,16 @@ export class Connection {
     }
   }
 
-  /** Waits for a person, and lets no time pass for the requests under way. */
-  pauseTimersWhile<T>(work: Promise<T>): Promise<T> {
-    return this.#timers.pauseWhile(work);
+  /** Pauses the timers of pending requests while the user answers a prompt. */
+  pauseTimersWhile<T>(prompt: Promise<T>): Promise<T> {
+    return this.#timers.pauseWhile(prompt);
   }
 
-  /** Resolves when the server says that what the user did elsewhere is done, or will say nothing more. */
+  /** Resolves when the server reports that a URL elicitation is complete. */
   async elicitationDone(id: string, signal: AbortSignal): Promise<void> {
-    const told = new Promise<void>((resolve) => this.#elicitationsDone.set(id, resolve));
+    const completed = new Promise<void>((resolve) => this.#elicitationsDone.set(id, resolve));
     try {
-      await unlessAborted(told, AbortSignal.any([signal, this.#lost.signal]));
+      await unlessAborted(completed, AbortSignal.any([signal, this.#lost.signal]));
     } finally {
       this.#elicitationsDone.delete(id);
     }
@@ -251,16 +241,16 @@ export class Connection {
 
   async setLogLevel(level: LogLevel, options: RequestOptions): Promise<void> {
     this.#logLevel = level;
-    // The newer revision says it with every request.
+    // In the newer revision every request carries the level.
     if (this.era === 'legacy') await this.request('logging/setLevel', { level }, options);
   }
 
-  /** Servers of the newer revision ask for roots when they need them. */
+  /** Servers of the newer revision request roots when they need them. */
   async rootsChanged(): Promise<void> {
     if (this.era === 'legacy' && this.#options.requests?.roots) await this.#client.sendRootsListChanged();
   }
 
-  /** Ends the server. Resolves when its process is gone. */
+  /** Resolves when the server process is gone. */
   close(reason = 'it was closed'): Promise<void> {
     this.#setClosed(reason);
     this.#lost.abort(new Error(reason));
@@ -277,14 +267,14 @@ export class Connection {
       apps,
       askedBy: () => ({ server: name, chats: chats?.() ?? [] }),
       timers: this.#timers,
-      onLog: (level, message) => this.#hear(LEVELS.get(level) ?? 'info', oneLine(message)),
+      onLog: (level, message) => this.#logLimited(LEVELS.get(level) ?? 'info', oneLine(message)),
       onChange: (what) => this.#options.onChange?.(what),
       onUpdated: (uri) => this.#options.onUpdated?.(uri),
       onElicitationDone: (id) => this.#elicitationsDone.get(id)?.(),
     });
   }
 
-  /** The time for an answer over HTTP is kept here, because a sign-in may come before it. */
+  /** Over HTTP the probe has no timeout of its own, because a sign-in may precede the response. */
   #negotiation(timeoutMs: number, isPatient: boolean): VersionNegotiationOptions {
     const { knownProtocol, config } = this.#options;
     if (knownProtocol !== undefined) return { mode: 'legacy' };
@@ -307,11 +297,10 @@ export class Connection {
   }
 
   #setClosed(reason: string): void {
-    if (this.#state.kind !== 'closed') {
-      this.#state = { kind: 'closed', reason };
-      this.#log('info', `closed: ${reason}`);
-      this.#options.onChange?.('state');
-    }
+    if (this.#state.kind === 'closed') return;
+    this.#state = { kind: 'closed', reason };
+    this.#log('info', `closed: ${reason}`);
+    this.#options.onChange?.('state');
   }
 
   async #shutDown(): Promise<void> {
@@ -322,7 +311,7 @@ export class Connection {
       this.#log('info', oneLine(`the session could not be ended: ${String(error)}`));
     }
     await this.#client.close();
-    // While the revision is being found out, the client does not have its transport yet.
+    // The client does not own the transport until the protocol is negotiated.
     await this.#channel.transport.close();
   }
 
@@ -330,17 +319,15 @@ export class Connection {
     if (this.#state.kind === 'closed' && this.#lost.signal.aborted && !this.#endedItself) {
       return this.#state.reason;
     }
-    // What the abort of a lost connection says is only that.
+    // The abort error of a lost connection has no details.
     const reason = this.#lost.signal.aborted
       ? undefined
       : explainFailure(error, this.#options.config, timeoutMs);
     if (reason === undefined && this.#state.kind === 'closed') {
       await atMost(GRACE_MS, this.#stderr?.ended);
-      return this.#withLastWords(this.#state.reason);
+      return this.#withStderr(this.#state.reason);
     }
-    if (isBroken(error)) {
-      void this.close(reason);
-    }
+    if (isBroken(error)) void this.close(reason);
     return reason ?? oneLine(messageOf(error));
   }
 
@@ -350,19 +337,16 @@ export class Connection {
     return signal ? `its process was ended by ${signal}` : 'its process ended';
   }
 
-  /** The reason, and what the process had to say about it. */
-  #withLastWords(reason: string): string {
-    if (this.#stderr === undefined) {
-      return reason;
-    }
+  #withStderr(reason: string): string {
+    if (this.#stderr === undefined) return reason;
     const lines = this.#stderr.lastLines(STDERR_LINES_IN_REASON);
     return lines.length === 0
-      ? `${reason}. It wrote nothing to stderr; try its command in a terminal`
-      : oneLine(`${reason}. Its last words: ${this.#mask(lines.join(' | '))}`);
+      ? `${reason}. It wrote nothing to stderr; run its command in a terminal`
+      : oneLine(`${reason}. Last lines of stderr: ${this.#mask(lines.join(' | '))}`);
   }
 
-  /** A server that talks without an end must not fill the log. */
-  #hear(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
+  /** Limits the lines of a server that logs without end. */
+  #logLimited(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
     const decision = this.#logLimit.take(performance.now());
     if (decision === 'log') this.#log(level, message);
     else if (decision === 'last') this.#log('warn', '… (too much to log; the rest is dropped for a while)');
@@ -373,7 +357,7 @@ export class Connection {
   }
 }
 
-/** How the protocol's levels are called in a log. */
+/** The protocol's log levels as ours. */
 const LEVELS: ReadonlyMap<string, 'debug' | 'info' | 'warn' | 'error'> = new Map([
   ['debug', 'debug'],
   ['warning', 'warn'],
@@ -408,7 +392,6 @@ export function mayBeSse(error: unknown): boolean {
   return error instanceof SdkHttpError && [400, 404, 405].includes(error.status);
 }
 
-/** What a server that was greeted says about itself. */
 function aboutServer(client: Client): ServerAbout {
   const { name, version, title, icons } = client.getServerVersion() ?? { name: '', version: '' };
   const instructions = client.getInstructions();

@@ -277,7 +277,7 @@ export class ServerPool {
           maxDroppedBytes,
           chats: () => this.chats.at(name),
           onChange: (what) => this.#changed(name, slot as Slot, what),
-          onUpdated: (uri) => this.#watches.tell(name, uri),
+          onUpdated: (uri) => this.#watches.notify(name, uri),
         });
         return slot.connection;
       },
@@ -288,10 +288,10 @@ export class ServerPool {
   #ready(name: string, slot: Slot): void {
     slot.isOpen = true;
     slot.openedAtMs = this.#now();
-    for (const uri of this.#watches.of(name)) {
+    for (const uri of this.#watches.urisOf(name)) {
       slot.connection?.subscriptions.add(uri);
       // While nobody listened it may have changed.
-      this.#watches.tell(name, uri);
+      this.#watches.notify(name, uri);
     }
     this.#tell(name, 'state');
   }
@@ -318,14 +318,14 @@ export class ServerPool {
 
   #died(name: string, slot: Slot, reason: string): void {
     this.#failed(name, slot, `Server ${name}: ${reason}`);
-    if (this.#watches.of(name).length === 0 || this.#disposed) return;
+    if (this.#watches.urisOf(name).length === 0 || this.#disposed) return;
     // Somebody has something of it open, and wants it to go on.
     const waitMs = Math.max(this.#healthOf(name).retryAtMs - this.#now(), REST_MS);
     setTimeout(() => void this.#startAgain(name), waitMs).unref();
   }
 
   async #startAgain(name: string): Promise<void> {
-    if (this.#disposed || this.#watches.of(name).length === 0) return;
+    if (this.#disposed || this.#watches.urisOf(name).length === 0) return;
     try {
       await this.use(name);
     } catch (error) {

@@ -119,7 +119,7 @@ describe('a large result over stdio', () => {
     const table = folder.table();
     await assert.rejects(
       call('half', { size: 8 * MB, andCrash: true }, table),
-      /failed: its process was ended by SIGKILL\. Its last words: out of memory\.$/,
+      /failed: its process was ended by SIGKILL\. Last lines of stderr: out of memory\.$/,
     );
     assert.deepEqual(folder.files(), [], 'even before the table is disposed');
     await check('image', { size: MB, seed: 4 });

@@ -54,9 +54,12 @@ describe('a tool is left out alone', () => {
     'without a name': [{}, /^Tool 2 of 3 is left out: it has no name\.$/],
     'with a name that hides something': [
       { name: 'a\u202eb' },
-      /name "a⟦U\+202E⟧b" has characters that cannot/,
+      /name "a⟦U\+202E⟧b" is too long or has invisible characters/,
     ],
-    'with a name of a million letters': [{ name: 'x'.repeat(1e6) }, /too many\.$/],
+    'with a name of a million letters': [
+      { name: 'x'.repeat(1e6) },
+      /is too long or has invisible characters\.$/,
+    ],
     'when its input schema is none': [
       { name: 'bad', inputSchema: [] },
       /"bad" cannot be used, because its input schema is not an object\.$/,
