@@ -50,13 +50,16 @@ export interface ConnectionOptions {
   readonly onUpdated?: ((uri: string) => void) | undefined;
 }
 
-export interface RequestOptions {
-  /** The longest time without a sign of life. Progress and each piece of a long response restart it. */
-  readonly timeoutMs: number;
+export interface CallContext {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
   /** Receives the long strings of the result, which otherwise stay in it. The caller disposes it. */
   readonly spills?: SpillTable | undefined;
+}
+
+export interface RequestOptions extends CallContext {
+  /** The longest time without a sign of life. Progress and each piece of a long response restart it. */
+  readonly timeoutMs: number;
   /** Extra headers of this request, over HTTP. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

@@ -119,7 +119,7 @@ describe('a task that does not end well', () => {
   const endings: Readonly<Record<string, readonly [object, string]>> = {
     'that failed': [{ status: 'failed', statusMessage: 'disk full' }, 'its task failed: disk full'],
     'that failed without a word': [{ status: 'failed' }, 'its task failed: no result'],
-    'that the server called off': [{ status: 'cancelled' }, 'the server called its task off: no result'],
+    'that the server called off': [{ status: 'cancelled' }, 'the server cancelled its task: no result'],
   };
   for (const [which, [state, message]] of Object.entries(endings)) {
     it(`${which} is told, and not called off again`, async () => {
@@ -144,7 +144,7 @@ describe('a task that does not end well', () => {
   it('has an id that is too long', async () => {
     const created = { taskId: 'x'.repeat(5000), status: 'working' };
     const { run } = play({ 'tools/call': [{ task: created }] });
-    await assert.rejects(run(), { message: /id has 5000 characters/ });
+    await assert.rejects(run(), { message: /id of 5000 characters/ });
   });
 
   it('has a status that nobody knows: it is called off', async () => {
@@ -155,7 +155,7 @@ describe('a task that does not end well', () => {
         'tasks/cancel': [{}],
       });
       await assert.rejects(run(), (error: Error) => {
-        assert.match(error.message, /^it says .{1,110} about its task, where/);
+        assert.match(error.message, /^it reports .{1,110} as the status of its task, not/);
         return true;
       });
       assert.equal(asked.at(-1), 'tasks/cancel {"taskId":"id"}');
