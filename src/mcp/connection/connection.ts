@@ -2,9 +2,6 @@ import {
   type Client,
   type Implementation,
   LOG_LEVEL_META_KEY,
-  SdkError,
-  SdkErrorCode,
-  SdkHttpError,
   type StandardSchemaV1,
   type VersionNegotiationOptions,
 } from '@modelcontextprotocol/client';
@@ -22,7 +19,7 @@ import type { RemoteAuthorization } from '../oauth/authorization.ts';
 import type { SpillTable } from '../spill/table.ts';
 import { type Ticket, withTicket } from '../spill/tickets.ts';
 import { createClient } from './clientSetup.ts';
-import { explainFailure, explainTimeout, isBroken, oneLine } from './failure.ts';
+import { explainFailure, explainTimeout, isBroken, oneLine, ProtocolMismatch } from './failure.ts';
 import type { KnownProtocol } from './knownProtocols.ts';
 import type { ProcessGuard } from './processGuard.ts';
 import { RequestTimers } from './requestTimers.ts';
@@ -35,19 +32,19 @@ export interface ConnectionOptions {
   /** With all inputs resolved. */
   readonly config: ServerConfig;
   /** Values to mask in messages and logs. */
-  readonly secrets?: readonly string[] | undefined;
+  readonly secrets: readonly string[];
   readonly clientInfo: Implementation;
   readonly log: Log;
-  readonly requests?: ServerRequests | undefined;
+  readonly requests: ServerRequests;
   /** The chats with pending calls, the latest first. */
-  readonly chats?: (() => readonly string[]) | undefined;
-  readonly apps?: boolean | undefined;
-  readonly knownProtocol?: KnownProtocol | undefined;
-  readonly authorization?: RemoteAuthorization | undefined;
-  readonly guard?: ProcessGuard | undefined;
-  readonly maxDroppedBytes?: number | undefined;
-  readonly onChange?: ((what: ServerChange) => void) | undefined;
-  readonly onUpdated?: ((uri: string) => void) | undefined;
+  readonly chats: () => readonly string[];
+  readonly apps: boolean;
+  readonly knownProtocol: KnownProtocol | undefined;
+  readonly authorization: RemoteAuthorization | undefined;
+  readonly guard: ProcessGuard;
+  readonly maxDroppedBytes: number | undefined;
+  readonly onChange: (what: ServerChange) => void;
+  readonly onUpdated: (uri: string) => void;
 }
 
 export interface CallContext {
@@ -73,7 +70,8 @@ export type ConnectionState =
 const MAX_REQUEST_MS = 60 * 60 * 1000;
 /** Time to wait for the stderr of an exiting server, and for the end of a session. */
 const GRACE_MS = 1000;
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** The longest time that timers support. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** A process that does not know `server/discover` may ignore it, so `initialize` follows after this time. */
 const MAX_PROBE_MS = 2000;
 const STDERR_LINES_IN_REASON = 5;
@@ -96,7 +94,7 @@ export class Connection {
   readonly #timers = new RequestTimers();
   readonly #logLimit = new LogLimit();
   readonly #elicitationsDone = new Map<string, () => void>();
-  #endedItself = false;
+  #closedByServer = false;
   #logLevel: LogLevel = 'info';
   #state: ConnectionState = { kind: 'opening' };
   #closing: Promise<void> | undefined;
@@ -116,12 +114,12 @@ export class Connection {
     this.#client = this.#createClient();
     this.subscriptions = new Subscriptions(this.#client, {
       onError: (error) => this.#log('info', String(error)),
-      onGap: (uri) => options.onUpdated?.(uri),
+      onGap: options.onUpdated,
     });
     this.#client.onerror = (error) => this.#logLimited('warn', oneLine(error.message));
     // The SDK rejects the pending requests, possibly with a better reason.
     this.#client.onclose = () => {
-      this.#endedItself = this.#state.kind !== 'closed';
+      this.#closedByServer = this.#state.kind !== 'closed';
       this.#setClosed(config.kind === 'stdio' ? this.#explainExit() : 'its connection was closed');
     };
   }
@@ -250,7 +248,7 @@ export class Connection {
 
   /** Servers of the newer revision request roots when they need them. */
   async rootsChanged(): Promise<void> {
-    if (this.era === 'legacy' && this.#options.requests?.roots) await this.#client.sendRootsListChanged();
+    if (this.era === 'legacy' && this.#options.requests.roots) await this.#client.sendRootsListChanged();
   }
 
   /** Resolves when the server process is gone. */
@@ -263,16 +261,16 @@ export class Connection {
   }
 
   #createClient(): Client {
-    const { clientInfo, requests = {}, apps = false, name, chats } = this.#options;
+    const { clientInfo, requests, apps, name, chats, onChange, onUpdated } = this.#options;
     return createClient({
       clientInfo,
       requests,
       apps,
-      askedBy: () => ({ server: name, chats: chats?.() ?? [] }),
+      askedBy: () => ({ server: name, chats: chats() }),
       timers: this.#timers,
       onLog: (level, message) => this.#logLimited(LEVELS.get(level) ?? 'info', oneLine(message)),
-      onChange: (what) => this.#options.onChange?.(what),
-      onUpdated: (uri) => this.#options.onUpdated?.(uri),
+      onChange,
+      onUpdated,
       onElicitationDone: (id) => this.#elicitationsDone.get(id)?.(),
     });
   }
@@ -290,7 +288,9 @@ export class Connection {
   #findMismatch(error: unknown): unknown {
     const late = this.#channel.lateAnswer?.();
     if (late === 'supported') return new ProtocolMismatch('modern', { cause: error });
-    return late === 'pending' && this.#endedItself ? new ProtocolMismatch('legacy', { cause: error }) : error;
+    return late === 'pending' && this.#closedByServer
+      ? new ProtocolMismatch('legacy', { cause: error })
+      : error;
   }
 
   #withLogLevel(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -303,7 +303,7 @@ export class Connection {
     if (this.#state.kind === 'closed') return;
     this.#state = { kind: 'closed', reason };
     this.#log('info', `closed: ${reason}`);
-    this.#options.onChange?.('state');
+    this.#options.onChange('state');
   }
 
   async #shutDown(): Promise<void> {
@@ -319,7 +319,7 @@ export class Connection {
   }
 
   async #explain(error: unknown, timeoutMs: number): Promise<string> {
-    if (this.#state.kind === 'closed' && this.#lost.signal.aborted && !this.#endedItself) {
+    if (this.#state.kind === 'closed' && this.#lost.signal.aborted && !this.#closedByServer) {
       return this.#state.reason;
     }
     // The abort error of a lost connection has no details.
@@ -369,31 +369,6 @@ const LEVELS: ReadonlyMap<string, 'debug' | 'info' | 'warn' | 'error'> = new Map
   ['alert', 'error'],
   ['emergency', 'error'],
 ]);
-
-/** A server that was slow to start failed because it was opened with the wrong protocol era. */
-export class ProtocolMismatch extends Error {
-  readonly expected: 'modern' | 'legacy';
-
-  constructor(expected: 'modern' | 'legacy', options: ErrorOptions) {
-    super(`The server expects the ${expected} protocol.`, options);
-    this.expected = expected;
-  }
-}
-
-export function needsLegacyProtocol(error: unknown, { kind }: ServerConfig): boolean {
-  if (error instanceof ProtocolMismatch) return error.expected === 'legacy';
-  const isProbe = error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
-  return isProbe && (kind === 'stdio' || error instanceof SdkHttpError);
-}
-
-export function isTimeout(error: unknown): boolean {
-  return error instanceof DOMException && error.name === 'AbortError';
-}
-
-/** True for the statuses of addresses that support only the older HTTP+SSE transport. */
-export function mayBeSse(error: unknown): boolean {
-  return error instanceof SdkHttpError && [400, 404, 405].includes(error.status);
-}
 
 function aboutServer(client: Client): ServerAbout {
   const { name, version, title, icons } = client.getServerVersion() ?? { name: '', version: '' };

@@ -23,6 +23,31 @@ export function isBroken(error: unknown): boolean {
   return networkCode(error) !== undefined || withoutProbe(error) instanceof TypeError;
 }
 
+/** A server that was slow to start failed because it was opened with the wrong protocol era. */
+export class ProtocolMismatch extends Error {
+  readonly expected: 'modern' | 'legacy';
+
+  constructor(expected: 'modern' | 'legacy', options: ErrorOptions) {
+    super(`The server expects the ${expected} protocol.`, options);
+    this.expected = expected;
+  }
+}
+
+export function needsLegacyProtocol(error: unknown, { kind }: ServerConfig): boolean {
+  if (error instanceof ProtocolMismatch) return error.expected === 'legacy';
+  const isProbe = error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
+  return isProbe && (kind === 'stdio' || error instanceof SdkHttpError);
+}
+
+export function isTimeout(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
+/** True for the statuses of addresses that support only the older HTTP+SSE transport. */
+export function mayBeSse(error: unknown): boolean {
+  return error instanceof SdkHttpError && [400, 404, 405].includes(error.status);
+}
+
 /** Makes foreign text one line of bounded length. */
 export function oneLine(text: string): string {
   const line = text

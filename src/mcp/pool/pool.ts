@@ -9,7 +9,7 @@ import type { ToolInfo } from '../../ports/tools.ts';
 import { fingerprintServer } from '../config/fingerprint.ts';
 import type { ResolvedServer } from '../config/inputs.ts';
 import type { ServerConfig } from '../config/types.ts';
-import { Connection } from '../connection/connection.ts';
+import { Connection, MAX_TIMER_MS } from '../connection/connection.ts';
 import { InMemoryProtocols, type KnownProtocols } from '../connection/knownProtocols.ts';
 import { ProcessGuard } from '../connection/processGuard.ts';
 import { Watches } from '../connection/subscriptions.ts';
@@ -56,7 +56,6 @@ interface Slot {
 
 export type RunningServer = Pick<Slot, 'authorization' | 'tools'> & { readonly connection: Connection };
 
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 /** The shortest delay before a crashed server is restarted for its subscriptions. */
 const MIN_RESTART_MS = 1000;
 
@@ -193,7 +192,7 @@ export class ServerPool {
   /** The setting can be any number; timers treat values out of their range as 1. */
   protected timeoutMs(): number {
     const ms = Math.round(this.options.timeoutMs());
-    return ms > 0 ? Math.min(ms, MAX_TIMEOUT_MS) : 1;
+    return ms > 0 ? Math.min(ms, MAX_TIMER_MS) : 1;
   }
 
   /** Closes all servers; resolves when none of their processes is left. */
@@ -233,7 +232,13 @@ export class ServerPool {
       openedAtMs: this.#now(),
       tools: new Map(),
     };
-    const { resolve = withoutInputs, clientInfo, requests, apps, maxDroppedBytes } = this.options;
+    const {
+      resolve = withoutInputs,
+      clientInfo,
+      requests = {},
+      apps = false,
+      maxDroppedBytes,
+    } = this.options;
     const opened = openServer({
       // Asynchronous, so that the slot is in place when inputs are requested.
       server: Promise.resolve().then(() => resolve(name, config)),
