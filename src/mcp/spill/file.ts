@@ -113,7 +113,7 @@ export class SpillFile {
       this.#unsynced += bytes.length;
       if (this.#unsynced >= SYNC_BYTES && !this.#syncing) this.#syncing = this.#sync(this.#handle);
     } catch (error) {
-      this.#error = error as Error;
+      this.#error = error instanceof Error ? error : new Error(String(error));
     }
   }
 

@@ -11,19 +11,19 @@ const KNOWN: KnownProtocol = { era: 'legacy', sse: false, atMs: 1000 };
 
 describe('a known protocol', () => {
   const ages: readonly (readonly [name: string, ageMs: number, isFresh: boolean])[] = [
-    ['of this moment counts', 0, true],
-    ['of nearly a week ago counts', 7 * DAY_MS - 1, true],
-    ['of a week ago counts no more', 7 * DAY_MS, false],
-    ['from the future, after a clock was set back, counts not', -1, false],
-    ['without a time counts not', Number.NaN, false],
+    ['is valid now', 0, true],
+    ['is valid for a week', 7 * DAY_MS - 1, true],
+    ['expires after a week', 7 * DAY_MS, false],
+    ['is invalid with a time in the future', -1, false],
+    ['is invalid without a time', Number.NaN, false],
   ];
   for (const [name, ageMs, isFresh] of ages) {
     test(name, () => assert.equal(unlessExpired(KNOWN, KNOWN.atMs + ageMs), isFresh ? KNOWN : undefined));
   }
 
-  test('that was never made is none', () => assert.equal(unlessExpired(undefined, 0), undefined));
+  test('may be missing', () => assert.equal(unlessExpired(undefined, 0), undefined));
 
-  test('is kept for its server alone, until it is taken back', () => {
+  test('is kept for its server until it is removed', () => {
     const knownProtocols = new InMemoryProtocols();
     knownProtocols.write('a', KNOWN);
     assert.deepEqual([knownProtocols.read('a'), knownProtocols.read('b')], [KNOWN, undefined]);

@@ -3,14 +3,14 @@ import { describe, test } from 'node:test';
 import type { Timer } from '../../../../src/base/async.ts';
 import { RequestTimers } from '../../../../src/mcp/connection/requestTimers.ts';
 
-/** A timer that tells what it was told. */
-function timer(): Timer & { readonly told: string[] } {
-  const told: string[] = [];
-  const tell = (word: string) => () => void told.push(word);
+/** A timer that records its calls. */
+function timer(): Timer & { readonly calls: string[] } {
+  const calls: string[] = [];
+  const tell = (word: string) => () => void calls.push(word);
   const { signal } = new AbortController();
   return {
     signal,
-    told,
+    calls,
     restart: tell('restart'),
     pause: tell('pause'),
     resume: tell('resume'),
@@ -18,8 +18,8 @@ function timer(): Timer & { readonly told: string[] } {
   };
 }
 
-describe('while a person is asked', () => {
-  test('no clock runs, until the last of several questions is answered', async () => {
+describe('while the user answers a prompt', () => {
+  test('timers are paused until the last of several prompts is answered', async () => {
     const timers = new RequestTimers();
     const clock = timer();
     const [first, second, work] = [
@@ -31,40 +31,40 @@ describe('while a person is asked', () => {
     const answers = [timers.pauseWhile(first.promise), timers.pauseWhile(second.promise)];
     first.resolve(1);
     await answers[0];
-    assert.ok(!clock.told.includes('resume'));
+    assert.ok(!clock.calls.includes('resume'));
     second.resolve(2);
     assert.deepEqual(await Promise.all(answers), [1, 2]);
-    assert.equal(clock.told.at(-1), 'resume');
+    assert.equal(clock.calls.at(-1), 'resume');
     work.resolve('done');
     assert.equal(await running, 'done');
-    assert.equal(clock.told.at(-1), 'stop');
+    assert.equal(clock.calls.at(-1), 'stop');
   });
 
-  test('a request that begins waits too', async () => {
+  test('the timers of a new request are paused, too', async () => {
     const timers = new RequestTimers();
     const clock = timer();
     const question = Promise.withResolvers<void>();
     const asked = timers.pauseWhile(question.promise);
     const running = timers.run([clock], undefined, () => question.promise);
-    assert.deepEqual(clock.told, ['pause']);
+    assert.deepEqual(clock.calls, ['pause']);
     question.resolve();
     await Promise.all([asked, running]);
   });
 
-  test('a question fails with who fails to ask it, and the clocks run again', async () => {
+  test('a prompt that fails rejects, and the timers resume', async () => {
     const timers = new RequestTimers();
     const clock = timer();
     const work = Promise.withResolvers<void>();
     const running = timers.run([clock], undefined, () => work.promise);
     await assert.rejects(timers.pauseWhile(Promise.reject(new Error('no'))), /^Error: no$/);
-    assert.equal(clock.told.at(-1), 'resume');
+    assert.equal(clock.calls.at(-1), 'resume');
     work.resolve();
     await running;
   });
 });
 
-describe('whoever stops a request', () => {
-  test('gives up its question, and the next one is asked as if nothing had been', async () => {
+describe('aborting a request', () => {
+  test('cancels its prompt, but not the next one', async () => {
     const timers = new RequestTimers();
     const stop = new AbortController();
     const { promptSignal } = timers;
@@ -80,7 +80,7 @@ describe('whoever stops a request', () => {
     assert.equal(await timers.pauseWhile(Promise.resolve('again')), 'again');
   });
 
-  test('leaves the question alone that may be another request’s', async () => {
+  test('keeps a prompt that may belong to another request', async () => {
     const timers = new RequestTimers();
     const [stop, other] = [new AbortController(), Promise.withResolvers<void>()];
     const running = timers.run([], undefined, () => other.promise);

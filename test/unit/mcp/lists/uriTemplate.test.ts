@@ -13,7 +13,7 @@ const VALUES = {
   list: 'red,green',
 };
 
-describe('filling blanks', () => {
+describe('expanding a template', () => {
   const cases: Record<string, string> = {
     '{var}': 'value',
     '{hello}': 'Hello%20World%21',
@@ -40,13 +40,13 @@ describe('filling blanks', () => {
     it(template, () => assert.equal(expandTemplate(template, VALUES), filled));
   }
 
-  it('keeps what is encoded already where signs are kept', () => {
+  it('keeps percent escapes where reserved characters are kept', () => {
     assert.equal(expandTemplate('{+a}', { a: '%20[x] %' }), '%20[x]%20%25');
   });
 
-  it('takes no value from where nobody put one', () => assert.equal(expandTemplate('a{toString}', {}), 'a'));
+  it('takes no value from the prototype', () => assert.equal(expandTemplate('a{toString}', {}), 'a'));
 
-  it('never throws, and a simple value adds no sign to an address', () => {
+  it('never throws, and a simple value adds no reserved character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (template, value) => {
         readVariables(template);
@@ -57,7 +57,7 @@ describe('filling blanks', () => {
   });
 });
 
-it('blanks are asked for once, in their order; those of a query may be left out', () => {
+it('variables are listed once, in order; those of a query are optional', () => {
   assert.deepEqual(readVariables('demo://{b}/{a:3}/{b}{?c*,d}'), [
     { name: 'b', required: true },
     { name: 'a', required: true },
