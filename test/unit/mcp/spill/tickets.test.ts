@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { Client, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
 import { PendingRequests, type Ticket, withTicket } from '../../../../src/mcp/spill/tickets.ts';
 
 const COMMON = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
@@ -71,4 +71,61 @@ test('a second response to the same request is not taken', () => {
   const [first, second] = [{ content: ['first'] }, { content: ['second'] }];
   for (const result of [first, second]) requests.received({ jsonrpc: '2.0', id: 1, result });
   assert.equal(ticket.result, first);
+});
+
+/** A server of revision 2026-07-28 that asks once for a retry, then returns a result that the SDK would refuse. */
+class ModernServer implements Transport {
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly requests = new PendingRequests();
+  readonly calls: unknown[] = [];
+  readonly #result: object;
+
+  constructor(result: object) {
+    this.#result = result;
+  }
+
+  async start(): Promise<void> {}
+
+  async close(): Promise<void> {}
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    this.requests.sent(message);
+    if (!('id' in message) || !('method' in message)) return;
+    const response = { jsonrpc: '2.0', id: message.id, result: this.#answer(message) } as JSONRPCMessage;
+    this.requests.received(response);
+    setImmediate(() => this.onmessage?.(response));
+  }
+
+  #answer({ method, params }: { readonly method: string; readonly params?: object | undefined }): object {
+    if (method === 'server/discover') return DISCOVERED;
+    this.calls.push(JSON.parse(JSON.stringify(params)));
+    return this.calls.length === 1 ? { resultType: 'input_required', requestState: 'round 1' } : this.#result;
+  }
+}
+
+const DISCOVERED = {
+  ...COMMON,
+  supportedVersions: ['2026-07-28'],
+  capabilities: { tools: {} },
+  _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'modern', version: '1' } },
+};
+
+test('a ticket survives the retries of the SDK, and its result is not validated', async (t) => {
+  const raw = { resultType: 'complete', content: [{ type: 'hologram' }, 7], extra: true };
+  const server = new ModernServer(raw);
+  const client = new Client({ name: 'test', version: '1' });
+  t.after(() => client.close());
+  client.setVersionNegotiation({ mode: 'auto' });
+  await client.connect(server);
+  assert.equal(client.getProtocolEra(), 'modern');
+  const ticket: Ticket = {};
+  const params = withTicket({ name: 'x' }, ticket);
+  await client.request(
+    { method: 'tools/call', params },
+    {
+      '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) },
+    },
+  );
+  assert.equal(ticket.result, raw);
+  assert.equal(server.calls.length, 2);
 });
