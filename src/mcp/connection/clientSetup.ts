@@ -2,10 +2,8 @@ import {
   Client,
   type ClientCapabilities,
   type Implementation,
-  type JSONRPCMessage,
   ProtocolError,
   ProtocolErrorCode,
-  type RequestId,
 } from '@modelcontextprotocol/client';
 import { messageOf } from '../../base/errors.ts';
 import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
@@ -96,39 +94,4 @@ function handleNotifications(client: Client, setup: ClientSetup): void {
   client.setNotificationHandler('notifications/elicitation/complete', ({ params }) =>
     onElicitationDone(params.elicitationId),
   );
-}
-
-/** The answer to `server/discover` of a process that was sent `initialize` in the meantime. */
-export type LateAnswer = 'pending' | 'supported' | 'unsupported';
-
-/**
- * Tracks `server/discover`, which asks for the newer revision. A process that is slow to start finds both that request
- * and the older `initialize` in its pipe, and answers the first when the SDK no longer expects it.
- */
-export class DiscoverProbe {
-  #id: RequestId | undefined;
-  #late: LateAnswer | undefined;
-
-  /** Undefined when the answer arrived in time, or the request was not sent. */
-  get lateAnswer(): LateAnswer | undefined {
-    return this.#late;
-  }
-
-  /** Must be called for every sent message. */
-  sent(message: JSONRPCMessage): void {
-    if (!('method' in message) || !('id' in message)) return;
-    if (message.method === 'server/discover') this.#id = message.id;
-    else if (this.#id !== undefined) this.#late ??= 'pending';
-  }
-
-  /** True for the late answer, which must not reach the SDK. Must be called for every received message. */
-  isLateAnswer(message: JSONRPCMessage): boolean {
-    if ('method' in message || this.#id === undefined || message.id !== this.#id) return false;
-    if (this.#late === undefined) {
-      this.#id = undefined;
-      return false;
-    }
-    this.#late = 'result' in message ? 'supported' : 'unsupported';
-    return true;
-  }
 }

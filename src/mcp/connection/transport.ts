@@ -14,9 +14,8 @@ import {
 import { atMost, deferred } from '../../base/async.ts';
 import type { RemoteServer, ServerConfig, StdioServer } from '../config/types.ts';
 import { createSpillingFetch } from '../spill/fetch.ts';
-import { type Exit, StdioTransport } from '../spill/stdio.ts';
+import { type Exit, type LateAnswer, StdioTransport } from '../spill/stdio.ts';
 import { PendingRequests } from '../spill/tickets.ts';
-import type { LateAnswer } from './clientSetup.ts';
 import type { ProcessGuard } from './processGuard.ts';
 import { createRetryingFetch } from './retryingFetch.ts';
 

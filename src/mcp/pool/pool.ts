@@ -96,13 +96,14 @@ export class ServerPool {
   /** Resolves to the running server; starts it if necessary. */
   protected async use(name: string, signal?: AbortSignal | undefined): Promise<RunningServer> {
     const servers = await this.options.servers();
-    this.#retireRemoved(servers);
+    for (const removed of [...this.#slots.keys()].filter((known) => !servers.has(known))) {
+      void this.#retire(removed, 'it was removed from the configuration');
+    }
     const config = servers.get(name);
     if (config === undefined) {
-      const known = [...servers.keys()].join(', ');
-      throw new Error(
-        `There is no server ${name}. ${known === '' ? 'None is configured.' : `There are: ${known}.`}`,
-      );
+      const known =
+        servers.size === 0 ? 'None is configured.' : `There are: ${[...servers.keys()].join(', ')}.`;
+      throw new Error(`There is no server ${name}. ${known}`);
     }
     const slot = this.#slotFor(name, config);
     const connection = await unlessAborted(slot.opened, signal);
@@ -331,12 +332,6 @@ export class ServerPool {
 
   #now(): number {
     return (this.options.now ?? Date.now)();
-  }
-
-  #retireRemoved(servers: ReadonlyMap<string, ServerConfig>): void {
-    for (const name of [...this.#slots.keys()].filter((known) => !servers.has(known))) {
-      void this.#retire(name, 'it was removed from the configuration');
-    }
   }
 
   /** Closes a server, unless its slot was replaced. Resolves when its process is gone. */

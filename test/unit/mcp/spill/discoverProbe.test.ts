@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { DiscoverProbe } from '../../../../src/mcp/connection/clientSetup.ts';
+import { DiscoverProbe } from '../../../../src/mcp/spill/stdio.ts';
 
 const request = (id: string | number, method: string): JSONRPCMessage => ({ jsonrpc: '2.0', id, method });
 const YES: JSONRPCMessage = { jsonrpc: '2.0', id: 'probe-1', result: {} };
