@@ -10,7 +10,7 @@ import { fingerprintServer } from '../config/fingerprint.ts';
 import type { ResolvedServer } from '../config/inputs.ts';
 import type { ServerConfig } from '../config/types.ts';
 import { Connection, MAX_TIMER_MS } from '../connection/connection.ts';
-import { InMemoryProtocols, type KnownProtocols } from '../connection/knownProtocols.ts';
+import { InMemoryProtocols, type KnownProtocol, type KnownProtocols } from '../connection/knownProtocols.ts';
 import { ProcessGuard } from '../connection/processGuard.ts';
 import { Watches } from '../connection/subscriptions.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
@@ -40,6 +40,7 @@ export interface PoolOptions {
 
 /** A server in use, with one configuration. */
 interface Slot {
+  readonly name: string;
   readonly fingerprint: string;
   authorization: RemoteAuthorization | undefined;
   /** Shared by all requests while the server starts. */
@@ -53,6 +54,8 @@ interface Slot {
   /** The last listed definitions, by name. */
   tools: ReadonlyMap<string, ToolInfo>;
 }
+
+type OpeningSlot = Omit<Slot, 'opened'>;
 
 export type RunningServer = Pick<Slot, 'authorization' | 'tools'> & { readonly connection: Connection };
 
@@ -216,15 +219,16 @@ export class ServerPool {
     const slot = this.#createSlot(name, config, fingerprint);
     this.#slots.set(name, slot);
     slot.opened.then(
-      () => this.#ready(name, slot),
-      (error: Error) => this.#failed(name, slot, error.message),
+      () => this.#ready(slot),
+      (error: Error) => this.#failed(slot, error.message),
     );
     this.#notify(name, 'state');
     return slot;
   }
 
   #createSlot(name: string, config: ServerConfig, fingerprint: string): Slot {
-    const slot: Omit<Slot, 'opened'> = {
+    const slot: OpeningSlot = {
+      name,
       fingerprint,
       authorization: undefined,
       connection: undefined,
@@ -233,13 +237,7 @@ export class ServerPool {
       openedAtMs: this.#now(),
       tools: new Map(),
     };
-    const {
-      resolve = withoutInputs,
-      clientInfo,
-      requests = {},
-      apps = false,
-      maxDroppedBytes,
-    } = this.options;
+    const { resolve = withoutInputs } = this.options;
     const opened = openServer({
       // Asynchronous, so that the slot is in place when inputs are requested.
       server: Promise.resolve().then(() => resolve(name, config)),
@@ -248,31 +246,35 @@ export class ServerPool {
       nowMs: this.#now(),
       timeoutMs: this.timeoutMs(),
       isWanted: () => !slot.retired,
-      connect: ({ config: own, secrets }, knownProtocol) => {
-        slot.authorization = this.#authorizations.of(name, own);
-        slot.connection = new Connection({
-          name,
-          config: own,
-          secrets,
-          clientInfo,
-          log: this.logOf(name),
-          requests,
-          apps,
-          knownProtocol,
-          authorization: slot.authorization,
-          guard: this.#guard,
-          maxDroppedBytes,
-          chats: () => this.chats.at(name),
-          onChange: (what) => this.#changed(name, slot as Slot, what),
-          onUpdated: (uri) => this.#watches.notify(name, uri),
-        });
-        return slot.connection;
-      },
+      connect: (server, known) => this.#connect(slot, server, known),
     });
     return Object.assign(slot, { opened });
   }
 
-  #ready(name: string, slot: Slot): void {
+  #connect(slot: OpeningSlot, server: ResolvedServer, knownProtocol: KnownProtocol | undefined): Connection {
+    const { name } = slot;
+    const { clientInfo, requests = {}, apps = false, maxDroppedBytes } = this.options;
+    slot.authorization = this.#authorizations.of(name, server.config);
+    slot.connection = new Connection({
+      ...server,
+      name,
+      clientInfo,
+      log: this.logOf(name),
+      requests,
+      apps,
+      knownProtocol,
+      authorization: slot.authorization,
+      guard: this.#guard,
+      maxDroppedBytes,
+      chats: () => this.chats.at(name),
+      onChange: (what) => this.#changed(slot, what),
+      onUpdated: (uri) => this.#watches.notify(name, uri),
+    });
+    return slot.connection;
+  }
+
+  #ready(slot: Slot): void {
+    const { name } = slot;
     slot.isOpen = true;
     slot.openedAtMs = this.#now();
     for (const uri of this.#watches.urisOf(name)) {
@@ -283,7 +285,8 @@ export class ServerPool {
     this.#notify(name, 'state');
   }
 
-  #failed(name: string, slot: Slot, reason: string): void {
+  #failed(slot: OpeningSlot, reason: string): void {
+    const { name } = slot;
     if (this.#slots.get(name) !== slot) return;
     const nowMs = this.#now();
     // The time of a failed start does not count as uptime.
@@ -295,16 +298,17 @@ export class ServerPool {
   }
 
   /** A server that closed unexpectedly has failed. */
-  #changed(name: string, slot: Slot, what: ServerChange): void {
-    const { connection } = slot;
+  #changed(slot: OpeningSlot, what: ServerChange): void {
+    const { name, connection } = slot;
     if (what !== 'state') this.#notify(name, what);
     else if (connection?.state.kind === 'closed' && isDead(slot) && !slot.retired) {
-      this.#crashed(name, slot, connection.state.reason);
+      this.#crashed(slot, connection.state.reason);
     }
   }
 
-  #crashed(name: string, slot: Slot, reason: string): void {
-    this.#failed(name, slot, `Server ${name}: ${reason}`);
+  #crashed(slot: OpeningSlot, reason: string): void {
+    const { name } = slot;
+    this.#failed(slot, `Server ${name}: ${reason}`);
     if (this.#watches.urisOf(name).length === 0 || this.#disposed) return;
     // Subscribed resources continue after a restart.
     const waitMs = Math.max(this.#backoffOf(name).retryAtMs - this.#now(), MIN_RESTART_MS);
@@ -335,7 +339,11 @@ export class ServerPool {
   }
 
   /** Closes a server, unless its slot was replaced. Resolves when its process is gone. */
-  #retire(name: string, reason: string, expected = this.#slots.get(name)): Promise<void> {
+  #retire(
+    name: string,
+    reason: string,
+    expected: OpeningSlot | undefined = this.#slots.get(name),
+  ): Promise<void> {
     const slot = this.#slots.get(name);
     if (slot === undefined || slot !== expected) return Promise.resolve();
     this.#slots.delete(name);
@@ -350,7 +358,7 @@ export class ServerPool {
 }
 
 /** A server that is still opening may try another protocol. */
-function isDead(slot: Slot): boolean {
+function isDead(slot: OpeningSlot): boolean {
   return slot.isOpen && slot.connection?.state.kind === 'closed';
 }
 
