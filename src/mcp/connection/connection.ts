@@ -2,9 +2,6 @@ import {
   type Client,
   type Implementation,
   LOG_LEVEL_META_KEY,
-  SdkError,
-  SdkErrorCode,
-  SdkHttpError,
   type StandardSchemaV1,
   type VersionNegotiationOptions,
 } from '@modelcontextprotocol/client';
@@ -19,50 +16,48 @@ import type { ServerConfig } from '../config/types.ts';
 
 import { pickIcon } from '../lists/icons.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
-import { withSpills } from '../spill/calls.ts';
 import type { SpillTable } from '../spill/table.ts';
-import { createClient, rawResult } from './clientSetup.ts';
-import { Asking } from './clocks.ts';
-import { explainFailure, explainSilence, isBroken, oneLine } from './failure.ts';
-import type { Verdict } from './knownProtocols.ts';
+import { type Ticket, withTicket } from '../spill/tickets.ts';
+import { createClient } from './clientSetup.ts';
+import { explainFailure, explainTimeout, isBroken, oneLine, ProtocolMismatch } from './failure.ts';
+import type { KnownProtocol } from './knownProtocols.ts';
 import type { ProcessGuard } from './processGuard.ts';
+import { RequestTimers } from './requestTimers.ts';
 import { createMask, LogLimit, StderrTail } from './stderr.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { type Channel, createChannel } from './transport.ts';
 
 export interface ConnectionOptions {
   readonly name: string;
-  /** With all inputs filled in. */
+  /** With all inputs resolved. */
   readonly config: ServerConfig;
-  /** What must not be told to anybody. */
-  readonly secrets?: readonly string[] | undefined;
+  /** Values to mask in messages and logs. */
+  readonly secrets: readonly string[];
   readonly clientInfo: Implementation;
   readonly log: Log;
-  readonly requests?: ServerRequests | undefined;
-  /** The chats whose calls are under way, the latest first. */
-  readonly chats?: (() => readonly string[]) | undefined;
-  readonly apps?: boolean | undefined;
-  readonly verdict?: Verdict | undefined;
-  readonly authorization?: RemoteAuthorization | undefined;
-  readonly guard?: ProcessGuard | undefined;
-  readonly maxDroppedBytes?: number | undefined;
-  readonly onChange?: ((what: ServerChange) => void) | undefined;
-  readonly onUpdated?: ((uri: string) => void) | undefined;
+  readonly requests: ServerRequests;
+  /** The chats with pending calls, the latest first. */
+  readonly chats: () => readonly string[];
+  readonly apps: boolean;
+  readonly knownProtocol: KnownProtocol | undefined;
+  readonly authorization: RemoteAuthorization | undefined;
+  readonly guard: ProcessGuard;
+  readonly maxDroppedBytes: number | undefined;
+  readonly onChange: (what: ServerChange) => void;
+  readonly onUpdated: (uri: string) => void;
 }
 
-export interface OpenOptions {
-  readonly timeoutMs: number;
-  readonly isPatient?: boolean;
-}
-
-export interface RequestOptions {
-  /** How long the server may be silent; progress, and each piece of a long answer, start the time anew. */
-  readonly timeoutMs: number;
+export interface CallContext {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
-  /** Where the long strings of the answer go. The caller disposes it, whatever becomes of the request. */
+  /** Receives the long strings of the result, which otherwise stay in it. The caller disposes it. */
   readonly spills?: SpillTable | undefined;
-  /** For this request alone, where it is one of HTTP. */
+}
+
+export interface RequestOptions extends CallContext {
+  /** The longest time without a sign of life. Progress and each piece of a long response restart it. */
+  readonly timeoutMs: number;
+  /** Extra headers of this request, over HTTP. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -71,24 +66,22 @@ export type ConnectionState =
   | { readonly kind: 'ready'; readonly about: ServerAbout }
   | { readonly kind: 'closed'; readonly reason: string };
 
-/** However often progress is reported, a request ends after this time. */
+/** The limit for a request that reports progress. */
 const MAX_REQUEST_MS = 60 * 60 * 1000;
-/** How long a closing server is waited for: for its last words, and for its goodbye. */
+/** Time to wait for the stderr of an exiting server, and for the end of a session. */
 const GRACE_MS = 1000;
-const MAX_TIMER_MS = 2 ** 31 - 1;
-/**
- * A process that does not know the question of the newer revision may say nothing at all. It may also be slow to
- * start; then it finds the old greeting behind the new one.
- */
+/** The longest time that timers support. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+/** A process that does not know `server/discover` may ignore it, so `initialize` follows after this time. */
 const MAX_PROBE_MS = 2000;
 const STDERR_LINES_IN_REASON = 5;
 
-/** A schema that lets everything through as it is. */
+/** Accepts any value unchanged. */
 const ANYTHING: StandardSchemaV1<unknown, unknown> = {
   '~standard': { version: 1, vendor: 'filechat', validate: (value) => ({ value }) },
 };
 
-/** One life of one server: it is opened once, and once closed it stays closed. */
+/** One connection to a server. It is opened once, and stays closed once closed. */
 export class Connection {
   readonly subscriptions: Subscriptions;
   readonly #options: ConnectionOptions;
@@ -96,12 +89,12 @@ export class Connection {
   readonly #client: Client;
   readonly #stderr: StderrTail | undefined;
   readonly #mask: (text: string) => string;
-  /** Aborted when the connection is lost, so that no request waits for an answer that cannot come. */
+  /** Aborted when the connection is lost, so that no request waits for a response. */
   readonly #lost = new AbortController();
-  readonly #asking = new Asking();
+  readonly #timers = new RequestTimers();
   readonly #logLimit = new LogLimit();
   readonly #elicitationsDone = new Map<string, () => void>();
-  #endedItself = false;
+  #closedByServer = false;
   #logLevel: LogLevel = 'info';
   #state: ConnectionState = { kind: 'opening' };
   #closing: Promise<void> | undefined;
@@ -121,12 +114,12 @@ export class Connection {
     this.#client = this.#createClient();
     this.subscriptions = new Subscriptions(this.#client, {
       onError: (error) => this.#log('info', String(error)),
-      onMissed: (uri) => options.onUpdated?.(uri),
+      onGap: options.onUpdated,
     });
-    this.#client.onerror = (error) => this.#hear('warn', oneLine(error.message));
-    // The SDK itself rejects what is under way, and it may know a better reason than this one.
+    this.#client.onerror = (error) => this.#logLimited('warn', oneLine(error.message));
+    // The SDK rejects the pending requests, possibly with a better reason.
     this.#client.onclose = () => {
-      this.#endedItself = this.#state.kind !== 'closed';
+      this.#closedByServer = this.#state.kind !== 'closed';
       this.#setClosed(config.kind === 'stdio' ? this.#explainExit() : 'its connection was closed');
     };
   }
@@ -143,35 +136,33 @@ export class Connection {
     return offersOf(this.#client);
   }
 
-  /** Whether calls repeat some of their arguments as headers. */
+  /** True when calls send some of their arguments as headers, too. */
   get mirrorsHeaders(): boolean {
     return this.era === 'modern' && this.#options.config.kind !== 'stdio';
   }
 
-  /** It was slow, was greeted in the old way for that, and said later that it knows the new one. */
+  /** The server was slow to start, got the older handshake, and then reported that it supports the newer one. */
   get isSlowModern(): boolean {
-    return this.#channel.lateAnswer?.() === 'yes';
+    return this.#channel.lateAnswer?.() === 'supported';
   }
 
   /**
-   * Starts or reaches the server. Rejects with what failed and what to do; then close() still has to be called.
-   * With patience, the question about the revision is waited for as long as the server may take at all.
+   * Starts or reaches the server. If this rejects, close() still has to be called. `isPatient` extends the timeout of
+   * the protocol probe to `timeoutMs`.
    */
-  async open({ timeoutMs, isPatient = false }: OpenOptions): Promise<void> {
+  async open({ timeoutMs, isPatient }: { timeoutMs: number; isPatient: boolean }): Promise<void> {
     const timer = startTimer(timeoutMs);
     const signal = AbortSignal.any([timer.signal, this.#lost.signal]);
     this.#client.setVersionNegotiation(this.#negotiation(timeoutMs, isPatient));
     try {
-      // The SDK minds the signal only once its transport has started, which with events can take for ever.
-      await this.#asking.during([timer], undefined, () =>
+      // The SDK ignores the signal until its transport has started, which can hang with SSE.
+      await this.#timers.run([timer], undefined, () =>
         unlessAborted(
           this.#client.connect(this.#channel.transport, { timeout: MAX_TIMER_MS, signal }),
           signal,
         ),
       );
-      if (this.#state.kind === 'closed') {
-        throw new Error('It answered and ended in one breath.');
-      }
+      if (this.#state.kind === 'closed') throw new Error('it exited right after connecting');
       const about = aboutServer(this.#client);
       this.#state = { kind: 'ready', about };
       this.#log('info', `connected: ${about.name} ${about.version}, protocol ${about.protocol}`);
@@ -180,17 +171,17 @@ export class Connection {
       const { name, config } = this.#options;
       const verb = config.kind === 'stdio' ? 'started' : 'reached';
       const reason = timer.signal.aborted
-        ? this.#withLastWords(explainSilence(timeoutMs))
+        ? this.#withStderr(explainTimeout(timeoutMs))
         : await this.#explain(error, timeoutMs);
       const message = `Server ${name} could not be ${verb}: ${reason.replace(/\.$/, '')}.`;
-      const cause = timer.signal.aborted ? error : this.#wrongGreeting(error);
+      const cause = timer.signal.aborted ? error : this.#findMismatch(error);
       throw new Error(this.#mask(message), { cause });
     }
   }
 
   /**
-   * Sends one request, once, and resolves to its result as it came: nothing in it is checked, so that one bad
-   * block does not lose the others. On abort the server is told, and the promise rejects with the signal's reason.
+   * Sends one request, once, and resolves to its unvalidated result, so that one invalid block does not lose the others.
+   * On abort it notifies the server and rejects with the signal's reason.
    */
   async request(
     method: string,
@@ -200,18 +191,16 @@ export class Connection {
     signal?.throwIfAborted();
     const limit = startTimer(Math.max(MAX_REQUEST_MS, timeoutMs), { keepsTime: true });
     const silence = startTimer(timeoutMs);
-    if (spills !== undefined) {
-      spills.onArrival = silence.restart;
-      spills.onBytes = (bytes) => {
-        silence.restart();
-        onProgress?.({ bytes });
-      };
-    }
+    const onArrival = (bytes?: number) => {
+      silence.restart();
+      if (bytes !== undefined) onProgress?.({ bytes });
+    };
+    const ticket: Ticket = spills === undefined ? {} : { spills, onArrival };
     const signals = [this.#lost.signal, limit.signal, silence.signal, ...(signal ? [signal] : [])];
-    const sent = withSpills(this.#withLogLevel(params), spills);
+    const sent = withTicket(this.#withLogLevel(params), ticket);
     const send = () =>
       this.#client.request({ method, params: sent }, ANYTHING, {
-        // The SDK does not see the pieces of a long answer, so the time is kept here.
+        // The SDK does not see the pieces of a long response, so the timers are ours.
         timeout: MAX_TIMER_MS,
         onprogress: ({ message, progress, total }) => {
           silence.restart();
@@ -225,7 +214,8 @@ export class Connection {
         ...(headers === undefined ? {} : { headers: { ...headers } }),
       });
     try {
-      return rawResult(await this.#asking.during([limit, silence], signal, send));
+      const result = await this.#timers.run([limit, silence], signal, send);
+      return 'result' in ticket ? ticket.result : result;
     } catch (error) {
       signal?.throwIfAborted();
       const reason = limit.signal.aborted
@@ -235,16 +225,16 @@ export class Connection {
     }
   }
 
-  /** Waits for a person, and lets no time pass for the requests under way. */
-  whileAsking<T>(work: Promise<T>): Promise<T> {
-    return this.#asking.whileAsking(work);
+  /** Pauses the timers of pending requests while the user answers a prompt. */
+  pauseTimersWhile<T>(prompt: Promise<T>): Promise<T> {
+    return this.#timers.pauseWhile(prompt);
   }
 
-  /** Resolves when the server says that what the user did elsewhere is done, or will say nothing more. */
+  /** Resolves when the server reports that a URL elicitation is complete. */
   async elicitationDone(id: string, signal: AbortSignal): Promise<void> {
-    const told = new Promise<void>((resolve) => this.#elicitationsDone.set(id, resolve));
+    const completed = new Promise<void>((resolve) => this.#elicitationsDone.set(id, resolve));
     try {
-      await unlessAborted(told, AbortSignal.any([signal, this.#lost.signal]));
+      await unlessAborted(completed, AbortSignal.any([signal, this.#lost.signal]));
     } finally {
       this.#elicitationsDone.delete(id);
     }
@@ -252,53 +242,55 @@ export class Connection {
 
   async setLogLevel(level: LogLevel, options: RequestOptions): Promise<void> {
     this.#logLevel = level;
-    // The newer revision says it with every request.
+    // In the newer revision every request carries the level.
     if (this.era === 'legacy') await this.request('logging/setLevel', { level }, options);
   }
 
-  /** Servers of the newer revision ask for roots when they need them. */
+  /** Servers of the newer revision request roots when they need them. */
   async rootsChanged(): Promise<void> {
-    if (this.era === 'legacy' && this.#options.requests?.roots) await this.#client.sendRootsListChanged();
+    if (this.era === 'legacy' && this.#options.requests.roots) await this.#client.sendRootsListChanged();
   }
 
-  /** Ends the server. Resolves when its process is gone. */
+  /** Resolves when the server process is gone. */
   close(reason = 'it was closed'): Promise<void> {
     this.#setClosed(reason);
     this.#lost.abort(new Error(reason));
-    this.#asking.giveUp(new Error(reason));
+    this.#timers.cancelPrompts(new Error(reason));
     this.#closing ??= this.#shutDown();
     return this.#closing;
   }
 
   #createClient(): Client {
-    const { clientInfo, requests = {}, apps = false, name, chats } = this.#options;
+    const { clientInfo, requests, apps, name, chats, onChange, onUpdated } = this.#options;
     return createClient({
       clientInfo,
       requests,
       apps,
-      askedBy: () => ({ server: name, chats: chats?.() ?? [] }),
-      asking: this.#asking,
-      onLog: (level, message) => this.#hear(LEVELS.get(level) ?? 'info', oneLine(message)),
-      onChange: (what) => this.#options.onChange?.(what),
-      onUpdated: (uri) => this.#options.onUpdated?.(uri),
+      askedBy: () => ({ server: name, chats: chats() }),
+      timers: this.#timers,
+      onLog: (level, message) => this.#logLimited(LEVELS.get(level) ?? 'info', oneLine(message)),
+      onChange,
+      onUpdated,
       onElicitationDone: (id) => this.#elicitationsDone.get(id)?.(),
     });
   }
 
-  /** The time for an answer over HTTP is kept here, because a sign-in may come before it. */
+  /** Over HTTP the probe has no timeout of its own, because a sign-in may precede the response. */
   #negotiation(timeoutMs: number, isPatient: boolean): VersionNegotiationOptions {
-    const { verdict, config } = this.#options;
-    if (verdict !== undefined) return { mode: 'legacy' };
+    const { knownProtocol, config } = this.#options;
+    if (knownProtocol !== undefined) return { mode: 'legacy' };
     const isShort = config.kind === 'stdio' && !isPatient;
     const probeMs = isShort ? Math.min(MAX_PROBE_MS, timeoutMs / 2) : MAX_TIMER_MS;
     return { mode: 'auto', probe: { timeoutMs: probeMs } };
   }
 
-  /** A process that was too slow for the question about its revision could not say yet how it wants to be greeted. */
-  #wrongGreeting(error: unknown): unknown {
+  /** A process that was slow to start may have been sent `initialize` before it could answer the probe. */
+  #findMismatch(error: unknown): unknown {
     const late = this.#channel.lateAnswer?.();
-    if (late === 'yes') return new WrongGreeting('new', { cause: error });
-    return late === 'nothing' && this.#endedItself ? new WrongGreeting('old', { cause: error }) : error;
+    if (late === 'supported') return new ProtocolMismatch('modern', { cause: error });
+    return late === 'pending' && this.#closedByServer
+      ? new ProtocolMismatch('legacy', { cause: error })
+      : error;
   }
 
   #withLogLevel(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -308,11 +300,10 @@ export class Connection {
   }
 
   #setClosed(reason: string): void {
-    if (this.#state.kind !== 'closed') {
-      this.#state = { kind: 'closed', reason };
-      this.#log('info', `closed: ${reason}`);
-      this.#options.onChange?.('state');
-    }
+    if (this.#state.kind === 'closed') return;
+    this.#state = { kind: 'closed', reason };
+    this.#log('info', `closed: ${reason}`);
+    this.#options.onChange('state');
   }
 
   async #shutDown(): Promise<void> {
@@ -323,25 +314,23 @@ export class Connection {
       this.#log('info', oneLine(`the session could not be ended: ${String(error)}`));
     }
     await this.#client.close();
-    // While the revision is being found out, the client does not have its transport yet.
+    // The client does not own the transport until the protocol is negotiated.
     await this.#channel.transport.close();
   }
 
   async #explain(error: unknown, timeoutMs: number): Promise<string> {
-    if (this.#state.kind === 'closed' && this.#lost.signal.aborted && !this.#endedItself) {
+    if (this.#state.kind === 'closed' && this.#lost.signal.aborted && !this.#closedByServer) {
       return this.#state.reason;
     }
-    // What the abort of a lost connection says is only that.
+    // The abort error of a lost connection has no details.
     const reason = this.#lost.signal.aborted
       ? undefined
       : explainFailure(error, this.#options.config, timeoutMs);
     if (reason === undefined && this.#state.kind === 'closed') {
       await atMost(GRACE_MS, this.#stderr?.ended);
-      return this.#withLastWords(this.#state.reason);
+      return this.#withStderr(this.#state.reason);
     }
-    if (isBroken(error)) {
-      void this.close(reason);
-    }
+    if (isBroken(error)) void this.close(reason);
     return reason ?? oneLine(messageOf(error));
   }
 
@@ -351,22 +340,19 @@ export class Connection {
     return signal ? `its process was ended by ${signal}` : 'its process ended';
   }
 
-  /** The reason, and what the process had to say about it. */
-  #withLastWords(reason: string): string {
-    if (this.#stderr === undefined) {
-      return reason;
-    }
+  #withStderr(reason: string): string {
+    if (this.#stderr === undefined) return reason;
     const lines = this.#stderr.lastLines(STDERR_LINES_IN_REASON);
     return lines.length === 0
-      ? `${reason}. It wrote nothing to stderr; try its command in a terminal`
-      : oneLine(`${reason}. Its last words: ${this.#mask(lines.join(' | '))}`);
+      ? `${reason}. It wrote nothing to stderr; run its command in a terminal`
+      : oneLine(`${reason}. Last lines of stderr: ${this.#mask(lines.join(' | '))}`);
   }
 
-  /** A server that talks without an end must not fill the log. */
-  #hear(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
-    const verdict = this.#logLimit.take(performance.now());
-    if (verdict === 'log') this.#log(level, message);
-    else if (verdict === 'last') this.#log('warn', '… (too much to log; the rest is dropped for a while)');
+  /** Limits the lines of a server that logs without end. */
+  #logLimited(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
+    const decision = this.#logLimit.take(performance.now());
+    if (decision === 'log') this.#log(level, message);
+    else if (decision === 'last') this.#log('warn', '… (too much to log; the rest is dropped for a while)');
   }
 
   #log(level: 'debug' | 'info' | 'warn' | 'error', message: string): void {
@@ -374,7 +360,7 @@ export class Connection {
   }
 }
 
-/** How the protocol's levels are called in a log. */
+/** The protocol's log levels as ours. */
 const LEVELS: ReadonlyMap<string, 'debug' | 'info' | 'warn' | 'error'> = new Map([
   ['debug', 'debug'],
   ['warning', 'warn'],
@@ -384,34 +370,6 @@ const LEVELS: ReadonlyMap<string, 'debug' | 'info' | 'warn' | 'error'> = new Map
   ['emergency', 'error'],
 ]);
 
-/** A server that was slow to start could not be opened because it wants another greeting alone. */
-export class WrongGreeting extends Error {
-  readonly wants: 'new' | 'old';
-
-  constructor(wants: 'new' | 'old', options: ErrorOptions) {
-    super('It was greeted before it could say how.', options);
-    this.wants = wants;
-  }
-}
-
-/** Whether a server gave up because it was asked in a way that it does not know. */
-export function wantsOldGreeting(error: unknown, { kind }: ServerConfig): boolean {
-  if (error instanceof WrongGreeting) return error.wants === 'old';
-  const isProbe = error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
-  return isProbe && (kind === 'stdio' || error instanceof SdkHttpError);
-}
-
-/** Whether a server has said no, or has gone, and has not only been silent. */
-export function hasAnswered(error: unknown): boolean {
-  return !(error instanceof DOMException && error.name === 'AbortError');
-}
-
-/** Whether an address may answer only the older way of HTTP. */
-export function mayBeSse(error: unknown): boolean {
-  return error instanceof SdkHttpError && [400, 404, 405].includes(error.status);
-}
-
-/** What a server that was greeted says about itself. */
 function aboutServer(client: Client): ServerAbout {
   const { name, version, title, icons } = client.getServerVersion() ?? { name: '', version: '' };
   const instructions = client.getInstructions();

@@ -1,38 +1,36 @@
 /**
- * What was found out about a server, so that the next connection costs one round trip: that it speaks only the
- * revisions before 2026-07-28, and whether its address answers only the older way of HTTP. A server of the newer
- * revision needs no verdict, because asking it is the round trip.
+ * The result of a protocol negotiation, kept so that the next connection takes one round trip. Only servers older than
+ * 2026-07-28 need one: for newer servers, the probe is that round trip.
  */
-export interface Verdict {
+export interface KnownProtocol {
   readonly era: 'legacy';
   readonly sse: boolean;
   readonly atMs: number;
 }
 
-/** Keeps verdicts by the server's fingerprint. */
-export interface VerdictStore {
-  read(fingerprint: string): Verdict | undefined;
-  write(fingerprint: string, verdict: Verdict | undefined): void;
+/** Known protocols by the fingerprint of the server. */
+export interface KnownProtocols {
+  read(fingerprint: string): KnownProtocol | undefined;
+  write(fingerprint: string, known: KnownProtocol | undefined): void;
 }
 
-/** A server that was updated would be asked in the old way for ever. */
+/** After this time the server is probed again, because it may have been updated. */
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 
-export function freshVerdict(verdict: Verdict | undefined, nowMs: number): Verdict | undefined {
-  const ageMs = verdict === undefined ? Number.NaN : nowMs - verdict.atMs;
-  return ageMs >= 0 && ageMs < MAX_AGE_MS ? verdict : undefined;
+export function unlessExpired(known: KnownProtocol | undefined, nowMs: number): KnownProtocol | undefined {
+  const ageMs = known === undefined ? Number.NaN : nowMs - known.atMs;
+  return ageMs >= 0 && ageMs < MAX_AGE_MS ? known : undefined;
 }
 
-/** Forgets with the process. */
-export class MemoryVerdicts implements VerdictStore {
-  readonly #verdicts = new Map<string, Verdict>();
+export class InMemoryProtocols implements KnownProtocols {
+  readonly #known = new Map<string, KnownProtocol>();
 
-  read(fingerprint: string): Verdict | undefined {
-    return this.#verdicts.get(fingerprint);
+  read(fingerprint: string): KnownProtocol | undefined {
+    return this.#known.get(fingerprint);
   }
 
-  write(fingerprint: string, verdict: Verdict | undefined): void {
-    if (verdict === undefined) this.#verdicts.delete(fingerprint);
-    else this.#verdicts.set(fingerprint, verdict);
+  write(fingerprint: string, known: KnownProtocol | undefined): void {
+    if (known === undefined) this.#known.delete(fingerprint);
+    else this.#known.set(fingerprint, known);
   }
 }

@@ -2,12 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { atMost } from '../../base/async.ts';
 
-const PATIENCE_MS = 1000;
+const GRACE_MS = 1000;
 
-/**
- * Keeps a list of process groups, in the words of any POSIX shell, until its input ends: then the host is gone,
- * however it went, and what is left on the list is ended, first gently.
- */
+/** Keeps a list of process groups until its input ends, which means that the host is gone. Then it ends those groups. */
 const SCRIPT = `trap '' HUP INT TERM
 all=' '
 while read -r sign group; do
@@ -22,8 +19,8 @@ sleep 2
 for group in $all; do kill -KILL -$group 2>/dev/null; done`;
 
 /**
- * Sees to it that no server outlives a host that was killed: most end when their input ends, but not all. One small
- * shell for all servers, started with the first. Windows has no groups, and there a server is on its own.
+ * Ends the servers of a host that was killed: most exit when their input ends, but not all. One shell, started with the
+ * first server, guards all of them. Windows has no process groups, so servers are not guarded there.
  */
 export class ProcessGuard {
   #shell: ChildProcess | undefined;
@@ -31,14 +28,14 @@ export class ProcessGuard {
   add(group: number): void {
     if (process.platform === 'win32') return;
     this.#shell ??= start();
-    this.#tell(`+ ${group}`);
+    this.#send(`+ ${group}`);
   }
 
   remove(group: number): void {
-    this.#tell(`- ${group}`);
+    this.#send(`- ${group}`);
   }
 
-  /** Resolves when it is gone; with nothing left on its list it goes at once. */
+  /** Resolves when the shell has exited. */
   async dispose(): Promise<void> {
     const shell = this.#shell;
     this.#shell = undefined;
@@ -46,18 +43,18 @@ export class ProcessGuard {
     const gone = once(shell, 'exit');
     shell.ref();
     shell.stdin?.end();
-    await atMost(PATIENCE_MS, gone);
+    await atMost(GRACE_MS, gone);
   }
 
-  #tell(line: string): void {
+  #send(line: string): void {
     this.#shell?.stdin?.write(`${line}\n`);
   }
 }
 
 function start(): ChildProcess {
-  // A group of its own, so that what ends the host's group does not end it.
+  // Detached, so that a signal to the host's process group does not reach it.
   const shell = spawn('/bin/sh', ['-c', SCRIPT], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
-  // Without it everything works as long as the host is not killed.
+  // Without the shell everything works unless the host is killed.
   shell.on('error', () => {});
   shell.stdin.on('error', () => {});
   shell.unref();

@@ -1,8 +1,8 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { networkCode } from './failure.ts';
 
-/** What only asks, or changes the same however often it is said. A call of a tool is none of them. */
-const REPEATABLE: ReadonlySet<unknown> = new Set([
+/** Idempotent methods. `tools/call` must never be here. */
+const IDEMPOTENT: ReadonlySet<unknown> = new Set([
   'server/discover',
   'initialize',
   'notifications/initialized',
@@ -19,21 +19,21 @@ const REPEATABLE: ReadonlySet<unknown> = new Set([
   'completion/complete',
   'tasks/get',
 ]);
-const BROKEN_OFF: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
-/** No question is longer, and a call may be very long. */
+const CONNECTION_LOST: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+/** Longer bodies are calls, and are not parsed. */
 const MAX_BODY_CHARS = 64 * 1024;
 
 /**
- * A `fetch` that says once again what broke off before anything of an answer came, where that can do no harm: a
- * server that is busy may close an idle connection at the very moment at which it is used again.
+ * A `fetch` that retries idempotent requests once if the connection is lost before a response: a busy server may close
+ * an idle connection just when it is used again.
  */
-export function createCarefulFetch(send: FetchLike): FetchLike {
+export function createRetryingFetch(send: FetchLike): FetchLike {
   return async (url, init) => {
     try {
       return await send(url, init);
     } catch (error) {
-      if (!BROKEN_OFF.has(networkCode(error)) || !isRepeatable(init)) throw error;
-      // Other idle connections may have been closed with this one, which shows by then.
+      if (!CONNECTION_LOST.has(networkCode(error)) || !isIdempotent(init)) throw error;
+      // Lets the pool notice other connections that were closed with this one.
       await new Promise(setImmediate);
       return await send(url, init).catch((second: unknown) => {
         throw init?.signal?.aborted ? second : error;
@@ -42,11 +42,11 @@ export function createCarefulFetch(send: FetchLike): FetchLike {
   };
 }
 
-function isRepeatable({ method = 'GET', body }: RequestInit = {}): boolean {
+function isIdempotent({ method = 'GET', body }: RequestInit = {}): boolean {
   if (method === 'GET') return true;
   if (method !== 'POST' || typeof body !== 'string' || body.length > MAX_BODY_CHARS) return false;
   try {
-    return REPEATABLE.has((JSON.parse(body) as { readonly method?: unknown } | null)?.method);
+    return IDEMPOTENT.has((JSON.parse(body) as { readonly method?: unknown } | null)?.method);
   } catch {
     return false;
   }

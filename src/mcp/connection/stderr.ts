@@ -4,13 +4,13 @@ import { stripVTControlCharacters } from 'node:util';
 import { field } from '../../base/json.ts';
 import type { ServerConfig } from '../config/types.ts';
 
-/** What is kept of a server's stderr, for the message that says why it ended. */
+/** Kept to explain why a server exited. */
 const MAX_KEPT_BYTES = 64 * 1024;
-/** What is logged of one connection's stderr, so that a flood cannot fill the log. */
+/** The limit of logged stderr for one connection. */
 const MAX_LOGGED_CHARS = 1024 * 1024;
 const MAX_LINE_CHARS = 2000;
 
-/** Reads a stream to its end, always, and keeps only its last bytes. */
+/** Logs a stream, keeps its last bytes, and always reads to the end. */
 export class StderrTail {
   readonly #chunks: Buffer[] = [];
   readonly #logLine: (line: string) => void;
@@ -18,7 +18,6 @@ export class StderrTail {
   #keptBytes = 0;
   #line = '';
   #loggedChars = 0;
-  /** Resolves when nothing more will come. */
   readonly ended: Promise<void>;
 
   constructor(stream: Readable, logLine: (line: string) => void) {
@@ -29,7 +28,7 @@ export class StderrTail {
     });
   }
 
-  /** The last lines that say something, oldest first. */
+  /** The last lines that are not blank, oldest first. */
   lastLines(count: number): string[] {
     const text = Buffer.concat(this.#chunks).toString('utf8');
     const lines = stripVTControlCharacters(text)
@@ -49,9 +48,7 @@ export class StderrTail {
   }
 
   #log(chunk: Buffer): void {
-    if (this.#loggedChars > MAX_LOGGED_CHARS) {
-      return;
-    }
+    if (this.#loggedChars > MAX_LOGGED_CHARS) return;
     const lines = (this.#line + this.#decoder.write(chunk)).split(/\r?\n/);
     this.#line = (lines.pop() ?? '').slice(-MAX_LINE_CHARS);
     for (const line of lines) {
@@ -71,12 +68,12 @@ function cutLine(line: string): string {
 const MAX_LINES = 1000;
 const WINDOW_MS = 60_000;
 
-/** How much of what a server says is logged: a thousand lines a minute, so that a flood cannot fill the log. */
+/** Limits the log of a server to a thousand lines a minute. */
 export class LogLimit {
   #startedAtMs = Number.NEGATIVE_INFINITY;
   #lines = 0;
 
-  /** Whether a line is logged; `last` says that the following ones are not, for a while. */
+  /** `last` for the first line of a minute that is dropped. */
   take(nowMs: number): 'log' | 'last' | 'drop' {
     if (nowMs - this.#startedAtMs >= WINDOW_MS) {
       this.#startedAtMs = nowMs;
@@ -89,14 +86,11 @@ export class LogLimit {
 }
 
 export const MASK = '•••';
-/** Shorter values are words such as `true` or `8080`, which would tear holes into every line. */
+/** Shorter values are ordinary words such as `true` or `8080`. */
 const MIN_SECRET_CHARS = 6;
 
-/**
- * What is a secret wherever it stands. Each begins where no such sign comes before it, so that a long run is
- * looked at once.
- */
-const LIKE_A_SECRET = new RegExp(
+/** Known formats of secrets. Each lookbehind ensures linear time on long runs of word characters. */
+const SECRET_FORMATS = new RegExp(
   [
     String.raw`(?<=\b(?:Bearer|Basic)[ \t]{1,4})[\w.~+/=-]{6,}`,
     String.raw`(?<![\w-])(?:sk|pk|rk)[-_][\w-]{16,}`,
@@ -109,16 +103,16 @@ const LIKE_A_SECRET = new RegExp(
   'gi',
 );
 
-/** Makes a function that hides a server's secrets in text about it, such as a line of its log. */
+/** Creates a function that masks a server's secrets in messages and logs. */
 export function createMask(config: ServerConfig, extra: readonly string[] = []): (text: string) => string {
-  const secrets = [...configuredSecrets(config), ...extra].flatMap(writtenForms);
+  const secrets = [...configuredSecrets(config), ...extra].flatMap(encodedForms);
   const known = [...new Set(secrets)]
     .filter((secret) => secret.length >= MIN_SECRET_CHARS)
-    // The longest first: a secret may be the beginning of another.
+    // The longest first, because a secret may be a prefix of another.
     .toSorted((a, b) => b.length - a.length)
     .map((secret) => secret.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
   const pattern = known.length > 0 ? new RegExp(known.join('|'), 'g') : undefined;
-  return (text) => (pattern ? text.replace(pattern, MASK) : text).replace(LIKE_A_SECRET, MASK);
+  return (text) => (pattern ? text.replace(pattern, MASK) : text).replace(SECRET_FORMATS, MASK);
 }
 
 function configuredSecrets(config: ServerConfig): readonly string[] {
@@ -128,7 +122,7 @@ function configuredSecrets(config: ServerConfig): readonly string[] {
   return [...Object.values(config.headers).flatMap(headerSecrets), ...urlSecrets(config.url), ...named];
 }
 
-/** `Bearer abc` is a secret, and so is `abc` alone. */
+/** Both `Bearer abc` and `abc`. */
 function headerSecrets(value: string): readonly string[] {
   const [, credentials] = /^\s*[A-Za-z]+\s+(\S+)\s*$/.exec(value) ?? [];
   return credentials === undefined ? [value] : [value, credentials];
@@ -140,8 +134,8 @@ function urlSecrets(address: string): readonly string[] {
   return [username, password, ...searchParams.values()];
 }
 
-/** A secret as it is, and as it stands in an address or in JSON. */
-function writtenForms(secret: string): readonly string[] {
+/** As it is, in a URL, and in JSON. */
+function encodedForms(secret: string): readonly string[] {
   const trimmed = secret.trim();
   return [trimmed, encodeURIComponent(trimmed.toWellFormed()), JSON.stringify(trimmed).slice(1, -1)];
 }

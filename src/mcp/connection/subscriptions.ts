@@ -8,59 +8,58 @@ const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
 
 /**
- * What a server is to tell us by itself. Servers of the older revisions tell of changed lists unasked and of
- * resources one by one; those of the newer one want a request that stays open and names everything.
+ * Subscribes to changes of lists and resources. Older revisions report lists unasked and take one request per resource;
+ * the newer one takes a single request that stays open and lists everything.
  */
 export class Subscriptions {
   readonly #client: Client;
   readonly #onError: (error: unknown) => void;
-  /** Told of resources that may have changed unnoticed. */
-  readonly #onMissed: (uri: string) => void;
+  /** Called for resources that may have changed unnoticed. */
+  readonly #onGap: (uri: string) => void;
   readonly #uris = new Set<string>();
   #open: Opened | undefined;
   #closed = false;
-  #breaks = 0;
+  #failures = 0;
 
   constructor(
     client: Client,
-    { onError, onMissed }: { onError: (error: unknown) => void; onMissed: (uri: string) => void },
+    { onError, onGap }: { onError: (error: unknown) => void; onGap: (uri: string) => void },
   ) {
     this.#client = client;
     this.#onError = onError;
-    this.#onMissed = onMissed;
+    this.#onGap = onGap;
   }
 
-  /** Called when the connection is ready. */
   listen(): void {
     if (this.#client.getProtocolEra() === 'modern') this.#relisten();
   }
 
   add(uri: string): void {
     this.#uris.add(uri);
-    this.#tell('resources/subscribe', uri);
+    this.#update('resources/subscribe', uri);
   }
 
   remove(uri: string): void {
-    if (this.#uris.delete(uri)) this.#tell('resources/unsubscribe', uri);
+    if (this.#uris.delete(uri)) this.#update('resources/unsubscribe', uri);
   }
 
   close(): void {
     this.#closed = true;
   }
 
-  #tell(method: 'resources/subscribe' | 'resources/unsubscribe', uri: string): void {
+  #update(method: 'resources/subscribe' | 'resources/unsubscribe', uri: string): void {
     if (this.#client.getProtocolEra() === 'modern') this.#relisten();
     else this.#client.request({ method, params: { uri } }).catch(this.#onError);
   }
 
-  /** The old request is closed when the new one stands, so that nothing is missed in between. */
+  /** Opens the new request before it closes the old one, so that no change is missed. */
   #relisten(): void {
     const before = this.#open;
     const filter = this.#filter();
     const next = Object.keys(filter).length === 0 ? undefined : this.#client.listen(filter);
     const opened = Promise.resolve(next).catch((error: unknown) => {
       this.#onError(error);
-      this.#later(opened);
+      this.#retryLater(opened);
       return undefined;
     });
     this.#open = opened;
@@ -70,27 +69,26 @@ export class Subscriptions {
     }, this.#onError);
   }
 
-  /** A stream that broke off is opened again. */
+  /** Reopens a stream that the server closed. */
   async #follow(subscription: McpSubscription, opened: Opened): Promise<void> {
     const openedAtMs = performance.now();
     if ((await subscription.closed) !== 'remote') return;
-    if (performance.now() - openedAtMs > MAX_DELAY_MS) this.#breaks = 0;
-    this.#later(opened);
+    if (performance.now() - openedAtMs > MAX_DELAY_MS) this.#failures = 0;
+    this.#retryLater(opened);
   }
 
-  /** Tries again, later each time, unless another has taken its place. */
-  #later(opened: Opened): void {
+  /** Retries with a growing delay, unless the request was replaced. */
+  #retryLater(opened: Opened): void {
     if (this.#open !== opened || this.#closed) return;
     this.#open = undefined;
-    const delayMs = Math.min(FIRST_DELAY_MS * 2 ** this.#breaks, MAX_DELAY_MS);
-    this.#breaks += 1;
+    const delayMs = Math.min(FIRST_DELAY_MS * 2 ** this.#failures, MAX_DELAY_MS);
+    this.#failures += 1;
     const again = () => {
       if (this.#closed || this.#open !== undefined) return;
       this.#relisten();
-      // While nobody listened they may have changed.
-      for (const uri of this.#uris) this.#onMissed(uri);
+      for (const uri of this.#uris) this.#onGap(uri);
     };
-    // Nothing has to wait for this when the host ends.
+    // The retry must not keep the host alive.
     setTimeout(again, delayMs).unref();
   }
 
@@ -105,11 +103,11 @@ export class Subscriptions {
   }
 }
 
-/** Who wants to know when a resource changes, by server and address. */
+/** The listeners for changes of resources, by server and URI. */
 export class Watches {
   readonly #watched = new Map<string, Map<string, Set<() => void>>>();
 
-  /** `onFirst` and `onLast` are told when an address begins and ends to be of interest. */
+  /** Calls `first` with the first listener of a URI, `last` after its last one was disposed. */
   add(
     { server, uri }: ResourceName,
     listener: () => void,
@@ -129,11 +127,11 @@ export class Watches {
     };
   }
 
-  of(server: string): readonly string[] {
+  urisOf(server: string): readonly string[] {
     return [...(this.#watched.get(server)?.keys() ?? [])];
   }
 
-  tell(server: string, uri: string): void {
+  notify(server: string, uri: string): void {
     for (const listener of this.#watched.get(server)?.get(uri) ?? []) listener();
   }
 }

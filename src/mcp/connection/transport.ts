@@ -13,29 +13,27 @@ import {
 } from '@modelcontextprotocol/client';
 import { atMost, deferred } from '../../base/async.ts';
 import type { RemoteServer, ServerConfig, StdioServer } from '../config/types.ts';
-
-import { PendingCalls } from '../spill/calls.ts';
 import { createSpillingFetch } from '../spill/fetch.ts';
-import { type Exit, StdioTransport } from '../spill/stdio.ts';
-import type { LateAnswer } from './clientSetup.ts';
+import { type Exit, type LateAnswer, StdioTransport } from '../spill/stdio.ts';
+import { PendingRequests } from '../spill/tickets.ts';
 import type { ProcessGuard } from './processGuard.ts';
-import { createCarefulFetch } from './retryingFetch.ts';
+import { createRetryingFetch } from './retryingFetch.ts';
 
-/** A way to one server, not yet opened. */
+/** A transport that is not open yet. */
 export interface Channel {
   readonly transport: Transport;
-  /** What a process writes for people to read. Someone has to read it, or the process stops when the pipe is full. */
+  /** Must be read, or the process blocks when the pipe is full. */
   readonly stderr?: Readable;
-  /** How its process ended; nothing while it lives. */
+  /** Undefined while the process runs. */
   exit?(): Exit | undefined;
-  /** What a slow process had to say to the question about its revision; nothing when it was not too slow. */
+  /** Of a process that was too slow for the protocol probe. */
   lateAnswer?(): LateAnswer | undefined;
-  /** Says goodbye where closing the transport does not. */
+  /** Ends the session on the server, which closing the transport does not. */
   endSession?(): Promise<void>;
 }
 
 export interface ChannelOptions {
-  /** Told of breaks that the transport survives but the calls under way do not. */
+  /** Called when pending calls are lost although the transport stays open. */
   readonly onLost: (reason: string) => void;
   readonly auth?: AuthProvider | undefined;
   readonly guard?: ProcessGuard | undefined;
@@ -67,54 +65,49 @@ function httpChannel(config: RemoteServer, options: ChannelOptions): Channel {
 
 function sseChannel(config: RemoteServer, options: ChannelOptions): Channel {
   const transport = new SpillingSseTransport(config, options);
-  // The event source connects anew by itself, but to a new session that knows nothing of the calls under way.
+  // The event source reconnects, but to a new session that does not know the pending calls.
   transport.onerror = (error) => {
-    if (error instanceof SseError) {
-      options.onLost('the event stream broke');
-    }
+    if (error instanceof SseError) options.onLost('the event stream broke');
   };
   return { transport };
 }
 
 class SpillingSseTransport extends SSEClientTransport {
-  readonly #calls: PendingCalls;
+  readonly #requests: PendingRequests;
 
   constructor(config: RemoteServer, options: ChannelOptions) {
-    const calls = new PendingCalls();
-    super(new URL(config.url), transportOptions(config, calls, options));
-    this.#calls = calls;
-    // The protocol layer calls a handler that it finds here before its own.
-    this.onmessage = (message) => calls.received(message);
+    const requests = new PendingRequests();
+    super(new URL(config.url), transportOptions(config, requests, options));
+    this.#requests = requests;
+    // The SDK calls an existing handler before its own.
+    this.onmessage = (message) => requests.received(message);
   }
 
   override send(message: JSONRPCMessage): Promise<void> {
-    this.#calls.sent(message);
+    this.#requests.sent(message);
     return super.send(message);
   }
 }
 
-/** Servers answer at once, with a stream or a refusal; one that does neither is not waited for. */
-const LISTEN_MS = 3000;
+/** Servers answer at once, with a stream or an error. Others are not waited for. */
+const MAX_LISTEN_MS = 3000;
 
 type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
 
-/**
- * The SDK's transport lets a request wait for its timeout when the answer's stream ends without an answer,
- * for instance because the server died. This one notices.
- */
+/** Unlike the SDK's transport, it ends requests whose stream ends without a response, for example after a crash. */
 class WatchedHttpTransport extends StreamableHTTPClientTransport {
-  /** The requests without an answer, each with what ends its stream. */
+  /** The pending requests; each controller ends a stream. */
   readonly #unanswered = new Map<RequestId, AbortController>();
-  readonly #calls: PendingCalls;
+  readonly #requests: PendingRequests;
   readonly #onLost: (reason: string) => void;
-  /** Settled when the server has answered the request for the stream on which it asks things by itself. */
+  /** Settled when the server has answered the GET request for its own requests and notifications. */
   readonly #listening: Promise<void>;
-  /** The same, but no longer than it may take. Only the older revisions have that stream. */
+  /** The same with a timeout. Only the older revisions have that stream. */
   #readyForCalls: Promise<void> | undefined;
 
   constructor(config: RemoteServer, channel: ChannelOptions) {
-    const calls = new PendingCalls();
-    const options = transportOptions(config, calls, channel);
+    const requests = new PendingRequests();
+    const options = transportOptions(config, requests, channel);
     const { promise: listening, resolve: listens } = deferred<void>();
     const watchedFetch: FetchLike = async (url, init) => {
       try {
@@ -123,30 +116,24 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
         if (init?.method === 'GET') listens();
       }
     };
-    // More scopes are asked for by the connection, which can tell its timers to wait for the user.
+    // The connection requests more scopes, because it can pause its timers for the user.
     super(new URL(config.url), { ...options, fetch: watchedFetch, onInsufficientScope: 'throw' });
     this.#listening = listening;
-    this.#calls = calls;
+    this.#requests = requests;
     this.#onLost = channel.onLost;
-    // The protocol layer calls a handler that it finds here before its own.
+    // The SDK calls an existing handler before its own.
     this.onmessage = (message) => {
-      calls.received(message);
-      if (!('method' in message) && message.id !== undefined) {
-        this.#unanswered.delete(message.id);
-      }
+      requests.received(message);
+      if (!('method' in message) && message.id !== undefined) this.#unanswered.delete(message.id);
     };
   }
 
   override send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
-    this.#calls.sent(message);
-    if (!('method' in message)) {
-      return super.send(message, options);
-    }
-    if (!('id' in message)) {
-      return this.#notify(message, options);
-    }
+    this.#requests.sent(message);
+    if (!('method' in message)) return super.send(message, options);
+    if (!('id' in message)) return this.#notify(message, options);
     const { id } = message;
-    // The SDK minds the streams of its own requests itself, all but the one with which it finds out the revision.
+    // The SDK watches the streams of its own requests, except for the protocol probe.
     if (typeof id !== 'number') {
       const onRequestStreamEnd = options?.onRequestStreamEnd ?? (() => this.onmessage?.(unanswered(id)));
       return super.send(message, { ...options, onRequestStreamEnd });
@@ -154,29 +141,27 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
     const abort = new AbortController();
     this.#unanswered.set(id, abort);
     const onRequestStreamEnd = () => {
-      if (this.#unanswered.delete(id)) {
-        this.#onLost('the connection broke before the answer came');
-      }
+      if (this.#unanswered.delete(id)) this.#onLost('the connection was lost before the response arrived');
     };
     const given = options?.requestSignal;
     given?.addEventListener('abort', () => this.#unanswered.delete(id), { once: true });
     const requestSignal = AbortSignal.any(given ? [abort.signal, given] : [abort.signal]);
     const send = () => super.send(message, { ...options, onRequestStreamEnd, requestSignal });
-    // What the server asks before its stream is open would be lost, and the call would wait for ever.
+    // A request of the server would be lost before its stream is open, and the call would hang.
     const ready = message.method === 'tools/call' ? this.#readyForCalls : undefined;
     return ready === undefined ? send() : ready.then(send);
   }
 
-  /** The stream of a cancelled request is closed: it may be long, and it may end in silence. */
+  /** Closes the stream of a cancelled request, which may stay open. */
   async #notify(notification: JSONRPCNotification, options: SendOptions): Promise<void> {
     const { method, params } = notification;
-    // After this the SDK asks for the stream.
-    if (method === 'notifications/initialized') this.#readyForCalls = atMost(LISTEN_MS, this.#listening);
+    // After this notification the SDK requests the stream.
+    if (method === 'notifications/initialized') this.#readyForCalls = atMost(MAX_LISTEN_MS, this.#listening);
     const cancelled = method === 'notifications/cancelled' ? (params?.['requestId'] as RequestId) : '';
     const abort = this.#unanswered.get(cancelled);
     this.#unanswered.delete(cancelled);
     try {
-      // First, so that the server takes the closed stream for what it is.
+      // First, so that the server knows why the stream is closed.
       await super.send(notification, options);
     } finally {
       abort?.abort();
@@ -184,19 +169,19 @@ class WatchedHttpTransport extends StreamableHTTPClientTransport {
   }
 }
 
-/** Said in the place of a server that ended the stream of a request without an answer. */
+/** Replaces the response of a server that closed the stream without one. */
 function unanswered(id: RequestId): JSONRPCMessage {
-  return { jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message: 'There was no answer.' } };
+  return { jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message: 'There was no response.' } };
 }
 
 function transportOptions(
   config: RemoteServer,
-  calls: PendingCalls,
+  requests: PendingRequests,
   { auth, maxDroppedBytes }: ChannelOptions,
 ): { requestInit: RequestInit; fetch: FetchLike; authProvider?: AuthProvider } {
   return {
     requestInit: { headers: { ...config.headers } },
-    fetch: createCarefulFetch(createSpillingFetch({ calls, maxDroppedBytes })),
+    fetch: createRetryingFetch(createSpillingFetch({ requests, maxDroppedBytes })),
     ...(auth === undefined ? {} : { authProvider: auth }),
   };
 }

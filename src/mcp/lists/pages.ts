@@ -2,44 +2,42 @@ import { messageOf } from '../../base/errors.ts';
 import { field } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 
-/** What a server may claim about itself before it is cut short. */
 export const MAX_ITEMS = 1000;
-/** How many entries are looked at, also of those that are left out. */
+/** Includes invalid entries. */
 const MAX_ENTRIES = 10_000;
 const MAX_PAGES = 100;
 const MAX_CURSOR_CHARS = 64 * 1024;
 const MAX_NOTICES = 20;
 const MAX_NOTICE_CHARS = 400;
 
-/** One kind of thing that servers list. */
 export interface Listed<T> {
-  /** The field of the answer that holds them. */
+  /** The field of the response. */
   readonly field: string;
-  /** What one of them is called; several have an “s”. */
+  /** The singular of the noun for messages. */
   readonly one: string;
-  /** The item, or what is wrong with it as the end of a sentence. */
+  /** The item, or the problem as the end of a sentence. */
   read(definition: unknown): T | string;
-  /** What no two of them may share. */
+  /** Identifies an item. */
   key(item: T): string;
 }
 
 export interface Collected<T> {
   readonly items: readonly T[];
-  /** What was left out or cut, one sentence each. */
+  /** Omitted or shortened items, one sentence each. */
   readonly notices: readonly string[];
-  /** Why the rest of the list could not be read. */
+  /** The reason why the rest of the list could not be read. */
   readonly failure?: string;
 }
 
-/** Asks for the page at a cursor; the first one has none. */
+/** Requests the page at a cursor; the first page has none. */
 export type AskPage = (cursor: string | undefined) => Promise<unknown>;
 
-/** Walks all pages of a list. What came before a failure is kept. */
+/** Reads all pages of a list. Items before a failure are kept. */
 export async function collectPages<T extends object>(
   listed: Listed<T>,
   askPage: AskPage,
 ): Promise<Collected<T>> {
-  const list = new GrowingList(listed);
+  const list = new ItemList(listed);
   const seenCursors = new Set<string>();
   let cursor: string | undefined;
   try {
@@ -62,18 +60,16 @@ export async function collectPages<T extends object>(
   return list.collected({});
 }
 
-/** Text of a server that may be too long. */
-export function cut(text: string, maxChars: number): string {
+export function shorten(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars)}… (${text.length} characters)`;
 }
 
-class GrowingList<T extends object> {
+class ItemList<T extends object> {
   readonly #listed: Listed<T>;
   readonly #items = new Map<string, T>();
   readonly #notices: string[] = [];
   #entries = 0;
-  #unsaid = 0;
-  /** More came than is kept. */
+  #omittedNotices = 0;
   isFull = false;
 
   constructor(listed: Listed<T>) {
@@ -87,7 +83,7 @@ class GrowingList<T extends object> {
   add(page: unknown): void {
     const entries = field(page, this.#listed.field);
     if (!Array.isArray(entries)) {
-      throw new Error(`it answered without a list of ${this.#listed.one}s`);
+      throw new Error(`its response has no list of ${this.#listed.one}s`);
     }
     for (const [index, definition] of entries.entries()) {
       if (this.#items.size >= MAX_ITEMS || this.#entries >= MAX_ENTRIES) {
@@ -100,10 +96,10 @@ class GrowingList<T extends object> {
   }
 
   collected({ notice, failure }: { readonly notice?: string; readonly failure?: string }): Collected<T> {
-    const unsaid = this.#unsaid > 0 ? [`${this.#unsaid} more entries are left out.`] : [];
+    const omitted = this.#omittedNotices > 0 ? [`${this.#omittedNotices} more entries are left out.`] : [];
     return {
       items: [...this.#items.values()],
-      notices: [...this.#notices, ...unsaid, ...(notice === undefined ? [] : [notice])],
+      notices: [...this.#notices, ...omitted, ...(notice === undefined ? [] : [notice])],
       ...(failure === undefined ? {} : { failure }),
     };
   }
@@ -118,8 +114,8 @@ class GrowingList<T extends object> {
   }
 
   #note(notice: string): void {
-    if (this.#notices.length >= MAX_NOTICES) this.#unsaid += 1;
-    else this.#notices.push(showInvisible(cut(notice, MAX_NOTICE_CHARS)));
+    if (this.#notices.length >= MAX_NOTICES) this.#omittedNotices += 1;
+    else this.#notices.push(showInvisible(shorten(notice, MAX_NOTICE_CHARS)));
   }
 }
 
@@ -132,28 +128,26 @@ function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** What a server may say about one of its things. */
 export const MAX_TITLE_CHARS = 200;
 const MAX_DESCRIPTION_CHARS = 4000;
 
-// In a chat a name is written encoded as one word; only what nobody could read is refused.
+// Names are encoded in chats, so only invisible characters are refused.
 const NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,256}$/u;
 
-/** The name by which a tool, a prompt or an argument is called, or what is wrong with it. */
+/** The name of a tool, a prompt or an argument, or the problem with it. */
 export function readName(definition: unknown): { readonly name: string } | string {
   const name = field(definition, 'name');
   if (typeof name !== 'string') return 'it has no name';
   return NAME.test(name)
     ? { name }
-    : `its name ${JSON.stringify(name.slice(0, MAX_TITLE_CHARS))} has characters that cannot be seen, or too many`;
+    : `its name ${JSON.stringify(name.slice(0, MAX_TITLE_CHARS))} is too long or has invisible characters`;
 }
 
-/** The title and the description, cut, where there are any. */
 export function readTexts(definition: unknown): { readonly title?: string; readonly description?: string } {
   const title = field(definition, 'title') ?? field(field(definition, 'annotations'), 'title');
   const description = field(definition, 'description');
   return {
-    ...(typeof title === 'string' ? { title: cut(title, MAX_TITLE_CHARS) } : {}),
-    ...(typeof description === 'string' ? { description: cut(description, MAX_DESCRIPTION_CHARS) } : {}),
+    ...(typeof title === 'string' ? { title: shorten(title, MAX_TITLE_CHARS) } : {}),
+    ...(typeof description === 'string' ? { description: shorten(description, MAX_DESCRIPTION_CHARS) } : {}),
   };
 }

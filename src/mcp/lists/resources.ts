@@ -14,19 +14,19 @@ import {
   type AskPage,
   type Collected,
   collectPages,
-  cut,
   MAX_TITLE_CHARS,
   readName,
   readTexts,
+  shorten,
 } from './pages.ts';
 
 const MAX_URI_CHARS = 8 * 1024;
 const MAX_ARGUMENTS = 100;
 const MIME_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s*;[\x20-\x7e]{0,200})?$/;
-/** What cannot be seen, or ends a line, is in no address that anyone means. */
+/** Without invisible characters and line breaks. */
 const ADDRESS = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
 
-/** Walks all pages of `resources/list`. What the server calls important comes first, else its order holds. */
+/** Sorted by priority; otherwise in the order of the server. */
 export async function collectResources(server: string, askPage: AskPage): Promise<Collected<ResourceInfo>> {
   const collected = await collectPages<ResourceInfo>(
     {
@@ -37,14 +37,15 @@ export async function collectResources(server: string, askPage: AskPage): Promis
     },
     askPage,
   );
-  const items = collected.items.toSorted((a, b) => (b.priority ?? USUAL) - (a.priority ?? USUAL));
+  const items = collected.items.toSorted(
+    (a, b) => (b.priority ?? DEFAULT_PRIORITY) - (a.priority ?? DEFAULT_PRIORITY),
+  );
   return { ...collected, items };
 }
 
-/** The importance of what nothing is said about; 1 is needed, 0 is optional. */
-const USUAL = 0.5;
+/** The priority of a resource without one. */
+const DEFAULT_PRIORITY = 0.5;
 
-/** Walks all pages of `resources/templates/list`. */
 export function collectTemplates(server: string, askPage: AskPage): Promise<Collected<TemplateInfo>> {
   return collectPages<TemplateInfo>(
     {
@@ -57,7 +58,6 @@ export function collectTemplates(server: string, askPage: AskPage): Promise<Coll
   );
 }
 
-/** Walks all pages of `prompts/list`. */
 export function collectPrompts(server: string, askPage: AskPage): Promise<Collected<PromptInfo>> {
   return collectPages<PromptInfo>(
     {
@@ -99,7 +99,7 @@ function readPrompt(server: string, definition: unknown): PromptInfo | string {
   if (typeof named === 'string') return named;
   const listed = field(definition, 'arguments') ?? [];
   if (!Array.isArray(listed) || listed.length > MAX_ARGUMENTS) {
-    return `the arguments of ${JSON.stringify(named.name)} are no list, or more than ${MAX_ARGUMENTS}`;
+    return `the arguments of ${JSON.stringify(named.name)} are not a list, or there are more than ${MAX_ARGUMENTS}`;
   }
   const read = new Map<string, PromptArgument>();
   for (const each of listed) {
@@ -118,12 +118,12 @@ function readPrompt(server: string, definition: unknown): PromptInfo | string {
   };
 }
 
-/** What is shown of something that has an address; the address stands for a name that is not there. */
+/** The address replaces a missing name. */
 function readAbout(definition: unknown, address: string): Omit<ResourceInfo, 'server' | 'uri'> {
   const name = field(definition, 'name');
   const mimeType = field(definition, 'mimeType');
   return {
-    name: cut(typeof name === 'string' && name.trim() !== '' ? name : address, MAX_TITLE_CHARS),
+    name: shorten(typeof name === 'string' && name.trim() !== '' ? name : address, MAX_TITLE_CHARS),
     ...readTexts(definition),
     ...(typeof mimeType === 'string' && MIME_TYPE.test(mimeType) ? { mimeType } : {}),
   };
@@ -135,21 +135,19 @@ function isAddress(uri: unknown): uri is string {
 
 function addressProblem(uri: unknown): string {
   return typeof uri === 'string'
-    ? `its address ${JSON.stringify(uri.slice(0, 100))} is empty, too long, or has characters that cannot be seen`
+    ? `its address ${JSON.stringify(uri.slice(0, 100))} is empty, too long, or has invisible characters`
     : 'it has no address';
 }
 
-/** The items of a resource as they are. Throws with a message fit for the user. */
+/** Throws with a message for the user. */
 export function readContents(result: unknown, maxBytes: number): readonly ResourceContents[] {
   const contents = field(result, 'contents');
-  if (!Array.isArray(contents)) throw new Error('The server answered without contents.');
+  if (!Array.isArray(contents)) throw new Error('The response of the server has no contents.');
   let bytes = 0;
   return contents.map((item: unknown) => {
     const read = readItem(item);
     bytes += read.data.length;
-    if (bytes > maxBytes) {
-      throw new Error(`The resource is larger than ${describeSize(maxBytes)}.`);
-    }
+    if (bytes > maxBytes) throw new Error(`The resource is larger than ${describeSize(maxBytes)}.`);
     return read;
   });
 }
@@ -163,8 +161,8 @@ function readItem(item: unknown): ResourceContents {
     ...(meta === undefined ? {} : { meta }),
   };
   if (typeof text === 'string') return { ...about, data: text };
-  if (typeof blob !== 'string') throw new Error('The server answered with neither text nor bytes.');
+  if (typeof blob !== 'string') throw new Error('The response of the server has neither text nor bytes.');
   const decoded = decodeBase64(blob);
-  if (!decoded.ok) throw new Error(`The bytes of the resource cannot be read: ${decoded.reason}.`);
+  if (!decoded.ok) throw new Error(`The bytes of the resource are invalid: ${decoded.reason}.`);
   return { ...about, data: decoded.bytes };
 }

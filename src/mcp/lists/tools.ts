@@ -5,28 +5,19 @@ import { appOf } from '../apps/app.ts';
 import { scanParamHeaders } from '../pool/paramHeaders.ts';
 import { schemaProblem } from '../schema/limits.ts';
 import { pickIcon } from './icons.ts';
-import { type AskPage, collectPages, readName, readTexts } from './pages.ts';
-
-export interface ServerTools {
-  readonly tools: readonly ToolInfo[];
-  /** What was left out or cut, one sentence each. */
-  readonly notices: readonly string[];
-  /** Why the rest of the list could not be read. */
-  readonly failure?: string;
-}
+import { type AskPage, type Collected, collectPages, readName, readTexts } from './pages.ts';
 
 export interface ToolListOptions {
-  /** The server wants arguments as headers, too: a tool that declares them wrongly must not be called. */
+  /** Arguments are also sent as headers: a tool that declares them incorrectly must not be called. */
   readonly paramHeaders?: boolean;
 }
 
-/** Walks all pages of `tools/list`. What came before a failure is kept. */
-export async function collectTools(
+export function collectTools(
   server: string,
   askPage: AskPage,
   options: ToolListOptions = {},
-): Promise<ServerTools> {
-  const { items, ...rest } = await collectPages(
+): Promise<Collected<ToolInfo>> {
+  return collectPages(
     {
       field: 'tools',
       one: 'tool',
@@ -35,10 +26,9 @@ export async function collectTools(
     },
     askPage,
   );
-  return { tools: items, ...rest };
 }
 
-/** The tool, or what is wrong with its definition. */
+/** The tool, or the problem with its definition. */
 function readTool(server: string, definition: unknown, options: ToolListOptions): ToolInfo | string {
   const named = readName(definition);
   if (typeof named === 'string') return named;

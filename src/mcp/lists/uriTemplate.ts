@@ -1,26 +1,23 @@
-/** Templates of addresses with blanks in them, such as `files://{folder}/{name}{?version}`, as RFC 6570 has them. */
-
-export interface TemplateBlank {
+export interface TemplateVariable {
   readonly name: string;
-  /** Where an address would have a hole without it. */
+  /** Without a value the URI would be incomplete. */
   readonly required: boolean;
 }
 
-interface Form {
+interface Operator {
   readonly first: string;
   readonly between: string;
   readonly named?: true;
-  /** What stands behind the name of an empty value. */
+  /** Follows the name when the value is empty. */
   readonly ifEmpty?: string;
-  /** Signs that mean something in addresses stay as they are. */
-  readonly keepsSigns?: true;
+  readonly keepsReserved?: true;
   readonly optional?: true;
 }
 
-const FORMS: Readonly<Record<string, Form>> = {
+const OPERATORS: Readonly<Record<string, Operator>> = {
   '': { first: '', between: ',' },
-  '+': { first: '', between: ',', keepsSigns: true },
-  '#': { first: '#', between: ',', keepsSigns: true, optional: true },
+  '+': { first: '', between: ',', keepsReserved: true },
+  '#': { first: '#', between: ',', keepsReserved: true, optional: true },
   '.': { first: '.', between: '.' },
   '/': { first: '/', between: '/' },
   ';': { first: ';', between: ';', named: true, ifEmpty: '', optional: true },
@@ -31,38 +28,38 @@ const FORMS: Readonly<Record<string, Form>> = {
 const EXPRESSION = /\{([+#./;?&]?)([^{}]+)\}/g;
 const VARIABLE = /^([^*:]+)(?::(\d{1,4})|(\*))?$/;
 
-/** The blanks in their order, each once. */
-export function readBlanks(template: string): readonly TemplateBlank[] {
-  const blanks = new Map<string, TemplateBlank>();
+/** The variables of an RFC 6570 template such as `files://{folder}/{name}{?version}`, in order, each once. */
+export function readVariables(template: string): readonly TemplateVariable[] {
+  const variables = new Map<string, TemplateVariable>();
   for (const [, operator = '', list = ''] of template.matchAll(EXPRESSION)) {
-    for (const { name } of readVariables(list)) {
-      const required = blanks.get(name)?.required === true || formOf(operator).optional !== true;
-      blanks.set(name, { name, required });
+    for (const { name } of parseVariables(list)) {
+      const required = variables.get(name)?.required === true || operatorOf(operator).optional !== true;
+      variables.set(name, { name, required });
     }
   }
-  return [...blanks.values()];
+  return [...variables.values()];
 }
 
-/** The address with its blanks filled in; what has no value is left out. With `*`, commas divide a value. */
-export function fillBlanks(template: string, values: Readonly<Record<string, string>>): string {
+/** Fills in a template. Variables without a value are omitted; with `*`, a value is split at its commas. */
+export function expandTemplate(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(EXPRESSION, (_whole, operator: string, list: string) => {
-    const form = formOf(operator);
-    const filled = readVariables(list).flatMap(({ name, maxChars, isList }) => {
+    const form = operatorOf(operator);
+    const filled = parseVariables(list).flatMap(({ name, maxChars, isList }) => {
       const value = Object.hasOwn(values, name) ? values[name] : undefined;
       if (value === undefined) return [];
-      return (isList ? value.split(',') : [value]).map((each) => fillIn(form, name, cut(each, maxChars)));
+      return (isList ? value.split(',') : [value]).map((each) => expand(form, name, cut(each, maxChars)));
     });
     return filled.length === 0 ? '' : form.first + filled.join(form.between);
   });
 }
 
-interface Variable {
+interface VariableSpec {
   readonly name: string;
   readonly maxChars?: number;
   readonly isList: boolean;
 }
 
-function readVariables(list: string): readonly Variable[] {
+function parseVariables(list: string): readonly VariableSpec[] {
   return list.split(',').flatMap((each) => {
     const [, name, maxChars, star] = VARIABLE.exec(each.trim()) ?? [];
     if (name === undefined) return [];
@@ -70,29 +67,29 @@ function readVariables(list: string): readonly Variable[] {
   });
 }
 
-function formOf(operator: string): Form {
-  return FORMS[operator] ?? { first: '', between: ',' };
+function operatorOf(symbol: string): Operator {
+  return OPERATORS[symbol] ?? { first: '', between: ',' };
 }
 
 function cut(value: string, maxChars: number | undefined): string {
   return maxChars === undefined ? value : Array.from(value).slice(0, maxChars).join('');
 }
 
-function fillIn({ named, ifEmpty = '', keepsSigns }: Form, name: string, value: string): string {
-  const encoded = keepsSigns ? encodeLoosely(value) : encodeStrictly(value);
+function expand({ named, ifEmpty = '', keepsReserved }: Operator, name: string, value: string): string {
+  const encoded = keepsReserved ? encodeReserved(value) : encodeAll(value);
   if (!named) return encoded;
   return encoded === '' ? `${name}${ifEmpty}` : `${name}=${encoded}`;
 }
 
-function encodeStrictly(value: string): string {
+function encodeAll(value: string): string {
   return encodeURIComponent(value.toWellFormed()).replace(
     /[!'()*]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 }
 
-/** What is encoded already is not encoded again. */
-function encodeLoosely(value: string): string {
+/** Existing percent escapes are kept. */
+function encodeReserved(value: string): string {
   return encodeURI(value.toWellFormed()).replace(/%25(?=[0-9A-Fa-f]{2})|%5[BbDd]/g, (sign) =>
     sign === '%25' ? '%' : decodeURIComponent(sign),
   );

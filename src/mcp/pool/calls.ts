@@ -5,51 +5,46 @@ import {
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/client';
 import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
-import type { ToolCall, ToolInfo, ToolProgress } from '../../ports/tools.ts';
+import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
 
+import type { CallContext } from '../connection/connection.ts';
 import { readElicitation } from '../requests/elicitation.ts';
-import type { SpillTable } from '../spill/table.ts';
 import { paramHeaders, scanParamHeaders } from './paramHeaders.ts';
 import type { RunningServer } from './pool.ts';
 import { callAsTask, type SendRequest } from './tasks.ts';
 
-export interface CallParts {
+export interface CallDeps extends CallContext {
   readonly running: RunningServer;
-  /** Asks the server for its tools anew. */
+  /** Lists the tools of the server again. */
   readonly relist: () => Promise<unknown>;
   readonly requests: ServerRequests;
   readonly askedBy: AskedBy;
   readonly timeoutMs: number;
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
-  readonly spills?: SpillTable | undefined;
 }
 
-/** A task may be silent for as long as a call may last. */
 const MAX_TASK_MS = 60 * 60 * 1000;
-/** For who cannot be asked. */
 const NEVER = new Promise<never>(() => {});
-/** The header of a call says something else than its arguments: our list of tools is old. */
+/** The headers of a call do not match its arguments: our list of tools is outdated. */
 const HEADER_MISMATCH = -32_020;
 
 /**
- * Makes one call. It is sent a second time only when the server has said that it did nothing yet: because it wants
- * the user to go to an address first, wants more rights, or wants other headers.
+ * Sends a call a second time only if the server has reported that it did not run it: because the user has to visit a URL
+ * first, or because scopes or headers were missing.
  */
-export async function makeCall(call: ToolCall, parts: CallParts): Promise<unknown> {
+export async function makeCall(call: ToolCall, deps: CallDeps): Promise<unknown> {
   try {
-    return await send(call, parts);
+    return await send(call, deps);
   } catch (error) {
-    if (!(await prepareAgain(call, (error as Error).cause, parts))) throw error;
-    return send(call, parts);
+    if (!(await prepareRetry(call, (error as Error).cause, deps))) throw error;
+    return send(call, deps);
   }
 }
 
-async function send(call: ToolCall, parts: CallParts): Promise<unknown> {
-  const { running, timeoutMs, signal, onProgress, spills } = parts;
+async function send(call: ToolCall, deps: CallDeps): Promise<unknown> {
+  const { running, timeoutMs, signal, onProgress, spills } = deps;
   const { connection } = running;
-  // Whether the call is a task, and which headers it has, is in the tool's definition.
-  if (!running.tools.has(call.tool) && connection.offers.tools) await parts.relist();
+  // The definition tells whether the call is a task and which headers it has.
+  if (!running.tools.has(call.tool) && connection.offers.tools) await deps.relist();
   const tool = running.tools.get(call.tool);
   const scan = connection.mirrorsHeaders && tool ? scanParamHeaders(tool.inputSchema) : undefined;
   const headers = scan?.ok ? paramHeaders(scan.declarations, call.arguments) : undefined;
@@ -67,21 +62,21 @@ async function send(call: ToolCall, parts: CallParts): Promise<unknown> {
   return connection.request('tools/call', params, options);
 }
 
-/** Whether another try makes sense, after what was needed for it. */
-async function prepareAgain(call: ToolCall, cause: unknown, parts: CallParts): Promise<boolean> {
-  const { running, signal } = parts;
+/** Resolves to true when the call can be sent again. */
+async function prepareRetry(call: ToolCall, cause: unknown, deps: CallDeps): Promise<boolean> {
+  const { running, signal } = deps;
   const { connection, authorization } = running;
   if (cause instanceof InsufficientScopeError && authorization) {
-    const asked = authorization.stepUp(cause, signal ?? new AbortController().signal);
-    return connection.whileAsking(asked);
+    const granted = authorization.stepUp(cause, signal ?? new AbortController().signal);
+    return connection.pauseTimersWhile(granted);
   }
-  if (cause instanceof UrlElicitationRequiredError) return connection.whileAsking(visitAll(cause, parts));
+  if (cause instanceof UrlElicitationRequiredError) return connection.pauseTimersWhile(visitAll(cause, deps));
   const isMismatch = cause instanceof ProtocolError && cause.code === HEADER_MISMATCH;
-  return connection.mirrorsHeaders && isMismatch ? relistSame(call, parts) : false;
+  return connection.mirrorsHeaders && isMismatch ? relistSame(call, deps) : false;
 }
 
-/** The user has agreed to the tool as it was: with other headers it may be called, as another tool it may not. */
-async function relistSame(call: ToolCall, { running, relist }: CallParts): Promise<boolean> {
+/** The user has allowed the tool as it was, so only its headers may differ. */
+async function relistSame(call: ToolCall, { running, relist }: CallDeps): Promise<boolean> {
   const before = running.tools.get(call.tool);
   await relist();
   const after = running.tools.get(call.tool);
@@ -93,27 +88,27 @@ function withoutHeaders(tool: ToolInfo | undefined): unknown {
   return tool && JSON.parse(JSON.stringify(tool, drop));
 }
 
-/** The user goes to each address; the call is made again when the server says that all is done. */
-async function visitAll(error: UrlElicitationRequiredError, parts: CallParts): Promise<boolean> {
-  const { requests, askedBy, running, signal = new AbortController().signal } = parts;
+/** Resolves to true when the user has visited each URL and completed the elicitation. */
+async function visitAll(error: UrlElicitationRequiredError, deps: CallDeps): Promise<boolean> {
+  const { requests, askedBy, running, signal = new AbortController().signal } = deps;
   if (!requests.elicit) return false;
   for (const params of error.elicitations) {
     const elicitation = readElicitation(params);
     if (elicitation.kind !== 'url') return false;
-    // Before the user goes there, who may be quick.
+    // Subscribes before the user is asked, who may be quick.
     const ended = new AbortController();
     const done = running.connection.elicitationDone(
       params.elicitationId,
       AbortSignal.any([signal, ended.signal]),
     );
-    // The server may be lost while the user is asked, when nobody waits for this yet.
+    // The connection may be lost while this is not awaited yet.
     done.catch(() => {});
     try {
       const answer = await requests.elicit(elicitation, askedBy, signal);
       if (answer.action !== 'accept') return false;
-      // Not every server says when it is done, so the user may say it too.
-      const said = requests.visited?.(elicitation, askedBy, AbortSignal.any([signal, ended.signal]));
-      if ((await Promise.race([done, said ?? NEVER])) === false) return false;
+      // Not every server reports completion, so the user can confirm it, too.
+      const confirmed = requests.visited?.(elicitation, askedBy, AbortSignal.any([signal, ended.signal]));
+      if ((await Promise.race([done, confirmed ?? NEVER])) === false) return false;
     } finally {
       ended.abort();
     }

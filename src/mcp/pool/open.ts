@@ -1,67 +1,58 @@
 import type { ResolvedServer } from '../config/inputs.ts';
-import {
-  type Connection,
-  hasAnswered,
-  mayBeSse,
-  WrongGreeting,
-  wantsOldGreeting,
-} from '../connection/connection.ts';
-import { freshVerdict, type Verdict, type VerdictStore } from '../connection/knownProtocols.ts';
+import type { Connection } from '../connection/connection.ts';
+import { isTimeout, mayBeSse, needsLegacyProtocol, ProtocolMismatch } from '../connection/failure.ts';
+import { type KnownProtocol, type KnownProtocols, unlessExpired } from '../connection/knownProtocols.ts';
 
-export interface Opening {
+export interface OpenServerOptions {
   readonly server: Promise<ResolvedServer>;
-  readonly verdicts: VerdictStore;
+  readonly knownProtocols: KnownProtocols;
   readonly fingerprint: string;
   readonly nowMs: number;
   readonly timeoutMs: number;
-  /** False when nobody wants the server any more. */
+  /** False once the server was stopped. */
   readonly isWanted: () => boolean;
-  readonly connect: (server: ResolvedServer, verdict: Verdict | undefined) => Connection;
+  readonly connect: (server: ResolvedServer, known: KnownProtocol | undefined) => Connection;
 }
 
 /**
- * Opens a server in the way that is known to work, or tries: the newer revision first, then the older ones, which
- * some servers want from the first word on, and which some addresses take only in the older way of HTTP.
+ * Opens a server with its known protocol. Without one it tries the newest revision first, then the older handshake, and
+ * over HTTP the older SSE transport.
  */
-export async function openServer(opening: Opening): Promise<Connection> {
-  const { verdicts, fingerprint, nowMs } = opening;
-  const server = await opening.server;
-  const known = freshVerdict(verdicts.read(fingerprint), nowMs);
+export async function openServer(options: OpenServerOptions): Promise<Connection> {
+  const { knownProtocols, fingerprint, nowMs } = options;
+  const server = await options.server;
+  const known = unlessExpired(knownProtocols.read(fingerprint), nowMs);
   try {
-    const connection = await attempt(opening, {
-      server: known?.sse ? asSse(server) : server,
-      verdict: known,
-    });
-    if (connection.era === 'modern' || connection.isSlowModern) verdicts.write(fingerprint, undefined);
-    else if (known === undefined) verdicts.write(fingerprint, verdict(false, nowMs));
+    const connection = await open(options, { server: known?.sse ? asSse(server) : server, known });
+    if (connection.era === 'modern' || connection.isSlowModern) knownProtocols.write(fingerprint, undefined);
+    else if (known === undefined) knownProtocols.write(fingerprint, legacy(false, nowMs));
     return connection;
   } catch (error) {
-    verdicts.write(fingerprint, undefined);
-    if (!opening.isWanted()) throw error;
+    knownProtocols.write(fingerprint, undefined);
+    if (!options.isWanted()) throw error;
     const cause = error instanceof Error ? error.cause : undefined;
-    // What was found out is no longer so: without it everything is tried again, once.
-    if (known !== undefined && hasAnswered(cause)) return openServer(opening);
-    const other = known === undefined ? otherWay(server, cause, nowMs) : undefined;
-    if (other === undefined) throw error;
-    const connection = await attempt(opening, other).catch((second: unknown) => {
-      // What was configured is what the user can correct.
-      throw other.verdict?.sse ? error : second;
+    // The known protocol no longer works: negotiate again, once.
+    if (known !== undefined && !isTimeout(cause)) return openServer(options);
+    const fallback = known === undefined ? fallbackFor(server, cause, nowMs) : undefined;
+    if (fallback === undefined) throw error;
+    const connection = await open(options, fallback).catch((second: unknown) => {
+      // The first error describes the configuration, which the user can correct.
+      throw fallback.known?.sse ? error : second;
     });
-    verdicts.write(fingerprint, other.verdict);
+    knownProtocols.write(fingerprint, fallback.known);
     return connection;
   }
 }
 
-/** How a server is asked: in the way that is known, or else first in the newer one. */
-interface Way {
+interface Attempt {
   readonly server: ResolvedServer;
-  readonly verdict: Verdict | undefined;
+  readonly known: KnownProtocol | undefined;
   readonly isPatient?: boolean;
 }
 
-async function attempt(
-  { connect, timeoutMs, isWanted }: Opening,
-  { server, verdict: known, isPatient = false }: Way,
+async function open(
+  { connect, timeoutMs, isWanted }: OpenServerOptions,
+  { server, known, isPatient = false }: Attempt,
 ): Promise<Connection> {
   if (!isWanted()) throw new Error('it was stopped');
   const connection = connect(server, known);
@@ -74,16 +65,14 @@ async function attempt(
   }
 }
 
-function otherWay(server: ResolvedServer, cause: unknown, nowMs: number): Way | undefined {
-  if (wantsOldGreeting(cause, server.config)) return { server, verdict: verdict(false, nowMs) };
-  if (cause instanceof WrongGreeting) return { server, verdict: undefined, isPatient: true };
-  if (server.config.kind === 'http' && mayBeSse(cause)) {
-    return { server: asSse(server), verdict: verdict(true, nowMs) };
-  }
-  return undefined;
+function fallbackFor(server: ResolvedServer, cause: unknown, nowMs: number): Attempt | undefined {
+  if (needsLegacyProtocol(cause, server.config)) return { server, known: legacy(false, nowMs) };
+  if (cause instanceof ProtocolMismatch) return { server, known: undefined, isPatient: true };
+  const isSse = server.config.kind === 'http' && mayBeSse(cause);
+  return isSse ? { server: asSse(server), known: legacy(true, nowMs) } : undefined;
 }
 
-function verdict(sse: boolean, atMs: number): Verdict {
+function legacy(sse: boolean, atMs: number): KnownProtocol {
   return { era: 'legacy', sse, atMs };
 }
 

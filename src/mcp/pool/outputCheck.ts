@@ -5,68 +5,66 @@ import { schemaProblem } from '../schema/limits.ts';
 import { meter, placeUnder, type SchemaPlace } from '../schema/schema.ts';
 
 const MAX_VALUE_CHARS = 1_000_000;
-/** About forty thousand values with a schema each. */
+/** Enough for about 40,000 values. */
 const MAX_STEPS = 2_000_000;
 const MAX_PLACE_CHARS = 60;
 const MAX_REASON_CHARS = 140;
-/** What would take too long on a value that is meant to take long; nothing depends on these. */
+/** Slow on hostile values, and no other keyword depends on them. */
 const UNCHECKED: ReadonlySet<string> = new Set(['pattern', 'format', 'uniqueItems']);
 
-/**
- * What about a tool's structured content does not fit the schema that it promised, in one sentence; nothing when
- * it fits, and also when that cannot be said: what is too large, or too strange, is not checked.
- */
+/** The mismatch between structured content and the tool's output schema, in one sentence. Large values are not checked. */
 export function checkStructured(schema: unknown, value: unknown): string | undefined {
   if (!isObject(schema) || value === undefined) return undefined;
   if (schemaProblem(schema) !== undefined || isLarge(value)) return undefined;
   try {
-    // A copy, also because the validator writes its notes into the schema.
+    // A copy, because the validator modifies the schema.
     const quick = meter(copyQuick(schema, 'schema') as object, { left: MAX_STEPS });
     const { errorMessage } = new CfWorkerJsonSchemaValidator().getValidator(quick)(value);
     return errorMessage === undefined ? undefined : describe(errorMessage);
   } catch {
-    // A reference that leads nowhere, a dialect that is not known, too deep, or too many steps.
+    // An unresolved reference, an unknown dialect, too deep, or too many steps.
     return undefined;
   }
 }
 
-/** The schema without what takes long. Throws when the rest would then say something else. */
+/** The schema without slow keywords. Throws if the rest would have another meaning. */
 function copyQuick(value: unknown, place: SchemaPlace): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((each) => copyQuick(each, place));
   const isSchema = place === 'schema';
-  if (isSchema && Object.hasOwn(value, 'patternProperties')) throw new Error('Patterns are not tried.');
+  if (isSchema && Object.hasOwn(value, 'patternProperties'))
+    throw new Error('patternProperties is not supported.');
   const kept = Object.entries(value).filter(([key]) => !(isSchema && UNCHECKED.has(key)));
   return Object.fromEntries(kept.map(([key, each]) => [key, copyQuick(each, placeUnder(place, key))]));
 }
 
-/** Whether a value would be larger as JSON than is checked; counts no further than that. */
+/** True if the JSON of a value is longer than MAX_VALUE_CHARS; stops counting there. */
 function isLarge(value: unknown): boolean {
   let chars = 0;
-  const waiting: unknown[] = [value];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+  const pending: unknown[] = [value];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     chars += typeof next === 'string' ? next.length + 2 : 2;
     if (Array.isArray(next)) {
       if (next.length > MAX_VALUE_CHARS / 2) return true;
-      for (const each of next) waiting.push(each);
+      for (const each of next) pending.push(each);
     } else if (isObject(next)) {
       for (const key of Object.keys(next)) {
         chars += key.length;
-        waiting.push(next[key]);
+        pending.push(next[key]);
       }
     }
-    if (chars + 2 * waiting.length > MAX_VALUE_CHARS) return true;
+    if (chars + 2 * pending.length > MAX_VALUE_CHARS) return true;
   }
   return false;
 }
 
-/** The validator says `#/a: reason` for each level, from the outside to the inside; the last one knows most. */
+/** The validator reports `#/a: reason` for each level; the last and innermost one is the most specific. */
 function describe(errors: string): string {
   const last = errors.slice(errors.lastIndexOf('; #') + 1).trim();
   const [, place = '', reason = last] = /^#([^:]*): (.*)$/s.exec(last) ?? [];
   const at = place === '' ? '' : ` at ${shorten(place, MAX_PLACE_CHARS)}`;
-  const said = shorten(reason.replace(/\.$/, ''), MAX_REASON_CHARS);
-  return `The structured content does not fit the tool's own output schema${at}: ${said}.`;
+  const message = shorten(reason.replace(/\.$/, ''), MAX_REASON_CHARS);
+  return `The structured content does not fit the tool's own output schema${at}: ${message}.`;
 }
 
 function shorten(text: string, maxChars: number): string {

@@ -1,11 +1,11 @@
 import { field, isObject } from '../../base/json.ts';
 import { placeUnder, type SchemaPlace } from '../schema/schema.ts';
 
-/** An argument of a tool that is also told as a header, so that what stands between can route by it. */
+/** An argument that is also sent as a header, so that proxies can route by it. */
 export interface ParamHeader {
-  /** The names of the properties that lead to the argument. */
+  /** Property names that lead to the argument. */
   readonly path: readonly string[];
-  /** What follows `Mcp-Param-`. */
+  /** The name after `Mcp-Param-`. */
   readonly header: string;
 }
 
@@ -15,13 +15,11 @@ export type ParamHeaderScan =
   | { readonly ok: false; readonly reason: string };
 
 const KEYWORD = 'x-mcp-header';
-/** A token of HTTP. */
+/** An HTTP token. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
-/**
- * Which arguments of a tool are told as headers. A tool that declares one wrongly must not be called over HTTP:
- * the header's name, its property's type, and its place have to be right, and no name may come twice.
- */
+
+/** The arguments that are also sent as headers. A tool with an invalid declaration must not be called over HTTP. */
 export function scanParamHeaders(inputSchema: unknown): ParamHeaderScan {
   const declarations = new Map<string, ParamHeader>();
   for (const { schema, path } of findDeclarations(inputSchema)) {
@@ -30,7 +28,7 @@ export function scanParamHeaders(inputSchema: unknown): ParamHeaderScan {
     if (problem !== undefined || typeof header !== 'string' || path === undefined) {
       return { ok: false, reason: `declares ${KEYWORD} ${problem}` };
     }
-    // Names of headers do not tell capitals from small letters.
+    // Header names ignore case.
     if (declarations.has(header.toLowerCase())) {
       return { ok: false, reason: `declares the ${KEYWORD} ${quote(header)} twice` };
     }
@@ -39,7 +37,7 @@ export function scanParamHeaders(inputSchema: unknown): ParamHeaderScan {
   return { ok: true, declarations: [...declarations.values()] };
 }
 
-/** The headers of one call. What is absent, null, or no plain value has none. */
+/** The headers of one call. Absent, null and structured arguments have none. */
 export function paramHeaders(
   declarations: readonly ParamHeader[],
   args: Readonly<Record<string, unknown>>,
@@ -53,21 +51,21 @@ export function paramHeaders(
 
 interface Declaration {
   readonly schema: Readonly<Record<string, unknown>>;
-  /** Nothing where the schema cannot be reached by names of properties alone. */
+  /** Undefined where the schema cannot be reached by property names alone. */
   readonly path: readonly string[] | undefined;
 }
 
-interface Waiting {
+interface Visit {
   readonly value: unknown;
   readonly place: SchemaPlace;
-  readonly path: readonly string[] | undefined;
+  readonly path: Declaration['path'];
 }
 
 function findDeclarations(inputSchema: unknown): readonly Declaration[] {
   const found: Declaration[] = [];
-  const waiting: Waiting[] = [{ value: inputSchema, place: 'schema', path: [] }];
-  // A list instead of recursion, so that no depth is too deep.
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+  const pending: Visit[] = [{ value: inputSchema, place: 'schema', path: [] }];
+  // A list instead of recursion, for any depth.
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value, place, path } = next;
     if (typeof value !== 'object' || value === null || place === 'data') continue;
     if (place === 'schema' && isObject(value) && Object.hasOwn(value, KEYWORD)) {
@@ -75,23 +73,19 @@ function findDeclarations(inputSchema: unknown): readonly Declaration[] {
     }
     for (const [key, each] of Object.entries(value)) {
       const under = Array.isArray(value) ? place : placeUnder(place, key);
-      const isNamed = place === 'map' || (place === 'schema' && key === 'properties');
-      waiting.push({ value: each, place: under, path: isNamed ? pathUnder(path, place, key) : undefined });
+      const pathIn = place === 'schema' && key === 'properties' ? path : undefined;
+      pending.push({ value: each, place: under, path: place === 'map' ? path && [...path, key] : pathIn });
     }
   }
   return found.reverse();
 }
 
-function pathUnder(path: Waiting['path'], place: SchemaPlace, key: string): Waiting['path'] {
-  return place === 'map' ? path && [...path, key] : path;
-}
-
-/** What is wrong, as the end of a sentence that begins with the declaration. */
+/** The problem, as the end of a sentence. */
 function declarationProblem({ [KEYWORD]: header, type }: Declaration['schema'], path: Declaration['path']) {
-  if (path === undefined || path.length === 0) return 'where no property of the arguments is';
+  if (path === undefined || path.length === 0) return 'outside of the properties of the arguments';
   const at = `for ${quote(path.join('.'))}`;
   if (typeof header !== 'string' || header === '') return `${at} without a name`;
-  if (!TOKEN.test(header)) return `${at} with the name ${quote(header)}, which no header can have`;
+  if (!TOKEN.test(header)) return `${at} with the invalid header name ${quote(header)}`;
   if (!TYPES.has(type)) return `${at}, which is not a string, an integer or a boolean`;
   return undefined;
 }
@@ -103,15 +97,15 @@ function quote(text: string): string {
 function plainText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
-  // Beyond this range what is written here need not be the number that the body says.
+  // Outside of this range the text may differ from the number in the body.
   const isExact = typeof value === 'number' && Number.isFinite(value) && Math.abs(value) <= MAX_EXACT;
   return isExact ? String(value) : undefined;
 }
 
 const MAX_EXACT = Number.MAX_SAFE_INTEGER;
-/** What a header can hold as it is. Blanks at its ends would get lost. */
+/** Text that needs no encoding. Spaces at the ends would be trimmed. */
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-/** What would be taken for the other form. */
+/** Plain text that looks encoded has to be encoded, too. */
 const LIKE_ENCODED = /^=\?base64\?.*\?=$/i;
 
 function encode(text: string): string {

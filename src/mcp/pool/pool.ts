@@ -9,8 +9,8 @@ import type { ToolInfo } from '../../ports/tools.ts';
 import { fingerprintServer } from '../config/fingerprint.ts';
 import type { ResolvedServer } from '../config/inputs.ts';
 import type { ServerConfig } from '../config/types.ts';
-import { Connection } from '../connection/connection.ts';
-import { MemoryVerdicts, type VerdictStore } from '../connection/knownProtocols.ts';
+import { Connection, MAX_TIMER_MS } from '../connection/connection.ts';
+import { InMemoryProtocols, type KnownProtocol, type KnownProtocols } from '../connection/knownProtocols.ts';
 import { ProcessGuard } from '../connection/processGuard.ts';
 import { Watches } from '../connection/subscriptions.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
@@ -19,73 +19,70 @@ import { Authorizations, type Authorize } from '../oauth/authorizations.ts';
 import { openServer } from './open.ts';
 
 export interface PoolOptions {
-  /** Asked at every use, so that a change of the settings counts at once. */
+  /** Called at every use, so that changed settings apply at once. */
   readonly servers: () => Promise<ReadonlyMap<string, ServerConfig>>;
   readonly log: Log;
-  /** Where one server's own words go; without it they go to `log`, with its name. */
+  /** The log of one server. By default `log`, with the name of the server. */
   readonly logFor?: ((server: string) => Log) | undefined;
-  /** How long a server may be silent while it starts and while it works. */
+  /** The longest time without a sign of life, at start and during requests. */
   readonly timeoutMs: () => number;
   readonly clientInfo: Implementation;
   readonly requests?: ServerRequests | undefined;
   readonly apps?: boolean | undefined;
-  readonly verdicts?: VerdictStore | undefined;
+  readonly knownProtocols?: KnownProtocols | undefined;
   readonly authorize?: Authorize | undefined;
-  /** Fills in what the user has to be asked for. */
+  /** Resolves inputs, which may ask the user. */
   readonly resolve?: ((server: string, config: ServerConfig) => Promise<ResolvedServer>) | undefined;
   readonly now?: (() => number) | undefined;
-  /** How much of one message is thrown away before its server is closed. */
+  /** The server is closed after this much of one message was dropped. */
   readonly maxDroppedBytes?: number | undefined;
 }
 
-/** One configuration of a server in use. */
+/** A server in use, with one configuration. */
 interface Slot {
+  readonly name: string;
   readonly fingerprint: string;
   authorization: RemoteAuthorization | undefined;
-  /** Shared by all who use the server while it starts. */
+  /** Shared by all requests while the server starts. */
   readonly opened: Promise<Connection>;
-  /** The one that is being opened, or that is open. */
+  /** The current attempt while opening. */
   connection: Connection | undefined;
-  /** It is open, and nothing else will be tried. */
+  /** True once an attempt has succeeded. */
   isOpen: boolean;
   retired: boolean;
   openedAtMs: number;
-  /** What the server has said of its tools. */
+  /** The last listed definitions, by name. */
   tools: ReadonlyMap<string, ToolInfo>;
 }
 
-/** A server that runs. */
-export interface RunningServer {
-  readonly connection: Connection;
-  readonly authorization: RemoteAuthorization | undefined;
-  tools: ReadonlyMap<string, ToolInfo>;
-}
+type OpeningSlot = Omit<Slot, 'opened'>;
 
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-/** Between the death of a server and its next start, when nobody waits for it. */
-const REST_MS = 1000;
+export type RunningServer = Pick<Slot, 'authorization' | 'tools'> & { readonly connection: Connection };
 
-/** All servers, each apart: started at first use, started anew at the next use after it died or changed. */
+/** The shortest delay before a crashed server is restarted for its subscriptions. */
+const MIN_RESTART_MS = 1000;
+
+/** All servers, isolated from each other. A server is started by its first use, and again after it exited or changed. */
 export class ServerPool {
-  readonly #options: PoolOptions;
-  readonly #verdicts: VerdictStore;
+  protected readonly options: PoolOptions;
+  readonly #knownProtocols: KnownProtocols;
   readonly #slots = new Map<string, Slot>();
-  readonly #health = new Map<string, Backoff>();
-  /** Connections that are no longer used but whose processes may still live. */
+  readonly #backoffs = new Map<string, Backoff>();
+  /** Connections out of use whose processes may still run. */
   readonly #closing = new Set<Promise<void>>();
   readonly #listeners = new Set<(server: string, what: ServerChange) => void>();
   readonly #guard = new ProcessGuard();
   readonly #authorizations: Authorizations;
   readonly #watches = new Watches();
-  readonly chats = new LiveChats();
+  protected readonly chats = new PendingChats();
   #disposed = false;
 
   constructor(options: PoolOptions) {
-    this.#options = options;
-    this.#verdicts = options.verdicts ?? new MemoryVerdicts();
+    this.options = options;
+    this.#knownProtocols = options.knownProtocols ?? new InMemoryProtocols();
     this.#authorizations = new Authorizations(options.authorize, (server) => (work) => {
       const connection = this.#slots.get(server)?.connection;
-      return connection?.whileAsking(work) ?? work;
+      return connection?.pauseTimersWhile(work) ?? work;
     });
   }
 
@@ -95,82 +92,73 @@ export class ServerPool {
   }
 
   async states(): Promise<ReadonlyMap<string, ServerState>> {
-    const servers = await this.#options.servers();
+    const servers = await this.options.servers();
     return new Map([...servers.keys()].map((name) => [name, this.stateOf(name)]));
   }
 
-  /** The live connection to a server; starts one when there is none. */
-  async use(name: string, signal?: AbortSignal | undefined): Promise<RunningServer> {
-    const servers = await this.#options.servers();
-    this.#retireRemoved(servers);
+  /** Resolves to the running server; starts it if necessary. */
+  protected async use(name: string, signal?: AbortSignal | undefined): Promise<RunningServer> {
+    const servers = await this.options.servers();
+    for (const removed of [...this.#slots.keys()].filter((known) => !servers.has(known))) {
+      void this.#retire(removed, 'it was removed from the configuration');
+    }
     const config = servers.get(name);
     if (config === undefined) {
-      const known = [...servers.keys()].join(', ');
-      throw new Error(
-        `There is no server ${name}. ${known === '' ? 'None is configured.' : `There are: ${known}.`}`,
-      );
+      const known =
+        servers.size === 0 ? 'None is configured.' : `There are: ${[...servers.keys()].join(', ')}.`;
+      throw new Error(`There is no server ${name}. ${known}`);
     }
     const slot = this.#slotFor(name, config);
     const connection = await unlessAborted(slot.opened, signal);
-    return {
-      connection,
-      authorization: slot.authorization,
-      get tools() {
-        return slot.tools;
-      },
-      set tools(tools) {
-        slot.tools = tools;
-      },
-    };
+    return Object.assign(slot, { connection });
   }
 
-  /** Something worked. */
-  isWell(name: string): void {
-    this.#healthOf(name).reset();
+  protected resetBackoff(name: string): void {
+    this.#backoffOf(name).reset();
   }
 
-  /** What runs now. */
-  running(): readonly (readonly [string, Connection])[] {
+  protected running(): readonly (readonly [string, Connection])[] {
     return [...this.#slots].flatMap(([name, { connection }]) =>
       connection?.state.kind === 'ready' ? [[name, connection] as const] : [],
     );
   }
 
+  /** The last listed definition. */
   toolInfo(server: string, tool: string): ToolInfo | undefined {
     return this.#slots.get(server)?.tools.get(tool);
   }
 
-  stateOf(name: string): ServerState {
+  protected stateOf(name: string): ServerState {
     const slot = this.#slots.get(name);
     const state = slot?.connection?.state;
     if (state?.kind === 'ready') return state;
     if (slot !== undefined && !isDead(slot)) return { kind: 'starting' };
-    const { reason, retryAtMs } = this.#healthOf(name);
+    const { reason, retryAtMs } = this.#backoffOf(name);
     return reason === undefined ? { kind: 'idle' } : { kind: 'failed', reason, retryAtMs };
   }
 
-  /** Starts a server that does not run, whatever has become of it before. */
+  /** Starts a server at once, even after failures. */
   async start(server: string): Promise<void> {
-    this.#healthOf(server).reset();
+    this.resetBackoff(server);
     this.#authorizations.askAgain(server);
     await this.use(server);
   }
 
   async stop(server: string): Promise<void> {
-    this.#healthOf(server).reset();
+    this.resetBackoff(server);
     await this.#retire(server, 'it was stopped');
-    this.#tell(server, 'state');
+    this.#notify(server, 'state');
   }
 
-  /** Closes what is no longer configured, or not as it was. */
+  /** Closes servers whose configuration was removed or changed. */
   async settle(): Promise<void> {
     if (this.#slots.size === 0) return;
-    const servers = await this.#options.servers();
+    const servers = await this.options.servers();
     for (const [name, slot] of this.#slots) {
       const config = servers.get(name);
       if (config !== undefined && fingerprintServer(config) === slot.fingerprint) continue;
       void this.#retire(name, 'its configuration was changed', slot);
-      this.#tell(name, 'state');
+      this.#notify(name, 'state');
     }
   }
 
@@ -180,17 +168,17 @@ export class ServerPool {
   }
 
   async signOut(server: string): Promise<void> {
-    const config = (await this.#options.servers()).get(server);
+    const config = (await this.options.servers()).get(server);
     const live = this.#slots.get(server)?.authorization;
     if (live !== undefined) await live.signOut();
     else if (config !== undefined) {
-      const { resolve = asItIs } = this.#options;
+      const { resolve = withoutInputs } = this.options;
       await this.#authorizations.of(server, (await resolve(server, config)).config)?.signOut();
     }
     await this.stop(server);
   }
 
-  /** Goes on after the server was started anew. */
+  /** Continues after a restart of the server. */
   watch(resource: ResourceName, onUpdate: () => void): Disposable {
     const { server, uri } = resource;
     const subscriptions = () => this.#slots.get(server)?.connection?.subscriptions;
@@ -200,50 +188,47 @@ export class ServerPool {
     });
   }
 
-  logOf(name: string): Log {
-    const { log, logFor } = this.#options;
+  protected logOf(name: string): Log {
+    const { log, logFor } = this.options;
     return logFor ? logFor(name) : withName(log, name);
   }
 
-  /** The setting may hold any number, and timers take only some: others they would turn into no time at all. */
-  timeoutMs(): number {
-    const ms = Math.round(this.#options.timeoutMs());
-    return ms > 0 ? Math.min(ms, MAX_TIMEOUT_MS) : 1;
+  /** The setting can be any number; timers treat values out of their range as 1. */
+  protected timeoutMs(): number {
+    const ms = Math.round(this.options.timeoutMs());
+    return ms > 0 ? Math.min(ms, MAX_TIMER_MS) : 1;
   }
 
   /** Closes all servers; resolves when none of their processes is left. */
   async dispose(): Promise<void> {
     this.#disposed = true;
-    for (const name of [...this.#slots.keys()]) {
-      void this.#retire(name, 'Filechat is closing');
-    }
+    for (const name of [...this.#slots.keys()]) void this.#retire(name, 'Filechat is closing');
     await Promise.all(this.#closing);
     await this.#guard.dispose();
   }
 
   #slotFor(name: string, config: ServerConfig): Slot {
-    if (this.#disposed) {
-      throw new Error('Filechat is closing.');
-    }
+    if (this.#disposed) throw new Error('Filechat is closing.');
     const fingerprint = fingerprintServer(config);
     const old = this.#slots.get(name);
     if (old?.fingerprint === fingerprint && !isDead(old)) return old;
-    if (old !== undefined && old.fingerprint !== fingerprint) this.#healthOf(name).reset();
+    if (old !== undefined && old.fingerprint !== fingerprint) this.resetBackoff(name);
     void this.#retire(name, 'its configuration was changed');
-    const refusal = this.#healthOf(name).refusal(this.#now());
+    const refusal = this.#backoffOf(name).refusal(this.#now());
     if (refusal !== undefined) throw new Error(`Server ${name} is not started: ${refusal}`);
     const slot = this.#createSlot(name, config, fingerprint);
     this.#slots.set(name, slot);
     slot.opened.then(
-      () => this.#ready(name, slot),
-      (error: Error) => this.#failed(name, slot, error.message),
+      () => this.#ready(slot),
+      (error: Error) => this.#failed(slot, error.message),
     );
-    this.#tell(name, 'state');
+    this.#notify(name, 'state');
     return slot;
   }
 
   #createSlot(name: string, config: ServerConfig, fingerprint: string): Slot {
-    const slot: Omit<Slot, 'opened'> = {
+    const slot: OpeningSlot = {
+      name,
       fingerprint,
       authorization: undefined,
       connection: undefined,
@@ -252,80 +237,86 @@ export class ServerPool {
       openedAtMs: this.#now(),
       tools: new Map(),
     };
-    const { resolve = asItIs, clientInfo, requests, apps, maxDroppedBytes } = this.#options;
+    const { resolve = withoutInputs } = this.options;
     const opened = openServer({
-      // On the next turn, so that who asks for inputs finds the slot in its place.
+      // Asynchronous, so that the slot is in place when inputs are requested.
       server: Promise.resolve().then(() => resolve(name, config)),
-      verdicts: this.#verdicts,
+      knownProtocols: this.#knownProtocols,
       fingerprint,
       nowMs: this.#now(),
       timeoutMs: this.timeoutMs(),
       isWanted: () => !slot.retired,
-      connect: ({ config: own, secrets }, verdict) => {
-        slot.authorization = this.#authorizations.of(name, own);
-        slot.connection = new Connection({
-          name,
-          config: own,
-          secrets,
-          clientInfo,
-          log: this.logOf(name),
-          requests,
-          apps,
-          verdict,
-          authorization: slot.authorization,
-          guard: this.#guard,
-          maxDroppedBytes,
-          chats: () => this.chats.at(name),
-          onChange: (what) => this.#changed(name, slot as Slot, what),
-          onUpdated: (uri) => this.#watches.tell(name, uri),
-        });
-        return slot.connection;
-      },
+      connect: (server, known) => this.#connect(slot, server, known),
     });
     return Object.assign(slot, { opened });
   }
 
-  #ready(name: string, slot: Slot): void {
+  #connect(slot: OpeningSlot, server: ResolvedServer, knownProtocol: KnownProtocol | undefined): Connection {
+    const { name } = slot;
+    const { clientInfo, requests = {}, apps = false, maxDroppedBytes } = this.options;
+    slot.authorization = this.#authorizations.of(name, server.config);
+    slot.connection = new Connection({
+      ...server,
+      name,
+      clientInfo,
+      log: this.logOf(name),
+      requests,
+      apps,
+      knownProtocol,
+      authorization: slot.authorization,
+      guard: this.#guard,
+      maxDroppedBytes,
+      chats: () => this.chats.at(name),
+      onChange: (what) => this.#changed(slot, what),
+      onUpdated: (uri) => this.#watches.notify(name, uri),
+    });
+    return slot.connection;
+  }
+
+  #ready(slot: Slot): void {
+    const { name } = slot;
     slot.isOpen = true;
     slot.openedAtMs = this.#now();
-    for (const uri of this.#watches.of(name)) {
+    for (const uri of this.#watches.urisOf(name)) {
       slot.connection?.subscriptions.add(uri);
-      // While nobody listened it may have changed.
-      this.#watches.tell(name, uri);
+      // The resource may have changed in the meantime.
+      this.#watches.notify(name, uri);
     }
-    this.#tell(name, 'state');
+    this.#notify(name, 'state');
   }
 
-  #failed(name: string, slot: Slot, reason: string): void {
+  #failed(slot: OpeningSlot, reason: string): void {
+    const { name } = slot;
     if (this.#slots.get(name) !== slot) return;
     const nowMs = this.#now();
-    // The time that a start took is no time in which it was well.
+    // The time of a failed start does not count as uptime.
     const livedMs = slot.isOpen ? nowMs - slot.openedAtMs : 0;
-    this.#healthOf(name).failed(reason, { nowMs, livedMs });
-    this.#options.log.error(reason);
+    this.#backoffOf(name).failed(reason, { nowMs, livedMs });
+    this.options.log.error(reason);
     void this.#retire(name, reason, slot);
-    this.#tell(name, 'state');
+    this.#notify(name, 'state');
   }
 
-  /** A server that has closed without being told to has failed. */
-  #changed(name: string, slot: Slot, what: ServerChange): void {
-    const { connection } = slot;
-    if (what !== 'state') this.#tell(name, what);
+  /** A server that closed unexpectedly has failed. */
+  #changed(slot: OpeningSlot, what: ServerChange): void {
+    const { name, connection } = slot;
+    if (what !== 'state') this.#notify(name, what);
     else if (connection?.state.kind === 'closed' && isDead(slot) && !slot.retired) {
-      this.#died(name, slot, connection.state.reason);
+      this.#crashed(slot, connection.state.reason);
     }
   }
 
-  #died(name: string, slot: Slot, reason: string): void {
-    this.#failed(name, slot, `Server ${name}: ${reason}`);
-    if (this.#watches.of(name).length === 0 || this.#disposed) return;
-    // Somebody has something of it open, and wants it to go on.
-    const waitMs = Math.max(this.#healthOf(name).retryAtMs - this.#now(), REST_MS);
-    setTimeout(() => void this.#startAgain(name), waitMs).unref();
+  #crashed(slot: OpeningSlot, reason: string): void {
+    const { name } = slot;
+    this.#failed(slot, `Server ${name}: ${reason}`);
+    if (this.#watches.urisOf(name).length === 0 || this.#disposed) return;
+    // Subscribed resources continue after a restart.
+    const waitMs = Math.max(this.#backoffOf(name).retryAtMs - this.#now(), MIN_RESTART_MS);
+    setTimeout(() => void this.#restartForWatches(name), waitMs).unref();
   }
 
-  async #startAgain(name: string): Promise<void> {
-    if (this.#disposed || this.#watches.of(name).length === 0) return;
+  async #restartForWatches(name: string): Promise<void> {
+    if (this.#disposed || this.#watches.urisOf(name).length === 0) return;
     try {
       await this.use(name);
     } catch (error) {
@@ -333,26 +324,26 @@ export class ServerPool {
     }
   }
 
-  #healthOf(name: string): Backoff {
-    return getOrAdd(this.#health, name, () => new Backoff());
+  #backoffOf(name: string): Backoff {
+    const backoff = this.#backoffs.get(name) ?? new Backoff();
+    this.#backoffs.set(name, backoff);
+    return backoff;
   }
 
-  #tell(server: string, what: ServerChange): void {
+  #notify(server: string, what: ServerChange): void {
     for (const listener of this.#listeners) listener(server, what);
   }
 
   #now(): number {
-    return (this.#options.now ?? Date.now)();
+    return (this.options.now ?? Date.now)();
   }
 
-  #retireRemoved(servers: ReadonlyMap<string, ServerConfig>): void {
-    for (const name of [...this.#slots.keys()].filter((known) => !servers.has(known))) {
-      void this.#retire(name, 'it was removed from the configuration');
-    }
-  }
-
-  /** Takes a server out of use and closes it, unless another has taken its place already. Resolves when it is gone. */
-  #retire(name: string, reason: string, expected = this.#slots.get(name)): Promise<void> {
+  /** Closes a server, unless its slot was replaced. Resolves when its process is gone. */
+  #retire(
+    name: string,
+    reason: string,
+    expected: OpeningSlot | undefined = this.#slots.get(name),
+  ): Promise<void> {
     const slot = this.#slots.get(name);
     if (slot === undefined || slot !== expected) return Promise.resolve();
     this.#slots.delete(name);
@@ -366,12 +357,12 @@ export class ServerPool {
   }
 }
 
-/** While it opens, the opening itself will say why it failed, and may try another way. */
-function isDead(slot: Slot): boolean {
+/** A server that is still opening may try another protocol. */
+function isDead(slot: OpeningSlot): boolean {
   return slot.isOpen && slot.connection?.state.kind === 'closed';
 }
 
-async function asItIs(_server: string, config: ServerConfig): Promise<ResolvedServer> {
+async function withoutInputs(_server: string, config: ServerConfig): Promise<ResolvedServer> {
   return { config, secrets: [] };
 }
 
@@ -384,17 +375,11 @@ function withName(log: Log, name: string): Log {
   };
 }
 
-function getOrAdd<K, V>(map: Map<K, V>, key: K, create: () => V): V {
-  const found = map.get(key) ?? create();
-  map.set(key, found);
-  return found;
-}
-
-/** The chats whose calls are under way, by server. */
-class LiveChats {
+/** The chats with pending calls, by server. */
+class PendingChats {
   readonly #chats = new Map<string, string[]>();
 
-  /** Remembers the chat until what is returned is called. */
+  /** Adds a chat until the returned function is called. */
   enter(server: string, chat: string | undefined): () => void {
     if (chat === undefined) return () => undefined;
     const chats = this.#chats.get(server) ?? [];
@@ -403,7 +388,7 @@ class LiveChats {
     return () => void chats.splice(chats.indexOf(chat), 1);
   }
 
-  /** As it is now, the latest first. */
+  /** The latest first. */
   at(server: string): readonly string[] {
     return [...(this.#chats.get(server) ?? [])];
   }

@@ -1,52 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { field, isObject } from '../../base/json.ts';
-import type { ToolProgress } from '../../ports/tools.ts';
-
+import type { CallContext } from '../connection/connection.ts';
 import { oneLine } from '../connection/failure.ts';
 
-export interface TaskRequestOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
-  /** The server answers only when the task is over, however long it is silent until then. */
+type TaskContext = Pick<CallContext, 'signal' | 'onProgress'>;
+
+export interface TaskRequestOptions extends TaskContext {
+  /** The response arrives only when the task ends, without a sign of life before. */
   readonly patient?: boolean;
 }
 
-/** Sends one request and resolves to its result as it came. */
+/** Sends one request and resolves to its raw result. */
 export type SendRequest = (
   method: string,
   params: Readonly<Record<string, unknown>>,
   options: TaskRequestOptions,
 ) => Promise<unknown>;
 
-export interface TaskOptions {
-  /** Those of `tools/call`. */
+export interface TaskOptions extends TaskContext {
+  /** The parameters of `tools/call`. */
   readonly params: Readonly<Record<string, unknown>>;
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
-  /** Resolves after this time; rejects when the signal says so. */
   readonly wait?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
-/** How long the server shall keep the task and its result. */
+/** The time for which the server is asked to keep the task and its result. */
 const TTL_MS = 60 * 60 * 1000;
 const MIN_POLL_MS = 50;
 const DEFAULT_POLL_MS = 1000;
 const MAX_POLL_MS = 30_000;
-/** However often a server says that it is still working, it is not waited for any longer. */
+/** The limit for a task that stays in progress. */
 const MAX_WAITED_MS = 24 * 60 * 60 * 1000;
 const MAX_ID_CHARS = 1024;
 const MAX_MESSAGE_CHARS = 500;
 
 /**
- * Calls a tool as a task of revision 2025-11-25: starts it, asks how it is until it is over or wants an answer
- * from the user, and resolves to the raw result of the call. Rejects with the signal's reason on abort, after the
- * server was told, else with a message that can be the end of a sentence.
+ * Calls a tool as a task of revision 2025-11-25: starts it, polls it until it ends or requires input, and resolves to the
+ * raw result. On abort it cancels the task and rejects with the signal's reason; other errors end a sentence.
  */
 export async function callAsTask(request: SendRequest, options: TaskOptions): Promise<unknown> {
   const { params, signal, onProgress } = options;
   signal?.throwIfAborted();
   const answer = await request('tools/call', { ...params, task: { ttl: TTL_MS } }, { signal, onProgress });
-  // A server may answer at once, as if it had not been asked for a task.
+  // A server may ignore the task parameter and return the result.
   if (!isObject(answer) || answer['task'] === undefined) return answer;
   return new RunningTask(request, options).follow(answer['task']);
 }
@@ -70,7 +65,7 @@ const STATUSES: ReadonlySet<unknown> = new Set<TaskStatus>([
 class RunningTask {
   readonly #request: SendRequest;
   readonly #options: TaskOptions;
-  #toldMessage: string | undefined;
+  #lastMessage: string | undefined;
 
   constructor(request: SendRequest, options: TaskOptions) {
     this.#request = request;
@@ -82,18 +77,18 @@ class RunningTask {
     const taskId = readTaskId(created);
     let state: TaskState | undefined;
     try {
-      state = await this.#awaitTurn(taskId, created);
-      return await this.#askResult(taskId, state);
+      state = await this.#poll(taskId, created);
+      return await this.#fetchResult(taskId, state);
     } catch (error) {
-      // What is over cannot be called off; everything else would go on for nobody.
+      // Cancel unfinished tasks; no client is waiting.
       if (state === undefined || state.status === 'input_required') this.#cancel(taskId);
       signal?.throwIfAborted();
       throw error;
     }
   }
 
-  /** Resolves when the task is over, or when it waits for something that only asking for its result delivers. */
-  async #awaitTurn(taskId: string, created: unknown): Promise<TaskState> {
+  /** Resolves when the task has ended or requires input, which the server requests during `tasks/result`. */
+  async #poll(taskId: string, created: unknown): Promise<TaskState> {
     const { signal, wait = pause } = this.#options;
     let state = this.#read(created);
     for (let waitedMs = 0; state.status === 'working'; waitedMs += state.pollMs) {
@@ -105,27 +100,27 @@ class RunningTask {
     return state;
   }
 
-  async #askResult(taskId: string, { status, message }: TaskState): Promise<unknown> {
+  async #fetchResult(taskId: string, { status, message }: TaskState): Promise<unknown> {
     const { signal, onProgress } = this.#options;
     const patient = status === 'input_required';
     try {
       return await this.#request('tasks/result', { taskId }, { signal, onProgress, patient });
     } catch (error) {
       if (status !== 'failed' && status !== 'cancelled') throw error;
-      const verb = status === 'failed' ? 'its task failed' : 'the server called its task off';
+      const verb = status === 'failed' ? 'its task failed' : 'the server cancelled its task';
       throw new Error(`${verb}: ${message ?? oneLine((error as Error).message)}`, { cause: error });
     }
   }
 
-  /** Nobody waits for the answer, because there is nothing left to do about it. */
+  /** A failure has no consequence, so it is ignored. */
   #cancel(taskId: string): void {
     this.#request('tasks/cancel', { taskId }, {}).catch(() => {});
   }
 
   #read(task: unknown): TaskState {
     const state = readTask(task);
-    if (state.message !== undefined && state.message !== this.#toldMessage) {
-      this.#toldMessage = state.message;
+    if (state.message !== undefined && state.message !== this.#lastMessage) {
+      this.#lastMessage = state.message;
       this.#options.onProgress?.({ message: state.message });
     }
     return state;
@@ -135,10 +130,10 @@ class RunningTask {
 function readTaskId(task: unknown): string {
   const id = field(task, 'taskId');
   if (typeof id !== 'string' || id === '') {
-    throw new Error('it started a task without an id, so its result cannot be asked for');
+    throw new Error('it started a task without an id, so its result cannot be requested');
   }
   if (id.length > MAX_ID_CHARS) {
-    throw new Error(`it started a task whose id has ${id.length} characters, which is too long`);
+    throw new Error(`it started a task with an id of ${id.length} characters, which is too long`);
   }
   return id;
 }
@@ -146,8 +141,10 @@ function readTaskId(task: unknown): string {
 function readTask(task: unknown): TaskState {
   const status = field(task, 'status');
   if (!STATUSES.has(status)) {
-    const said = oneLine((JSON.stringify(status) ?? 'nothing').slice(0, 100));
-    throw new Error(`it says ${said} about its task, where “working” or “completed” is expected`);
+    const shown = oneLine((JSON.stringify(status) ?? 'nothing').slice(0, 100));
+    throw new Error(
+      `it reports ${shown} as the status of its task, not one such as “working” or “completed”`,
+    );
   }
   const message = field(task, 'statusMessage');
   const interval = field(task, 'pollInterval');

@@ -1,17 +1,15 @@
 /**
- * Base64 as it stands in the raw text of a JSON string: in either alphabet, with or without padding, with escapes,
- * wrapped in lines of one length. Read piece by piece; what was read can be written again, character by character.
+ * Base64 in the raw text of a JSON string: in either alphabet, with or without padding, with escapes, wrapped in lines of
+ * one length. It is read piece by piece and can be restored exactly. Immutable, so that an invalid piece has no effect.
  */
-
-/** All that is known of the text so far. A value: a piece that turns out wrong leaves the one before it in force. */
 export interface Base64Text {
-  /** How many digits were handed over for decoding: whole groups of four. */
+  /** Number of digits decoded so far, a multiple of four. */
   readonly decoded: number;
-  /** Up to three digits that do not make a group yet. */
+  /** Up to three digits of an incomplete group. */
   readonly rest: string;
   readonly padding: number;
   readonly alphabet: 'plain' | 'url' | undefined;
-  /** The raw beginning of an escape that goes on in the next piece. */
+  /** The raw beginning of an escape that continues in the next piece. */
   readonly escape: string;
   readonly lines: Lines;
 }
@@ -19,12 +17,12 @@ export interface Base64Text {
 interface Lines {
   /** Characters since the last line break. */
   readonly column: number;
-  /** The length of all lines but the last; nothing before the first line break. */
+  /** The length of all lines but the last; undefined before the first line break. */
   readonly length: number | undefined;
   readonly newline: '\n' | '\r\n' | undefined;
-  /** A carriage return has come, and its line feed has not. */
+  /** The last character is a carriage return without its line feed. */
   readonly returned: boolean;
-  /** A line shorter than the others has ended: nothing may follow. */
+  /** After a shorter line, which must be the last. */
   readonly ended: boolean;
 }
 
@@ -37,12 +35,12 @@ export const EMPTY: Base64Text = {
   lines: { column: 0, length: undefined, newline: undefined, returned: false, ended: false },
 };
 
-/** The longest piece that is read at once, in raw bytes. */
+/** The longest piece, in raw bytes. */
 export const MAX_PIECE_BYTES = 64 * 1024;
-/** Room for one piece and what was left of the one before: up to three digits and part of an escape. */
+/** Room for one piece, three digits and part of an escape. */
 export const SCRATCH_BYTES = MAX_PIECE_BYTES + 16;
 
-/** Nobody wraps shorter, and line breaks take the most time of all. */
+/** Encoders do not wrap shorter, and line breaks are slow to read. */
 const MIN_LINE_CHARS = 16;
 const ONLY_DIGITS = /^[\w+/-]*$/;
 const BACKSLASH = 0x5c;
@@ -50,8 +48,8 @@ const EQUALS = 0x3d;
 const [PLUS, SLASH, MINUS, UNDERSCORE] = [0x2b, 0x2f, 0x2d, 0x5f];
 
 /**
- * Reads on. Gives the new state and the digits to decode, which the caller has to check by the number of bytes they
- * give: decoders skip what is no digit. Nothing when this cannot be base64, or not of a kind that is written again.
+ * Reads the next piece. Returns the new state and the digits to decode; the caller has to compare the number of decoded
+ * bytes, because decoders skip invalid digits. Undefined if this is not base64 that can be restored exactly.
  */
 export function readPiece(
   before: Base64Text,
@@ -65,12 +63,12 @@ export function readPiece(
   let end = copied.end;
   while (end > before.rest.length && scratch[end - 1] === EQUALS) end--;
   const padding = before.padding + copied.end - end;
-  // Padding ends the digits, so none may come once there was some.
+  // No digit may follow padding.
   if (padding > 2 || (before.padding > 0 && end > before.rest.length)) return undefined;
   const whole = end - (end % 4);
   const alphabet = alphabetOf(scratch.subarray(0, end), before.alphabet);
   const rest = scratch.toString('latin1', whole, end);
-  // What is not decoded yet is not checked by its length either.
+  // The rest is not decoded yet, so the caller does not check it.
   if (alphabet === 'mixed' || !ONLY_DIGITS.test(rest)) return undefined;
   const text = {
     decoded: before.decoded + whole,
@@ -83,14 +81,13 @@ export function readPiece(
   return { text, digits: scratch.toString('latin1', 0, whole) };
 }
 
-/** Whether the text may end here. */
 export function isComplete({ rest, padding, lines, ...text }: Base64Text): boolean {
   if (text.escape !== '' || lines.returned) return false;
   return padding === 0 ? rest.length !== 1 : rest.length + padding === 4;
 }
 
-/** The text again, as the inside of a JSON string, from its decoded bytes in pieces whose lengths divide by three. */
-export async function* writeAgain(text: Base64Text, decoded: AsyncIterable<Buffer>): AsyncGenerator<string> {
+/** Restores the text, as the inside of a JSON string, from its decoded bytes in pieces of lengths divisible by three. */
+export async function* restore(text: Base64Text, decoded: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const { length = Number.POSITIVE_INFINITY, newline } = text.lines;
   const lineBreak = newline === undefined ? '' : JSON.stringify(newline).slice(1, -1);
   let column = 0;
@@ -111,20 +108,20 @@ export async function* writeAgain(text: Base64Text, decoded: AsyncIterable<Buffe
   for await (const bytes of decoded)
     yield wrap(bytes.toString(text.alphabet === 'url' ? 'base64url' : 'base64'));
   yield wrap(text.rest + '='.repeat(text.padding));
-  // After a line break the column is 0 again; the loop above breaks a line only when more follows.
+  // wrap() breaks a line only if more follows, so a final line break is written here.
   if (newline !== undefined && text.lines.column === 0) yield lineBreak;
   yield (text.lines.returned ? '\\r' : '') + text.escape;
 }
 
 interface Copied {
-  /** Where the digits in the scratch buffer end. */
+  /** The end of the digits in the scratch buffer. */
   readonly end: number;
   readonly escape: string;
   readonly lines: Lines;
 }
 
 function copyPlain({ rest, lines }: Base64Text, raw: Buffer, scratch: Buffer): Copied | undefined {
-  const after = moveOn(lines, raw.length);
+  const after = advance(lines, raw.length);
   return after && { end: rest.length + raw.copy(scratch, rest.length), escape: '', lines: after };
 }
 
@@ -137,7 +134,7 @@ function copyUnescaped(before: Base64Text, raw: Buffer, scratch: Buffer): Copied
     const stop = found === -1 ? source.length : found;
     source.copy(scratch, end, at, stop);
     end += stop - at;
-    lines = moveOn(lines, stop - at);
+    lines = advance(lines, stop - at);
     if (lines === undefined || found === -1) break;
     const length = source[found + 1] === 0x75 ? 6 : 2;
     if (found + length > source.length) return { end, escape: source.toString('latin1', found), lines };
@@ -146,7 +143,7 @@ function copyUnescaped(before: Base64Text, raw: Buffer, scratch: Buffer): Copied
       lines = breakLine(lines, code);
     } else {
       scratch[end++] = code;
-      lines = moveOn(lines, 1);
+      lines = advance(lines, 1);
     }
     if (lines === undefined) return undefined;
     at = found + length;
@@ -154,7 +151,7 @@ function copyUnescaped(before: Base64Text, raw: Buffer, scratch: Buffer): Copied
   return lines && { end, escape: '', lines };
 }
 
-/** The character of an escape without its backslash; 0, which is no digit, for those that base64 has no use for. */
+/** The character of an escape without its backslash; 0, which is not a digit, for escapes that base64 does not need. */
 function readEscape(letters: string): number {
   if (letters === 'n') return 10;
   if (letters === 'r') return 13;
@@ -163,7 +160,7 @@ function readEscape(letters: string): number {
   return Number.parseInt(letters.slice(1), 16);
 }
 
-function moveOn(lines: Lines, count: number): Lines | undefined {
+function advance(lines: Lines, count: number): Lines | undefined {
   if (count === 0) return lines;
   const column = lines.column + count;
   const wrong = lines.returned || lines.ended || (lines.length !== undefined && column > lines.length);

@@ -1,4 +1,4 @@
-/** `spawn` that also finds what Windows starts through a shell, such as npx. The package has no types of its own. */
+/** `spawn` that also finds scripts such as npx on Windows. The package has no types. */
 declare module 'cross-spawn' {
   const spawn: typeof import('node:child_process').spawn;
   export = spawn;

@@ -1,11 +1,9 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { Arrival, type PendingCalls, tooLargeAnswer } from './calls.ts';
-import { type FilteredMessage, JsonFilter, MAX_DROPPED_BYTES, MAX_MESSAGE_BYTES } from './jsonFilter.ts';
+import { type FilteredMessage, JsonFilter } from './jsonFilter.ts';
+import { MAX_MESSAGE_BYTES, type PendingRequests } from './tickets.ts';
 
 export interface SpillingFetchOptions {
-  readonly calls: PendingCalls;
-  readonly minSpilledChars?: number | undefined;
-  readonly maxMessageBytes?: number | undefined;
+  readonly requests: PendingRequests;
   readonly maxDroppedBytes?: number | undefined;
 }
 
@@ -18,7 +16,7 @@ const FILTERS: ReadonlyMap<string, Filter> = new Map([
 ]);
 const NEWLINE = Buffer.from('\n');
 
-/** A `fetch` whose answers come with their long base64 strings in files, and placeholders in their place. */
+/** A `fetch` that moves long base64 strings of responses to files and puts placeholders in their place. */
 export function createSpillingFetch(options: SpillingFetchOptions): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init);
@@ -31,7 +29,7 @@ export function createSpillingFetch(options: SpillingFetchOptions): FetchLike {
 
 function withBody(response: Response, body: ReadableStream<Uint8Array>): Response {
   const headers = new Headers(response.headers);
-  // `fetch` has decoded the body already, and it gets shorter.
+  // `fetch` has decoded the body, and the filter shortens it.
   headers.delete('content-encoding');
   headers.delete('content-length');
   const { status, statusText, url, redirected } = response;
@@ -53,7 +51,7 @@ function filterBody(
       else controller.enqueue(value);
     },
     cancel: async (reason) => {
-      // Ends the read that the filter may be waiting for, and so the filter.
+      // Ends the read that the filter may wait for.
       await reader.cancel(reason);
       await filtered.return(undefined);
     },
@@ -61,33 +59,26 @@ function filterBody(
 }
 
 async function* filterJson(body: Body, options: SpillingFetchOptions): AsyncGenerator<Buffer> {
-  const filter = new JsonFilter({ ...options, tables: options.calls });
-  const arrival = new Arrival(options.calls, () => filter.id);
+  const filter = new JsonFilter(options);
   try {
     for await (const chunk of chunksOf(body)) {
-      await filter.push(chunk);
-      arrival.add(chunk.length);
-      mindEnd(filter, options);
+      await pushTo(filter, chunk);
     }
     yield textOf(await filter.end(), options);
   } finally {
-    arrival.end();
     await filter.abort();
   }
 }
 
 async function* filterEvents(body: Body, options: SpillingFetchOptions): AsyncGenerator<Buffer> {
-  const filter = new JsonFilter({ ...options, tables: options.calls });
-  const arrival = new Arrival(options.calls, () => filter.id);
+  const filter = new JsonFilter(options);
   const lines = new EventLines();
   let hasData = false;
   try {
     for await (const chunk of chunksOf(body)) {
       for (const part of lines.split(chunk)) {
         if (part.kind === 'data') {
-          await filter.push(part.bytes);
-          arrival.add(part.bytes.length);
-          mindEnd(filter, options);
+          await pushTo(filter, part.bytes);
         } else if (part.kind === 'endOfData') {
           hasData = true;
           await filter.push(NEWLINE);
@@ -96,37 +87,32 @@ async function* filterEvents(body: Body, options: SpillingFetchOptions): AsyncGe
         } else {
           yield hasData ? eventOf(textOf(await filter.end(), options)) : NEWLINE;
           hasData = false;
-          arrival.end();
-          // The protocol layer handles notifications a moment later, and answers at once: without a break, the
-          // last progress of a call would be told after its end.
+          // The SDK handles notifications asynchronously and responses at once. Without this break, the last
+          // progress of a request would be reported after its result.
           await new Promise(setImmediate);
         }
       }
     }
   } finally {
-    arrival.end();
     await filter.abort();
   }
 }
 
-/** The message as lines of data, which have no line breaks in them, and the end of the event. */
 function eventOf(message: Buffer): Buffer {
   const text = message.toString('utf8').replace(/\n$/, '');
   return Buffer.from(`data: ${text.replaceAll('\n', '\ndata: ')}\n\n`);
 }
 
-function textOf(
-  filtered: FilteredMessage,
-  { calls, maxMessageBytes = MAX_MESSAGE_BYTES }: SpillingFetchOptions,
-): Buffer {
+function textOf(filtered: FilteredMessage, { requests }: SpillingFetchOptions): Buffer {
   if (filtered.kind === 'message') return filtered.json;
-  const id = filtered.id ?? calls.only;
-  if (id === undefined) throw new Error(`A message of more than ${maxMessageBytes} bytes was dropped.`);
-  return Buffer.from(JSON.stringify(tooLargeAnswer(id, maxMessageBytes)));
+  const response = requests.tooLarge(filtered.id);
+  if (!response) throw new Error(`A message of more than ${MAX_MESSAGE_BYTES} bytes was dropped.`);
+  return Buffer.from(JSON.stringify(response));
 }
 
-function mindEnd(filter: JsonFilter, { maxDroppedBytes = MAX_DROPPED_BYTES }: SpillingFetchOptions): void {
-  if (filter.dropped > maxDroppedBytes) throw new Error('it sent a message without an end');
+async function pushTo(filter: JsonFilter, bytes: Buffer): Promise<void> {
+  await filter.push(bytes);
+  if (filter.isEndless) throw new Error('it sent a message without an end');
 }
 
 async function* chunksOf(body: Body): AsyncGenerator<Buffer> {
@@ -137,30 +123,27 @@ async function* chunksOf(body: Body): AsyncGenerator<Buffer> {
       yield Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     }
   } finally {
-    // After an error of ours nothing more is wanted; after the end this does nothing.
+    // After an error the rest is not needed; after the end this has no effect.
     await body.cancel().catch(() => undefined);
   }
 }
 
-/** What the lines of an event stream say, as far as a filter of their data needs to know. */
 export type EventPart =
-  /** Bytes of the event's data. */
   | { readonly kind: 'data'; readonly bytes: Buffer }
-  /** The line of data has ended; another one may follow. */
+  /** A line of data has ended; another one may follow. */
   | { readonly kind: 'endOfData' }
-  /** A whole line of another field, or a comment. */
+  /** A line with another field or a comment. */
   | { readonly kind: 'other'; readonly line: Buffer }
-  /** The event is whole. */
   | { readonly kind: 'endOfEvent' };
 
 const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20];
 const DATA = Buffer.from('data:');
-/** Other fields are short; of a longer one the rest is dropped. */
+/** The rest of a longer line is dropped. */
 const MAX_OTHER_BYTES = 64 * 1024;
 
-/** Splits an event stream, at any chunking, without ever holding a line of data. */
+/** Splits an event stream, at any chunking, without buffering lines of data. */
 export class EventLines {
-  /** The beginning of a line, until it is known to be data; then nothing. */
+  /** The beginning of a line; empty once it is known to be data. */
   #line: Buffer = Buffer.alloc(0);
   #state: 'start' | 'data' | 'firstOfData' = 'start';
   #afterReturn = false;

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** How much is written at once. Two such buffers take turns: one fills while the other is written. */
+/** Two buffers of this size alternate: one fills while the other is written. */
 const BATCH_BYTES = 256 * 1024;
-/** How much may wait in the system's memory before the disk gets it: what is there already need not be waited for at the end. */
+/** Data is synced in the background after this much, so that the final sync is short. */
 const SYNC_BYTES = 16 * 1024 * 1024;
-/** Read again in pieces that divide by three, so that each is whole base64. */
+/** A multiple of three, so that each piece is complete base64. */
 const READ_BYTES = 48 * 1024;
-/** Enough for everyone who tells types by their first bytes. */
+/** Enough to detect any media type. */
 const HEAD_BYTES = 8 * 1024;
 
-/** The first `size` bytes of a finished file, in pieces whose lengths divide by three, but for the last. */
+/** Reads the first `size` bytes of a finished file in pieces; all but the last have a length divisible by three. */
 export async function* readSpilled(path: string, size: number): AsyncGenerator<Buffer> {
   const handle = await open(path, 'r');
   try {
@@ -21,7 +21,7 @@ export async function* readSpilled(path: string, size: number): AsyncGenerator<B
   }
 }
 
-/** Bytes on their way to a file of ours, which is made when they no longer fit into one batch, or at the end. */
+/** A temporary file. It is created when the bytes no longer fit into one batch, or at the end. */
 export class SpillFile {
   readonly #folder: () => Promise<string>;
   #batch: Buffer = Buffer.allocUnsafeSlow(BATCH_BYTES);
@@ -32,10 +32,10 @@ export class SpillFile {
   #head: Buffer | undefined;
   #handle: FileHandle | undefined;
   #path: string | undefined;
-  /** The write under way. It never rejects: its error is kept for whoever comes next. */
+  /** The current write. Never rejects: its error is kept for the next caller. */
   #writing: Promise<void> = Promise.resolve();
   #error: Error | undefined;
-  /** The sync under way, if any; it never rejects either. */
+  /** The current sync. Never rejects. */
   #syncing: Promise<void> | undefined;
   #unsynced = 0;
   #discarded = false;
@@ -48,7 +48,7 @@ export class SpillFile {
     return this.#size;
   }
 
-  /** Adds decoded digits; false, and adds nothing, when not all of them were digits. */
+  /** Decodes and adds base64 digits. Returns false and adds nothing if one of them is not a digit. */
   addBase64(digits: string): boolean {
     const bytes = Math.floor((digits.length * 3) / 4);
     if (this.#batch.write(digits, this.#used, bytes, 'base64') !== bytes) return false;
@@ -57,12 +57,12 @@ export class SpillFile {
     return true;
   }
 
-  /** Sees to it that the next `bytes` have room. Rejects when the disk has refused an earlier write. */
+  /** Makes room for the next `bytes`. Rejects if an earlier write failed. */
   reserve(bytes: number): Promise<void> | undefined {
     return this.#used + bytes > this.#batch.length ? this.#flush() : undefined;
   }
 
-  /** Resolves to the whole file. Who gets it has to see to its removal. */
+  /** Resolves to the complete file, which the caller has to remove. */
   async finish(): Promise<{ readonly path: string; readonly size: number; readonly head: Uint8Array }> {
     await this.#flush();
     await this.#settle();
@@ -72,14 +72,14 @@ export class SpillFile {
     return { path: this.#path ?? '', size: this.#size, head: this.#head ?? Buffer.alloc(0) };
   }
 
-  /** What was added so far, in order. */
+  /** The bytes added so far. */
   async *read(): AsyncGenerator<Buffer> {
     await this.#settle();
     if (this.#handle !== undefined) yield* readPieces(this.#handle, this.#written);
     yield this.#batch.subarray(0, this.#used);
   }
 
-  /** Removes the file. What is added later goes nowhere. */
+  /** Removes the file. Bytes added later are dropped. */
   async discard(): Promise<void> {
     this.#discarded = true;
     await this.#writing;
@@ -117,15 +117,15 @@ export class SpillFile {
     }
   }
 
-  /** Beside the writing. Whoever saves the file syncs it again, and learns then what the disk has against it. */
+  /** Ignores errors: saving the file syncs it again. */
   async #sync(handle: FileHandle): Promise<void> {
     this.#unsynced = 0;
-    await handle.datasync().catch(() => undefined);
+    await handle.datasync().catch(() => {});
     this.#syncing = undefined;
   }
 
   async #create(): Promise<FileHandle> {
-    // By this name, with our process in it, assets/leftovers.ts knows what a crash has left behind.
+    // assets/leftovers.ts recognizes files left by a crash by this name and pid.
     const name = `.filechat-spill-${process.pid}-${randomBytes(12).toString('hex')}.tmp`;
     const path = join(await this.#folder(), name);
     const handle = await open(path, 'wx+', 0o600);
@@ -139,7 +139,7 @@ async function* readPieces(handle: FileHandle, size: number): AsyncGenerator<Buf
   for (let at = 0; at < size; ) {
     const wanted = Math.min(READ_BYTES, size - at);
     const { bytesRead } = await handle.read(piece, 0, wanted, at);
-    if (bytesRead < wanted) throw new Error('the temporary file was cut short');
+    if (bytesRead < wanted) throw new Error('the temporary file was truncated');
     yield piece.subarray(0, bytesRead);
     at += bytesRead;
   }

@@ -1,77 +1,65 @@
-import { JsonPlace } from './jsonPlace.ts';
+import { Throttle } from '../../base/throttle.ts';
+import { JsonPosition } from './jsonPosition.ts';
 import { MAX_DATA_URL_HEAD_CHARS, readDataUrlHead, StringSpill } from './string.ts';
-import type { SpillTable } from './table.ts';
+import { MAX_MESSAGE_BYTES, type PendingRequests, type Ticket } from './tickets.ts';
 
-/** A string longer than this that may be base64 goes to a file. */
-export const MIN_SPILLED_CHARS = 64 * 1024;
-/** The most text that a message may have besides its files. */
-export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** A message of which this much was thrown away will not end any more. */
+/** A longer string goes to a file if it can be base64. */
+const MIN_SPILLED_CHARS = 64 * 1024;
+/** A message of which more was dropped is considered endless. */
 export const MAX_DROPPED_BYTES = 1024 * 1024 * 1024;
-/** A string whose beginning is no base64 is not looked at further. */
+/** Shorter messages arrive at once and need no progress. */
+const MIN_REPORTED_BYTES = 1_000_000;
+const REPORT_EVERY_MS = 250;
+/** The beginning of a string decides whether it can be base64. */
 const PROBE_CHARS = 256;
 const MAYBE_BASE64 = /^(?:[\w+/=-]|\\(?:[nr/]|u00[0-7][\da-f]|u?[\da-f]{0,3}$))*$/i;
 const MAYBE_DATA_URL = /^(?:d|da|dat|data|data:[^,]*)$/i;
-/** Keys of the message and its id are shorter. */
+/** Longer than the keys of a message and its id. */
 const MAX_KEPT_CHARS = 64;
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
-/** Where the long strings of messages go. */
-export interface SpillTables {
-  /** The table for the answer to this request; the id is not known when it has not come yet. */
-  tableFor(id: number | undefined): SpillTable | undefined;
-  /** Called when the id has come after strings that went to a table of nobody's. */
-  assign(id: number | undefined, table: SpillTable): Promise<void>;
-}
-
 export interface JsonFilterOptions {
-  readonly tables: SpillTables;
+  readonly requests: Pick<PendingRequests, 'ticketFor' | 'assign' | 'arrived'>;
   readonly minSpilledChars?: number | undefined;
-  readonly maxMessageBytes?: number | undefined;
+  readonly maxDroppedBytes?: number | undefined;
 }
 
 export type FilteredMessage =
   | { readonly kind: 'message'; readonly json: Buffer }
   | { readonly kind: 'tooLarge'; readonly id: number | undefined };
 
-type InString = 'short' | 'passed';
-
 /**
- * Takes the bytes of one JSON message after the other, at any chunking, and gives each back with its long base64
- * strings replaced by placeholders; they are in files then. Everything else comes out as it came in.
+ * Takes the bytes of one JSON message after the other, at any chunking, and returns each with its long base64 strings
+ * moved to files and replaced by placeholders. Everything else is unchanged.
  */
 export class JsonFilter {
-  readonly #tables: SpillTables;
-  readonly #minSpilledChars: number;
-  readonly #out: ByteList;
-  readonly #place = new JsonPlace((id) => this.#endOfMessage(id));
-  /** Nothing outside of strings. A `short` string may still become a spilled one. */
-  #string: InString | StringSpill | undefined;
-  /** Where the string under way begins in the output. */
+  readonly #options: JsonFilterOptions;
+  readonly #out = new ByteList(MAX_MESSAGE_BYTES);
+  readonly #position = new JsonPosition((id) => this.#endOfMessage(id));
+  readonly #progress = new Throttle(REPORT_EVERY_MS);
+  /** Undefined outside of strings. A `short` string may still be spilled; a `passed` one is not. */
+  #string: 'short' | 'passed' | StringSpill | undefined;
+  /** The start of the current string in the output. */
   #start = 0;
   #escaped = false;
-  /** The text of the string under way, as far as it matters to the place. */
+  /** The text of the current string if the position needs it. */
   #text: string | undefined;
-  /** A table for strings of a message whose id has not come yet. */
-  #nobodys: SpillTable | undefined;
+  /** Of the message whose id has not arrived yet. */
+  #unassigned: Ticket | undefined;
+  /** Of the current spilled string. */
+  #ticket: Ticket | undefined;
   #assigning: Promise<void>[] = [];
+  #received = 0;
+  /** Bytes of the current message that were neither spilled nor kept in memory. */
   #dropped = 0;
   #lastId: number | undefined;
 
-  constructor({ tables, minSpilledChars, maxMessageBytes }: JsonFilterOptions) {
-    this.#tables = tables;
-    this.#minSpilledChars = minSpilledChars ?? MIN_SPILLED_CHARS;
-    this.#out = new ByteList(maxMessageBytes ?? MAX_MESSAGE_BYTES);
+  constructor(options: JsonFilterOptions) {
+    this.#options = options;
   }
 
-  /** How many bytes of the message under way were neither spilled nor kept in memory. */
-  get dropped(): number {
-    return this.#dropped;
-  }
-
-  /** Of the message under way, once it has come. */
-  get id(): number | undefined {
-    return this.#place.id;
+  get isEndless(): boolean {
+    return this.#dropped > (this.#options.maxDroppedBytes ?? MAX_DROPPED_BYTES);
   }
 
   async push(chunk: Buffer): Promise<void> {
@@ -83,58 +71,65 @@ export class JsonFilter {
         at = typeof passed === 'number' ? passed : await passed;
       }
     }
+    this.#received += chunk.length;
+    if (this.#received < MIN_REPORTED_BYTES) return;
+    this.#progress.run('', () => this.#options.requests.arrived(this.#position.id, this.#received));
   }
 
-  /** Ends the message. What follows is the next one. */
+  /** Ends the current message. */
   async end(): Promise<FilteredMessage> {
     if (this.#string instanceof StringSpill) await this.#restore(this.#string);
-    if (this.#nobodys !== undefined) this.#endOfMessage(this.#place.id);
+    if (this.#unassigned !== undefined) this.#endOfMessage(this.#position.id);
     await Promise.all(this.#assigning);
-    const id = this.#lastId ?? this.#place.id;
-    const filtered: FilteredMessage = this.#out.overflown
+    const id = this.#lastId ?? this.#position.id;
+    const filtered: FilteredMessage = this.#out.isOverflowing
       ? { kind: 'tooLarge', id }
       : { kind: 'message', json: this.#out.take() };
     this.#reset();
     return filtered;
   }
 
-  /** Forgets the message under way and removes what was spilled of its last string. */
+  /** Drops the current message and removes its unfinished file. */
   async abort(): Promise<void> {
-    const [string, nobodys] = [this.#string, this.#nobodys];
+    const [string, unassigned] = [this.#string, this.#unassigned];
     this.#reset();
     if (string instanceof StringSpill) await string.discard();
-    await nobodys?.dispose();
+    await unassigned?.spills?.dispose();
   }
 
   #reset(): void {
     this.#out.take();
-    this.#place.reset();
+    this.#position.reset();
+    this.#progress.dispose();
     this.#string = undefined;
     this.#escaped = false;
     this.#text = undefined;
-    this.#nobodys = undefined;
+    this.#unassigned = undefined;
+    this.#ticket = undefined;
     this.#assigning = [];
+    this.#received = 0;
     this.#dropped = 0;
     this.#lastId = undefined;
   }
 
   #endOfMessage(id: number | undefined): void {
     this.#lastId = id;
-    if (this.#nobodys !== undefined) this.#assigning.push(this.#tables.assign(id, this.#nobodys));
-    this.#nobodys = undefined;
+    const { spills } = this.#unassigned ?? {};
+    if (spills !== undefined) this.#assigning.push(this.#options.requests.assign(id, spills));
+    this.#unassigned = undefined;
   }
 
   #emit(bytes: Buffer): void {
     this.#out.append(bytes);
-    if (this.#out.overflown) this.#dropped += bytes.length;
+    if (this.#out.isOverflowing) this.#dropped += bytes.length;
   }
 
   #passStructure(chunk: Buffer, from: number): number {
-    const { at, opened } = this.#place.moveToString(chunk, from);
+    const { at, opened } = this.#position.moveToString(chunk, from);
     this.#emit(chunk.subarray(from, at));
     if (opened) {
-      this.#string = this.#place.isResultValue ? 'short' : 'passed';
-      this.#text = this.#place.wantsText ? '' : undefined;
+      this.#string = this.#position.isResultValue ? 'short' : 'passed';
+      this.#text = this.#position.needsText ? '' : undefined;
       this.#start = this.#out.length;
     }
     return at;
@@ -148,12 +143,13 @@ export class JsonFilter {
     if (this.#text !== undefined && this.#text.length < MAX_KEPT_CHARS) {
       this.#text += chunk.toString('latin1', from, Math.min(end, from + MAX_KEPT_CHARS));
     }
-    if (this.#string === 'short' && this.#isLong() && !this.#out.overflown) return this.#begin(chunk, end);
+    if (this.#string === 'short' && this.#isLong() && !this.#out.isOverflowing)
+      return this.#begin(chunk, end);
     if (ended) this.#close(chunk.subarray(end, end + 1));
     return end + 1;
   }
 
-  /** Where the string ends: at its quote, or at the end of the chunk. */
+  /** The end of the string: its closing quote, or the end of the chunk. */
   #findEnd(chunk: Buffer, from: number): number {
     let start = this.#escaped ? from + 1 : from;
     for (;;) {
@@ -169,33 +165,32 @@ export class JsonFilter {
   }
 
   #close(quote: Buffer): void {
-    if (this.#text !== undefined) this.#place.takeText(this.#text);
+    if (this.#text !== undefined) this.#position.takeText(this.#text);
     this.#emit(quote);
     this.#string = undefined;
     this.#text = undefined;
   }
 
-  /** Long enough to be judged. */
   #isLong(): boolean {
     const length = this.#out.length - this.#start;
-    if (length <= this.#minSpilledChars) return false;
+    if (length <= (this.#options.minSpilledChars ?? MIN_SPILLED_CHARS)) return false;
     if (length > MAX_DATA_URL_HEAD_CHARS) return true;
     return !MAYBE_DATA_URL.test(this.#out.from(this.#start).toString('latin1'));
   }
 
-  /** Begins to spill what has come of a string, if it may be base64. */
+  /** Begins to spill the current string if it can be base64. */
   async #begin(chunk: Buffer, end: number): Promise<number> {
     const ended = end < chunk.length;
     this.#string = 'passed';
     const raw = this.#out.from(this.#start);
     const head = readDataUrlHead(raw);
     const body = raw.subarray(head?.raw.length ?? 0);
-    const table = MAYBE_BASE64.test(body.toString('latin1', 0, PROBE_CHARS))
-      ? this.#chooseTable()
-      : undefined;
-    if (table !== undefined) {
-      const spill = new StringSpill(table, head);
-      // A view of the output, which does not change before it is taken.
+    const isBase64 = MAYBE_BASE64.test(body.toString('latin1', 0, PROBE_CHARS));
+    this.#ticket = isBase64 ? this.#chooseTicket() : undefined;
+    if (this.#ticket?.spills !== undefined) {
+      const spill = new StringSpill(this.#ticket.spills, head);
+      this.#ticket.onArrival?.();
+      // A view of the output, which does not change until take() resolves.
       const taken = await spill.take(body);
       if (taken === body.length) {
         this.#string = spill;
@@ -208,16 +203,17 @@ export class JsonFilter {
     return end + 1;
   }
 
-  #chooseTable(): SpillTable | undefined {
-    const { id } = this.#place;
-    if (id !== undefined) return this.#tables.tableFor(id);
-    this.#nobodys ??= this.#tables.tableFor(undefined);
-    return this.#nobodys;
+  #chooseTicket(): Ticket | undefined {
+    const { id } = this.#position;
+    if (id !== undefined) return this.#options.requests.ticketFor(id);
+    this.#unassigned ??= this.#options.requests.ticketFor(undefined);
+    return this.#unassigned;
   }
 
   async #passSpilled(chunk: Buffer, from: number, end: number): Promise<number> {
     const spill = this.#string as StringSpill;
     const raw = chunk.subarray(from, end);
+    this.#ticket?.onArrival?.();
     const taken = await spill.take(raw);
     if (!spill.isKept) this.#dropped += raw.length;
     if (taken < raw.length) {
@@ -241,7 +237,7 @@ export class JsonFilter {
     this.#emit(Buffer.from(placeholder ?? ''));
   }
 
-  /** Puts the text of a string back that was no base64 after all. The spill stays if its file cannot be read. */
+  /** Writes back the text of a string that is not base64 after all. Keeps the spill if its file cannot be read. */
   async #restore(spill: StringSpill): Promise<void> {
     try {
       for await (const piece of spill.original()) this.#emit(Buffer.from(piece, 'latin1'));
@@ -256,12 +252,12 @@ export class JsonFilter {
 
 const FIRST_BYTES = 4 * 1024;
 
-/** Bytes that grow at their end, up to a limit; beyond it everything is dropped, what is there and what comes. */
+/** A growing buffer. Beyond its limit it drops everything, before and after. */
 class ByteList {
   readonly #maxBytes: number;
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
   #length = 0;
-  #overflown = false;
+  #isOverflowing = false;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -271,15 +267,15 @@ class ByteList {
     return this.#length;
   }
 
-  get overflown(): boolean {
-    return this.#overflown;
+  get isOverflowing(): boolean {
+    return this.#isOverflowing;
   }
 
   append(bytes: Buffer): void {
-    if (this.#overflown) return;
+    if (this.#isOverflowing) return;
     const length = this.#length + bytes.length;
     if (length > this.#maxBytes) {
-      this.#overflown = true;
+      this.#isOverflowing = true;
       this.#bytes = Buffer.alloc(0);
       this.#length = 0;
       return;
@@ -290,7 +286,7 @@ class ByteList {
     this.#length = length;
   }
 
-  /** A view, good until the next change. */
+  /** A view, valid until the next change. */
   from(start: number): Buffer {
     return this.#bytes.subarray(start, this.#length);
   }
@@ -299,12 +295,12 @@ class ByteList {
     this.#length = Math.min(this.#length, length);
   }
 
-  /** Hands all of it over and starts anew. */
+  /** Returns all bytes and resets the buffer. */
   take(): Buffer {
     const taken = this.from(0);
     this.#bytes = Buffer.allocUnsafe(FIRST_BYTES);
     this.#length = 0;
-    this.#overflown = false;
+    this.#isOverflowing = false;
     return taken;
   }
 

@@ -5,6 +5,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import {
   type JSONRPCMessage,
   parseJSONRPCMessage,
+  type RequestId,
   SdkError,
   SdkErrorCode,
   serializeMessage,
@@ -13,53 +14,46 @@ import {
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import spawn from 'cross-spawn';
 import { atMost } from '../../base/async.ts';
+import { hasCode } from '../../base/errors.ts';
 import type { StdioServer } from '../config/types.ts';
 
-import { type LateAnswer, RevisionQuestion } from '../connection/clientSetup.ts';
-import { Arrival, PendingCalls, tooLargeAnswer } from './calls.ts';
-import { JsonFilter, MAX_DROPPED_BYTES, MAX_MESSAGE_BYTES } from './jsonFilter.ts';
+import { JsonFilter } from './jsonFilter.ts';
+import { MAX_MESSAGE_BYTES, PendingRequests } from './tickets.ts';
 
 export interface StdioOptions {
   readonly server: StdioServer;
-  /** Told why this side had to end the connection. */
+  /** Called with the reason when this side ends the connection. */
   readonly onLost: (reason: string) => void;
-  readonly minSpilledChars?: number | undefined;
-  /** Ends the process when we cannot. */
+  /** Ends the process if this host is killed. */
   readonly guard?: { add(group: number): void; remove(group: number): void } | undefined;
-  readonly maxMessageBytes?: number | undefined;
   readonly maxDroppedBytes?: number | undefined;
 }
 
-/** How a process ended. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** How long a process may take to end after its stdin was closed, and again after SIGTERM. */
-const PATIENCE_MS = 2000;
-/** Nothing survives SIGKILL, but a process that waits for a disk is gone only after that. */
-const LAST_PATIENCE_MS = 10_000;
-/** How long the output of a process that has ended may be silent; a grandchild can keep it open for ever. */
+/** Time to exit after stdin was closed, and again after SIGTERM. */
+const GRACE_MS = 2000;
+/** A killed process that waits for a disk exits only after that wait. */
+const KILL_GRACE_MS = 10_000;
+/** After its process exited, output that is silent this long is closed; a grandchild could keep it open. */
 const SILENCE_MS = 1000;
 const MAX_QUOTED_CHARS = 200;
 const NEWLINE = 0x0a;
 
-/**
- * A server that is a process. Reads its lines in time that grows with their length, and memory that does not:
- * long base64 in answers goes to files.
- */
+/** A server process. Reads its lines in linear time and bounded memory: long base64 in results goes to files. */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** There before the process is, so that nothing of what it says is lost. */
+  /** Exists before the process, so that no output is lost. */
   readonly stderr: Readable;
   readonly #options: StdioOptions;
-  readonly #calls = new PendingCalls();
-  readonly #question = new RevisionQuestion();
+  readonly #requests = new PendingRequests();
+  readonly #probe = new DiscoverProbe();
   readonly #filter: JsonFilter;
-  readonly #arrival = new Arrival(this.#calls, () => this.#filter.id);
   readonly #stderr = new PassThrough();
   #process: ChildProcess | undefined;
   #ended: Promise<void> | undefined;
@@ -68,39 +62,39 @@ export class StdioTransport implements Transport {
 
   constructor(options: StdioOptions) {
     this.#options = options;
-    this.#filter = new JsonFilter({ ...options, tables: this.#calls });
+    this.#filter = new JsonFilter({ ...options, requests: this.#requests });
     this.stderr = this.#stderr;
   }
 
-  /** Nothing while the process lives. */
+  /** Undefined while the process runs. */
   get exit(): Exit | undefined {
     const { exitCode: code = null, signalCode: signal = null } = this.#process ?? {};
     return code === null && signal === null ? undefined : { code, signal };
   }
 
   get lateAnswer(): LateAnswer | undefined {
-    return this.#question.late;
+    return this.#probe.lateAnswer;
   }
 
-  /** By this and `stderr` the SDK knows that a process is behind it. */
+  /** The SDK recognizes a process transport by this and `stderr`. */
   get pid(): number | undefined {
     return this.#process?.pid;
   }
 
   async start(): Promise<void> {
-    if (this.#process !== undefined) throw new Error('The process was started already.');
+    if (this.#process !== undefined) throw new Error('The server process was already started.');
     const { command, args, env, cwd } = this.#options.server;
     const child = spawn(command, [...args], {
       env: mergeVariables(getDefaultEnvironment(), env),
       stdio: ['pipe', 'pipe', 'pipe'],
       shell: false,
       windowsHide: true,
-      // A group of its own, so that what the process has started can be ended with it.
+      // A process group, so that child processes can be ended too.
       detached: HAS_GROUPS,
       ...(cwd === undefined ? {} : { cwd }),
     });
     this.#process = child;
-    // While it is being closed, a pipe that breaks is no news.
+    // Broken pipes are expected while closing.
     const report = (error: Error) => {
       if (this.#closing === undefined) this.onerror?.(error);
     };
@@ -109,10 +103,10 @@ export class StdioTransport implements Transport {
     if (child.pid !== undefined) this.#options.guard?.add(child.pid);
     child.on('exit', () => {
       signalGroup(child, 'SIGTERM');
-      void this.#endSilence(child);
+      void this.#closeSilentOutput(child);
     });
     this.#ended = this.#follow(child);
-    // Rejects with the error of a process that could not be started.
+    // Rejects if the process could not be started.
     await once(child, 'spawn');
     child.on('error', report);
   }
@@ -120,13 +114,13 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#process?.stdin;
     if (!stdin || this.#closing !== undefined) throw new SdkError(SdkErrorCode.NotConnected, 'Not connected');
-    this.#calls.sent(message);
-    this.#question.sent(message);
-    // A failed write is no failed request: the process has ended then, which ends all requests and is explained.
+    this.#requests.sent(message);
+    this.#probe.sent(message);
+    // A failed write is ignored: the process has exited, and its exit ends and explains all requests.
     await new Promise<void>((resolve) => stdin.write(serializeMessage(message), () => resolve()));
   }
 
-  /** Asks the process to end, then makes it. Resolves when it is gone. */
+  /** Closes stdin, then sends SIGTERM and SIGKILL. Resolves when the process is gone. */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
     return this.#closing;
@@ -137,21 +131,21 @@ export class StdioTransport implements Transport {
     if (child?.pid === undefined) return;
     const gone = this.exit === undefined ? once(child, 'exit') : Promise.resolve();
     child.stdin?.end();
-    await atMost(PATIENCE_MS, gone);
+    await atMost(GRACE_MS, gone);
     for (const [signal, patienceMs] of ENDINGS) {
       if (this.exit !== undefined) break;
       signalGroup(child, signal);
       await atMost(patienceMs, gone);
     }
-    // Whatever it has started ends with it.
+    // Its child processes end too.
     signalGroup(child, 'SIGKILL');
     this.#options.guard?.remove(child.pid);
     child.stdout?.destroy();
     child.stderr?.destroy();
-    await atMost(PATIENCE_MS, this.#ended);
+    await atMost(GRACE_MS, this.#ended);
   }
 
-  /** Resolves when the process is gone and its last message was delivered. */
+  /** Resolves when the process has exited and its last message was delivered. */
   async #follow(child: ChildProcess): Promise<void> {
     const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
     if (child.stdout) await this.#read(child.stdout);
@@ -166,13 +160,12 @@ export class StdioTransport implements Transport {
     } catch (error) {
       if (this.#closing === undefined) this.onerror?.(error as Error);
     } finally {
-      this.#arrival.end();
       await this.#filter.abort();
     }
   }
 
   async #take(chunk: Buffer): Promise<void> {
-    // Still read, because a process that cannot write may not end.
+    // Keep reading: a process that cannot write may not exit.
     if (this.#closing !== undefined) return;
     this.#bytesRead += chunk.length;
     let from = 0;
@@ -182,8 +175,7 @@ export class StdioTransport implements Transport {
       from = at + 1;
     }
     await this.#filter.push(chunk.subarray(from));
-    this.#arrival.add(chunk.length - from);
-    if (this.#filter.dropped > (this.#options.maxDroppedBytes ?? MAX_DROPPED_BYTES)) {
+    if (this.#filter.isEndless) {
       await this.#filter.abort();
       this.#options.onLost('it sent a line without an end');
       void this.close();
@@ -192,13 +184,12 @@ export class StdioTransport implements Transport {
 
   async #endLine(): Promise<void> {
     const filtered = await this.#filter.end();
-    this.#arrival.end();
-    const message = filtered.kind === 'message' ? this.#parse(filtered.json) : this.#refuse(filtered.id);
-    if (message === undefined || this.#closing !== undefined || this.#question.takes(message)) return;
-    this.#calls.received(message);
+    const message = filtered.kind === 'message' ? this.#parse(filtered.json) : this.#tooLarge(filtered.id);
+    if (message === undefined || this.#closing !== undefined || this.#probe.isLateAnswer(message)) return;
+    this.#requests.received(message);
     this.onmessage?.(message);
-    // The protocol layer handles notifications a moment later, and answers at once: without a break, the last
-    // progress of a call would be told after its end.
+    // The SDK handles notifications asynchronously and responses at once. Without this break, the last progress of a
+    // request would be reported after its result.
     if ('method' in message) await new Promise(setImmediate);
   }
 
@@ -209,20 +200,19 @@ export class StdioTransport implements Transport {
       return parseJSONRPCMessage(JSON.parse(line));
     } catch {
       const quoted = JSON.stringify(line.slice(0, MAX_QUOTED_CHARS));
-      this.onerror?.(new Error(`A line on its stdout is no message of the protocol: ${quoted}`));
+      this.onerror?.(new Error(`The server wrote a line to stdout that is not an MCP message: ${quoted}`));
       return undefined;
     }
   }
 
-  #refuse(idInMessage: number | undefined): JSONRPCMessage | undefined {
-    const maxBytes = this.#options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
-    const id = idInMessage ?? this.#calls.only;
-    if (id !== undefined) return tooLargeAnswer(id, maxBytes);
-    this.onerror?.(new Error(`A message of more than ${maxBytes} bytes was dropped.`));
-    return undefined;
+  #tooLarge(id: number | undefined): JSONRPCMessage | undefined {
+    const response = this.#requests.tooLarge(id);
+    if (!response)
+      this.onerror?.(new Error(`A message of more than ${MAX_MESSAGE_BYTES} bytes was dropped.`));
+    return response;
   }
 
-  async #endSilence(child: ChildProcess): Promise<void> {
+  async #closeSilentOutput(child: ChildProcess): Promise<void> {
     for (let before = -1; before !== this.#bytesRead && child.stdout?.destroyed === false; ) {
       before = this.#bytesRead;
       await new Promise((resolve) => setTimeout(resolve, SILENCE_MS).unref());
@@ -232,28 +222,62 @@ export class StdioTransport implements Transport {
   }
 }
 
+/** The answer to `server/discover` of a process that was sent `initialize` in the meantime. */
+export type LateAnswer = 'pending' | 'supported' | 'unsupported';
+
+/**
+ * Tracks `server/discover`, which asks for the newer revision. A process that is slow to start finds both that request
+ * and the older `initialize` in its pipe, and answers the first when the SDK no longer expects it.
+ */
+export class DiscoverProbe {
+  #id: RequestId | undefined;
+  #late: LateAnswer | undefined;
+
+  /** Undefined when the answer arrived in time, or the request was not sent. */
+  get lateAnswer(): LateAnswer | undefined {
+    return this.#late;
+  }
+
+  /** Must be called for every sent message. */
+  sent(message: JSONRPCMessage): void {
+    if (!('method' in message) || !('id' in message)) return;
+    if (message.method === 'server/discover') this.#id = message.id;
+    else if (this.#id !== undefined) this.#late ??= 'pending';
+  }
+
+  /** True for the late answer, which must not reach the SDK. Must be called for every received message. */
+  isLateAnswer(message: JSONRPCMessage): boolean {
+    if ('method' in message || this.#id === undefined || message.id !== this.#id) return false;
+    if (this.#late === undefined) {
+      this.#id = undefined;
+      return false;
+    }
+    this.#late = 'result' in message ? 'supported' : 'unsupported';
+    return true;
+  }
+}
+
 const HAS_GROUPS = process.platform !== 'win32';
 const ENDINGS = [
-  ['SIGTERM', PATIENCE_MS],
-  ['SIGKILL', LAST_PATIENCE_MS],
+  ['SIGTERM', GRACE_MS],
+  ['SIGKILL', KILL_GRACE_MS],
 ] as const;
 
-/** To the process and all that it has started. */
+/** Signals the process and its child processes. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (!HAS_GROUPS) endTree(child);
   if (!HAS_GROUPS || child.pid === undefined) return;
   try {
     process.kill(-child.pid, signal);
   } catch (error) {
-    // Nobody is left in the group; some systems say EPERM of those that have ended and were not fetched yet.
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
+    // The group is empty; some systems report zombie processes as EPERM.
+    if (!hasCode(error, 'ESRCH', 'EPERM')) throw error;
   }
 }
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Replaces variables by those of the same name. Windows compares names without case and would keep `PATH`, not `Path`. */
+/** Overrides variables by name. Windows ignores case in names and would keep `PATH` instead of `Path`. */
 export function mergeVariables(
   base: Variables,
   own: Variables,
@@ -265,14 +289,11 @@ export function mergeVariables(
   return { ...Object.fromEntries(kept), ...own };
 }
 
-/**
- * Ends a process on Windows with everything that it has started. `npx` is a script there, so that `kill` would end its
- * shell and leave the server running.
- */
+/** Ends a process tree on Windows, where `npx` is a script: `kill` would end its shell and leave the server running. */
 function endTree(child: ChildProcess): void {
-  // The number of a process that has ended may belong to another one.
+  // The pid of a process that has exited may be reused.
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  // By its whole path: Windows would look into the working directory first.
+  // The full path, because Windows searches the working directory first.
   const taskkill = win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'taskkill.exe');
   const args = ['/pid', String(child.pid), '/T', '/F'];
   execFile(taskkill, args, { windowsHide: true }, (error) => {

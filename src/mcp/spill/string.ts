@@ -6,28 +6,27 @@ import {
   isComplete,
   MAX_PIECE_BYTES,
   readPiece,
+  restore,
   SCRATCH_BYTES,
-  writeAgain,
 } from './base64Text.ts';
 import { readSpilled, type SpillFile } from './file.ts';
 import type { SpillTable } from './table.ts';
 
-/** What stands before the base64 in a data: URL, as raw JSON text. */
+/** The part of a data: URL before the base64, as raw JSON text. */
 export interface DataUrlHead {
   readonly raw: string;
   readonly mimeType?: string;
 }
 
-type Fate =
+type Outcome =
   | { readonly kind: 'base64' }
   | { readonly kind: 'refused' }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** More than this many characters are never looked at for the head of a data: URL. */
 export const MAX_DATA_URL_HEAD_CHARS = 320;
 const DATA_URL_HEAD = /^data:((?:[^,;"\\]|\\\/|\\u002f)*)(?:;(?:[^,;"\\]|\\\/)*)*;base64,/i;
 
-/** Nothing when the raw text does not begin as a data: URL with base64 in it. */
+/** Undefined when the raw text does not begin as a base64 data: URL. */
 export function readDataUrlHead(raw: Buffer): DataUrlHead | undefined {
   const found = DATA_URL_HEAD.exec(raw.toString('latin1', 0, MAX_DATA_URL_HEAD_CHARS));
   if (found === null || !/^[\x20-\x7e]*$/.test(found[0])) return undefined;
@@ -36,16 +35,16 @@ export function readDataUrlHead(raw: Buffer): DataUrlHead | undefined {
   return mimeType ? { raw: head, mimeType } : { raw: head };
 }
 
-/** One long string on its way to a file. It gets the inside of a JSON string, raw, piece by piece. */
+/** One long string on its way to a file. Takes the raw inside of a JSON string piece by piece. */
 export class StringSpill {
   readonly #table: SpillTable;
   readonly #head: DataUrlHead | undefined;
   readonly #file: SpillFile;
   readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   #text: Base64Text = EMPTY;
-  #fate: Fate = { kind: 'base64' };
-  /** Bytes that came after the base64 of a string of which nothing is kept. */
-  #uncounted = 0;
+  #outcome: Outcome = { kind: 'base64' };
+  /** Bytes after the base64 of a string that is not kept. */
+  #trailingBytes = 0;
 
   constructor(table: SpillTable, head: DataUrlHead | undefined) {
     this.#table = table;
@@ -53,36 +52,34 @@ export class StringSpill {
     this.#file = table.begin();
   }
 
-  /** True while what comes is kept, and not only counted. */
+  /** False once the string is only counted. */
   get isKept(): boolean {
-    return this.#fate.kind === 'base64';
+    return this.#outcome.kind === 'base64';
   }
 
-  /** Resolves to how much was taken: less than all when what follows shows that this is no base64 of a known kind. */
+  /** Resolves to the number of bytes taken: fewer than given when the rest cannot be base64 that is restored exactly. */
   async take(raw: Buffer): Promise<number> {
-    this.#table.onArrival?.();
     for (let at = 0; at < raw.length; at += MAX_PIECE_BYTES) {
       const piece = raw.subarray(at, at + MAX_PIECE_BYTES);
-      if (this.#fate.kind !== 'base64') this.#count(piece);
+      if (this.#outcome.kind !== 'base64') this.#count(piece);
       else if (!(await this.#takePiece(piece))) return at;
     }
     return raw.length;
   }
 
-  /** Resolves to the placeholder, or to nothing when the string was not whole base64. */
+  /** Resolves to the placeholder; to undefined when the string was not complete base64. */
   async finish(): Promise<string | undefined> {
-    if (this.#fate.kind === 'base64' && !isComplete(this.#text)) return undefined;
+    if (this.#outcome.kind === 'base64' && !isComplete(this.#text)) return undefined;
     const spill = await this.#end();
     return this.#table.keep(this.#file, spill);
   }
 
-  /** What was taken, as it came but for escapes. */
+  /** The text taken so far; only escapes may be written differently. */
   async *original(): AsyncGenerator<string> {
     if (this.#head !== undefined) yield this.#head.raw;
-    yield* writeAgain(this.#text, this.#file.read());
+    yield* restore(this.#text, this.#file.read());
   }
 
-  /** Keeps nothing of the string, because what was kept cannot be read. */
   fail(error: unknown): Promise<void> {
     return this.#giveUp({ kind: 'failed', reason: writeFailure(error) ?? messageOf(error) });
   }
@@ -95,7 +92,7 @@ export class StringSpill {
     const read = readPiece(this.#text, piece, this.#scratch);
     if (read === undefined) return false;
     try {
-      // Not awaited when there is room, which is nearly always.
+      // Usually there is room; then nothing is awaited.
       const room = this.#file.reserve(SCRATCH_BYTES);
       if (room !== undefined) await room;
     } catch (error) {
@@ -111,11 +108,11 @@ export class StringSpill {
 
   async #end(): Promise<Spill> {
     const text = this.#text;
-    if (this.#fate.kind === 'base64') {
+    if (this.#outcome.kind === 'base64') {
       const size = this.#file.size + Math.floor((text.rest.length * 3) / 4);
       if (size > this.#table.maxBytes) await this.#giveUp({ kind: 'refused' });
     }
-    if (this.#fate.kind === 'base64') {
+    if (this.#outcome.kind === 'base64') {
       try {
         await this.#file.reserve(SCRATCH_BYTES);
         this.#file.addBase64(text.rest);
@@ -124,8 +121,8 @@ export class StringSpill {
         await this.fail(error);
       }
     }
-    const size = Math.floor(((text.decoded + text.rest.length + this.#uncounted) * 3) / 4);
-    return this.#fate.kind === 'failed' ? { ...this.#fate, size } : { kind: 'refused', size };
+    const size = Math.floor(((text.decoded + text.rest.length + this.#trailingBytes) * 3) / 4);
+    return this.#outcome.kind === 'failed' ? { ...this.#outcome, size } : { kind: 'refused', size };
   }
 
   #describe(file: Awaited<ReturnType<SpillFile['finish']>>): Spill {
@@ -133,22 +130,22 @@ export class StringSpill {
     const text = this.#text;
     const original = async () => {
       const pieces = [raw];
-      for await (const piece of writeAgain(text, readSpilled(file.path, (text.decoded * 3) / 4)))
+      for await (const piece of restore(text, readSpilled(file.path, (text.decoded * 3) / 4)))
         pieces.push(piece);
       return unquote(pieces.join(''));
     };
     return { kind: 'bytes', ...file, original, ...(mimeType === undefined ? {} : { mimeType }) };
   }
 
-  async #giveUp(fate: Fate): Promise<void> {
-    this.#fate = fate;
+  async #giveUp(outcome: Outcome): Promise<void> {
+    this.#outcome = outcome;
     await this.#file.discard();
   }
 
-  /** Exact for base64. What follows the first thing that is none is counted as if it were. */
+  /** Exact for base64; everything after the first invalid piece is counted as if it were base64. */
   #count(raw: Buffer): void {
-    const read = this.#uncounted === 0 ? readPiece(this.#text, raw, this.#scratch) : undefined;
-    if (read === undefined) this.#uncounted += raw.length;
+    const read = this.#trailingBytes === 0 ? readPiece(this.#text, raw, this.#scratch) : undefined;
+    if (read === undefined) this.#trailingBytes += raw.length;
     else this.#text = read.text;
   }
 }

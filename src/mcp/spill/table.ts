@@ -6,23 +6,18 @@ import { renderPlaceholder } from '../../result/findBytes.ts';
 import { SpillFile } from './file.ts';
 
 export interface SpillTableOptions {
-  /** Where files may be made. Asked for when the first one is. */
+  /** Called when the first file is created. */
   readonly folder: () => Promise<string>;
-  /** The most that one string may decode to. */
+  /** The limit for one decoded string. */
   readonly maxBytes: number;
 }
 
-/** The long strings of one call's result. Whoever makes a table disposes it, however the call ends. */
+/** The long strings of one result. The creator of a table disposes it, however the request ends. */
 export class SpillTable implements Spills {
-  /** Called whenever more of a long string has come: the server works, though nothing can be told yet. */
-  onArrival: (() => void) | undefined;
-  /** Told a few times a second how much of a long answer has come. */
-  onBytes: ((bytes: number) => void) | undefined;
   readonly #options: SpillTableOptions;
-  /** Never sent anywhere, so no server can write a string that is taken for a placeholder. */
+  /** Never sent, so no server can forge a placeholder. */
   readonly #secret = randomBytes(16).toString('hex');
   readonly #spills = new Map<string, Spill>();
-  /** Files that are still being written. */
   readonly #open = new Set<SpillFile>();
   #disposed = false;
 
@@ -48,7 +43,7 @@ export class SpillTable implements Spills {
     return file;
   }
 
-  /** Remembers what became of a file that was begun here; returns the placeholder that stands for it. */
+  /** Records the outcome of a file and resolves to its placeholder. */
   async keep(file: SpillFile, spill: Spill): Promise<string> {
     this.#open.delete(file);
     const placeholder = renderPlaceholder(this.#secret, this.#spills.size);
@@ -59,18 +54,16 @@ export class SpillTable implements Spills {
 
   async drop(file: SpillFile): Promise<void> {
     await file.discard();
-    // Only now, so that who disposes the table meanwhile waits for the file's end too.
+    // Only now, so that a concurrent dispose() waits for the file too.
     this.#open.delete(file);
   }
 
-  /** An empty table with the same limits, for a result whose call is not known yet. */
-  another(): SpillTable {
-    const table = new SpillTable(this.#options);
-    table.onArrival = this.onArrival;
-    return table;
+  /** An empty table with the same limits, for a result whose request is not known yet. */
+  createSibling(): SpillTable {
+    return new SpillTable(this.#options);
   }
 
-  /** Takes over what another table holds. */
+  /** Takes over the strings of a sibling. */
   async adopt(other: SpillTable): Promise<void> {
     if (this.#disposed) return other.dispose();
     for (const [placeholder, spill] of other.#spills) this.#spills.set(placeholder, spill);

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { Verdict, VerdictStore } from '../../mcp/connection/knownProtocols.ts';
+import type { KnownProtocol, KnownProtocols } from '../../mcp/connection/knownProtocols.ts';
 import type { CredentialStore } from '../../mcp/oauth/credentials.ts';
 
 const REMEMBERED = 'server.verdicts';
@@ -8,27 +8,27 @@ const REMEMBERED = 'server.verdicts';
 const MAX_VERDICTS = 200;
 
 /** Verdicts that outlive the window. */
-export class VerdictMemory implements VerdictStore {
+export class VerdictMemory implements KnownProtocols {
   readonly #memory: vscode.Memento;
 
   constructor(memory: vscode.Memento) {
     this.#memory = memory;
   }
 
-  read(fingerprint: string): Verdict | undefined {
+  read(fingerprint: string): KnownProtocol | undefined {
     return this.#all().get(fingerprint);
   }
 
-  write(fingerprint: string, verdict: Verdict | undefined): void {
+  write(fingerprint: string, known: KnownProtocol | undefined): void {
     const all = this.#all();
-    if (verdict === undefined && !all.has(fingerprint)) return;
+    if (known === undefined && !all.has(fingerprint)) return;
     all.delete(fingerprint);
-    if (verdict !== undefined) all.set(fingerprint, verdict);
+    if (known !== undefined) all.set(fingerprint, known);
     void this.#memory.update(REMEMBERED, Object.fromEntries([...all].slice(-MAX_VERDICTS)));
   }
 
-  #all(): Map<string, Verdict> {
-    return new Map(Object.entries(this.#memory.get<Readonly<Record<string, Verdict>>>(REMEMBERED, {})));
+  #all(): Map<string, KnownProtocol> {
+    return new Map(Object.entries(this.#memory.get<Readonly<Record<string, KnownProtocol>>>(REMEMBERED, {})));
   }
 }
 

@@ -207,7 +207,7 @@ export class EditorServers implements vscode.Disposable {
       clientInfo: { name: 'filechat', title: 'Filechat', version: versionOf(context) },
       requests: editorRequests({ modelFor, serverPrint, always: this.#always, audit: this.audit }),
       apps: showsApps(),
-      verdicts: new VerdictMemory(context.globalState),
+      knownProtocols: new VerdictMemory(context.globalState),
       resolve: (server, config) => this.list.resolve(server, config),
       authorize: (config, server, onAsk) =>
         new RemoteAuthorization({

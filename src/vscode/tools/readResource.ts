@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { describeSize } from '../../base/size.ts';
-import { fillBlanks, readBlanks } from '../../mcp/lists/uriTemplate.ts';
+import { expandTemplate, readVariables } from '../../mcp/lists/uriTemplate.ts';
 import type {
   ResourceInfo,
   ResourceList,
@@ -49,7 +49,7 @@ export async function fillTemplate(
 ): Promise<ResourceName | undefined> {
   const answers = await askCompleted(
     title ?? name,
-    readBlanks(uriTemplate).map((blank) => ({
+    readVariables(uriTemplate).map((blank) => ({
       ...blank,
       description: uriTemplate,
       complete: (value, others, signal) =>
@@ -59,7 +59,7 @@ export async function fillTemplate(
         ),
     })),
   );
-  return answers && { server, uri: fillBlanks(uriTemplate, answers) };
+  return answers && { server, uri: expandTemplate(uriTemplate, answers) };
 }
 
 async function pickServer(servers: readonly string[]): Promise<string | undefined> {

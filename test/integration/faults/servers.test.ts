@@ -320,7 +320,7 @@ test('fault 35: 100 MB of stderr delay nothing and are not kept', async (t) => {
   await goodWorks(hostility);
   await assert.rejects(
     call('bad', 'crash'),
-    /Its last words: (e{99} \| )+the last line \| Segmentation fault\.$/,
+    /Last lines of stderr: (e{99} \| )+the last line \| Segmentation fault\.$/,
     'what was said last is there, however much came before',
   );
 });

@@ -17,7 +17,7 @@ describe('listing tools', () => {
       {
         server: 'bad',
         reason:
-          'Server bad could not be started: the command "no-such-command-anywhere" was not found. Install it, or give its whole path in "command".',
+          'Server bad could not be started: the command "no-such-command-anywhere" was not found. Install it, or set its full path in "command".',
       },
     ]);
     const names = tools.map(({ server, tool }) => `${server}.${tool}`);
@@ -62,7 +62,7 @@ describe('listing tools', () => {
       [
         '[a] Tool 1 of 5 is left out: "bad" cannot be used, because its input schema is not an object.',
         '[a] Tool 2 of 5 is left out: it has no name.',
-        '[a] Tool 3 of 5 is left out: its name "two\\nlines" has characters that cannot be seen, or too many.',
+        '[a] Tool 3 of 5 is left out: its name "two\\nlines" is too long or has invisible characters.',
         '[a] Tool 5 of 5 is left out: "slow" cannot be used, because its input schema has the pattern "^(a+)+$", which can take for ever.',
       ],
     );
@@ -196,7 +196,7 @@ describe('failures say what failed and what to do', () => {
     const { call } = serve(t, { a: scripted('exits') });
     assert.equal(
       await message(call('a.x')),
-      'Tool x of server a failed: Server a could not be started: its process ended. Its last words: starting | cannot read config.toml.',
+      'Tool x of server a failed: Server a could not be started: its process ended. Last lines of stderr: starting | cannot read config.toml.',
     );
   });
 
@@ -204,7 +204,7 @@ describe('failures say what failed and what to do', () => {
     const { call } = serve(t, { a: { kind: 'stdio', command: process.execPath, args: ['-e', ''], env: {} } });
     assert.match(
       await message(call('a.x')),
-      /its process ended\. It wrote nothing to stderr; try its command in a/,
+      /its process ended\. It wrote nothing to stderr; run its command in a/,
     );
   });
 
@@ -219,7 +219,7 @@ describe('failures say what failed and what to do', () => {
     const pending = message(call('a.hold'));
     assert.equal(
       await message(call('a.crash')),
-      'Tool crash of server a failed: its process ended. Its last words: Segmentation fault.',
+      'Tool crash of server a failed: its process ended. Last lines of stderr: Segmentation fault.',
     );
     assert.match(await pending, /^Tool hold of server a failed: its process ended\./);
     assert.notEqual(await text('a.pid'), first);

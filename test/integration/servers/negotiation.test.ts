@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { json as readJson } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
-import { MemoryVerdicts } from '../../../src/mcp/connection/knownProtocols.ts';
+import { InMemoryProtocols } from '../../../src/mcp/connection/knownProtocols.ts';
 import type { ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
 import type { ElicitationAnswer } from '../../../src/ports/requests.ts';
 import { eraServer, open } from '../helpers/eraServer.ts';
@@ -21,30 +21,30 @@ describe('a server over stdio', () => {
 
   test('of the older revisions is asked for the newer one once, and greeted at once from then on', async (t) => {
     const { config, heard } = eraServer(t, 'legacy');
-    const verdicts = new MemoryVerdicts();
-    await list(t, config, { verdicts });
+    const knownProtocols = new InMemoryProtocols();
+    await list(t, config, { knownProtocols });
     assert.deepEqual(heard(), [...GREETING, 'tools/list']);
-    await list(t, config, { verdicts });
+    await list(t, config, { knownProtocols });
     assert.deepEqual(heard(), [...KNOWN, 'tools/list']);
-    await list(t, config, { verdicts, now: () => Date.now() + 8 * 24 * 60 * 60 * 1000 });
+    await list(t, config, { knownProtocols, now: () => Date.now() + 8 * 24 * 60 * 60 * 1000 });
     assert.deepEqual(heard(), [...GREETING, 'tools/list'], 'but not for ever');
   });
 
   test('that ends at the question is started again in the old way, and not asked the next time', async (t) => {
     const { config, heard } = eraServer(t, 'ends');
-    const verdicts = new MemoryVerdicts();
-    await list(t, config, { verdicts });
+    const knownProtocols = new InMemoryProtocols();
+    await list(t, config, { knownProtocols });
     assert.deepEqual(heard(), ['start', 'server/discover', ...KNOWN, 'tools/list']);
-    await list(t, config, { verdicts });
+    await list(t, config, { knownProtocols });
     assert.deepEqual(heard(), [...KNOWN, 'tools/list']);
   });
 
   test('that says nothing to the question is greeted in the old way by and by', async (t) => {
     const { config, heard } = eraServer(t, 'mute');
-    const verdicts = new MemoryVerdicts();
-    await list(t, config, { verdicts });
+    const knownProtocols = new InMemoryProtocols();
+    await list(t, config, { knownProtocols });
     assert.deepEqual(heard(), [...GREETING, 'tools/list']);
-    await list(t, config, { verdicts });
+    await list(t, config, { knownProtocols });
     assert.deepEqual(heard(), [...KNOWN, 'tools/list']);
   });
 
@@ -106,12 +106,12 @@ describe('a server over stdio', () => {
 describe('a server over HTTP', () => {
   test('that knows only events is reached by them, and at once the next time', async (t) => {
     const site = await startOldSite(t);
-    const verdicts = new MemoryVerdicts();
+    const knownProtocols = new InMemoryProtocols();
     const config: ServerConfig = { kind: 'http', url: site.url, headers: {} };
-    await list(t, config, { verdicts });
+    await list(t, config, { knownProtocols });
     assert.ok(site.refused() > 0);
     const refused = site.refused();
-    await list(t, config, { verdicts });
+    await list(t, config, { knownProtocols });
     assert.equal(site.refused(), refused);
   });
 
@@ -127,12 +127,12 @@ describe('a server over HTTP', () => {
         else if (known === undefined) response.writeHead(202).end();
         else answer(response, message, known(message.params));
       });
-      const verdicts = new MemoryVerdicts();
+      const knownProtocols = new InMemoryProtocols();
       const config: ServerConfig = { kind: 'http', url, headers: {} };
-      await list(t, config, { verdicts });
+      await list(t, config, { knownProtocols });
       assert.deepEqual([...new Set(heard)], GREETED);
       heard.length = 0;
-      await list(t, config, { verdicts });
+      await list(t, config, { knownProtocols });
       assert.deepEqual(heard, GREETED.slice(1), 'and not asked the next time');
     });
   }

@@ -46,7 +46,7 @@ describe('a server over Streamable HTTP', () => {
 
   test('that ends the stream of a call in silence ends the call', async (t) => {
     const { call, text } = serve(t, { web: http((await startScripted(t)).url) });
-    await assert.rejects(call('web.drop'), /the connection broke before the answer came/);
+    await assert.rejects(call('web.drop'), /the connection was lost before the response arrived/);
     assert.equal(await text('web.ping'), 'session 2');
   });
 
@@ -54,7 +54,7 @@ describe('a server over Streamable HTTP', () => {
     const site = await startBreaking(t);
     const { connections, call } = serve(t, { web: http(site.url) });
     assert.deepEqual((await connections.listTools()).failures, []);
-    await assert.rejects(call('web.ping'), /\/mcp broke off\. See the server's log/);
+    await assert.rejects(call('web.ping'), /\/mcp closed the connection\. See the server's log/);
     const asked = ['server/discover', 'initialize', 'notifications/initialized', 'tools/list', 'tools/call'];
     assert.deepEqual(
       asked.map((method) => site.heard.filter((each) => each === method).length),
@@ -67,14 +67,14 @@ describe('a server over Streamable HTTP', () => {
     const { call } = serve(t, { web: http(url) });
     const ended = assert.rejects(
       call('web.hold'),
-      /^Error: Tool hold of server web failed: the connection broke before the answer came\.$/,
+      /^Error: Tool hold of server web failed: the connection was lost before the response arrived\.$/,
     );
     await call('web.holding');
     server.kill('SIGKILL');
     await ended;
     await assert.rejects(
       call('web.ping'),
-      /Server web could not be reached: (nothing listens at http:|http:.* broke off)/,
+      /Server web could not be reached: (no server listens at http:|http:.* closed the connection)/,
     );
   });
 
@@ -98,11 +98,11 @@ describe('a server over Streamable HTTP', () => {
 
 describe('an address that does not work is explained', () => {
   const cases: readonly [string, (url: string) => ReturnType<typeof http>, RegExp][] = [
-    ['wrong path', (url) => http(`${url}/nothing?token=secret`), /HTTP status 404\. Nothing is at that path/],
+    ['wrong path', (url) => http(`${url}/nothing?token=secret`), /HTTP status 404\. The path does not exist/],
     [
       'wrong credentials',
       (url) => http(url, { Authorization: 'Bearer wrong' }),
-      /HTTP status 401\. It wants credentials/,
+      /HTTP status 401\. It requires credentials/,
     ],
   ];
   for (const [name, config, expected] of cases) {
@@ -120,7 +120,7 @@ describe('an address that does not work is explained', () => {
     const { failures } = await connections.listTools();
     assert.match(
       failures[0]?.reason ?? '',
-      /^Server web could not be reached: nothing listens at http:\/\/127\.0\.0\.1:\d+\/mcp\. Start the server or correct "url"\.$/,
+      /^Server web could not be reached: no server listens at http:\/\/127\.0\.0\.1:\d+\/mcp\. Start it or correct "url"\.$/,
     );
   });
 

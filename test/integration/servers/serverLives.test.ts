@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
-import { MemoryVerdicts } from '../../../src/mcp/connection/knownProtocols.ts';
+import { InMemoryProtocols } from '../../../src/mcp/connection/knownProtocols.ts';
 import { Connections, type ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
 import type { ElicitationAnswer } from '../../../src/ports/requests.ts';
 
@@ -118,14 +118,14 @@ describe('a server', () => {
 
   test('of which something else was known is asked anew, in the same try', async (t) => {
     const site = await startSite(t);
-    const verdicts = new MemoryVerdicts();
+    const knownProtocols = new InMemoryProtocols();
     // It was reached over events once.
     const { call } = connect(t, new Map<string, ServerConfig>([['web', http(site.url)]]), {
-      verdicts: {
-        read: (print) => verdicts.read(print) ?? (site.isKnown ? undefined : SSE_ONCE),
-        write: (print, verdict) => {
+      knownProtocols: {
+        read: (print) => knownProtocols.read(print) ?? (site.isKnown ? undefined : SSE_ONCE),
+        write: (print, known) => {
           site.isKnown = true;
-          verdicts.write(print, verdict);
+          knownProtocols.write(print, known);
         },
       },
     });

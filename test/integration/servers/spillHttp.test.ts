@@ -81,7 +81,7 @@ describe('a large result over HTTP', () => {
       const table = folder.table();
       await assert.rejects(
         call('breaks', table),
-        /Tool breaks of server web failed: .*(broke|terminated|closed)/,
+        /Tool breaks of server web failed: .*(lost|terminated|closed)/,
       );
       await table.dispose();
       assert.deepEqual(folder.files(), []);

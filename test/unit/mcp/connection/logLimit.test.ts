@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LogLimit } from '../../../../src/mcp/connection/stderr.ts';
 
-test('a thousand lines a minute are logged, one more says so, and the next minute begins anew', () => {
+test('a thousand lines a minute are logged, then one notice, until the next minute', () => {
   const limit = new LogLimit();
   const minute = (nowMs: number) => {
     const taken = Array.from({ length: 1500 }, (_, line) => limit.take(nowMs + line));

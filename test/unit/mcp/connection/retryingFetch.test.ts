@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createCarefulFetch } from '../../../../src/mcp/connection/retryingFetch.ts';
+import { createRetryingFetch } from '../../../../src/mcp/connection/retryingFetch.ts';
 
 const broken = (code: string) =>
   new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) });
@@ -9,11 +9,11 @@ const post = (method: string, more: object = {}) => ({
   body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: more }),
 });
 
-/** Each try ends as it is told. */
+/** Each attempt ends as given. */
 async function run(init: RequestInit | undefined, ...endings: (Error | Response)[]) {
   let tries = 0;
-  const ended = await createCarefulFetch(async () => {
-    const ending = endings[tries] ?? assert.fail('nobody expected another try');
+  const ended = await createRetryingFetch(async () => {
+    const ending = endings[tries] ?? assert.fail('unexpected attempt');
     tries += 1;
     if (ending instanceof Error) throw ending;
     return ending;
@@ -21,36 +21,36 @@ async function run(init: RequestInit | undefined, ...endings: (Error | Response)
   return { ended, tries };
 }
 
-describe('what breaks off before an answer', () => {
+describe('a connection lost before the response', () => {
   for (const method of ['server/discover', 'initialize', 'tools/list', 'resources/read', 'prompts/get']) {
-    test(`is said again if it is ${method}`, async () => {
+    test(`is retried for ${method}`, async () => {
       const answer = new Response();
       assert.deepEqual(await run(post(method), broken('ECONNRESET'), answer), { ended: answer, tries: 2 });
     });
   }
 
-  test('is said again if it asks for events', async () => {
+  test('is retried for an event stream', async () => {
     const answer = new Response();
     assert.equal((await run(undefined, broken('UND_ERR_SOCKET'), answer)).ended, answer);
   });
 
-  test('is said again once and no more, and the first reason counts', async () => {
+  test('is retried only once, and the first error is reported', async () => {
     const first = broken('ECONNRESET');
     const { ended, tries } = await run(post('tools/list'), first, broken('ECONNREFUSED'));
     assert.deepEqual([ended === first, tries], [true, 2]);
   });
 
   const once: readonly (readonly [what: string, init: RequestInit, error: Error])[] = [
-    ['a call of a tool', post('tools/call', { name: 'tools/list' }), broken('ECONNRESET')],
+    ['a tool call', post('tools/call', { name: 'tools/list' }), broken('ECONNRESET')],
     ['the result of a task', post('tasks/result'), broken('ECONNRESET')],
     ['the end of a session', { method: 'DELETE' }, broken('ECONNRESET')],
-    ['an answer of ours', { method: 'POST', body: '{"id":1,"result":{}}' }, broken('ECONNRESET')],
-    ['no message', { method: 'POST', body: 'tools/list' }, broken('ECONNRESET')],
-    ['a message to nobody', post('tools/list'), broken('ECONNREFUSED')],
-    ['a message that was given up', post('tools/list'), new DOMException('enough', 'AbortError')],
+    ['a response', { method: 'POST', body: '{"id":1,"result":{}}' }, broken('ECONNRESET')],
+    ['an invalid message', { method: 'POST', body: 'tools/list' }, broken('ECONNRESET')],
+    ['a refused connection', post('tools/list'), broken('ECONNREFUSED')],
+    ['an aborted request', post('tools/list'), new DOMException('enough', 'AbortError')],
   ];
   for (const [what, init, error] of once) {
-    test(`is not said again if it is ${what}`, async () => {
+    test(`is not retried for ${what}`, async () => {
       const { ended, tries } = await run(init, error);
       assert.deepEqual([ended === error, tries], [true, 1]);
     });

@@ -15,8 +15,8 @@ async function tailOf(chunks: Iterable<string | Buffer>): Promise<{ tail: Stderr
   return { tail, logged };
 }
 
-describe('the end of a stderr', () => {
-  test('is its last lines, without colours and blank ones', async () => {
+describe('the tail of stderr', () => {
+  test('has the last lines, without colors and blank lines', async () => {
     const { tail, logged } = await tailOf(['one\ntw', 'o\r\n\n\u001b[31mthree\u001b[0m\nfo', 'ur']);
     assert.deepEqual(tail.lastLines(2), ['three', 'four']);
     assert.deepEqual(tail.lastLines(9), ['one', 'two', 'three', 'four']);
@@ -33,7 +33,7 @@ describe('the end of a stderr', () => {
     }
   });
 
-  test('keeps the end of a line that never ends', async () => {
+  test('keeps the end of an endless line', async () => {
     const { tail } = await tailOf(['a'.repeat(1_000_000), 'b'.repeat(10)]);
     assert.equal(tail.lastLines(1)[0]?.length, 2001);
   });
@@ -44,7 +44,7 @@ describe('the end of a stderr', () => {
     assert.match(logged.at(-1) ?? '', /too much to log/);
   });
 
-  test('cuts no character in two', async () => {
+  test('does not split characters', async () => {
     const bytes = Buffer.from('grün\n');
     const { logged } = await tailOf([bytes.subarray(0, 3), bytes.subarray(3)]);
     assert.deepEqual(logged, ['grün']);

@@ -27,7 +27,7 @@ describe('an icon', () => {
       svgUrl,
     ],
     'that is a broken drawing is none': [[{ src: 'data:image/svg+xml,%' }], undefined],
-    'cannot leave the place where it is shown': [[{ src: `${PNG}");x{background:url("//e` }], undefined],
+    'cannot break out of its attribute': [[{ src: `${PNG}");x{background:url("//e` }], undefined],
     'that is too large is none': [[{ src: `data:image/png;base64,${'A'.repeat(70_000)}` }], undefined],
     'that is too large as base64 is none': [[{ src: `data:image/svg+xml,${'A'.repeat(60_000)}` }], undefined],
     'among a million is not looked for': [[...new Array(1000).fill({}), { src: PNG }], undefined],

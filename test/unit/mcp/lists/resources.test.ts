@@ -7,7 +7,7 @@ const resources = (...list: unknown[]) => collectResources('s', async () => ({ r
 const prompts = (...list: unknown[]) => collectPrompts('s', async () => ({ prompts: list }));
 
 describe('resources', () => {
-  it('are read with all that they say about themselves', async () => {
+  it('are read with all fields', async () => {
     const said = {
       uri: 'demo://a',
       name: 'a',
@@ -20,7 +20,7 @@ describe('resources', () => {
     assert.deepEqual([items, notices], [[{ server: 's', ...said, icon: ICON }], []]);
   });
 
-  it('come in the order of their importance, else in the server’s', async () => {
+  it('are sorted by priority, otherwise in the order of the server', async () => {
     const { items } = await resources(
       ...[0.1, undefined, 1, undefined].map((priority, at) => ({
         uri: `demo://${at}`,
@@ -55,13 +55,13 @@ describe('resources', () => {
     assert.equal(items[0]?.mimeType, 'text/html;profile=mcp-app');
   });
 
-  it('are called by their address when they have no name, and names are cut', async () => {
+  it('without a name use their address, and long names are shortened', async () => {
     const { items } = await resources({ uri: 'a:1' }, { uri: 'a:2', name: 'x'.repeat(1e6) });
     assert.equal(items[0]?.name, 'a:1');
     assert.match(items[1]?.name ?? '', /^x{200}… \(1000000 characters\)$/);
   });
 
-  it('are left out one by one when their address cannot be used, or comes again', async () => {
+  it('with an invalid or repeated address are omitted', async () => {
     const { items, notices } = await resources(
       { name: 'none' },
       { uri: '' },
@@ -81,7 +81,7 @@ describe('resources', () => {
     assert.match(notices.join('\n'), /Resource "a:1" is listed twice/);
   });
 
-  it('come from all pages, and what came before a failure is kept', async () => {
+  it('come from all pages, and items before a failure are kept', async () => {
     const found = await collectResources('s', async (cursor) => {
       if (cursor === '2') throw new Error('it crashed');
       return { resources: [{ uri: `a:${cursor}` }], nextCursor: cursor === undefined ? '1' : '2' };
@@ -103,9 +103,9 @@ describe('templates', () => {
     assert.equal(notices.length, 2);
   });
 
-  it('that do not come as a list are a failure', async () => {
+  it('that are not a list are a failure', async () => {
     const { failure } = await collectTemplates('s', async () => ({}));
-    assert.equal(failure, 'it answered without a list of templates');
+    assert.equal(failure, 'its response has no list of templates');
   });
 });
 
@@ -131,7 +131,7 @@ describe('prompts', () => {
     ]);
   });
 
-  it('are left out one by one', async () => {
+  it('that are invalid are omitted', async () => {
     const { items, notices } = await prompts(
       { name: 'a', arguments: {} },
       { name: 'b', arguments: [{}] },

@@ -4,8 +4,8 @@ import { collectTools, type ToolListOptions } from '../../../../src/mcp/lists/to
 
 const list = (tools: unknown, options?: ToolListOptions) =>
   collectTools('s', async () => ({ tools }), options);
-const readOne = async (definition: object) => (await list([{ name: 't', ...definition }])).tools[0];
-const names = (found: Awaited<ReturnType<typeof list>>) => found.tools.map(({ tool }) => tool);
+const readOne = async (definition: object) => (await list([{ name: 't', ...definition }])).items[0];
+const names = (found: Awaited<ReturnType<typeof list>>) => found.items.map(({ tool }) => tool);
 
 describe('a tool is read', () => {
   const PLAIN = { server: 's', tool: 't', inputSchema: { type: 'object' } };
@@ -42,22 +42,22 @@ describe('a tool is read', () => {
     it(rule, async () => assert.deepEqual(await readOne(definition), { ...PLAIN, ...expected }));
   }
 
-  it('with a description of five million letters cut', async () => {
+  it('with a shortened description', async () => {
     const tool = await readOne({ description: 'x'.repeat(5_000_000), title: 'y'.repeat(1000) });
     assert.match(tool?.description ?? '', /^x{4000}… \(5000000 characters\)$/);
     assert.match(tool?.title ?? '', /^y{200}… \(1000 characters\)$/);
   });
 });
 
-describe('a tool is left out alone', () => {
+describe('an invalid tool is omitted', () => {
   const cases: Readonly<Record<string, readonly [unknown, RegExp]>> = {
     'without a name': [{}, /^Tool 2 of 3 is left out: it has no name\.$/],
-    'with a name that hides something': [
+    'with invisible characters in its name': [
       { name: 'a\u202eb' },
-      /name "a⟦U\+202E⟧b" has characters that cannot/,
+      /name "a⟦U\+202E⟧b" is too long or has invisible characters/,
     ],
-    'with a name of a million letters': [{ name: 'x'.repeat(1e6) }, /too many\.$/],
-    'when its input schema is none': [
+    'with a name that is too long': [{ name: 'x'.repeat(1e6) }, /is too long or has invisible characters\.$/],
+    'with an input schema that is not an object': [
       { name: 'bad', inputSchema: [] },
       /"bad" cannot be used, because its input schema is not an object\.$/,
     ],
@@ -84,7 +84,7 @@ describe('a tool is left out alone', () => {
     });
   }
 
-  it('when it declares headers wrongly, where headers are sent', async () => {
+  it('with invalid headers, where headers are sent', async () => {
     const bad = { name: 'bad', inputSchema: { properties: { a: { type: 'string', 'x-mcp-header': '' } } } };
     const found = await list([bad, { name: 'good' }], { paramHeaders: true });
     assert.deepEqual(names(found), ['good']);
@@ -115,7 +115,7 @@ describe('a list of tools', () => {
     assert.deepEqual(found.notices, []);
   });
 
-  it('that runs in a circle is read once, without anything twice', async () => {
+  it('with a cycle of cursors is read once, without duplicates', async () => {
     const pages = [page(0), page(1), { ...page(2), nextCursor: 'c1' }];
     let asked = 0;
     const found = await collectTools('s', async (cursor) => {
@@ -126,20 +126,20 @@ describe('a list of tools', () => {
     assert.deepEqual(found.notices, ['The list of tools does not end; it was read once.']);
   });
 
-  it('that never ends is cut', async () => {
+  it('without end is cut', async () => {
     let asked = 0;
     const found = await collectTools('s', async () => page(asked++));
-    assert.deepEqual([asked, found.tools.length], [101, 101]);
+    assert.deepEqual([asked, found.items.length], [101, 101]);
     assert.deepEqual(found.notices, ['The list of tools was cut after 101.']);
   });
 
-  it('that never ends and holds nothing is cut, too', async () => {
+  it('of empty pages without end is cut, too', async () => {
     let asked = 0;
     const found = await collectTools('s', async () => ({ tools: [], nextCursor: `${asked++}` }));
     assert.deepEqual([asked, found.notices], [101, ['The list of tools was cut after 0.']]);
   });
 
-  it('whose cursor is a million letters long ends there', async () => {
+  it('ends at a cursor that is too long', async () => {
     const found = await collectTools('s', async () => ({ ...page(0), nextCursor: 'x'.repeat(1e6) }));
     assert.deepEqual(names(found), ['t0']);
     assert.match(found.notices.join(), /was cut after 1\./);
@@ -147,16 +147,16 @@ describe('a list of tools', () => {
 
   it('of a million tools is cut', async () => {
     const found = await list(Array.from({ length: 1e6 }, (_, at) => ({ name: `t${at}` })));
-    assert.equal(found.tools.length, 1000);
+    assert.equal(found.items.length, 1000);
     assert.deepEqual(found.notices, ['The list of tools was cut after 1000.']);
   });
 
-  it('of exactly as many tools as are kept is whole', async () => {
+  it('of the maximum size is complete', async () => {
     const found = await list(Array.from({ length: 1000 }, (_, at) => ({ name: `t${at}` })));
-    assert.deepEqual([found.tools.length, found.notices], [1000, []]);
+    assert.deepEqual([found.items.length, found.notices], [1000, []]);
   });
 
-  it('of a million bad tools is not looked at to its end, and says little', async () => {
+  it('of a million invalid tools is not read to its end, with few notices', async () => {
     let looked = 0;
     const bad = {
       get name() {
@@ -173,7 +173,7 @@ describe('a list of tools', () => {
     ]);
   });
 
-  it('that breaks off keeps what came, and says why', async () => {
+  it('that fails keeps its first tools and reports the reason', async () => {
     const found = await collectTools('s', async (cursor) => {
       if (cursor !== undefined) throw new Error('it crashed');
       return page(0);
@@ -181,7 +181,7 @@ describe('a list of tools', () => {
     assert.deepEqual([names(found), found.failure], [['t0'], 'it crashed']);
   });
 
-  it('that is no list is a failure', async () => {
-    assert.equal((await list({ name: 't' })).failure, 'it answered without a list of tools');
+  it('that is not a list is a failure', async () => {
+    assert.equal((await list({ name: 't' })).failure, 'its response has no list of tools');
   });
 });

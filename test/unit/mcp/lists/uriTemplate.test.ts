@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { fillBlanks, readBlanks } from '../../../../src/mcp/lists/uriTemplate.ts';
+import { expandTemplate, readVariables } from '../../../../src/mcp/lists/uriTemplate.ts';
 
 const VALUES = {
   var: 'value',
@@ -13,7 +13,7 @@ const VALUES = {
   list: 'red,green',
 };
 
-describe('filling blanks', () => {
+describe('expanding a template', () => {
   const cases: Record<string, string> = {
     '{var}': 'value',
     '{hello}': 'Hello%20World%21',
@@ -37,28 +37,28 @@ describe('filling blanks', () => {
     '{}': '{}',
   };
   for (const [template, filled] of Object.entries(cases)) {
-    it(template, () => assert.equal(fillBlanks(template, VALUES), filled));
+    it(template, () => assert.equal(expandTemplate(template, VALUES), filled));
   }
 
-  it('keeps what is encoded already where signs are kept', () => {
-    assert.equal(fillBlanks('{+a}', { a: '%20[x] %' }), '%20[x]%20%25');
+  it('keeps percent escapes where reserved characters are kept', () => {
+    assert.equal(expandTemplate('{+a}', { a: '%20[x] %' }), '%20[x]%20%25');
   });
 
-  it('takes no value from where nobody put one', () => assert.equal(fillBlanks('a{toString}', {}), 'a'));
+  it('takes no value from the prototype', () => assert.equal(expandTemplate('a{toString}', {}), 'a'));
 
-  it('never throws, and a simple value adds no sign to an address', () => {
+  it('never throws, and a simple value adds no reserved character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (template, value) => {
-        readBlanks(template);
-        fillBlanks(template, { a: value });
-        assert.match(fillBlanks('{a}', { a: value }), /^[A-Za-z0-9._~%-]*$/);
+        readVariables(template);
+        expandTemplate(template, { a: value });
+        assert.match(expandTemplate('{a}', { a: value }), /^[A-Za-z0-9._~%-]*$/);
       }),
     );
   });
 });
 
-it('blanks are asked for once, in their order; those of a query may be left out', () => {
-  assert.deepEqual(readBlanks('demo://{b}/{a:3}/{b}{?c*,d}'), [
+it('variables are listed once, in order; those of a query are optional', () => {
+  assert.deepEqual(readVariables('demo://{b}/{a:3}/{b}{?c*,d}'), [
     { name: 'b', required: true },
     { name: 'a', required: true },
     { name: 'c', required: false },

@@ -4,18 +4,19 @@ import { SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/clie
 import type { ResolvedServer } from '../../../../src/mcp/config/inputs.ts';
 import type { ServerConfig } from '../../../../src/mcp/config/types.ts';
 
-import { type Connection, WrongGreeting } from '../../../../src/mcp/connection/connection.ts';
-import { MemoryVerdicts, type Verdict } from '../../../../src/mcp/connection/knownProtocols.ts';
+import type { Connection } from '../../../../src/mcp/connection/connection.ts';
+import { ProtocolMismatch } from '../../../../src/mcp/connection/failure.ts';
+import { InMemoryProtocols, type KnownProtocol } from '../../../../src/mcp/connection/knownProtocols.ts';
 import { openServer } from '../../../../src/mcp/pool/open.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW_MS = 30 * DAY_MS;
 const STDIO: ServerConfig = { kind: 'stdio', command: 'c', args: [], env: {} };
 const HTTP: ServerConfig = { kind: 'http', url: 'http://127.0.0.1/mcp', headers: {} };
-const LEGACY: Verdict = { era: 'legacy', sse: false, atMs: NOW_MS };
-const SSE: Verdict = { era: 'legacy', sse: true, atMs: NOW_MS };
+const LEGACY: KnownProtocol = { era: 'legacy', sse: false, atMs: NOW_MS };
+const SSE: KnownProtocol = { era: 'legacy', sse: true, atMs: NOW_MS };
 
-/** One that is `slow` knows the newer revision, and said so too late. */
+/** `slow` supports the newer revision, but reported it too late. */
 type Ending = 'legacy' | 'modern' | 'slow' | Error;
 
 const because = (cause: unknown) => new Error('it could not be opened', { cause });
@@ -23,23 +24,23 @@ const ENDED_AT_PROBE = because(new SdkError(SdkErrorCode.EraNegotiationFailed, '
 const status = (code: number) =>
   because(new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, 'no', { status: code, statusText: '' }));
 
-/** Each attempt ends as it is told; what was tried is told as `kind`, `kind known` with a verdict, or `patient`. */
+/** Each attempt ends as given. `tried` has `kind`, `kind known` with a known protocol, or `patient`. */
 function world(config: ServerConfig, ...endings: Ending[]) {
-  const verdicts = new MemoryVerdicts();
+  const knownProtocols = new InMemoryProtocols();
   const tried: string[] = [];
   let closed = 0;
   let isWanted = true;
   const open = () =>
     openServer({
       server: Promise.resolve({ config, secrets: [] }),
-      verdicts,
+      knownProtocols,
       fingerprint: 'f',
       nowMs: NOW_MS,
       timeoutMs: 1000,
       isWanted: () => isWanted,
-      connect: ({ config: { kind } }, verdict) => {
-        tried.push(verdict === undefined ? kind : `${kind} known`);
-        const ending = endings.shift() ?? assert.fail('nobody expected another try');
+      connect: ({ config: { kind } }, known) => {
+        tried.push(known === undefined ? kind : `${kind} known`);
+        const ending = endings.shift() ?? assert.fail('unexpected attempt');
         const connection: Pick<Connection, 'open' | 'close' | 'era' | 'isSlowModern'> = {
           era: ending === 'modern' ? 'modern' : 'legacy',
           isSlowModern: ending === 'slow',
@@ -55,7 +56,7 @@ function world(config: ServerConfig, ...endings: Ending[]) {
       },
     });
   return {
-    verdicts,
+    knownProtocols,
     tried,
     open,
     closed: () => closed,
@@ -65,20 +66,20 @@ function world(config: ServerConfig, ...endings: Ending[]) {
   };
 }
 
-describe('what is found out about a server', () => {
+describe('negotiation', () => {
   const cases: readonly (readonly [
     name: string,
     config: ServerConfig,
-    known: Verdict | undefined,
+    known: KnownProtocol | undefined,
     endings: readonly Ending[],
     tried: readonly string[],
-    kept: Verdict | undefined,
+    kept: KnownProtocol | undefined,
   ])[] = [
-    ['an old one is kept as such', STDIO, undefined, ['legacy'], ['stdio'], LEGACY],
-    ['a new one needs no note', STDIO, undefined, ['modern'], ['stdio'], undefined],
-    ['what is known is used', STDIO, LEGACY, ['legacy'], ['stdio known'], LEGACY],
+    ['an older server is remembered', STDIO, undefined, ['legacy'], ['stdio'], LEGACY],
+    ['a newer server is not remembered', STDIO, undefined, ['modern'], ['stdio'], undefined],
+    ['a known protocol is used', STDIO, LEGACY, ['legacy'], ['stdio known'], LEGACY],
     [
-      'what is known too long is found out anew',
+      'an expired protocol is negotiated again',
       STDIO,
       { ...LEGACY, atMs: NOW_MS - 7 * DAY_MS },
       ['legacy'],
@@ -86,7 +87,7 @@ describe('what is found out about a server', () => {
       LEGACY,
     ],
     [
-      'what is known does not become younger by being used',
+      'using a known protocol does not renew it',
       STDIO,
       { ...LEGACY, atMs: NOW_MS - DAY_MS },
       ['legacy'],
@@ -94,7 +95,7 @@ describe('what is found out about a server', () => {
       { ...LEGACY, atMs: NOW_MS - DAY_MS },
     ],
     [
-      'one that ends at the new question is asked the old one',
+      'a server that exits at the probe gets the older handshake',
       STDIO,
       undefined,
       [ENDED_AT_PROBE, 'legacy'],
@@ -102,7 +103,7 @@ describe('what is found out about a server', () => {
       LEGACY,
     ],
     [
-      'a slow one that is greeted in the old way is asked anew the next time',
+      'a slow server that accepted the older handshake is probed the next time',
       STDIO,
       undefined,
       ['slow'],
@@ -110,61 +111,61 @@ describe('what is found out about a server', () => {
       undefined,
     ],
     [
-      'a slow one that wants only the new greeting is given the time for it',
+      'a slow server that supports only the newer revision gets more time',
       STDIO,
       undefined,
-      [because(new WrongGreeting('new', {})), 'modern'],
+      [because(new ProtocolMismatch('modern', {})), 'modern'],
       ['stdio', 'stdio', 'patient'],
       undefined,
     ],
     [
-      'a slow one that ends at the new question is asked the old one',
+      'a slow server that exits at the probe gets the older handshake',
       STDIO,
       undefined,
-      [because(new WrongGreeting('old', {})), 'legacy'],
+      [because(new ProtocolMismatch('legacy', {})), 'legacy'],
       ['stdio', 'stdio known'],
       LEGACY,
     ],
     [
-      'an address without the newer way of HTTP is tried in the older one',
+      'an address without streamable HTTP is tried with SSE',
       HTTP,
       undefined,
       [status(405), 'legacy'],
       ['http', 'sse known'],
       SSE,
     ],
-    ['the older way of HTTP is known', HTTP, SSE, ['legacy'], ['sse known'], SSE],
+    ['SSE is remembered', HTTP, SSE, ['legacy'], ['sse known'], SSE],
   ];
   for (const [name, config, known, endings, tried, kept] of cases) {
     test(name, async () => {
-      const { verdicts, open, ...seen } = world(config, ...endings);
-      verdicts.write('f', known);
+      const { knownProtocols, open, ...seen } = world(config, ...endings);
+      knownProtocols.write('f', known);
       await open();
       assert.deepEqual(seen.tried, tried);
-      assert.deepEqual(verdicts.read('f'), kept);
-      assert.equal(seen.closed(), endings.length - 1, 'what did not work is closed');
+      assert.deepEqual(knownProtocols.read('f'), kept);
+      assert.equal(seen.closed(), endings.length - 1, 'failed attempts are closed');
     });
   }
 });
 
 describe('a server that cannot be opened', () => {
-  test('in the way that is known is asked anew at once', async () => {
-    const { verdicts, open, tried } = world(STDIO, because(new Error('x')), 'modern');
-    verdicts.write('f', LEGACY);
+  test('with its known protocol is negotiated again at once', async () => {
+    const { knownProtocols, open, tried } = world(STDIO, because(new Error('x')), 'modern');
+    knownProtocols.write('f', LEGACY);
     await open();
     assert.deepEqual(tried, ['stdio known', 'stdio']);
   });
 
-  test('in the way that is known because it is silent is asked anew the next time', async () => {
+  test('with its known protocol because of a timeout is negotiated the next time', async () => {
     const silence = new DOMException('late', 'AbortError');
-    const { verdicts, open, tried } = world(STDIO, because(silence), 'modern');
-    verdicts.write('f', LEGACY);
+    const { knownProtocols, open, tried } = world(STDIO, because(silence), 'modern');
+    knownProtocols.write('f', LEGACY);
     await assert.rejects(open(), /it could not be opened/);
     await open();
     assert.deepEqual(tried, ['stdio known', 'stdio']);
   });
 
-  test('for another reason is not tried in another way', async () => {
+  test('for another reason is not tried with another protocol', async () => {
     for (const cause of [new Error('no such command'), new SdkError(SdkErrorCode.RequestTimeout, 'late')]) {
       const { open, tried, closed } = world(STDIO, because(cause));
       await assert.rejects(open(), /it could not be opened/);
@@ -173,20 +174,20 @@ describe('a server that cannot be opened', () => {
   });
 
   for (const code of [401, 403, 429, 500]) {
-    test(`because of the status ${code} is not taken for one of the older way`, async () => {
+    test(`because of status ${code} is not tried with SSE`, async () => {
       const { open, tried } = world(HTTP, status(code));
       await assert.rejects(open());
       assert.deepEqual(tried, ['http']);
     });
   }
 
-  test('in either way of HTTP is told as it is configured', async () => {
-    const { open, verdicts } = world(HTTP, status(404), new Error('no events either'));
+  test('with either HTTP transport fails with the first error', async () => {
+    const { open, knownProtocols } = world(HTTP, status(404), new Error('no events either'));
     await assert.rejects(open(), /^Error: it could not be opened$/);
-    assert.equal(verdicts.read('f'), undefined);
+    assert.equal(knownProtocols.read('f'), undefined);
   });
 
-  test('that nobody wants any more is not tried again', async () => {
+  test('and was stopped is not tried again', async () => {
     const { open, tried, giveUp } = world(STDIO, ENDED_AT_PROBE);
     const opening = assert.rejects(open());
     await Promise.resolve();
@@ -195,13 +196,13 @@ describe('a server that cannot be opened', () => {
     assert.ok(tried.length <= 1);
   });
 
-  test('because its inputs were not given is not started', async () => {
-    const { verdicts } = world(STDIO);
+  test('without its inputs is not started', async () => {
+    const { knownProtocols } = world(STDIO);
     const given = Promise.reject<ResolvedServer>(new Error('the user gave no key'));
-    const connect = () => assert.fail('it must not start');
+    const connect = () => assert.fail('it must not be started');
     const opening = openServer({
       server: given,
-      verdicts,
+      knownProtocols,
       fingerprint: 'f',
       nowMs: 0,
       timeoutMs: 1,

@@ -14,7 +14,7 @@ const WEATHER = {
   $defs: { hour: { type: 'object', properties: { at: { type: 'integer' } }, required: ['at'] } },
 };
 
-describe('structured content that fits', () => {
+describe('structured content matches', () => {
   const cases: Readonly<Record<string, readonly [unknown, unknown]>> = {
     'its schema': [WEATHER, { temperature: 20, sky: 'clear', hours: [{ at: 1 }] }],
     'a schema that refers to itself': [
@@ -36,25 +36,25 @@ describe('structured content that fits', () => {
   }
 });
 
-describe('structured content that does not fit is told in one sentence', () => {
+describe('a mismatch is one sentence', () => {
   const SENTENCE = "The structured content does not fit the tool's own output schema";
   const cases: Readonly<Record<string, readonly [unknown, string]>> = {
-    'when something is missing': [{}, `${SENTENCE}: Instance does not have required property "temperature".`],
-    'when a type is another': [
+    'for a missing property': [{}, `${SENTENCE}: Instance does not have required property "temperature".`],
+    'for a wrong type': [
       { temperature: 'warm' },
       `${SENTENCE} at /temperature: Instance type "string" is invalid. Expected "number".`,
     ],
-    'when it is deep inside': [
+    'for a nested value': [
       { temperature: 1, hours: [{ at: 1 }, { at: 'noon' }] },
       `${SENTENCE} at /hours/1/at: Instance type "string" is invalid. Expected "integer".`,
     ],
-    'when it is a list': [[], `${SENTENCE}: Instance type "array" is invalid. Expected "object".`],
+    'for a list': [[], `${SENTENCE}: Instance type "array" is invalid. Expected "object".`],
   };
   for (const [rule, [value, expected]] of Object.entries(cases)) {
     it(rule, () => assert.equal(checkStructured(WEATHER, value), expected));
   }
 
-  it('when a value is not among those that are allowed, or there is too much', () => {
+  it('for enums, extra properties and lengths', () => {
     assert.match(checkStructured(WEATHER, { temperature: 1, sky: 'green' }) ?? '', /at \/sky: .*clear/);
     assert.match(checkStructured(WEATHER, { temperature: 1, more: 2 }) ?? '', /at \/more: /);
     assert.match(
@@ -63,7 +63,7 @@ describe('structured content that does not fit is told in one sentence', () => {
     );
   });
 
-  it('and nothing foreign makes it long or hides in it', () => {
+  it('with short and visible foreign text', () => {
     const name = `a\u202e\n${'x'.repeat(5000)}`;
     const said = checkStructured({ properties: { [name]: { type: 'number' } } }, { [name]: 'b' }) ?? '';
     assert.ok(said.startsWith(SENTENCE) && said.length < 400);
@@ -84,9 +84,12 @@ describe('structured content is not checked', () => {
   const cases: Readonly<Record<string, readonly [unknown, unknown]>> = {
     'when there is no schema': [undefined, {}],
     'when there is none': [WEATHER, undefined],
-    'when its schema leads elsewhere': [{ properties: { a: { $ref: 'https://example.com/a' } } }, { a: 1 }],
+    'when its schema refers to another address': [
+      { properties: { a: { $ref: 'https://example.com/a' } } },
+      { a: 1 },
+    ],
     'when its schema leads nowhere': [{ properties: { a: { $ref: '#/$defs/none' } } }, { a: 1 }],
-    'when the dialect is not known': [{ $schema: 'https://example.com', type: 'string' }, 1],
+    'when the dialect is unknown': [{ $schema: 'https://example.com', type: 'string' }, 1],
     'when it is larger than a megabyte': [{ type: 'string' }, [new Array(600_000).fill(1)]],
     'when the names of properties are patterns': [
       { patternProperties: { a: {} }, additionalProperties: false },
@@ -110,7 +113,7 @@ describe('structured content is not checked', () => {
   }
 });
 
-it('the schema is not changed by a check', () => {
+it('a check does not modify the schema', () => {
   const schema = structuredClone(WEATHER);
   checkStructured(schema, { temperature: 1, hours: [{ at: 1 }] });
   assert.deepEqual(schema, WEATHER);

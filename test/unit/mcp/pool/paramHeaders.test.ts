@@ -41,10 +41,10 @@ describe('the headers that a tool declares', () => {
   const wrong: Readonly<Record<string, readonly [unknown, RegExp]>> = {
     'without a name': [object({ a: header('') }), /for "a" without a name/],
     'whose name is none': [object({ a: header(5) }), /without a name/],
-    'with a blank in the name': [object({ a: header('My Region') }), /"My Region", which no header can have/],
-    'with a colon in the name': [object({ a: header('A:B') }), /no header can have/],
-    'with a line break in the name': [object({ a: header('A\r\nB') }), /no header can have/],
-    'with letters beyond ASCII in the name': [object({ a: header('Région') }), /no header can have/],
+    'with a blank in the name': [object({ a: header('My Region') }), /invalid header name "My Region"/],
+    'with a colon in the name': [object({ a: header('A:B') }), /invalid header name/],
+    'with a line break in the name': [object({ a: header('A\r\nB') }), /invalid header name/],
+    'with letters beyond ASCII in the name': [object({ a: header('Région') }), /invalid header name/],
     'of a number': [object({ a: header('A', 'number') }), /"a", which is not a string, an integer or a bool/],
     'of an object': [object({ a: header('A', 'object') }), /not a string/],
     'of a list': [object({ a: header('A', 'array') }), /not a string/],
@@ -53,23 +53,32 @@ describe('the headers that a tool declares', () => {
     'of no type': [object({ a: { 'x-mcp-header': 'A' } }), /not a string/],
     twice: [object({ a: header('Region'), b: header('Region') }), /"Region" twice/],
     'twice but for the case': [object({ a: header('Region'), b: header('REGION') }), /twice/],
-    'for all arguments': [{ ...object({}), 'x-mcp-header': 'A' }, /where no property of the arguments is/],
-    'in the items of a list': [object({ a: { items: header('A') } }), /where no property/],
-    'below the items of a list': [object({ a: { items: object({ b: header('A') }) } }), /where no property/],
-    'in an alternative': [object({}, { anyOf: [object({ a: header('A') })] }), /where no property/],
-    'in a condition': [object({}, { if: object({ a: header('A') }) }), /where no property/],
-    'in a definition': [object({ a: { $ref: '#/$defs/a' } }, { $defs: { a: header('A') } }), /where no prop/],
-    'for other properties': [object({}, { additionalProperties: header('A') }), /where no property/],
+    'for all arguments': [
+      { ...object({}), 'x-mcp-header': 'A' },
+      /outside of the properties of the arguments/,
+    ],
+    'in the items of a list': [object({ a: { items: header('A') } }), /outside of the properties/],
+    'below the items of a list': [
+      object({ a: { items: object({ b: header('A') }) } }),
+      /outside of the properties/,
+    ],
+    'in an alternative': [object({}, { anyOf: [object({ a: header('A') })] }), /outside of the properties/],
+    'in a condition': [object({}, { if: object({ a: header('A') }) }), /outside of the properties/],
+    'in a definition': [
+      object({ a: { $ref: '#/$defs/a' } }, { $defs: { a: header('A') } }),
+      /outside of the prop/,
+    ],
+    'for other properties': [object({}, { additionalProperties: header('A') }), /outside of the properties/],
   };
   for (const [rule, [schema, reason]] of Object.entries(wrong)) {
-    it(`are wrong ${rule}`, () => {
+    it(`are invalid ${rule}`, () => {
       const scan = scanParamHeaders(schema);
       assert.ok(!scan.ok);
       assert.match(scan.reason, reason);
     });
   }
 
-  it('are found however deep the schema is', () => {
+  it('are found at any depth of the schema', () => {
     let schema: unknown = header('A');
     for (let depth = 0; depth < 10_000; depth += 1) schema = { items: schema };
     assert.equal(scanParamHeaders(schema).ok, false);
@@ -105,12 +114,12 @@ describe('the headers of a call', () => {
     it(rule, () => assert.equal(paramHeaders(declarations, { a: value })['Mcp-Param-A'], expected));
   }
 
-  it('are found below other arguments, and only there', () => {
+  it('come from nested arguments', () => {
     assert.deepEqual(paramHeaders(declarations, { where: { b: 'x' }, b: 'y' }), { 'Mcp-Param-B': 'x' });
     assert.deepEqual(paramHeaders(declarations, { where: 'b' }), {});
   });
 
-  it('are never what every object has', () => {
+  it('never come from the prototype', () => {
     const inherited = [{ path: ['constructor', 'name'], header: 'Name' }];
     assert.deepEqual(paramHeaders(inherited, {}), {});
   });

@@ -7,7 +7,7 @@ type Answer = object | Error | ((options: TaskRequestOptions) => Promise<unknown
 const task = (status: unknown, more: object = {}) => ({ taskId: 'id', status, ...more });
 const RESULT = { content: [{ type: 'text', text: 'done' }] };
 
-/** Answers each request with the next thing of the script, and remembers everything that was asked and waited. */
+/** Answers each request with the next entry of the script, and records requests and delays. */
 function play(script: Readonly<Record<string, readonly Answer[]>>) {
   const left = new Map(Object.entries(script).map(([method, answers]) => [method, [...answers]]));
   const asked: string[] = [];
@@ -33,14 +33,14 @@ function play(script: Readonly<Record<string, readonly Answer[]>>) {
 }
 
 const methods = (asked: readonly string[]) => asked.map((each) => each.split(' ')[0]);
-/** What a request does when it is given up. */
+/** Rejects when the request is aborted. */
 const untilAborted = ({ signal }: TaskRequestOptions) =>
   new Promise<never>((_, reject) => {
     signal?.addEventListener('abort', () => reject(new Error('The request was cancelled.')));
   });
 
 describe('a call as a task', () => {
-  it('is started, looked after at the interval of the server, and its result is asked for', async () => {
+  it('is started, polled at the interval of the server, and its result is requested', async () => {
     const { run, asked, waited } = play({
       'tools/call': [{ task: task('working', { pollInterval: 200 }) }],
       'tasks/get': [task('working', { pollInterval: 300 }), task('completed')],
@@ -56,19 +56,19 @@ describe('a call as a task', () => {
     assert.deepEqual(waited, [200, 300]);
   });
 
-  it('that is over at once is not looked after', async () => {
+  it('that completes at once is not polled', async () => {
     const { run, asked } = play({ 'tools/call': [{ task: task('completed') }], 'tasks/result': [RESULT] });
     assert.equal(await run(), RESULT);
     assert.deepEqual(methods(asked), ['tools/call', 'tasks/result']);
   });
 
-  it('that the server answers plainly is answered', async () => {
+  it('that the server runs without a task has a result', async () => {
     const { run, asked } = play({ 'tools/call': [RESULT] });
     assert.equal(await run(), RESULT);
     assert.equal(asked.length, 1);
   });
 
-  it('is neither hurried nor forgotten, whatever interval the server names', async () => {
+  it('is polled within limits, whatever the interval of the server', async () => {
     const intervals = [0, -5, 1, 49.6, 1e9, Number.POSITIVE_INFINITY, '5', null];
     const { run, waited } = play({
       'tools/call': [{ task: task('working') }],
@@ -79,7 +79,7 @@ describe('a call as a task', () => {
     assert.deepEqual(waited, [1000, 1000, 1000, 50, 50, 30_000, 30_000, 1000, 1000]);
   });
 
-  it('tells what the server says about it, once each, in one short line', async () => {
+  it('reports each status message once, in one short line', async () => {
     const { run, told } = play({
       'tools/call': [{ task: task('working', { statusMessage: 'Reading…' }) }],
       'tasks/get': [
@@ -96,7 +96,7 @@ describe('a call as a task', () => {
     assert.match(told[1]?.message ?? '', /^Writing x{400,500}$/);
   });
 
-  it('that needs an answer asks for its result with patience, because the question comes on that way', async () => {
+  it('that requires input requests its result with a long timeout', async () => {
     const { run, asked, options } = play({
       'tools/call': [{ task: task('working') }],
       'tasks/get': [task('input_required', { statusMessage: 'Which one?' })],
@@ -109,8 +109,8 @@ describe('a call as a task', () => {
   });
 });
 
-describe('a task that does not end well', () => {
-  it('gives the result that says so', async () => {
+describe('a task that fails', () => {
+  it('has the result of the server', async () => {
     const result = { isError: true, content: [] };
     const { run } = play({ 'tools/call': [{ task: task('failed') }], 'tasks/result': [result] });
     assert.equal(await run(), result);
@@ -119,10 +119,10 @@ describe('a task that does not end well', () => {
   const endings: Readonly<Record<string, readonly [object, string]>> = {
     'that failed': [{ status: 'failed', statusMessage: 'disk full' }, 'its task failed: disk full'],
     'that failed without a word': [{ status: 'failed' }, 'its task failed: no result'],
-    'that the server called off': [{ status: 'cancelled' }, 'the server called its task off: no result'],
+    'that the server cancelled': [{ status: 'cancelled' }, 'the server cancelled its task: no result'],
   };
   for (const [which, [state, message]] of Object.entries(endings)) {
-    it(`${which} is told, and not called off again`, async () => {
+    it(`${which} is reported, and not cancelled again`, async () => {
       const { run, asked } = play({
         'tools/call': [{ task: task('working') }],
         'tasks/get': [{ ...task(''), ...state }],
@@ -133,7 +133,7 @@ describe('a task that does not end well', () => {
     });
   }
 
-  it('has no id: nothing more is asked', async () => {
+  it('without an id is not polled', async () => {
     for (const created of [{ status: 'working' }, { taskId: 7 }, 'x', null]) {
       const { run, asked } = play({ 'tools/call': [{ task: created }] });
       await assert.rejects(run(), { message: /task without an id/ });
@@ -141,13 +141,13 @@ describe('a task that does not end well', () => {
     }
   });
 
-  it('has an id that is too long', async () => {
+  it('with an id that is too long is refused', async () => {
     const created = { taskId: 'x'.repeat(5000), status: 'working' };
     const { run } = play({ 'tools/call': [{ task: created }] });
-    await assert.rejects(run(), { message: /id has 5000 characters/ });
+    await assert.rejects(run(), { message: /id of 5000 characters/ });
   });
 
-  it('has a status that nobody knows: it is called off', async () => {
+  it('with an unknown status is cancelled', async () => {
     for (const status of ['paused', undefined, { a: 1 }, 'x'.repeat(1e6)]) {
       const { run, asked } = play({
         'tools/call': [{ task: task('working') }],
@@ -155,14 +155,14 @@ describe('a task that does not end well', () => {
         'tasks/cancel': [{}],
       });
       await assert.rejects(run(), (error: Error) => {
-        assert.match(error.message, /^it says .{1,110} about its task, where/);
+        assert.match(error.message, /^it reports .{1,110} as the status of its task, not/);
         return true;
       });
       assert.equal(asked.at(-1), 'tasks/cancel {"taskId":"id"}');
     }
   });
 
-  it('cannot be looked after: it is called off, and the reason is told', async () => {
+  it('that cannot be polled is cancelled, and the reason is reported', async () => {
     const { run, asked } = play({
       'tools/call': [{ task: task('working') }],
       'tasks/get': [new Error('there was no answer')],
@@ -171,7 +171,7 @@ describe('a task that does not end well', () => {
     assert.deepEqual(methods(asked), ['tools/call', 'tasks/get', 'tasks/cancel']);
   });
 
-  it('never ends: it is called off after a day', async () => {
+  it('that does not end is cancelled after a day', async () => {
     const working = task('working', { pollInterval: 30_000 });
     const { run, asked, waited } = play({
       'tools/call': [{ task: working }],
@@ -182,23 +182,23 @@ describe('a task that does not end well', () => {
     assert.equal(methods(asked).at(-1), 'tasks/cancel');
   });
 
-  it('was never started', async () => {
+  it('may not even start', async () => {
     const { run } = play({ 'tools/call': [new Error('there is no such tool')] });
     await assert.rejects(run(), { message: 'there is no such tool' });
   });
 });
 
-describe('a task that the user calls off', () => {
+describe('a task that the user cancels', () => {
   const REASON = new Error('The user changed her mind.');
 
-  it('before it was started is not started', async () => {
+  it('before its start is not started', async () => {
     const { run, asked, abort } = play({});
     abort.abort(REASON);
     await assert.rejects(run(), REASON);
     assert.deepEqual(asked, []);
   });
 
-  it('while it is waited for is called off at the server', async () => {
+  it('while it is polled is cancelled on the server', async () => {
     const asked: string[] = [];
     const abort = new AbortController();
     const run = callAsTask(
@@ -220,7 +220,7 @@ describe('a task that the user calls off', () => {
     assert.deepEqual(asked, ['tools/call', 'tasks/cancel']);
   });
 
-  it('while it asks something is called off at the server, which may refuse', async () => {
+  it('while it requires input is cancelled on the server, which may refuse', async () => {
     const { run, asked, abort, options } = play({
       'tools/call': [{ task: task('input_required') }],
       'tasks/result': [

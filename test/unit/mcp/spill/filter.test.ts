@@ -27,7 +27,7 @@ const dialects: fc.Arbitrary<Dialect> = fc.record({
   dataUrl: fc.boolean(),
 });
 const payloads = fc.uint8Array({ minLength: 20, maxLength: 200 });
-/** How a character is written in JSON: as it is, or as one of its escapes. */
+/** The form of a character in JSON: plain, or one of its escapes. */
 const escapes = fc.infiniteStream(fc.nat(15));
 const chunkings = fc.oneof(
   fc.constant([]),
@@ -49,12 +49,12 @@ function encode(
   return dataUrl ? `data:image/png;base64,${text}` : text;
 }
 
-/** A JSON string in which some characters are escaped that need not be. */
+/** A JSON string with unnecessary escapes. */
 function quote(text: string, choices: Iterator<number>): string {
   const inside = [...text].map((char) => {
     const choice = choices.next().value ?? 0;
     if (char === '/' && choice < 6) return '\\/';
-    // No serializer escapes small letters.
+    // No serializer escapes lowercase letters.
     if (choice < 2 && /^[A-Z+/=_\r\n-]$/.test(char)) {
       return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`.replace(/[a-f]/g, (digit) =>
         choice % 2 === 0 ? digit.toUpperCase() : digit,
@@ -75,7 +75,7 @@ function write(value: unknown, choices: Iterator<number>): string {
   return `{ ${fields.join(',\t')} }`;
 }
 
-/** Values in which base64 is somewhere: between others, in nested lists, beside keys that look like it. */
+/** Values with base64 between others, in nested lists, and beside keys that look like base64. */
 function around(long: fc.Arbitrary<string>): fc.Arbitrary<unknown> {
   const looksLikeBase64 = Buffer.alloc(60, 'key').toString('base64');
   const keys = fc.oneof(fc.string({ maxLength: 5 }), fc.constant(looksLikeBase64), fc.constant('result'));
@@ -107,11 +107,11 @@ const messages = (result: fc.Arbitrary<unknown>) =>
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-test('a message is given up when a GB of it was thrown away', () => {
+test('a message is endless when more than 1 GiB was dropped', () => {
   assert.equal(MAX_DROPPED_BYTES, 1024 ** 3);
 });
 
-describe('long base64 strings are files, and nothing else is changed', () => {
+describe('long base64 strings become files, and nothing else changes', () => {
   test('in any dialect, at any chunking, anywhere in a message', async (t) => {
     const folder = makeFolder(t);
     const marked = fc
@@ -134,7 +134,7 @@ describe('long base64 strings are files, and nothing else is changed', () => {
               expected,
             );
           } finally {
-            // Otherwise a smaller example would fail because of the files of a larger one.
+            // Also after a failure, because the folder is shared with the next example.
             await table.dispose();
           }
           assert.deepEqual(folder.files(), []);
@@ -144,7 +144,7 @@ describe('long base64 strings are files, and nothing else is changed', () => {
     );
   });
 
-  test('the string can be had as it came', async (t) => {
+  test('the original string is restored', async (t) => {
     const folder = makeFolder(t);
     await fc.assert(
       fc.asyncProperty(payloads, dialects, escapes, chunkings, async (bytes, dialect, choices, sizes) => {
@@ -166,7 +166,7 @@ describe('long base64 strings are files, and nothing else is changed', () => {
     assert.deepEqual(folder.files(), []);
   });
 
-  test('what is nearly base64 stays as it is', async (t) => {
+  test('text that is almost base64 is unchanged', async (t) => {
     const folder = makeFolder(t);
     const broken = fc.tuple(payloads, dialects, fc.nat(), breaks).map(([bytes, dialect, at, breakIt]) => {
       const text = encode(bytes, dialect);
@@ -199,7 +199,7 @@ describe('strings longer than any buffer', () => {
   const text = (bytes: Buffer, dialect: Dialect, slash: string) =>
     JSON.stringify(encode(bytes, dialect)).replaceAll('/', slash);
 
-  test('are the same bytes', async (t) => {
+  test('keep their bytes', async (t) => {
     const folder = makeFolder(t);
     await fc.assert(
       fc.asyncProperty(
@@ -211,9 +211,7 @@ describe('strings longer than any buffer', () => {
           const [slash, chunks] = rest;
           const table = folder.table();
           const json = `{"id":5,"result":[${text(bytes, dialect, slash)}]}`;
-          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, {
-            minSpilledChars: 65_536,
-          });
+          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, 65_536);
           assert.ok(filtered.kind === 'message');
           const spill = table.find(JSON.parse(filtered.json.toString()).result[0]);
           assert.ok(bytesOf(spill).equals(bytes));
@@ -226,7 +224,7 @@ describe('strings longer than any buffer', () => {
     assert.deepEqual(folder.files(), []);
   });
 
-  test('that are no base64 at their very end are the same text', async (t) => {
+  test('that are not base64 at their end keep their text', async (t) => {
     const folder = makeFolder(t);
     await fc.assert(
       fc.asyncProperty(
@@ -238,9 +236,7 @@ describe('strings longer than any buffer', () => {
           const [slash, chunks] = rest;
           const table = folder.table();
           const json = `{"id":5,"result":[${text(bytes, dialect, slash).slice(0, -1)} is it"]}`;
-          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, {
-            minSpilledChars: 65_536,
-          });
+          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, 65_536);
           assert.ok(filtered.kind === 'message');
           assert.ok(JSON.parse(filtered.json.toString()).result[0] === `${encode(bytes, dialect)} is it`);
           assert.deepEqual(folder.files(), []);
@@ -259,12 +255,10 @@ describe('strings longer than any buffer', () => {
         fc.constantFrom('/', '\\/'),
         sizes,
         async (bytes, dialect, slash, chunks) => {
-          // One less than the smallest of them: what is as long as the limit is kept.
+          // One less than the smallest payload, because a string at the limit is kept.
           const table = folder.table(399_999);
           const json = `{"id":5,"result":[${text(bytes, dialect, slash)},"next"]}`;
-          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, {
-            minSpilledChars: 65_536,
-          });
+          const filtered = await filterMessage(cut(Buffer.from(json), chunks), table, 65_536);
           assert.ok(filtered.kind === 'message');
           const [placeholder, next] = JSON.parse(filtered.json.toString()).result;
           assert.deepEqual(table.find(placeholder), { kind: 'refused', size: bytes.length });
@@ -277,7 +271,7 @@ describe('strings longer than any buffer', () => {
   });
 });
 
-/** One fault, anywhere. */
+/** One error, anywhere. */
 const breaks: fc.Arbitrary<(text: string, at: number) => string> = fc.oneof(
   fc
     .constantFrom('!', ' ', '"', '\\', 'é', '\u0000', '\n', '\r', '=', '-', '+', '.', '😀', '\ud800')
@@ -286,7 +280,7 @@ const breaks: fc.Arbitrary<(text: string, at: number) => string> = fc.oneof(
   fc.constant((text: string) => `${text.replace(/[\s=]+$/, '')}-+`),
 );
 
-/** The rule, said as plainly as can be. */
+/** A simple reference implementation. */
 function isBase64(text: string): boolean {
   const body = text.replace(/^data:image\/png;base64,/, '');
   const newline = body.includes('\r\n') ? '\r\n' : '\n';

@@ -11,12 +11,11 @@ export const MIN_CHARS = 16;
 
 export interface Folder {
   readonly path: string;
-  /** What is in it now. */
   files(): string[];
   table(maxBytes?: number): SpillTable;
 }
 
-/** A folder that is gone when the test ends. */
+/** A folder that is removed after the test. */
 export function makeFolder(t: TestContext): Folder {
   const path = mkdtempSync(join(tmpdir(), 'filechat-spill-test-'));
   t.after(() => rmSync(path, { recursive: true, force: true }));
@@ -27,7 +26,7 @@ export function makeFolder(t: TestContext): Folder {
   };
 }
 
-/** The text cut at these places; each place is a share of what is left. */
+/** Splits bytes into chunks of these sizes, repeated. */
 export function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   const chunks: Buffer[] = [];
   for (let at = 0, n = 0; at < bytes.length; n++) {
@@ -38,25 +37,25 @@ export function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   return chunks;
 }
 
-/** Runs one message through a filter of which the table is the only one. */
+/** Filters one message whose only table is the given one. */
 export async function filterMessage(
   chunks: readonly Buffer[],
   table: SpillTable | undefined,
-  options: { minSpilledChars?: number; maxMessageBytes?: number } = {},
+  minSpilledChars = MIN_CHARS,
 ): Promise<FilteredMessage> {
   const filter = new JsonFilter({
-    minSpilledChars: MIN_CHARS,
-    ...options,
-    tables: {
-      tableFor: (id) => (id === undefined ? table?.another() : table),
+    minSpilledChars,
+    requests: {
+      ticketFor: (id) => ({ spills: id === undefined ? table?.createSibling() : table }),
       assign: async (_id, other) => table?.adopt(other),
+      arrived: () => {},
     },
   });
   for (const chunk of chunks) await filter.push(chunk);
   return filter.end();
 }
 
-/** The value with each placeholder replaced by what `describe` says of it. */
+/** Replaces each placeholder by its description. */
 export function resolveSpills(
   value: unknown,
   table: SpillTable,

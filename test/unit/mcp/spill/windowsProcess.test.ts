@@ -12,7 +12,7 @@ it('on Windows, a variable replaces one whose name differs only in case', () => 
   });
 });
 
-it('elsewhere, names that differ in case are two', () => {
+it('on other systems, names are case-sensitive', () => {
   assert.deepEqual(mergeVariables(BASE, { Path: '/x', PATH: '/y' }, 'linux'), {
     PATH: '/y',
     TEMP: 'C:\\Temp',

@@ -1,36 +1,35 @@
-/** Where in a JSON-RPC message a reader is: enough to tell keys from values, and the parts of the message. */
-export class JsonPlace {
-  /** For each open bracket, whether it is an array's. Deeper than the limit nothing is told any more. */
+/** The position of a reader in a JSON-RPC message: enough to tell keys from values, and the fields of the message. */
+export class JsonPosition {
+  /** For each open bracket up to MAX_DEPTH, true when it opens an array. */
   readonly #arrays: boolean[] = [];
   #depth = 0;
-  /** Messages are at depth 1, or at depth 2 in a batch. */
+  /** 1, or 2 in a batch. */
   #messageDepth = 1;
   #afterColon = false;
   /** The last key of the message itself. */
   #section = '';
   #id = '';
-  /** Told when a message ends. */
   readonly #onMessageEnd: (id: number | undefined) => void;
 
   constructor(onMessageEnd: (id: number | undefined) => void) {
     this.#onMessageEnd = onMessageEnd;
   }
 
-  /** The id, once it has come whole. The protocol layer uses numbers and reads numbers in strings as such too. */
+  /** The id, once it is complete. The SDK uses numbers, and reads strings of digits as numbers. */
   get id(): number | undefined {
     if (this.#id === '' || (this.#section === 'id' && this.#depth === this.#messageDepth)) return undefined;
     const id = Number(this.#id);
     return Number.isInteger(id) ? id : undefined;
   }
 
-  /** Whether a string that begins here is a value inside a result. Only results are spilled: nobody waits for others. */
+  /** True if a string that begins here is a value inside a result. Only results are spilled. */
   get isResultValue(): boolean {
     if (this.#section !== 'result' || this.#depth > MAX_DEPTH) return false;
     return this.#afterColon || this.#arrays[this.#depth - 1] === true;
   }
 
-  /** Whether the text of a string that begins here matters to this place: a key of the message, or its id. */
-  get wantsText(): boolean {
+  /** True if a string that begins here is a key of the message, or its id; takeText() needs it. */
+  get needsText(): boolean {
     return this.#depth === this.#messageDepth && (!this.#afterColon || this.#section === 'id');
   }
 
@@ -40,18 +39,16 @@ export class JsonPlace {
     this.#beginMessage();
   }
 
-  /** Moves over what is outside of strings, up to behind the quote that opens the next one; to the end if none does. */
+  /** Moves behind the quote that opens the next string, or to the end. */
   moveToString(bytes: Buffer, from: number): { readonly at: number; readonly opened: boolean } {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at] as number;
       if (byte === 0x22) return { at: at + 1, opened: true };
-      // Most bytes are neither structure nor part of a value.
       if (this.#afterColon || IS_STRUCTURE[byte] === 1) this.#move(byte);
     }
     return { at: bytes.length, opened: false };
   }
 
-  /** The whole text of a string that mattered. */
   takeText(text: string): void {
     if (this.#afterColon) {
       this.#id = text;
@@ -71,7 +68,7 @@ export class JsonPlace {
       this.#open(byte === 0x5b);
     } else if (byte === 0x7d || byte === 0x5d) {
       this.#close();
-    } else if (byte > 0x20 && this.wantsText && this.#afterColon && this.#id.length < MAX_ID_CHARS) {
+    } else if (byte > 0x20 && this.needsText && this.#afterColon && this.#id.length < MAX_ID_CHARS) {
       this.#id += String.fromCharCode(byte);
     }
   }
