@@ -22,7 +22,7 @@ export interface ToolApp {
   readonly notForApps?: true;
 }
 
-export function appOf(definition: unknown): ToolApp {
+export function readToolApp(definition: unknown): ToolApp {
   const meta = field(definition, '_meta');
   const ui = field(meta, 'ui');
   const uri = field(ui, 'resourceUri') ?? field(meta, 'ui/resourceUri');
@@ -47,7 +47,7 @@ export interface AppCsp {
   readonly baseUriDomains: readonly string[];
 }
 
-export interface App {
+export interface McpApp {
   readonly html: string;
   readonly csp: AppCsp;
   /** Of all that an app may wish for, only this is granted: it needs a click of the user's each time. */
@@ -74,7 +74,7 @@ export type AppContents = ResourceContents & { readonly meta?: unknown };
 export function readAppResource(
   contents: readonly AppContents[],
   options: ReadAppOptions = {},
-): App | { readonly problem: string } {
+): McpApp | { readonly problem: string } {
   const item = contents.find(({ mimeType }) => isAppType(mimeType));
   if (!item) return { problem: `The server sent no page of the type ${APP_TYPE}.` };
   const html = textOf(item.data);
@@ -226,7 +226,7 @@ export async function fetchApp(
   host: Pick<ServerHost, 'fetchResource' | 'listResources'>,
   name: ResourceName,
   { local = false, signal }: FetchAppOptions = {},
-): Promise<App | { readonly problem: string }> {
+): Promise<McpApp | { readonly problem: string }> {
   try {
     const contents: readonly AppContents[] = await host.fetchResource(name, {
       // A page that is only a little too long should be told so by us, in one voice.

@@ -9,7 +9,7 @@ import type { ServerHost } from '../../ports/servers.ts';
 import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
 
 import { readToolResult } from '../../result/readMarkdown.ts';
-import { type App, appBlock, fetchApp, withPolicy } from './app.ts';
+import { appBlock, fetchApp, type McpApp, withPolicy } from './app.ts';
 
 export interface AssetForApp {
   readonly mimeType: string;
@@ -65,9 +65,9 @@ export async function restoreForApp(result: unknown, spills: Spills): Promise<un
   return found.size === 0 ? result : mapStrings(result, (text) => found.get(text) ?? text);
 }
 
-type Block = Readonly<Record<string, unknown>>;
+type ContentBlock = Readonly<Record<string, unknown>>;
 
-function blockOf(part: Exclude<ResultPart, { kind: 'asset' | 'data' }>): Block {
+function blockOf(part: Exclude<ResultPart, { kind: 'asset' | 'data' }>): ContentBlock {
   switch (part.kind) {
     case 'text':
       return part.source
@@ -82,7 +82,7 @@ function blockOf(part: Exclude<ResultPart, { kind: 'asset' | 'data' }>): Block {
   }
 }
 
-function assetBlock({ asset, preview }: AssetPart, file: AssetForApp | undefined): Block | undefined {
+function assetBlock({ asset, preview }: AssetPart, file: AssetForApp | undefined): ContentBlock | undefined {
   if (!file) return { type: 'text', text: `(${asset.kind} ${asset.number} could not be read)` };
   const { mimeType, bytes } = file;
   // Text that was too long for the chat was text before.
@@ -126,7 +126,7 @@ export interface AppResult {
   readonly tool: ToolInfo;
   /** As it came, with all its bytes, as many as an app can take. */
   readonly result: unknown;
-  readonly app: App;
+  readonly app: McpApp;
 }
 
 export interface AppCall {

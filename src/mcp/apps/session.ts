@@ -6,12 +6,12 @@ import type { Log } from '../../ports/document.ts';
 import type { ToolCall, ToolInfo, ToolName } from '../../ports/tools.ts';
 
 import { codeSpan } from '../../result/markdown.ts';
-import type { App, ToolApp } from './app.ts';
+import type { McpApp, ToolApp } from './app.ts';
 
 export type AppTool = ToolInfo & Pick<ToolApp, 'notForApps'>;
 export type DisplayMode = 'inline' | 'fullscreen';
-type Fields = Readonly<Record<string, unknown>>;
-type Handler = (params: unknown, signal: AbortSignal) => Promise<Fields>;
+type JsonObject = Readonly<Record<string, unknown>>;
+type Handler = (params: unknown, signal: AbortSignal) => Promise<JsonObject>;
 
 /** The one server that an app may use: its own. What rejects is told to the app. */
 export interface AppServer {
@@ -20,8 +20,8 @@ export interface AppServer {
   /** Resolves to the result as the server sent it. */
   call(call: ToolCall, signal: AbortSignal): Promise<unknown>;
   /** Resolves to what `resources/read` and `resources/list` answer. */
-  read(uri: string, signal: AbortSignal): Promise<Fields>;
-  resources(signal: AbortSignal): Promise<Fields>;
+  read(uri: string, signal: AbortSignal): Promise<JsonObject>;
+  resources(signal: AbortSignal): Promise<JsonObject>;
 }
 
 /** The user, who is asked before anything leaves the app. */
@@ -34,7 +34,7 @@ export interface AppUser {
 
 /** The frame that the app is shown in. */
 export interface AppFrame {
-  send(message: Fields): void;
+  send(message: JsonObject): void;
   resize(height: number): void;
   setMode(mode: DisplayMode): void;
   /** The app has something for the model; the user may put it into the chat, or not. */
@@ -42,18 +42,18 @@ export interface AppFrame {
   close(): void;
 }
 
-export interface AppSessionParts {
+export interface AppSessionDeps {
   readonly server: AppServer;
   readonly user: AppUser;
   readonly frame: AppFrame;
   readonly log: Log;
   readonly hostInfo: { readonly name: string; readonly version: string };
-  readonly app: Pick<App, 'csp' | 'permissions'>;
+  readonly app: Pick<McpApp, 'csp' | 'permissions'>;
   /** What the app shows: the call, and its result as the server sent it. */
   readonly call: ToolCall;
   readonly result: unknown;
   /** The host context of the moment: theme, size, locale. */
-  readonly context: () => Fields;
+  readonly context: () => JsonObject;
 }
 
 const VERSIONS = ['2026-01-26', '2025-11-21'];
@@ -76,19 +76,19 @@ const DECLINED = -32000;
  * from a page that is nobody's friend; whatever is used of them is looked at first.
  */
 export class AppSession {
-  readonly #parts: AppSessionParts;
+  readonly #deps: AppSessionDeps;
   readonly #ended = new AbortController();
   /** What is under way, by the ids that the app gave. */
   readonly #pending = new Map<unknown, AbortController>();
   #state: 'new' | 'initializing' | 'ready' = 'new';
   #mode: DisplayMode = 'inline';
   /** The last question, answered or not. */
-  #asked: Promise<unknown> = Promise.resolve();
+  #lastPrompt: Promise<unknown> = Promise.resolve();
   #refusals = 0;
   #logged = 0;
 
-  constructor(parts: AppSessionParts) {
-    this.#parts = parts;
+  constructor(parts: AppSessionDeps) {
+    this.#deps = parts;
   }
 
   get mode(): DisplayMode {
@@ -112,7 +112,7 @@ export class AppSession {
   }
 
   /** Tells the app what is not as it was. */
-  contextChanged(changes: Fields): void {
+  contextChanged(changes: JsonObject): void {
     if (this.#state === 'ready') this.#notify('ui/notifications/host-context-changed', changes);
   }
 
@@ -124,12 +124,12 @@ export class AppSession {
     'ui/initialize': async (params) => this.#initialize(params),
     ping: async () => ({}),
     'tools/call': (params, signal) => this.#callTool(params, signal),
-    'resources/read': (params, signal) => this.#parts.server.read(text(params, 'uri', MAX_URI_CHARS), signal),
-    'resources/list': (_params, signal) => this.#parts.server.resources(signal),
+    'resources/read': (params, signal) => this.#deps.server.read(text(params, 'uri', MAX_URI_CHARS), signal),
+    'resources/list': (_params, signal) => this.#deps.server.resources(signal),
     'ui/open-link': (params) => this.#openLink(params),
     'ui/message': (params) => this.#message(params),
     'ui/update-model-context': async (params) => {
-      this.#parts.frame.offerContext(contextText(params));
+      this.#deps.frame.offerContext(contextText(params));
       return {};
     },
     'ui/request-display-mode': async (params) => this.#setMode(field(params, 'mode')),
@@ -138,7 +138,7 @@ export class AppSession {
   readonly #notifications: Readonly<Record<string, (params: unknown) => void>> = {
     'ui/notifications/initialized': () => this.#initialized(),
     'ui/notifications/size-changed': (params) => this.#resize(field(params, 'height')),
-    'ui/notifications/request-teardown': () => this.#parts.frame.close(),
+    'ui/notifications/request-teardown': () => this.#deps.frame.close(),
     'notifications/message': (params) => this.#write(params),
     'notifications/cancelled': (params) => this.#pending.get(field(params, 'requestId'))?.abort(),
   };
@@ -146,19 +146,19 @@ export class AppSession {
   async #answer(id: unknown, method: string, params: unknown): Promise<void> {
     const handle = Object.hasOwn(this.#requests, method) ? this.#requests[method] : undefined;
     const early = this.#state === 'new' && method !== 'ui/initialize' && method !== 'ping';
-    let reply: Fields;
+    let reply: JsonObject;
     const work = new AbortController();
     try {
       if (!handle)
-        throw new Refusal(METHOD_NOT_FOUND, `Filechat does not offer ${cut(method, 100)} to apps.`);
-      if (early) throw new Refusal(INVALID_REQUEST, 'The app has to begin with ui/initialize.');
+        throw new AppRequestError(METHOD_NOT_FOUND, `Filechat does not offer ${cut(method, 100)} to apps.`);
+      if (early) throw new AppRequestError(INVALID_REQUEST, 'The app has to begin with ui/initialize.');
       if (this.#pending.size >= MAX_PENDING || this.#pending.has(id)) {
-        throw new Refusal(INVALID_REQUEST, 'Too many requests at a time.');
+        throw new AppRequestError(INVALID_REQUEST, 'Too many requests at a time.');
       }
       this.#pending.set(id, work);
       reply = { result: await handle(params, AbortSignal.any([work.signal, this.#ended.signal])) };
     } catch (error) {
-      const code = error instanceof Refusal ? error.code : INTERNAL_ERROR;
+      const code = error instanceof AppRequestError ? error.code : INTERNAL_ERROR;
       const reason = messageOf(error);
       this.#warn(`refused ${cut(method, 100)}: ${reason}`);
       reply = { error: { code, message: reason } };
@@ -174,11 +174,11 @@ export class AppSession {
     else this.#warn(`dropped ${cut(method, 100)}, which Filechat does not know`);
   }
 
-  #initialize(params: unknown): Fields {
-    if (this.#state !== 'new') throw new Refusal(INVALID_REQUEST, 'The app is initialized already.');
+  #initialize(params: unknown): JsonObject {
+    if (this.#state !== 'new') throw new AppRequestError(INVALID_REQUEST, 'The app is initialized already.');
     this.#state = 'initializing';
     const wanted = field(params, 'protocolVersion');
-    const { hostInfo, app, context } = this.#parts;
+    const { hostInfo, app, context } = this.#deps;
     return {
       protocolVersion: VERSIONS.find((each) => each === wanted) ?? VERSIONS[0],
       hostInfo,
@@ -198,72 +198,75 @@ export class AppSession {
   #initialized(): void {
     if (this.#state !== 'initializing') return;
     this.#state = 'ready';
-    const { call, result } = this.#parts;
+    const { call, result } = this.#deps;
     this.#notify('ui/notifications/tool-input', { arguments: call.arguments });
     this.#notify('ui/notifications/tool-result', asResult(result));
   }
 
   /** The result goes to the app and nowhere else. */
-  async #callTool(params: unknown, signal: AbortSignal): Promise<Fields> {
-    const { server, user } = this.#parts;
+  async #callTool(params: unknown, signal: AbortSignal): Promise<JsonObject> {
+    const { server, user } = this.#deps;
     const name = text(params, 'name', MAX_URI_CHARS);
     const args = field(params, 'arguments') ?? {};
-    if (!isObject(args)) throw new Refusal(INVALID_PARAMS, 'The arguments are not an object.');
+    if (!isObject(args)) throw new AppRequestError(INVALID_PARAMS, 'The arguments are not an object.');
     const tool = (await server.tools(signal)).find(
       (each) => each.server === server.name && each.tool === name,
     );
-    if (!tool) throw new Refusal(INVALID_PARAMS, `The server ${server.name} has no tool ${cut(name, 100)}.`);
-    if (tool.notForApps) throw new Refusal(INVALID_PARAMS, `The tool ${name} is not for apps.`);
+    if (!tool)
+      throw new AppRequestError(INVALID_PARAMS, `The server ${server.name} has no tool ${cut(name, 100)}.`);
+    if (tool.notForApps) throw new AppRequestError(INVALID_PARAMS, `The tool ${name} is not for apps.`);
     // It is in no chat, so whoever asks about it shows all of it.
     const call = { server: server.name, tool: name, arguments: args, id: '' };
     if (!(await this.#ask(() => user.mayCall(call, tool)))) {
-      throw new Refusal(DECLINED, 'The user does not want this call.');
+      throw new AppRequestError(DECLINED, 'The user does not want this call.');
     }
     signal.throwIfAborted();
     return asResult(await server.call(call, signal));
   }
 
-  async #openLink(params: unknown): Promise<Fields> {
+  async #openLink(params: unknown): Promise<JsonObject> {
     const written = text(params, 'url', MAX_URI_CHARS);
     const url = URL.canParse(written) ? new URL(written) : undefined;
     if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') {
-      throw new Refusal(INVALID_PARAMS, 'Only https addresses without a user name are opened.');
+      throw new AppRequestError(INVALID_PARAMS, 'Only https addresses without a user name are opened.');
     }
-    return (await this.#ask(() => this.#parts.user.openLink(url))) ? {} : { isError: true };
+    return (await this.#ask(() => this.#deps.user.openLink(url))) ? {} : { isError: true };
   }
 
-  async #message(params: unknown): Promise<Fields> {
-    if (field(params, 'role') !== 'user') throw new Refusal(INVALID_PARAMS, 'A message is the user’s.');
+  async #message(params: unknown): Promise<JsonObject> {
+    if (field(params, 'role') !== 'user')
+      throw new AppRequestError(INVALID_PARAMS, 'A message is the user’s.');
     const said = blocksText(field(params, 'content'));
-    if (said.trim() === '') throw new Refusal(INVALID_PARAMS, 'The message is empty.');
-    return (await this.#ask(() => this.#parts.user.addToChat(said))) ? {} : { isError: true };
+    if (said.trim() === '') throw new AppRequestError(INVALID_PARAMS, 'The message is empty.');
+    return (await this.#ask(() => this.#deps.user.addToChat(said))) ? {} : { isError: true };
   }
 
   /** One question at a time, and none any more once the user has said no often enough. */
   #ask(question: () => Promise<boolean>): Promise<boolean> {
-    const answer = this.#asked.then(async () => {
-      if (this.#refusals >= MAX_REFUSALS) throw new Refusal(DECLINED, 'The user has declined too often.');
-      if (this.#ended.signal.aborted) throw new Refusal(DECLINED, 'The app was closed.');
+    const answer = this.#lastPrompt.then(async () => {
+      if (this.#refusals >= MAX_REFUSALS)
+        throw new AppRequestError(DECLINED, 'The user has declined too often.');
+      if (this.#ended.signal.aborted) throw new AppRequestError(DECLINED, 'The app was closed.');
       const agreed = await question();
       this.#refusals = agreed ? 0 : this.#refusals + 1;
       return agreed;
     });
-    this.#asked = answer.catch(() => false);
+    this.#lastPrompt = answer.catch(() => false);
     return answer;
   }
 
-  #setMode(wanted: unknown): Fields {
+  #setMode(wanted: unknown): JsonObject {
     if ((wanted === 'inline' || wanted === 'fullscreen') && wanted !== this.#mode) {
       this.#mode = wanted;
-      this.#parts.frame.setMode(wanted);
-      this.contextChanged({ ...this.#parts.context(), displayMode: wanted });
+      this.#deps.frame.setMode(wanted);
+      this.contextChanged({ ...this.#deps.context(), displayMode: wanted });
     }
     return { mode: this.#mode };
   }
 
   #resize(height: unknown): void {
     if (typeof height !== 'number' || !Number.isFinite(height)) return;
-    this.#parts.frame.resize(Math.round(Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, height))));
+    this.#deps.frame.resize(Math.round(Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, height))));
   }
 
   #write(params: unknown): void {
@@ -281,23 +284,23 @@ export class AppSession {
   /** An app that logs without end fills no disk. */
   #log(level: 'info' | 'warn' | 'error', words: string): void {
     this.#logged += 1;
-    const { log, call } = this.#parts;
+    const { log, call } = this.#deps;
     const line = `app of ${call.tool}: ${cut(showInvisible(words.replace(/\s+/g, ' ')), MAX_LOG_CHARS)}`;
     if (this.#logged <= MAX_LOGGED) log[level](line);
     if (this.#logged === MAX_LOGGED) log.warn(`app of ${call.tool}: more is not logged`);
   }
 
-  #notify(method: string, params: Fields): void {
+  #notify(method: string, params: JsonObject): void {
     this.#send({ method, params });
   }
 
-  #send(message: Fields): void {
-    if (!this.#ended.signal.aborted) this.#parts.frame.send({ jsonrpc: '2.0', ...message });
+  #send(message: JsonObject): void {
+    if (!this.#ended.signal.aborted) this.#deps.frame.send({ jsonrpc: '2.0', ...message });
   }
 }
 
 /** Why an app does not get what it asked for, as JSON-RPC has it. */
-class Refusal extends Error {
+class AppRequestError extends Error {
   readonly code: number;
 
   constructor(code: number, message: string) {
@@ -309,20 +312,21 @@ class Refusal extends Error {
 function text(params: unknown, key: string, maxChars: number): string {
   const value = field(params, key);
   if (typeof value === 'string' && value !== '' && value.length <= maxChars) return value;
-  throw new Refusal(INVALID_PARAMS, `“${key}” has to be a text of at most ${maxChars} characters.`);
+  throw new AppRequestError(INVALID_PARAMS, `“${key}” has to be a text of at most ${maxChars} characters.`);
 }
 
 /** Only text gets into a chat. */
 function blocksText(content: unknown): string {
-  if (!Array.isArray(content)) throw new Refusal(INVALID_PARAMS, '“content” has to be a list of blocks.');
+  if (!Array.isArray(content))
+    throw new AppRequestError(INVALID_PARAMS, '“content” has to be a list of blocks.');
   const texts = content.map((block: unknown) => {
     const words = field(block, 'text');
     if (field(block, 'type') === 'text' && typeof words === 'string') return words;
-    throw new Refusal(INVALID_PARAMS, 'Filechat takes only text from an app.');
+    throw new AppRequestError(INVALID_PARAMS, 'Filechat takes only text from an app.');
   });
   const joined = texts.join('\n\n');
   if (joined.length <= MAX_TEXT_CHARS) return joined;
-  throw new Refusal(INVALID_PARAMS, `That is longer than ${MAX_TEXT_CHARS} characters.`);
+  throw new AppRequestError(INVALID_PARAMS, `That is longer than ${MAX_TEXT_CHARS} characters.`);
 }
 
 function contextText(params: unknown): string {
@@ -330,13 +334,13 @@ function contextText(params: unknown): string {
   const data = field(params, 'structuredContent');
   const json = isObject(data) ? JSON.stringify(data, undefined, 2) : '';
   if (json.length > MAX_TEXT_CHARS) {
-    throw new Refusal(INVALID_PARAMS, `That is longer than ${MAX_TEXT_CHARS} characters.`);
+    throw new AppRequestError(INVALID_PARAMS, `That is longer than ${MAX_TEXT_CHARS} characters.`);
   }
   return [said, json].filter((each) => each !== '').join('\n\n');
 }
 
 /** Apps rely on a list of blocks, whatever a server has sent. */
-function asResult(result: unknown): Fields {
+function asResult(result: unknown): JsonObject {
   const fields = isObject(result) ? result : {};
   return { ...fields, content: Array.isArray(fields['content']) ? fields['content'] : [] };
 }

@@ -6,8 +6,8 @@ import type {
   Range,
   TextDocument,
 } from 'vscode-json-languageservice';
-import { type Keywords, meter, type Steps } from '../schema/schema.ts';
-import { choicesOf, helpSchema, type Step, schemaAt } from './schema.ts';
+import { type Keywords, meterSchema, type Steps } from '../schema/schema.ts';
+import { choicesOf, copySafeKeywords, type Step, schemaAt } from './schema.ts';
 
 /** What is wrong with the arguments of a call. Offsets count in the arguments. */
 export interface ArgumentProblem {
@@ -28,7 +28,7 @@ export interface ArgumentItem {
   readonly end: number;
   readonly filterText?: string;
   readonly sortText?: string;
-  readonly about?: string;
+  readonly documentation?: string;
 }
 
 /** A value in the arguments: which one, and what the schema says of it. */
@@ -53,7 +53,7 @@ export class ArgumentHelp {
   private constructor(schema: Readonly<Record<string, unknown>>, service: LanguageService) {
     this.schema = schema;
     this.#service = service;
-    const metered = meter(structuredClone(schema), this.#steps);
+    const metered = meterSchema(structuredClone(schema), this.#steps);
     service.configure({
       validate: true,
       allowComments: false,
@@ -62,8 +62,8 @@ export class ArgumentHelp {
   }
 
   /** Nothing for a schema that must not be used. */
-  static async of(schema: unknown): Promise<ArgumentHelp | undefined> {
-    const kept = helpSchema(schema);
+  static async create(schema: unknown): Promise<ArgumentHelp | undefined> {
+    const kept = copySafeKeywords(schema);
     if (!kept) return undefined;
     const { getLanguageService } = await import('vscode-json-languageservice');
     // Without a way to load schemas it loads none, whatever a schema or an argument `$schema` refers to.

@@ -38,7 +38,7 @@ const KEPT: ReadonlySet<string> = new Set([
 ]);
 
 /** A copy for who helps with the arguments; nothing when the schema must not be used, or says nothing then. */
-export function helpSchema(schema: unknown): Readonly<Record<string, unknown>> | undefined {
+export function copySafeKeywords(schema: unknown): Readonly<Record<string, unknown>> | undefined {
   if (!isObject(schema) || schemaProblem(schema) !== undefined) return undefined;
   return copy(schema, 'schema') as Record<string, unknown>;
 }
@@ -100,13 +100,16 @@ export function argumentsSnippet(schema: unknown): string {
   if (names.length === 0) return '{$1}';
   const members = names
     .slice(0, MAX_BLANKS)
-    .map((name, at) => `${escapeText(JSON.stringify(name))}: ${blank(at + 1, properties[name], schema)}`);
+    .map(
+      (name, at) =>
+        `${escapeSnippet(JSON.stringify(name))}: ${placeholder(at + 1, properties[name], schema)}`,
+    );
   return members.length <= MAX_IN_LINE
     ? `{${members.join(', ')}}`
     : `{\n${members.map((member) => `  ${member}`).join(',\n')}\n}`;
 }
 
-function blank(number: number, schema: unknown, root: unknown): string {
+function placeholder(number: number, schema: unknown, root: unknown): string {
   const choices = choicesOf(flattenSchema(schema, root).keywords, root);
   const words = choices.filter((each) => typeof each === 'string' && /^[\w .:/-]{1,60}$/.test(each));
   if (words.length > 1 && words.length === choices.length && words.length <= MAX_CHOICES) {
@@ -117,11 +120,11 @@ function blank(number: number, schema: unknown, root: unknown): string {
   if (json.length > MAX_BLANK_CHARS) return `$${number}`;
   // Who types over a text should not have to type its quotes.
   return typeof example === 'string'
-    ? `"\${${number}:${escapeText(json.slice(1, -1))}}"`
-    : `\${${number}:${escapeText(json)}}`;
+    ? `"\${${number}:${escapeSnippet(json.slice(1, -1))}}"`
+    : `\${${number}:${escapeSnippet(json)}}`;
 }
 
 /** As it stands in a snippet: nothing in it is a variable or ends a blank. */
-export function escapeText(text: string): string {
+export function escapeSnippet(text: string): string {
   return text.replace(/[\\$}]/g, '\\$&');
 }

@@ -5,10 +5,10 @@ import { BlockList, isIP } from 'node:net';
  * anything but https, plain http to another machine, a user name that pretends to be a host, and the addresses at
  * which machines of a cloud find their own credentials.
  */
-export function whyRefused(url: URL): string | undefined {
+export function refusalReason(url: URL): string | undefined {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'only https is opened';
   const host = hostOf(url);
-  if (METADATA_NAMES.has(host) || contains(FORBIDDEN_ADDRESSES, host)) {
+  if (METADATA_NAMES.has(host) || listContains(FORBIDDEN_ADDRESSES, host)) {
     return 'it may hold the credentials of this machine';
   }
   if (url.username !== '' || url.password !== '') return 'it has a user name in it';
@@ -47,14 +47,14 @@ const LOOPBACK_ADDRESSES = blockList([
 /** Whether an address leads to this machine. */
 export function isLoopback(url: URL): boolean {
   const host = hostOf(url);
-  return host === 'localhost' || host.endsWith('.localhost') || contains(LOOPBACK_ADDRESSES, host);
+  return host === 'localhost' || host.endsWith('.localhost') || listContains(LOOPBACK_ADDRESSES, host);
 }
 
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
 }
 
-function contains(list: BlockList, host: string): boolean {
+function listContains(list: BlockList, host: string): boolean {
   const version = isIP(host);
   return version !== 0 && list.check(host, version === 4 ? 'ipv4' : 'ipv6');
 }

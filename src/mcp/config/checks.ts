@@ -13,7 +13,7 @@ export function checkServerId(name: string): void {
   }
 }
 
-export function checkText(field: string, text: string): void {
+export function checkNoNul(field: string, text: string): void {
   if (text.includes('\0')) {
     throw new Error(`its "${field}" holds a NUL character; remove it`);
   }
@@ -30,7 +30,7 @@ export function checkUrl(text: string): void {
   }
 }
 
-export function checkVariable(name: string): void {
+export function checkVariableName(name: string): void {
   if (name === '' || /[=\0]/.test(name)) {
     throw new Error(`its "env" has ${JSON.stringify(name)}, which cannot be the name of a variable`);
   }

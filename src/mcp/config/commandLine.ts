@@ -1,4 +1,4 @@
-export type CommandLine =
+export type ParsedCommand =
   | { readonly kind: 'command'; readonly command: string; readonly args: readonly string[] }
   | { readonly kind: 'problem'; readonly message: string };
 
@@ -9,7 +9,7 @@ const PIECE = /\s+|\\*["']|\\+|[^\s\\"']+/g;
  * anything. A backslash counts only before a double quote (`\"` is the quote itself, `\\"` a backslash and then the
  * quote), so that the paths of Windows can be written as they are.
  */
-export function splitCommand(line: string): CommandLine {
+export function splitCommand(line: string): ParsedCommand {
   const words: string[] = [];
   let word: string | undefined;
   let open: string | undefined;

@@ -43,7 +43,7 @@ export function inputId(server: string, name: string): string {
 }
 
 /** Takes the secrets out of an entry of the setting, which is a file that people show to each other. */
-export function takeSecrets(server: string, entry: Readonly<Record<string, unknown>>): SecretsTaken {
+export function extractSecrets(server: string, entry: Readonly<Record<string, unknown>>): SecretsTaken {
   const secrets = new Map<string, string>();
   const replace = (name: string, value: unknown): unknown => {
     const isLiteral = typeof value === 'string' && value !== '' && !value.includes('${');

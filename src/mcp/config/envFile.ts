@@ -25,7 +25,7 @@ export function parseEnvFile(text: string): EnvFileRead {
   const variables = new Map<string, string>();
   const problems: string[] = [];
   for (let at = 0, line = 1; at < whole.length; ) {
-    const entry = readEntry(whole, at);
+    const entry = readEnvLine(whole, at);
     if (entry.kind === 'variable') variables.set(entry.name, entry.value);
     if (entry.kind === 'bad') problems.push(`Line ${line} is left out: it is not NAME=value.`);
     line += countLines(whole, at, entry.end);
@@ -68,14 +68,14 @@ function explain(path: string): (error: unknown) => never {
   };
 }
 
-type Entry =
+type EnvLine =
   | { readonly kind: 'blank' | 'bad'; readonly end: number }
   | { readonly kind: 'variable'; readonly end: number; readonly name: string; readonly value: string };
 
-function readEntry(text: string, at: number): Entry {
+function readEnvLine(text: string, at: number): EnvLine {
   const blank = matchAt(BLANK_LINE, text, at);
   if (blank) return { kind: 'blank', end: at + blank[0].length };
-  const bad: Entry = { kind: 'bad', end: at + (matchAt(LINE, text, at)?.[0].length ?? 1) };
+  const bad: EnvLine = { kind: 'bad', end: at + (matchAt(LINE, text, at)?.[0].length ?? 1) };
   const [start, name] = matchAt(NAME, text, at) ?? [];
   if (start === undefined || name === undefined) return bad;
   const found = readValue(text, at + start.length);

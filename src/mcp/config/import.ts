@@ -6,7 +6,7 @@ import { addressOf, kindOf, readServers } from './servers.ts';
 
 export type ImportApp = 'Claude Desktop' | 'Cursor' | 'Windsurf' | 'Claude Code' | 'VS Code';
 
-export interface ImportPlace {
+export interface ImportSource {
   readonly app: ImportApp;
   readonly path: string;
 }
@@ -25,7 +25,7 @@ export interface ServersImported {
 }
 
 /** Where other hosts keep the servers of their user. */
-export function importPlaces({ platform, home, appData }: Machine): readonly ImportPlace[] {
+export function importSources({ platform, home, appData }: Machine): readonly ImportSource[] {
   const { join } = platform === 'win32' ? win32 : posix;
   const support =
     platform === 'win32'
@@ -100,7 +100,7 @@ function translate(name: string, entry: Entry): Entry {
   return Object.fromEntries(
     Object.entries(fields)
       .filter(([, value]) => value !== undefined && value !== null)
-      .map(([key, value]) => [key, mapStrings(value, (text) => translateVariables(name, text))]),
+      .map(([key, value]) => [key, mapValues(value, (text) => translateVariables(name, text))]),
   );
 }
 
@@ -144,9 +144,9 @@ function translateVariables(server: string, text: string): string {
     .replace(/\$\{input:([^}]+)\}/g, (_whole, id: string) => `\${input:${inputId(server, id)}}`);
 }
 
-function mapStrings(value: unknown, map: (text: string) => string): unknown {
+function mapValues(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value);
-  if (Array.isArray(value)) return value.map((item: unknown) => mapStrings(item, map));
+  if (Array.isArray(value)) return value.map((item: unknown) => mapValues(item, map));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapStrings(item, map)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapValues(item, map)]));
 }

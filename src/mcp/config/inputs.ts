@@ -1,5 +1,5 @@
 import { field, isObject } from '../../base/json.ts';
-import { checkHeader, checkText, checkUrl } from './checks.ts';
+import { checkHeader, checkNoNul, checkUrl } from './checks.ts';
 import type { OAuthConfig, ServerConfig } from './types.ts';
 
 /** What a person is asked for before a server starts. */
@@ -163,7 +163,7 @@ function mapTexts(config: ServerConfig, map: (text: string) => string): ServerCo
 
 function checkConfig(config: ServerConfig): void {
   mapTexts(config, (text) => {
-    checkText('configuration', text);
+    checkNoNul('configuration', text);
     return text;
   });
   if (config.kind === 'stdio') return;

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { sep } from 'node:path';
 import { field, isObject, parseJsonWithComments } from '../../base/json.ts';
-import { checkHeader, checkServerId, checkText, checkUrl, checkVariable } from './checks.ts';
+import { checkHeader, checkNoNul, checkServerId, checkUrl, checkVariableName } from './checks.ts';
 import { type InputDefinition, readInputs } from './inputs.ts';
 import type { OAuthConfig, RemoteServer, ServerConfig, StdioServer } from './types.ts';
 
@@ -124,7 +124,7 @@ function readStdio(entry: object, expansion: Expansion): StdioServer {
     kind: 'stdio',
     command,
     args: args.map((arg: unknown, index) => readArgument(`args[${index}]`, arg, expansion)),
-    env: readRecord('env', field(entry, 'env'), expansion, checkVariable),
+    env: readRecord('env', field(entry, 'env'), expansion, checkVariableName),
     ...readOptional('cwd', entry, expansion),
     ...readOptional('envFile', entry, expansion),
   };
@@ -188,7 +188,7 @@ function readArgument(field: string, value: unknown, expansion: Expansion): stri
     throw new Error(`its "${field}" must be a string`);
   }
   const text = expandVariables(String(value), expansion);
-  checkText(field, text);
+  checkNoNul(field, text);
   return text;
 }
 

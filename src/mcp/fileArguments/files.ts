@@ -12,7 +12,7 @@ import type {
 import type { ToolCall } from '../../ports/tools.ts';
 
 import type { FileForm, FormField, StringForm } from './form.ts';
-import { type FileUse, fillFileArguments, planFileArguments, refuse } from './plan.ts';
+import { describeRefusal, type FileUse, fillFileArguments, planFileArguments } from './plan.ts';
 
 /** Base64 of more does not fit into one string of JavaScript, and the whole call becomes one string. */
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
@@ -81,7 +81,7 @@ function describeUse({ where, text, form, file }: FoundUse): string {
 
 function refusal({ text, where }: FileUse, error: unknown): { readonly ok: false; readonly message: string } {
   const reason = messageOf(error);
-  return { ok: false, message: refuse(text, where, reason) };
+  return { ok: false, message: describeRefusal(text, where, reason) };
 }
 
 function tooMuch(bytes: number): string {
@@ -89,7 +89,7 @@ function tooMuch(bytes: number): string {
 }
 
 /** A file as it is given to a tool. */
-export interface ReadFile {
+export interface LoadedFile {
   readonly name: string;
   readonly path: string;
   readonly size: number;
@@ -110,7 +110,7 @@ function needsBytes(form: FileForm): boolean {
   }
 }
 
-function fileValue(form: FileForm, file: ReadFile): unknown {
+function fileValue(form: FileForm, file: LoadedFile): unknown {
   switch (form.kind) {
     case 'list':
       return [fileValue(form.of, file)];
@@ -145,7 +145,7 @@ function carriesBytes(kind: FormField['value']['kind']): boolean {
   return kind === 'base64' || kind === 'base64url' || kind === 'dataUrl';
 }
 
-function fieldValue(value: FormField['value'], file: ReadFile): unknown {
+function fieldValue(value: FormField['value'], file: LoadedFile): unknown {
   switch (value.kind) {
     case 'name':
       return file.name;
@@ -160,7 +160,7 @@ function fieldValue(value: FormField['value'], file: ReadFile): unknown {
   }
 }
 
-function stringValue(kind: StringForm['kind'], { path, mimeType, base64 }: ReadFile): string {
+function stringValue(kind: StringForm['kind'], { path, mimeType, base64 }: LoadedFile): string {
   switch (kind) {
     case 'base64':
       return base64;

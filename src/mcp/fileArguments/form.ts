@@ -21,7 +21,7 @@ export interface FormField {
 }
 
 /** A place in the arguments: what it is called, what its schema says, and what the schema's references count from. */
-export interface Place {
+export interface ArgumentPlace {
   readonly name: string;
   readonly schema: unknown;
   readonly root: unknown;
@@ -29,30 +29,34 @@ export interface Place {
   readonly description?: string;
 }
 
-export interface JudgedForm {
+export interface InferredForm {
   readonly form: FileForm;
   /** True when the schema asks for a file; false when it only does not forbid one. */
-  readonly clear: boolean;
+  readonly explicit: boolean;
 }
 
 /** Deeper schemas are circles. */
 const MAX_DEPTH = 8;
 
 /** What the schema asks for at a place; nothing where a file cannot be given. Never throws. */
-export function judgeForm(place: Place, source: FileReference['kind'], depth = 0): JudgedForm | undefined {
+export function inferForm(
+  place: ArgumentPlace,
+  source: FileReference['kind'],
+  depth = 0,
+): InferredForm | undefined {
   if (depth > MAX_DEPTH) return undefined;
   const { keywords } = flattenSchema(place.schema, place.root);
   const description = textOf(keywords['description']) || (place.description ?? '');
   const within = { ...place, description };
   const members = alternativesOf(keywords, place.root);
-  if (members) return judgeUnion(within, withRest(members, keywords), source, depth);
+  if (members) return inferUnion(within, withRest(members, keywords), source, depth);
   if (isChosen(keywords)) return undefined;
   const types = [keywords['type'] ?? impliedType(keywords)].flat();
   if (types.includes('string') || types.includes(undefined)) {
-    return judgeString(readHints({ name: place.name, description, keywords }), source);
+    return inferString(readHints({ name: place.name, description, keywords }), source);
   }
-  if (types.includes('array')) return judgeList(within, keywords, source, depth);
-  return types.includes('object') ? judgeObject(within, keywords, source) : undefined;
+  if (types.includes('array')) return inferList(within, keywords, source, depth);
+  return types.includes('object') ? inferObject(within, keywords, source) : undefined;
 }
 
 /** The forms of a string, the first that fits. What is said in keywords counts more than names and prose. */
@@ -98,12 +102,15 @@ const DEFAULT_FORMS: Readonly<Record<FileReference['kind'], StringForm['kind']>>
   file: 'path',
 };
 
-function judgeString(
+function inferString(
   hints: Hints,
   source: FileReference['kind'],
-): JudgedForm & { readonly form: StringForm } {
+): InferredForm & { readonly form: StringForm } {
   const found = STRING_FORMS.find(({ when }) => when(hints));
-  return { form: { kind: found?.form ?? DEFAULT_FORMS[source] }, clear: found !== undefined && !found.weak };
+  return {
+    form: { kind: found?.form ?? DEFAULT_FORMS[source] },
+    explicit: found !== undefined && !found.weak,
+  };
 }
 
 /** What stands beside a union holds for each of its members; many members only say which names are required. */
@@ -113,32 +120,32 @@ function withRest(members: readonly Keywords[], keywords: Keywords): readonly Ke
 }
 
 /** The first alternative that asks for a file, else the first that can take one; a string before all else. */
-function judgeUnion(
-  place: Place,
+function inferUnion(
+  place: ArgumentPlace,
   members: readonly Keywords[],
   source: FileReference['kind'],
   depth: number,
-): JudgedForm | undefined {
-  const judged = members.flatMap((schema) => judgeForm({ ...place, schema }, source, depth + 1) ?? []);
-  const isString = ({ form }: JudgedForm) => form.kind !== 'list' && form.kind !== 'object';
+): InferredForm | undefined {
+  const judged = members.flatMap((schema) => inferForm({ ...place, schema }, source, depth + 1) ?? []);
+  const isString = ({ form }: InferredForm) => form.kind !== 'list' && form.kind !== 'object';
   return (
-    judged.find((each) => each.clear && isString(each)) ??
-    judged.find((each) => each.clear) ??
+    judged.find((each) => each.explicit && isString(each)) ??
+    judged.find((each) => each.explicit) ??
     judged.find(isString) ??
     judged[0]
   );
 }
 
-function judgeList(
-  place: Place,
+function inferList(
+  place: ArgumentPlace,
   keywords: Keywords,
   source: FileReference['kind'],
   depth: number,
-): JudgedForm | undefined {
+): InferredForm | undefined {
   const { items, prefixItems } = keywords;
   const schema = Array.isArray(prefixItems) ? prefixItems[0] : items;
-  const judged = judgeForm({ ...place, schema }, source, depth + 1);
-  return judged && { form: { kind: 'list', of: judged.form }, clear: judged.clear };
+  const judged = inferForm({ ...place, schema }, source, depth + 1);
+  return judged && { form: { kind: 'list', of: judged.form }, explicit: judged.explicit };
 }
 
 /** What the properties of objects that stand for files are called, in lower case and without `_` and `-`. */
@@ -170,13 +177,13 @@ const FREE_FORM: FileForm = {
   ],
 };
 
-function judgeObject(
-  place: Place,
+function inferObject(
+  place: ArgumentPlace,
   keywords: Keywords,
   source: FileReference['kind'],
-): JudgedForm | undefined {
+): InferredForm | undefined {
   const properties = isObject(keywords['properties']) ? Object.entries(keywords['properties']) : [];
-  if (properties.length === 0) return { form: FREE_FORM, clear: false };
+  if (properties.length === 0) return { form: FREE_FORM, explicit: false };
   const carriers = chooseCarriers(properties, keywords['required']);
   if (carriers.size === 0) return undefined;
   const fields = properties.flatMap(([name, schema]) => {
@@ -185,7 +192,7 @@ function judgeObject(
       : describingField(name, flattenSchema(schema, place.root).keywords);
     return field ? [field] : [];
   });
-  return { form: { kind: 'object', fields }, clear: true };
+  return { form: { kind: 'object', fields }, explicit: true };
 }
 
 /** All that are required; else the best one, so that no file is sent twice. */
@@ -200,10 +207,10 @@ function chooseCarriers(
   return new Set(names.toSorted((a, b) => rank(a) - rank(b)).slice(0, 1));
 }
 
-function carrierField(place: Place, source: FileReference['kind']): FormField | undefined {
+function carrierField(place: ArgumentPlace, source: FileReference['kind']): FormField | undefined {
   const { keywords } = flattenSchema(place.schema, place.root);
   const description = textOf(keywords['description']);
-  const { form } = judgeString(readHints({ name: place.name, description, keywords }), source);
+  const { form } = inferString(readHints({ name: place.name, description, keywords }), source);
   return isChosen(keywords) ? constantField(place.name, keywords) : { name: place.name, value: form };
 }
 

@@ -2,8 +2,8 @@ import { field, isObject } from '../../base/json.ts';
 import type { FileReference } from '../../ports/files.ts';
 
 import { alternativesOf, flattenSchema, type Keywords } from '../schema/schema.ts';
-import { type FileForm, judgeForm, type Place } from './form.ts';
-import { readReference } from './reference.ts';
+import { type ArgumentPlace, type FileForm, inferForm } from './form.ts';
+import { parseReference } from './reference.ts';
 
 /** A reference in the arguments, and what it should become. */
 export interface FileUse {
@@ -47,17 +47,17 @@ export function fillFileArguments(
 }
 
 /** Whether a dialog that chooses a file, or several, helps to answer the question for this argument. */
-export function filesWanted(inputSchema: unknown, name: string): 'one' | 'many' | undefined {
+export function expectedFiles(inputSchema: unknown, name: string): 'one' | 'many' | undefined {
   const { keywords } = flattenSchema(inputSchema, inputSchema);
   const schema = field(keywords['properties'], name);
-  const judged = schema === undefined ? undefined : judgeForm({ name, schema, root: inputSchema }, 'file');
-  if (!judged?.clear) return undefined;
+  const judged = schema === undefined ? undefined : inferForm({ name, schema, root: inputSchema }, 'file');
+  if (!judged?.explicit) return undefined;
   return judged.form.kind === 'list' ? 'many' : 'one';
 }
 
 interface Visit {
   readonly value: unknown;
-  readonly place: Place;
+  readonly place: ArgumentPlace;
   readonly steps: readonly Step[];
 }
 
@@ -75,26 +75,26 @@ function walk(visit: Visit, uses: FileUse[]): string | undefined {
 function visitText(text: string, { place, steps }: Visit, uses: FileUse[]): string | undefined {
   // Most strings are not; then nothing has to be known of their schema.
   if (!/^(?:asset|file):/.test(text)) return undefined;
-  const read = readReference(text, judgeForm(place, 'file')?.clear);
+  const read = parseReference(text, inferForm(place, 'file')?.explicit);
   const where = describeSteps(steps);
   if (read.kind === 'text') return undefined;
-  if (read.kind === 'refused') return refuse(text, where, read.reason);
-  const judged = judgeForm(place, read.reference.kind);
+  if (read.kind === 'refused') return describeRefusal(text, where, read.reason);
+  const judged = inferForm(place, read.reference.kind);
   if (judged) {
     uses.push({ where, steps, text, reference: read.reference, form: judged.form });
     return undefined;
   }
   return isAmongChoices(text, place)
     ? undefined
-    : refuse(text, where, 'the schema of the tool has no place for a file there');
+    : describeRefusal(text, where, 'the schema of the tool has no place for a file there');
 }
 
-export function refuse(text: string, where: string, reason: string): string {
+export function describeRefusal(text: string, where: string, reason: string): string {
   const shown = text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS)}…`;
   return `The file “${shown}” in the argument ${where} was not used: ${reason}. Nothing was called.`;
 }
 
-function isAmongChoices(text: string, { schema, root }: Place): boolean {
+function isAmongChoices(text: string, { schema, root }: ArgumentPlace): boolean {
   const { enum: choices, const: constant } = flattenSchema(schema, root).keywords;
   return constant === text || (Array.isArray(choices) && choices.includes(text));
 }
@@ -119,7 +119,7 @@ function innerVisits({ value, place, steps }: Visit): readonly Visit[] {
 }
 
 /** What the schema says of a value of this type; of a union, the member that is about it. */
-function choose({ schema, root }: Place, type: 'array' | 'object'): Keywords {
+function choose({ schema, root }: ArgumentPlace, type: 'array' | 'object'): Keywords {
   const { keywords } = flattenSchema(schema, root);
   const key = type === 'array' ? 'items' : 'properties';
   const isAbout = (member: Keywords) => [member['type']].flat().includes(type) || member[key] !== undefined;
@@ -127,7 +127,7 @@ function choose({ schema, root }: Place, type: 'array' | 'object'): Keywords {
 }
 
 /** What is said of a list holds for its items, unless they say it themselves. */
-function describe(keywords: Keywords, { description }: Place): { readonly description?: string } {
+function describe(keywords: Keywords, { description }: ArgumentPlace): { readonly description?: string } {
   const own = keywords['description'];
   const said = typeof own === 'string' ? own : description;
   return said === undefined ? {} : { description: said };
@@ -149,13 +149,13 @@ function describeSteps(steps: readonly Step[]): string {
   );
 }
 
-type Filling = readonly { readonly steps: readonly Step[]; readonly value: unknown }[];
+type Replacements = readonly { readonly steps: readonly Step[]; readonly value: unknown }[];
 
-function fill(value: unknown, fillings: Filling): unknown {
+function fill(value: unknown, fillings: Replacements): unknown {
   const here = fillings.find(({ steps }) => steps.length === 0);
   if (here) return here.value;
   if (fillings.length === 0) return value;
-  const below = (step: Step): Filling =>
+  const below = (step: Step): Replacements =>
     fillings.flatMap(({ steps: [first, ...rest], value: inner }) =>
       first === step ? [{ steps: rest, value: inner }] : [],
     );

@@ -1,6 +1,6 @@
 import type { FileReference } from '../../ports/files.ts';
 
-export type ReadReference =
+export type ParsedReference =
   | { readonly kind: 'reference'; readonly reference: FileReference }
   /** It was meant as a reference and must not be followed. */
   | { readonly kind: 'refused'; readonly reason: string }
@@ -14,7 +14,7 @@ const MAX_REFERENCE_CHARS = 4096;
  * Reads a string that is a reference from its first character to its last. Where the schema asks for a file,
  * whatever begins like a reference is meant as one; elsewhere prose such as `file: see below` stays what it is.
  */
-export function readReference(text: string, fileExpected = false): ReadReference {
+export function parseReference(text: string, fileExpected = false): ParsedReference {
   const [, scheme, rest = ''] = /^(asset|file):(.+)$/s.exec(text) ?? [];
   if (scheme === undefined) return TEXT;
   if (text.length > MAX_REFERENCE_CHARS || /[\r\n]/.test(rest)) return TEXT;
@@ -27,9 +27,9 @@ export function renderFileReference(path: string): string {
   return `file:${path.replace(/[%\s]/gu, encodeURIComponent)}`;
 }
 
-const TEXT: ReadReference = { kind: 'text' };
+const TEXT: ParsedReference = { kind: 'text' };
 
-function readAsset(name: string, fileExpected: boolean): ReadReference {
+function readAsset(name: string, fileExpected: boolean): ParsedReference {
   if (ASSET_NAME.test(name)) return { kind: 'reference', reference: { kind: 'asset', name } };
   // Other systems have assets too: `asset:4711` and `asset://shop/4711` are theirs.
   const foreign = /^[\w.~-]*\w[\w.~-]*$/.test(name) || name.startsWith('//');
@@ -40,7 +40,7 @@ const NO_ASSET =
   'it is not the name of an asset. Write the name of a file in cmdassets/ alone, such as asset:tool-image-20261116-093012-V1StGXR8a0-1.png';
 
 /** Checks the text before it is decoded, and what has come out after. */
-function readFile(written: string): ReadReference {
+function readFile(written: string): ParsedReference {
   const hidden = /%(?:2e|2f|5c|00)/i.test(written);
   const path = decode(written);
   const reason = hidden
@@ -79,12 +79,12 @@ function decode(text: string): string {
   }
 }
 
-function refused(reason: string): ReadReference {
+function refused(reason: string): ParsedReference {
   return { kind: 'refused', reason };
 }
 
 /** An `asset:` reference as it stands in a text. */
-export interface WrittenReference {
+export interface AssetReferenceMatch {
   readonly name: string;
   readonly start: number;
   readonly end: number;
@@ -92,13 +92,13 @@ export interface WrittenReference {
 
 /** More than anybody clicks. */
 const MAX_FOUND = 5_000;
-const MAYBE = /(?<![\w./:-])asset:[\w.-]+\w/g;
+const ASSET_REFERENCE = /(?<![\w./:-])asset:[\w.-]+\w/g;
 
 /** All references to assets in a text, whatever it is: arguments, prose or code. */
-export function findAssetReferences(text: string): readonly WrittenReference[] {
-  const found: WrittenReference[] = [];
-  for (const match of text.matchAll(MAYBE)) {
-    const read = readReference(match[0]);
+export function findAssetReferences(text: string): readonly AssetReferenceMatch[] {
+  const found: AssetReferenceMatch[] = [];
+  for (const match of text.matchAll(ASSET_REFERENCE)) {
+    const read = parseReference(match[0]);
     if (read.kind !== 'reference' || read.reference.kind !== 'asset') continue;
     found.push({ name: read.reference.name, start: match.index, end: match.index + match[0].length });
     if (found.length === MAX_FOUND) break;

@@ -16,7 +16,7 @@ import { messageOf } from '../../base/errors.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { guardFetch } from './authorizationUrl.ts';
 import { type CredentialStore, Credentials } from './credentials.ts';
-import { type OAuthSettings, SignIn } from './signIn.ts';
+import { type OAuthSettings, SignInAttempt } from './signIn.ts';
 
 /** Leads a person through an address in a browser and comes back with the address that the browser was sent back to. */
 export interface Browser {
@@ -66,7 +66,7 @@ export class RemoteAuthorization {
   readonly #options: AuthorizationOptions;
   readonly #credentials: Credentials;
   #flow: Flow | undefined;
-  #gaveUp: SignInError | undefined;
+  #declined: SignInError | undefined;
   /** All scopes that were asked for. */
   #requested: string | undefined;
   #sentToken: string | undefined;
@@ -96,7 +96,7 @@ export class RemoteAuthorization {
     // A sign-in that began before does not ask for these.
     await unlessAborted(Promise.allSettled([this.#flow?.done]), signal);
     const { resourceMetadataUrl } = error;
-    await this.#share({ scope: wanted, resourceMetadataUrl }, { mayRefresh: false, signal });
+    await this.#joinOrBegin({ scope: wanted, resourceMetadataUrl }, { mayRefresh: false, signal });
     return true;
   }
 
@@ -115,7 +115,7 @@ export class RemoteAuthorization {
 
   /** The user has given up once, and now wants to be asked again. */
   askAgain(): void {
-    this.#gaveUp = undefined;
+    this.#declined = undefined;
   }
 
   async #onUnauthorized({ scope, resourceMetadataUrl }: Challenge): Promise<void> {
@@ -123,11 +123,11 @@ export class RemoteAuthorization {
     // Someone else has signed in since, in another window perhaps.
     if (token !== undefined && token !== this.#sentToken) return;
     const wanted = computeScopeUnion(this.#requested, scope);
-    await this.#share({ scope: wanted, resourceMetadataUrl }, { mayRefresh: true });
+    await this.#joinOrBegin({ scope: wanted, resourceMetadataUrl }, { mayRefresh: true });
   }
 
   /** Joins the sign-in under way, or begins one. It ends early when nobody waits for it any more. */
-  async #share(
+  async #joinOrBegin(
     challenge: Challenge,
     { mayRefresh, signal }: { readonly mayRefresh: boolean; readonly signal?: AbortSignal },
   ): Promise<void> {
@@ -170,7 +170,7 @@ export class RemoteAuthorization {
   async #runSignIn(challenge: Challenge, mayRefresh: boolean, signal: AbortSignal): Promise<void> {
     const { browser, settings = {}, serverUrl, fetch = globalThis.fetch } = this.#options;
     const redirectUrl = await browser.redirectUrl();
-    const signIn = new SignIn({ redirectUrl, credentials: this.#credentials, settings });
+    const signIn = new SignInAttempt({ redirectUrl, credentials: this.#credentials, settings });
     this.#requested = computeScopeUnion(this.#requested, challenge.scope);
     const options = {
       serverUrl,
@@ -181,27 +181,30 @@ export class RemoteAuthorization {
         ? {}
         : { resourceMetadataUrl: challenge.resourceMetadataUrl }),
     };
-    if ((await beginSignIn(signIn, options, mayRefresh)) || signIn.address === undefined) return;
-    const answer = await this.#visit(signIn.address, signal);
-    const { code, iss } = this.#readAnswer(answer, signIn);
+    if ((await beginSignIn(signIn, options, mayRefresh)) || signIn.authorizationUrl === undefined) return;
+    const answer = await this.#visit(signIn.authorizationUrl, signal);
+    const { code, iss } = this.#readCallback(answer, signIn);
     await auth(signIn, { ...options, authorizationCode: code, ...(iss === undefined ? {} : { iss }) });
   }
 
   async #visit(address: URL, signal: AbortSignal): Promise<URL> {
     const { browser, server, onAsk = (work) => work } = this.#options;
     // Who has said no once is not asked at every call.
-    if (this.#gaveUp) throw this.#gaveUp;
+    if (this.#declined) throw this.#declined;
     const patience = AbortSignal.any([signal, AbortSignal.timeout(MAX_VISIT_MS)]);
     try {
       return await onAsk(unlessAborted(browser.visit(address, server, patience), patience));
     } catch (error) {
       if (signal.aborted) throw error;
-      throw this.#giveUp(error);
+      throw this.#decline(error);
     }
   }
 
   /** What the browser brought back is believed in this order: that it is ours, who sent it, and only then what it says. */
-  #readAnswer(answer: URL, signIn: SignIn): { readonly code: string; readonly iss: string | undefined } {
+  #readCallback(
+    answer: URL,
+    signIn: SignInAttempt,
+  ): { readonly code: string; readonly iss: string | undefined } {
     const read = (name: string) => answer.searchParams.get(name) ?? undefined;
     if (read('state') !== signIn.stateValue) {
       throw this.#failure('the browser came back with the answer to another question. Try again');
@@ -214,7 +217,7 @@ export class RemoteAuthorization {
       issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
     });
     const error = read('error');
-    if (error === 'access_denied') throw this.#giveUp(undefined);
+    if (error === 'access_denied') throw this.#decline(undefined);
     if (error !== undefined) {
       throw this.#failure(`the authorization server says ${quote(read('error_description') ?? error)}`);
     }
@@ -223,12 +226,12 @@ export class RemoteAuthorization {
     return { code, iss };
   }
 
-  #giveUp(cause: unknown): SignInError {
-    this.#gaveUp = new SignInError(
+  #decline(cause: unknown): SignInError {
+    this.#declined = new SignInError(
       `The sign-in to ${this.#options.server} was given up; restart the server to be asked again`,
       { cause },
     );
-    return this.#gaveUp;
+    return this.#declined;
   }
 
   #failure(reason: string, cause?: unknown): SignInError {
@@ -237,7 +240,11 @@ export class RemoteAuthorization {
 }
 
 /** Signs in without the user, if that is possible. False when the user has to go to the address of the sign-in. */
-async function beginSignIn(signIn: SignIn, options: AuthOptions, mayRefresh: boolean): Promise<boolean> {
+async function beginSignIn(
+  signIn: SignInAttempt,
+  options: AuthOptions,
+  mayRefresh: boolean,
+): Promise<boolean> {
   const begin = async (forceReauthorization: boolean) => {
     signIn.needsBrowser = forceReauthorization;
     return (await auth(signIn, { ...options, forceReauthorization })) === 'AUTHORIZED';
@@ -245,7 +252,7 @@ async function beginSignIn(signIn: SignIn, options: AuthOptions, mayRefresh: boo
   if (mayRefresh) {
     try {
       if (await begin(false)) return true;
-      if (await signIn.comesBack()) return false;
+      if (await signIn.hasCurrentRedirect()) return false;
     } catch (error) {
       // A refresh that the authorization server refuses, whatever for, is no reason not to ask the user.
       if (!(error instanceof OAuthError)) throw error;

@@ -1,5 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { whyRefused } from '../config/addresses.ts';
+import { refusalReason } from '../config/addresses.ts';
 
 /** Thrown for an address that a server sent us to and that we do not go to. The SDK lets errors of this type through. */
 export class RefusedAddressError extends TypeError {
@@ -15,7 +15,7 @@ export function checkAuthorizationUrl(url: string | URL): URL {
     throw new RefusedAddressError('The sign-in address that the server names is not an address.');
   }
   const parsed = new URL(url);
-  const reason = whyRefused(parsed);
+  const reason = refusalReason(parsed);
   if (reason !== undefined) {
     throw new RefusedAddressError(`The sign-in address ${describe(parsed)} is refused: ${reason}.`);
   }
@@ -41,11 +41,11 @@ export function guardFetch(fetchFn: FetchLike, signal: AbortSignal): FetchLike {
       checkAuthorizationUrl(new URL(location, address));
     }
     const { status, statusText, headers } = response;
-    return new Response(await readAnswer(response), { status, statusText, headers });
+    return new Response(await readBody(response), { status, statusText, headers });
   };
 }
 
-async function readAnswer(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
+async function readBody(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
   if (response.body === null) return null;
   const chunks: Uint8Array[] = [];
   let size = 0;

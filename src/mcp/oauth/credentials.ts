@@ -9,7 +9,7 @@ export interface CredentialStore {
 }
 
 /** What one authorization server gave us for one MCP server. */
-export interface Kept {
+export interface StoredCredentials {
   readonly client?: StoredOAuthClientInformation | undefined;
   /** Where that client said that browsers are sent back to; it is good for no other place. */
   readonly redirectUrl?: string | undefined;
@@ -49,12 +49,12 @@ export class Credentials {
     return issuer === undefined ? undefined : (await this.read(issuer)).tokens;
   }
 
-  async read(issuer: string): Promise<Kept> {
+  async read(issuer: string): Promise<StoredCredentials> {
     const kept = await this.#readJson(this.#keyOf(issuer));
-    return isObject(kept) ? (kept as Kept) : {};
+    return isObject(kept) ? (kept as StoredCredentials) : {};
   }
 
-  async change(issuer: string, change: Kept): Promise<void> {
+  async change(issuer: string, change: StoredCredentials): Promise<void> {
     const { current, issuers } = await this.#index();
     // Listed before anything is kept, so that nothing is kept that cannot be forgotten.
     const index: Index = {

@@ -41,7 +41,7 @@ export class LoopbackBrowser implements Browser {
       onAnswer = resolve;
     });
     const listener = createServer((request, response) => {
-      const answer = readAnswer(request, redirectUrl, state);
+      const answer = readCallback(request, redirectUrl, state);
       writePage(response, answer !== undefined, () => answer && onAnswer(answer));
     });
     try {
@@ -64,7 +64,7 @@ export class LoopbackBrowser implements Browser {
 }
 
 /** Other pages of the browser can send requests here too, so only an answer with our state counts. */
-function readAnswer(request: IncomingMessage, redirectUrl: string, state: string | null): URL | undefined {
+function readCallback(request: IncomingMessage, redirectUrl: string, state: string | null): URL | undefined {
   const expected = new URL(redirectUrl);
   if (request.method !== 'GET' || request.headers.host !== expected.host) return undefined;
   if (!URL.canParse(request.url ?? '', redirectUrl)) return undefined;

@@ -33,14 +33,14 @@ const STATE_BYTES = 32;
  * (state, verifier, what was discovered) can be used in another, and a server that moves to another authorization
  * server is noticed.
  */
-export class SignIn implements OAuthClientProvider {
+export class SignInAttempt implements OAuthClientProvider {
   readonly redirectUrl: string;
   readonly clientMetadataUrl?: string;
   readonly clientMetadata: OAuthClientMetadata;
   /** What the browser has to bring back. */
   readonly stateValue = randomBytes(STATE_BYTES).toString('base64url');
   /** Where the user has to go, once that is known. */
-  address: URL | undefined;
+  authorizationUrl: URL | undefined;
   /** False as long as a refresh may do, for which it does not matter where browsers are sent back to. */
   needsBrowser = false;
   readonly #credentials: Credentials;
@@ -78,11 +78,11 @@ export class SignIn implements OAuthClientProvider {
       return { client_id: clientId, ...secret, issuer };
     }
     const { client } = await this.#credentials.read(issuer);
-    return this.needsBrowser && !(await this.comesBack()) ? undefined : client;
+    return this.needsBrowser && !(await this.hasCurrentRedirect()) ? undefined : client;
   }
 
   /** Whether the client is one whose browsers are sent back to where we wait. */
-  async comesBack(): Promise<boolean> {
+  async hasCurrentRedirect(): Promise<boolean> {
     if (this.#settings.clientId !== undefined) return true;
     return (await this.#credentials.read(this.#issuer())).redirectUrl === this.redirectUrl;
   }
@@ -105,7 +105,7 @@ export class SignIn implements OAuthClientProvider {
   }
 
   redirectToAuthorization(address: URL): void {
-    this.address = checkAuthorizationUrl(address);
+    this.authorizationUrl = checkAuthorizationUrl(address);
   }
 
   saveCodeVerifier(verifier: string): void {

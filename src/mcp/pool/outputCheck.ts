@@ -2,7 +2,7 @@ import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/valida
 import { isObject } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { schemaProblem } from '../schema/limits.ts';
-import { meter, placeUnder, type SchemaPlace } from '../schema/schema.ts';
+import { meterSchema, placeUnder, type SchemaPlace } from '../schema/schema.ts';
 
 const MAX_VALUE_CHARS = 1_000_000;
 /** About forty thousand values with a schema each. */
@@ -21,7 +21,7 @@ export function checkStructured(schema: unknown, value: unknown): string | undef
   if (schemaProblem(schema) !== undefined || isLarge(value)) return undefined;
   try {
     // A copy, also because the validator writes its notes into the schema.
-    const quick = meter(copyQuick(schema, 'schema') as object, { left: MAX_STEPS });
+    const quick = meterSchema(copyQuick(schema, 'schema') as object, { left: MAX_STEPS });
     const { errorMessage } = new CfWorkerJsonSchemaValidator().getValidator(quick)(value);
     return errorMessage === undefined ? undefined : describe(errorMessage);
   } catch {

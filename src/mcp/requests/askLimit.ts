@@ -2,7 +2,7 @@
 const MAX_WAITING = 10;
 
 /** Counts what each server has asked and nobody has answered yet, so that none can bury the user in questions. */
-export class AskLimit {
+export class PendingRequestLimit {
   readonly #waiting = new Map<string, number>();
 
   /** Does the work, unless the server has too many questions open; then it rejects with a sentence. */
@@ -28,7 +28,7 @@ export class AskLimit {
  * The servers that the user need not be asked about, for as long as the editor runs. They are known by their
  * fingerprints, so that another one of the same name gets no old consent; one without a fingerprint is nobody's.
  */
-export class AlwaysServers {
+export class AlwaysAllowedServers {
   readonly #prints = new Set<string>();
 
   has(print: string): boolean {

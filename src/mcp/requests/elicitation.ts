@@ -2,9 +2,9 @@ import type { ElicitResult } from '@modelcontextprotocol/client';
 import { field, isObject, sameJson } from '../../base/json.ts';
 import type { Elicitation, ElicitationAnswer } from '../../ports/requests.ts';
 
-import { whyRefused } from '../config/addresses.ts';
+import { refusalReason } from '../config/addresses.ts';
 import { checkAnswer, printAnswer } from '../schema/answer.ts';
-import { askableArguments } from '../schema/arguments.ts';
+import { argumentQuestions } from '../schema/arguments.ts';
 import type { ArgumentQuestion } from '../schema/question.ts';
 
 /** What a server asks of the user. Throws a sentence for what cannot be asked. */
@@ -27,7 +27,7 @@ export function readElicitation(params: unknown): Elicitation {
 export function writeElicitationAnswer(answer: ElicitationAnswer, elicitation: Elicitation): ElicitResult {
   if (answer.action !== 'accept' || elicitation.kind === 'url') return { action: answer.action };
   const { content = {} } = answer;
-  const questions = askableArguments(elicitation.schema);
+  const questions = argumentQuestions(elicitation.schema);
   const fields = questions.flatMap((question) => {
     const { name } = question;
     const value = Object.hasOwn(content, name) ? content[name] : question.default;
@@ -45,7 +45,7 @@ function readSchema(schema: unknown): unknown {
   if (!isObject(schema) || !isObject(field(schema, 'properties'))) {
     throw new Error('A form needs a “requestedSchema” of an object with properties.');
   }
-  const nested = askableArguments(schema).find(({ kind }) => kind === 'json');
+  const nested = argumentQuestions(schema).find(({ kind }) => kind === 'json');
   if (nested) {
     throw new Error(
       `The field “${nested.name}” cannot be asked: forms hold texts, numbers, yes or no, and choices.`,
@@ -76,7 +76,7 @@ export function checkElicitationUrl(text: string): URL {
     throw new Error('The address is too long to be shown, so it is not opened.');
   if (!URL.canParse(text)) throw new Error('The address is not a URL.');
   const url = new URL(text);
-  const reason = whyRefused(url);
+  const reason = refusalReason(url);
   if (reason !== undefined) throw new Error(`The address is not opened: ${reason}.`);
   return url;
 }

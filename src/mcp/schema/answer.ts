@@ -2,9 +2,9 @@ import { isObject } from '../../base/json.ts';
 import { exampleFor, printJson } from './example.ts';
 import { matchesPattern } from './pattern.ts';
 import type {
-  Answer,
+  AnswerChoice,
   ArgumentQuestion,
-  Choice,
+  CheckedAnswer,
   ChoiceQuestion,
   ChoicesQuestion,
   JsonQuestion,
@@ -14,7 +14,7 @@ import type {
 } from './question.ts';
 
 /** Reads what a person typed. An empty answer leaves an optional argument out: its value is undefined. */
-export function checkAnswer(question: ArgumentQuestion, text: string): Answer {
+export function checkAnswer(question: ArgumentQuestion, text: string): CheckedAnswer {
   if (question.kind === 'text' ? text === '' : text.trim() === '') {
     return checkEmpty(question);
   }
@@ -46,7 +46,7 @@ export function printAnswer(question: ArgumentQuestion, value: unknown): string 
   return question.kind === 'text' && typeof value === 'string' ? value : (printJson(value) ?? '');
 }
 
-function checkEmpty(question: ArgumentQuestion): Answer {
+function checkEmpty(question: ArgumentQuestion): CheckedAnswer {
   if (question.kind === 'choice') {
     // An empty string can be one of the choices.
     const choice = question.choices.find(({ text }) => text === '');
@@ -65,25 +65,25 @@ function checkEmpty(question: ArgumentQuestion): Answer {
 
 const MAX_CHOICES_SHOWN = 10;
 
-function checkChoice({ choices }: ChoiceQuestion, text: string): Answer {
+function checkChoice({ choices }: ChoiceQuestion, text: string): CheckedAnswer {
   const choice = findChoice(choices, text);
   return choice === undefined ? wrong(`Choose one of: ${listChoices(choices)}`) : valid(choice.value);
 }
 
-function findChoice(choices: readonly Choice[], text: string): Choice | undefined {
+function findChoice(choices: readonly AnswerChoice[], text: string): AnswerChoice | undefined {
   return (
     choices.find((candidate) => candidate.text === text) ??
     choices.find((candidate) => candidate.text === text.trim() || candidate.label === text.trim())
   );
 }
 
-function listChoices(choices: readonly Choice[]): string {
+function listChoices(choices: readonly AnswerChoice[]): string {
   const shown = choices.slice(0, MAX_CHOICES_SHOWN).map((candidate) => candidate.text);
   return `${shown.join(', ')}${choices.length > shown.length ? ', …' : '.'}`;
 }
 
 /** A list as JSON, or names with commas between them. */
-function checkChoices(question: ChoicesQuestion, text: string): Answer {
+function checkChoices(question: ChoicesQuestion, text: string): CheckedAnswer {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, unique } = question;
   const read = readList(question, text);
   if (!read.ok) return read;
@@ -95,7 +95,9 @@ function checkChoices(question: ChoicesQuestion, text: string): Answer {
   return values.length > maxItems ? wrong(`Choose at most ${maxItems}.`) : valid(values);
 }
 
-type ReadList = { readonly ok: true; readonly value: readonly unknown[] } | Extract<Answer, { ok: false }>;
+type ReadList =
+  | { readonly ok: true; readonly value: readonly unknown[] }
+  | Extract<CheckedAnswer, { ok: false }>;
 
 function readList({ choices }: ChoicesQuestion, text: string): ReadList {
   const items = parseList(text);
@@ -134,14 +136,14 @@ const YES_NO: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ]);
 
-function checkYesNo(text: string): Answer {
+function checkYesNo(text: string): CheckedAnswer {
   const value = YES_NO.get(text.trim().toLowerCase());
   return value === undefined ? wrong('Answer yes or no.') : valid(value);
 }
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
-function checkNumber(question: NumberQuestion, text: string): Answer {
+function checkNumber(question: NumberQuestion, text: string): CheckedAnswer {
   const value = Number(text);
   if (!NUMBER.test(text) || !Number.isFinite(value)) {
     return wrong(question.integer ? 'Type a whole number, such as 3.' : 'Type a number, such as 3 or 0.5.');
@@ -173,7 +175,7 @@ function isMultiple(value: number, step: number): boolean {
   return Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times));
 }
 
-function checkText({ minLength, maxLength, pattern, format }: TextQuestion, text: string): Answer {
+function checkText({ minLength, maxLength, pattern, format }: TextQuestion, text: string): CheckedAnswer {
   const length = [...text].length;
   if (minLength !== undefined && length < minLength) {
     return wrong(`It must have at least ${minLength} characters.`);
@@ -189,7 +191,7 @@ function checkText({ minLength, maxLength, pattern, format }: TextQuestion, text
     : wrong(`It must match the pattern ${pattern}`);
 }
 
-function checkJson({ example, shape, allowsText }: JsonQuestion, text: string): Answer {
+function checkJson({ example, shape, allowsText }: JsonQuestion, text: string): CheckedAnswer {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -204,11 +206,11 @@ function checkJson({ example, shape, allowsText }: JsonQuestion, text: string): 
   return valid(value);
 }
 
-function valid(value: unknown): Answer {
+function valid(value: unknown): CheckedAnswer {
   return { ok: true, value };
 }
 
-function wrong(message: string): Answer {
+function wrong(message: string): CheckedAnswer {
   return { ok: false, message };
 }
 

@@ -2,7 +2,7 @@ import { isObject } from '../../base/json.ts';
 import { checkAnswer, isTextFormat, printAnswer } from './answer.ts';
 import { exampleFor, printJson } from './example.ts';
 import { isSafePattern } from './pattern.ts';
-import type { ArgumentQuestion, Choice } from './question.ts';
+import type { AnswerChoice, ArgumentQuestion } from './question.ts';
 import { alternativesOf, flattenSchema, type Keywords } from './schema.ts';
 
 const MAX_TITLE_CHARS = 100;
@@ -10,12 +10,12 @@ const MAX_DESCRIPTION_CHARS = 1000;
 const MAX_CHOICES = 1000;
 
 /** What to ask for a tool's arguments: the required ones first, else in the schema's order. Never throws. */
-export function askableArguments(inputSchema: unknown): readonly ArgumentQuestion[] {
+export function argumentQuestions(inputSchema: unknown): readonly ArgumentQuestion[] {
   const { properties, required } = readObject(inputSchema);
   const asked = [...properties].filter(([name, schema]) => schema !== false || required.has(name));
   const unnamed = [...required].filter((name) => !properties.has(name)).map((name) => [name, true] as const);
   const questions = [...asked, ...unnamed].map(([name, schema]) =>
-    askFor(name, schema, required.has(name), inputSchema),
+    questionFor(name, schema, required.has(name), inputSchema),
   );
   return [
     ...questions.filter((question) => question.required),
@@ -63,7 +63,7 @@ function isGiven(args: Readonly<Record<string, unknown>>, name: string): boolean
   return Object.hasOwn(args, name) && args[name] !== undefined;
 }
 
-function askFor(name: string, schema: unknown, required: boolean, root: unknown): ArgumentQuestion {
+function questionFor(name: string, schema: unknown, required: boolean, root: unknown): ArgumentQuestion {
   const { keywords, nullable } = flattenSchema(schema, root);
   const { title, description } = keywords;
   const base = {
@@ -92,13 +92,13 @@ function isSame(answered: unknown, fallback: unknown): boolean {
 }
 
 /** The part of a question that depends on its kind. */
-type Kind = ArgumentQuestion extends infer Q
+type QuestionKind = ArgumentQuestion extends infer Q
   ? Q extends ArgumentQuestion
     ? Omit<Q, 'name' | 'title' | 'description' | 'required' | 'nullable' | 'default'>
     : never
   : never;
 
-function askByKind(keywords: Keywords, root: unknown): Kind {
+function askByKind(keywords: Keywords, root: unknown): QuestionKind {
   const choices = readChoices(keywords, root);
   if (choices.length > 0) {
     return { kind: 'choice', choices };
@@ -120,7 +120,7 @@ function askByKind(keywords: Keywords, root: unknown): Kind {
   }
 }
 
-function readChoices(keywords: Keywords, root: unknown): Choice[] {
+function readChoices(keywords: Keywords, root: unknown): AnswerChoice[] {
   const { enum: values } = keywords;
   if (Object.hasOwn(keywords, 'const')) {
     return nameChoices([{ value: keywords['const'] }]);
@@ -138,7 +138,7 @@ function readChoices(keywords: Keywords, root: unknown): Choice[] {
 }
 
 /** A list of things that can be told beforehand is chosen, and not typed. */
-function askChoices(keywords: Keywords, root: unknown): Kind | undefined {
+function askChoices(keywords: Keywords, root: unknown): QuestionKind | undefined {
   const { type, items, prefixItems, minItems, maxItems } = keywords;
   if (type !== 'array' || prefixItems !== undefined) return undefined;
   const each = flattenSchema(items, root);
@@ -153,7 +153,7 @@ function askChoices(keywords: Keywords, root: unknown): Kind | undefined {
   };
 }
 
-function nameChoices(options: readonly { value: unknown; title?: unknown }[]): Choice[] {
+function nameChoices(options: readonly { value: unknown; title?: unknown }[]): AnswerChoice[] {
   const distinct = new Map(options.slice(0, MAX_CHOICES).map((option) => [printJson(option.value), option]));
   distinct.delete(undefined);
   const texts = new Set(
@@ -174,7 +174,7 @@ function nameChoices(options: readonly { value: unknown; title?: unknown }[]): C
   });
 }
 
-function askNumber(keywords: Keywords): Kind {
+function askNumber(keywords: Keywords): QuestionKind {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords;
   // In old drafts the exclusive keywords are booleans that change the meaning of the others.
   const above = exclusiveMinimum === true ? minimum : exclusiveMinimum;
@@ -190,7 +190,7 @@ function askNumber(keywords: Keywords): Kind {
   };
 }
 
-function askText(keywords: Keywords): Kind {
+function askText(keywords: Keywords): QuestionKind {
   const { minLength, maxLength, pattern, format } = keywords;
   return {
     kind: 'text',
@@ -201,7 +201,7 @@ function askText(keywords: Keywords): Kind {
   };
 }
 
-function askJson(keywords: Keywords, root: unknown): Kind {
+function askJson(keywords: Keywords, root: unknown): QuestionKind {
   const { type } = keywords;
   const types = new Set(alternativesOf(keywords, root)?.map((member) => member['type']) ?? [type].flat());
   const shape = type === 'object' || type === 'array' ? ({ shape: type } as const) : {};

@@ -15,8 +15,8 @@ const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'] as const;
  * asks the network nothing.
  */
 export function schemaProblem(schema: unknown): string | undefined {
-  const found = new Findings();
-  const waiting: Waiting[] = [{ value: schema, depth: 1, place: 'schema' }];
+  const found = new SchemaFindings();
+  const waiting: PendingNode[] = [{ value: schema, depth: 1, place: 'schema' }];
   let nodes = 0;
   let chars = 0;
   // A list instead of recursion, so that no depth is too deep.
@@ -41,14 +41,14 @@ export function schemaProblem(schema: unknown): string | undefined {
   return found.problem();
 }
 
-interface Waiting {
+interface PendingNode {
   readonly value: unknown;
   readonly depth: number;
   readonly place: SchemaPlace;
 }
 
 /** What the keywords say that has to be judged together. */
-class Findings {
+class SchemaFindings {
   readonly #ids = new Set<string>();
   readonly #references = new Set<string>();
   readonly #patterns = new Set<string>();
@@ -71,7 +71,7 @@ class Findings {
     const isRemote = (each: string) => !each.startsWith('#') && !this.#ids.has(withoutFragment(each));
     const remote = [...this.#references].find(isRemote);
     if (remote !== undefined) return `refers to ${quote(remote)}, and nothing is fetched`;
-    const slow = [...this.#patterns].find(canExplode);
+    const slow = [...this.#patterns].find(canBacktrackCatastrophically);
     return slow === undefined ? undefined : `has the pattern ${quote(slow)}, which can take for ever`;
   }
 }
@@ -94,21 +94,26 @@ const MANY = 10;
  * match in the end takes longer than anyone can wait. Unlike `isSafePattern` this finds the sure cases only, so
  * that what stands in ordinary schemas, such as a pattern for e-mail addresses, passes.
  */
-export function canExplode(pattern: string): boolean {
-  return pattern.length > MAX_PATTERN_CHARS || hasExplosion(new PatternReader(pattern).read());
+export function canBacktrackCatastrophically(pattern: string): boolean {
+  return pattern.length > MAX_PATTERN_CHARS || hasAmbiguousRepeat(new PatternReader(pattern).read());
 }
 
 /** The texts that a part of a pattern can be: which signs, how often, and in which order. */
-interface Item {
+interface PatternItem {
   /** A bit for each sign of `SIGNS` that can occur in it. */
-  readonly signs: bigint;
+  readonly chars: bigint;
   readonly min: number;
   readonly max: number;
   /** Those of a group. */
-  readonly alternatives?: readonly (readonly Item[])[];
+  readonly alternatives?: readonly (readonly PatternItem[])[];
 }
 
-const SIGNS = [...Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)), 'é', '中', '\u2028'];
+const SAMPLE_CHARS = [
+  ...Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)),
+  'é',
+  '中',
+  '\u2028',
+];
 const TOKEN = /\\(?:u\{[^}]*\}|[pP]\{[^}]*\}|u....|x..|c.|.)|\[(?:\\.|[^\]\\])*\]|[\s\S]/gsu;
 const GROUP_START = /^\?(?:[:=!]|<[=!]|<[^>]*>)/;
 const COUNT = /^\{(\d+)(?:(,)(\d*))?\}/;
@@ -116,20 +121,20 @@ const COUNT = /^\{(\d+)(?:(,)(\d*))?\}/;
 /** Reads what is needed of a regular expression; one that is not valid gives something, too. */
 class PatternReader {
   readonly #tokens: readonly string[];
-  readonly #signs = new Map<string, bigint>();
+  readonly #chars = new Map<string, bigint>();
   #at = 0;
 
   constructor(pattern: string) {
     this.#tokens = [...pattern.matchAll(TOKEN)].map(([token]) => token);
   }
 
-  read(): readonly (readonly Item[])[] {
-    const alternatives: Item[][] = [[]];
+  read(): readonly (readonly PatternItem[])[] {
+    const alternatives: PatternItem[][] = [[]];
     for (let token = this.#next(); token !== undefined && token !== ')'; token = this.#next()) {
       if (token === '|') alternatives.push([]);
       else if (token === '(') alternatives.at(-1)?.push(this.#group());
       else if (token !== '^' && token !== '$' && !/^\\[bB]$/.test(token)) {
-        alternatives.at(-1)?.push({ signs: this.#signsOf(token), ...this.#repeat() });
+        alternatives.at(-1)?.push({ chars: this.#charsOf(token), ...this.#repeat() });
       }
     }
     return alternatives;
@@ -139,15 +144,15 @@ class PatternReader {
     return this.#tokens[this.#at++];
   }
 
-  #group(): Item {
+  #group(): PatternItem {
     const [start = ''] = GROUP_START.exec(this.#rest()) ?? [];
     this.#skip(start);
     const alternatives = this.read();
-    const signs = alternatives.flat().reduce((all, item) => all | item.signs, 0n);
+    const signs = alternatives.flat().reduce((all, item) => all | item.chars, 0n);
     const repeat = this.#repeat();
     // What only looks ahead or back takes no sign.
     const looks = /[=!]$/.test(start);
-    return looks ? { alternatives, signs: 0n, min: 0, max: 1 } : { alternatives, signs, ...repeat };
+    return looks ? { alternatives, chars: 0n, min: 0, max: 1 } : { alternatives, chars: signs, ...repeat };
   }
 
   #repeat(): { readonly min: number; readonly max: number } {
@@ -173,18 +178,18 @@ class PatternReader {
       length -= this.#tokens[this.#at]?.length ?? length;
   }
 
-  #signsOf(token: string): bigint {
-    const known = this.#signs.get(token) ?? matchedSigns(token);
-    this.#signs.set(token, known);
+  #charsOf(token: string): bigint {
+    const known = this.#chars.get(token) ?? matchedChars(token);
+    this.#chars.set(token, known);
     return known;
   }
 }
 
-function matchedSigns(token: string): bigint {
+function matchedChars(token: string): bigint {
   for (const flags of ['u', '']) {
     try {
       const one = new RegExp(`^(?:${token})$`, flags);
-      return SIGNS.reduce((bits, sign, at) => (one.test(sign) ? bits | (1n << BigInt(at)) : bits), 0n);
+      return SAMPLE_CHARS.reduce((bits, sign, at) => (one.test(sign) ? bits | (1n << BigInt(at)) : bits), 0n);
     } catch {
       // Some are valid only without the flag.
     }
@@ -192,34 +197,34 @@ function matchedSigns(token: string): bigint {
   return 0n;
 }
 
-function hasExplosion(alternatives: readonly (readonly Item[])[]): boolean {
+function hasAmbiguousRepeat(alternatives: readonly (readonly PatternItem[])[]): boolean {
   return alternatives.flat().some((item) => {
     const inner = item.alternatives;
     if (inner === undefined) return false;
-    return (item.max >= MANY && isAmbiguous(inner)) || hasExplosion(inner);
+    return (item.max >= MANY && isAmbiguous(inner)) || hasAmbiguousRepeat(inner);
   });
 }
 
 /** Whether the same text can be divided in more than one way among the rounds of a repeated group. */
-function isAmbiguous(alternatives: readonly (readonly Item[])[]): boolean {
+function isAmbiguous(alternatives: readonly (readonly PatternItem[])[]): boolean {
   const bodies = alternatives.flatMap(unwrap);
   return bodies.some(isUndivided) || bodies.some((body, at) => bodies.slice(at + 1).some(isLike(body)));
 }
 
 /** A group that is nothing but another group, once, is that other group. */
-function unwrap(body: readonly Item[]): readonly (readonly Item[])[] {
+function unwrap(body: readonly PatternItem[]): readonly (readonly PatternItem[])[] {
   const [only, ...others] = body;
   const isWrapped = only?.alternatives !== undefined && others.length === 0 && only.max === 1;
   return isWrapped ? (only.alternatives ?? []).flatMap(unwrap) : [body];
 }
 
 /** Something of any length is in it, and nothing that must come divides it from the next such thing. */
-function isUndivided(body: readonly Item[]): boolean {
+function isUndivided(body: readonly PatternItem[]): boolean {
   return body.some((item, at) => {
     if (!isOpen(item)) return false;
     // What follows, and after the end of the body what comes before, in the next round.
     const others = [...body.slice(at + 1), ...body.slice(0, at)];
-    const meets = (other: Item) => (other.signs & item.signs) !== 0n;
+    const meets = (other: PatternItem) => (other.chars & item.chars) !== 0n;
     const mandatory = others.findIndex(({ min }) => min > 0);
     const near = mandatory < 0 ? others : others.slice(0, mandatory + 1);
     return (
@@ -228,14 +233,14 @@ function isUndivided(body: readonly Item[]): boolean {
   });
 }
 
-function isOpen({ max, alternatives }: Item): boolean {
+function isOpen({ max, alternatives }: PatternItem): boolean {
   return max >= MANY || (alternatives?.flat().some(isOpen) ?? false);
 }
 
 /** Two alternatives of which every part can be every part of the other: `a|a`, `\w|\d`, `a|aa`. */
-function isLike(body: readonly Item[]) {
-  return (other: readonly Item[]) =>
+function isLike(body: readonly PatternItem[]) {
+  return (other: readonly PatternItem[]) =>
     body.length > 0 &&
     other.length > 0 &&
-    body.every((item) => other.every(({ signs }) => (signs & item.signs) !== 0n));
+    body.every((item) => other.every(({ chars: signs }) => (signs & item.chars) !== 0n));
 }

@@ -9,7 +9,9 @@ const MAX_REPEATS = 6;
  * would stop the whole editor. It refuses many harmless ones too, which then simply are not checked here.
  */
 export function isSafePattern(pattern: string): boolean {
-  return pattern.length <= MAX_PATTERN_CHARS && compile(pattern) !== undefined && cannotExplode(pattern);
+  return (
+    pattern.length <= MAX_PATTERN_CHARS && compile(pattern) !== undefined && hasBoundedBacktracking(pattern)
+  );
 }
 
 /** For patterns that are safe. Text that is too long to be tried counts as a match. */
@@ -33,7 +35,7 @@ const TOKEN =
   /\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:[:=!]|<[=!]|<\w+>))?|\)|[*+?]\??|\{\d+(?:,\d*)?\}\??|[\s\S]/gsu;
 
 /** No back reference, no group that repeats while it has choices inside, and only a few choices in a row. */
-function cannotExplode(pattern: string): boolean {
+function hasBoundedBacktracking(pattern: string): boolean {
   // For each open group, and the pattern itself, whether it can match one text in more than one way.
   const hasChoice = [false];
   let groupBefore = false;

@@ -18,7 +18,7 @@ interface QuestionBase {
   readonly default?: unknown;
 }
 
-export interface Choice {
+export interface AnswerChoice {
   readonly value: unknown;
   /** How the value is written as an answer; no two choices of a question share it. */
   readonly text: string;
@@ -27,13 +27,13 @@ export interface Choice {
 
 export interface ChoiceQuestion extends QuestionBase {
   readonly kind: 'choice';
-  readonly choices: readonly Choice[];
+  readonly choices: readonly AnswerChoice[];
 }
 
 /** A list of some of the choices. */
 export interface ChoicesQuestion extends QuestionBase {
   readonly kind: 'choices';
-  readonly choices: readonly Choice[];
+  readonly choices: readonly AnswerChoice[];
   readonly minItems?: number;
   readonly maxItems?: number;
   /** True when no choice may be taken twice. */
@@ -73,7 +73,7 @@ export interface JsonQuestion extends QuestionBase {
   readonly allowsText: boolean;
 }
 
-export type Answer =
+export type CheckedAnswer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 

@@ -170,7 +170,7 @@ const STEPS_FOR_LENGTH = 1000;
  * The same schema, which can be read only so often: references can make of a few lines more steps than anyone
  * can wait for, and validators know no limit. Throws at the step that is too much.
  */
-export function meter(schema: object, steps: Steps): Record<string, unknown> {
+export function meterSchema(schema: object, steps: Steps): Record<string, unknown> {
   const wrapped = new WeakMap<object, object>();
   // What a validator writes into a schema has been read from it, and is metered already.
   const made = new WeakSet<object>();

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   APP_TYPE,
-  type App,
   type AppContents,
   appBlock,
-  appOf,
   MAX_APP_BYTES,
+  type McpApp,
   policyOf,
   readAppResource,
+  readToolApp,
   withPolicy,
 } from '../../../../src/mcp/apps/app.ts';
 import { processMixedToolResult } from '../../../../src/mcpClient.ts';
@@ -31,11 +31,11 @@ const tools: readonly (readonly [string, unknown, unknown])[] = [
 ];
 for (const [name, meta, expected] of tools) {
   test(`of a tool's definition: ${name}`, () => {
-    assert.deepEqual(appOf({ name: 't', _meta: meta }), expected);
+    assert.deepEqual(readToolApp({ name: 't', _meta: meta }), expected);
   });
 }
 
-function read(ui: unknown, options: { html?: string; local?: boolean } = {}): App {
+function read(ui: unknown, options: { html?: string; local?: boolean } = {}): McpApp {
   const { html = '<p>Hello</p>', local = false } = options;
   const item: AppContents = { uri: 'ui://a', mimeType: APP_TYPE, data: html, meta: { ui } };
   const app = readAppResource([item], { local });

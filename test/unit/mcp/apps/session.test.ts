@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { App } from '@modelcontextprotocol/ext-apps';
-import { AppSession, type AppSessionParts, type AppTool } from '../../../../src/mcp/apps/session.ts';
+import { AppSession, type AppSessionDeps, type AppTool } from '../../../../src/mcp/apps/session.ts';
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -21,7 +21,7 @@ interface Scene {
   answer(agreed: boolean): void;
 }
 
-function scene(changes: Partial<AppSessionParts> = {}): Scene {
+function scene(changes: Partial<AppSessionDeps> = {}): Scene {
   const sent: Message[] = [];
   const done: string[] = [];
   const log: string[] = [];

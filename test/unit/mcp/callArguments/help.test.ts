@@ -26,7 +26,7 @@ const SCHEMA = {
 };
 
 async function helpFor(schema: unknown): Promise<ArgumentHelp> {
-  const help = await ArgumentHelp.of(schema);
+  const help = await ArgumentHelp.create(schema);
   assert.ok(help);
   return help;
 }
@@ -91,7 +91,7 @@ describe('arguments are completed', () => {
     assert.ok(item);
     assert.deepEqual([item.start, item.end, item.kind], [1, 5, 'property']);
     assert.match(item.snippet, /^"title": "\$\{?1/);
-    assert.equal(item.about, 'What stands above it.');
+    assert.equal(item.documentation, 'What stands above it.');
   });
 
   it('never with snippets, variables or Markdown of the server', async () => {
@@ -109,7 +109,7 @@ describe('arguments are completed', () => {
       ['{"a": }', 6],
       ['', 0],
     ] as const) {
-      for (const { snippet, about = '' } of await help.complete(text, offset)) {
+      for (const { snippet, documentation: about = '' } of await help.complete(text, offset)) {
         assert.doesNotMatch(snippet.replace(/\\\$/g, ''), /\$\{?[A-Z]/);
         assert.doesNotMatch(about, /command:/);
       }
@@ -158,9 +158,9 @@ describe('problems of arguments are put right', () => {
 
 describe('schemas that mean harm', () => {
   it('are not used when they refer elsewhere or have patterns that take for ever', async () => {
-    assert.equal(await ArgumentHelp.of({ type: 'object', $ref: 'https://example.com/x' }), undefined);
-    assert.equal(await ArgumentHelp.of({ properties: { a: { pattern: '^(a+)+$' } } }), undefined);
-    assert.equal(await ArgumentHelp.of(null), undefined);
+    assert.equal(await ArgumentHelp.create({ type: 'object', $ref: 'https://example.com/x' }), undefined);
+    assert.equal(await ArgumentHelp.create({ properties: { a: { pattern: '^(a+)+$' } } }), undefined);
+    assert.equal(await ArgumentHelp.create(null), undefined);
   });
 
   it('cannot make the check take for ever, and do not end it with an exception', async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AskLimit } from '../../../../src/mcp/requests/askLimit.ts';
+import { PendingRequestLimit } from '../../../../src/mcp/requests/askLimit.ts';
 
 test('a server that asks and asks is refused, and no other one suffers', async () => {
-  const limit = new AskLimit();
+  const limit = new PendingRequestLimit();
   const { promise, resolve } = Promise.withResolvers<string>();
   const open = Array.from({ length: 10 }, () => limit.run('flood', () => promise));
   await assert.rejects(
@@ -17,7 +17,7 @@ test('a server that asks and asks is refused, and no other one suffers', async (
 });
 
 test('a question that fails is not open any more', async () => {
-  const limit = new AskLimit();
+  const limit = new PendingRequestLimit();
   for (let times = 0; times < 20; times += 1) {
     await assert.rejects(
       limit.run('server', async () => {

@@ -2,21 +2,21 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { checkAnswer, printAnswer } from '../../../../src/mcp/schema/answer.ts';
-import { askableArguments, fillDefaults, missingArguments } from '../../../../src/mcp/schema/arguments.ts';
+import { argumentQuestions, fillDefaults, missingArguments } from '../../../../src/mcp/schema/arguments.ts';
 import { exampleFor } from '../../../../src/mcp/schema/example.ts';
 import { isSafePattern } from '../../../../src/mcp/schema/pattern.ts';
 import type { ArgumentQuestion } from '../../../../src/mcp/schema/question.ts';
 
 /** The question for one required argument, without what all questions share. */
 function ask(schema: unknown, extra: object = {}): Record<string, unknown> {
-  const [question] = askableArguments({ properties: { a: schema }, required: ['a'], ...extra });
+  const [question] = argumentQuestions({ properties: { a: schema }, required: ['a'], ...extra });
   const { name, title, required, nullable, ...rest } = question as ArgumentQuestion;
   assert.deepEqual([name, title, required], ['a', 'a', true]);
   return { ...rest, ...(nullable ? { nullable } : {}) };
 }
 
 function question(schema: unknown, required = true): ArgumentQuestion {
-  const [found] = askableArguments({ properties: { a: schema }, required: required ? ['a'] : [] });
+  const [found] = argumentQuestions({ properties: { a: schema }, required: required ? ['a'] : [] });
   assert.ok(found);
   return found;
 }
@@ -195,7 +195,7 @@ describe('a schema becomes a question of its kind', () => {
 
 describe('the questions of a tool', () => {
   const names = (schema: unknown) =>
-    askableArguments(schema).map((asked) => `${asked.name}${asked.required ? '!' : ''}`);
+    argumentQuestions(schema).map((asked) => `${asked.name}${asked.required ? '!' : ''}`);
   const cases: readonly [string, unknown, string[]][] = [
     [
       'required first, else in order',
@@ -416,7 +416,7 @@ describe('defaults and missing arguments', () => {
 
 describe('no schema makes it throw', () => {
   function useAll(schema: unknown): void {
-    for (const asked of askableArguments(schema)) {
+    for (const asked of argumentQuestions(schema)) {
       checkAnswer(asked, '');
       checkAnswer(asked, 'x');
       if ('default' in asked) {
