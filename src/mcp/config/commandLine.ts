@@ -5,9 +5,8 @@ export type ParsedCommand =
 const PIECE = /\s+|\\*["']|\\+|[^\s\\"']+/g;
 
 /**
- * Splits what a person typed into a program and its arguments. There is no shell: nothing but a quote means
- * anything. A backslash counts only before a double quote (`\"` is the quote itself, `\\"` a backslash and then the
- * quote), so that the paths of Windows can be written as they are.
+ * Splits a command line into program and arguments. There is no shell: only quotes are special. A backslash escapes
+ * only a double quote (`\"`) or a backslash before one (`\\"`), so that Windows paths need no escaping.
  */
 export function splitCommand(line: string): ParsedCommand {
   const words: string[] = [];
@@ -27,15 +26,15 @@ export function splitCommand(line: string): ParsedCommand {
       if (isQuote) open = open === undefined ? sign : undefined;
     }
   }
-  if (open !== undefined) return { kind: 'problem', message: `A quote (${open}) is opened and not closed.` };
+  if (open !== undefined) return { kind: 'problem', message: `The quote (${open}) is not closed.` };
   if (word !== undefined) words.push(word);
   const [command, ...args] = words;
   return command
     ? { kind: 'command', command, args }
-    : { kind: 'problem', message: 'Write the program first, then its arguments.' };
+    : { kind: 'problem', message: 'Enter the program first, then its arguments.' };
 }
 
-/** Backslashes and a quote at their end: which text they are, and whether the quote opens or closes something. */
+/** Reads backslashes followed by a quote. `isQuote` is false when the quote is escaped. */
 function readQuote(piece: string): { readonly text: string; readonly isQuote: boolean } {
   const backslashes = piece.slice(0, -1);
   if (piece.endsWith("'")) return { text: backslashes, isQuote: true };

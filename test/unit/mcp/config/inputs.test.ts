@@ -79,13 +79,13 @@ describe('inputs of a configuration', () => {
     const asked: string[] = [];
     const ask = async (id: string) => void asked.push(id);
     await assert.rejects(resolveInputs(PROGRAM, ask as () => Promise<undefined>), {
-      message: 'The input "program" was not given. Start the server again to be asked.',
+      message: 'The input "program" was not entered. Start the server again to enter it.',
     });
     assert.deepEqual(asked, ['program']);
   });
 
   const unfit: readonly [string, ServerConfig, string, string][] = [
-    ['a NUL', PROGRAM, 'a\0b', 'its "configuration" holds a NUL character; remove it'],
+    ['a NUL', PROGRAM, 'a\0b', 'its "configuration" contains a NUL character; remove it'],
     [
       'a header of two lines',
       { kind: 'http', url: 'http://h', headers: { A: '${input:x}' } },
@@ -96,14 +96,14 @@ describe('inputs of a configuration', () => {
       'an address that is none',
       { kind: 'http', url: '${input:x}', headers: {} },
       'file:///secret',
-      'its "url" must be a whole address that starts with http:// or https://',
+      'its "url" must be an absolute URL that starts with http:// or https://',
     ],
   ];
   for (const [name, config, value, reason] of unfit) {
     test(`${name} is refused, without a word of what was given`, () =>
       assert.rejects(
         resolveInputs(config, async () => value),
-        { message: `An input does not fit into the configuration of the server: ${reason}.` },
+        { message: `An input is not valid in the configuration of the server: ${reason}.` },
       ));
   }
 });
@@ -135,7 +135,7 @@ describe('the list of inputs', () => {
     [
       'a command of the editor',
       { id: 'a', type: 'command', command: 'x' },
-      /^Input "a".*must not run commands/,
+      /^Input "a".*cannot run editor commands/,
     ],
     ['an unknown type', { id: 'a', type: 'x' }, /^Input "a".*promptString/],
     ['a choice of nothing', { id: 'a', type: 'pickString', options: [] }, /^Input "a".*"options"/],
