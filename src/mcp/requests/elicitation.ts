@@ -1,9 +1,9 @@
 import type { ElicitResult } from '@modelcontextprotocol/client';
-import { field, isObject, sameJson } from '../../base/json.ts';
+import { field, isObject } from '../../base/json.ts';
 import type { Elicitation, ElicitationAnswer } from '../../ports/requests.ts';
 
 import { refusalReason } from '../config/addresses.ts';
-import { checkAnswer, printAnswer } from '../schema/answer.ts';
+import { isAnswer } from '../schema/answer.ts';
 import { argumentQuestions } from '../schema/arguments.ts';
 import type { ArgumentQuestion } from '../schema/question.ts';
 
@@ -55,11 +55,9 @@ function readSchema(schema: unknown): unknown {
 }
 
 function isAllowed(question: ArgumentQuestion, value: unknown): value is FieldValue {
-  if (!isFieldValue(value)) return false;
-  const answer = checkAnswer(question, printAnswer(question, value));
-  if (!answer.ok) return false;
-  // An empty text is no answer to an optional question, unless it is the very one that the server expects.
-  return answer.value === undefined ? value === '' && question.default === '' : sameJson(answer.value, value);
+  // An empty text omits the field, unless it is the default.
+  if (value === '' && question.kind === 'text' && question.default !== '') return false;
+  return isFieldValue(value) && isAnswer(question, value);
 }
 
 function isFieldValue(value: unknown): value is FieldValue {

@@ -1,5 +1,5 @@
 import { isObject } from '../../base/json.ts';
-import { checkAnswer, isTextFormat, printAnswer } from './answer.ts';
+import { isAnswer, isTextFormat } from './answer.ts';
 import { exampleFor, printJson } from './example.ts';
 import { isSafePattern } from './pattern.ts';
 import type { AnswerChoice, ArgumentQuestion } from './question.ts';
@@ -75,20 +75,9 @@ function questionFor(name: string, schema: unknown, required: boolean, root: unk
   };
   const question: ArgumentQuestion = { ...base, ...askByKind(keywords, root) };
   const fallback = keywords['default'];
-  if (fallback === undefined) {
-    return question;
-  }
-  // A default that is no answer would only have to be deleted by hand.
+  if (fallback === undefined) return question;
   const withDefault = { ...question, default: fallback };
-  const answer = checkAnswer(withDefault, printAnswer(withDefault, fallback));
-  return answer.ok && isSame(answer.value, fallback) ? withDefault : question;
-}
-
-/** An empty answer to an optional question leaves it out, which for an empty default is as good. */
-function isSame(answered: unknown, fallback: unknown): boolean {
-  return answered === undefined
-    ? fallback === '' || fallback === null
-    : printJson(answered) === printJson(fallback);
+  return isAnswer(withDefault, fallback) ? withDefault : question;
 }
 
 /** The part of a question that depends on its kind. */

@@ -287,7 +287,7 @@ describe('an answer is read by its question', () => {
   }
 
   const wrong: readonly [string, ArgumentQuestion, string, RegExp][] = [
-    ['nothing where something is required', question({ type: 'string' }), '', /needed/],
+    ['nothing where something is required', question({ type: 'string' }), '', /required/],
     ['text that is too short', question({ type: 'string', minLength: 3 }), 'ab', /at least 3/],
     ['text that is too long', question({ type: 'string', maxLength: 1 }), 'ab', /at most 1/],
     [
@@ -307,14 +307,14 @@ describe('an answer is read by its question', () => {
     ['no multiple', question({ type: 'integer', multipleOf: 5 }), '7', /multiple of 5/],
     ['maybe', question({ type: 'boolean' }), 'maybe', /yes or no/],
     ['what is not among the choices', question({ enum: ['a', 'b'] }), 'c', /a, b/],
-    ['one that is not among the choices', question(FISH), 'f1, shark', /among: f1, f2, f3/],
+    ['one that is not among the choices', question(FISH), 'f1, shark', /from: f1, f2, f3/],
     ['too few choices', question(FISH), '[]', /at least 1/],
     ['too many choices', question(FISH), 'f1,f2,f3', /at most 2/],
     ['the same choice twice', question({ ...FISH, uniqueItems: true }), 'f1,Tuna', /only once/],
-    ['nothing, for required choices', question(FISH), '', /needed/],
+    ['nothing, for required choices', question(FISH), '', /required/],
     ['an address without a host', question({ type: 'string', format: 'email' }), 'me@', /name@example\.com/],
     ['a day that is none', question({ type: 'string', format: 'date' }), '2026-02-30', /2026-01-31/],
-    ['half JSON', question({ type: 'object' }), '{"a":', /not JSON/],
+    ['half JSON', question({ type: 'object' }), '{"a":', /not valid JSON/],
     [
       'a list for an object',
       question({ type: 'object', properties: { x: { type: 'number' } } }),
