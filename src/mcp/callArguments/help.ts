@@ -6,7 +6,7 @@ import type {
   Range,
   TextDocument,
 } from 'vscode-json-languageservice';
-import { type Keywords, meterSchema, type Steps } from '../schema/schema.ts';
+import { type Keywords, meterSchema, type StepBudget } from '../schema/schema.ts';
 import { choicesOf, copySafeKeywords, type Step, schemaAt } from './schema.ts';
 
 /** What is wrong with the arguments of a call. Offsets count in the arguments. */
@@ -48,7 +48,7 @@ const MAX_STEPS = 500_000;
 export class ArgumentHelp {
   readonly schema: Readonly<Record<string, unknown>>;
   readonly #service: LanguageService;
-  readonly #steps: Steps = { left: MAX_STEPS };
+  readonly #steps: StepBudget = { left: MAX_STEPS };
 
   private constructor(schema: Readonly<Record<string, unknown>>, service: LanguageService) {
     this.schema = schema;
@@ -101,7 +101,7 @@ export class ArgumentHelp {
           end: document.offsetAt(textEdit.range.end),
           ...(item.filterText === undefined ? {} : { filterText: item.filterText }),
           ...(item.sortText === undefined ? {} : { sortText: item.sortText }),
-          ...aboutOf(item.documentation),
+          ...documentationOf(item.documentation),
         },
       ];
     });
@@ -207,12 +207,12 @@ const KINDS = [
   { kind: 'type', pattern: /^Incorrect type\. Expected (?:one of )?"?(.*?)"?\.$/s },
 ] as const;
 
-function aboutOf(documentation: unknown): { readonly about?: string } {
+function documentationOf(documentation: unknown): { readonly documentation?: string } {
   const value =
     typeof documentation === 'object' && documentation !== null && 'value' in documentation
       ? documentation.value
       : documentation;
-  return typeof value === 'string' && value !== '' ? { about: value } : {};
+  return typeof value === 'string' && value !== '' ? { documentation: value } : {};
 }
 
 /** Arguments as the language service wants to see them. */

@@ -9,12 +9,12 @@ const MAX_TITLE_CHARS = 100;
 const MAX_DESCRIPTION_CHARS = 1000;
 const MAX_CHOICES = 1000;
 
-/** What to ask for a tool's arguments: the required ones first, else in the schema's order. Never throws. */
+/** The questions for a tool's arguments, required ones first, otherwise in the schema's order. Never throws. */
 export function argumentQuestions(inputSchema: unknown): readonly ArgumentQuestion[] {
   const { properties, required } = readObject(inputSchema);
-  const asked = [...properties].filter(([name, schema]) => schema !== false || required.has(name));
+  const named = [...properties].filter(([name, schema]) => schema !== false || required.has(name));
   const unnamed = [...required].filter((name) => !properties.has(name)).map((name) => [name, true] as const);
-  const questions = [...asked, ...unnamed].map(([name, schema]) =>
+  const questions = [...named, ...unnamed].map(([name, schema]) =>
     questionFor(name, schema, required.has(name), inputSchema),
   );
   return [
@@ -23,7 +23,7 @@ export function argumentQuestions(inputSchema: unknown): readonly ArgumentQuesti
   ];
 }
 
-/** The arguments with the schema's defaults for those that were not given. */
+/** Adds the schema's defaults for missing arguments. */
 export function fillDefaults(
   inputSchema: unknown,
   args: Readonly<Record<string, unknown>>,
@@ -33,26 +33,22 @@ export function fillDefaults(
     const value = flattenSchema(schema, inputSchema).keywords['default'];
     return value === undefined || isGiven(args, name) ? [] : [[name, value] as const];
   });
-  // Unlike assignments, this makes ordinary properties even of names such as "__proto__".
+  // `fromEntries` also creates an own property for "__proto__".
   return Object.fromEntries([
     ...Object.entries(args).filter(([, value]) => value !== undefined),
     ...defaults,
   ]);
 }
 
-/** The names of required arguments that were not given. */
 export function missingArguments(inputSchema: unknown, args: Readonly<Record<string, unknown>>): string[] {
   return [...readObject(inputSchema).required].filter((name) => !isGiven(args, name));
 }
 
-interface ObjectSchema {
+function readObject(inputSchema: unknown): {
   readonly properties: ReadonlyMap<string, unknown>;
   readonly required: ReadonlySet<string>;
-}
-
-function readObject(inputSchema: unknown): ObjectSchema {
-  const { keywords } = flattenSchema(inputSchema, inputSchema);
-  const { properties, required } = keywords;
+} {
+  const { properties, required } = flattenSchema(inputSchema, inputSchema).keywords;
   return {
     properties: new Map(isObject(properties) ? Object.entries(properties) : []),
     required: new Set(Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []),
@@ -66,14 +62,14 @@ function isGiven(args: Readonly<Record<string, unknown>>, name: string): boolean
 function questionFor(name: string, schema: unknown, required: boolean, root: unknown): ArgumentQuestion {
   const { keywords, nullable } = flattenSchema(schema, root);
   const { title, description } = keywords;
-  const base = {
+  const question: ArgumentQuestion = {
     name,
     title: typeof title === 'string' && title !== '' ? cut(title, MAX_TITLE_CHARS) : name,
     ...(typeof description === 'string' ? { description: cut(description, MAX_DESCRIPTION_CHARS) } : {}),
     required,
     nullable,
+    ...kindOf(keywords, root),
   };
-  const question: ArgumentQuestion = { ...base, ...askByKind(keywords, root) };
   const fallback = keywords['default'];
   if (fallback === undefined) return question;
   const withDefault = { ...question, default: fallback };
@@ -87,33 +83,27 @@ type QuestionKind = ArgumentQuestion extends infer Q
     : never
   : never;
 
-function askByKind(keywords: Keywords, root: unknown): QuestionKind {
+function kindOf(keywords: Keywords, root: unknown): QuestionKind {
   const choices = readChoices(keywords, root);
-  if (choices.length > 0) {
-    return { kind: 'choice', choices };
-  }
-  const several = askChoices(keywords, root);
-  if (several !== undefined) {
-    return several;
-  }
+  if (choices.length > 0) return { kind: 'choice', choices };
+  const several = choicesKind(keywords, root);
+  if (several !== undefined) return several;
   switch (keywords['type']) {
     case 'boolean':
       return { kind: 'yesNo' };
     case 'number':
     case 'integer':
-      return askNumber(keywords);
+      return numberKind(keywords);
     case 'string':
-      return askText(keywords);
+      return textKind(keywords);
     default:
-      return askJson(keywords, root);
+      return jsonKind(keywords, root);
   }
 }
 
 function readChoices(keywords: Keywords, root: unknown): AnswerChoice[] {
   const { enum: values } = keywords;
-  if (Object.hasOwn(keywords, 'const')) {
-    return nameChoices([{ value: keywords['const'] }]);
-  }
+  if (Object.hasOwn(keywords, 'const')) return nameChoices([{ value: keywords['const'] }]);
   if (Array.isArray(values)) {
     const { enumNames: titles } = keywords;
     return nameChoices(
@@ -126,8 +116,8 @@ function readChoices(keywords: Keywords, root: unknown): AnswerChoice[] {
     : [];
 }
 
-/** A list of things that can be told beforehand is chosen, and not typed. */
-function askChoices(keywords: Keywords, root: unknown): QuestionKind | undefined {
+/** For a list whose items are choices. */
+function choicesKind(keywords: Keywords, root: unknown): QuestionKind | undefined {
   const { type, items, prefixItems, minItems, maxItems } = keywords;
   if (type !== 'array' || prefixItems !== undefined) return undefined;
   const each = flattenSchema(items, root);
@@ -150,10 +140,8 @@ function nameChoices(options: readonly { value: unknown; title?: unknown }[]): A
   );
   return [...distinct].map(([json, { value, title }]) => {
     let text = typeof value === 'string' ? value : (json ?? '');
-    // Both "1" and 1 can be choices; then the string is written with its quotes.
-    while (typeof value === 'string' && texts.has(text)) {
-      text = JSON.stringify(text);
-    }
+    // If both "1" and 1 are choices, the string is written with its quotes.
+    while (typeof value === 'string' && texts.has(text)) text = JSON.stringify(text);
     texts.add(text);
     return {
       value,
@@ -163,9 +151,9 @@ function nameChoices(options: readonly { value: unknown; title?: unknown }[]): A
   });
 }
 
-function askNumber(keywords: Keywords): QuestionKind {
+function numberKind(keywords: Keywords): QuestionKind {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords;
-  // In old drafts the exclusive keywords are booleans that change the meaning of the others.
+  // In old drafts the exclusive keywords are booleans that qualify the others.
   const above = exclusiveMinimum === true ? minimum : exclusiveMinimum;
   const below = exclusiveMaximum === true ? maximum : exclusiveMaximum;
   return {
@@ -179,7 +167,7 @@ function askNumber(keywords: Keywords): QuestionKind {
   };
 }
 
-function askText(keywords: Keywords): QuestionKind {
+function textKind(keywords: Keywords): QuestionKind {
   const { minLength, maxLength, pattern, format } = keywords;
   return {
     kind: 'text',
@@ -190,7 +178,7 @@ function askText(keywords: Keywords): QuestionKind {
   };
 }
 
-function askJson(keywords: Keywords, root: unknown): QuestionKind {
+function jsonKind(keywords: Keywords, root: unknown): QuestionKind {
   const { type } = keywords;
   const types = new Set(alternativesOf(keywords, root)?.map((member) => member['type']) ?? [type].flat());
   const shape = type === 'object' || type === 'array' ? ({ shape: type } as const) : {};
