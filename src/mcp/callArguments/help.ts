@@ -1,11 +1,5 @@
-import type {
-  ASTNode,
-  Diagnostic,
-  LanguageService,
-  Position,
-  Range,
-  TextDocument,
-} from 'vscode-json-languageservice';
+import type { ASTNode, Diagnostic, LanguageService } from 'vscode-json-languageservice';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { type Keywords, meterSchema, type StepBudget } from '../schema/schema.ts';
 import { choicesOf, copySafeKeywords, type Step, schemaAt } from './schema.ts';
 
@@ -48,11 +42,17 @@ const MAX_STEPS = 500_000;
 export class ArgumentHelp {
   readonly schema: Readonly<Record<string, unknown>>;
   readonly #service: LanguageService;
+  readonly #textDocument: typeof TextDocument;
   readonly #steps: StepBudget = { left: MAX_STEPS };
 
-  private constructor(schema: Readonly<Record<string, unknown>>, service: LanguageService) {
+  private constructor(
+    schema: Readonly<Record<string, unknown>>,
+    service: LanguageService,
+    textDocument: typeof TextDocument,
+  ) {
     this.schema = schema;
     this.#service = service;
+    this.#textDocument = textDocument;
     const metered = meterSchema(structuredClone(schema), this.#steps);
     service.configure({
       validate: true,
@@ -61,13 +61,14 @@ export class ArgumentHelp {
     });
   }
 
-  /** Nothing for a schema that must not be used. */
+  /** Resolves to undefined for an unsafe schema. */
   static async create(schema: unknown): Promise<ArgumentHelp | undefined> {
     const kept = copySafeKeywords(schema);
     if (!kept) return undefined;
     const { getLanguageService } = await import('vscode-json-languageservice');
-    // Without a way to load schemas it loads none, whatever a schema or an argument `$schema` refers to.
-    return new ArgumentHelp(kept, getLanguageService({}));
+    const { TextDocument } = await import('vscode-languageserver-textdocument');
+    // Without a schema request service it never loads a schema, whatever `$ref` or `$schema` refer to.
+    return new ArgumentHelp(kept, getLanguageService({}), TextDocument);
   }
 
   async check(text: string): Promise<readonly ArgumentProblem[]> {
@@ -81,7 +82,7 @@ export class ArgumentHelp {
 
   async complete(text: string, offset: number): Promise<readonly ArgumentItem[]> {
     if (text.length > MAX_CHARS) return [];
-    const document = textDocument(text);
+    const document = this.#document(text);
     const list = await this.#guarded(null, () =>
       this.#service.doComplete(
         document,
@@ -122,7 +123,7 @@ export class ArgumentHelp {
   nodeAt(text: string, offset: number): ASTNode | undefined {
     if (text.length > MAX_CHARS) return undefined;
     try {
-      return this.#service.parseJSONDocument(textDocument(text)).getNodeFromOffset(offset, true);
+      return this.#service.parseJSONDocument(this.#document(text)).getNodeFromOffset(offset, true);
     } catch {
       // Nested deeper than the stack.
       return undefined;
@@ -130,7 +131,7 @@ export class ArgumentHelp {
   }
 
   async #validate(text: string, isJson: boolean): Promise<readonly ArgumentProblem[]> {
-    const document = textDocument(text);
+    const document = this.#document(text);
     const found = await this.#guarded<Diagnostic[]>([], () =>
       this.#service.doValidation(document, this.#service.parseJSONDocument(document), {
         // Of half a text nobody knows what is missing in it.
@@ -150,6 +151,10 @@ export class ArgumentHelp {
     const node = this.nodeAt(text, offset + 1);
     const isName = node?.parent?.type === 'property' && node.parent.keyNode === node;
     return node?.type === 'string' && !isName && /^(?:asset|file):./.test(node.value);
+  }
+
+  #document(text: string): TextDocument {
+    return this.#textDocument.create('file:///arguments.json', 'json', 1, text);
   }
 
   async #guarded<T>(otherwise: T, work: () => PromiseLike<T>): Promise<T> {
@@ -207,38 +212,10 @@ const KINDS = [
   { kind: 'type', pattern: /^Incorrect type\. Expected (?:one of )?"?(.*?)"?\.$/s },
 ] as const;
 
-function documentationOf(documentation: unknown): { readonly documentation?: string } {
+function documentationOf(documentation: unknown): Pick<ArgumentItem, 'documentation'> {
   const value =
     typeof documentation === 'object' && documentation !== null && 'value' in documentation
       ? documentation.value
       : documentation;
   return typeof value === 'string' && value !== '' ? { documentation: value } : {};
-}
-
-/** Arguments as the language service wants to see them. */
-function textDocument(text: string): TextDocument {
-  const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
-  const offsetAt = ({ line, character }: Position) => {
-    const start = starts[line] ?? text.length;
-    return Math.min(start + character, starts[line + 1] ?? text.length);
-  };
-  const positionAt = (offset: number): Position => {
-    const at = Math.max(0, Math.min(offset, text.length));
-    const line = starts.findLastIndex((start) => start <= at);
-    return { line, character: at - (starts[line] ?? 0) };
-  };
-  return {
-    uri: 'file:///arguments.json',
-    languageId: 'json',
-    version: 1,
-    lineCount: starts.length,
-    getText: (range?: Range) => (range ? text.slice(offsetAt(range.start), offsetAt(range.end)) : text),
-    positionAt,
-    offsetAt,
-    getLineRange: (line) => ({
-      start: { line, character: 0 },
-      end: positionAt((starts[line + 1] ?? text.length + 1) - 1),
-    }),
-    getEOLCharacters: (line) => (line < starts.length - 1 ? '\n' : ''),
-  };
 }

@@ -51,6 +51,7 @@ describe('arguments are checked', () => {
     '': ['missing title@', 'missing values@'],
     ' \n': ['missing title@', 'missing values@'],
     '{"title": 1, "values": []}': ['type string@1'],
+    '{\r\n"title": 1,\r\n"values": ["x"]\r\n}': ['type string@1', 'type number@"x"'],
     '{"title": "a", "values": ["x"]}': ['type number@"x"'],
     '{"title": "a", "values": [], "colour": 1}': ['unknown colour@"colour"'],
     '{"title": "a", "values": [], "style": "pie"}': ['choice@"pie"'],
@@ -109,9 +110,9 @@ describe('arguments are completed', () => {
       ['{"a": }', 6],
       ['', 0],
     ] as const) {
-      for (const { snippet, documentation: about = '' } of await help.complete(text, offset)) {
+      for (const { snippet, documentation = '' } of await help.complete(text, offset)) {
         assert.doesNotMatch(snippet.replace(/\\\$/g, ''), /\$\{?[A-Z]/);
-        assert.doesNotMatch(about, /command:/);
+        assert.doesNotMatch(documentation, /command:/);
       }
     }
   });
