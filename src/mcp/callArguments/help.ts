@@ -1,19 +1,19 @@
 import type { ASTNode, Diagnostic, LanguageService } from 'vscode-json-languageservice';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { type Keywords, meterSchema, type StepBudget } from '../schema/schema.ts';
-import { choicesOf, copySafeKeywords, type Step, schemaAt } from './schema.ts';
+import { type Keywords, meterSchema, type PathStep, type StepBudget } from '../schema/schema.ts';
+import { choicesOf, copySafeKeywords, schemaAt } from './schema.ts';
 
-/** What is wrong with the arguments of a call. Offsets count in the arguments. */
+/** A problem in the arguments of a call. Offsets are relative to the arguments. */
 export interface ArgumentProblem {
   readonly start: number;
   readonly end: number;
   readonly kind: 'missing' | 'unknown' | 'choice' | 'type' | 'syntax' | 'other';
-  /** What it is about: the name of an argument, or what is expected. */
+  /** The name of the argument, or the expected type. */
   readonly subject: string;
   readonly message: string;
 }
 
-/** One thing that can be written at a place; `snippet` takes the place of what stands from `start` to `end`. */
+/** A completion; `snippet` replaces the text from `start` to `end`. */
 export interface ArgumentItem {
   readonly label: string;
   readonly kind: 'property' | 'value';
@@ -25,9 +25,9 @@ export interface ArgumentItem {
   readonly documentation?: string;
 }
 
-/** A value in the arguments: which one, and what the schema says of it. */
+/** A value in the arguments, with its schema. */
 export interface ArgumentAt {
-  readonly steps: readonly Step[];
+  readonly steps: readonly PathStep[];
   readonly node: ASTNode;
   readonly keywords: Keywords;
   readonly choices: readonly unknown[];
@@ -38,7 +38,7 @@ const MAX_PROBLEMS = 50;
 const MAX_ITEMS = 500;
 const MAX_STEPS = 500_000;
 
-/** Helps to write the arguments of one tool, by its schema. Asks nobody, and gives up where it would take long. */
+/** Validation and completion for the arguments of one tool. Never uses the network, and stops after `MAX_STEPS`. */
 export class ArgumentHelp {
   readonly schema: Readonly<Record<string, unknown>>;
   readonly #service: LanguageService;
@@ -108,7 +108,7 @@ export class ArgumentHelp {
     });
   }
 
-  /** The value at an offset; on the name of an argument, that argument's value. */
+  /** The value at an offset; at the name of an argument, its value. */
   at(text: string, offset: number): ArgumentAt | undefined {
     const found = this.nodeAt(text, offset);
     const property = found?.type === 'property' ? found : found?.parent;
@@ -125,7 +125,7 @@ export class ArgumentHelp {
     try {
       return this.#service.parseJSONDocument(this.#document(text)).getNodeFromOffset(offset, true);
     } catch {
-      // Nested deeper than the stack.
+      // Nested too deeply for the stack.
       return undefined;
     }
   }
@@ -134,7 +134,7 @@ export class ArgumentHelp {
     const document = this.#document(text);
     const found = await this.#guarded<Diagnostic[]>([], () =>
       this.#service.doValidation(document, this.#service.parseJSONDocument(document), {
-        // Of half a text nobody knows what is missing in it.
+        // Incomplete JSON would report arguments as missing that follow the syntax error.
         schemaValidation: isJson ? 'warning' : 'ignore',
         schemaRequest: 'ignore',
       }),
@@ -146,7 +146,7 @@ export class ArgumentHelp {
     });
   }
 
-  /** `asset:` and `file:` stand for what the schema asks for. */
+  /** `asset:` and `file:` references are replaced before the call, so the schema does not apply to them. */
   #isReference(text: string, offset: number): boolean {
     const node = this.nodeAt(text, offset + 1);
     const isName = node?.parent?.type === 'property' && node.parent.keyNode === node;
@@ -157,22 +157,23 @@ export class ArgumentHelp {
     return this.#textDocument.create('file:///arguments.json', 'json', 1, text);
   }
 
-  async #guarded<T>(otherwise: T, work: () => PromiseLike<T>): Promise<T> {
+  async #guarded<T>(fallback: T, work: () => PromiseLike<T>): Promise<T> {
     this.#steps.left = MAX_STEPS;
     try {
       return await work();
     } catch {
-      // Too many steps, or deeper than the stack: the tool itself will judge.
-      return otherwise;
+      // Too many steps, or nested too deeply for the stack: the server validates the arguments.
+      return fallback;
     }
   }
 }
 
+/** `CompletionItemKind.Property`. */
 const PROPERTY = 10;
 
-/** From the outside to the inside. */
-export function stepsTo(node: ASTNode): readonly Step[] {
-  const steps: Step[] = [];
+/** The path of a node, outermost step first. */
+export function stepsTo(node: ASTNode): readonly PathStep[] {
+  const steps: PathStep[] = [];
   for (let at: ASTNode | undefined = node; at; at = at.parent) {
     if (at.type === 'property') steps.unshift(at.keyNode.value);
     else if (at.parent?.type === 'array') steps.unshift(at.parent.items.indexOf(at));
@@ -189,14 +190,15 @@ function canParse(text: string): boolean {
   }
 }
 
+/** `ErrorCode.EnumValueMismatch`. */
 const CHOICE = 1;
 
-/** The service says in English words what it has found; here they are told apart, to be said in the user's. */
+/** Classifies the English messages of the service, so that they can be translated. */
 function classify(
-  { message: said, code }: Diagnostic,
+  { message: original, code }: Diagnostic,
   isJson: boolean,
 ): Omit<ArgumentProblem, 'start' | 'end'> {
-  const message = typeof said === 'string' ? said : said.value;
+  const message = typeof original === 'string' ? original : original.value;
   if (!isJson) return { kind: 'syntax', subject: '', message };
   if (code === CHOICE) return { kind: 'choice', subject: '', message };
   for (const { kind, pattern } of KINDS) {

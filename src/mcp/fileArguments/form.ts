@@ -1,9 +1,8 @@
 import { isObject } from '../../base/json.ts';
 import type { FileReference } from '../../ports/files.ts';
-
 import { alternativesOf, flattenSchema, type Keywords } from '../schema/schema.ts';
 
-/** What a reference becomes at its place. */
+/** The value that replaces a file reference. */
 export type FileForm =
   | { readonly kind: 'base64' | 'base64url' | 'dataUrl' | 'path' | 'fileUrl' }
   | { readonly kind: 'list'; readonly of: FileForm }
@@ -11,7 +10,7 @@ export type FileForm =
 
 export type StringForm = Extract<FileForm, { kind: 'base64' | 'base64url' | 'dataUrl' | 'path' | 'fileUrl' }>;
 
-/** One property of an object that stands for a file. */
+/** One property of an object that represents a file. */
 export interface FormField {
   readonly name: string;
   readonly value:
@@ -20,25 +19,25 @@ export interface FormField {
     | StringForm;
 }
 
-/** A place in the arguments: what it is called, what its schema says, and what the schema's references count from. */
+/** A position in the arguments; `root` is the schema in which references are resolved. */
 export interface ArgumentPlace {
   readonly name: string;
   readonly schema: unknown;
   readonly root: unknown;
-  /** What was said of the list or union that this is a part of. */
+  /** The description of the enclosing list or union. */
   readonly description?: string;
 }
 
 export interface InferredForm {
   readonly form: FileForm;
-  /** True when the schema asks for a file; false when it only does not forbid one. */
+  /** True when the schema asks for a file; false when it merely allows one. */
   readonly explicit: boolean;
 }
 
-/** Deeper schemas are circles. */
+/** Deeper schemas are probably cyclic. */
 const MAX_DEPTH = 8;
 
-/** What the schema asks for at a place; nothing where a file cannot be given. Never throws. */
+/** The form that the schema expects; undefined if it does not accept a file. Never throws. */
 export function inferForm(
   place: ArgumentPlace,
   source: FileReference['kind'],
@@ -53,20 +52,19 @@ export function inferForm(
   if (isChosen(keywords)) return undefined;
   const types = [keywords['type'] ?? impliedType(keywords)].flat();
   if (types.includes('string') || types.includes(undefined)) {
-    return inferString(readHints({ name: place.name, description, keywords }), source);
+    return inferString(readHints(place.name, description, keywords), source);
   }
   if (types.includes('array')) return inferList(within, keywords, source, depth);
   return types.includes('object') ? inferObject(within, keywords, source) : undefined;
 }
 
-/** The forms of a string, the first that fits. What is said in keywords counts more than names and prose. */
+/** The first match applies. Keywords take precedence over names and descriptions. */
 const STRING_FORMS: readonly {
   readonly form: StringForm['kind'];
   readonly when: (hints: Hints) => boolean;
-  /** A guess that is good enough for a reference, and too weak to take the place for a file's. */
+  /** Good enough to convert a reference, but no sign that the schema asks for a file. */
   readonly weak?: true;
 }[] = [
-  // Words that leave no doubt.
   {
     form: 'dataUrl',
     when: ({ format, pattern }) => isOneOf(format, 'data-url', 'data-uri') || pattern.startsWith('^data:'),
@@ -77,15 +75,15 @@ const STRING_FORMS: readonly {
     when: ({ encoding, format }) => encoding === 'base64' || isOneOf(format, 'byte', 'base64', 'binary'),
   },
   { form: 'dataUrl', when: ({ about }) => about.dataUrl },
-  // Most addresses are those of web pages.
+  // Most URLs are those of web pages.
   { form: 'fileUrl', when: ({ format }) => isOneOf(format, 'uri', 'url', 'iri'), weak: true },
   {
     form: 'path',
     when: ({ format }) => isOneOf(format, 'path', 'file-path', 'uri-reference', 'iri-reference'),
   },
-  // “file: the base64 of …” is no path, whatever it is called.
+  // “file: the base64 of …” is not a path, despite its name.
   { form: 'base64', when: ({ about, name }) => about.base64 || name.bytes },
-  // “data: path to the table” is no data.
+  // “data: path to the table” is not data.
   { form: 'path', when: ({ about, name }) => about.beginsWithPath || name.path },
   { form: 'fileUrl', when: ({ name }) => name.url, weak: true },
   { form: 'base64', when: ({ name, hasMediaType }) => name.data || hasMediaType },
@@ -94,8 +92,8 @@ const STRING_FORMS: readonly {
 ];
 
 /**
- * Where the schema says nothing. Bytes from a tool go on as bytes: the next tool may run elsewhere, and the
- * name in `cmdassets/` means nothing to it. Who writes a path means a path.
+ * Used when the schema says nothing. Assets are sent as bytes, because the next tool may run on another machine
+ * without access to `cmdassets/`.
  */
 const DEFAULT_FORMS: Readonly<Record<FileReference['kind'], StringForm['kind']>> = {
   asset: 'base64',
@@ -113,13 +111,13 @@ function inferString(
   };
 }
 
-/** What stands beside a union holds for each of its members; many members only say which names are required. */
+/** Keywords beside a union apply to each member; many members only list required names. */
 function withRest(members: readonly Keywords[], keywords: Keywords): readonly Keywords[] {
   const { anyOf: _anyOf, oneOf: _oneOf, description: _description, ...rest } = keywords;
   return members.map((member) => ({ ...rest, ...member }));
 }
 
-/** The first alternative that asks for a file, else the first that can take one; a string before all else. */
+/** Prefers alternatives that ask for a file over those that allow one, and strings over lists and objects. */
 function inferUnion(
   place: ArgumentPlace,
   members: readonly Keywords[],
@@ -148,11 +146,12 @@ function inferList(
   return judged && { form: { kind: 'list', of: judged.form }, explicit: judged.explicit };
 }
 
-/** What the properties of objects that stand for files are called, in lower case and without `_` and `-`. */
+// Property names of objects that represent files, in lower case and without `_` and `-`.
+
 const NAME_FIELDS = ['name', 'filename'];
 const TYPE_FIELDS = ['mimetype', 'mediatype', 'contenttype', 'mime', 'type'];
 const SIZE_FIELDS = ['size', 'filesize', 'bytelength'];
-/** What carries the file itself, the best first. */
+/** Properties for the file itself, best first. */
 const CARRIERS = [
   'data',
   'base64',
@@ -167,7 +166,6 @@ const CARRIERS = [
   'url',
 ];
 
-/** A free-form object gets the three that the contract names. */
 const FREE_FORM: FileForm = {
   kind: 'object',
   fields: [
@@ -195,7 +193,7 @@ function inferObject(
   return { form: { kind: 'object', fields }, explicit: true };
 }
 
-/** All that are required; else the best one, so that no file is sent twice. */
+/** All required ones, otherwise only the best one, so that the file is not sent twice. */
 function chooseCarriers(
   properties: readonly (readonly [string, unknown])[],
   required: unknown,
@@ -210,7 +208,7 @@ function chooseCarriers(
 function carrierField(place: ArgumentPlace, source: FileReference['kind']): FormField | undefined {
   const { keywords } = flattenSchema(place.schema, place.root);
   const description = textOf(keywords['description']);
-  const { form } = inferString(readHints({ name: place.name, description, keywords }), source);
+  const { form } = inferString(readHints(place.name, description, keywords), source);
   return isChosen(keywords) ? constantField(place.name, keywords) : { name: place.name, value: form };
 }
 
@@ -224,7 +222,7 @@ function describingField(name: string, keywords: Keywords): FormField | undefine
     : undefined;
 }
 
-/** `type: { const: "file" }` and `encoding: { enum: ["utf8", "base64"] }` say which value goes with a file. */
+/** Picks the value for `type: { const: "file" }` or `encoding: { enum: ["utf8", "base64"] }`. */
 function constantField(name: string, { const: constant, enum: choices }: Keywords): FormField | undefined {
   const values = Array.isArray(choices) ? choices : [constant];
   const chosen = values.length === 1 ? values[0] : values.find((value) => value === 'base64');
@@ -252,20 +250,19 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** What can be told of a string from its schema, its name and its description. */
 interface Hints {
   readonly format: string;
   readonly encoding: string;
   readonly pattern: string;
   readonly hasMediaType: boolean;
-  /** What the name says; the last word of it counts most: a `data_path` is a path, a `path_data` is data. */
+  /** From the name. The last word counts most: `data_path` is a path, `path_data` is data. */
   readonly name: {
     readonly bytes: boolean;
     readonly path: boolean;
     readonly url: boolean;
     readonly data: boolean;
   };
-  /** What the description says. */
+  /** From the description. */
   readonly about: {
     readonly dataUrl: boolean;
     readonly base64: boolean;
@@ -275,16 +272,9 @@ interface Hints {
   };
 }
 
-export interface Described {
-  readonly name: string;
-  readonly description: string;
-  readonly keywords: Keywords;
-}
-
-/** Descriptions come from servers; what they ask for they say early. */
 const MAX_DESCRIPTION_CHARS = 1000;
 
-function readHints({ name, description, keywords }: Described): Hints {
+function readHints(name: string, description: string, keywords: Keywords): Hints {
   return {
     format: lower(keywords['format']),
     encoding: lower(keywords['contentEncoding']),
@@ -332,7 +322,7 @@ function splitWords(name: string): string[] {
 }
 
 const DATA_URL = /\bdata:?[ -]?ur[li]s?\b|\bdata:[a-z*]+\/|\bdata:.{0,20};base64/i;
-/** “base64, without the data: URL prefix” asks for the opposite. */
+/** Such as “base64, without the data: URL prefix”. */
 const NO_DATA_URL =
   /\b(?:without|not|no|omit|strip|excluding|exclude|minus)\b[^.;]{0,30}\bdata:?[ -]?(?:ur[li]|prefix|scheme)/i;
 const BASE64 = /\bbase[ -]?64\b|\bb64\b/i;

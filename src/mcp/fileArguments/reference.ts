@@ -2,17 +2,17 @@ import type { FileReference } from '../../ports/files.ts';
 
 export type ParsedReference =
   | { readonly kind: 'reference'; readonly reference: FileReference }
-  /** It was meant as a reference and must not be followed. */
+  /** A reference that must not be used. */
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'text' };
 
-/** The names that `assets/names.ts` gives; `asset:` reaches nothing else. */
+/** The names that `assets/names.ts` creates; `asset:` allows no others. */
 const ASSET_NAME = /^tool-(?:image|audio|file)-\d{8}-\d{6}-[A-Za-z0-9]{8,64}-\d{1,9}\.[a-z0-9]{1,10}$/;
 const MAX_REFERENCE_CHARS = 4096;
 
 /**
- * Reads a string that is a reference from its first character to its last. Where the schema asks for a file,
- * whatever begins like a reference is meant as one; elsewhere prose such as `file: see below` stays what it is.
+ * Parses a string that consists of one reference. If the schema asks for a file, anything with the prefix is treated
+ * as a reference; otherwise prose such as `file: see below` stays text.
  */
 export function parseReference(text: string, fileExpected = false): ParsedReference {
   const [, scheme, rest = ''] = /^(asset|file):(.+)$/s.exec(text) ?? [];
@@ -22,7 +22,7 @@ export function parseReference(text: string, fileExpected = false): ParsedRefere
   return scheme === 'asset' ? readAsset(rest, fileExpected) : readFile(rest);
 }
 
-/** The other way: a path with forward slashes as a reference, without spaces, so that it is one everywhere. */
+/** The reference for a path with forward slashes. Spaces are encoded, so that it is never read as prose. */
 export function renderFileReference(path: string): string {
   return `file:${path.replace(/[%\s]/gu, encodeURIComponent)}`;
 }
@@ -31,7 +31,7 @@ const TEXT: ParsedReference = { kind: 'text' };
 
 function readAsset(name: string, fileExpected: boolean): ParsedReference {
   if (ASSET_NAME.test(name)) return { kind: 'reference', reference: { kind: 'asset', name } };
-  // Other systems have assets too: `asset:4711` and `asset://shop/4711` are theirs.
+  // Other systems use `asset:` too, such as `asset:4711` and `asset://shop/4711`.
   const foreign = /^[\w.~-]*\w[\w.~-]*$/.test(name) || name.startsWith('//');
   return foreign && !fileExpected && !name.includes('..') ? TEXT : refused(NO_ASSET);
 }
@@ -39,20 +39,20 @@ function readAsset(name: string, fileExpected: boolean): ParsedReference {
 const NO_ASSET =
   'it is not the name of an asset. Write the name of a file in cmdassets/ alone, such as asset:tool-image-20261116-093012-V1StGXR8a0-1.png';
 
-/** Checks the text before it is decoded, and what has come out after. */
+/** Checks the text before and after decoding. */
 function readFile(written: string): ParsedReference {
-  const hidden = /%(?:2e|2f|5c|00)/i.test(written);
+  const encoded = /%(?:2e|2f|5c|00)/i.test(written);
   const path = decode(written);
-  const reason = hidden
-    ? 'it hides dots, slashes or NUL behind percent signs. Write them as they are'
+  const reason = encoded
+    ? 'it contains percent-encoded dots, slashes or NUL characters. Write them unencoded'
     : FORBIDDEN.find(({ pattern }) => pattern.test(path))?.reason;
   if (reason !== undefined) return refused(reason);
   return { kind: 'reference', reference: { kind: 'file', path: withoutAuthority(path) } };
 }
 
 const FORBIDDEN: readonly { readonly pattern: RegExp; readonly reason: string }[] = [
-  { pattern: /[\u0000-\u001f\u007f]/, reason: 'it holds control characters' },
-  { pattern: /\\/, reason: 'it holds a backslash. Divide folders with /' },
+  { pattern: /[\u0000-\u001f\u007f]/, reason: 'it contains control characters' },
+  { pattern: /\\/, reason: 'it contains a backslash. Separate folders with /' },
   {
     pattern: /^\/\/(?!\/)/,
     reason: 'it names another computer. Write file:relative/path or file:///absolute/path',
@@ -61,8 +61,8 @@ const FORBIDDEN: readonly { readonly pattern: RegExp; readonly reason: string }[
     pattern: /^\/{4}/,
     reason: 'it names another computer. Write file:relative/path or file:///absolute/path',
   },
-  { pattern: /^[A-Za-z]:/, reason: 'it begins with a drive. Write file:///C:/path' },
-  { pattern: /^~(?:\/|$)/, reason: '~ is not followed. Write file:relative/path or file:///absolute/path' },
+  { pattern: /^[A-Za-z]:/, reason: 'it starts with a drive letter. Write file:///C:/path' },
+  { pattern: /^~(?:\/|$)/, reason: '~ is not expanded. Write file:relative/path or file:///absolute/path' },
 ];
 
 /** `file:///a` and `file:/a` are the same absolute path. On Windows the drive has no slash before it. */
@@ -74,7 +74,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A lone "%" stands for itself.
+    // A lone "%" is literal.
     return text;
   }
 }
@@ -83,18 +83,17 @@ function refused(reason: string): ParsedReference {
   return { kind: 'refused', reason };
 }
 
-/** An `asset:` reference as it stands in a text. */
+/** An `asset:` reference in a text. */
 export interface AssetReferenceMatch {
   readonly name: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** More than anybody clicks. */
 const MAX_FOUND = 5_000;
 const ASSET_REFERENCE = /(?<![\w./:-])asset:[\w.-]+\w/g;
 
-/** All references to assets in a text, whatever it is: arguments, prose or code. */
+/** All references to assets in arguments, prose or code. */
 export function findAssetReferences(text: string): readonly AssetReferenceMatch[] {
   const found: AssetReferenceMatch[] = [];
   for (const match of text.matchAll(ASSET_REFERENCE)) {
