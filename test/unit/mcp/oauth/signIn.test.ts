@@ -121,8 +121,8 @@ describe('the client of a sign-in', () => {
     await assert.rejects(request(world, world.authorization), {
       name: 'SignInError',
       message:
-        'The sign-in to notes failed: its authorization server was https://auth.example and now is ' +
-        'https://other.example, which does not get your client secret. If that is as it should be, sign out of ' +
+        'The sign-in to notes failed: its authorization server changed from https://auth.example to ' +
+        'https://other.example, so your client secret was not sent. If the change is expected, sign out of ' +
         'the server and sign in again',
     });
     assert.deepEqual(world.other.tokenRequests, []);
