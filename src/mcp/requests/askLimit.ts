@@ -1,32 +1,28 @@
-/** Whoever asks more than this at once is not waiting for answers. */
-const MAX_WAITING = 10;
+const MAX_PENDING = 10;
 
-/** Counts what each server has asked and nobody has answered yet, so that none can bury the user in questions. */
+/** Limits the pending requests of each server to the user. */
 export class PendingRequestLimit {
-  readonly #waiting = new Map<string, number>();
+  readonly #pending = new Map<string, number>();
 
-  /** Does the work, unless the server has too many questions open; then it rejects with a sentence. */
+  /** Rejects when the server has too many pending requests. */
   async run<T>(server: string, work: () => Promise<T>): Promise<T> {
-    const open = this.#waiting.get(server) ?? 0;
-    if (open >= MAX_WAITING) throw new Error(`There are ${open} questions open already. Wait for answers.`);
-    this.#waiting.set(server, open + 1);
+    const open = this.#pending.get(server) ?? 0;
+    if (open >= MAX_PENDING)
+      throw new Error(`There are already ${open} pending requests. Wait for responses.`);
+    this.#pending.set(server, open + 1);
     try {
       return await work();
     } finally {
-      this.#leave(server);
+      const left = (this.#pending.get(server) ?? 0) - 1;
+      if (left > 0) this.#pending.set(server, left);
+      else this.#pending.delete(server);
     }
-  }
-
-  #leave(server: string): void {
-    const left = (this.#waiting.get(server) ?? 0) - 1;
-    if (left > 0) this.#waiting.set(server, left);
-    else this.#waiting.delete(server);
   }
 }
 
 /**
- * The servers that the user need not be asked about, for as long as the editor runs. They are known by their
- * fingerprints, so that another one of the same name gets no old consent; one without a fingerprint is nobody's.
+ * Servers that are always allowed until the editor closes. Stored by fingerprint, so that another server of the same
+ * name does not inherit the permission; an empty fingerprint is never stored.
  */
 export class AlwaysAllowedServers {
   readonly #prints = new Set<string>();

@@ -264,7 +264,7 @@ test('an app cannot fill the log, nor hide anything in it', async () => {
   }
   assert.equal(at.log.length, 51);
   assert.match(at.log[0] ?? '', /^app of forecast: a ⟦U\+202E⟧bx+…$/);
-  assert.equal(at.log.at(-1), 'app of forecast: more is not logged');
+  assert.equal(at.log.at(-1), 'app of forecast: further messages are not logged');
   assert.ok(at.log.every((line) => line.length < 600));
 });
 
