@@ -110,11 +110,9 @@ function textOf(data: string | Uint8Array): string | undefined {
   }
 }
 
-const DOMAIN_LISTS = ['connectDomains', 'resourceDomains', 'frameDomains', 'baseUriDomains'] as const;
-
 function readCsp(declared: unknown, local: boolean): { csp: AppCsp; notices: readonly string[] } {
   const notices: string[] = [];
-  const read = (list: (typeof DOMAIN_LISTS)[number]): readonly string[] => {
+  const read = (list: keyof AppCsp): readonly string[] => {
     const entries = field(declared, list);
     if (!Array.isArray(entries)) return [];
     if (entries.length > MAX_DOMAINS) notices.push(`Of its ${list} only the first ${MAX_DOMAINS} are used.`);
@@ -125,12 +123,11 @@ function readCsp(declared: unknown, local: boolean): { csp: AppCsp; notices: rea
       return origin === undefined ? [] : [origin];
     });
   };
-  const [connectDomains, resourceDomains, frameDomains, baseUriDomains] = DOMAIN_LISTS.map(read);
   const csp = {
-    connectDomains: connectDomains ?? [],
-    resourceDomains: resourceDomains ?? [],
-    frameDomains: frameDomains ?? [],
-    baseUriDomains: baseUriDomains ?? [],
+    connectDomains: read('connectDomains'),
+    resourceDomains: read('resourceDomains'),
+    frameDomains: read('frameDomains'),
+    baseUriDomains: read('baseUriDomains'),
   };
   return { csp, notices };
 }

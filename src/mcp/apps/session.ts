@@ -66,7 +66,6 @@ const MIN_HEIGHT = 40;
 const MAX_HEIGHT = 20_000;
 const INVALID_REQUEST = -32600;
 const METHOD_NOT_FOUND = -32601;
-const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
 const DECLINED = -32000;
 
@@ -206,14 +205,12 @@ export class AppSession {
     const { server, user } = this.#deps;
     const name = text(params, 'name', MAX_URI_CHARS);
     const args = field(params, 'arguments') ?? {};
-    if (!isObject(args)) throw new AppRequestError(INVALID_PARAMS, '“arguments” must be an object.');
+    if (!isObject(args)) throw invalidParams('“arguments” must be an object.');
     const tool = (await server.tools(signal)).find(
       (each) => each.server === server.name && each.tool === name,
     );
-    if (!tool)
-      throw new AppRequestError(INVALID_PARAMS, `The server ${server.name} has no tool ${cut(name, 100)}.`);
-    if (tool.notForApps)
-      throw new AppRequestError(INVALID_PARAMS, `The tool ${name} is not available to apps.`);
+    if (!tool) throw invalidParams(`The server ${server.name} has no tool ${cut(name, 100)}.`);
+    if (tool.notForApps) throw invalidParams(`The tool ${name} is not available to apps.`);
     // The empty id marks a call that is not in a chat, so that the prompt shows its arguments.
     const call = { server: server.name, tool: name, arguments: args, id: '' };
     if (!(await this.#ask(() => user.mayCall(call, tool)))) {
@@ -227,16 +224,15 @@ export class AppSession {
     const written = text(params, 'url', MAX_URI_CHARS);
     const url = URL.canParse(written) ? new URL(written) : undefined;
     if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') {
-      throw new AppRequestError(INVALID_PARAMS, 'Only https URLs without a user name can be opened.');
+      throw invalidParams('Only https URLs without a user name can be opened.');
     }
     return (await this.#ask(() => this.#deps.user.openLink(url))) ? {} : { isError: true };
   }
 
   async #message(params: unknown): Promise<JsonObject> {
-    if (field(params, 'role') !== 'user')
-      throw new AppRequestError(INVALID_PARAMS, 'The role of a message must be “user”.');
+    if (field(params, 'role') !== 'user') throw invalidParams('The role of a message must be “user”.');
     const message = blocksText(field(params, 'content'));
-    if (message.trim() === '') throw new AppRequestError(INVALID_PARAMS, 'The message is empty.');
+    if (message.trim() === '') throw invalidParams('The message is empty.');
     return (await this.#ask(() => this.#deps.user.addToChat(message))) ? {} : { isError: true };
   }
 
@@ -308,23 +304,26 @@ class AppRequestError extends Error {
   }
 }
 
+function invalidParams(message: string): AppRequestError {
+  return new AppRequestError(-32602, message);
+}
+
 function text(params: unknown, key: string, maxChars: number): string {
   const value = field(params, key);
   if (typeof value === 'string' && value !== '' && value.length <= maxChars) return value;
-  throw new AppRequestError(INVALID_PARAMS, `“${key}” must be a string of at most ${maxChars} characters.`);
+  throw invalidParams(`“${key}” must be a string of at most ${maxChars} characters.`);
 }
 
 function blocksText(content: unknown): string {
-  if (!Array.isArray(content))
-    throw new AppRequestError(INVALID_PARAMS, '“content” must be a list of blocks.');
+  if (!Array.isArray(content)) throw invalidParams('“content” must be a list of blocks.');
   const texts = content.map((block: unknown) => {
     const value = field(block, 'text');
     if (field(block, 'type') === 'text' && typeof value === 'string') return value;
-    throw new AppRequestError(INVALID_PARAMS, 'Apps can only send text.');
+    throw invalidParams('Apps can only send text.');
   });
   const joined = texts.join('\n\n');
   if (joined.length <= MAX_TEXT_CHARS) return joined;
-  throw new AppRequestError(INVALID_PARAMS, `That is longer than ${MAX_TEXT_CHARS} characters.`);
+  throw invalidParams(`That is longer than ${MAX_TEXT_CHARS} characters.`);
 }
 
 function contextText(params: unknown): string {
@@ -332,7 +331,7 @@ function contextText(params: unknown): string {
   const data = field(params, 'structuredContent');
   const json = isObject(data) ? JSON.stringify(data, undefined, 2) : '';
   if (json.length > MAX_TEXT_CHARS) {
-    throw new AppRequestError(INVALID_PARAMS, `That is longer than ${MAX_TEXT_CHARS} characters.`);
+    throw invalidParams(`That is longer than ${MAX_TEXT_CHARS} characters.`);
   }
   return [content, json].filter((each) => each !== '').join('\n\n');
 }

@@ -15,29 +15,14 @@ import {
  * Keywords that are passed to the JSON language service. Schemas are untrusted: patterns could hang, and keywords for
  * snippets and Markdown would run in the editor.
  */
-const KEPT: ReadonlySet<string> = new Set([
-  ...['type', 'enum', 'const', 'default', 'examples', 'title', 'description', 'deprecated'],
-  ...[
-    'properties',
-    'required',
-    'additionalProperties',
-    'minProperties',
-    'maxProperties',
-    'dependentRequired',
-  ],
-  ...[
-    'items',
-    'prefixItems',
-    'minItems',
-    'maxItems',
-    'minimum',
-    'maximum',
-    'exclusiveMinimum',
-    'exclusiveMaximum',
-  ],
-  ...['multipleOf', 'minLength', 'maxLength', 'anyOf', 'oneOf', 'allOf', 'not', 'if', 'then', 'else'],
-  ...['$ref', '$defs', 'definitions', '$anchor'],
-]);
+const SAFE_KEYWORDS: ReadonlySet<string> = new Set(
+  [
+    'type enum const default examples title description deprecated properties required',
+    'additionalProperties minProperties maxProperties dependentRequired items prefixItems minItems',
+    'maxItems minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength anyOf',
+    'oneOf allOf not if then else $ref $defs definitions $anchor',
+  ].flatMap((line) => line.split(' ')),
+);
 
 /** A copy of the schema with only the safe keywords; undefined if the schema is unsafe. */
 export function copySafeKeywords(schema: unknown): Readonly<Record<string, unknown>> | undefined {
@@ -48,7 +33,7 @@ export function copySafeKeywords(schema: unknown): Readonly<Record<string, unkno
 function copy(value: unknown, place: SchemaPlace): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((each) => copy(each, place));
-  const entries = Object.entries(value).filter(([key]) => place !== 'schema' || KEPT.has(key));
+  const entries = Object.entries(value).filter(([key]) => place !== 'schema' || SAFE_KEYWORDS.has(key));
   const copied = entries.map(([key, each]) => [key, copy(each, placeUnder(place, key))] as const);
   // `patternProperties` is dropped, so `additionalProperties` would reject names that it allows.
   const isOpen = place === 'schema' && Object.hasOwn(value, 'patternProperties');

@@ -147,24 +147,11 @@ function inferList(
 }
 
 // Property names of objects that represent files, in lower case and without `_` and `-`.
-
 const NAME_FIELDS = ['name', 'filename'];
 const TYPE_FIELDS = ['mimetype', 'mediatype', 'contenttype', 'mime', 'type'];
 const SIZE_FIELDS = ['size', 'filesize', 'bytelength'];
 /** Properties for the file itself, best first. */
-const CARRIERS = [
-  'data',
-  'base64',
-  'blob',
-  'bytes',
-  'content',
-  'contents',
-  'body',
-  'path',
-  'filepath',
-  'uri',
-  'url',
-];
+const CARRIERS = 'data base64 blob bytes content contents body path filepath uri url'.split(' ');
 
 const FREE_FORM: FileForm = {
   kind: 'object',
@@ -250,65 +237,32 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-interface Hints {
-  readonly format: string;
-  readonly encoding: string;
-  readonly pattern: string;
-  readonly hasMediaType: boolean;
-  /** From the name. The last word counts most: `data_path` is a path, `path_data` is data. */
-  readonly name: {
-    readonly bytes: boolean;
-    readonly path: boolean;
-    readonly url: boolean;
-    readonly data: boolean;
-  };
-  /** From the description. */
-  readonly about: {
-    readonly dataUrl: boolean;
-    readonly base64: boolean;
-    readonly beginsWithPath: boolean;
-    readonly path: boolean;
-    readonly data: boolean;
-  };
-}
+type Hints = ReturnType<typeof readHints>;
 
 const MAX_DESCRIPTION_CHARS = 1000;
 
-function readHints(name: string, description: string, keywords: Keywords): Hints {
+function readHints(name: string, description: string, keywords: Keywords) {
   return {
-    format: lower(keywords['format']),
-    encoding: lower(keywords['contentEncoding']),
-    pattern: typeof keywords['pattern'] === 'string' ? keywords['pattern'] : '',
+    format: textOf(keywords['format']).toLowerCase(),
+    encoding: textOf(keywords['contentEncoding']).toLowerCase(),
+    pattern: textOf(keywords['pattern']),
     hasMediaType: typeof keywords['contentMediaType'] === 'string',
     name: readName(name),
     about: readDescription(description.slice(0, MAX_DESCRIPTION_CHARS)),
   };
 }
 
-const BASE64_WORDS = new Set(['base64', 'b64']);
-const BYTES_WORDS = new Set(['bytes', 'blob', 'blobs']);
-const PATH_WORDS = new Set([
-  'path',
-  'paths',
-  'file',
-  'files',
-  'filename',
-  'filenames',
-  'filepath',
-  'filepaths',
-  'pathname',
-]);
-const URL_WORDS = new Set(['url', 'urls', 'uri', 'uris', 'href']);
-const DATA_WORDS = new Set(['data', 'content', 'contents']);
-
-function readName(name: string): Hints['name'] {
+/** The last word counts most: `data_path` is a path, `path_data` is data. */
+function readName(name: string) {
   const words = splitWords(name);
   const last = words.at(-1) ?? '';
   return {
-    bytes: words.some((word) => BASE64_WORDS.has(word)) || BYTES_WORDS.has(last),
-    path: PATH_WORDS.has(last) || words.slice(-2).join(' ') === 'file name',
-    url: URL_WORDS.has(last),
-    data: DATA_WORDS.has(last),
+    bytes: words.includes('base64') || words.includes('b64') || /^(?:bytes|blobs?)$/.test(last),
+    path:
+      /^(?:paths?|(?:file|filename|filepath)s?|pathname)$/.test(last) ||
+      words.slice(-2).join(' ') === 'file name',
+    url: /^(?:ur[li]s?|href)$/.test(last),
+    data: /^(?:data|contents?)$/.test(last),
   };
 }
 
@@ -331,7 +285,7 @@ const BEGINS_WITH_PATH =
 const PATH = /\bpaths?\b|\bfile ?paths?\b|\bfile ?names?\b/i;
 const DATA = /\bdata\b|\bbytes\b|\bblobs?\b|\bcontents?\b/i;
 
-function readDescription(description: string): Hints['about'] {
+function readDescription(description: string) {
   return {
     dataUrl: DATA_URL.test(description) && !NO_DATA_URL.test(description),
     base64: BASE64.test(description),
@@ -339,8 +293,4 @@ function readDescription(description: string): Hints['about'] {
     path: PATH.test(description),
     data: DATA.test(description),
   };
-}
-
-function lower(value: unknown): string {
-  return typeof value === 'string' ? value.toLowerCase() : '';
 }

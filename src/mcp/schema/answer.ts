@@ -5,11 +5,11 @@ import type {
   AnswerChoice,
   ArgumentQuestion,
   CheckedAnswer,
-  ChoicesQuestion,
-  JsonQuestion,
-  NumberQuestion,
+  ChoicesKind,
+  JsonKind,
+  NumberKind,
   TextFormat,
-  TextQuestion,
+  TextKind,
 } from './question.ts';
 
 /** Parses and checks a typed answer. An empty answer omits an optional argument: its value is undefined. */
@@ -52,8 +52,10 @@ function parseAnswer(question: ArgumentQuestion, text: string): CheckedAnswer {
     }
     case 'choices':
       return parseChoices(question, text);
-    case 'yesNo':
-      return valid(YES_NO.get(text.trim().toLowerCase()));
+    case 'yesNo': {
+      const word = text.trim().toLowerCase();
+      return valid(YES.includes(word) || (NO.includes(word) ? false : undefined));
+    }
     case 'number':
       return valid(NUMBER.test(text.trim()) ? Number(text) : undefined);
     case 'text':
@@ -63,21 +65,12 @@ function parseAnswer(question: ArgumentQuestion, text: string): CheckedAnswer {
   }
 }
 
-const YES_NO: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['yes', true],
-  ['y', true],
-  ['1', true],
-  ['false', false],
-  ['no', false],
-  ['n', false],
-  ['0', false],
-]);
-
+const YES = ['true', 'yes', 'y', '1'];
+const NO = ['false', 'no', 'n', '0'];
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** A JSON list, or names separated by commas. */
-function parseChoices({ choices }: ChoicesQuestion, text: string): CheckedAnswer {
+function parseChoices({ choices }: ChoicesKind, text: string): CheckedAnswer {
   const items = parseList(text);
   const found = items ? items.map((item) => choiceOf(choices, item)) : [findChoice(choices, text)];
   const named = found.includes(undefined)
@@ -98,7 +91,7 @@ function parseList(text: string): readonly unknown[] | undefined {
   }
 }
 
-function parseJson({ example, allowsText }: JsonQuestion, text: string): CheckedAnswer {
+function parseJson({ example, allowsText }: JsonKind, text: string): CheckedAnswer {
   try {
     return valid(JSON.parse(text));
   } catch (error) {
@@ -146,7 +139,7 @@ function listChoices(choices: readonly AnswerChoice[]): string {
   return `${shown.join(', ')}${choices.length > shown.length ? ', …' : '.'}`;
 }
 
-function checkChoices(question: ChoicesQuestion, value: unknown): CheckedAnswer {
+function checkChoices(question: ChoicesKind, value: unknown): CheckedAnswer {
   const { choices, minItems = 0, maxItems = Number.POSITIVE_INFINITY, unique } = question;
   if (!Array.isArray(value) || !value.every((item) => choiceOf(choices, item))) {
     return invalid(`Choose from: ${listChoices(choices)}`);
@@ -158,7 +151,7 @@ function checkChoices(question: ChoicesQuestion, value: unknown): CheckedAnswer 
   return value.length > maxItems ? invalid(`Choose at most ${maxItems}.`) : valid(value);
 }
 
-function checkNumber(question: NumberQuestion, value: unknown): CheckedAnswer {
+function checkNumber(question: NumberKind, value: unknown): CheckedAnswer {
   const { integer, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = question;
   if (typeof value !== 'number' || !Number.isFinite(value)) {
     return invalid(integer ? 'Type a whole number, such as 3.' : 'Type a number, such as 3 or 0.5.');
@@ -184,7 +177,7 @@ function isMultiple(value: number, step: number): boolean {
   return Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times));
 }
 
-function checkText(question: TextQuestion, value: unknown): CheckedAnswer {
+function checkText(question: TextKind, value: unknown): CheckedAnswer {
   const { minLength, maxLength, pattern, format } = question;
   if (typeof value !== 'string') return invalid('It must be text.');
   const length = [...value].length;
@@ -202,7 +195,7 @@ function checkText(question: TextQuestion, value: unknown): CheckedAnswer {
     : invalid(`It must match the pattern ${pattern}`);
 }
 
-function checkShape({ example, shape }: JsonQuestion, value: unknown): CheckedAnswer {
+function checkShape({ example, shape }: JsonKind, value: unknown): CheckedAnswer {
   const isWrong = (shape === 'object' && !isObject(value)) || (shape === 'array' && !Array.isArray(value));
   return isWrong ? invalid(`It must be a JSON ${shape}, such as: ${example}`) : valid(value);
 }

@@ -2,7 +2,7 @@ import { isObject } from '../../base/json.ts';
 import { isAnswer, isTextFormat } from './answer.ts';
 import { exampleFor, printJson } from './example.ts';
 import { isSafePattern } from './pattern.ts';
-import type { AnswerChoice, ArgumentQuestion } from './question.ts';
+import type { AnswerChoice, ArgumentQuestion, QuestionKind } from './question.ts';
 import { alternativesOf, flattenSchema, type Keywords } from './schema.ts';
 
 const MAX_TITLE_CHARS = 100;
@@ -75,13 +75,6 @@ function questionFor(name: string, schema: unknown, required: boolean, root: unk
   const withDefault = { ...question, default: fallback };
   return isAnswer(withDefault, fallback) ? withDefault : question;
 }
-
-/** The part of a question that depends on its kind. */
-type QuestionKind = ArgumentQuestion extends infer Q
-  ? Q extends ArgumentQuestion
-    ? Omit<Q, 'name' | 'title' | 'description' | 'required' | 'nullable' | 'default'>
-    : never
-  : never;
 
 function kindOf(keywords: Keywords, root: unknown): QuestionKind {
   const choices = readChoices(keywords, root);

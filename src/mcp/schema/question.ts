@@ -1,13 +1,5 @@
 /** A question to the user for one argument of a tool or one field of a form. */
-export type ArgumentQuestion =
-  | ChoiceQuestion
-  | ChoicesQuestion
-  | YesNoQuestion
-  | NumberQuestion
-  | TextQuestion
-  | JsonQuestion;
-
-interface QuestionBase {
+export type ArgumentQuestion = QuestionKind & {
   readonly name: string;
   readonly title: string;
   readonly description?: string;
@@ -16,7 +8,15 @@ interface QuestionBase {
   readonly nullable: boolean;
   /** The schema's default, if it is a valid answer. */
   readonly default?: unknown;
-}
+};
+
+export type QuestionKind =
+  | { readonly kind: 'choice'; readonly choices: readonly AnswerChoice[] }
+  | ChoicesKind
+  | { readonly kind: 'yesNo' }
+  | NumberKind
+  | TextKind
+  | JsonKind;
 
 export interface AnswerChoice {
   readonly value: unknown;
@@ -25,13 +25,8 @@ export interface AnswerChoice {
   readonly label: string;
 }
 
-export interface ChoiceQuestion extends QuestionBase {
-  readonly kind: 'choice';
-  readonly choices: readonly AnswerChoice[];
-}
-
 /** Several of the choices. */
-export interface ChoicesQuestion extends QuestionBase {
+export interface ChoicesKind {
   readonly kind: 'choices';
   readonly choices: readonly AnswerChoice[];
   readonly minItems?: number;
@@ -39,11 +34,7 @@ export interface ChoicesQuestion extends QuestionBase {
   readonly unique: boolean;
 }
 
-export interface YesNoQuestion extends QuestionBase {
-  readonly kind: 'yesNo';
-}
-
-export interface NumberQuestion extends QuestionBase {
+export interface NumberKind {
   readonly kind: 'number';
   readonly integer: boolean;
   readonly minimum?: number;
@@ -53,7 +44,7 @@ export interface NumberQuestion extends QuestionBase {
   readonly multipleOf?: number;
 }
 
-export interface TextQuestion extends QuestionBase {
+export interface TextKind {
   readonly kind: 'text';
   readonly minLength?: number;
   readonly maxLength?: number;
@@ -62,7 +53,7 @@ export interface TextQuestion extends QuestionBase {
   readonly format?: TextFormat;
 }
 
-export interface JsonQuestion extends QuestionBase {
+export interface JsonKind {
   readonly kind: 'json';
   /** Sample JSON on one line. */
   readonly example: string;
@@ -70,6 +61,8 @@ export interface JsonQuestion extends QuestionBase {
   /** Whether input that is not JSON is taken as a string. */
   readonly allowsText: boolean;
 }
+
+export type ChoicesQuestion = Extract<ArgumentQuestion, { kind: 'choices' }>;
 
 export type CheckedAnswer =
   | { readonly ok: true; readonly value: unknown }
