@@ -25,7 +25,7 @@ export function readToolApp(definition: unknown): ToolApp {
   const ui = field(meta, 'ui');
   const uri = field(ui, 'resourceUri') ?? field(meta, 'ui/resourceUri');
   const visibility = field(ui, 'visibility');
-  const hiddenFrom = (who: string) => Array.isArray(visibility) && !visibility.includes(who);
+  const hiddenFrom = (audience: string) => Array.isArray(visibility) && !visibility.includes(audience);
   return {
     ...(isAppUri(uri) ? { app: uri } : {}),
     ...(hiddenFrom('model') ? { forAppsOnly: true } : {}),
@@ -155,7 +155,7 @@ function readOrigin(entry: unknown, schemes: readonly string[], local: boolean):
 }
 
 /**
- * The content security policy of an app: only what it declared, and inline scripts and styles. A frame without a URL
+ * The content security policy of an app: only the declared origins, and inline scripts and styles. A frame without a URL
  * also inherits the policy of its parent, so the parent page uses the same policy plus `ownScripts`.
  */
 export function policyOf(csp: AppCsp, ownScripts: readonly string[] = []): string {

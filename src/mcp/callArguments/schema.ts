@@ -12,8 +12,8 @@ import {
 } from '../schema/schema.ts';
 
 /**
- * Keywords that are passed to the JSON language service. Schemas are untrusted: patterns could hang, and keywords for
- * snippets and Markdown would run in the editor.
+ * Keywords that are passed to the JSON language service. Schemas are untrusted: patterns could hang, and some
+ * keywords insert snippets or Markdown into the editor.
  */
 const SAFE_KEYWORDS: ReadonlySet<string> = new Set(
   [

@@ -13,17 +13,17 @@ export function splitCommand(line: string): ParsedCommand {
   let word: string | undefined;
   let open: string | undefined;
   for (const [piece] of line.matchAll(PIECE)) {
-    const sign = piece.at(-1) ?? '';
-    const isOther = open !== undefined && sign !== open;
+    const last = piece.at(-1) ?? '';
+    const isOther = open !== undefined && last !== open;
     if (open === undefined && piece.trim() === '') {
       if (word !== undefined) words.push(word);
       word = undefined;
-    } else if (isOther || (sign !== '"' && sign !== "'")) {
+    } else if (isOther || (last !== '"' && last !== "'")) {
       word = `${word ?? ''}${piece}`;
     } else {
       const { text, isQuote } = readQuote(piece);
       word = `${word ?? ''}${text}`;
-      if (isQuote) open = open === undefined ? sign : undefined;
+      if (isQuote) open = open === undefined ? last : undefined;
     }
   }
   if (open !== undefined) return { kind: 'problem', message: `The quote (${open}) is not closed.` };

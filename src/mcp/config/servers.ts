@@ -178,10 +178,9 @@ function readRecord(
 ): Record<string, string> {
   if (value === undefined || value === null) return {};
   if (!isObject(value)) throw new Error(`its "${field}" must be an object of strings`);
-  const given = Object.entries(value).filter(([, item]) => item !== null);
-  const entries = given.map(
-    ([name, item]) => [name, readArgument(`${field}.${name}`, item, expansion)] as const,
-  );
+  const entries = Object.entries(value)
+    .filter(([, item]) => item !== null)
+    .map(([name, item]) => [name, readArgument(`${field}.${name}`, item, expansion)] as const);
   for (const [name, text] of entries) check(name, text);
   // `fromEntries` also creates an own property for "__proto__".
   return Object.fromEntries(entries);

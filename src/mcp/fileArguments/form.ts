@@ -28,6 +28,8 @@ export interface ArgumentPlace {
   readonly description?: string;
 }
 
+type ReferenceKind = FileReference['kind'];
+
 export interface InferredForm {
   readonly form: FileForm;
   /** True when the schema asks for a file; false when it merely allows one. */
@@ -38,11 +40,7 @@ export interface InferredForm {
 const MAX_DEPTH = 8;
 
 /** The form that the schema expects; undefined if it does not accept a file. Never throws. */
-export function inferForm(
-  place: ArgumentPlace,
-  source: FileReference['kind'],
-  depth = 0,
-): InferredForm | undefined {
+export function inferForm(place: ArgumentPlace, source: ReferenceKind, depth = 0): InferredForm | undefined {
   if (depth > MAX_DEPTH) return undefined;
   const { keywords } = flattenSchema(place.schema, place.root);
   const description = textOf(keywords['description']) || (place.description ?? '');
@@ -95,15 +93,12 @@ const STRING_FORMS: readonly {
  * Used when the schema says nothing. Assets are sent as bytes, because the next tool may run on another machine
  * without access to `cmdassets/`.
  */
-const DEFAULT_FORMS: Readonly<Record<FileReference['kind'], StringForm['kind']>> = {
+const DEFAULT_FORMS: Readonly<Record<ReferenceKind, StringForm['kind']>> = {
   asset: 'base64',
   file: 'path',
 };
 
-function inferString(
-  hints: Hints,
-  source: FileReference['kind'],
-): InferredForm & { readonly form: StringForm } {
+function inferString(hints: Hints, source: ReferenceKind): InferredForm & { readonly form: StringForm } {
   const found = STRING_FORMS.find(({ when }) => when(hints));
   return {
     form: { kind: found?.form ?? DEFAULT_FORMS[source] },
@@ -121,29 +116,29 @@ function withRest(members: readonly Keywords[], keywords: Keywords): readonly Ke
 function inferUnion(
   place: ArgumentPlace,
   members: readonly Keywords[],
-  source: FileReference['kind'],
+  source: ReferenceKind,
   depth: number,
 ): InferredForm | undefined {
-  const judged = members.flatMap((schema) => inferForm({ ...place, schema }, source, depth + 1) ?? []);
+  const inferred = members.flatMap((schema) => inferForm({ ...place, schema }, source, depth + 1) ?? []);
   const isString = ({ form }: InferredForm) => form.kind !== 'list' && form.kind !== 'object';
   return (
-    judged.find((each) => each.explicit && isString(each)) ??
-    judged.find((each) => each.explicit) ??
-    judged.find(isString) ??
-    judged[0]
+    inferred.find((each) => each.explicit && isString(each)) ??
+    inferred.find((each) => each.explicit) ??
+    inferred.find(isString) ??
+    inferred[0]
   );
 }
 
 function inferList(
   place: ArgumentPlace,
   keywords: Keywords,
-  source: FileReference['kind'],
+  source: ReferenceKind,
   depth: number,
 ): InferredForm | undefined {
   const { items, prefixItems } = keywords;
   const schema = Array.isArray(prefixItems) ? prefixItems[0] : items;
-  const judged = inferForm({ ...place, schema }, source, depth + 1);
-  return judged && { form: { kind: 'list', of: judged.form }, explicit: judged.explicit };
+  const inferred = inferForm({ ...place, schema }, source, depth + 1);
+  return inferred && { form: { kind: 'list', of: inferred.form }, explicit: inferred.explicit };
 }
 
 // Property names of objects that represent files, in lower case and without `_` and `-`.
@@ -165,7 +160,7 @@ const FREE_FORM: FileForm = {
 function inferObject(
   place: ArgumentPlace,
   keywords: Keywords,
-  source: FileReference['kind'],
+  source: ReferenceKind,
 ): InferredForm | undefined {
   const properties = isObject(keywords['properties']) ? Object.entries(keywords['properties']) : [];
   if (properties.length === 0) return { form: FREE_FORM, explicit: false };
@@ -192,7 +187,7 @@ function chooseCarriers(
   return new Set(names.toSorted((a, b) => rank(a) - rank(b)).slice(0, 1));
 }
 
-function carrierField(place: ArgumentPlace, source: FileReference['kind']): FormField | undefined {
+function carrierField(place: ArgumentPlace, source: ReferenceKind): FormField | undefined {
   const { keywords } = flattenSchema(place.schema, place.root);
   const description = textOf(keywords['description']);
   const { form } = inferString(readHints(place.name, description, keywords), source);

@@ -32,8 +32,9 @@ export function writeElicitationAnswer(answer: ElicitationAnswer, elicitation: E
     const value = Object.hasOwn(content, name) ? content[name] : question.default;
     return isAllowed(question, value) ? [[name, value] as const] : [];
   });
-  const given = new Set(fields.map(([name]) => name));
-  const missing = questions.find(({ name, required }) => required && !given.has(name));
+  const missing = questions.find(
+    ({ name, required }) => required && !fields.some(([given]) => given === name),
+  );
   if (missing) throw new Error(`The answer has no value for “${missing.name}”, which the server requires.`);
   return { action: 'accept', content: Object.fromEntries(fields) };
 }

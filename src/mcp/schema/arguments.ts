@@ -119,8 +119,7 @@ function choicesKind(keywords: Keywords, root: unknown): QuestionKind | undefine
   return {
     kind: 'choices',
     choices,
-    ...(typeof minItems === 'number' ? { minItems } : {}),
-    ...(typeof maxItems === 'number' ? { maxItems } : {}),
+    ...numbersOf({ minItems, maxItems }),
     unique: keywords['uniqueItems'] === true,
   };
 }
@@ -152,10 +151,7 @@ function numberKind(keywords: Keywords): QuestionKind {
   return {
     kind: 'number',
     integer: keywords['type'] === 'integer',
-    ...(typeof minimum === 'number' ? { minimum } : {}),
-    ...(typeof maximum === 'number' ? { maximum } : {}),
-    ...(typeof above === 'number' ? { exclusiveMinimum: above } : {}),
-    ...(typeof below === 'number' ? { exclusiveMaximum: below } : {}),
+    ...numbersOf({ minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below }),
     ...(typeof multipleOf === 'number' && multipleOf > 0 ? { multipleOf } : {}),
   };
 }
@@ -164,8 +160,7 @@ function textKind(keywords: Keywords): QuestionKind {
   const { minLength, maxLength, pattern, format } = keywords;
   return {
     kind: 'text',
-    ...(typeof minLength === 'number' ? { minLength } : {}),
-    ...(typeof maxLength === 'number' ? { maxLength } : {}),
+    ...numbersOf({ minLength, maxLength }),
     ...(typeof pattern === 'string' && isSafePattern(pattern) ? { pattern } : {}),
     ...(isTextFormat(format) ? { format } : {}),
   };
@@ -178,6 +173,12 @@ function jsonKind(keywords: Keywords, root: unknown): QuestionKind {
   const allowsText =
     !types.has('object') && !types.has('array') && (types.has('string') || types.has(undefined));
   return { kind: 'json', example: printJson(exampleFor(keywords, root)) ?? 'null', allowsText, ...shape };
+}
+
+/** Drops all values that are not numbers. */
+function numbersOf<Key extends string>(values: Readonly<Record<Key, unknown>>): { [Name in Key]?: number } {
+  const numbers = Object.entries(values).filter(([, value]) => typeof value === 'number');
+  return Object.fromEntries(numbers) as { [Name in Key]?: number };
 }
 
 function cut(text: string, maxChars: number): string {

@@ -147,12 +147,10 @@ class PatternReader {
     const [start = ''] = GROUP_START.exec(this.#rest()) ?? [];
     this.#skip(start);
     const alternatives = this.read();
-    const signs = alternatives.flat().reduce((all, item) => all | item.chars, 0n);
+    const chars = alternatives.flat().reduce((all, item) => all | item.chars, 0n);
     const repeat = this.#repeat();
     const isLookaround = /[=!]$/.test(start);
-    return isLookaround
-      ? { alternatives, chars: 0n, min: 0, max: 1 }
-      : { alternatives, chars: signs, ...repeat };
+    return isLookaround ? { alternatives, chars: 0n, min: 0, max: 1 } : { alternatives, chars, ...repeat };
   }
 
   #repeat(): { readonly min: number; readonly max: number } {
@@ -245,5 +243,5 @@ function overlaps(body: readonly PatternItem[]) {
   return (other: readonly PatternItem[]) =>
     body.length > 0 &&
     other.length > 0 &&
-    body.every((item) => other.every(({ chars: signs }) => (signs & item.chars) !== 0n));
+    body.every((item) => other.every(({ chars }) => (chars & item.chars) !== 0n));
 }
