@@ -55,22 +55,16 @@ export interface McpApp {
   readonly notices: readonly string[];
 }
 
-interface ReadAppOptions {
-  /** The `_meta` of the listed resource, used if the resource has none. */
-  readonly listed?: unknown;
-  /**
-   * Whether the server runs on this machine. Its app may then use loopback, which the server can reach anyway; apps of
-   * remote servers must not reach local services.
-   */
-  readonly local?: boolean;
-}
-
 export type AppContents = ResourceContents & { readonly meta?: unknown };
 
-/** Reads the app from the result of `resources/read`. */
+/**
+ * Reads the app from the result of `resources/read`. `listed` is the `_meta` of the listed resource, used if the
+ * contents have none. The app of a `local` server may use loopback, which the server can reach anyway; apps of remote
+ * servers must not reach local services.
+ */
 export function readAppResource(
   contents: readonly AppContents[],
-  options: ReadAppOptions = {},
+  { listed, local = false }: { readonly listed?: unknown; readonly local?: boolean } = {},
 ): McpApp | { readonly problem: string } {
   const item = contents.find(({ mimeType }) => isAppType(mimeType));
   if (!item) return { problem: `The server sent no page of type ${APP_TYPE}.` };
@@ -79,8 +73,8 @@ export function readAppResource(
   if (Buffer.byteLength(html) > MAX_APP_BYTES) {
     return { problem: `The app page is larger than ${describeSize(MAX_APP_BYTES)}.` };
   }
-  const ui = field(item.meta, 'ui') ?? field(options.listed, 'ui');
-  const { csp, notices } = readCsp(field(ui, 'csp'), options.local === true);
+  const ui = field(item.meta, 'ui') ?? field(listed, 'ui');
+  const { csp, notices } = readCsp(field(ui, 'csp'), local);
   const requested = field(ui, 'permissions');
   const prefersBorder = field(ui, 'prefersBorder');
   return {

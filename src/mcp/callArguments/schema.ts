@@ -8,6 +8,7 @@ import {
   type Keywords,
   type PathStep,
   placeUnder,
+  propertiesOf,
   type SchemaPlace,
 } from '../schema/schema.ts';
 
@@ -70,17 +71,12 @@ const MAX_IN_LINE = 2;
 
 /** A snippet with the required arguments of a tool; each placeholder contains an example. */
 export function argumentsSnippet(schema: unknown): string {
-  const { keywords } = flattenSchema(schema, schema);
-  const properties = isObject(keywords['properties']) ? keywords['properties'] : {};
-  const required: readonly unknown[] = Array.isArray(keywords['required']) ? keywords['required'] : [];
-  const names = Object.keys(properties).filter((name) => required.includes(name));
-  if (names.length === 0) return '{$1}';
-  const members = names
-    .slice(0, MAX_PLACEHOLDERS)
-    .map(
-      (name, at) =>
-        `${escapeSnippet(JSON.stringify(name))}: ${placeholder(at + 1, properties[name], schema)}`,
-    );
+  const { properties, required } = propertiesOf(flattenSchema(schema, schema).keywords);
+  const needed = [...properties].filter(([name]) => required.has(name)).slice(0, MAX_PLACEHOLDERS);
+  if (needed.length === 0) return '{$1}';
+  const members = needed.map(
+    ([name, each], at) => `${escapeSnippet(JSON.stringify(name))}: ${placeholder(at + 1, each, schema)}`,
+  );
   return members.length <= MAX_IN_LINE
     ? `{${members.join(', ')}}`
     : `{\n${members.map((member) => `  ${member}`).join(',\n')}\n}`;

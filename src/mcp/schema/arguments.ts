@@ -1,9 +1,8 @@
-import { isObject } from '../../base/json.ts';
 import { isAnswer, isTextFormat } from './answer.ts';
 import { exampleFor, printJson } from './example.ts';
 import { isSafePattern } from './pattern.ts';
 import type { AnswerChoice, ArgumentQuestion, QuestionKind } from './question.ts';
-import { alternativesOf, flattenSchema, type Keywords } from './schema.ts';
+import { alternativesOf, flattenSchema, type Keywords, propertiesOf } from './schema.ts';
 
 const MAX_TITLE_CHARS = 100;
 const MAX_DESCRIPTION_CHARS = 1000;
@@ -44,15 +43,8 @@ export function missingArguments(inputSchema: unknown, args: Readonly<Record<str
   return [...readObject(inputSchema).required].filter((name) => !isGiven(args, name));
 }
 
-function readObject(inputSchema: unknown): {
-  readonly properties: ReadonlyMap<string, unknown>;
-  readonly required: ReadonlySet<string>;
-} {
-  const { properties, required } = flattenSchema(inputSchema, inputSchema).keywords;
-  return {
-    properties: new Map(isObject(properties) ? Object.entries(properties) : []),
-    required: new Set(Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []),
-  };
+function readObject(inputSchema: unknown): ReturnType<typeof propertiesOf> {
+  return propertiesOf(flattenSchema(inputSchema, inputSchema).keywords);
 }
 
 function isGiven(args: Readonly<Record<string, unknown>>, name: string): boolean {

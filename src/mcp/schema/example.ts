@@ -1,5 +1,4 @@
-import { isObject } from '../../base/json.ts';
-import { alternativesOf, flattenSchema, type Keywords } from './schema.ts';
+import { alternativesOf, flattenSchema, type Keywords, propertiesOf } from './schema.ts';
 
 const MAX_DEPTH = 6;
 const MAX_VALUES = 100;
@@ -71,10 +70,9 @@ const STRING_EXAMPLES: ReadonlyMap<unknown, string> = new Map([
 
 /** The required properties; if none is required, the first few. */
 function buildObject(keywords: Keywords, root: unknown, progress: Progress): unknown {
-  const properties = Object.entries(isObject(keywords['properties']) ? keywords['properties'] : {});
-  const required = new Set<unknown>(Array.isArray(keywords['required']) ? keywords['required'] : []);
-  const needed = properties.filter(([name]) => required.has(name));
-  const shown = needed.length > 0 ? needed : properties.slice(0, MAX_OPTIONAL_PROPERTIES);
+  const { properties, required } = propertiesOf(keywords);
+  const needed = [...properties].filter(([name]) => required.has(name));
+  const shown = needed.length > 0 ? needed : [...properties].slice(0, MAX_OPTIONAL_PROPERTIES);
   return Object.fromEntries(
     shown.slice(0, MAX_VALUES).map(([name, property]) => [name, build(property, root, progress)]),
   );

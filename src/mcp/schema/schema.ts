@@ -113,6 +113,16 @@ function decodeStep(step: string): string {
   return decoded.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
+export function propertiesOf({ properties, required }: Keywords): {
+  readonly properties: ReadonlyMap<string, unknown>;
+  readonly required: ReadonlySet<string>;
+} {
+  return {
+    properties: new Map(Object.entries(asObject(properties))),
+    required: new Set(asList(required).filter((name) => typeof name === 'string')),
+  };
+}
+
 /** A property name or an array index. */
 export type PathStep = string | number;
 
