@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { deferred, untilAborted } from '../../base/async.ts';
-import type { AlwaysAllowedServers } from '../../mcp/requests/askLimit.ts';
+import type { AlwaysAllowedServers } from '../../mcp/requests/requestLimit.ts';
 import { answerSampling } from '../../model/sampling/sampling.ts';
 import {
   readEditedAnswer,

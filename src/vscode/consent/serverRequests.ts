@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { PendingRequestLimit } from '../../mcp/requests/askLimit.ts';
+import { PendingRequestLimit } from '../../mcp/requests/requestLimit.ts';
 import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
 import type { Audit } from '../../ports/tools.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

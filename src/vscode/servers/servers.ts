@@ -3,7 +3,7 @@ import { withBuiltInTools } from '../../catalog/tools/builtIn.ts';
 import { isLoopback } from '../../mcp/config/addresses.ts';
 import type { ServerConfig } from '../../mcp/config/types.ts';
 import type { Connections } from '../../mcp/pool/connections.ts';
-import { AlwaysAllowedServers } from '../../mcp/requests/askLimit.ts';
+import { AlwaysAllowedServers } from '../../mcp/requests/requestLimit.ts';
 import { type AppResult, type AppSink, McpClient } from '../../mcpClient.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ChatModel, ChatRules } from '../../ports/models.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AlwaysAllowedServers } from '../../../../src/mcp/requests/askLimit.ts';
+import { AlwaysAllowedServers } from '../../../../src/mcp/requests/requestLimit.ts';
 
 test('“always” holds for what has a fingerprint, until it is forgotten', () => {
   const always = new AlwaysAllowedServers();

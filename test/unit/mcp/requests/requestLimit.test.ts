@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PendingRequestLimit } from '../../../../src/mcp/requests/askLimit.ts';
+import { PendingRequestLimit } from '../../../../src/mcp/requests/requestLimit.ts';
 
-test('a server that asks and asks is refused, and no other one suffers', async () => {
+test('too many pending requests of one server are rejected without affecting others', async () => {
   const limit = new PendingRequestLimit();
   const { promise, resolve } = Promise.withResolvers<string>();
   const open = Array.from({ length: 10 }, () => limit.run('flood', () => promise));
