@@ -30,7 +30,7 @@ describe('an env file', () => {
     test(name, () => assert.deepEqual(parseEnvFile(text), { variables: expected, problems: [] }));
   }
 
-  test('a bad line is a problem with its number and without its words, and the others live on', () => {
+  test('an invalid line is reported by number without its text, and the others are read', () => {
     const text = 'A="1\n2"\nsecret\nB="secret\n=secret\n1C=secret\nD=secret\0\nE=\'a\' b\nF=1';
     const { variables, problems } = parseEnvFile(text);
     assert.deepEqual(variables, { A: '1\n2', F: '1' });

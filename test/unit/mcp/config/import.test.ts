@@ -142,7 +142,7 @@ describe('the servers of another host become entries of our setting', () => {
     ['an unknown variable', { command: '${A:-b}' }, /"bad".*\$\{A:-b\}/],
   ];
   for (const [name, entry, expected] of bad) {
-    test(`${name} is a problem, and the others live on`, () => {
+    test(`${name} is reported, and the other servers are imported`, () => {
       const text = JSON.stringify({ mcpServers: { bad: entry, good: { command: 'x' } } });
       const { servers, problems } = readImport(text);
       assert.deepEqual(Object.keys(servers), ['good']);
@@ -151,7 +151,7 @@ describe('the servers of another host become entries of our setting', () => {
     });
   }
 
-  test('comments are read over, and what is no JSON is a problem', () => {
+  test('comments are ignored, and invalid JSON is reported', () => {
     assert.deepEqual(readImport('{"mcpServers":{/* x */"a":{"command":"x",},}}').servers, {
       a: { command: 'x' },
     });

@@ -51,7 +51,7 @@ describe('inputs of a configuration', () => {
     });
   });
 
-  test('each is asked for once, and nobody is asked when there is none', async () => {
+  test('each input is asked for once', async () => {
     const asked: string[] = [];
     const plain: ServerConfig = { kind: 'stdio', command: 'x', args: [], env: {} };
     const ask = async (id: string) => {
@@ -100,7 +100,7 @@ describe('inputs of a configuration', () => {
     ],
   ];
   for (const [name, config, value, reason] of unfit) {
-    test(`${name} is refused, without a word of what was given`, () =>
+    test(`${name} is rejected without quoting the value`, () =>
       assert.rejects(
         resolveInputs(config, async () => value),
         { message: `An input is not valid in the configuration of the server: ${reason}.` },
@@ -143,7 +143,7 @@ describe('the list of inputs', () => {
     ['no object', 5, /^Input number 1 /],
   ];
   for (const [name, json, expected] of bad) {
-    test(`${name} is a problem, and the others live on`, () => {
+    test(`${name} is reported, and the other inputs are read`, () => {
       const { inputs, problems } = readInputs([json, { id: 'good', type: 'promptString' }]);
       assert.deepEqual([...inputs.keys()], ['good']);
       assert.equal(problems.length, 1);
@@ -151,7 +151,7 @@ describe('the list of inputs', () => {
     });
   }
 
-  test('none at all is no problem, and no list is one', () => {
+  test('missing inputs are valid, and a value that is not a list is reported', () => {
     assert.deepEqual(readInputs(undefined), { inputs: new Map(), problems: [] });
     assert.equal(readInputs({}).problems.length, 1);
   });

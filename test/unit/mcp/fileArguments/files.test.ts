@@ -61,7 +61,7 @@ describe('references are found wherever they stand', () => {
   });
 });
 
-describe('what is no reference stays as it is', () => {
+describe('text that is not a reference is unchanged', () => {
   const texts = [
     'file: see below',
     'file:',
@@ -127,7 +127,7 @@ describe('a reference that must not be followed is refused with its reason', () 
     });
   }
 
-  it('where a file is asked for, a name that is not ours is no text either', async () => {
+  it('if the schema asks for a file, a foreign asset name is refused', async () => {
     assert.match(String(await resolve({ data: 'asset:chart.png' }, {})), /not the name of an asset/);
   });
 

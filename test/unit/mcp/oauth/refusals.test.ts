@@ -93,7 +93,7 @@ describe('an address is neither opened nor fetched', () => {
   });
 });
 
-describe('a user who gives up', () => {
+describe('a user who declines', () => {
   const told = 'The sign-in to notes was cancelled; restart the server to try again';
 
   test('makes all calls that wait fail with a clear sentence, and is not asked again', async () => {
@@ -137,7 +137,7 @@ describe('a user who gives up', () => {
 });
 
 describe('a sign-in under way', () => {
-  /** A user who sits in front of the page until the signal says that nobody waits. */
+  /** A user who keeps the page open until the sign-in is aborted. */
   const holdBrowser = (world: World) =>
     new Promise<AbortSignal>((resolve) => {
       world.browser.answer = (_url, signal) => {

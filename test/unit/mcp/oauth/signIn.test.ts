@@ -38,7 +38,7 @@ describe('signing in', () => {
     assert.equal(world.browser.visits.length, 1);
   });
 
-  test('is shared by all who need it at the same time', async () => {
+  test('is shared by concurrent requests', async () => {
     const world = createWorld();
     const responses = await Promise.all([1, 2, 3].map(() => request(world, world.authorization)));
     assert.deepEqual(
@@ -139,7 +139,7 @@ describe('the client of a sign-in', () => {
     assert.equal(world.browser.visits[0]?.searchParams.get('client_id'), clientMetadataUrl);
   });
 
-  test('is registered anew when browsers are sent back to another place', async (t) => {
+  test('is registered again when the redirect URL changes', async (t) => {
     t.mock.method(console, 'warn', () => {});
     const world = createWorld();
     await request(world, world.authorization);

@@ -84,7 +84,7 @@ describe('a request to an authorization server', () => {
     assert.deepEqual(asked, []);
   });
 
-  test('follows no redirect by itself, and none at all to an address that is refused', async () => {
+  test('follows no redirect, and rejects one to a refused address', async () => {
     const guarded = (location: string) =>
       guardFetch(async (_url, init) => {
         assert.equal(init?.redirect, 'manual');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { checkElicitationUrl } from '../../../../src/mcp/requests/elicitation.ts';
 
-describe('an address that a server wants to be visited', () => {
+describe('the URL of an elicitation', () => {
   const opened: readonly [string, string][] = [
     ['https://example.com/a?b=c%26d#e', 'https://example.com/a?b=c%26d#e'],
     ['http://localhost:8080/x', 'http://localhost:8080/x'],

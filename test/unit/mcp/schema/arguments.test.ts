@@ -54,7 +54,7 @@ describe('a schema becomes a question of its kind', () => {
       { kind: 'text', nullable: true },
     ],
     [
-      'a default that is no answer',
+      'a default that is not a valid answer',
       { type: 'number', maximum: 3, default: 5 },
       { kind: 'number', integer: false, maximum: 3 },
     ],
@@ -151,7 +151,7 @@ describe('a schema becomes a question of its kind', () => {
       { kind: 'json', shape: 'array', allowsText: false, example: '["x"]' },
     ],
     ['string with a format', { type: 'string', format: 'email' }, { kind: 'text', format: 'email' }],
-    ['a format that nobody knows', { type: 'string', format: 'colour' }, text],
+    ['an unknown format', { type: 'string', format: 'colour' }, text],
     [
       'a default against its format',
       { type: 'string', format: 'date', default: 'soon' },
