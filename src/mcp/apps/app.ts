@@ -14,7 +14,6 @@ const MAX_URI_CHARS = 2_000;
 
 /** The app-related fields of a tool, as in `ToolInfo`. */
 export interface ToolApp {
-  /** The `ui://` resource that shows its results. */
   readonly app?: string;
   readonly forAppsOnly?: true;
   readonly notForApps?: true;

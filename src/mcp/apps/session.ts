@@ -23,7 +23,6 @@ interface AppServer {
   resources(signal: AbortSignal): Promise<JsonObject>;
 }
 
-/** Prompts for the user. */
 interface AppUser {
   mayCall(call: ToolCall, tool: AppTool): Promise<boolean>;
   /** Resolves to false when the user declines. */
@@ -31,7 +30,6 @@ interface AppUser {
   addToChat(text: string): Promise<boolean>;
 }
 
-/** The frame that shows the app. */
 interface AppFrame {
   send(message: JsonObject): void;
   resize(height: number): void;
@@ -76,7 +74,6 @@ const DECLINED = -32000;
 export class AppSession {
   readonly #deps: AppSessionDeps;
   readonly #ended = new AbortController();
-  /** By request id. */
   readonly #pending = new Map<unknown, AbortController>();
   #state: 'new' | 'initializing' | 'ready' = 'new';
   #mode: DisplayMode = 'inline';
@@ -200,7 +197,6 @@ export class AppSession {
     this.#notify('ui/notifications/tool-result', asResult(result));
   }
 
-  /** The result goes only to the app. */
   async #callTool(params: unknown, signal: AbortSignal): Promise<JsonObject> {
     const { server, user } = this.#deps;
     const name = text(params, 'name', MAX_URI_CHARS);
@@ -294,7 +290,6 @@ export class AppSession {
   }
 }
 
-/** A JSON-RPC error response to the app. */
 class AppRequestError extends Error {
   readonly code: number;
 

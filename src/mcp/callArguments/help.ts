@@ -25,7 +25,6 @@ export interface ArgumentItem {
   readonly documentation?: string;
 }
 
-/** A value in the arguments, with its schema. */
 export interface ArgumentAt {
   readonly steps: readonly PathStep[];
   readonly node: ASTNode;

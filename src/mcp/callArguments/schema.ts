@@ -42,7 +42,6 @@ function copy(value: unknown, place: SchemaPlace): unknown {
   return Object.fromEntries(kept);
 }
 
-/** The schema of the value at a path. */
 export function schemaAt(root: unknown, steps: readonly PathStep[]): Keywords {
   let { keywords } = flattenSchema(root, root);
   for (const step of steps) {
@@ -66,7 +65,6 @@ export function choicesOf(keywords: Keywords, root: unknown): readonly unknown[]
 const MAX_PLACEHOLDERS = 30;
 const MAX_CHOICES = 30;
 const MAX_PLACEHOLDER_CHARS = 300;
-/** More placeholders are written on separate lines. */
 const MAX_IN_LINE = 2;
 
 /** A snippet with the required arguments of a tool; each placeholder contains an example. */

@@ -4,7 +4,6 @@ import { describeServer } from './fingerprint.ts';
 import { readServers } from './servers.ts';
 import type { ServerConfig } from './types.ts';
 
-/** An entry of the `servers` setting, with its variables unexpanded. */
 export type ServerEntry = Readonly<Record<string, unknown>>;
 
 export interface NewServer {

@@ -2,7 +2,6 @@ import { field, isObject } from '../../base/json.ts';
 import { checkHeader, checkNoNul, checkUrl } from './checks.ts';
 import type { OAuthConfig, ServerConfig } from './types.ts';
 
-/** An input that the user enters before a server starts. */
 export type InputDefinition =
   | {
       readonly kind: 'text';

@@ -10,7 +10,6 @@ export type FileForm =
 
 export type StringForm = Extract<FileForm, { kind: 'base64' | 'base64url' | 'dataUrl' | 'path' | 'fileUrl' }>;
 
-/** One property of an object that represents a file. */
 export interface FormField {
   readonly name: string;
   readonly value:
@@ -36,7 +35,6 @@ export interface InferredForm {
   readonly explicit: boolean;
 }
 
-/** Deeper schemas are probably cyclic. */
 const MAX_DEPTH = 8;
 
 /** The form that the schema expects; undefined if it does not accept a file. Never throws. */

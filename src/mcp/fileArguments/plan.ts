@@ -10,7 +10,6 @@ import {
 import { type ArgumentPlace, type FileForm, inferForm } from './form.ts';
 import { parseReference } from './reference.ts';
 
-/** A file reference in the arguments, and the form that replaces it. */
 export interface FileUse {
   /** Its path, such as `files[0].data`. */
   readonly where: string;
@@ -40,7 +39,6 @@ export function planFileArguments(
   return { ok: false, message: `The arguments refer to more than ${MAX_USES} files. Nothing was called.` };
 }
 
-/** Replaces each reference by its value. */
 export function fillFileArguments(
   args: Readonly<Record<string, unknown>>,
   values: Replacements,

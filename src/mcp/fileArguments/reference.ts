@@ -83,7 +83,6 @@ function refused(reason: string): ParsedReference {
   return { kind: 'refused', reason };
 }
 
-/** An `asset:` reference in a text. */
 export interface AssetReferenceMatch {
   readonly name: string;
   readonly start: number;
@@ -93,7 +92,6 @@ export interface AssetReferenceMatch {
 const MAX_FOUND = 5_000;
 const ASSET_REFERENCE = /(?<![\w./:-])asset:[\w.-]+\w/g;
 
-/** All references to assets in arguments, prose or code. */
 export function findAssetReferences(text: string): readonly AssetReferenceMatch[] {
   const found: AssetReferenceMatch[] = [];
   for (const match of text.matchAll(ASSET_REFERENCE)) {

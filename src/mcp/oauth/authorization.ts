@@ -26,7 +26,6 @@ export interface Browser {
 }
 
 export interface AuthorizationOptions {
-  /** The name of the server. */
   readonly server: string;
   readonly serverUrl: string;
   readonly store: CredentialStore;
@@ -65,7 +64,6 @@ export class RemoteAuthorization {
   readonly #credentials: Credentials;
   #flow: Flow | undefined;
   #declined: SignInError | undefined;
-  /** All scopes that were requested so far. */
   #requested: string | undefined;
   #sentToken: string | undefined;
 
@@ -98,7 +96,6 @@ export class RemoteAuthorization {
     return true;
   }
 
-  /** Deletes all tokens and registrations for this server. */
   async signOut(): Promise<void> {
     this.cancel();
     this.askAgain();

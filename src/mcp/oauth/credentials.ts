@@ -38,7 +38,6 @@ export class Credentials {
     this.#key = `oauth ${url.href}`;
   }
 
-  /** The issuer of the current tokens. */
   async issuer(): Promise<string | undefined> {
     return (await this.#index()).current;
   }
@@ -64,7 +63,6 @@ export class Credentials {
     await this.#store.set(this.#keyOf(issuer), JSON.stringify({ ...(await this.read(issuer)), ...change }));
   }
 
-  /** Deletes the tokens and registrations of all issuers. */
   async forget(): Promise<void> {
     for (const issuer of (await this.#index()).issuers) await this.#store.delete(this.#keyOf(issuer));
     await this.#store.delete(this.#key);

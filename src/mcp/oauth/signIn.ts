@@ -65,7 +65,6 @@ export class SignInAttempt implements OAuthClientProvider {
     return this.needsBrowser && !(await this.hasCurrentRedirect()) ? undefined : client;
   }
 
-  /** Whether the client is registered with the current redirect URL. */
   async hasCurrentRedirect(): Promise<boolean> {
     if (this.#settings.clientId !== undefined) return true;
     return (await this.#credentials.read(this.#issuer())).redirectUrl === this.redirectUrl;

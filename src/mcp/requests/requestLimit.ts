@@ -4,7 +4,6 @@ const MAX_PENDING = 10;
 export class PendingRequestLimit {
   readonly #pending = new Map<string, number>();
 
-  /** Rejects when the server has too many pending requests. */
   async run<T>(server: string, work: () => Promise<T>): Promise<T> {
     const open = this.#pending.get(server) ?? 0;
     if (open >= MAX_PENDING)

@@ -22,7 +22,6 @@ export function argumentQuestions(inputSchema: unknown): readonly ArgumentQuesti
   ];
 }
 
-/** Adds the schema's defaults for missing arguments. */
 export function fillDefaults(
   inputSchema: unknown,
   args: Readonly<Record<string, unknown>>,
@@ -101,7 +100,6 @@ function readChoices(keywords: Keywords, root: unknown): AnswerChoice[] {
     : [];
 }
 
-/** For a list whose items are choices. */
 function choicesKind(keywords: Keywords, root: unknown): QuestionKind | undefined {
   const { type, items, prefixItems, minItems, maxItems } = keywords;
   if (type !== 'array' || prefixItems !== undefined) return undefined;
@@ -167,7 +165,6 @@ function jsonKind(keywords: Keywords, root: unknown): QuestionKind {
   return { kind: 'json', example: printJson(exampleFor(keywords, root)) ?? 'null', allowsText, ...shape };
 }
 
-/** Drops all values that are not numbers. */
 function numbersOf<Key extends string>(values: Readonly<Record<Key, unknown>>): { [Name in Key]?: number } {
   const numbers = Object.entries(values).filter(([, value]) => typeof value === 'number');
   return Object.fromEntries(numbers) as { [Name in Key]?: number };

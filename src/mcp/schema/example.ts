@@ -3,7 +3,6 @@ import { alternativesOf, flattenSchema, type Keywords, propertiesOf } from './sc
 const MAX_DEPTH = 6;
 const MAX_VALUES = 100;
 const MAX_OPTIONAL_PROPERTIES = 5;
-/** Longer stored examples are not shown. */
 const MAX_STORED_CHARS = 2000;
 
 /** A sample value of the schema for the user to edit. References are resolved in `root`. */

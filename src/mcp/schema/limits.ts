@@ -103,7 +103,6 @@ interface PatternItem {
   readonly chars: bigint;
   readonly min: number;
   readonly max: number;
-  /** Only for groups. */
   readonly alternatives?: readonly (readonly PatternItem[])[];
 }
 

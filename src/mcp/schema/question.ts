@@ -25,7 +25,6 @@ export interface AnswerChoice {
   readonly label: string;
 }
 
-/** Several of the choices. */
 export interface ChoicesKind {
   readonly kind: 'choices';
   readonly choices: readonly AnswerChoice[];
@@ -55,7 +54,6 @@ export interface TextKind {
 
 export interface JsonKind {
   readonly kind: 'json';
-  /** Sample JSON on one line. */
   readonly example: string;
   readonly shape?: 'object' | 'array';
   /** Whether input that is not JSON is taken as a string. */

@@ -5,7 +5,6 @@ export type Keywords = Readonly<Record<string, unknown>>;
 /** A schema without references, `allOf` and null. */
 interface FlatSchema {
   readonly keywords: Keywords;
-  /** Whether the schema allows null besides other values. */
   readonly nullable: boolean;
 }
 
@@ -123,10 +122,8 @@ export function propertiesOf({ properties, required }: Keywords): {
   };
 }
 
-/** A property name or an array index. */
 export type PathStep = string | number;
 
-/** The schema of a property or item. */
 export function childSchema(keywords: Keywords, step: PathStep): unknown {
   const { properties, additionalProperties, items, prefixItems } = keywords;
   if (typeof step === 'string') return field(properties, step) ?? additionalProperties;
