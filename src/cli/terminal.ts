@@ -5,7 +5,7 @@ import { restoreInvisible, showInvisible } from '../chat/format/escape.ts';
 import { strictest } from '../chat/format/settings.ts';
 import { checkElicitationUrl } from '../mcp/requests/elicitation.ts';
 import { checkAnswer, printAnswer } from '../mcp/schema/answer.ts';
-import { askableArguments } from '../mcp/schema/arguments.ts';
+import { argumentQuestions } from '../mcp/schema/arguments.ts';
 import type { ArgumentQuestion } from '../mcp/schema/question.ts';
 import { answerSampling } from '../model/sampling/sampling.ts';
 import { renderAnswer, renderSampling } from '../model/sampling/text.ts';
@@ -101,7 +101,7 @@ class Terminal {
     server: string,
     signal: AbortSignal,
   ): Promise<ElicitationAnswer> {
-    const questions = askableArguments(schema);
+    const questions = argumentQuestions(schema);
     this.#err(`The server ${server} asks:\n${quote(message)}\n${FORM_HINT}`);
     if (questions.length === 0) return this.#confirm('Enter agrees, - declines: ', signal);
     const content: [string, unknown][] = [];

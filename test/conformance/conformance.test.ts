@@ -36,12 +36,12 @@ const RUNS: readonly {
 const FAILURES: Readonly<Record<string, RegExp>> = {
   'auth/scope-retry-limit': /Insufficient scope: required "mcp:admin"/,
   'auth/resource-mismatch': /The sign-in to conformance failed: Protected resource \S+ does not match/,
-  'auth/iss-supported-missing':
-    /failed: the answer does not come from the authorization server that was asked/,
-  'auth/iss-wrong-issuer': /failed: the answer does not come from the authorization server that was asked/,
-  'auth/iss-unexpected': /failed: the answer does not come from the authorization server that was asked/,
-  'auth/iss-normalized': /failed: the answer does not come from the authorization server that was asked/,
-  'auth/metadata-issuer-mismatch': /failed: the answer does not come from the authorization server/,
+  'auth/iss-supported-missing': /failed: the response does not come from the expected authorization server/,
+  'auth/iss-wrong-issuer': /failed: the response does not come from the expected authorization server/,
+  'auth/iss-unexpected': /failed: the response does not come from the expected authorization server/,
+  'auth/iss-normalized': /failed: the response does not come from the expected authorization server/,
+  'auth/metadata-issuer-mismatch':
+    /failed: the response does not come from the expected authorization server/,
 };
 
 /** All scenarios of a suite run at once, so on a small machine each takes long. */

@@ -29,7 +29,12 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
   assetsServer: ['base', 'ports', 'catalog', 'content', 'node', 'zod', '@modelcontextprotocol'],
   mcp: [
     ...['base', 'ports', 'chat', 'result', 'node'],
-    ...['@modelcontextprotocol', 'cross-spawn', 'vscode-json-languageservice'],
+    ...[
+      '@modelcontextprotocol',
+      'cross-spawn',
+      'vscode-json-languageservice',
+      'vscode-languageserver-textdocument',
+    ],
   ],
   mcpClient: ['base', 'ports', 'result', 'assets', 'mcp', 'node'],
   model: ['base', 'ports', 'chat', 'result', 'node', '@ai-sdk', 'tokenx'],

@@ -2,32 +2,29 @@ import { messageOf } from '../../base/errors.ts';
 import { field, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 import type { ResourceContents, ResourceList, ResourceName, ServerHost } from '../../ports/servers.ts';
-
 import { nameFromUri } from '../../result/blocks.ts';
 
-/** The type of a page that a tool shows itself with, and how a server is told that we can show it. */
 export const APP_TYPE = 'text/html;profile=mcp-app';
+/** The capability that tells servers that apps can be shown. */
 export const APPS_EXTENSION = { 'io.modelcontextprotocol/ui': { mimeTypes: [APP_TYPE] } };
 
 export const MAX_APP_BYTES = 5 * 1024 * 1024;
 const MAX_DOMAINS = 50;
 const MAX_URI_CHARS = 2_000;
 
-/** What a tool's definition says about apps, in the words of `ToolInfo`. */
+/** The app-related fields of a tool, as in `ToolInfo`. */
 export interface ToolApp {
-  /** The `ui://` resource that shows its results. */
   readonly app?: string;
   readonly forAppsOnly?: true;
-  /** A model may call it, and an app must not. */
   readonly notForApps?: true;
 }
 
-export function appOf(definition: unknown): ToolApp {
+export function readToolApp(definition: unknown): ToolApp {
   const meta = field(definition, '_meta');
   const ui = field(meta, 'ui');
   const uri = field(ui, 'resourceUri') ?? field(meta, 'ui/resourceUri');
   const visibility = field(ui, 'visibility');
-  const hiddenFrom = (who: string) => Array.isArray(visibility) && !visibility.includes(who);
+  const hiddenFrom = (audience: string) => Array.isArray(visibility) && !visibility.includes(audience);
   return {
     ...(isAppUri(uri) ? { app: uri } : {}),
     ...(hiddenFrom('model') ? { forAppsOnly: true } : {}),
@@ -39,7 +36,7 @@ function isAppUri(uri: unknown): uri is string {
   return typeof uri === 'string' && uri.length <= MAX_URI_CHARS && /^ui:\/\/\S+$/.test(uri);
 }
 
-/** The addresses that an app may reach. Every one has been looked at. */
+/** The validated origins that an app may use. */
 export interface AppCsp {
   readonly connectDomains: readonly string[];
   readonly resourceDomains: readonly string[];
@@ -47,55 +44,48 @@ export interface AppCsp {
   readonly baseUriDomains: readonly string[];
 }
 
-export interface App {
+export interface McpApp {
   readonly html: string;
   readonly csp: AppCsp;
-  /** Of all that an app may wish for, only this is granted: it needs a click of the user's each time. */
+  /** The only permission that is granted, because each use needs a click. */
   readonly permissions: { readonly clipboardWrite?: true };
   readonly prefersBorder?: boolean;
-  /** What the app asked for in vain, a sentence each. */
+  /** Denied requests, one sentence each. */
   readonly notices: readonly string[];
 }
 
-export interface ReadAppOptions {
-  /** What the server's list of resources says about it, for a resource that says nothing itself. */
-  readonly listed?: unknown;
-  /**
-   * The server runs on this machine: started by us, or reached on loopback. Its app may then reach loopback too,
-   * which the server can do anyway. Whoever is elsewhere must not get at the services of this machine.
-   */
-  readonly local?: boolean;
-}
-
-/** `meta` is the `_meta` of the item, as the server sent it. */
 export type AppContents = ResourceContents & { readonly meta?: unknown };
 
-/** What `resources/read` gave for an app. */
+/**
+ * Reads the app from the result of `resources/read`. `listed` is the `_meta` of the listed resource, used if the
+ * contents have none. The app of a `local` server may use loopback, which the server can reach anyway; apps of remote
+ * servers must not reach local services.
+ */
 export function readAppResource(
   contents: readonly AppContents[],
-  options: ReadAppOptions = {},
-): App | { readonly problem: string } {
+  { listed, local = false }: { readonly listed?: unknown; readonly local?: boolean } = {},
+): McpApp | { readonly problem: string } {
   const item = contents.find(({ mimeType }) => isAppType(mimeType));
-  if (!item) return { problem: `The server sent no page of the type ${APP_TYPE}.` };
+  if (!item) return { problem: `The server sent no page of type ${APP_TYPE}.` };
   const html = textOf(item.data);
-  if (html === undefined) return { problem: 'The page of the app is not UTF-8 text.' };
+  if (html === undefined) return { problem: 'The app page is not UTF-8 text.' };
   if (Buffer.byteLength(html) > MAX_APP_BYTES) {
-    return { problem: `The page of the app is larger than ${describeSize(MAX_APP_BYTES)}.` };
+    return { problem: `The app page is larger than ${describeSize(MAX_APP_BYTES)}.` };
   }
-  const ui = field(item.meta, 'ui') ?? field(options.listed, 'ui');
-  const { csp, notices } = readCsp(field(ui, 'csp'), options.local === true);
-  const wishes = field(ui, 'permissions');
+  const ui = field(item.meta, 'ui') ?? field(listed, 'ui');
+  const { csp, notices } = readCsp(field(ui, 'csp'), local);
+  const requested = field(ui, 'permissions');
   const prefersBorder = field(ui, 'prefersBorder');
   return {
     html,
     csp,
-    permissions: isObject(field(wishes, 'clipboardWrite')) ? { clipboardWrite: true } : {},
+    permissions: isObject(field(requested, 'clipboardWrite')) ? { clipboardWrite: true } : {},
     ...(typeof prefersBorder === 'boolean' ? { prefersBorder } : {}),
     notices: [
       ...notices,
       ...['camera', 'microphone', 'geolocation']
-        .filter((each) => field(wishes, each) !== undefined)
-        .map((each) => `It asked for the ${each}, which no app gets.`),
+        .filter((each) => field(requested, each) !== undefined)
+        .map((each) => `It requested the ${each}, which apps cannot use.`),
     ],
   };
 }
@@ -113,14 +103,12 @@ function textOf(data: string | Uint8Array): string | undefined {
   }
 }
 
-const DOMAIN_LISTS = ['connectDomains', 'resourceDomains', 'frameDomains', 'baseUriDomains'] as const;
-
 function readCsp(declared: unknown, local: boolean): { csp: AppCsp; notices: readonly string[] } {
   const notices: string[] = [];
-  const read = (list: (typeof DOMAIN_LISTS)[number]): readonly string[] => {
+  const read = (list: keyof AppCsp): readonly string[] => {
     const entries = field(declared, list);
     if (!Array.isArray(entries)) return [];
-    if (entries.length > MAX_DOMAINS) notices.push(`Of its ${list} only the first ${MAX_DOMAINS} count.`);
+    if (entries.length > MAX_DOMAINS) notices.push(`Of its ${list} only the first ${MAX_DOMAINS} are used.`);
     const schemes = list === 'connectDomains' ? ['https', 'wss'] : ['https'];
     return entries.slice(0, MAX_DOMAINS).flatMap((entry: unknown) => {
       const origin = readOrigin(entry, schemes, local);
@@ -128,25 +116,24 @@ function readCsp(declared: unknown, local: boolean): { csp: AppCsp; notices: rea
       return origin === undefined ? [] : [origin];
     });
   };
-  const [connectDomains, resourceDomains, frameDomains, baseUriDomains] = DOMAIN_LISTS.map(read);
   const csp = {
-    connectDomains: connectDomains ?? [],
-    resourceDomains: resourceDomains ?? [],
-    frameDomains: frameDomains ?? [],
-    baseUriDomains: baseUriDomains ?? [],
+    connectDomains: read('connectDomains'),
+    resourceDomains: read('resourceDomains'),
+    frameDomains: read('frameDomains'),
+    baseUriDomains: read('baseUriDomains'),
   };
   return { csp, notices };
 }
 
 const ORIGIN = /^([a-z]+):\/\/(\*\.)?((?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9-]+)(:\d{1,5})?\/?$/;
 const LOOPBACK = /^(?:https?|wss?):\/\/(?:localhost|127\.0\.0\.1)(?::\d{1,5})?\/?$/;
-/** Names that lead nowhere but into the user's own network. */
-const NEARBY = /(?:^|\.)(?:localhost|local|internal|lan|home|arpa)$/;
+/** Names of the local network. */
+const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|lan|home|arpa)$/;
 
 /**
- * An origin with nothing around it, or all subdomains of one. A policy is divided by spaces and semicolons, so
- * whatever is not letters, digits, dots and dashes is refused and never escaped. Numbers are refused as well: they
- * name machines of the user's network, and no public service has a certificate for one.
+ * A bare origin, or a wildcard for its subdomains. Spaces and semicolons separate parts of a policy, so hosts may only
+ * contain letters, digits, dots and dashes; nothing is escaped. IP addresses are refused: they are mostly those of
+ * the local network.
  */
 function readOrigin(entry: unknown, schemes: readonly string[], local: boolean): string | undefined {
   if (typeof entry !== 'string') return undefined;
@@ -156,14 +143,13 @@ function readOrigin(entry: unknown, schemes: readonly string[], local: boolean):
     return web ? text.replace(/\/$/, '') : undefined;
   }
   const [, scheme = '', wildcard = '', host = '', port = ''] = ORIGIN.exec(text) ?? [];
-  const isName = /\.[a-z][a-z0-9-]*$/.test(host) && !NEARBY.test(host);
+  const isName = /\.[a-z][a-z0-9-]*$/.test(host) && !LOCAL_NAME.test(host);
   return schemes.includes(scheme) && isName ? `${scheme}://${wildcard}${host}${port}` : undefined;
 }
 
 /**
- * The policy of an app: nothing but what it declared. Scripts and styles stand in the page itself, so these may be
- * inline. A frame without an address of its own obeys the policy of the page around it as well, so that page has
- * the same policy, and `ownScripts` is what only that page needs.
+ * The content security policy of an app: only the declared origins, and inline scripts and styles. A frame without a URL
+ * also inherits the policy of its parent, so the parent page uses the same policy plus `ownScripts`.
  */
 export function policyOf(csp: AppCsp, ownScripts: readonly string[] = []): string {
   const list = (...sources: readonly string[]) => (sources.length === 0 ? "'none'" : sources.join(' '));
@@ -178,7 +164,7 @@ export function policyOf(csp: AppCsp, ownScripts: readonly string[] = []): strin
     ['connect-src', list(...connectDomains)],
     ['frame-src', list(...frameDomains)],
     ['base-uri', list(...baseUriDomains)],
-    // These do not follow default-src: without them a form could send what it holds anywhere.
+    // `form-action` does not fall back to default-src: without it a form could send data anywhere.
     ['form-action', "'none'"],
     ['object-src', "'none'"],
   ];
@@ -186,19 +172,19 @@ export function policyOf(csp: AppCsp, ownScripts: readonly string[] = []): strin
 }
 
 /**
- * The page with its policy before everything else. A policy in a page counts only for what comes after it, and
- * nothing that the app writes can come before: its own doctype, `<html>` and `<head>` are taken as repetitions.
+ * Puts the policy before the page, because it applies only to what follows it. The doctype, `<html>` and `<head>` of
+ * the app are then duplicates, which parsers ignore.
  */
 export function withPolicy(html: string, csp: AppCsp): string {
   const policy = policyOf(csp).replaceAll('&', '&amp;').replaceAll('"', '&quot;');
   const head = `<!DOCTYPE html><html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">`;
-  // Looking up a name before it is needed is a request too, and no policy is about it.
+  // A DNS prefetch is a request too, and policies do not cover it.
   const quiet = '<meta http-equiv="x-dns-prefetch-control" content="off">';
-  // A byte order mark would be text, and text ends the head.
+  // A byte order mark would be text, which ends the head.
   return `${head}${quiet}${html.replace(/^\uFEFF+/, '')}`;
 }
 
-/** The content block that keeps an app beside the result that it shows: bytes, so that they become a file. */
+/** The content block that saves the app with the result. It contains bytes, so that it becomes a file. */
 export function appBlock(html: string, uri: string): unknown {
   const name = nameFromUri(uri) ?? 'app';
   const file = /\.html?$/i.test(name) ? name : `${name}.html`;
@@ -206,7 +192,7 @@ export function appBlock(html: string, uri: string): unknown {
   return {
     type: 'resource',
     resource: { uri: `ui://app/${encodeURIComponent(file)}`, mimeType: 'text/html', blob },
-    // The model has the result itself; a page of code would only cost it tokens.
+    // The model has the result; the page would only cost tokens.
     annotations: { audience: ['user'] },
   };
 }
@@ -215,26 +201,20 @@ function quoted(value: unknown): string {
   return String(JSON.stringify(value)).slice(0, 100);
 }
 
-export interface FetchAppOptions {
-  /** The server runs on this machine. */
-  readonly local?: boolean;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Gets the page of an app from its server. Never rejects but by the signal: what failed is the problem. */
+/** Fetches the app from its server. Rejects only when aborted; failures are returned as `problem`. */
 export async function fetchApp(
   host: Pick<ServerHost, 'fetchResource' | 'listResources'>,
   name: ResourceName,
-  { local = false, signal }: FetchAppOptions = {},
-): Promise<App | { readonly problem: string }> {
+  { local = false, signal }: { readonly local?: boolean; readonly signal?: AbortSignal | undefined } = {},
+): Promise<McpApp | { readonly problem: string }> {
   try {
     const contents: readonly AppContents[] = await host.fetchResource(name, {
-      // A page that is only a little too long should be told so by us, in one voice.
+      // A page that is slightly too large is rejected by `readAppResource`, with a clear message.
       maxBytes: 2 * MAX_APP_BYTES,
       signal,
     });
-    const says = contents.some(({ meta }) => field(meta, 'ui') !== undefined);
-    const listed = says ? undefined : metaOf(await host.listResources(name.server, signal), name.uri);
+    const hasMeta = contents.some(({ meta }) => field(meta, 'ui') !== undefined);
+    const listed = hasMeta ? undefined : metaOf(await host.listResources(name.server, signal), name.uri);
     return readAppResource(contents, { local, listed });
   } catch (error) {
     signal?.throwIfAborted();
@@ -243,8 +223,6 @@ export async function fetchApp(
 }
 
 function metaOf({ resources }: ResourceList, uri: string): unknown {
-  return field(
-    resources.find((each) => each.uri === uri),
-    'meta',
-  );
+  const resource = resources.find((each) => each.uri === uri);
+  return field(resource, 'meta');
 }

@@ -6,24 +6,23 @@ import { parseChat, turnAt, turnBody } from '../../chat/format/parse.ts';
 import type { Asset, AssetPart, ResultPart, Spills, ToolResult } from '../../ports/results.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
-
 import { readToolResult } from '../../result/readMarkdown.ts';
-import { type App, appBlock, fetchApp, withPolicy } from './app.ts';
+import { appBlock, fetchApp, type McpApp, withPolicy } from './app.ts';
 
-export interface AssetForApp {
+interface AssetForApp {
   readonly mimeType: string;
   readonly bytes: Uint8Array;
 }
 
-/** Reads a file that a chat links to; nothing when it is gone, or larger than `maxBytes`. */
+/** Reads a file that a chat links to; undefined if it is missing or larger than `maxBytes`. */
 export type ReadAsset = (asset: Asset, maxBytes: number) => Promise<AssetForApp | undefined>;
 
-/** All files of one result together; an app gets them as text in one message. */
+/** For all files of a result, which are sent to the app as base64 in one message. */
 export const MAX_RESULT_BYTES = 20 * 1024 * 1024;
 
 /**
- * What a chat has kept of a result, as the result that an app expects. What was written down only once is given in
- * both places again: structured content that says the same as the text is not in the chat.
+ * Rebuilds the result that an app expects from a chat. Structured content that repeats the text is not in the chat, so
+ * it is restored from the text.
  */
 export async function resultForApp(
   { isError, parts }: { readonly isError: boolean; readonly parts: readonly ResultPart[] },
@@ -31,7 +30,7 @@ export async function resultForApp(
 ): Promise<Readonly<Record<string, unknown>>> {
   const content: unknown[] = [];
   let left = MAX_RESULT_BYTES;
-  // One after the other, so that the first ones get what there is of the limit.
+  // In sequence, so that the first files use up the limit.
   for (const part of parts) {
     if (part.kind === 'data') continue;
     const file = part.kind === 'asset' ? await readAsset(part.asset, left) : undefined;
@@ -44,8 +43,8 @@ export async function resultForApp(
 }
 
 /**
- * A result as the server sent it: the long strings that went into files on their way in are put back, as many as fit.
- * To be called before the files are moved to where they are kept.
+ * The result as the server sent it: replaces placeholders by the spilled strings, as many as fit. Must be called before
+ * the spill files are moved.
  */
 export async function restoreForApp(result: unknown, spills: Spills): Promise<unknown> {
   const found = new Map<string, string>();
@@ -64,9 +63,9 @@ export async function restoreForApp(result: unknown, spills: Spills): Promise<un
   return found.size === 0 ? result : mapStrings(result, (text) => found.get(text) ?? text);
 }
 
-type Block = Readonly<Record<string, unknown>>;
+type ContentBlock = Readonly<Record<string, unknown>>;
 
-function blockOf(part: Exclude<ResultPart, { kind: 'asset' | 'data' }>): Block {
+function blockOf(part: Exclude<ResultPart, { kind: 'asset' | 'data' }>): ContentBlock {
   switch (part.kind) {
     case 'text':
       return part.source
@@ -81,14 +80,14 @@ function blockOf(part: Exclude<ResultPart, { kind: 'asset' | 'data' }>): Block {
   }
 }
 
-function assetBlock({ asset, preview }: AssetPart, file: AssetForApp | undefined): Block | undefined {
+function assetBlock({ asset, preview }: AssetPart, file: AssetForApp | undefined): ContentBlock | undefined {
   if (!file) return { type: 'text', text: `(${asset.kind} ${asset.number} could not be read)` };
   const { mimeType, bytes } = file;
-  // Text that was too long for the chat was text before.
+  // Long text that was saved as a file becomes text again.
   if (preview !== undefined) return { type: 'text', text: new TextDecoder().decode(bytes) };
   const data = Buffer.from(bytes).toString('base64');
   if (asset.kind !== 'file') return { type: asset.kind, data, mimeType };
-  // The page of the app itself, which is kept beside the result.
+  // The page of the app itself.
   if (mimeType === 'text/html') return undefined;
   const uri = `asset:${asset.path.slice(asset.path.lastIndexOf('/') + 1)}`;
   return { type: 'resource', resource: { uri, mimeType, blob: data } };
@@ -111,24 +110,22 @@ function readObject(json: string): Readonly<Record<string, unknown>> | undefined
   }
 }
 
-/** Where apps are shown. */
 export interface AppSink {
-  /** Whether a server runs on this machine: its app may then reach loopback. */
+  /** Whether a server runs on this machine; its app may then use loopback. */
   isLocal(server: string): Promise<boolean>;
   show(app: AppResult): void;
 }
 
-/** What an app is shown with. */
 export interface AppResult {
   readonly chat: string | undefined;
   readonly call: ToolCall;
   readonly tool: ToolInfo;
-  /** As it came, with all its bytes, as many as an app can take. */
+  /** As the server sent it, up to `MAX_RESULT_BYTES`. */
   readonly result: unknown;
-  readonly app: App;
+  readonly app: McpApp;
 }
 
-export interface AppCall {
+interface AppCall {
   readonly host: Pick<ServerHost, 'fetchResource' | 'listResources'>;
   readonly call: ToolCall;
   readonly tool: ToolInfo;
@@ -137,19 +134,19 @@ export interface AppCall {
   readonly spills: Spills;
 }
 
-/** A page that takes longer does not keep the result waiting. */
-const PATIENCE_MS = 5000;
+/** After this the result is shown without the app. */
+const FETCH_TIMEOUT_MS = 5000;
 
-/** Shows the app of a tool, and gives the tool's result with the app's page as one more block of it. */
+/** Shows the app of a tool, and returns the result with the app's page as an additional block. */
 export async function showWithResult(result: unknown, sink: AppSink, about: AppCall): Promise<unknown> {
   const { host, call, tool, chat, signal, spills } = about;
   const content = field(result, 'content');
   if (tool.app === undefined || !Array.isArray(content) || !isObject(result)) return result;
-  const late = AbortSignal.timeout(PATIENCE_MS);
-  const either = signal === undefined ? late : AbortSignal.any([signal, late]);
+  const timeout = AbortSignal.timeout(FETCH_TIMEOUT_MS);
+  const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
   const name = { server: tool.server, uri: tool.app };
   const app = await fetchApp(host, name, { local: await sink.isLocal(tool.server), signal: either }).catch(
-    () => ({ problem: 'the server takes too long to send it' }),
+    () => ({ problem: 'the server did not send it in time' }),
   );
   signal?.throwIfAborted();
   if ('problem' in app) {
@@ -160,7 +157,7 @@ export async function showWithResult(result: unknown, sink: AppSink, about: AppC
   return { ...result, content: [...content, appBlock(withPolicy(app.html, app.csp), tool.app)] };
 }
 
-/** The call at an offset, in its own fence or in the tool's turn that answers it, with what the chat kept of its result. */
+/** The call at an offset, in its fence or in its tool turn, with its result from the chat. */
 export function answeredCallAt(
   text: string,
   offset: number,

@@ -4,56 +4,53 @@ import { showInvisible } from '../../chat/format/escape.ts';
 import { fence } from '../../chat/format/fence.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ToolCall, ToolInfo, ToolName } from '../../ports/tools.ts';
-
 import { codeSpan } from '../../result/markdown.ts';
-import type { App, ToolApp } from './app.ts';
+import type { McpApp, ToolApp } from './app.ts';
 
 export type AppTool = ToolInfo & Pick<ToolApp, 'notForApps'>;
 export type DisplayMode = 'inline' | 'fullscreen';
-type Fields = Readonly<Record<string, unknown>>;
-type Handler = (params: unknown, signal: AbortSignal) => Promise<Fields>;
+type JsonObject = Readonly<Record<string, unknown>>;
+type Handler = (params: unknown, signal: AbortSignal) => Promise<JsonObject>;
 
-/** The one server that an app may use: its own. What rejects is told to the app. */
-export interface AppServer {
+/** The app's own server. Rejections are reported to the app. */
+interface AppServer {
   readonly name: string;
   tools(signal: AbortSignal): Promise<readonly AppTool[]>;
   /** Resolves to the result as the server sent it. */
   call(call: ToolCall, signal: AbortSignal): Promise<unknown>;
-  /** Resolves to what `resources/read` and `resources/list` answer. */
-  read(uri: string, signal: AbortSignal): Promise<Fields>;
-  resources(signal: AbortSignal): Promise<Fields>;
+  /** Resolve to the results of `resources/read` and `resources/list`. */
+  read(uri: string, signal: AbortSignal): Promise<JsonObject>;
+  resources(signal: AbortSignal): Promise<JsonObject>;
 }
 
-/** The user, who is asked before anything leaves the app. */
-export interface AppUser {
+interface AppUser {
   mayCall(call: ToolCall, tool: AppTool): Promise<boolean>;
-  /** False when the user does not want to. */
+  /** Resolves to false when the user declines. */
   openLink(url: URL): Promise<boolean>;
   addToChat(text: string): Promise<boolean>;
 }
 
-/** The frame that the app is shown in. */
-export interface AppFrame {
-  send(message: Fields): void;
+interface AppFrame {
+  send(message: JsonObject): void;
   resize(height: number): void;
   setMode(mode: DisplayMode): void;
-  /** The app has something for the model; the user may put it into the chat, or not. */
+  /** Offers the user to insert context from the app into the chat. */
   offerContext(text: string): void;
   close(): void;
 }
 
-export interface AppSessionParts {
+export interface AppSessionDeps {
   readonly server: AppServer;
   readonly user: AppUser;
   readonly frame: AppFrame;
   readonly log: Log;
   readonly hostInfo: { readonly name: string; readonly version: string };
-  readonly app: Pick<App, 'csp' | 'permissions'>;
-  /** What the app shows: the call, and its result as the server sent it. */
+  readonly app: Pick<McpApp, 'csp' | 'permissions'>;
+  /** The call that the app shows, and its result as the server sent it. */
   readonly call: ToolCall;
   readonly result: unknown;
-  /** The host context of the moment: theme, size, locale. */
-  readonly context: () => Fields;
+  /** The current host context: theme, size, locale. */
+  readonly context: () => JsonObject;
 }
 
 const VERSIONS = ['2026-01-26', '2025-11-21'];
@@ -67,52 +64,49 @@ const MIN_HEIGHT = 40;
 const MAX_HEIGHT = 20_000;
 const INVALID_REQUEST = -32600;
 const METHOD_NOT_FOUND = -32601;
-const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
 const DECLINED = -32000;
 
 /**
- * The host's end of one app: it answers what is in its two tables, and refuses everything else. The messages come
- * from a page that is nobody's friend; whatever is used of them is looked at first.
+ * The host side of one app. Handles the requests and notifications in its two tables and rejects all others. Messages
+ * come from an untrusted page, so every field is validated.
  */
 export class AppSession {
-  readonly #parts: AppSessionParts;
+  readonly #deps: AppSessionDeps;
   readonly #ended = new AbortController();
-  /** What is under way, by the ids that the app gave. */
   readonly #pending = new Map<unknown, AbortController>();
   #state: 'new' | 'initializing' | 'ready' = 'new';
   #mode: DisplayMode = 'inline';
-  /** The last question, answered or not. */
-  #asked: Promise<unknown> = Promise.resolve();
+  /** Settles when the last prompt was answered. */
+  #lastPrompt: Promise<unknown> = Promise.resolve();
   #refusals = 0;
   #logged = 0;
 
-  constructor(parts: AppSessionParts) {
-    this.#parts = parts;
+  constructor(deps: AppSessionDeps) {
+    this.#deps = deps;
   }
 
   get mode(): DisplayMode {
     return this.#mode;
   }
 
-  /** Whatever the app sent. Resolves when it has been answered. */
+  /** Handles a message of the app. Resolves after the response was sent. */
   async receive(message: unknown): Promise<void> {
     if (this.#ended.signal.aborted) return;
     const id = field(message, 'id');
     const method = field(message, 'method');
     const params = field(message, 'params') ?? {};
-    if (field(message, 'jsonrpc') !== '2.0') return this.#warn('a message that is not JSON-RPC was dropped');
-    // Answers: we ask an app nothing.
+    if (field(message, 'jsonrpc') !== '2.0') return this.#warn('dropped a message that is not JSON-RPC');
+    // Ignores responses, because the host sends no requests.
     if (typeof method !== 'string') return;
     if (id === undefined) return this.#notified(method, params);
     if (typeof id !== 'string' && !Number.isSafeInteger(id)) {
-      return this.#warn('a request without a proper id was dropped');
+      return this.#warn('dropped a request without a valid id');
     }
     await this.#answer(id, method, params);
   }
 
-  /** Tells the app what is not as it was. */
-  contextChanged(changes: Fields): void {
+  contextChanged(changes: JsonObject): void {
     if (this.#state === 'ready') this.#notify('ui/notifications/host-context-changed', changes);
   }
 
@@ -124,12 +118,12 @@ export class AppSession {
     'ui/initialize': async (params) => this.#initialize(params),
     ping: async () => ({}),
     'tools/call': (params, signal) => this.#callTool(params, signal),
-    'resources/read': (params, signal) => this.#parts.server.read(text(params, 'uri', MAX_URI_CHARS), signal),
-    'resources/list': (_params, signal) => this.#parts.server.resources(signal),
+    'resources/read': (params, signal) => this.#deps.server.read(text(params, 'uri', MAX_URI_CHARS), signal),
+    'resources/list': (_params, signal) => this.#deps.server.resources(signal),
     'ui/open-link': (params) => this.#openLink(params),
     'ui/message': (params) => this.#message(params),
     'ui/update-model-context': async (params) => {
-      this.#parts.frame.offerContext(contextText(params));
+      this.#deps.frame.offerContext(contextText(params));
       return {};
     },
     'ui/request-display-mode': async (params) => this.#setMode(field(params, 'mode')),
@@ -138,7 +132,7 @@ export class AppSession {
   readonly #notifications: Readonly<Record<string, (params: unknown) => void>> = {
     'ui/notifications/initialized': () => this.#initialized(),
     'ui/notifications/size-changed': (params) => this.#resize(field(params, 'height')),
-    'ui/notifications/request-teardown': () => this.#parts.frame.close(),
+    'ui/notifications/request-teardown': () => this.#deps.frame.close(),
     'notifications/message': (params) => this.#write(params),
     'notifications/cancelled': (params) => this.#pending.get(field(params, 'requestId'))?.abort(),
   };
@@ -146,41 +140,41 @@ export class AppSession {
   async #answer(id: unknown, method: string, params: unknown): Promise<void> {
     const handle = Object.hasOwn(this.#requests, method) ? this.#requests[method] : undefined;
     const early = this.#state === 'new' && method !== 'ui/initialize' && method !== 'ping';
-    let reply: Fields;
+    let response: JsonObject;
     const work = new AbortController();
     try {
       if (!handle)
-        throw new Refusal(METHOD_NOT_FOUND, `Filechat does not offer ${cut(method, 100)} to apps.`);
-      if (early) throw new Refusal(INVALID_REQUEST, 'The app has to begin with ui/initialize.');
+        throw new AppRequestError(METHOD_NOT_FOUND, `Filechat does not offer ${cut(method, 100)} to apps.`);
+      if (early) throw new AppRequestError(INVALID_REQUEST, 'The app must send ui/initialize first.');
       if (this.#pending.size >= MAX_PENDING || this.#pending.has(id)) {
-        throw new Refusal(INVALID_REQUEST, 'Too many requests at a time.');
+        throw new AppRequestError(INVALID_REQUEST, 'Too many pending requests.');
       }
       this.#pending.set(id, work);
-      reply = { result: await handle(params, AbortSignal.any([work.signal, this.#ended.signal])) };
+      response = { result: await handle(params, AbortSignal.any([work.signal, this.#ended.signal])) };
     } catch (error) {
-      const code = error instanceof Refusal ? error.code : INTERNAL_ERROR;
+      const code = error instanceof AppRequestError ? error.code : INTERNAL_ERROR;
       const reason = messageOf(error);
       this.#warn(`refused ${cut(method, 100)}: ${reason}`);
-      reply = { error: { code, message: reason } };
+      response = { error: { code, message: reason } };
     } finally {
       if (this.#pending.get(id) === work) this.#pending.delete(id);
     }
-    if (!work.signal.aborted) this.#send({ id, ...reply });
+    if (!work.signal.aborted) this.#send({ id, ...response });
   }
 
   #notified(method: string, params: unknown): void {
     const handle = Object.hasOwn(this.#notifications, method) ? this.#notifications[method] : undefined;
     if (handle) handle(params);
-    else this.#warn(`dropped ${cut(method, 100)}, which Filechat does not know`);
+    else this.#warn(`dropped the unknown notification ${cut(method, 100)}`);
   }
 
-  #initialize(params: unknown): Fields {
-    if (this.#state !== 'new') throw new Refusal(INVALID_REQUEST, 'The app is initialized already.');
+  #initialize(params: unknown): JsonObject {
+    if (this.#state !== 'new') throw new AppRequestError(INVALID_REQUEST, 'The app is already initialized.');
     this.#state = 'initializing';
-    const wanted = field(params, 'protocolVersion');
-    const { hostInfo, app, context } = this.#parts;
+    const requested = field(params, 'protocolVersion');
+    const { hostInfo, app, context } = this.#deps;
     return {
-      protocolVersion: VERSIONS.find((each) => each === wanted) ?? VERSIONS[0],
+      protocolVersion: VERSIONS.find((each) => each === requested) ?? VERSIONS[0],
       hostInfo,
       hostCapabilities: {
         openLinks: {},
@@ -198,106 +192,105 @@ export class AppSession {
   #initialized(): void {
     if (this.#state !== 'initializing') return;
     this.#state = 'ready';
-    const { call, result } = this.#parts;
+    const { call, result } = this.#deps;
     this.#notify('ui/notifications/tool-input', { arguments: call.arguments });
     this.#notify('ui/notifications/tool-result', asResult(result));
   }
 
-  /** The result goes to the app and nowhere else. */
-  async #callTool(params: unknown, signal: AbortSignal): Promise<Fields> {
-    const { server, user } = this.#parts;
+  async #callTool(params: unknown, signal: AbortSignal): Promise<JsonObject> {
+    const { server, user } = this.#deps;
     const name = text(params, 'name', MAX_URI_CHARS);
     const args = field(params, 'arguments') ?? {};
-    if (!isObject(args)) throw new Refusal(INVALID_PARAMS, 'The arguments are not an object.');
+    if (!isObject(args)) throw invalidParams('“arguments” must be an object.');
     const tool = (await server.tools(signal)).find(
       (each) => each.server === server.name && each.tool === name,
     );
-    if (!tool) throw new Refusal(INVALID_PARAMS, `The server ${server.name} has no tool ${cut(name, 100)}.`);
-    if (tool.notForApps) throw new Refusal(INVALID_PARAMS, `The tool ${name} is not for apps.`);
-    // It is in no chat, so whoever asks about it shows all of it.
+    if (!tool) throw invalidParams(`The server ${server.name} has no tool ${cut(name, 100)}.`);
+    if (tool.notForApps) throw invalidParams(`The tool ${name} is not available to apps.`);
+    // The empty id marks a call that is not in a chat, so that the prompt shows its arguments.
     const call = { server: server.name, tool: name, arguments: args, id: '' };
     if (!(await this.#ask(() => user.mayCall(call, tool)))) {
-      throw new Refusal(DECLINED, 'The user does not want this call.');
+      throw new AppRequestError(DECLINED, 'The user declined this call.');
     }
     signal.throwIfAborted();
     return asResult(await server.call(call, signal));
   }
 
-  async #openLink(params: unknown): Promise<Fields> {
+  async #openLink(params: unknown): Promise<JsonObject> {
     const written = text(params, 'url', MAX_URI_CHARS);
     const url = URL.canParse(written) ? new URL(written) : undefined;
     if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') {
-      throw new Refusal(INVALID_PARAMS, 'Only https addresses without a user name are opened.');
+      throw invalidParams('Only https URLs without a user name can be opened.');
     }
-    return (await this.#ask(() => this.#parts.user.openLink(url))) ? {} : { isError: true };
+    return (await this.#ask(() => this.#deps.user.openLink(url))) ? {} : { isError: true };
   }
 
-  async #message(params: unknown): Promise<Fields> {
-    if (field(params, 'role') !== 'user') throw new Refusal(INVALID_PARAMS, 'A message is the user’s.');
-    const said = blocksText(field(params, 'content'));
-    if (said.trim() === '') throw new Refusal(INVALID_PARAMS, 'The message is empty.');
-    return (await this.#ask(() => this.#parts.user.addToChat(said))) ? {} : { isError: true };
+  async #message(params: unknown): Promise<JsonObject> {
+    if (field(params, 'role') !== 'user') throw invalidParams('The role of a message must be “user”.');
+    const message = blocksText(field(params, 'content'));
+    if (message.trim() === '') throw invalidParams('The message is empty.');
+    return (await this.#ask(() => this.#deps.user.addToChat(message))) ? {} : { isError: true };
   }
 
-  /** One question at a time, and none any more once the user has said no often enough. */
-  #ask(question: () => Promise<boolean>): Promise<boolean> {
-    const answer = this.#asked.then(async () => {
-      if (this.#refusals >= MAX_REFUSALS) throw new Refusal(DECLINED, 'The user has declined too often.');
-      if (this.#ended.signal.aborted) throw new Refusal(DECLINED, 'The app was closed.');
-      const agreed = await question();
+  /** One prompt at a time. After `MAX_REFUSALS` refusals in a row the user is not asked again. */
+  #ask(prompt: () => Promise<boolean>): Promise<boolean> {
+    const answer = this.#lastPrompt.then(async () => {
+      if (this.#refusals >= MAX_REFUSALS)
+        throw new AppRequestError(DECLINED, 'The user declined too many requests.');
+      if (this.#ended.signal.aborted) throw new AppRequestError(DECLINED, 'The app was closed.');
+      const agreed = await prompt();
       this.#refusals = agreed ? 0 : this.#refusals + 1;
       return agreed;
     });
-    this.#asked = answer.catch(() => false);
+    this.#lastPrompt = answer.catch(() => false);
     return answer;
   }
 
-  #setMode(wanted: unknown): Fields {
+  #setMode(wanted: unknown): JsonObject {
     if ((wanted === 'inline' || wanted === 'fullscreen') && wanted !== this.#mode) {
       this.#mode = wanted;
-      this.#parts.frame.setMode(wanted);
-      this.contextChanged({ ...this.#parts.context(), displayMode: wanted });
+      this.#deps.frame.setMode(wanted);
+      this.contextChanged({ ...this.#deps.context(), displayMode: wanted });
     }
     return { mode: this.#mode };
   }
 
   #resize(height: unknown): void {
     if (typeof height !== 'number' || !Number.isFinite(height)) return;
-    this.#parts.frame.resize(Math.round(Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, height))));
+    this.#deps.frame.resize(Math.round(Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, height))));
   }
 
   #write(params: unknown): void {
     const data = field(params, 'data');
-    const words = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
+    const message = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
     const level = field(params, 'level');
     const severe = level === 'error' || level === 'critical' || level === 'alert' || level === 'emergency';
-    this.#log(severe ? 'error' : level === 'warning' ? 'warn' : 'info', words);
+    this.#log(severe ? 'error' : level === 'warning' ? 'warn' : 'info', message);
   }
 
-  #warn(words: string): void {
-    this.#log('warn', words);
+  #warn(message: string): void {
+    this.#log('warn', message);
   }
 
-  /** An app that logs without end fills no disk. */
-  #log(level: 'info' | 'warn' | 'error', words: string): void {
+  /** Limited, so that an app cannot fill the disk. */
+  #log(level: 'info' | 'warn' | 'error', message: string): void {
     this.#logged += 1;
-    const { log, call } = this.#parts;
-    const line = `app of ${call.tool}: ${cut(showInvisible(words.replace(/\s+/g, ' ')), MAX_LOG_CHARS)}`;
+    const { log, call } = this.#deps;
+    const line = `app of ${call.tool}: ${cut(showInvisible(message.replace(/\s+/g, ' ')), MAX_LOG_CHARS)}`;
     if (this.#logged <= MAX_LOGGED) log[level](line);
-    if (this.#logged === MAX_LOGGED) log.warn(`app of ${call.tool}: more is not logged`);
+    if (this.#logged === MAX_LOGGED) log.warn(`app of ${call.tool}: further messages are not logged`);
   }
 
-  #notify(method: string, params: Fields): void {
+  #notify(method: string, params: JsonObject): void {
     this.#send({ method, params });
   }
 
-  #send(message: Fields): void {
-    if (!this.#ended.signal.aborted) this.#parts.frame.send({ jsonrpc: '2.0', ...message });
+  #send(message: JsonObject): void {
+    if (!this.#ended.signal.aborted) this.#deps.frame.send({ jsonrpc: '2.0', ...message });
   }
 }
 
-/** Why an app does not get what it asked for, as JSON-RPC has it. */
-class Refusal extends Error {
+class AppRequestError extends Error {
   readonly code: number;
 
   constructor(code: number, message: string) {
@@ -306,50 +299,53 @@ class Refusal extends Error {
   }
 }
 
+function invalidParams(message: string): AppRequestError {
+  return new AppRequestError(-32602, message);
+}
+
 function text(params: unknown, key: string, maxChars: number): string {
   const value = field(params, key);
   if (typeof value === 'string' && value !== '' && value.length <= maxChars) return value;
-  throw new Refusal(INVALID_PARAMS, `“${key}” has to be a text of at most ${maxChars} characters.`);
+  throw invalidParams(`“${key}” must be a string of at most ${maxChars} characters.`);
 }
 
-/** Only text gets into a chat. */
 function blocksText(content: unknown): string {
-  if (!Array.isArray(content)) throw new Refusal(INVALID_PARAMS, '“content” has to be a list of blocks.');
+  if (!Array.isArray(content)) throw invalidParams('“content” must be a list of blocks.');
   const texts = content.map((block: unknown) => {
-    const words = field(block, 'text');
-    if (field(block, 'type') === 'text' && typeof words === 'string') return words;
-    throw new Refusal(INVALID_PARAMS, 'Filechat takes only text from an app.');
+    const value = field(block, 'text');
+    if (field(block, 'type') === 'text' && typeof value === 'string') return value;
+    throw invalidParams('Apps can only send text.');
   });
   const joined = texts.join('\n\n');
   if (joined.length <= MAX_TEXT_CHARS) return joined;
-  throw new Refusal(INVALID_PARAMS, `That is longer than ${MAX_TEXT_CHARS} characters.`);
+  throw invalidParams(`That is longer than ${MAX_TEXT_CHARS} characters.`);
 }
 
 function contextText(params: unknown): string {
-  const said = blocksText(field(params, 'content') ?? []);
+  const content = blocksText(field(params, 'content') ?? []);
   const data = field(params, 'structuredContent');
   const json = isObject(data) ? JSON.stringify(data, undefined, 2) : '';
   if (json.length > MAX_TEXT_CHARS) {
-    throw new Refusal(INVALID_PARAMS, `That is longer than ${MAX_TEXT_CHARS} characters.`);
+    throw invalidParams(`That is longer than ${MAX_TEXT_CHARS} characters.`);
   }
-  return [said, json].filter((each) => each !== '').join('\n\n');
+  return [content, json].filter((each) => each !== '').join('\n\n');
 }
 
-/** Apps rely on a list of blocks, whatever a server has sent. */
-function asResult(result: unknown): Fields {
+/** Apps rely on `content`, even if the server sent none. */
+function asResult(result: unknown): JsonObject {
   const fields = isObject(result) ? result : {};
   return { ...fields, content: Array.isArray(fields['content']) ? fields['content'] : [] };
 }
 
-function cut(words: string, maxChars: number): string {
-  return words.length <= maxChars ? words : `${words.slice(0, maxChars).toWellFormed()}…`;
+function cut(value: string, maxChars: number): string {
+  return value.length <= maxChars ? value : `${value.slice(0, maxChars).toWellFormed()}…`;
 }
 
 /**
- * What an app says, for a turn of the user's. In a fence it starts no turn, makes no call, attaches no file and loads
- * nothing; and the line above says to the model and to the reader whose words they are.
+ * Text of an app for a user turn. The fence keeps it from starting a turn, calling a tool, attaching a file or loading
+ * anything; the line above names its source.
  */
-export function quoteForChat({ server, tool }: ToolName, words: string): string {
-  const text = showInvisible(words.replaceAll('\r\n', '\n'));
-  return `From the app of ${codeSpan(tool)} (${codeSpan(server)}):\n\n${fence(text)}`;
+export function quoteForChat({ server, tool }: ToolName, text: string): string {
+  const shown = showInvisible(text.replaceAll('\r\n', '\n'));
+  return `From the app of ${codeSpan(tool)} (${codeSpan(server)}):\n\n${fence(shown)}`;
 }

@@ -1,12 +1,11 @@
 import type { ASTNode, ObjectASTNode } from 'vscode-json-languageservice';
 import { field } from '../../base/json.ts';
 import type { TextEdit } from '../../ports/document.ts';
-
 import { exampleFor, printJson } from '../schema/example.ts';
 import { type ArgumentHelp, type ArgumentProblem, stepsTo } from './help.ts';
 import { schemaAt } from './schema.ts';
 
-/** One way to put a problem right. The edit counts in the arguments. */
+/** A quick fix. The offsets of `edit` are relative to the arguments. */
 export interface ArgumentFix {
   readonly kind: 'add' | 'remove' | 'replace';
   /** The arguments to add, the one to remove, or the value to write. */
@@ -16,7 +15,7 @@ export interface ArgumentFix {
 
 const MAX_CHOICES = 10;
 
-/** What can be done about a problem; `all` are those of the same arguments, of which some belong together. */
+/** The quick fixes for a problem. Missing arguments of the same object (in `all`) are added together. */
 export function fixesFor(
   help: ArgumentHelp,
   text: string,
@@ -26,12 +25,8 @@ export function fixesFor(
   switch (problem.kind) {
     case 'missing': {
       const same = all.filter(({ kind, start }) => kind === 'missing' && start === problem.start);
-      return addMissing(
-        help,
-        text,
-        problem.start,
-        same.map(({ subject }) => subject),
-      );
+      const names = same.map(({ subject }) => subject);
+      return addMissing(help, text, problem.start, names);
     }
     case 'unknown':
       return remove(help, text, problem);
@@ -49,7 +44,7 @@ function addMissing(
   names: readonly string[],
 ): readonly ArgumentFix[] {
   const isEmpty = text.trim() === '';
-  // Of an object within, the name is what is underlined.
+  // For a nested object the problem is at its name.
   const node = isEmpty ? undefined : help.at(text, offset)?.node;
   if (!isEmpty && node?.type !== 'object') return [];
   const steps = node ? stepsTo(node) : [];
@@ -64,7 +59,7 @@ function addMissing(
   return [{ kind: 'add', subjects: names, edit }];
 }
 
-/** Behind the last member, and in lines of their own where the others are. */
+/** After the last member, on separate lines if the other members are. */
 function addMembers(
   text: string,
   { offset, properties }: ObjectASTNode,
@@ -90,7 +85,7 @@ function remove(
   const before = object.properties[at - 1];
   const after = object.properties[at + 1];
   const end = property.offset + property.length;
-  // With the comma that divides it from its neighbour.
+  // Includes the comma before or after it.
   const range = before
     ? { start: before.offset + before.length, end }
     : { start: property.offset, end: after?.offset ?? end };

@@ -1,25 +1,19 @@
-import type {
-  ASTNode,
-  Diagnostic,
-  LanguageService,
-  Position,
-  Range,
-  TextDocument,
-} from 'vscode-json-languageservice';
-import { type Keywords, meter, type Steps } from '../schema/schema.ts';
-import { choicesOf, helpSchema, type Step, schemaAt } from './schema.ts';
+import type { ASTNode, Diagnostic, LanguageService } from 'vscode-json-languageservice';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { type Keywords, meterSchema, type PathStep, type StepBudget } from '../schema/schema.ts';
+import { choicesOf, copySafeKeywords, schemaAt } from './schema.ts';
 
-/** What is wrong with the arguments of a call. Offsets count in the arguments. */
+/** A problem in the arguments of a call. Offsets are relative to the arguments. */
 export interface ArgumentProblem {
   readonly start: number;
   readonly end: number;
   readonly kind: 'missing' | 'unknown' | 'choice' | 'type' | 'syntax' | 'other';
-  /** What it is about: the name of an argument, or what is expected. */
+  /** The name of the argument, or the expected type. */
   readonly subject: string;
   readonly message: string;
 }
 
-/** One thing that can be written at a place; `snippet` takes the place of what stands from `start` to `end`. */
+/** A completion; `snippet` replaces the text from `start` to `end`. */
 export interface ArgumentItem {
   readonly label: string;
   readonly kind: 'property' | 'value';
@@ -28,12 +22,11 @@ export interface ArgumentItem {
   readonly end: number;
   readonly filterText?: string;
   readonly sortText?: string;
-  readonly about?: string;
+  readonly documentation?: string;
 }
 
-/** A value in the arguments: which one, and what the schema says of it. */
 export interface ArgumentAt {
-  readonly steps: readonly Step[];
+  readonly steps: readonly PathStep[];
   readonly node: ASTNode;
   readonly keywords: Keywords;
   readonly choices: readonly unknown[];
@@ -44,16 +37,22 @@ const MAX_PROBLEMS = 50;
 const MAX_ITEMS = 500;
 const MAX_STEPS = 500_000;
 
-/** Helps to write the arguments of one tool, by its schema. Asks nobody, and gives up where it would take long. */
+/** Validation and completion for the arguments of one tool. Never uses the network, and stops after `MAX_STEPS`. */
 export class ArgumentHelp {
   readonly schema: Readonly<Record<string, unknown>>;
   readonly #service: LanguageService;
-  readonly #steps: Steps = { left: MAX_STEPS };
+  readonly #textDocument: typeof TextDocument;
+  readonly #steps: StepBudget = { left: MAX_STEPS };
 
-  private constructor(schema: Readonly<Record<string, unknown>>, service: LanguageService) {
+  private constructor(
+    schema: Readonly<Record<string, unknown>>,
+    service: LanguageService,
+    textDocument: typeof TextDocument,
+  ) {
     this.schema = schema;
     this.#service = service;
-    const metered = meter(structuredClone(schema), this.#steps);
+    this.#textDocument = textDocument;
+    const metered = meterSchema(structuredClone(schema), this.#steps);
     service.configure({
       validate: true,
       allowComments: false,
@@ -61,13 +60,14 @@ export class ArgumentHelp {
     });
   }
 
-  /** Nothing for a schema that must not be used. */
-  static async of(schema: unknown): Promise<ArgumentHelp | undefined> {
-    const kept = helpSchema(schema);
+  /** Resolves to undefined for an unsafe schema. */
+  static async create(schema: unknown): Promise<ArgumentHelp | undefined> {
+    const kept = copySafeKeywords(schema);
     if (!kept) return undefined;
     const { getLanguageService } = await import('vscode-json-languageservice');
-    // Without a way to load schemas it loads none, whatever a schema or an argument `$schema` refers to.
-    return new ArgumentHelp(kept, getLanguageService({}));
+    const { TextDocument } = await import('vscode-languageserver-textdocument');
+    // Without a schema request service it never loads a schema, whatever `$ref` or `$schema` refer to.
+    return new ArgumentHelp(kept, getLanguageService({}), TextDocument);
   }
 
   async check(text: string): Promise<readonly ArgumentProblem[]> {
@@ -81,7 +81,7 @@ export class ArgumentHelp {
 
   async complete(text: string, offset: number): Promise<readonly ArgumentItem[]> {
     if (text.length > MAX_CHARS) return [];
-    const document = textDocument(text);
+    const document = this.#document(text);
     const list = await this.#guarded(null, () =>
       this.#service.doComplete(
         document,
@@ -101,13 +101,13 @@ export class ArgumentHelp {
           end: document.offsetAt(textEdit.range.end),
           ...(item.filterText === undefined ? {} : { filterText: item.filterText }),
           ...(item.sortText === undefined ? {} : { sortText: item.sortText }),
-          ...aboutOf(item.documentation),
+          ...documentationOf(item.documentation),
         },
       ];
     });
   }
 
-  /** The value at an offset; on the name of an argument, that argument's value. */
+  /** The value at an offset; at the name of an argument, its value. */
   at(text: string, offset: number): ArgumentAt | undefined {
     const found = this.nodeAt(text, offset);
     const property = found?.type === 'property' ? found : found?.parent;
@@ -122,18 +122,18 @@ export class ArgumentHelp {
   nodeAt(text: string, offset: number): ASTNode | undefined {
     if (text.length > MAX_CHARS) return undefined;
     try {
-      return this.#service.parseJSONDocument(textDocument(text)).getNodeFromOffset(offset, true);
+      return this.#service.parseJSONDocument(this.#document(text)).getNodeFromOffset(offset, true);
     } catch {
-      // Nested deeper than the stack.
+      // Nested too deeply for the stack.
       return undefined;
     }
   }
 
   async #validate(text: string, isJson: boolean): Promise<readonly ArgumentProblem[]> {
-    const document = textDocument(text);
+    const document = this.#document(text);
     const found = await this.#guarded<Diagnostic[]>([], () =>
       this.#service.doValidation(document, this.#service.parseJSONDocument(document), {
-        // Of half a text nobody knows what is missing in it.
+        // Incomplete JSON would report arguments as missing that follow the syntax error.
         schemaValidation: isJson ? 'warning' : 'ignore',
         schemaRequest: 'ignore',
       }),
@@ -145,29 +145,34 @@ export class ArgumentHelp {
     });
   }
 
-  /** `asset:` and `file:` stand for what the schema asks for. */
+  /** `asset:` and `file:` references are replaced before the call, so the schema does not apply to them. */
   #isReference(text: string, offset: number): boolean {
     const node = this.nodeAt(text, offset + 1);
     const isName = node?.parent?.type === 'property' && node.parent.keyNode === node;
     return node?.type === 'string' && !isName && /^(?:asset|file):./.test(node.value);
   }
 
-  async #guarded<T>(otherwise: T, work: () => PromiseLike<T>): Promise<T> {
+  #document(text: string): TextDocument {
+    return this.#textDocument.create('file:///arguments.json', 'json', 1, text);
+  }
+
+  async #guarded<T>(fallback: T, work: () => PromiseLike<T>): Promise<T> {
     this.#steps.left = MAX_STEPS;
     try {
       return await work();
     } catch {
-      // Too many steps, or deeper than the stack: the tool itself will judge.
-      return otherwise;
+      // Too many steps, or nested too deeply for the stack: the server validates the arguments.
+      return fallback;
     }
   }
 }
 
+/** `CompletionItemKind.Property`. */
 const PROPERTY = 10;
 
-/** From the outside to the inside. */
-export function stepsTo(node: ASTNode): readonly Step[] {
-  const steps: Step[] = [];
+/** The path of a node, outermost step first. */
+export function stepsTo(node: ASTNode): readonly PathStep[] {
+  const steps: PathStep[] = [];
   for (let at: ASTNode | undefined = node; at; at = at.parent) {
     if (at.type === 'property') steps.unshift(at.keyNode.value);
     else if (at.parent?.type === 'array') steps.unshift(at.parent.items.indexOf(at));
@@ -184,14 +189,15 @@ function canParse(text: string): boolean {
   }
 }
 
+/** `ErrorCode.EnumValueMismatch`. */
 const CHOICE = 1;
 
-/** The service says in English words what it has found; here they are told apart, to be said in the user's. */
+/** Classifies the English messages of the service, so that they can be translated. */
 function classify(
-  { message: said, code }: Diagnostic,
+  { message: original, code }: Diagnostic,
   isJson: boolean,
 ): Omit<ArgumentProblem, 'start' | 'end'> {
-  const message = typeof said === 'string' ? said : said.value;
+  const message = typeof original === 'string' ? original : original.value;
   if (!isJson) return { kind: 'syntax', subject: '', message };
   if (code === CHOICE) return { kind: 'choice', subject: '', message };
   for (const { kind, pattern } of KINDS) {
@@ -207,38 +213,10 @@ const KINDS = [
   { kind: 'type', pattern: /^Incorrect type\. Expected (?:one of )?"?(.*?)"?\.$/s },
 ] as const;
 
-function aboutOf(documentation: unknown): { readonly about?: string } {
+function documentationOf(documentation: unknown): Pick<ArgumentItem, 'documentation'> {
   const value =
     typeof documentation === 'object' && documentation !== null && 'value' in documentation
       ? documentation.value
       : documentation;
-  return typeof value === 'string' && value !== '' ? { about: value } : {};
-}
-
-/** Arguments as the language service wants to see them. */
-function textDocument(text: string): TextDocument {
-  const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
-  const offsetAt = ({ line, character }: Position) => {
-    const start = starts[line] ?? text.length;
-    return Math.min(start + character, starts[line + 1] ?? text.length);
-  };
-  const positionAt = (offset: number): Position => {
-    const at = Math.max(0, Math.min(offset, text.length));
-    const line = starts.findLastIndex((start) => start <= at);
-    return { line, character: at - (starts[line] ?? 0) };
-  };
-  return {
-    uri: 'file:///arguments.json',
-    languageId: 'json',
-    version: 1,
-    lineCount: starts.length,
-    getText: (range?: Range) => (range ? text.slice(offsetAt(range.start), offsetAt(range.end)) : text),
-    positionAt,
-    offsetAt,
-    getLineRange: (line) => ({
-      start: { line, character: 0 },
-      end: positionAt((starts[line + 1] ?? text.length + 1) - 1),
-    }),
-    getEOLCharacters: (line) => (line < starts.length - 1 ? '\n' : ''),
-  };
+  return typeof value === 'string' && value !== '' ? { documentation: value } : {};
 }

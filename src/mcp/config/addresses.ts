@@ -1,18 +1,17 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Why an address that a server names is neither opened nor fetched, whoever asks for it, as the end of a sentence:
- * anything but https, plain http to another machine, a user name that pretends to be a host, and the addresses at
- * which machines of a cloud find their own credentials.
+ * Why a URL from a server must not be opened or fetched, as the end of a sentence. Refuses other schemes, plain http
+ * to another machine, user names that imitate a host, and the metadata services of cloud machines.
  */
-export function whyRefused(url: URL): string | undefined {
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'only https is opened';
+export function refusalReason(url: URL): string | undefined {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'only https is allowed';
   const host = hostOf(url);
-  if (METADATA_NAMES.has(host) || contains(FORBIDDEN_ADDRESSES, host)) {
-    return 'it may hold the credentials of this machine';
+  if (METADATA_NAMES.has(host) || listContains(FORBIDDEN_ADDRESSES, host)) {
+    return 'it could expose the credentials of this machine';
   }
-  if (url.username !== '' || url.password !== '') return 'it has a user name in it';
-  if (url.protocol === 'http:' && !isLoopback(url)) return 'without https, others can read along';
+  if (url.username !== '' || url.password !== '') return 'it contains a user name';
+  if (url.protocol === 'http:' && !isLoopback(url)) return 'the connection would not be encrypted';
   return undefined;
 }
 
@@ -24,7 +23,7 @@ const METADATA_NAMES: ReadonlySet<string> = new Set([
   'instance-data.ec2.internal',
 ]);
 
-/** Link-local addresses, in every dress that IPv6 has for them, and the other places of credentials; and nowhere. */
+/** Link-local addresses in all their IPv6 forms, other metadata services, and unspecified addresses. */
 const FORBIDDEN_ADDRESSES = blockList([
   ['169.254.0.0', 16],
   ['::a9fe:0', 112],
@@ -44,17 +43,16 @@ const LOOPBACK_ADDRESSES = blockList([
   ['::1', 128],
 ]);
 
-/** Whether an address leads to this machine. */
 export function isLoopback(url: URL): boolean {
   const host = hostOf(url);
-  return host === 'localhost' || host.endsWith('.localhost') || contains(LOOPBACK_ADDRESSES, host);
+  return host === 'localhost' || host.endsWith('.localhost') || listContains(LOOPBACK_ADDRESSES, host);
 }
 
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
 }
 
-function contains(list: BlockList, host: string): boolean {
+function listContains(list: BlockList, host: string): boolean {
   const version = isIP(host);
   return version !== 0 && list.check(host, version === 4 ? 'ipv4' : 'ipv6');
 }

@@ -1,38 +1,33 @@
-/** What the parts of a configuration must be. Values may be secrets, so no message tells one. */
+// Values may be secrets, so error messages never contain them.
 
 const SERVER_ID = /^[A-Za-z0-9_-]+$/;
-// These would be taken for something else as soon as someone uses a plain object as a map of servers.
+// Unsafe as keys of a plain object.
 const RESERVED_IDS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 export function checkServerId(name: string): void {
-  if (!SERVER_ID.test(name)) {
-    throw new Error('its name may hold only letters, digits, "_" and "-"; rename it');
-  }
-  if (RESERVED_IDS.has(name)) {
-    throw new Error('its name is reserved; rename it');
-  }
+  if (!SERVER_ID.test(name))
+    throw new Error('its name may contain only letters, digits, "_" and "-"; rename it');
+  if (RESERVED_IDS.has(name)) throw new Error('its name is reserved; rename it');
 }
 
-export function checkText(field: string, text: string): void {
-  if (text.includes('\0')) {
-    throw new Error(`its "${field}" holds a NUL character; remove it`);
-  }
+export function checkNoNul(field: string, text: string): void {
+  if (text.includes('\0')) throw new Error(`its "${field}" contains a NUL character; remove it`);
 }
 
-/** What a variable that is still in it may become is checked when it is filled in. */
+/** Variables in the URL are checked again when they are expanded. */
 export function checkUrl(text: string): void {
   if (text.startsWith('${')) return;
-  // What stands behind a colon may be a port, which could not be an x.
+  // A variable after a colon may be a port, for which "x" would be invalid.
   const filled = text.replace(/:?\$\{[^}]*\}/g, 'x');
   const protocol = URL.canParse(filled) ? new URL(filled).protocol : undefined;
   if (protocol !== 'http:' && protocol !== 'https:') {
-    throw new Error('its "url" must be a whole address that starts with http:// or https://');
+    throw new Error('its "url" must be an absolute URL that starts with http:// or https://');
   }
 }
 
-export function checkVariable(name: string): void {
+export function checkVariableName(name: string): void {
   if (name === '' || /[=\0]/.test(name)) {
-    throw new Error(`its "env" has ${JSON.stringify(name)}, which cannot be the name of a variable`);
+    throw new Error(`its "env" has ${JSON.stringify(name)}, which is not a valid variable name`);
   }
 }
 
@@ -46,7 +41,7 @@ export function checkHeader(name: string, text: string): void {
 
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|AUTHORIZATION/i;
 
-/** How the keys of well-known services begin. */
+/** Prefixes of the keys of well-known services. */
 const SECRET_VALUE = /^(?:sk-|gh[opsu]_|github_pat_|glpat-|xox[abpr]-|AKIA|AIza|eyJ)/;
 
 export function looksSecret(name: string, value = ''): boolean {

@@ -1,41 +1,40 @@
-export type CommandLine =
+export type ParsedCommand =
   | { readonly kind: 'command'; readonly command: string; readonly args: readonly string[] }
   | { readonly kind: 'problem'; readonly message: string };
 
 const PIECE = /\s+|\\*["']|\\+|[^\s\\"']+/g;
 
 /**
- * Splits what a person typed into a program and its arguments. There is no shell: nothing but a quote means
- * anything. A backslash counts only before a double quote (`\"` is the quote itself, `\\"` a backslash and then the
- * quote), so that the paths of Windows can be written as they are.
+ * Splits a command line into program and arguments. There is no shell: only quotes are special. A backslash escapes
+ * only a double quote (`\"`) or a backslash before one (`\\"`), so that Windows paths need no escaping.
  */
-export function splitCommand(line: string): CommandLine {
+export function splitCommand(line: string): ParsedCommand {
   const words: string[] = [];
   let word: string | undefined;
   let open: string | undefined;
   for (const [piece] of line.matchAll(PIECE)) {
-    const sign = piece.at(-1) ?? '';
-    const isOther = open !== undefined && sign !== open;
+    const last = piece.at(-1) ?? '';
+    const isOther = open !== undefined && last !== open;
     if (open === undefined && piece.trim() === '') {
       if (word !== undefined) words.push(word);
       word = undefined;
-    } else if (isOther || (sign !== '"' && sign !== "'")) {
+    } else if (isOther || (last !== '"' && last !== "'")) {
       word = `${word ?? ''}${piece}`;
     } else {
       const { text, isQuote } = readQuote(piece);
       word = `${word ?? ''}${text}`;
-      if (isQuote) open = open === undefined ? sign : undefined;
+      if (isQuote) open = open === undefined ? last : undefined;
     }
   }
-  if (open !== undefined) return { kind: 'problem', message: `A quote (${open}) is opened and not closed.` };
+  if (open !== undefined) return { kind: 'problem', message: `The quote (${open}) is not closed.` };
   if (word !== undefined) words.push(word);
   const [command, ...args] = words;
   return command
     ? { kind: 'command', command, args }
-    : { kind: 'problem', message: 'Write the program first, then its arguments.' };
+    : { kind: 'problem', message: 'Enter the program first, then its arguments.' };
 }
 
-/** Backslashes and a quote at their end: which text they are, and whether the quote opens or closes something. */
+/** Reads backslashes followed by a quote. `isQuote` is false when the quote is escaped. */
 function readQuote(piece: string): { readonly text: string; readonly isQuote: boolean } {
   const backslashes = piece.slice(0, -1);
   if (piece.endsWith("'")) return { text: backslashes, isQuote: true };

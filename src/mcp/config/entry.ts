@@ -4,16 +4,14 @@ import { describeServer } from './fingerprint.ts';
 import { readServers } from './servers.ts';
 import type { ServerConfig } from './types.ts';
 
-/** A server in the form of our setting, with its variables in it. */
 export type ServerEntry = Readonly<Record<string, unknown>>;
 
-/** A server that somebody wants to have in the setting. */
 export interface NewServer {
   readonly name: string;
   readonly entry: ServerEntry;
 }
 
-/** As it is written, without the values of variables. Throws what is wrong with it. */
+/** Reads an entry with its variables unexpanded. Throws if it is invalid or disabled. */
 export function readEntry({ name, entry }: NewServer): ServerConfig {
   const { servers, problems } = readServers({ [name]: entry }, 'asWritten');
   const config = servers.get(name);
@@ -21,7 +19,7 @@ export function readEntry({ name, entry }: NewServer): ServerConfig {
   return config;
 }
 
-/** For what another host or an earlier time has left, which may be anything, secrets included. */
+/** Describes an entry that may be invalid and may contain secrets, which are masked. */
 export function describeEntry(server: NewServer): string {
   try {
     return describeServer(readEntry(server), looksSecret);
@@ -30,20 +28,19 @@ export function describeEntry(server: NewServer): string {
   }
 }
 
-export interface SecretsTaken {
-  /** The entry with `${input:…}` in the place of each secret. */
-  readonly entry: Readonly<Record<string, unknown>>;
-  /** The secrets by the ids of their inputs. */
-  readonly secrets: ReadonlyMap<string, string>;
-}
-
-/** A dot cannot be in the name of a server, so that no two servers share an input. */
+/** Server names contain no dot, so two servers never share an input. */
 export function inputId(server: string, name: string): string {
   return `${server}.${name}`;
 }
 
-/** Takes the secrets out of an entry of the setting, which is a file that people show to each other. */
-export function takeSecrets(server: string, entry: Readonly<Record<string, unknown>>): SecretsTaken {
+/**
+ * Replaces each secret of an entry by `${input:ID}`, because people share their settings files. Returns the secrets
+ * by input id.
+ */
+export function extractSecrets(
+  server: string,
+  entry: ServerEntry,
+): { readonly entry: ServerEntry; readonly secrets: ReadonlyMap<string, string> } {
   const secrets = new Map<string, string>();
   const replace = (name: string, value: unknown): unknown => {
     const isLiteral = typeof value === 'string' && value !== '' && !value.includes('${');
@@ -52,10 +49,10 @@ export function takeSecrets(server: string, entry: Readonly<Record<string, unkno
     secrets.set(id, value);
     return `\${input:${id}}`;
   };
-  const taken = ['env', 'headers', 'oauth'].flatMap((part) => {
-    const record = field(entry, part);
+  const replaced = ['env', 'headers', 'oauth'].flatMap((key) => {
+    const record = field(entry, key);
     if (!isObject(record)) return [];
-    return [[part, Object.fromEntries(Object.entries(record).map(([k, v]) => [k, replace(k, v)]))] as const];
+    return [[key, Object.fromEntries(Object.entries(record).map(([k, v]) => [k, replace(k, v)]))] as const];
   });
-  return { entry: { ...entry, ...Object.fromEntries(taken) }, secrets };
+  return { entry: { ...entry, ...Object.fromEntries(replaced) }, secrets };
 }

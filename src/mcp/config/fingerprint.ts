@@ -5,13 +5,13 @@ import { looksSecret } from './checks.ts';
 import { inputsOf } from './inputs.ts';
 import type { RemoteServer, ServerConfig, StdioServer } from './types.ts';
 
-/** Whether a value is hidden that somebody has written down under this name. */
+/** Whether the value of this name is masked. */
 export type IsSecret = (name: string, value: string) => boolean;
 
 /**
- * The whole of what would be started or asked, for a person who decides about it: never cut, with nothing that
- * hides, and each thing on a line of its own. Give it what is written: whatever is filled in may be a secret. Of an
- * env file, which often holds secrets, it shows the names, and the values that decide what runs or who listens.
+ * Describes everything that a server would start or connect to, for the user's consent: complete, with invisible
+ * characters shown. Pass the unexpanded configuration, because expanded values may be secrets. For an env file, which
+ * often contains secrets, it shows the names, and the values of the variables in `DECISIVE`.
  */
 export function describeServer(config: ServerConfig, isSecret: IsSecret = () => false): string {
   const lines =
@@ -23,7 +23,7 @@ export function describeServer(config: ServerConfig, isSecret: IsSecret = () => 
   ].join('\n');
 }
 
-/** What is other than it was, between two descriptions of a server that are not of the same configuration. */
+/** The difference between two descriptions of configurations that have different fingerprints. */
 export function describeChange(was: string, is: string): string {
   const [before, after] = [was.split('\n'), is.split('\n')];
   const lines = [
@@ -35,7 +35,7 @@ export function describeChange(was: string, is: string): string {
     : 'A value that is not shown has changed: one of its env file, or of your environment.';
 }
 
-/** Changes with anything in the configuration, values of variables and headers included. */
+/** Covers the whole configuration, including the values of variables and headers. */
 export function fingerprintServer(config: ServerConfig): string {
   return fingerprint(config);
 }
@@ -60,7 +60,7 @@ function describeProgram(config: StdioServer, isSecret: IsSecret): string[] {
   ];
 }
 
-/** Variables that load code into a program, choose which program runs, or lead its connections elsewhere. */
+/** Variables that load code into a program, choose the program, or redirect its connections. */
 const DECISIVE =
   /^(?:NODE_|ELECTRON_|LD_|DYLD_|PYTHON|RUBY|PERL|DOTNET_|GIT_|NPM_CONFIG_|BASH_|SSL_|ENV$|SHELL$|COMSPEC$)|PATH$|_PROXY$|OPTIONS$|OPTS?$/i;
 
@@ -68,7 +68,7 @@ function describeAddress({ url, headers, oauth = {} }: RemoteServer, isSecret: I
   const { clientId, clientSecret, clientMetadataUrl, scopes = [] } = oauth;
   const names = [clientId, clientMetadataUrl].filter((each) => each !== undefined);
   return [
-    // An address may hold line ends, which count for nothing in it.
+    // URLs may contain line breaks, which parsers ignore.
     /[\s"]/.test(url) ? quoted(url) : showInvisible(url),
     ...assigned('header:', Object.entries(headers), isSecret),
     ...listed('signs in as:', names),
@@ -87,7 +87,7 @@ function assigned(
   return values.map(([name, value]) => `${label} ${quoted(name)}=${shown(name, value, isSecret)}`);
 }
 
-/** A value with a variable in it names a secret at most. */
+/** A value that contains a variable only refers to a secret, so it is shown. */
 function shown(name: string, value: string, isSecret: IsSecret): string {
   return !value.includes('${') && isSecret(name, value) ? MASK : quoted(value);
 }
@@ -102,7 +102,7 @@ function quoted(word: string): string {
   return PLAIN_WORD.test(word) ? word : showInvisible(JSON.stringify(word));
 }
 
-/** The same for the same value; the order in which somebody writes keys means nothing. */
+/** Independent of the order of keys. */
 export function fingerprint(value: unknown): string {
   const json = JSON.stringify(value, (_key, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)

@@ -1,12 +1,12 @@
 import { posix, win32 } from 'node:path';
 import { field, isObject, parseJsonWithComments } from '../../base/json.ts';
 import { checkServerId } from './checks.ts';
-import { inputId } from './entry.ts';
+import { inputId, type ServerEntry } from './entry.ts';
 import { addressOf, kindOf, readServers } from './servers.ts';
 
 export type ImportApp = 'Claude Desktop' | 'Cursor' | 'Windsurf' | 'Claude Code' | 'VS Code';
 
-export interface ImportPlace {
+export interface ImportSource {
   readonly app: ImportApp;
   readonly path: string;
 }
@@ -14,18 +14,11 @@ export interface ImportPlace {
 export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly home: string;
-  /** `%APPDATA%` of Windows. */
+  /** `%APPDATA%` on Windows. */
   readonly appData?: string | undefined;
 }
 
-export interface ServersImported {
-  /** Entries in the form of our own setting. */
-  readonly servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  readonly problems: readonly string[];
-}
-
-/** Where other hosts keep the servers of their user. */
-export function importPlaces({ platform, home, appData }: Machine): readonly ImportPlace[] {
+export function importSources({ platform, home, appData }: Machine): readonly ImportSource[] {
   const { join } = platform === 'win32' ? win32 : posix;
   const support =
     platform === 'win32'
@@ -40,17 +33,20 @@ export function importPlaces({ platform, home, appData }: Machine): readonly Imp
   ];
 }
 
-/** Reads the servers of another host's file. What cannot be used becomes a problem, and the others live on. */
-export function readImport(text: string): ServersImported {
+/** Reads the servers of another app's file as entries of our setting. Each invalid entry becomes a problem. */
+export function readImport(text: string): {
+  readonly servers: Readonly<Record<string, ServerEntry>>;
+  readonly problems: readonly string[];
+} {
   let json: unknown;
   try {
     json = parseJsonWithComments(text);
   } catch (error) {
     return { servers: {}, problems: [`The file is not JSON: ${(error as Error).message}.`] };
   }
-  const servers = new Map<string, Readonly<Record<string, unknown>>>();
+  const servers = new Map<string, ServerEntry>();
   const problems: string[] = [];
-  for (const [given, item] of listServers(json)) {
+  for (const [given, item] of serverEntries(json)) {
     const name = chooseName(given, servers);
     const entry = isObject(item) ? translate(name, item) : item;
     const read = readServers({ [name]: entry }, 'asWritten');
@@ -60,8 +56,8 @@ export function readImport(text: string): ServersImported {
   return { servers: Object.fromEntries(servers), problems };
 }
 
-/** Those of the user, and those that Claude Code keeps for each folder. */
-function listServers(json: unknown): readonly (readonly [string, unknown])[] {
+/** The servers of the user, and those that Claude Code stores per project. */
+function serverEntries(json: unknown): readonly (readonly [string, unknown])[] {
   const own = field(json, 'mcpServers') ?? field(json, 'servers');
   const projects = field(json, 'projects');
   const folders = isObject(projects) ? Object.values(projects) : [];
@@ -87,24 +83,23 @@ function isValid(name: string): boolean {
   }
 }
 
-type Entry = Readonly<Record<string, unknown>>;
-
-/** The fields that we know, under our names. Who imports a server that was disabled wants to use it. */
-function translate(name: string, entry: Entry): Entry {
+/** The known fields under our names, without `disabled`: importing a server enables it. */
+function translate(name: string, entry: ServerEntry): ServerEntry {
+  const { command, args, env, cwd, envFile, headers } = entry;
   const given = { ...entry, type: entry['type'] ?? entry['transport'] };
   const address = addressOf(entry);
   const isRemote = kindOrNone(given) !== 'stdio' && (given.type ?? address) !== undefined;
-  const fields: Entry = isRemote
-    ? { type: remoteType(given, address), url: address, headers: entry['headers'], oauth: readAuth(entry) }
-    : pick(entry, ['command', 'args', 'env', 'cwd', 'envFile']);
+  const fields: ServerEntry = isRemote
+    ? { type: remoteType(given, address), url: address, headers, oauth: readAuth(entry) }
+    : { command, args, env, cwd, envFile };
   return Object.fromEntries(
     Object.entries(fields)
       .filter(([, value]) => value !== undefined && value !== null)
-      .map(([key, value]) => [key, mapStrings(value, (text) => translateVariables(name, text))]),
+      .map(([key, value]) => [key, mapValues(value, (text) => translateVariables(name, text))]),
   );
 }
 
-function kindOrNone(entry: Entry): string | undefined {
+function kindOrNone(entry: ServerEntry): string | undefined {
   try {
     return kindOf(entry);
   } catch {
@@ -112,30 +107,27 @@ function kindOrNone(entry: Entry): string | undefined {
   }
 }
 
-/** A type that nobody knows is kept, so that it is told. */
-function remoteType(entry: Entry, address: unknown): unknown {
+/** An unknown type is kept, so that `readServers` reports it. */
+function remoteType(entry: ServerEntry, address: unknown): unknown {
   if (entry['type'] !== undefined) return kindOrNone(entry) ?? entry['type'];
   return typeof address === 'string' && /\/sse\/?(?:[?#]|$)/.test(address) ? 'sse' : 'http';
 }
 
-/** Cursor has other names for it. */
-function readAuth(entry: Entry): unknown {
-  const { auth } = entry;
-  if (entry['oauth'] !== undefined || !isObject(auth)) return entry['oauth'];
-  return pick({ clientId: auth['CLIENT_ID'], clientSecret: auth['CLIENT_SECRET'], scopes: auth['scopes'] }, [
-    'clientId',
-    'clientSecret',
-    'scopes',
-  ]);
+/** Cursor calls it `auth`, with other field names. */
+function readAuth({ oauth, auth }: ServerEntry): unknown {
+  if (oauth !== undefined || !isObject(auth)) return oauth;
+  return withoutUndefined({
+    clientId: auth['CLIENT_ID'],
+    clientSecret: auth['CLIENT_SECRET'],
+    scopes: auth['scopes'],
+  });
 }
 
-function pick(entry: Entry, names: readonly string[]): Entry {
-  return Object.fromEntries(
-    names.flatMap((name) => (entry[name] === undefined ? [] : [[name, entry[name]] as const])),
-  );
+function withoutUndefined(entry: ServerEntry): ServerEntry {
+  return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
 }
 
-/** `${NAME}` is an environment variable elsewhere. An input gets a name that no other server has. */
+/** Other apps write environment variables as `${NAME}`. Input ids are made unique per server. */
 function translateVariables(server: string, text: string): string {
   return text
     .replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole, variable: string) =>
@@ -144,9 +136,9 @@ function translateVariables(server: string, text: string): string {
     .replace(/\$\{input:([^}]+)\}/g, (_whole, id: string) => `\${input:${inputId(server, id)}}`);
 }
 
-function mapStrings(value: unknown, map: (text: string) => string): unknown {
+function mapValues(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value);
-  if (Array.isArray(value)) return value.map((item: unknown) => mapStrings(item, map));
+  if (Array.isArray(value)) return value.map((item: unknown) => mapValues(item, map));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapStrings(item, map)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapValues(item, map)]));
 }

@@ -1,8 +1,7 @@
 import { field, isObject } from '../../base/json.ts';
-import { checkHeader, checkText, checkUrl } from './checks.ts';
+import { checkHeader, checkNoNul, checkUrl } from './checks.ts';
 import type { OAuthConfig, ServerConfig } from './types.ts';
 
-/** What a person is asked for before a server starts. */
 export type InputDefinition =
   | {
       readonly kind: 'text';
@@ -17,23 +16,18 @@ export interface InputOption {
   readonly value: string;
 }
 
-export interface InputsRead {
-  readonly inputs: ReadonlyMap<string, InputDefinition>;
-  readonly problems: readonly string[];
-}
-
-/** What is started in the end. */
+/** A configuration without variables, ready to start. */
 export interface ResolvedServer {
   readonly config: ServerConfig;
-  /** What must not be told: inputs that were filled in, and values of the environment. */
+  /** Values to mask in logs: entered inputs, and values of environment variables. */
   readonly secrets: readonly string[];
 }
 
-/** Shorter values are too common to be hidden wherever they stand. */
+/** Shorter values are too common to be masked. */
 const MIN_SECRET_CHARS = 4;
 const INPUT = /\$\{input:([^}]+)\}/g;
 
-/** The ids of all inputs that a configuration needs, each once. */
+/** The distinct ids of the inputs in a configuration. */
 export function inputsOf(config: ServerConfig): readonly string[] {
   const ids = new Set<string>();
   mapTexts(config, (text) => {
@@ -44,8 +38,8 @@ export function inputsOf(config: ServerConfig): readonly string[] {
 }
 
 /**
- * Fills in the inputs, then joins the variables of the env file, in which nothing is filled in; what stands in `env`
- * wins. Rejects with a sentence when an input is not given, or cannot stand where it belongs.
+ * Fills in the inputs, then adds the variables of the env file, which are taken literally; `env` wins. Rejects when an
+ * input is missing or invalid in its place.
  */
 export async function resolveInputs(
   config: ServerConfig,
@@ -56,12 +50,14 @@ export async function resolveInputs(
   for (const id of inputsOf(config)) {
     const value = await ask(id);
     if (value === undefined) {
-      throw new Error(`The input ${JSON.stringify(id)} was not given. Start the server again to be asked.`);
+      throw new Error(`The input ${JSON.stringify(id)} was not entered. Start the server again to enter it.`);
     }
     values.set(id, value);
   }
-  const given = (config.fromEnvironment ?? []).map((name) => environment[name] ?? '');
-  const secrets = [...values.values(), ...given].filter((value) => value.length >= MIN_SECRET_CHARS);
+  const fromEnvironment = (config.fromEnvironment ?? []).map((name) => environment[name] ?? '');
+  const secrets = [...values.values(), ...fromEnvironment].filter(
+    (value) => value.length >= MIN_SECRET_CHARS,
+  );
   return { config: joinFileVariables(values.size === 0 ? config : fillIn(config, values)), secrets };
 }
 
@@ -71,9 +67,7 @@ function fillIn(config: ServerConfig, values: ReadonlyMap<string, string>): Serv
   try {
     checkConfig(filled);
   } catch (error) {
-    throw new Error(
-      `An input does not fit into the configuration of the server: ${(error as Error).message}.`,
-    );
+    throw new Error(`An input is not valid in the configuration of the server: ${(error as Error).message}.`);
   }
   return filled;
 }
@@ -84,8 +78,11 @@ function joinFileVariables(config: ServerConfig): ServerConfig {
   return { ...own, env: { ...fileVariables, ...own.env } };
 }
 
-/** Reads the `inputs` of a `mcp.json`. What is not described there can be asked for all the same. */
-export function readInputs(json: unknown): InputsRead {
+/** Reads the `inputs` of an `mcp.json`. Inputs without a definition are asked for as secrets. */
+export function readInputs(json: unknown): {
+  readonly inputs: ReadonlyMap<string, InputDefinition>;
+  readonly problems: readonly string[];
+} {
   const inputs = new Map<string, InputDefinition>();
   const problems: string[] = [];
   if (json === undefined || json === null) return { inputs, problems };
@@ -115,7 +112,7 @@ function readInput(item: unknown): InputDefinition {
     case 'pickString':
       return { kind: 'choice', ...about, options: readOptions(field(item, 'options')) };
     case 'command':
-      throw new Error('its type is "command", and a configuration must not run commands of the editor');
+      throw new Error('its type is "command", but a configuration cannot run editor commands');
     default:
       throw new Error('its "type" must be "promptString" or "pickString"');
   }
@@ -136,7 +133,7 @@ function textOf(item: unknown, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The configuration with each of its own texts replaced; those of its env file are not its own. */
+/** Maps every string of the configuration except `envFile` and the variables from that file. */
 function mapTexts(config: ServerConfig, map: (text: string) => string): ServerConfig {
   const mapRecord = (record: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(record).map(([name, text]) => [name, map(text)]));
@@ -163,7 +160,7 @@ function mapTexts(config: ServerConfig, map: (text: string) => string): ServerCo
 
 function checkConfig(config: ServerConfig): void {
   mapTexts(config, (text) => {
-    checkText('configuration', text);
+    checkNoNul('configuration', text);
     return text;
   });
   if (config.kind === 'stdio') return;

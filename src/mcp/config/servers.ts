@@ -1,40 +1,31 @@
 import { homedir } from 'node:os';
 import { sep } from 'node:path';
 import { field, isObject, parseJsonWithComments } from '../../base/json.ts';
-import { checkHeader, checkServerId, checkText, checkUrl, checkVariable } from './checks.ts';
+import { checkHeader, checkNoNul, checkServerId, checkUrl, checkVariableName } from './checks.ts';
 import { type InputDefinition, readInputs } from './inputs.ts';
 import type { OAuthConfig, RemoteServer, ServerConfig, StdioServer } from './types.ts';
 
-export interface ServersRead {
+interface ServersRead {
   readonly servers: ReadonlyMap<string, ServerConfig>;
-  /** The same ones as they are written, with every variable in place: what a person may see of them. */
+  /** The same servers with their variables unexpanded, for display. */
   readonly written: ReadonlyMap<string, ServerConfig>;
-  /** One sentence for each entry that was left out: which one, why, and what to do. */
+  /** One sentence for each entry that was skipped: which one, why, and what to do. */
   readonly problems: readonly string[];
 }
 
-export interface ServersFileRead extends ServersRead {
-  /** What the file says about the inputs that its servers need. */
+interface ServersFileRead extends ServersRead {
   readonly inputs: ReadonlyMap<string, InputDefinition>;
 }
 
-/**
- * Reads the value of `servers`. A bad entry becomes a problem, and the others live on. One that is disabled is left
- * out without a word.
- */
+/** Reads the value of `servers`. Each invalid entry becomes a problem; disabled entries are skipped silently. */
 export function readServers(json: unknown, expansion: Expansion): ServersRead {
   const servers = new Map<string, ServerConfig>();
   const written = new Map<string, ServerConfig>();
   const problems: string[] = [];
-  if (json === undefined || json === null) {
-    return { servers, written, problems };
-  }
+  if (json === undefined || json === null) return { servers, written, problems };
   if (!isObject(json)) {
-    return {
-      servers,
-      written,
-      problems: ['The MCP servers must be an object: { "NAME": { "command": … } }.'],
-    };
+    problems.push('The MCP servers must be an object: { "NAME": { "command": … } }.');
+    return { servers, written, problems };
   }
   for (const [name, entry] of Object.entries(json)) {
     if (field(entry, 'disabled') === true) continue;
@@ -51,7 +42,7 @@ export function readServers(json: unknown, expansion: Expansion): ServersRead {
   return { servers, written, problems };
 }
 
-/** Reads a file such as `.vscode/mcp.json`; other hosts call the same thing `mcpServers`. */
+/** Reads a file such as `.vscode/mcp.json`. Other apps call `servers` `mcpServers`. */
 export function readServersFile(text: string, expansion: Expansion): ServersFileRead {
   let json: unknown;
   try {
@@ -78,34 +69,25 @@ const KINDS: ReadonlyMap<unknown, ServerConfig['kind']> = new Map([
   ['sse', 'sse'],
 ]);
 
-/** What an entry is, by its `type` or else by what it has. */
 export function kindOf(entry: object): ServerConfig['kind'] {
   const type = field(entry, 'type');
   if (type !== undefined) {
     const kind = KINDS.get(type);
-    if (kind === undefined) {
-      throw new Error('its "type" must be "stdio", "http" or "sse"');
-    }
+    if (kind === undefined) throw new Error('its "type" must be "stdio", "http" or "sse"');
     return kind;
   }
-  if (field(entry, 'command') !== undefined) {
-    return 'stdio';
-  }
-  if (addressOf(entry) !== undefined) {
-    return 'http';
-  }
+  if (field(entry, 'command') !== undefined) return 'stdio';
+  if (addressOf(entry) !== undefined) return 'http';
   throw new Error('it has neither "command" nor "url"; give one of them');
 }
 
-/** Some hosts have other names for the address. */
+/** Other apps use other names for `url`. */
 export function addressOf(entry: object): unknown {
   return field(entry, 'url') ?? field(entry, 'serverUrl') ?? field(entry, 'httpUrl');
 }
 
 function readServer(entry: unknown, expansion: Expansion): ServerConfig {
-  if (!isObject(entry)) {
-    throw new Error('it must be an object with "command" or "url"');
-  }
+  if (!isObject(entry)) throw new Error('it must be an object with "command" or "url"');
   const used = new Set<string>();
   const watched: Expansion =
     expansion === 'asWritten' ? expansion : { ...expansion, onEnvironment: (name) => used.add(name) };
@@ -117,19 +99,17 @@ function readServer(entry: unknown, expansion: Expansion): ServerConfig {
 function readStdio(entry: object, expansion: Expansion): StdioServer {
   const command = readText('command', field(entry, 'command'), expansion);
   const args = field(entry, 'args') ?? [];
-  if (!Array.isArray(args)) {
-    throw new Error('its "args" must be a list of strings');
-  }
+  if (!Array.isArray(args)) throw new Error('its "args" must be a list of strings');
   const config: StdioServer = {
     kind: 'stdio',
     command,
     args: args.map((arg: unknown, index) => readArgument(`args[${index}]`, arg, expansion)),
-    env: readRecord('env', field(entry, 'env'), expansion, checkVariable),
+    env: readRecord('env', field(entry, 'env'), expansion, checkVariableName),
     ...readOptional('cwd', entry, expansion),
     ...readOptional('envFile', entry, expansion),
   };
   if (config.envFile?.includes('${input:')) {
-    throw new Error(`its "envFile" is read before anybody is asked, so it may not use \${input:…}`);
+    throw new Error(`its "envFile" is read before inputs are asked for, so it cannot use \${input:…}`);
   }
   return config;
 }
@@ -176,19 +156,17 @@ function readOptional<Name extends string>(
 
 function readText(field: string, value: unknown, expansion: Expansion): string {
   const text = readArgument(field, value, expansion);
-  if (text.trim() === '') {
-    throw new Error(`its "${field}" must not be empty`);
-  }
+  if (text.trim() === '') throw new Error(`its "${field}" must not be empty`);
   return text;
 }
 
-/** Numbers and booleans are taken as their text, because people write `"PORT": 3000` and mean it. */
+/** Accepts numbers and booleans too, because people write `"PORT": 3000`. */
 function readArgument(field: string, value: unknown, expansion: Expansion): string {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
     throw new Error(`its "${field}" must be a string`);
   }
   const text = expandVariables(String(value), expansion);
-  checkText(field, text);
+  checkNoNul(field, text);
   return text;
 }
 
@@ -198,20 +176,13 @@ function readRecord(
   expansion: Expansion,
   check: (name: string, text: string) => void,
 ): Record<string, string> {
-  if (value === undefined || value === null) {
-    return {};
-  }
-  if (!isObject(value)) {
-    throw new Error(`its "${field}" must be an object of strings`);
-  }
-  const given = Object.entries(value).filter(([, item]) => item !== null);
-  const entries = given.map(
-    ([name, item]) => [name, readArgument(`${field}.${name}`, item, expansion)] as const,
-  );
-  for (const [name, text] of entries) {
-    check(name, text);
-  }
-  // Unlike an assignment, this makes an ordinary property even of "__proto__".
+  if (value === undefined || value === null) return {};
+  if (!isObject(value)) throw new Error(`its "${field}" must be an object of strings`);
+  const entries = Object.entries(value)
+    .filter(([, item]) => item !== null)
+    .map(([name, item]) => [name, readArgument(`${field}.${name}`, item, expansion)] as const);
+  for (const [name, text] of entries) check(name, text);
+  // `fromEntries` also creates an own property for "__proto__".
   return Object.fromEntries(entries);
 }
 
@@ -219,17 +190,17 @@ function unreadable(problem: string): ServersFileRead {
   return { servers: new Map(), written: new Map(), inputs: new Map(), problems: [problem] };
 }
 
-export interface VariableContext {
+interface VariableContext {
   readonly workspaceFolder?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Those of this machine, unless they are given. */
+  /** Defaults to this machine's. */
   readonly userHome?: string;
   readonly pathSeparator?: string;
-  /** Told the name of each environment variable whose value was put in. */
+  /** Called with the name of each environment variable that is expanded. */
   readonly onEnvironment?: (name: string) => void;
 }
 
-/** `asWritten` leaves the variables in place, and only looks whether they are known. */
+/** `asWritten` keeps the variables and only checks that they are known. */
 type Expansion = VariableContext | 'asWritten';
 
 const VARIABLE = /\$\{([^}]*)\}/g;
@@ -237,9 +208,8 @@ const ENVIRONMENT = 'env:';
 const INPUT = 'input:';
 
 /**
- * Replaces the variables of a configuration. `${input:ID}` stays as it is: nobody is asked for anything while a
- * configuration is read. Throws an Error that says what to do about a variable that has no value: an empty string
- * in its place would start a wrong command or send an empty token.
+ * Expands variables except `${input:ID}`, which is resolved when the server starts. Throws for a variable without a
+ * value: an empty string could start the wrong command or send an empty token.
  */
 function expandVariables(text: string, expansion: Expansion): string {
   return text.replace(VARIABLE, (whole, name: string) => {

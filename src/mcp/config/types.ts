@@ -1,5 +1,5 @@
 interface AnyServer {
-  /** The environment variables of this process whose values were put into the configuration. */
+  /** Names of the environment variables whose values were expanded into the configuration. */
   readonly fromEnvironment?: readonly string[];
 }
 
@@ -9,9 +9,8 @@ export interface StdioServer extends AnyServer {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** A file with more variables. */
   readonly envFile?: string;
-  /** What `withEnvFile` has found there: never a template, and joined to `env` only when the server starts. */
+  /** Variables of `envFile`, set by `withEnvFile`; never expanded, and merged into `env` when the server starts. */
   readonly fileVariables?: Readonly<Record<string, string>>;
 }
 
@@ -22,7 +21,7 @@ export interface RemoteServer extends AnyServer {
   readonly oauth?: OAuthConfig;
 }
 
-/** Who we are to a server's sign-in, where it does not find out by itself. */
+/** For servers whose sign-in cannot be discovered or needs a registered client. */
 export interface OAuthConfig {
   readonly clientId?: string;
   readonly clientSecret?: string;
@@ -30,5 +29,5 @@ export interface OAuthConfig {
   readonly scopes?: readonly string[];
 }
 
-/** Any text in it may hold `${input:ID}`, so that what is shown and remembered of it holds no secret. */
+/** Any string may contain `${input:ID}`, so that stored and displayed configurations contain no secrets. */
 export type ServerConfig = StdioServer | RemoteServer;

@@ -10,14 +10,13 @@ import type {
   ResolvedArguments,
 } from '../../ports/files.ts';
 import type { ToolCall } from '../../ports/tools.ts';
-
 import type { FileForm, FormField, StringForm } from './form.ts';
-import { type FileUse, fillFileArguments, planFileArguments, refuse } from './plan.ts';
+import { describeRefusal, type FileUse, fillFileArguments, planFileArguments } from './plan.ts';
 
-/** Base64 of more does not fit into one string of JavaScript, and the whole call becomes one string. */
+/** The whole call becomes one JavaScript string, which cannot contain more base64. */
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
 
-/** The way back: what the arguments of a call refer to becomes what the tool's schema asks for. */
+/** Replaces the file references in the arguments of a call by the form that the tool's schema expects. */
 export class ReferencedFiles implements FileArguments {
   readonly #source: FileSource;
 
@@ -52,7 +51,7 @@ async function readAll(
   uses: readonly FoundUse[],
   signal: AbortSignal | undefined,
 ): Promise<ResolvedArguments> {
-  // A file that is named twice is read once.
+  // A file that is referenced twice is read once.
   const contents = new Map<string, string>();
   const values: { readonly steps: FileUse['steps']; readonly value: unknown }[] = [];
   for (const use of uses) {
@@ -60,7 +59,7 @@ async function readAll(
     try {
       const base64 = needsBytes(form) ? (contents.get(file.path) ?? (await file.read(signal))) : '';
       if (needsBytes(form)) contents.set(file.path, base64);
-      values.push({ steps, value: fileValue(form, { ...describeFile(file), base64 }) });
+      values.push({ steps, value: fileValue(form, { ...file, base64 }) });
     } catch (error) {
       signal?.throwIfAborted();
       return refusal(use, error);
@@ -69,36 +68,23 @@ async function readAll(
   return { ok: true, arguments: fillFileArguments(args, values) };
 }
 
-function describeFile({ name, path, size, mimeType }: FoundFile) {
-  return { name, path, size, mimeType };
-}
-
-/** Names of files may hold anything; here each is one line in which nothing hides. */
+/** One line with invisible characters shown, because file names may contain anything. */
 function describeUse({ where, text, form, file }: FoundUse): string {
   const line = `${where}: ${text} → ${describeForm(form)} of ${file.path} (${describeSize(file.size)}, ${file.mimeType})`;
   return showInvisible(line).replaceAll('\n', '⟦U+000A⟧');
 }
 
 function refusal({ text, where }: FileUse, error: unknown): { readonly ok: false; readonly message: string } {
-  const reason = messageOf(error);
-  return { ok: false, message: refuse(text, where, reason) };
+  return { ok: false, message: describeRefusal(text, where, messageOf(error)) };
 }
 
 function tooMuch(bytes: number): string {
-  return `The files in the arguments have ${describeSize(bytes)} together, and one call takes ${describeSize(MAX_TOTAL_BYTES)}. Nothing was called.`;
+  return `The files in the arguments total ${describeSize(bytes)}, but one call can send at most ${describeSize(MAX_TOTAL_BYTES)}. Nothing was called.`;
 }
 
-/** A file as it is given to a tool. */
-export interface ReadFile {
-  readonly name: string;
-  readonly path: string;
-  readonly size: number;
-  readonly mimeType: string;
-  /** Empty where only the path is asked for. */
-  readonly base64: string;
-}
+/** `base64` is empty when only the path is needed. */
+type LoadedFile = Omit<FoundFile, 'read'> & { readonly base64: string };
 
-/** Whether the bytes themselves go to the tool, or only the way to them. */
 function needsBytes(form: FileForm): boolean {
   switch (form.kind) {
     case 'list':
@@ -110,7 +96,7 @@ function needsBytes(form: FileForm): boolean {
   }
 }
 
-function fileValue(form: FileForm, file: ReadFile): unknown {
+function fileValue(form: FileForm, file: LoadedFile): unknown {
   switch (form.kind) {
     case 'list':
       return [fileValue(form.of, file)];
@@ -129,7 +115,6 @@ const FORM_NAMES: Readonly<Record<StringForm['kind'], string>> = {
   fileUrl: 'the file: URL',
 };
 
-/** What a form is, for a person who decides about it. */
 function describeForm(form: FileForm): string {
   switch (form.kind) {
     case 'list':
@@ -145,7 +130,7 @@ function carriesBytes(kind: FormField['value']['kind']): boolean {
   return kind === 'base64' || kind === 'base64url' || kind === 'dataUrl';
 }
 
-function fieldValue(value: FormField['value'], file: ReadFile): unknown {
+function fieldValue(value: FormField['value'], file: LoadedFile): unknown {
   switch (value.kind) {
     case 'name':
       return file.name;
@@ -160,12 +145,12 @@ function fieldValue(value: FormField['value'], file: ReadFile): unknown {
   }
 }
 
-function stringValue(kind: StringForm['kind'], { path, mimeType, base64 }: ReadFile): string {
+function stringValue(kind: StringForm['kind'], { path, mimeType, base64 }: LoadedFile): string {
   switch (kind) {
     case 'base64':
       return base64;
     case 'base64url':
-      return base64.replace(/[+/=]/g, (sign) => (sign === '+' ? '-' : sign === '/' ? '_' : ''));
+      return base64.replace(/[+/=]/g, (char) => (char === '+' ? '-' : char === '/' ? '_' : ''));
     case 'dataUrl':
       return `data:${mimeType};base64,${base64}`;
     case 'path':

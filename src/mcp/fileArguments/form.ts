@@ -1,9 +1,8 @@
 import { isObject } from '../../base/json.ts';
 import type { FileReference } from '../../ports/files.ts';
-
 import { alternativesOf, flattenSchema, type Keywords } from '../schema/schema.ts';
 
-/** What a reference becomes at its place. */
+/** The value that replaces a file reference. */
 export type FileForm =
   | { readonly kind: 'base64' | 'base64url' | 'dataUrl' | 'path' | 'fileUrl' }
   | { readonly kind: 'list'; readonly of: FileForm }
@@ -11,7 +10,6 @@ export type FileForm =
 
 export type StringForm = Extract<FileForm, { kind: 'base64' | 'base64url' | 'dataUrl' | 'path' | 'fileUrl' }>;
 
-/** One property of an object that stands for a file. */
 export interface FormField {
   readonly name: string;
   readonly value:
@@ -20,49 +18,49 @@ export interface FormField {
     | StringForm;
 }
 
-/** A place in the arguments: what it is called, what its schema says, and what the schema's references count from. */
-export interface Place {
+/** A position in the arguments; `root` is the schema in which references are resolved. */
+export interface ArgumentPlace {
   readonly name: string;
   readonly schema: unknown;
   readonly root: unknown;
-  /** What was said of the list or union that this is a part of. */
+  /** The description of the enclosing list or union. */
   readonly description?: string;
 }
 
-export interface JudgedForm {
+type ReferenceKind = FileReference['kind'];
+
+export interface InferredForm {
   readonly form: FileForm;
-  /** True when the schema asks for a file; false when it only does not forbid one. */
-  readonly clear: boolean;
+  /** True when the schema asks for a file; false when it merely allows one. */
+  readonly explicit: boolean;
 }
 
-/** Deeper schemas are circles. */
 const MAX_DEPTH = 8;
 
-/** What the schema asks for at a place; nothing where a file cannot be given. Never throws. */
-export function judgeForm(place: Place, source: FileReference['kind'], depth = 0): JudgedForm | undefined {
+/** The form that the schema expects; undefined if it does not accept a file. Never throws. */
+export function inferForm(place: ArgumentPlace, source: ReferenceKind, depth = 0): InferredForm | undefined {
   if (depth > MAX_DEPTH) return undefined;
   const { keywords } = flattenSchema(place.schema, place.root);
   const description = textOf(keywords['description']) || (place.description ?? '');
   const within = { ...place, description };
   const members = alternativesOf(keywords, place.root);
-  if (members) return judgeUnion(within, withRest(members, keywords), source, depth);
+  if (members) return inferUnion(within, withRest(members, keywords), source, depth);
   if (isChosen(keywords)) return undefined;
   const types = [keywords['type'] ?? impliedType(keywords)].flat();
   if (types.includes('string') || types.includes(undefined)) {
-    return judgeString(readHints({ name: place.name, description, keywords }), source);
+    return inferString(readHints(place.name, description, keywords), source);
   }
-  if (types.includes('array')) return judgeList(within, keywords, source, depth);
-  return types.includes('object') ? judgeObject(within, keywords, source) : undefined;
+  if (types.includes('array')) return inferList(within, keywords, source, depth);
+  return types.includes('object') ? inferObject(within, keywords, source) : undefined;
 }
 
-/** The forms of a string, the first that fits. What is said in keywords counts more than names and prose. */
+/** The first match applies. Keywords take precedence over names and descriptions. */
 const STRING_FORMS: readonly {
   readonly form: StringForm['kind'];
   readonly when: (hints: Hints) => boolean;
-  /** A guess that is good enough for a reference, and too weak to take the place for a file's. */
+  /** Good enough to convert a reference, but no sign that the schema asks for a file. */
   readonly weak?: true;
 }[] = [
-  // Words that leave no doubt.
   {
     form: 'dataUrl',
     when: ({ format, pattern }) => isOneOf(format, 'data-url', 'data-uri') || pattern.startsWith('^data:'),
@@ -73,15 +71,15 @@ const STRING_FORMS: readonly {
     when: ({ encoding, format }) => encoding === 'base64' || isOneOf(format, 'byte', 'base64', 'binary'),
   },
   { form: 'dataUrl', when: ({ about }) => about.dataUrl },
-  // Most addresses are those of web pages.
+  // Most URLs are those of web pages.
   { form: 'fileUrl', when: ({ format }) => isOneOf(format, 'uri', 'url', 'iri'), weak: true },
   {
     form: 'path',
     when: ({ format }) => isOneOf(format, 'path', 'file-path', 'uri-reference', 'iri-reference'),
   },
-  // “file: the base64 of …” is no path, whatever it is called.
+  // “file: the base64 of …” is not a path, despite its name.
   { form: 'base64', when: ({ about, name }) => about.base64 || name.bytes },
-  // “data: path to the table” is no data.
+  // “data: path to the table” is not data.
   { form: 'path', when: ({ about, name }) => about.beginsWithPath || name.path },
   { form: 'fileUrl', when: ({ name }) => name.url, weak: true },
   { form: 'base64', when: ({ name, hasMediaType }) => name.data || hasMediaType },
@@ -90,77 +88,64 @@ const STRING_FORMS: readonly {
 ];
 
 /**
- * Where the schema says nothing. Bytes from a tool go on as bytes: the next tool may run elsewhere, and the
- * name in `cmdassets/` means nothing to it. Who writes a path means a path.
+ * Used when the schema says nothing. Assets are sent as bytes, because the next tool may run on another machine
+ * without access to `cmdassets/`.
  */
-const DEFAULT_FORMS: Readonly<Record<FileReference['kind'], StringForm['kind']>> = {
+const DEFAULT_FORMS: Readonly<Record<ReferenceKind, StringForm['kind']>> = {
   asset: 'base64',
   file: 'path',
 };
 
-function judgeString(
-  hints: Hints,
-  source: FileReference['kind'],
-): JudgedForm & { readonly form: StringForm } {
+function inferString(hints: Hints, source: ReferenceKind): InferredForm & { readonly form: StringForm } {
   const found = STRING_FORMS.find(({ when }) => when(hints));
-  return { form: { kind: found?.form ?? DEFAULT_FORMS[source] }, clear: found !== undefined && !found.weak };
+  return {
+    form: { kind: found?.form ?? DEFAULT_FORMS[source] },
+    explicit: found !== undefined && !found.weak,
+  };
 }
 
-/** What stands beside a union holds for each of its members; many members only say which names are required. */
+/** Keywords beside a union apply to each member; many members only list required names. */
 function withRest(members: readonly Keywords[], keywords: Keywords): readonly Keywords[] {
   const { anyOf: _anyOf, oneOf: _oneOf, description: _description, ...rest } = keywords;
   return members.map((member) => ({ ...rest, ...member }));
 }
 
-/** The first alternative that asks for a file, else the first that can take one; a string before all else. */
-function judgeUnion(
-  place: Place,
+/** Prefers alternatives that ask for a file over those that allow one, and strings over lists and objects. */
+function inferUnion(
+  place: ArgumentPlace,
   members: readonly Keywords[],
-  source: FileReference['kind'],
+  source: ReferenceKind,
   depth: number,
-): JudgedForm | undefined {
-  const judged = members.flatMap((schema) => judgeForm({ ...place, schema }, source, depth + 1) ?? []);
-  const isString = ({ form }: JudgedForm) => form.kind !== 'list' && form.kind !== 'object';
+): InferredForm | undefined {
+  const inferred = members.flatMap((schema) => inferForm({ ...place, schema }, source, depth + 1) ?? []);
+  const isString = ({ form }: InferredForm) => form.kind !== 'list' && form.kind !== 'object';
   return (
-    judged.find((each) => each.clear && isString(each)) ??
-    judged.find((each) => each.clear) ??
-    judged.find(isString) ??
-    judged[0]
+    inferred.find((each) => each.explicit && isString(each)) ??
+    inferred.find((each) => each.explicit) ??
+    inferred.find(isString) ??
+    inferred[0]
   );
 }
 
-function judgeList(
-  place: Place,
+function inferList(
+  place: ArgumentPlace,
   keywords: Keywords,
-  source: FileReference['kind'],
+  source: ReferenceKind,
   depth: number,
-): JudgedForm | undefined {
+): InferredForm | undefined {
   const { items, prefixItems } = keywords;
   const schema = Array.isArray(prefixItems) ? prefixItems[0] : items;
-  const judged = judgeForm({ ...place, schema }, source, depth + 1);
-  return judged && { form: { kind: 'list', of: judged.form }, clear: judged.clear };
+  const inferred = inferForm({ ...place, schema }, source, depth + 1);
+  return inferred && { form: { kind: 'list', of: inferred.form }, explicit: inferred.explicit };
 }
 
-/** What the properties of objects that stand for files are called, in lower case and without `_` and `-`. */
+// Property names of objects that represent files, in lower case and without `_` and `-`.
 const NAME_FIELDS = ['name', 'filename'];
 const TYPE_FIELDS = ['mimetype', 'mediatype', 'contenttype', 'mime', 'type'];
 const SIZE_FIELDS = ['size', 'filesize', 'bytelength'];
-/** What carries the file itself, the best first. */
-const CARRIERS = [
-  'data',
-  'base64',
-  'blob',
-  'bytes',
-  'content',
-  'contents',
-  'body',
-  'path',
-  'filepath',
-  'uri',
-  'url',
-];
+/** Properties for the file itself, best first. */
+const CARRIERS = 'data base64 blob bytes content contents body path filepath uri url'.split(' ');
 
-/** A free-form object gets the three that the contract names. */
 const FREE_FORM: FileForm = {
   kind: 'object',
   fields: [
@@ -170,13 +155,13 @@ const FREE_FORM: FileForm = {
   ],
 };
 
-function judgeObject(
-  place: Place,
+function inferObject(
+  place: ArgumentPlace,
   keywords: Keywords,
-  source: FileReference['kind'],
-): JudgedForm | undefined {
+  source: ReferenceKind,
+): InferredForm | undefined {
   const properties = isObject(keywords['properties']) ? Object.entries(keywords['properties']) : [];
-  if (properties.length === 0) return { form: FREE_FORM, clear: false };
+  if (properties.length === 0) return { form: FREE_FORM, explicit: false };
   const carriers = chooseCarriers(properties, keywords['required']);
   if (carriers.size === 0) return undefined;
   const fields = properties.flatMap(([name, schema]) => {
@@ -185,10 +170,10 @@ function judgeObject(
       : describingField(name, flattenSchema(schema, place.root).keywords);
     return field ? [field] : [];
   });
-  return { form: { kind: 'object', fields }, clear: true };
+  return { form: { kind: 'object', fields }, explicit: true };
 }
 
-/** All that are required; else the best one, so that no file is sent twice. */
+/** All required ones, otherwise only the best one, so that the file is not sent twice. */
 function chooseCarriers(
   properties: readonly (readonly [string, unknown])[],
   required: unknown,
@@ -200,10 +185,10 @@ function chooseCarriers(
   return new Set(names.toSorted((a, b) => rank(a) - rank(b)).slice(0, 1));
 }
 
-function carrierField(place: Place, source: FileReference['kind']): FormField | undefined {
+function carrierField(place: ArgumentPlace, source: ReferenceKind): FormField | undefined {
   const { keywords } = flattenSchema(place.schema, place.root);
   const description = textOf(keywords['description']);
-  const { form } = judgeString(readHints({ name: place.name, description, keywords }), source);
+  const { form } = inferString(readHints(place.name, description, keywords), source);
   return isChosen(keywords) ? constantField(place.name, keywords) : { name: place.name, value: form };
 }
 
@@ -217,7 +202,7 @@ function describingField(name: string, keywords: Keywords): FormField | undefine
     : undefined;
 }
 
-/** `type: { const: "file" }` and `encoding: { enum: ["utf8", "base64"] }` say which value goes with a file. */
+/** Picks the value for `type: { const: "file" }` or `encoding: { enum: ["utf8", "base64"] }`. */
 function constantField(name: string, { const: constant, enum: choices }: Keywords): FormField | undefined {
   const values = Array.isArray(choices) ? choices : [constant];
   const chosen = values.length === 1 ? values[0] : values.find((value) => value === 'base64');
@@ -245,73 +230,32 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** What can be told of a string from its schema, its name and its description. */
-interface Hints {
-  readonly format: string;
-  readonly encoding: string;
-  readonly pattern: string;
-  readonly hasMediaType: boolean;
-  /** What the name says; the last word of it counts most: a `data_path` is a path, a `path_data` is data. */
-  readonly name: {
-    readonly bytes: boolean;
-    readonly path: boolean;
-    readonly url: boolean;
-    readonly data: boolean;
-  };
-  /** What the description says. */
-  readonly about: {
-    readonly dataUrl: boolean;
-    readonly base64: boolean;
-    readonly beginsWithPath: boolean;
-    readonly path: boolean;
-    readonly data: boolean;
-  };
-}
+type Hints = ReturnType<typeof readHints>;
 
-export interface Described {
-  readonly name: string;
-  readonly description: string;
-  readonly keywords: Keywords;
-}
-
-/** Descriptions come from servers; what they ask for they say early. */
 const MAX_DESCRIPTION_CHARS = 1000;
 
-function readHints({ name, description, keywords }: Described): Hints {
+function readHints(name: string, description: string, keywords: Keywords) {
   return {
-    format: lower(keywords['format']),
-    encoding: lower(keywords['contentEncoding']),
-    pattern: typeof keywords['pattern'] === 'string' ? keywords['pattern'] : '',
+    format: textOf(keywords['format']).toLowerCase(),
+    encoding: textOf(keywords['contentEncoding']).toLowerCase(),
+    pattern: textOf(keywords['pattern']),
     hasMediaType: typeof keywords['contentMediaType'] === 'string',
     name: readName(name),
     about: readDescription(description.slice(0, MAX_DESCRIPTION_CHARS)),
   };
 }
 
-const BASE64_WORDS = new Set(['base64', 'b64']);
-const BYTES_WORDS = new Set(['bytes', 'blob', 'blobs']);
-const PATH_WORDS = new Set([
-  'path',
-  'paths',
-  'file',
-  'files',
-  'filename',
-  'filenames',
-  'filepath',
-  'filepaths',
-  'pathname',
-]);
-const URL_WORDS = new Set(['url', 'urls', 'uri', 'uris', 'href']);
-const DATA_WORDS = new Set(['data', 'content', 'contents']);
-
-function readName(name: string): Hints['name'] {
+/** The last word counts most: `data_path` is a path, `path_data` is data. */
+function readName(name: string) {
   const words = splitWords(name);
   const last = words.at(-1) ?? '';
   return {
-    bytes: words.some((word) => BASE64_WORDS.has(word)) || BYTES_WORDS.has(last),
-    path: PATH_WORDS.has(last) || words.slice(-2).join(' ') === 'file name',
-    url: URL_WORDS.has(last),
-    data: DATA_WORDS.has(last),
+    bytes: words.includes('base64') || words.includes('b64') || /^(?:bytes|blobs?)$/.test(last),
+    path:
+      /^(?:paths?|(?:file|filename|filepath)s?|pathname)$/.test(last) ||
+      words.slice(-2).join(' ') === 'file name',
+    url: /^(?:ur[li]s?|href)$/.test(last),
+    data: /^(?:data|contents?)$/.test(last),
   };
 }
 
@@ -325,7 +269,7 @@ function splitWords(name: string): string[] {
 }
 
 const DATA_URL = /\bdata:?[ -]?ur[li]s?\b|\bdata:[a-z*]+\/|\bdata:.{0,20};base64/i;
-/** “base64, without the data: URL prefix” asks for the opposite. */
+/** Such as “base64, without the data: URL prefix”. */
 const NO_DATA_URL =
   /\b(?:without|not|no|omit|strip|excluding|exclude|minus)\b[^.;]{0,30}\bdata:?[ -]?(?:ur[li]|prefix|scheme)/i;
 const BASE64 = /\bbase[ -]?64\b|\bb64\b/i;
@@ -334,7 +278,7 @@ const BEGINS_WITH_PATH =
 const PATH = /\bpaths?\b|\bfile ?paths?\b|\bfile ?names?\b/i;
 const DATA = /\bdata\b|\bbytes\b|\bblobs?\b|\bcontents?\b/i;
 
-function readDescription(description: string): Hints['about'] {
+function readDescription(description: string) {
   return {
     dataUrl: DATA_URL.test(description) && !NO_DATA_URL.test(description),
     base64: BASE64.test(description),
@@ -342,8 +286,4 @@ function readDescription(description: string): Hints['about'] {
     path: PATH.test(description),
     data: DATA.test(description),
   };
-}
-
-function lower(value: unknown): string {
-  return typeof value === 'string' ? value.toLowerCase() : '';
 }

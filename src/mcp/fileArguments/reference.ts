@@ -1,19 +1,21 @@
 import { readAssetName } from '../../base/names.ts';
 import type { FileReference } from '../../ports/files.ts';
 
-export type ReadReference =
+export type ParsedReference =
   | { readonly kind: 'reference'; readonly reference: FileReference }
-  /** It was meant as a reference and must not be followed. */
+  /** A reference that must not be used. */
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'text' };
 
+/** The names that `assets/names.ts` creates; `asset:` allows no others. */
+const ASSET_NAME = /^tool-(?:image|audio|file)-\d{8}-\d{6}-[A-Za-z0-9]{8,64}-\d{1,9}\.[a-z0-9]{1,10}$/;
 const MAX_REFERENCE_CHARS = 4096;
 
 /**
- * Reads a string that is a reference from its first character to its last. Where the schema asks for a file,
- * whatever begins like a reference is meant as one; elsewhere prose such as `file: see below` stays what it is.
+ * Parses a string that consists of one reference. If the schema asks for a file, anything with the prefix is treated
+ * as a reference; otherwise prose such as `file: see below` stays text.
  */
-export function readReference(text: string, fileExpected = false): ReadReference {
+export function parseReference(text: string, fileExpected = false): ParsedReference {
   const [, scheme, rest = ''] = /^(asset|file):(.+)$/s.exec(text) ?? [];
   if (scheme === undefined) return TEXT;
   if (text.length > MAX_REFERENCE_CHARS || /[\r\n]/.test(rest)) return TEXT;
@@ -21,16 +23,16 @@ export function readReference(text: string, fileExpected = false): ReadReference
   return scheme === 'asset' ? readAsset(rest, fileExpected) : readFile(rest);
 }
 
-/** The other way: a path with forward slashes as a reference, without spaces, so that it is one everywhere. */
+/** The reference for a path with forward slashes. Spaces are encoded, so that it is never read as prose. */
 export function renderFileReference(path: string): string {
   return `file:${path.replace(/[%\s]/gu, encodeURIComponent)}`;
 }
 
-const TEXT: ReadReference = { kind: 'text' };
+const TEXT: ParsedReference = { kind: 'text' };
 
-function readAsset(name: string, fileExpected: boolean): ReadReference {
-  if (readAssetName(name)) return { kind: 'reference', reference: { kind: 'asset', name } };
-  // Other systems have assets too: `asset:4711` and `asset://shop/4711` are theirs.
+function readAsset(name: string, fileExpected: boolean): ParsedReference {
+  if (ASSET_NAME.test(name)) return { kind: 'reference', reference: { kind: 'asset', name } };
+  // Other systems use `asset:` too, such as `asset:4711` and `asset://shop/4711`.
   const foreign = /^[\w.~-]*\w[\w.~-]*$/.test(name) || name.startsWith('//');
   return foreign && !fileExpected && !name.includes('..') ? TEXT : refused(NO_ASSET);
 }
@@ -38,20 +40,20 @@ function readAsset(name: string, fileExpected: boolean): ReadReference {
 const NO_ASSET =
   'it is not the name of an asset. Write the name of a file in cmdassets/ alone, such as asset:tool-image-20261116-093012-V1StGXR8a0-1.png';
 
-/** Checks the text before it is decoded, and what has come out after. */
-function readFile(written: string): ReadReference {
-  const hidden = /%(?:2e|2f|5c|00)/i.test(written);
+/** Checks the text before and after decoding. */
+function readFile(written: string): ParsedReference {
+  const encoded = /%(?:2e|2f|5c|00)/i.test(written);
   const path = decode(written);
-  const reason = hidden
-    ? 'it hides dots, slashes or NUL behind percent signs. Write them as they are'
+  const reason = encoded
+    ? 'it contains percent-encoded dots, slashes or NUL characters. Write them unencoded'
     : FORBIDDEN.find(({ pattern }) => pattern.test(path))?.reason;
   if (reason !== undefined) return refused(reason);
   return { kind: 'reference', reference: { kind: 'file', path: withoutAuthority(path) } };
 }
 
 const FORBIDDEN: readonly { readonly pattern: RegExp; readonly reason: string }[] = [
-  { pattern: /[\u0000-\u001f\u007f]/, reason: 'it holds control characters' },
-  { pattern: /\\/, reason: 'it holds a backslash. Divide folders with /' },
+  { pattern: /[\u0000-\u001f\u007f]/, reason: 'it contains control characters' },
+  { pattern: /\\/, reason: 'it contains a backslash. Separate folders with /' },
   {
     pattern: /^\/\/(?!\/)/,
     reason: 'it names another computer. Write file:relative/path or file:///absolute/path',
@@ -60,8 +62,8 @@ const FORBIDDEN: readonly { readonly pattern: RegExp; readonly reason: string }[
     pattern: /^\/{4}/,
     reason: 'it names another computer. Write file:relative/path or file:///absolute/path',
   },
-  { pattern: /^[A-Za-z]:/, reason: 'it begins with a drive. Write file:///C:/path' },
-  { pattern: /^~(?:\/|$)/, reason: '~ is not followed. Write file:relative/path or file:///absolute/path' },
+  { pattern: /^[A-Za-z]:/, reason: 'it starts with a drive letter. Write file:///C:/path' },
+  { pattern: /^~(?:\/|$)/, reason: '~ is not expanded. Write file:relative/path or file:///absolute/path' },
 ];
 
 /** `file:///a` and `file:/a` are the same absolute path. On Windows the drive has no slash before it. */
@@ -73,31 +75,28 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A lone "%" stands for itself.
+    // A lone "%" is literal.
     return text;
   }
 }
 
-function refused(reason: string): ReadReference {
+function refused(reason: string): ParsedReference {
   return { kind: 'refused', reason };
 }
 
-/** An `asset:` reference as it stands in a text. */
-export interface WrittenReference {
+export interface AssetReferenceMatch {
   readonly name: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** More than anybody clicks. */
 const MAX_FOUND = 5_000;
-const MAYBE = /(?<![\w./:-])asset:[\w.-]+\w/g;
+const ASSET_REFERENCE = /(?<![\w./:-])asset:[\w.-]+\w/g;
 
-/** All references to assets in a text, whatever it is: arguments, prose or code. */
-export function findAssetReferences(text: string): readonly WrittenReference[] {
-  const found: WrittenReference[] = [];
-  for (const match of text.matchAll(MAYBE)) {
-    const read = readReference(match[0]);
+export function findAssetReferences(text: string): readonly AssetReferenceMatch[] {
+  const found: AssetReferenceMatch[] = [];
+  for (const match of text.matchAll(ASSET_REFERENCE)) {
+    const read = parseReference(match[0]);
     if (read.kind !== 'reference' || read.reference.kind !== 'asset') continue;
     found.push({ name: read.reference.name, start: match.index, end: match.index + match[0].length });
     if (found.length === MAX_FOUND) break;

@@ -1,7 +1,7 @@
 import { field } from '../../base/json.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 
-import { appOf } from '../apps/app.ts';
+import { readToolApp } from '../apps/app.ts';
 import { scanParamHeaders } from '../pool/paramHeaders.ts';
 import { schemaProblem } from '../schema/limits.ts';
 import { pickIcon } from './icons.ts';
@@ -46,7 +46,7 @@ function readTool(server: string, definition: unknown, options: ToolListOptions)
     inputSchema,
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...readHints(definition),
-    ...appOf(definition),
+    ...readToolApp(definition),
     ...(icon === undefined ? {} : { icon }),
   };
 }

@@ -14,31 +14,29 @@ import {
 import { unlessAborted } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
+import type { OAuthConfig } from '../config/types.ts';
 import { guardFetch } from './authorizationUrl.ts';
 import { type CredentialStore, Credentials } from './credentials.ts';
-import { type OAuthSettings, SignIn } from './signIn.ts';
+import { SignInAttempt } from './signIn.ts';
 
-/** Leads a person through an address in a browser and comes back with the address that the browser was sent back to. */
 export interface Browser {
-  /** Where the browser is sent back to. */
   redirectUrl(): Promise<string>;
-  /** Rejects when the user gives up. */
+  /** Opens the URL and resolves to the callback URL. Rejects when the user cancels. */
   visit(url: URL, server: string, signal: AbortSignal): Promise<URL>;
 }
 
 export interface AuthorizationOptions {
-  /** How the user calls the server. */
   readonly server: string;
   readonly serverUrl: string;
   readonly store: CredentialStore;
   readonly browser: Browser;
-  readonly settings?: OAuthSettings | undefined;
+  readonly settings?: OAuthConfig | undefined;
   readonly fetch?: FetchLike | undefined;
-  /** Waits for the user, and lets no time pass for the calls meanwhile. */
+  /** Pauses the timeouts of calls while the user signs in. */
   readonly onAsk?: (<T>(work: Promise<T>) => Promise<T>) | undefined;
 }
 
-/** A sign-in that did not come about, as a sentence for the user. */
+/** A failed sign-in; its message is shown to the user. */
 export class SignInError extends Error {
   override readonly name = 'SignInError';
 }
@@ -48,26 +46,24 @@ interface Challenge {
   readonly resourceMetadataUrl?: URL | undefined;
 }
 
-/** One sign-in under way, shared by all who need it. */
+/** A sign-in in progress, shared by all requests that need it. */
 interface Flow {
   readonly done: Promise<void>;
   readonly abort: AbortController;
-  /** How many wait; those who come from a transport cannot stop waiting. */
+  /** The number of waiting requests. Requests of a transport have no signal and wait until the end. */
   waiting: number;
 }
 
-/** A user who has not come back by then has given up. */
 const MAX_VISIT_MS = 15 * 60 * 1000;
 
-/** Signs in to one MCP server: silently when it can, through the browser when it must. */
+/** Signs in to one MCP server: silently if possible, otherwise in the browser. */
 export class RemoteAuthorization {
-  /** For the transports of the SDK: they ask for the token before each request, and try once more after a 401. */
+  /** The SDK's transports ask for the token before each request, and retry once after a 401. */
   readonly provider: AuthProvider;
   readonly #options: AuthorizationOptions;
   readonly #credentials: Credentials;
   #flow: Flow | undefined;
-  #gaveUp: SignInError | undefined;
-  /** All scopes that were asked for. */
+  #declined: SignInError | undefined;
   #requested: string | undefined;
   #sentToken: string | undefined;
 
@@ -85,22 +81,21 @@ export class RemoteAuthorization {
   }
 
   /**
-   * After a 403 that names more scopes: asks the user for them and those given before. True when it is worth another
-   * try; false when all of them were asked for already, so that asking again would change nothing.
+   * After a 403 that requires more scopes: asks the user for these and the granted ones. Resolves to false when all of
+   * them were requested before, so that a retry would be useless.
    */
   async stepUp(error: InsufficientScopeError, signal: AbortSignal): Promise<boolean> {
     const granted = (await this.#credentials.tokens())?.scope;
     const known = computeScopeUnion(this.#requested, granted);
     const wanted = computeScopeUnion(known, error.requiredScope);
     if (!isStrictScopeSuperset(wanted, known)) return false;
-    // A sign-in that began before does not ask for these.
+    // A sign-in in progress does not request the new scopes.
     await unlessAborted(Promise.allSettled([this.#flow?.done]), signal);
     const { resourceMetadataUrl } = error;
-    await this.#share({ scope: wanted, resourceMetadataUrl }, { mayRefresh: false, signal });
+    await this.#joinOrBegin({ scope: wanted, resourceMetadataUrl }, { mayRefresh: false, signal });
     return true;
   }
 
-  /** Forgets everything that was given to us for this server. */
   async signOut(): Promise<void> {
     this.cancel();
     this.askAgain();
@@ -108,26 +103,26 @@ export class RemoteAuthorization {
     await this.#credentials.forget();
   }
 
-  /** Ends a sign-in under way, for instance because the server is no longer needed. */
+  /** Cancels a sign-in in progress, for instance because the server is no longer needed. */
   cancel(): void {
     this.#flow?.abort.abort();
   }
 
-  /** The user has given up once, and now wants to be asked again. */
+  /** Allows the browser to be opened again after the user declined. */
   askAgain(): void {
-    this.#gaveUp = undefined;
+    this.#declined = undefined;
   }
 
   async #onUnauthorized({ scope, resourceMetadataUrl }: Challenge): Promise<void> {
     const token = this.#flow ? undefined : (await this.#credentials.tokens())?.access_token;
-    // Someone else has signed in since, in another window perhaps.
+    // Another window may have signed in meanwhile.
     if (token !== undefined && token !== this.#sentToken) return;
     const wanted = computeScopeUnion(this.#requested, scope);
-    await this.#share({ scope: wanted, resourceMetadataUrl }, { mayRefresh: true });
+    await this.#joinOrBegin({ scope: wanted, resourceMetadataUrl }, { mayRefresh: true });
   }
 
-  /** Joins the sign-in under way, or begins one. It ends early when nobody waits for it any more. */
-  async #share(
+  /** Joins the sign-in in progress or begins one. It is cancelled when no request waits for it any more. */
+  async #joinOrBegin(
     challenge: Challenge,
     { mayRefresh, signal }: { readonly mayRefresh: boolean; readonly signal?: AbortSignal },
   ): Promise<void> {
@@ -151,7 +146,7 @@ export class RemoteAuthorization {
     const done = this.#signIn(challenge, mayRefresh, abort.signal).finally(() => {
       this.#flow = undefined;
     });
-    // Whoever waits hears of a failure; it must not count as unheard when nobody waits any more.
+    // Waiting requests get the failure; without any it must not be an unhandled rejection.
     done.catch(() => {});
     this.#flow = { done, abort, waiting: 0 };
     return this.#flow;
@@ -170,41 +165,44 @@ export class RemoteAuthorization {
   async #runSignIn(challenge: Challenge, mayRefresh: boolean, signal: AbortSignal): Promise<void> {
     const { browser, settings = {}, serverUrl, fetch = globalThis.fetch } = this.#options;
     const redirectUrl = await browser.redirectUrl();
-    const signIn = new SignIn({ redirectUrl, credentials: this.#credentials, settings });
+    const signIn = new SignInAttempt(redirectUrl, this.#credentials, settings);
     this.#requested = computeScopeUnion(this.#requested, challenge.scope);
     const options = {
       serverUrl,
-      // Not the transport's own fetch: it adds the headers of the MCP server, which are nobody else's business.
+      // Not the transport's fetch, which would send the headers of the MCP server to the authorization server.
       fetchFn: guardFetch(fetch, signal),
       ...(challenge.scope === undefined ? {} : { scope: challenge.scope }),
       ...(challenge.resourceMetadataUrl === undefined
         ? {}
         : { resourceMetadataUrl: challenge.resourceMetadataUrl }),
     };
-    if ((await beginSignIn(signIn, options, mayRefresh)) || signIn.address === undefined) return;
-    const answer = await this.#visit(signIn.address, signal);
-    const { code, iss } = this.#readAnswer(answer, signIn);
+    if ((await beginSignIn(signIn, options, mayRefresh)) || signIn.authorizationUrl === undefined) return;
+    const callback = await this.#visit(signIn.authorizationUrl, signal);
+    const { code, iss } = this.#readCallback(callback, signIn);
     await auth(signIn, { ...options, authorizationCode: code, ...(iss === undefined ? {} : { iss }) });
   }
 
   async #visit(address: URL, signal: AbortSignal): Promise<URL> {
     const { browser, server, onAsk = (work) => work } = this.#options;
-    // Who has said no once is not asked at every call.
-    if (this.#gaveUp) throw this.#gaveUp;
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(MAX_VISIT_MS)]);
+    // After the user declined, the browser is not opened again for each call.
+    if (this.#declined) throw this.#declined;
+    const visitSignal = AbortSignal.any([signal, AbortSignal.timeout(MAX_VISIT_MS)]);
     try {
-      return await onAsk(unlessAborted(browser.visit(address, server, patience), patience));
+      return await onAsk(unlessAborted(browser.visit(address, server, visitSignal), visitSignal));
     } catch (error) {
       if (signal.aborted) throw error;
-      throw this.#giveUp(error);
+      throw this.#decline(error);
     }
   }
 
-  /** What the browser brought back is believed in this order: that it is ours, who sent it, and only then what it says. */
-  #readAnswer(answer: URL, signIn: SignIn): { readonly code: string; readonly iss: string | undefined } {
-    const read = (name: string) => answer.searchParams.get(name) ?? undefined;
+  /** Verifies the state, then the issuer, before anything else of the callback is used. */
+  #readCallback(
+    callback: URL,
+    signIn: SignInAttempt,
+  ): { readonly code: string; readonly iss: string | undefined } {
+    const read = (name: string) => callback.searchParams.get(name) ?? undefined;
     if (read('state') !== signIn.stateValue) {
-      throw this.#failure('the browser came back with the answer to another question. Try again');
+      throw this.#failure('the sign-in response does not match this request. Try again');
     }
     const iss = read('iss');
     const metadata = signIn.discoveryState()?.authorizationServerMetadata;
@@ -214,21 +212,23 @@ export class RemoteAuthorization {
       issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
     });
     const error = read('error');
-    if (error === 'access_denied') throw this.#giveUp(undefined);
+    if (error === 'access_denied') throw this.#decline(undefined);
     if (error !== undefined) {
-      throw this.#failure(`the authorization server says ${quote(read('error_description') ?? error)}`);
+      throw this.#failure(
+        `the authorization server returned an error: ${quote(read('error_description') ?? error)}`,
+      );
     }
     const code = read('code');
     if (code === undefined) throw this.#failure('the authorization server sent no code');
     return { code, iss };
   }
 
-  #giveUp(cause: unknown): SignInError {
-    this.#gaveUp = new SignInError(
-      `The sign-in to ${this.#options.server} was given up; restart the server to be asked again`,
+  #decline(cause: unknown): SignInError {
+    this.#declined = new SignInError(
+      `The sign-in to ${this.#options.server} was cancelled; restart the server to try again`,
       { cause },
     );
-    return this.#gaveUp;
+    return this.#declined;
   }
 
   #failure(reason: string, cause?: unknown): SignInError {
@@ -236,8 +236,12 @@ export class RemoteAuthorization {
   }
 }
 
-/** Signs in without the user, if that is possible. False when the user has to go to the address of the sign-in. */
-async function beginSignIn(signIn: SignIn, options: AuthOptions, mayRefresh: boolean): Promise<boolean> {
+/** Signs in without the user if possible. Resolves to false when the user has to visit the authorization URL. */
+async function beginSignIn(
+  signIn: SignInAttempt,
+  options: AuthOptions,
+  mayRefresh: boolean,
+): Promise<boolean> {
   const begin = async (forceReauthorization: boolean) => {
     signIn.needsBrowser = forceReauthorization;
     return (await auth(signIn, { ...options, forceReauthorization })) === 'AUTHORIZED';
@@ -245,9 +249,9 @@ async function beginSignIn(signIn: SignIn, options: AuthOptions, mayRefresh: boo
   if (mayRefresh) {
     try {
       if (await begin(false)) return true;
-      if (await signIn.comesBack()) return false;
+      if (await signIn.hasCurrentRedirect()) return false;
     } catch (error) {
-      // A refresh that the authorization server refuses, whatever for, is no reason not to ask the user.
+      // After a rejected refresh the user can still sign in.
       if (!(error instanceof OAuthError)) throw error;
     }
   }
@@ -256,21 +260,20 @@ async function beginSignIn(signIn: SignIn, options: AuthOptions, mayRefresh: boo
 
 const MAX_QUOTE_CHARS = 300;
 
-const UNUSABLE = 'the authorization server describes itself in a way that cannot be used';
-
 function explain(error: unknown): string {
   if (error instanceof IssuerMismatchError) {
-    // What was received may be written by an attacker and is not shown.
-    return `the answer does not come from the authorization server that was asked, ${quote(error.expected ?? '')}`;
+    // The received issuer may come from an attacker, so it is not shown.
+    return `the response does not come from the expected authorization server, ${quote(error.expected ?? '')}`;
   }
-  // The SDK tells a wrong answer as pages of JSON.
-  if (error instanceof Error && /ZodError$/.test(error.name)) return UNUSABLE;
-  const reason = messageOf(error);
+  // The message of a ZodError is pages of JSON.
+  if (error instanceof Error && /ZodError$/.test(error.name)) {
+    return 'the metadata of the authorization server is invalid';
+  }
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return quote(reason.replace(/\.$/, '') + cause);
+  return quote(messageOf(error).replace(/\.$/, '') + cause);
 }
 
-/** Foreign words on one line of bounded length, with nothing hidden in them. */
+/** Foreign text as one short line with invisible characters shown. */
 function quote(text: string): string {
   const line = showInvisible(text.slice(0, MAX_QUOTE_CHARS).replace(/\s+/g, ' ')).trim();
   return text.length > MAX_QUOTE_CHARS ? `${line}…` : line;

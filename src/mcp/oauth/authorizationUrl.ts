@@ -1,32 +1,28 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { whyRefused } from '../config/addresses.ts';
+import { refusalReason } from '../config/addresses.ts';
 
-/** Thrown for an address that a server sent us to and that we do not go to. The SDK lets errors of this type through. */
+/** For URLs and responses that are not allowed. A TypeError, because the SDK rethrows those. */
 export class RefusedAddressError extends TypeError {
   override readonly name = 'RefusedAddressError';
 }
 
-/**
- * Throws for what must never be opened or fetched, whoever asks for it: anything but https, addresses with a user
- * name in them, and the addresses at which machines of a cloud find their own credentials.
- */
+/** Throws for URLs that must never be opened or fetched; see `refusalReason`. */
 export function checkAuthorizationUrl(url: string | URL): URL {
   if (!URL.canParse(String(url))) {
-    throw new RefusedAddressError('The sign-in address that the server names is not an address.');
+    throw new RefusedAddressError('The sign-in address of the server is not a valid URL.');
   }
   const parsed = new URL(url);
-  const reason = whyRefused(parsed);
+  const reason = refusalReason(parsed);
   if (reason !== undefined) {
-    throw new RefusedAddressError(`The sign-in address ${describe(parsed)} is refused: ${reason}.`);
+    throw new RefusedAddressError(`The sign-in address ${describe(parsed)} is not allowed: ${reason}.`);
   }
   return parsed;
 }
 
-/** How long one request to an authorization server may take, and how much it may answer. */
 const REQUEST_TIMEOUT_MS = 30_000;
-const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_RESPONSE_BYTES = 1024 * 1024;
 
-/** A `fetch` that goes only where `checkAuthorizationUrl` lets it, and follows no redirect by itself. */
+/** A `fetch` that checks every URL, follows no redirects, and limits time and size. */
 export function guardFetch(fetchFn: FetchLike, signal: AbortSignal): FetchLike {
   return async (url, init) => {
     const address = checkAuthorizationUrl(url);
@@ -37,22 +33,22 @@ export function guardFetch(fetchFn: FetchLike, signal: AbortSignal): FetchLike {
     });
     const location = response.headers.get('location');
     if (location !== null && URL.canParse(location, address.href)) {
-      // Whoever follows it comes here again, but a refusal says more than an odd status.
+      // A followed redirect is checked again, but this error is clearer than an unexpected status.
       checkAuthorizationUrl(new URL(location, address));
     }
     const { status, statusText, headers } = response;
-    return new Response(await readAnswer(response), { status, statusText, headers });
+    return new Response(await readBody(response), { status, statusText, headers });
   };
 }
 
-async function readAnswer(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
+async function readBody(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
   if (response.body === null) return null;
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body) {
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) {
-      throw new RefusedAddressError('The authorization server answers without end.');
+    if (size > MAX_RESPONSE_BYTES) {
+      throw new RefusedAddressError('The response of the authorization server is too large.');
     }
     chunks.push(chunk);
   }
@@ -61,7 +57,7 @@ async function readAnswer(response: Response): Promise<Uint8Array<ArrayBuffer> |
 
 const MAX_SHOWN_CHARS = 200;
 
-/** Without what follows the host, which may be long and hold anything. */
+/** Scheme and host only; the rest may be long and contain anything. */
 function describe({ protocol, host }: URL): string {
   return `${protocol}${host === '' ? '' : `//${host}`}`.slice(0, MAX_SHOWN_CHARS);
 }

@@ -2,14 +2,14 @@ import { fingerprintServer } from '../config/fingerprint.ts';
 import type { RemoteServer, ServerConfig } from '../config/types.ts';
 import type { RemoteAuthorization } from './authorization.ts';
 
-/** How to sign in to a server. `onAsk` lets no time pass for the server while the user is asked. */
+/** Creates the sign-in for a server. `onAsk` pauses the server's timeouts while the user signs in. */
 export type Authorize = (
   config: RemoteServer,
   server: string,
   onAsk: <T>(work: Promise<T>) => Promise<T>,
 ) => RemoteAuthorization | undefined;
 
-/** The sign-ins, one for each address of a server: who has given up is not asked again by the next start. */
+/** One sign-in per server configuration, kept across restarts, so that a declined sign-in is not asked for again. */
 export class Authorizations {
   readonly #authorize: Authorize | undefined;
   readonly #onAsk: (server: string) => <T>(work: Promise<T>) => Promise<T>;
@@ -32,13 +32,11 @@ export class Authorizations {
     return found;
   }
 
-  /** The user wants to be asked again. */
   askAgain(server: string): void {
     for (const authorization of this.#known.get(server)?.values() ?? []) authorization.askAgain();
   }
 }
 
-/** Who has written down how to prove who they are needs no sign-in. */
 function hasOwnCredentials({ headers }: RemoteServer): boolean {
   return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 }

@@ -1,30 +1,30 @@
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client';
 import { isObject } from '../../base/json.ts';
 
-/** Where tokens and registrations live: the secret store of the editor, or memory on the command line. Values are JSON text. */
+/** The secret storage of the editor, or memory on the command line. Values are JSON. */
 export interface CredentialStore {
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string): Promise<void>;
   delete(key: string): Promise<void>;
 }
 
-/** What one authorization server gave us for one MCP server. */
-export interface Kept {
+/** Issued by one authorization server for one MCP server. */
+export interface StoredCredentials {
   readonly client?: StoredOAuthClientInformation | undefined;
-  /** Where that client said that browsers are sent back to; it is good for no other place. */
+  /** The redirect URL that the client was registered with; it cannot use another one. */
   readonly redirectUrl?: string | undefined;
   readonly tokens?: StoredOAuthTokens | undefined;
 }
 
-/** Where to look: all that have issued something, and who issued the tokens in use. */
+/** All issuers of stored credentials, and the issuer of the current tokens. */
 interface Index {
   readonly issuers: readonly string[];
   readonly current?: string | undefined;
 }
 
 /**
- * The credentials for one MCP server. They are kept by the authorization server that issued them, so that another
- * one, which the MCP server may name tomorrow, never gets to see them.
+ * The credentials for one MCP server, stored by issuer, so that they are never sent to another authorization server
+ * that the MCP server may name later.
  */
 export class Credentials {
   readonly #store: CredentialStore;
@@ -34,29 +34,27 @@ export class Credentials {
     const url = new URL(serverUrl);
     url.hash = '';
     this.#store = store;
-    // An address has no spaces, so what follows one is the issuer.
+    // URLs contain no spaces, so a space separates the issuer.
     this.#key = `oauth ${url.href}`;
   }
 
-  /** Who issued the tokens in use. */
   async issuer(): Promise<string | undefined> {
     return (await this.#index()).current;
   }
 
-  /** The tokens in use. */
   async tokens(): Promise<StoredOAuthTokens | undefined> {
     const issuer = await this.issuer();
     return issuer === undefined ? undefined : (await this.read(issuer)).tokens;
   }
 
-  async read(issuer: string): Promise<Kept> {
-    const kept = await this.#readJson(this.#keyOf(issuer));
-    return isObject(kept) ? (kept as Kept) : {};
+  async read(issuer: string): Promise<StoredCredentials> {
+    const json = await this.#readJson(this.#keyOf(issuer));
+    return isObject(json) ? (json as StoredCredentials) : {};
   }
 
-  async change(issuer: string, change: Kept): Promise<void> {
+  async change(issuer: string, change: StoredCredentials): Promise<void> {
     const { current, issuers } = await this.#index();
-    // Listed before anything is kept, so that nothing is kept that cannot be forgotten.
+    // The index is written first, so that `forget` finds everything that is stored.
     const index: Index = {
       current: change.tokens === undefined ? current : issuer,
       issuers: [...issuers.filter((other) => other !== issuer), issuer],
@@ -65,11 +63,8 @@ export class Credentials {
     await this.#store.set(this.#keyOf(issuer), JSON.stringify({ ...(await this.read(issuer)), ...change }));
   }
 
-  /** Forgets the tokens and registrations of all issuers. */
   async forget(): Promise<void> {
-    for (const issuer of (await this.#index()).issuers) {
-      await this.#store.delete(this.#keyOf(issuer));
-    }
+    for (const issuer of (await this.#index()).issuers) await this.#store.delete(this.#keyOf(issuer));
     await this.#store.delete(this.#key);
   }
 
@@ -87,7 +82,7 @@ export class Credentials {
     try {
       return text === undefined ? undefined : JSON.parse(text);
     } catch {
-      // What cannot be read is as good as nothing: the user is asked again.
+      // Unreadable credentials count as missing: the user signs in again.
       return undefined;
     }
   }

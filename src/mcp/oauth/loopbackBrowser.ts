@@ -1,21 +1,21 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { unlessAborted } from '../../base/async.ts';
+import { deferred, unlessAborted } from '../../base/async.ts';
 import type { Browser } from './authorization.ts';
 
-export interface LoopbackBrowserOptions {
-  /** Brings the user to this address, or tells them to go there. */
+interface LoopbackBrowserOptions {
+  /** Opens the URL, or tells the user to open it. */
   readonly open: (url: URL, server: string) => void | Promise<void>;
 }
 
 const HOST = '127.0.0.1';
 const PATH = '/callback';
 
-/** For the command line: the browser is sent back to a port of this machine, which is open only while someone waits. */
+/** For the command line: the callback goes to a local port that is open only during a sign-in. */
 export class LoopbackBrowser implements Browser {
   readonly #options: LoopbackBrowserOptions;
-  /** The same for the whole session, because the client is registered with it. */
+  /** Fixed for the session, because the client is registered with it. */
   #port: number | undefined;
 
   constructor(options: LoopbackBrowserOptions) {
@@ -24,7 +24,7 @@ export class LoopbackBrowser implements Browser {
 
   async redirectUrl(): Promise<string> {
     if (this.#port === undefined) {
-      // Only to learn a free port: nobody may ever come.
+      // Only finds a free port; it is opened by `visit`.
       const server = createServer();
       this.#port = await listen(server, 0);
       await close(server);
@@ -36,18 +36,15 @@ export class LoopbackBrowser implements Browser {
     signal.throwIfAborted();
     const redirectUrl = await this.redirectUrl();
     const state = url.searchParams.get('state');
-    let onAnswer: (answer: URL) => void = () => {};
-    const answered = new Promise<URL>((resolve) => {
-      onAnswer = resolve;
-    });
+    const { promise, resolve } = deferred<URL>();
     const listener = createServer((request, response) => {
-      const answer = readAnswer(request, redirectUrl, state);
-      writePage(response, answer !== undefined, () => answer && onAnswer(answer));
+      const callback = readCallback(request, redirectUrl, state);
+      writePage(response, callback !== undefined, () => callback && resolve(callback));
     });
     try {
       await this.#listenAgain(listener);
       await this.#options.open(url, server);
-      return await unlessAborted(answered, signal);
+      return await unlessAborted(promise, signal);
     } finally {
       await close(listener);
     }
@@ -58,26 +55,26 @@ export class LoopbackBrowser implements Browser {
       await listen(listener, this.#port ?? 0);
     } catch (error) {
       this.#port = undefined;
-      throw new Error('The port for the way back from the browser is taken. Try again.', { cause: error });
+      throw new Error('The port for the sign-in callback is in use. Try again.', { cause: error });
     }
   }
 }
 
-/** Other pages of the browser can send requests here too, so only an answer with our state counts. */
-function readAnswer(request: IncomingMessage, redirectUrl: string, state: string | null): URL | undefined {
+/** Any web page can send requests to this port, so only a callback with our state is accepted. */
+function readCallback(request: IncomingMessage, redirectUrl: string, state: string | null): URL | undefined {
   const expected = new URL(redirectUrl);
   if (request.method !== 'GET' || request.headers.host !== expected.host) return undefined;
   if (!URL.canParse(request.url ?? '', redirectUrl)) return undefined;
-  const answer = new URL(request.url ?? '', redirectUrl);
+  const callback = new URL(request.url ?? '', redirectUrl);
   const isOurs =
-    answer.origin === expected.origin &&
-    answer.pathname === PATH &&
+    callback.origin === expected.origin &&
+    callback.pathname === PATH &&
     state !== null &&
-    answer.searchParams.get('state') === state;
-  return isOurs ? answer : undefined;
+    callback.searchParams.get('state') === state;
+  return isOurs ? callback : undefined;
 }
 
-/** `onSent` is called when the browser has the page, so that closing the port does not cut it off. */
+/** `onSent` is called after the page was sent, so that closing the port does not interrupt it. */
 function writePage(response: ServerResponse, isOurs: boolean, onSent: () => void): void {
   response.on('close', onSent);
   response.writeHead(isOurs ? 200 : 404, {
@@ -88,8 +85,8 @@ function writePage(response: ServerResponse, isOurs: boolean, onSent: () => void
     connection: 'close',
   });
   const text = isOurs
-    ? 'Filechat has your answer. You can close this page.'
-    : 'Nobody waits for this answer.';
+    ? 'Filechat received the response. You can close this page.'
+    : 'This sign-in request has expired.';
   response.end(`<!doctype html><html lang="en"><title>Filechat</title><p>${text}</p></html>\n`);
 }
 

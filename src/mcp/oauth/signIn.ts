@@ -7,48 +7,32 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
+import type { OAuthConfig } from '../config/types.ts';
 import { checkAuthorizationUrl } from './authorizationUrl.ts';
 import type { Credentials } from './credentials.ts';
-
-/** What the user may say about a server's sign-in. */
-export interface OAuthSettings {
-  /** A client that the user has registered with the authorization server. */
-  readonly clientId?: string;
-  readonly clientSecret?: string;
-  /** Where authorization servers that know how to may read about this client. */
-  readonly clientMetadataUrl?: string;
-  readonly scopes?: readonly string[];
-}
-
-export interface SignInOptions {
-  readonly redirectUrl: string;
-  readonly credentials: Credentials;
-  readonly settings: OAuthSettings;
-}
 
 const STATE_BYTES = 32;
 
 /**
- * One attempt to sign in, as the SDK wants to see it. It is made anew each time, so that nothing of one attempt
- * (state, verifier, what was discovered) can be used in another, and a server that moves to another authorization
- * server is noticed.
+ * One sign-in attempt for the SDK. A new one is created for each attempt, so that state, verifier and discovered
+ * metadata are never reused, and a change of the authorization server is noticed.
  */
-export class SignIn implements OAuthClientProvider {
+export class SignInAttempt implements OAuthClientProvider {
   readonly redirectUrl: string;
   readonly clientMetadataUrl?: string;
   readonly clientMetadata: OAuthClientMetadata;
-  /** What the browser has to bring back. */
+  /** The callback must contain it. */
   readonly stateValue = randomBytes(STATE_BYTES).toString('base64url');
-  /** Where the user has to go, once that is known. */
-  address: URL | undefined;
-  /** False as long as a refresh may do, for which it does not matter where browsers are sent back to. */
+  /** Set once the user has to sign in there. */
+  authorizationUrl: URL | undefined;
+  /** False while a refresh may suffice, for which the redirect URL does not matter. */
   needsBrowser = false;
   readonly #credentials: Credentials;
-  readonly #settings: OAuthSettings;
+  readonly #settings: OAuthConfig;
   #verifier = '';
   #discovered: OAuthDiscoveryState | undefined;
 
-  constructor({ redirectUrl, credentials, settings }: SignInOptions) {
+  constructor(redirectUrl: string, credentials: Credentials, settings: OAuthConfig) {
     this.redirectUrl = redirectUrl;
     this.#credentials = credentials;
     this.#settings = settings;
@@ -58,7 +42,7 @@ export class SignIn implements OAuthClientProvider {
       redirect_uris: [redirectUrl],
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
-      // What is installed on many machines cannot keep a secret. A server that insists on one gives one anyway.
+      // A public client cannot keep a secret. Servers that require one issue it anyway.
       token_endpoint_auth_method: 'none',
     };
   }
@@ -78,11 +62,10 @@ export class SignIn implements OAuthClientProvider {
       return { client_id: clientId, ...secret, issuer };
     }
     const { client } = await this.#credentials.read(issuer);
-    return this.needsBrowser && !(await this.comesBack()) ? undefined : client;
+    return this.needsBrowser && !(await this.hasCurrentRedirect()) ? undefined : client;
   }
 
-  /** Whether the client is one whose browsers are sent back to where we wait. */
-  async comesBack(): Promise<boolean> {
+  async hasCurrentRedirect(): Promise<boolean> {
     if (this.#settings.clientId !== undefined) return true;
     return (await this.#credentials.read(this.#issuer())).redirectUrl === this.redirectUrl;
   }
@@ -91,7 +74,7 @@ export class SignIn implements OAuthClientProvider {
     client: StoredOAuthClientInformation,
     context?: OAuthClientInformationContext,
   ): Promise<void> {
-    // What another client was given is of no use to this one.
+    // Tokens of the previous client are useless to the new one.
     const change = { client, redirectUrl: this.redirectUrl, tokens: undefined };
     await this.#credentials.change(context?.issuer ?? this.#issuer(), change);
   }
@@ -105,7 +88,7 @@ export class SignIn implements OAuthClientProvider {
   }
 
   redirectToAuthorization(address: URL): void {
-    this.address = checkAuthorizationUrl(address);
+    this.authorizationUrl = checkAuthorizationUrl(address);
   }
 
   saveCodeVerifier(verifier: string): void {
@@ -139,13 +122,13 @@ export class SignIn implements OAuthClientProvider {
     return issuer;
   }
 
-  /** A server that names another authorization server tomorrow must not get the secret that was meant for today's. */
+  /** The secret must not be sent to another authorization server that the MCP server names later. */
   async #checkSecretFor(issuer: string): Promise<void> {
     const known = await this.#credentials.issuer();
     if (known !== undefined && known !== issuer) {
       throw new Error(
-        `its authorization server was ${known} and now is ${issuer}, which does not get your client secret. ` +
-          'If that is as it should be, sign out of the server and sign in again',
+        `its authorization server changed from ${known} to ${issuer}, so your client secret was not sent. ` +
+          'If the change is expected, sign out of the server and sign in again',
       );
     }
   }

@@ -2,7 +2,7 @@ import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/valida
 import { isObject } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { schemaProblem } from '../schema/limits.ts';
-import { meter, placeUnder, type SchemaPlace } from '../schema/schema.ts';
+import { meterSchema, placeUnder, type SchemaPlace } from '../schema/schema.ts';
 
 const MAX_VALUE_CHARS = 1_000_000;
 /** Enough for about 40,000 values. */

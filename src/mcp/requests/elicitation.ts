@@ -1,41 +1,41 @@
 import type { ElicitResult } from '@modelcontextprotocol/client';
-import { field, isObject, sameJson } from '../../base/json.ts';
+import { field, isObject } from '../../base/json.ts';
 import type { Elicitation, ElicitationAnswer } from '../../ports/requests.ts';
-
-import { whyRefused } from '../config/addresses.ts';
-import { checkAnswer, printAnswer } from '../schema/answer.ts';
-import { askableArguments } from '../schema/arguments.ts';
+import { refusalReason } from '../config/addresses.ts';
+import { isAnswer } from '../schema/answer.ts';
+import { argumentQuestions } from '../schema/arguments.ts';
 import type { ArgumentQuestion } from '../schema/question.ts';
 
-/** What a server asks of the user. Throws a sentence for what cannot be asked. */
+/** Parses the params of `elicitation/create`. Throws if they are not supported. */
 export function readElicitation(params: unknown): Elicitation {
   const mode = field(params, 'mode') ?? 'form';
   const message = field(params, 'message');
-  if (typeof message !== 'string') throw new Error('A question to the user needs a “message”.');
+  if (typeof message !== 'string') throw new Error('An elicitation needs a “message”.');
   if (mode === 'form') return { kind: 'form', message, schema: readSchema(field(params, 'requestedSchema')) };
-  if (mode !== 'url') throw new Error('A question to the user is of the mode “form” or “url”.');
+  if (mode !== 'url') throw new Error('The mode of an elicitation must be “form” or “url”.');
   const url = field(params, 'url');
   const id = field(params, 'elicitationId');
-  if (typeof url !== 'string') throw new Error('A question of the mode “url” needs a “url”.');
+  if (typeof url !== 'string') throw new Error('An elicitation with the mode “url” needs a “url”.');
   return { kind: 'url', message, url, ...(typeof id === 'string' ? { id } : {}) };
 }
 
 /**
- * The user's answer as the server gets it: only fields that it asked for, with values that its schema allows.
- * A field that is missing gets its default; one that is there but undefined was left empty on purpose.
+ * The result for the server: only requested fields with valid values. A missing field gets its default; a field that is
+ * present but undefined was left empty by the user.
  */
 export function writeElicitationAnswer(answer: ElicitationAnswer, elicitation: Elicitation): ElicitResult {
   if (answer.action !== 'accept' || elicitation.kind === 'url') return { action: answer.action };
   const { content = {} } = answer;
-  const questions = askableArguments(elicitation.schema);
+  const questions = argumentQuestions(elicitation.schema);
   const fields = questions.flatMap((question) => {
     const { name } = question;
     const value = Object.hasOwn(content, name) ? content[name] : question.default;
     return isAllowed(question, value) ? [[name, value] as const] : [];
   });
-  const given = new Set(fields.map(([name]) => name));
-  const missing = questions.find(({ name, required }) => required && !given.has(name));
-  if (missing) throw new Error(`The answer has no value for “${missing.name}”, which the server needs.`);
+  const missing = questions.find(
+    ({ name, required }) => required && !fields.some(([given]) => given === name),
+  );
+  if (missing) throw new Error(`The answer has no value for “${missing.name}”, which the server requires.`);
   return { action: 'accept', content: Object.fromEntries(fields) };
 }
 
@@ -43,23 +43,21 @@ type FieldValue = NonNullable<ElicitResult['content']>[string];
 
 function readSchema(schema: unknown): unknown {
   if (!isObject(schema) || !isObject(field(schema, 'properties'))) {
-    throw new Error('A form needs a “requestedSchema” of an object with properties.');
+    throw new Error('A form needs a “requestedSchema” for an object with properties.');
   }
-  const nested = askableArguments(schema).find(({ kind }) => kind === 'json');
+  const nested = argumentQuestions(schema).find(({ kind }) => kind === 'json');
   if (nested) {
     throw new Error(
-      `The field “${nested.name}” cannot be asked: forms hold texts, numbers, yes or no, and choices.`,
+      `The field “${nested.name}” is not supported: forms can contain texts, numbers, yes or no, and choices.`,
     );
   }
   return schema;
 }
 
 function isAllowed(question: ArgumentQuestion, value: unknown): value is FieldValue {
-  if (!isFieldValue(value)) return false;
-  const answer = checkAnswer(question, printAnswer(question, value));
-  if (!answer.ok) return false;
-  // An empty text is no answer to an optional question, unless it is the very one that the server expects.
-  return answer.value === undefined ? value === '' && question.default === '' : sameJson(answer.value, value);
+  // An empty text omits the field, unless it is the default.
+  if (value === '' && question.kind === 'text' && question.default !== '') return false;
+  return isFieldValue(value) && isAnswer(question, value);
 }
 
 function isFieldValue(value: unknown): value is FieldValue {
@@ -67,16 +65,16 @@ function isFieldValue(value: unknown): value is FieldValue {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
-/** Longer addresses cannot be shown whole, and nobody may open what was not shown. */
+/** Longer URLs cannot be shown completely, so they must not be opened. */
 const MAX_URL_CHARS = 4000;
 
-/** The address that a server wants the user to visit, if it is one that may be opened at all. Else throws a sentence. */
+/** Parses the URL of an elicitation. Throws if it must not be opened. */
 export function checkElicitationUrl(text: string): URL {
   if (text.length > MAX_URL_CHARS)
-    throw new Error('The address is too long to be shown, so it is not opened.');
+    throw new Error('The address is too long to be shown, so it cannot be opened.');
   if (!URL.canParse(text)) throw new Error('The address is not a URL.');
   const url = new URL(text);
-  const reason = whyRefused(url);
-  if (reason !== undefined) throw new Error(`The address is not opened: ${reason}.`);
+  const reason = refusalReason(url);
+  if (reason !== undefined) throw new Error(`The address cannot be opened: ${reason}.`);
   return url;
 }

@@ -7,10 +7,9 @@ import type {
   SamplingRequest,
   SamplingTool,
 } from '../../ports/requests.ts';
-
 import { printJson } from '../schema/example.ts';
 
-/** What a server wants to ask a model. Throws a sentence for what cannot be asked. */
+/** Parses the params of `sampling/createMessage`. Throws if they are not supported. */
 export function readSampling(params: unknown): SamplingRequest {
   const maxTokens = field(params, 'maxTokens');
   if (typeof maxTokens !== 'number' || !Number.isSafeInteger(maxTokens) || maxTokens < 1) {
@@ -35,7 +34,7 @@ export function readSampling(params: unknown): SamplingRequest {
   };
 }
 
-/** A model's answer as the server gets it: one block where there is one, as servers without tools expect. */
+/** The result for the server. A single block is not wrapped in a list, as servers without tools expect. */
 export function writeSamplingAnswer({
   model,
   parts,
@@ -60,31 +59,31 @@ export function writeSamplingAnswer({
 function readMessage(message: unknown): SamplingMessage {
   const role = field(message, 'role');
   if (role !== 'user' && role !== 'assistant') {
-    throw new Error('Each message is of the role “user” or “assistant”.');
+    throw new Error('The role of a message must be “user” or “assistant”.');
   }
   const content = field(message, 'content');
   const parts = (Array.isArray(content) ? content : [content]).map(readBlock);
   if (role === 'user' && parts.some(({ kind }) => kind === 'call')) {
-    throw new Error('A tool is called by an assistant, and not by a user.');
+    throw new Error('Only messages of the assistant can contain tool calls.');
   }
   const results = parts.filter(({ kind }) => kind === 'result');
   if (results.length > 0 && (role === 'assistant' || results.length < parts.length)) {
-    throw new Error('Results of tools stand in messages of the user that hold nothing else.');
+    throw new Error('Tool results must be in user messages that contain nothing else.');
   }
   return { role, parts };
 }
 
-/** Providers refuse a call without its result, and a result without its call. */
+/** Providers reject calls without results, and results without calls. */
 function checkCalls(messages: readonly SamplingMessage[]): void {
   let open: readonly string[] = [];
   for (const { parts } of messages) {
     const results = parts.flatMap((part) => (part.kind === 'result' ? [part.id] : []));
     if (!sameIds(open, results)) {
-      throw new Error('Every tool call needs its result in the next message, and every result its call.');
+      throw new Error('Each tool call needs a result in the next message, and each result needs a call.');
     }
     open = parts.flatMap((part) => (part.kind === 'call' ? [part.id] : []));
   }
-  if (open.length > 0) throw new Error('The last message calls a tool, and no result follows.');
+  if (open.length > 0) throw new Error('The last message calls a tool, but has no result.');
 }
 
 function sameIds(calls: readonly string[], results: readonly string[]): boolean {
@@ -115,7 +114,7 @@ function readBlock(block: unknown): SamplingPart {
         parts: readResult(block),
       };
     default:
-      throw new Error('A message holds a kind of content that no model is sent.');
+      throw new Error('A message has an unsupported type of content.');
   }
 }
 
@@ -133,7 +132,7 @@ function readResult(block: unknown): readonly SamplingPart[] {
   return [{ kind: 'text', text: printJson(structured) ?? '' }];
 }
 
-/** Models take no resources, so their text or their name stands for them. */
+/** Models accept no resources, so these become their text or URI. */
 function readResultBlock(block: unknown): SamplingPart {
   const type = field(block, 'type');
   if (type === 'text' || type === 'image' || type === 'audio') return readBlock(block);
@@ -141,7 +140,7 @@ function readResultBlock(block: unknown): SamplingPart {
   const text = field(resource, 'text');
   if (type === 'resource' && typeof text === 'string') return { kind: 'text', text };
   if (type !== 'resource' && type !== 'resource_link') {
-    throw new Error('The result of a tool holds a kind of content that no model is sent.');
+    throw new Error('A tool result has an unsupported type of content.');
   }
   return { kind: 'text', text: `[resource ${asText(field(resource, 'uri'), 'uri')}]` };
 }

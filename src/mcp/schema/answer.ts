@@ -2,116 +2,84 @@ import { isObject } from '../../base/json.ts';
 import { exampleFor, printJson } from './example.ts';
 import { matchesPattern } from './pattern.ts';
 import type {
-  Answer,
+  AnswerChoice,
   ArgumentQuestion,
-  Choice,
-  ChoiceQuestion,
-  ChoicesQuestion,
-  JsonQuestion,
-  NumberQuestion,
+  CheckedAnswer,
+  ChoicesKind,
+  JsonKind,
+  NumberKind,
   TextFormat,
-  TextQuestion,
+  TextKind,
 } from './question.ts';
 
-/** Reads what a person typed. An empty answer leaves an optional argument out: its value is undefined. */
-export function checkAnswer(question: ArgumentQuestion, text: string): Answer {
-  if (question.kind === 'text' ? text === '' : text.trim() === '') {
-    return checkEmpty(question);
-  }
-  switch (question.kind) {
-    case 'choice':
-      return checkChoice(question, text);
-    case 'choices':
-      return checkChoices(question, text);
-    case 'yesNo':
-      return checkYesNo(text);
-    case 'number':
-      return checkNumber(question, text.trim());
-    case 'text':
-      return checkText(question, text);
-    case 'json':
-      return checkJson(question, text);
-  }
+/** Parses and checks a typed answer. An empty answer omits an optional argument: its value is undefined. */
+export function checkAnswer(question: ArgumentQuestion, text: string): CheckedAnswer {
+  if (question.kind === 'text' ? text === '' : text.trim() === '') return checkEmpty(question);
+  const parsed = parseAnswer(question, text);
+  return parsed.ok ? checkValue(question, parsed.value) : parsed;
 }
 
-/** The text that stands for a value: what to put into the input box for a default. */
+/** Whether a value that was not typed, such as a default, is an answer to the question. */
+export function isAnswer(question: ArgumentQuestion, value: unknown): boolean {
+  const isEmpty = value === null ? question.nullable : value === '' && question.kind === 'text';
+  // A value that cannot be printed, such as a circular object, could not be shown or sent.
+  if (!isEmpty) return printJson(value) !== undefined && checkValue(question, value).ok;
+  const answer = checkEmpty(question);
+  return answer.ok && (answer.value === undefined || answer.value === value);
+}
+
+/** The text to show in an input box for a value. */
 export function printAnswer(question: ArgumentQuestion, value: unknown): string {
-  if (value === undefined || (value === null && question.nullable)) {
-    return '';
-  }
-  if (question.kind === 'choice') {
-    const json = printJson(value);
-    return question.choices.find((choice) => printJson(choice.value) === json)?.text ?? json ?? '';
-  }
+  if (value === undefined || (value === null && question.nullable)) return '';
+  if (question.kind === 'choice') return choiceOf(question.choices, value)?.text ?? printJson(value) ?? '';
   return question.kind === 'text' && typeof value === 'string' ? value : (printJson(value) ?? '');
 }
 
-function checkEmpty(question: ArgumentQuestion): Answer {
-  if (question.kind === 'choice') {
-    // An empty string can be one of the choices.
-    const choice = question.choices.find(({ text }) => text === '');
-    if (choice !== undefined) {
-      return valid(choice.value);
+function checkEmpty(question: ArgumentQuestion): CheckedAnswer {
+  // An empty string can be one of the choices.
+  const choice = question.kind === 'choice' ? question.choices.find(({ text }) => text === '') : undefined;
+  if (choice !== undefined) return valid(choice.value);
+  if (!question.required) return valid(undefined);
+  if (question.nullable) return valid(null);
+  return question.kind === 'text' && question.default === '' ? valid('') : invalid('A value is required.');
+}
+
+function parseAnswer(question: ArgumentQuestion, text: string): CheckedAnswer {
+  switch (question.kind) {
+    case 'choice': {
+      const choice = findChoice(question.choices, text);
+      return choice ? valid(choice.value) : invalid(`Choose one of: ${listChoices(question.choices)}`);
     }
+    case 'choices':
+      return parseChoices(question, text);
+    case 'yesNo': {
+      const word = text.trim().toLowerCase();
+      return valid(YES.includes(word) || (NO.includes(word) ? false : undefined));
+    }
+    case 'number':
+      return valid(NUMBER.test(text.trim()) ? Number(text) : undefined);
+    case 'text':
+      return valid(text);
+    case 'json':
+      return parseJson(question, text);
   }
-  if (!question.required) {
-    return valid(undefined);
-  }
-  if (question.nullable) {
-    return valid(null);
-  }
-  return question.kind === 'text' && question.default === '' ? valid('') : wrong('An answer is needed.');
 }
 
-const MAX_CHOICES_SHOWN = 10;
+const YES = ['true', 'yes', 'y', '1'];
+const NO = ['false', 'no', 'n', '0'];
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
-function checkChoice({ choices }: ChoiceQuestion, text: string): Answer {
-  const choice = findChoice(choices, text);
-  return choice === undefined ? wrong(`Choose one of: ${listChoices(choices)}`) : valid(choice.value);
-}
-
-function findChoice(choices: readonly Choice[], text: string): Choice | undefined {
-  return (
-    choices.find((candidate) => candidate.text === text) ??
-    choices.find((candidate) => candidate.text === text.trim() || candidate.label === text.trim())
-  );
-}
-
-function listChoices(choices: readonly Choice[]): string {
-  const shown = choices.slice(0, MAX_CHOICES_SHOWN).map((candidate) => candidate.text);
-  return `${shown.join(', ')}${choices.length > shown.length ? ', …' : '.'}`;
-}
-
-/** A list as JSON, or names with commas between them. */
-function checkChoices(question: ChoicesQuestion, text: string): Answer {
-  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, unique } = question;
-  const read = readList(question, text);
-  if (!read.ok) return read;
-  const { value: values } = read;
-  if (unique && new Set(values.map(printJson)).size < values.length) {
-    return wrong('Each may be chosen only once.');
-  }
-  if (values.length < minItems) return wrong(`Choose at least ${minItems}.`);
-  return values.length > maxItems ? wrong(`Choose at most ${maxItems}.`) : valid(values);
-}
-
-type ReadList = { readonly ok: true; readonly value: readonly unknown[] } | Extract<Answer, { ok: false }>;
-
-function readList({ choices }: ChoicesQuestion, text: string): ReadList {
+/** A JSON list, or names separated by commas. */
+function parseChoices({ choices }: ChoicesKind, text: string): CheckedAnswer {
   const items = parseList(text);
-  const found = items
-    ? items.map((item) => {
-        const json = printJson(item);
-        return choices.find(({ value }) => printJson(value) === json);
-      })
-    : [findChoice(choices, text)];
+  const found = items ? items.map((item) => choiceOf(choices, item)) : [findChoice(choices, text)];
   const named = found.includes(undefined)
     ? text.split(',').map((name) => findChoice(choices, name.trim()))
     : found;
   const chosen = named.filter((choice) => choice !== undefined);
   return chosen.length === named.length
-    ? { ok: true, value: chosen.map(({ value }) => value) }
-    : { ok: false, message: `Choose among: ${listChoices(choices)}` };
+    ? valid(chosen.map(({ value }) => value))
+    : invalid(`Choose from: ${listChoices(choices)}`);
 }
 
 function parseList(text: string): readonly unknown[] | undefined {
@@ -123,96 +91,124 @@ function parseList(text: string): readonly unknown[] | undefined {
   }
 }
 
-const YES_NO: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['yes', true],
-  ['y', true],
-  ['1', true],
-  ['false', false],
-  ['no', false],
-  ['n', false],
-  ['0', false],
-]);
-
-function checkYesNo(text: string): Answer {
-  const value = YES_NO.get(text.trim().toLowerCase());
-  return value === undefined ? wrong('Answer yes or no.') : valid(value);
+function parseJson({ example, allowsText }: JsonKind, text: string): CheckedAnswer {
+  try {
+    return valid(JSON.parse(text));
+  } catch (error) {
+    return allowsText
+      ? valid(text)
+      : invalid(`This is not valid JSON: ${(error as Error).message}. Example: ${example}`);
+  }
 }
 
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+function checkValue(question: ArgumentQuestion, value: unknown): CheckedAnswer {
+  switch (question.kind) {
+    case 'choice': {
+      const { choices } = question;
+      return choiceOf(choices, value) ? valid(value) : invalid(`Choose one of: ${listChoices(choices)}`);
+    }
+    case 'choices':
+      return checkChoices(question, value);
+    case 'yesNo':
+      return typeof value === 'boolean' ? valid(value) : invalid('Answer yes or no.');
+    case 'number':
+      return checkNumber(question, value);
+    case 'text':
+      return checkText(question, value);
+    case 'json':
+      return checkShape(question, value);
+  }
+}
 
-function checkNumber(question: NumberQuestion, text: string): Answer {
-  const value = Number(text);
-  if (!NUMBER.test(text) || !Number.isFinite(value)) {
-    return wrong(question.integer ? 'Type a whole number, such as 3.' : 'Type a number, such as 3 or 0.5.');
+function choiceOf(choices: readonly AnswerChoice[], value: unknown): AnswerChoice | undefined {
+  const json = printJson(value);
+  return choices.find((choice) => printJson(choice.value) === json);
+}
+
+function findChoice(choices: readonly AnswerChoice[], text: string): AnswerChoice | undefined {
+  return (
+    choices.find((choice) => choice.text === text) ??
+    choices.find((choice) => choice.text === text.trim() || choice.label === text.trim())
+  );
+}
+
+const MAX_CHOICES_SHOWN = 10;
+
+function listChoices(choices: readonly AnswerChoice[]): string {
+  const shown = choices.slice(0, MAX_CHOICES_SHOWN).map(({ text }) => text);
+  return `${shown.join(', ')}${choices.length > shown.length ? ', …' : '.'}`;
+}
+
+function checkChoices(question: ChoicesKind, value: unknown): CheckedAnswer {
+  const { choices, minItems = 0, maxItems = Number.POSITIVE_INFINITY, unique } = question;
+  if (!Array.isArray(value) || !value.every((item) => choiceOf(choices, item))) {
+    return invalid(`Choose from: ${listChoices(choices)}`);
   }
-  if (question.integer && !Number.isSafeInteger(value)) {
-    return wrong(Number.isInteger(value) ? 'This number is too large to be exact.' : 'Type a whole number.');
+  if (unique && new Set(value.map(printJson)).size < value.length) {
+    return invalid('Choose each item only once.');
   }
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = question;
-  if (minimum !== undefined && value < minimum) {
-    return wrong(`It must be at least ${minimum}.`);
+  if (value.length < minItems) return invalid(`Choose at least ${minItems}.`);
+  return value.length > maxItems ? invalid(`Choose at most ${maxItems}.`) : valid(value);
+}
+
+function checkNumber(question: NumberKind, value: unknown): CheckedAnswer {
+  const { integer, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = question;
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    return invalid(integer ? 'Type a whole number, such as 3.' : 'Type a number, such as 3 or 0.5.');
   }
-  if (maximum !== undefined && value > maximum) {
-    return wrong(`It must be at most ${maximum}.`);
-  }
+  if (integer && !Number.isInteger(value)) return invalid('Type a whole number.');
+  if (integer && !Number.isSafeInteger(value)) return invalid('This number is too large to be exact.');
+  if (minimum !== undefined && value < minimum) return invalid(`It must be at least ${minimum}.`);
+  if (maximum !== undefined && value > maximum) return invalid(`It must be at most ${maximum}.`);
   if (exclusiveMinimum !== undefined && value <= exclusiveMinimum) {
-    return wrong(`It must be more than ${exclusiveMinimum}.`);
+    return invalid(`It must be more than ${exclusiveMinimum}.`);
   }
   if (exclusiveMaximum !== undefined && value >= exclusiveMaximum) {
-    return wrong(`It must be less than ${exclusiveMaximum}.`);
+    return invalid(`It must be less than ${exclusiveMaximum}.`);
   }
   return multipleOf === undefined || isMultiple(value, multipleOf)
     ? valid(value)
-    : wrong(`It must be a multiple of ${multipleOf}.`);
+    : invalid(`It must be a multiple of ${multipleOf}.`);
 }
 
-/** 0.3 is a multiple of 0.1, whatever binary fractions say. */
+/** Tolerates rounding errors: 0.3 is a multiple of 0.1. */
 function isMultiple(value: number, step: number): boolean {
   const times = value / step;
   return Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times));
 }
 
-function checkText({ minLength, maxLength, pattern, format }: TextQuestion, text: string): Answer {
-  const length = [...text].length;
+function checkText(question: TextKind, value: unknown): CheckedAnswer {
+  const { minLength, maxLength, pattern, format } = question;
+  if (typeof value !== 'string') return invalid('It must be text.');
+  const length = [...value].length;
   if (minLength !== undefined && length < minLength) {
-    return wrong(`It must have at least ${minLength} characters.`);
+    return invalid(`It must have at least ${minLength} characters.`);
   }
   if (maxLength !== undefined && length > maxLength) {
-    return wrong(`It must have at most ${maxLength} characters.`);
+    return invalid(`It must have at most ${maxLength} characters.`);
   }
-  if (format !== undefined && !hasFormat(format, text)) {
-    return wrong(`It must be written like this: ${exampleFor({ type: 'string', format })}`);
+  if (format !== undefined && !hasFormat(format, value)) {
+    return invalid(`It must have this format: ${exampleFor({ type: 'string', format })}`);
   }
-  return pattern === undefined || matchesPattern(pattern, text)
-    ? valid(text)
-    : wrong(`It must match the pattern ${pattern}`);
+  return pattern === undefined || matchesPattern(pattern, value)
+    ? valid(value)
+    : invalid(`It must match the pattern ${pattern}`);
 }
 
-function checkJson({ example, shape, allowsText }: JsonQuestion, text: string): Answer {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return allowsText
-      ? valid(text)
-      : wrong(`This is not JSON: ${(error as Error).message}. Such as: ${example}`);
-  }
-  if ((shape === 'object' && !isObject(value)) || (shape === 'array' && !Array.isArray(value))) {
-    return wrong(`It must be a JSON ${shape}, such as: ${example}`);
-  }
-  return valid(value);
+function checkShape({ example, shape }: JsonKind, value: unknown): CheckedAnswer {
+  const isWrong = (shape === 'object' && !isObject(value)) || (shape === 'array' && !Array.isArray(value));
+  return isWrong ? invalid(`It must be a JSON ${shape}, such as: ${example}`) : valid(value);
 }
 
-function valid(value: unknown): Answer {
+function valid(value: unknown): CheckedAnswer {
   return { ok: true, value };
 }
 
-function wrong(message: string): Answer {
+function invalid(message: string): CheckedAnswer {
   return { ok: false, message };
 }
 
-/** Addresses and dates are shorter; what is longer is not looked at. */
+/** Longer texts are never valid addresses or dates. */
 const MAX_CHARS = 10_000;
 
 const CHECKS: Readonly<Record<TextFormat, (text: string) => boolean>> = {
@@ -230,7 +226,7 @@ export function hasFormat(format: TextFormat, text: string): boolean {
   return text.length <= MAX_CHARS && CHECKS[format](text);
 }
 
-/** Only what every mailbox has; the rest is known to the mail server alone. */
+/** Checks only the parts that every address has. */
 function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@');
   const labels = text.slice(at + 1).split('.');
@@ -252,7 +248,7 @@ const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
 function isDate(text: string): boolean {
   const [, year = '', month = '', day = ''] = DATE.exec(text) ?? [];
   const date = new Date(`${year}-${month}-${day}T00:00:00Z`);
-  // February 30 would be a day in March.
+  // `Date` turns February 30 into a day in March.
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 

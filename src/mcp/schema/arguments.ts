@@ -1,21 +1,20 @@
-import { isObject } from '../../base/json.ts';
-import { checkAnswer, isTextFormat, printAnswer } from './answer.ts';
+import { isAnswer, isTextFormat } from './answer.ts';
 import { exampleFor, printJson } from './example.ts';
 import { isSafePattern } from './pattern.ts';
-import type { ArgumentQuestion, Choice } from './question.ts';
-import { alternativesOf, flattenSchema, type Keywords } from './schema.ts';
+import type { AnswerChoice, ArgumentQuestion, QuestionKind } from './question.ts';
+import { alternativesOf, flattenSchema, type Keywords, propertiesOf } from './schema.ts';
 
 const MAX_TITLE_CHARS = 100;
 const MAX_DESCRIPTION_CHARS = 1000;
 const MAX_CHOICES = 1000;
 
-/** What to ask for a tool's arguments: the required ones first, else in the schema's order. Never throws. */
-export function askableArguments(inputSchema: unknown): readonly ArgumentQuestion[] {
+/** The questions for a tool's arguments, required ones first, otherwise in the schema's order. Never throws. */
+export function argumentQuestions(inputSchema: unknown): readonly ArgumentQuestion[] {
   const { properties, required } = readObject(inputSchema);
-  const asked = [...properties].filter(([name, schema]) => schema !== false || required.has(name));
+  const named = [...properties].filter(([name, schema]) => schema !== false || required.has(name));
   const unnamed = [...required].filter((name) => !properties.has(name)).map((name) => [name, true] as const);
-  const questions = [...asked, ...unnamed].map(([name, schema]) =>
-    askFor(name, schema, required.has(name), inputSchema),
+  const questions = [...named, ...unnamed].map(([name, schema]) =>
+    questionFor(name, schema, required.has(name), inputSchema),
   );
   return [
     ...questions.filter((question) => question.required),
@@ -23,7 +22,6 @@ export function askableArguments(inputSchema: unknown): readonly ArgumentQuestio
   ];
 }
 
-/** The arguments with the schema's defaults for those that were not given. */
 export function fillDefaults(
   inputSchema: unknown,
   args: Readonly<Record<string, unknown>>,
@@ -33,98 +31,63 @@ export function fillDefaults(
     const value = flattenSchema(schema, inputSchema).keywords['default'];
     return value === undefined || isGiven(args, name) ? [] : [[name, value] as const];
   });
-  // Unlike assignments, this makes ordinary properties even of names such as "__proto__".
+  // `fromEntries` also creates an own property for "__proto__".
   return Object.fromEntries([
     ...Object.entries(args).filter(([, value]) => value !== undefined),
     ...defaults,
   ]);
 }
 
-/** The names of required arguments that were not given. */
 export function missingArguments(inputSchema: unknown, args: Readonly<Record<string, unknown>>): string[] {
   return [...readObject(inputSchema).required].filter((name) => !isGiven(args, name));
 }
 
-interface ObjectSchema {
-  readonly properties: ReadonlyMap<string, unknown>;
-  readonly required: ReadonlySet<string>;
-}
-
-function readObject(inputSchema: unknown): ObjectSchema {
-  const { keywords } = flattenSchema(inputSchema, inputSchema);
-  const { properties, required } = keywords;
-  return {
-    properties: new Map(isObject(properties) ? Object.entries(properties) : []),
-    required: new Set(Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []),
-  };
+function readObject(inputSchema: unknown): ReturnType<typeof propertiesOf> {
+  return propertiesOf(flattenSchema(inputSchema, inputSchema).keywords);
 }
 
 function isGiven(args: Readonly<Record<string, unknown>>, name: string): boolean {
   return Object.hasOwn(args, name) && args[name] !== undefined;
 }
 
-function askFor(name: string, schema: unknown, required: boolean, root: unknown): ArgumentQuestion {
+function questionFor(name: string, schema: unknown, required: boolean, root: unknown): ArgumentQuestion {
   const { keywords, nullable } = flattenSchema(schema, root);
   const { title, description } = keywords;
-  const base = {
+  const question: ArgumentQuestion = {
     name,
     title: typeof title === 'string' && title !== '' ? cut(title, MAX_TITLE_CHARS) : name,
     ...(typeof description === 'string' ? { description: cut(description, MAX_DESCRIPTION_CHARS) } : {}),
     required,
     nullable,
+    ...kindOf(keywords, root),
   };
-  const question: ArgumentQuestion = { ...base, ...askByKind(keywords, root) };
   const fallback = keywords['default'];
-  if (fallback === undefined) {
-    return question;
-  }
-  // A default that is no answer would only have to be deleted by hand.
+  if (fallback === undefined) return question;
   const withDefault = { ...question, default: fallback };
-  const answer = checkAnswer(withDefault, printAnswer(withDefault, fallback));
-  return answer.ok && isSame(answer.value, fallback) ? withDefault : question;
+  return isAnswer(withDefault, fallback) ? withDefault : question;
 }
 
-/** An empty answer to an optional question leaves it out, which for an empty default is as good. */
-function isSame(answered: unknown, fallback: unknown): boolean {
-  return answered === undefined
-    ? fallback === '' || fallback === null
-    : printJson(answered) === printJson(fallback);
-}
-
-/** The part of a question that depends on its kind. */
-type Kind = ArgumentQuestion extends infer Q
-  ? Q extends ArgumentQuestion
-    ? Omit<Q, 'name' | 'title' | 'description' | 'required' | 'nullable' | 'default'>
-    : never
-  : never;
-
-function askByKind(keywords: Keywords, root: unknown): Kind {
+function kindOf(keywords: Keywords, root: unknown): QuestionKind {
   const choices = readChoices(keywords, root);
-  if (choices.length > 0) {
-    return { kind: 'choice', choices };
-  }
-  const several = askChoices(keywords, root);
-  if (several !== undefined) {
-    return several;
-  }
+  if (choices.length > 0) return { kind: 'choice', choices };
+  const several = choicesKind(keywords, root);
+  if (several !== undefined) return several;
   switch (keywords['type']) {
     case 'boolean':
       return { kind: 'yesNo' };
     case 'number':
     case 'integer':
-      return askNumber(keywords);
+      return numberKind(keywords);
     case 'string':
-      return askText(keywords);
+      return textKind(keywords);
     default:
-      return askJson(keywords, root);
+      return jsonKind(keywords, root);
   }
 }
 
-function readChoices(keywords: Keywords, root: unknown): Choice[] {
+function readChoices(keywords: Keywords, root: unknown): AnswerChoice[] {
   const { enum: values } = keywords;
-  if (Object.hasOwn(keywords, 'const')) {
-    return nameChoices([{ value: keywords['const'] }]);
-  }
+  if (Object.hasOwn(keywords, 'const')) return nameChoices([{ value: keywords['const'] }]);
   if (Array.isArray(values)) {
     const { enumNames: titles } = keywords;
     return nameChoices(
@@ -137,8 +100,7 @@ function readChoices(keywords: Keywords, root: unknown): Choice[] {
     : [];
 }
 
-/** A list of things that can be told beforehand is chosen, and not typed. */
-function askChoices(keywords: Keywords, root: unknown): Kind | undefined {
+function choicesKind(keywords: Keywords, root: unknown): QuestionKind | undefined {
   const { type, items, prefixItems, minItems, maxItems } = keywords;
   if (type !== 'array' || prefixItems !== undefined) return undefined;
   const each = flattenSchema(items, root);
@@ -147,13 +109,12 @@ function askChoices(keywords: Keywords, root: unknown): Kind | undefined {
   return {
     kind: 'choices',
     choices,
-    ...(typeof minItems === 'number' ? { minItems } : {}),
-    ...(typeof maxItems === 'number' ? { maxItems } : {}),
+    ...numbersOf({ minItems, maxItems }),
     unique: keywords['uniqueItems'] === true,
   };
 }
 
-function nameChoices(options: readonly { value: unknown; title?: unknown }[]): Choice[] {
+function nameChoices(options: readonly { value: unknown; title?: unknown }[]): AnswerChoice[] {
   const distinct = new Map(options.slice(0, MAX_CHOICES).map((option) => [printJson(option.value), option]));
   distinct.delete(undefined);
   const texts = new Set(
@@ -161,10 +122,8 @@ function nameChoices(options: readonly { value: unknown; title?: unknown }[]): C
   );
   return [...distinct].map(([json, { value, title }]) => {
     let text = typeof value === 'string' ? value : (json ?? '');
-    // Both "1" and 1 can be choices; then the string is written with its quotes.
-    while (typeof value === 'string' && texts.has(text)) {
-      text = JSON.stringify(text);
-    }
+    // If both "1" and 1 are choices, the string is written with its quotes.
+    while (typeof value === 'string' && texts.has(text)) text = JSON.stringify(text);
     texts.add(text);
     return {
       value,
@@ -174,40 +133,41 @@ function nameChoices(options: readonly { value: unknown; title?: unknown }[]): C
   });
 }
 
-function askNumber(keywords: Keywords): Kind {
+function numberKind(keywords: Keywords): QuestionKind {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords;
-  // In old drafts the exclusive keywords are booleans that change the meaning of the others.
+  // In old drafts the exclusive keywords are booleans that qualify the others.
   const above = exclusiveMinimum === true ? minimum : exclusiveMinimum;
   const below = exclusiveMaximum === true ? maximum : exclusiveMaximum;
   return {
     kind: 'number',
     integer: keywords['type'] === 'integer',
-    ...(typeof minimum === 'number' ? { minimum } : {}),
-    ...(typeof maximum === 'number' ? { maximum } : {}),
-    ...(typeof above === 'number' ? { exclusiveMinimum: above } : {}),
-    ...(typeof below === 'number' ? { exclusiveMaximum: below } : {}),
+    ...numbersOf({ minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below }),
     ...(typeof multipleOf === 'number' && multipleOf > 0 ? { multipleOf } : {}),
   };
 }
 
-function askText(keywords: Keywords): Kind {
+function textKind(keywords: Keywords): QuestionKind {
   const { minLength, maxLength, pattern, format } = keywords;
   return {
     kind: 'text',
-    ...(typeof minLength === 'number' ? { minLength } : {}),
-    ...(typeof maxLength === 'number' ? { maxLength } : {}),
+    ...numbersOf({ minLength, maxLength }),
     ...(typeof pattern === 'string' && isSafePattern(pattern) ? { pattern } : {}),
     ...(isTextFormat(format) ? { format } : {}),
   };
 }
 
-function askJson(keywords: Keywords, root: unknown): Kind {
+function jsonKind(keywords: Keywords, root: unknown): QuestionKind {
   const { type } = keywords;
   const types = new Set(alternativesOf(keywords, root)?.map((member) => member['type']) ?? [type].flat());
   const shape = type === 'object' || type === 'array' ? ({ shape: type } as const) : {};
   const allowsText =
     !types.has('object') && !types.has('array') && (types.has('string') || types.has(undefined));
   return { kind: 'json', example: printJson(exampleFor(keywords, root)) ?? 'null', allowsText, ...shape };
+}
+
+function numbersOf<Key extends string>(values: Readonly<Record<Key, unknown>>): { [Name in Key]?: number } {
+  const numbers = Object.entries(values).filter(([, value]) => typeof value === 'number');
+  return Object.fromEntries(numbers) as { [Name in Key]?: number };
 }
 
 function cut(text: string, maxChars: number): string {

@@ -1,18 +1,16 @@
-import { isObject } from '../../base/json.ts';
-import { alternativesOf, flattenSchema, type Keywords } from './schema.ts';
+import { alternativesOf, flattenSchema, type Keywords, propertiesOf } from './schema.ts';
 
 const MAX_DEPTH = 6;
 const MAX_VALUES = 100;
 const MAX_OPTIONAL_PROPERTIES = 5;
-/** A stored example longer than this shows nothing. */
 const MAX_STORED_CHARS = 2000;
 
-/** A value of the shape that the schema asks for, for a person to change. References count from `root`. */
+/** A sample value of the schema for the user to edit. References are resolved in `root`. */
 export function exampleFor(schema: unknown, root: unknown = schema): unknown {
   return build(schema, root, { depth: 0, values: 0 });
 }
 
-/** JSON, or undefined for what cannot be JSON or is nested too deep to be printed. */
+/** JSON, or undefined for values that are not JSON or nested too deeply. */
 export function printJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
@@ -21,15 +19,10 @@ export function printJson(value: unknown): string | undefined {
   }
 }
 
-interface Progress {
-  depth: number;
-  values: number;
-}
+type Progress = { depth: number; values: number };
 
 function build(schema: unknown, root: unknown, progress: Progress): unknown {
-  if (progress.depth >= MAX_DEPTH || progress.values >= MAX_VALUES) {
-    return null;
-  }
+  if (progress.depth >= MAX_DEPTH || progress.values >= MAX_VALUES) return null;
   progress.values++;
   progress.depth++;
   try {
@@ -48,9 +41,7 @@ function storedExamples(keywords: Keywords): unknown[] {
 
 function buildByType(keywords: Keywords, root: unknown, progress: Progress): unknown {
   const alternative = alternativesOf(keywords, root)?.[0];
-  if (alternative !== undefined) {
-    return build(alternative, root, progress);
-  }
+  if (alternative !== undefined) return build(alternative, root, progress);
   switch (typeOf(keywords)) {
     case 'object':
       return buildObject(keywords, root, progress);
@@ -76,12 +67,11 @@ const STRING_EXAMPLES: ReadonlyMap<unknown, string> = new Map([
   ['uri', 'https://example.com/'],
 ]);
 
-/** The required properties; where none is required, the first few. */
+/** The required properties; if none is required, the first few. */
 function buildObject(keywords: Keywords, root: unknown, progress: Progress): unknown {
-  const properties = Object.entries(isObject(keywords['properties']) ? keywords['properties'] : {});
-  const required = new Set<unknown>(Array.isArray(keywords['required']) ? keywords['required'] : []);
-  const needed = properties.filter(([name]) => required.has(name));
-  const shown = needed.length > 0 ? needed : properties.slice(0, MAX_OPTIONAL_PROPERTIES);
+  const { properties, required } = propertiesOf(keywords);
+  const needed = [...properties].filter(([name]) => required.has(name));
+  const shown = needed.length > 0 ? needed : [...properties].slice(0, MAX_OPTIONAL_PROPERTIES);
   return Object.fromEntries(
     shown.slice(0, MAX_VALUES).map(([name, property]) => [name, build(property, root, progress)]),
   );
@@ -89,17 +79,13 @@ function buildObject(keywords: Keywords, root: unknown, progress: Progress): unk
 
 function buildNumber(keywords: Keywords): number {
   const { minimum, maximum } = keywords;
-  if (typeof minimum === 'number' && minimum > 0) {
-    return minimum;
-  }
+  if (typeof minimum === 'number' && minimum > 0) return minimum;
   return typeof maximum === 'number' && maximum < 0 ? maximum : 0;
 }
 
 function typeOf(keywords: Keywords): unknown {
   const { type } = keywords;
-  if (type === undefined) {
-    return keywords['properties'] === undefined ? undefined : 'object';
-  }
+  if (type === undefined) return keywords['properties'] === undefined ? undefined : 'object';
   return Array.isArray(type) ? type[0] : type;
 }
 

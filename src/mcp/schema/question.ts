@@ -1,50 +1,39 @@
-/** One argument of a tool, or one field of a form, as it is asked of a person. */
-export type ArgumentQuestion =
-  | ChoiceQuestion
-  | ChoicesQuestion
-  | YesNoQuestion
-  | NumberQuestion
-  | TextQuestion
-  | JsonQuestion;
-
-interface QuestionBase {
+/** A question to the user for one argument of a tool or one field of a form. */
+export type ArgumentQuestion = QuestionKind & {
   readonly name: string;
   readonly title: string;
   readonly description?: string;
   readonly required: boolean;
-  /** True when null is an answer; then an empty answer to a required question means null. */
+  /** Whether null is allowed; an empty answer to a required question then means null. */
   readonly nullable: boolean;
-  /** The schema's default, if it is an answer to this question. */
+  /** The schema's default, if it is a valid answer. */
   readonly default?: unknown;
-}
+};
 
-export interface Choice {
+export type QuestionKind =
+  | { readonly kind: 'choice'; readonly choices: readonly AnswerChoice[] }
+  | ChoicesKind
+  | { readonly kind: 'yesNo' }
+  | NumberKind
+  | TextKind
+  | JsonKind;
+
+export interface AnswerChoice {
   readonly value: unknown;
-  /** How the value is written as an answer; no two choices of a question share it. */
+  /** The typed form of the value, unique within the question. */
   readonly text: string;
   readonly label: string;
 }
 
-export interface ChoiceQuestion extends QuestionBase {
-  readonly kind: 'choice';
-  readonly choices: readonly Choice[];
-}
-
-/** A list of some of the choices. */
-export interface ChoicesQuestion extends QuestionBase {
+export interface ChoicesKind {
   readonly kind: 'choices';
-  readonly choices: readonly Choice[];
+  readonly choices: readonly AnswerChoice[];
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** True when no choice may be taken twice. */
   readonly unique: boolean;
 }
 
-export interface YesNoQuestion extends QuestionBase {
-  readonly kind: 'yesNo';
-}
-
-export interface NumberQuestion extends QuestionBase {
+export interface NumberKind {
   readonly kind: 'number';
   readonly integer: boolean;
   readonly minimum?: number;
@@ -54,28 +43,28 @@ export interface NumberQuestion extends QuestionBase {
   readonly multipleOf?: number;
 }
 
-export interface TextQuestion extends QuestionBase {
+export interface TextKind {
   readonly kind: 'text';
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** Only a pattern that cannot take long. */
+  /** Passed `isSafePattern`. */
   readonly pattern?: string;
   readonly format?: TextFormat;
 }
 
-export interface JsonQuestion extends QuestionBase {
+export interface JsonKind {
   readonly kind: 'json';
-  /** JSON of the right shape, on one line. */
   readonly example: string;
-  /** When only one of these can be right. */
   readonly shape?: 'object' | 'array';
-  /** True when what is not JSON is meant as a string. */
+  /** Whether input that is not JSON is taken as a string. */
   readonly allowsText: boolean;
 }
 
-export type Answer =
+export type ChoicesQuestion = Extract<ArgumentQuestion, { kind: 'choices' }>;
+
+export type CheckedAnswer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 
-/** The formats of text that a form may ask for. Others are the server's to judge. */
+/** Formats that are checked in the editor; the server checks others. */
 export type TextFormat = 'email' | 'uri' | 'date' | 'date-time';

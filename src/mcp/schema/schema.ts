@@ -2,53 +2,47 @@ import { field, isObject } from '../../base/json.ts';
 
 export type Keywords = Readonly<Record<string, unknown>>;
 
-/** A schema of which only keywords are left that say something by themselves. */
-export interface FlatSchema {
+/** A schema without references, `allOf` and null. */
+interface FlatSchema {
   readonly keywords: Keywords;
-  /** True when null is among what the schema allows besides something else. */
   readonly nullable: boolean;
 }
 
-/** How many references and parts one schema may be put together from; a circle ends here. */
+/** Limits references and `allOf` members, so that cycles end. */
 const MAX_STEPS = 64;
 
 /**
- * Follows local references, joins `allOf`, and takes the null out of unions, so that the many ways to write an
- * optional string all look like one. Never throws, and never asks the network.
+ * Resolves local references, merges `allOf` and removes null from unions, so that all ways to write an optional string
+ * look the same. Never throws, and never uses the network.
  */
 export function flattenSchema(schema: unknown, root: unknown): FlatSchema {
   return flatten(schema, root, { left: MAX_STEPS });
 }
 
-/** The members of a union that allow more than null; undefined when there is no union. */
+/** The members of a union without null; undefined if there is no union. */
 export function alternativesOf(keywords: Keywords, root: unknown): readonly Keywords[] | undefined {
   const union = keywords['anyOf'] ?? keywords['oneOf'];
-  if (!Array.isArray(union)) {
-    return undefined;
-  }
+  if (!Array.isArray(union)) return undefined;
   return union.map((member) => flattenSchema(member, root).keywords).filter((member) => !isNull(member));
 }
 
-interface Budget {
+/** The steps that are left. Reset it before each use of a metered schema. */
+export interface StepBudget {
   left: number;
 }
 
-function flatten(schema: unknown, root: unknown, budget: Budget): FlatSchema {
-  if (!isObject(schema) || budget.left-- <= 0) {
-    return { keywords: {}, nullable: false };
-  }
+function flatten(schema: unknown, root: unknown, budget: StepBudget): FlatSchema {
+  if (!isObject(schema) || budget.left-- <= 0) return { keywords: {}, nullable: false };
   return withoutNull(joinParts(followReference(schema, root, budget), root, budget), root, budget);
 }
 
-/** What stands beside a reference counts more than what it refers to. */
-function followReference(schema: Keywords, root: unknown, budget: Budget): Keywords {
+/** Keywords beside a reference override those of its target. */
+function followReference(schema: Keywords, root: unknown, budget: StepBudget): Keywords {
   const { $ref: reference, ...beside } = schema;
-  if (typeof reference !== 'string') {
-    return schema;
-  }
+  if (typeof reference !== 'string') return schema;
   const target = lookUp(reference, root);
   if (target === undefined) {
-    // Nothing is known about the value, so nothing that stands beside may pretend otherwise.
+    // Without the target, keywords such as `type` could be wrong.
     const { title, description } = beside;
     return { title, description };
   }
@@ -56,11 +50,9 @@ function followReference(schema: Keywords, root: unknown, budget: Budget): Keywo
   return { ...keywords, ...(nullable ? { nullable } : {}), ...beside };
 }
 
-function joinParts(schema: Keywords, root: unknown, budget: Budget): Keywords {
+function joinParts(schema: Keywords, root: unknown, budget: StepBudget): Keywords {
   const { allOf, ...joined } = schema;
-  if (!Array.isArray(allOf)) {
-    return schema;
-  }
+  if (!Array.isArray(allOf)) return schema;
   const parts = allOf.slice(0, MAX_STEPS).map((part) => flatten(part, root, budget).keywords);
   const all = [...parts.toReversed(), joined];
   const properties = merge(all.map((part) => asObject(part['properties'])));
@@ -72,12 +64,12 @@ function joinParts(schema: Keywords, root: unknown, budget: Budget): Keywords {
   };
 }
 
-/** Later ones win. Unlike Object.assign, this keeps a key named "__proto__" an ordinary one. */
+/** Later objects win. Unlike Object.assign, this keeps "__proto__" an own property. */
 function merge(objects: readonly Keywords[]): Keywords {
   return Object.fromEntries(objects.flatMap((object) => Object.entries(object)));
 }
 
-function withoutNull(schema: Keywords, root: unknown, budget: Budget): FlatSchema {
+function withoutNull(schema: Keywords, root: unknown, budget: StepBudget): FlatSchema {
   const { nullable: marked, ...keywords } = schema;
   const nullable = marked === true;
   if (Array.isArray(keywords['type'])) {
@@ -90,9 +82,7 @@ function withoutNull(schema: Keywords, root: unknown, budget: Budget): FlatSchem
   }
   const unionKey = Array.isArray(keywords['anyOf']) ? 'anyOf' : 'oneOf';
   const { [unionKey]: union, ...beside } = keywords;
-  if (!Array.isArray(union)) {
-    return { keywords, nullable };
-  }
+  if (!Array.isArray(union)) return { keywords, nullable };
   const members = union.map((member) => flatten(member, root, budget));
   const [only, ...others] = members.filter((member) => !isNull(member.keywords));
   const hadNull = members.some((member) => isNull(member.keywords) || member.nullable);
@@ -103,12 +93,8 @@ function withoutNull(schema: Keywords, root: unknown, budget: Budget): FlatSchem
 }
 
 function lookUp(reference: string, root: unknown): unknown {
-  if (reference === '#') {
-    return root;
-  }
-  if (!reference.startsWith('#/')) {
-    return undefined;
-  }
+  if (reference === '#') return root;
+  if (!reference.startsWith('#/')) return undefined;
   let at = root;
   for (const step of reference.slice(2).split('/')) {
     at = field(at, decodeStep(step));
@@ -121,9 +107,27 @@ function decodeStep(step: string): string {
   try {
     decoded = decodeURIComponent(step);
   } catch {
-    // A lone "%" stands for itself.
+    // A lone "%" is literal.
   }
   return decoded.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+export function propertiesOf({ properties, required }: Keywords): {
+  readonly properties: ReadonlyMap<string, unknown>;
+  readonly required: ReadonlySet<string>;
+} {
+  return {
+    properties: new Map(Object.entries(asObject(properties))),
+    required: new Set(asList(required).filter((name) => typeof name === 'string')),
+  };
+}
+
+export type PathStep = string | number;
+
+export function childSchema(keywords: Keywords, step: PathStep): unknown {
+  const { properties, additionalProperties, items, prefixItems } = keywords;
+  if (typeof step === 'string') return field(properties, step) ?? additionalProperties;
+  return (Array.isArray(prefixItems) ? prefixItems[step] : undefined) ?? items;
 }
 
 function isNull(keywords: Keywords): boolean {
@@ -138,7 +142,7 @@ function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** What stands at a place of a schema: a schema itself, schemas by names of any kind, or plain data. */
+/** A value inside a schema: a schema, a map of schemas by name, or plain data. */
 export type SchemaPlace = 'schema' | 'map' | 'data';
 
 const MAPS: ReadonlySet<string> = new Set([
@@ -151,28 +155,23 @@ const MAPS: ReadonlySet<string> = new Set([
 ]);
 const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
 
-/** What stands under a key. Lists of schemas, and keywords that nobody knows, count as schemas. */
+/** The kind of value under a key. Lists of schemas and unknown keywords count as schemas. */
 export function placeUnder(place: SchemaPlace, key: string): SchemaPlace {
   if (place === 'data') return 'data';
   if (place === 'map') return 'schema';
   return MAPS.has(key) ? 'map' : DATA.has(key) ? 'data' : 'schema';
 }
 
-/** How many steps are left. Who starts another piece of work with the same schema sets it anew. */
-export interface Steps {
-  left: number;
-}
-
-/** The length of a text is counted sign by sign. */
+/** Validators count the length of a text character by character. */
 const STEPS_FOR_LENGTH = 1000;
 
 /**
- * The same schema, which can be read only so often: references can make of a few lines more steps than anyone
- * can wait for, and validators know no limit. Throws at the step that is too much.
+ * A proxy of the schema that throws when it has been read too often. References can expand a few lines into an
+ * exponential number of steps, and validators have no limit.
  */
-export function meter(schema: object, steps: Steps): Record<string, unknown> {
+export function meterSchema(schema: object, steps: StepBudget): Record<string, unknown> {
   const wrapped = new WeakMap<object, object>();
-  // What a validator writes into a schema has been read from it, and is metered already.
+  // Values that a validator writes back into the schema are proxies already.
   const made = new WeakSet<object>();
   const wrap = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null || made.has(value)) return value;

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { field, isObject } from '../../base/json.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
-import { type App, type AppCsp, policyOf, withPolicy } from '../../mcp/apps/app.ts';
+import { type AppCsp, type McpApp, policyOf, withPolicy } from '../../mcp/apps/app.ts';
 import { AppSession, type AppTool, quoteForChat } from '../../mcp/apps/session.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ResourceContents, ServerHost } from '../../ports/servers.ts';
@@ -33,7 +33,7 @@ export interface AppViewParts extends AppPanelsParts {
 }
 
 export interface ShownApp {
-  readonly app: App;
+  readonly app: McpApp;
   readonly call: ToolCall;
   readonly tool: AppTool;
   readonly result: unknown;

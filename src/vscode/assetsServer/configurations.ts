@@ -1,5 +1,5 @@
 import { posix, win32 } from 'node:path';
-import { type ImportApp, importPlaces } from '../../mcp/config/import.ts';
+import { type ImportApp, importSources } from '../../mcp/config/import.ts';
 
 /** How a client starts the server. */
 export interface Launch {
@@ -125,7 +125,7 @@ function quoteForWindows(word: string): string {
 }
 
 function importPlace(app: ImportApp, platform: NodeJS.Platform): string {
-  const places = importPlaces({ platform, home: homeOf(platform), appData: '%APPDATA%' });
+  const places = importSources({ platform, home: homeOf(platform), appData: '%APPDATA%' });
   return places.find((place) => place.app === app)?.path ?? '';
 }
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { untilAborted } from '../../base/async.ts';
 import { checkElicitationUrl } from '../../mcp/requests/elicitation.ts';
-import { askableArguments } from '../../mcp/schema/arguments.ts';
+import { argumentQuestions } from '../../mcp/schema/arguments.ts';
 import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
 import type { AskedBy, Elicitation, ElicitationAnswer } from '../../ports/requests.ts';
 import { type Answers, askQuestions } from '../ui/askQuestions.ts';
@@ -29,7 +29,7 @@ async function askForm(
   server: string,
   signal: AbortSignal,
 ): Promise<ElicitationAnswer> {
-  const questions = askableArguments(schema);
+  const questions = argumentQuestions(schema);
   const go = questions.length === 0 ? AGREE : ANSWER;
   const first = await untilAborted(
     vscode.window.showInformationMessage(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { deferred, untilAborted } from '../../base/async.ts';
-import type { AlwaysServers } from '../../mcp/requests/askLimit.ts';
+import type { AlwaysAllowedServers } from '../../mcp/requests/requestLimit.ts';
 import { answerSampling } from '../../model/sampling/sampling.ts';
 import {
   readEditedAnswer,
@@ -21,7 +21,7 @@ export interface SamplingParts {
   readonly modelFor: (chat: string | undefined) => Promise<ChatModel>;
   /** What the server of that name is, so that another one of the same name gets no old consent. */
   readonly serverPrint: (server: string) => Promise<string>;
-  readonly always: AlwaysServers;
+  readonly always: AlwaysAllowedServers;
   /** Told who lets the server ask. */
   readonly agreed: Agreed;
 }

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { AskLimit } from '../../mcp/requests/askLimit.ts';
+import { PendingRequestLimit } from '../../mcp/requests/requestLimit.ts';
 import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
 import type { Audit } from '../../ports/tools.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
@@ -17,7 +17,7 @@ const GIVE_UP = vscode.l10n.t('Give Up');
 
 /** What servers may ask of the person at the editor. Each of it leaves a line in the audit log. */
 export function editorRequests({ audit, ...parts }: EditorRequestParts): ServerRequests {
-  const limit = new AskLimit();
+  const limit = new PendingRequestLimit();
   let last: Promise<unknown> = Promise.resolve();
   return {
     elicit: (request, by, signal) => {

@@ -1,5 +1,5 @@
 import { showInvisible } from '../../chat/format/escape.ts';
-import { askableArguments } from '../../mcp/schema/arguments.ts';
+import { argumentQuestions } from '../../mcp/schema/arguments.ts';
 import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 
@@ -35,7 +35,7 @@ export function toolHoverText(tool: ToolInfo, words: ToolHoverWords): string {
     `${name}${title}`,
     ...(tool.description ? [plainMarkdown(tool.description, MAX_DESCRIPTION_CHARS)] : []),
     ...(claims.length > 0 ? [`*${claims.join(' ')}*`] : []),
-    argumentTable(askableArguments(tool.inputSchema), words),
+    argumentTable(argumentQuestions(tool.inputSchema), words),
   ].join('\n\n');
 }
 

@@ -1,17 +1,23 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
-import { checkHeader, checkServerId, checkUrl, checkVariable, looksSecret } from '../../mcp/config/checks.ts';
+import {
+  checkHeader,
+  checkServerId,
+  checkUrl,
+  checkVariableName,
+  looksSecret,
+} from '../../mcp/config/checks.ts';
 import { splitCommand } from '../../mcp/config/commandLine.ts';
 import {
   describeEntry,
+  extractSecrets,
   inputId,
   type NewServer,
   readEntry,
   type ServerEntry,
-  takeSecrets,
 } from '../../mcp/config/entry.ts';
 import { describeServer } from '../../mcp/config/fingerprint.ts';
-import { type ImportPlace, importPlaces, readImport } from '../../mcp/config/import.ts';
+import { type ImportSource, importSources, readImport } from '../../mcp/config/import.ts';
 import { userServers, writeUserServer } from '../settings.ts';
 import { readFields, readObject, readString } from '../ui/commandArguments.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
@@ -130,7 +136,7 @@ interface Values {
 const VARIABLES: Values = {
   question: (server) => vscode.l10n.t('{0}: which environment variables does it need?', server),
   example: 'GITHUB_TOKEN',
-  check: checkVariable,
+  check: checkVariableName,
 };
 const HEADERS: Values = {
   question: (server) => vscode.l10n.t('{0}: which headers does it need?', server),
@@ -175,7 +181,7 @@ async function askForValue(server: string, name: string): Promise<string | undef
 
 /** Shows the whole of it. Resolves to nothing when the user wants to stop here. */
 async function confirm(server: NewServer, count: string): Promise<'add' | 'skip' | undefined> {
-  const { entry, secrets } = takeSecrets(server.name, server.entry);
+  const { entry, secrets } = extractSecrets(server.name, server.entry);
   const config = readEntry({ name: server.name, entry });
   const old = currentEntry(server.name);
   const [verb, question] =
@@ -209,7 +215,7 @@ async function confirm(server: NewServer, count: string): Promise<'add' | 'skip'
 
 /** The secrets first, so that no server starts without them. */
 async function write(server: NewServer, inputs: ServerInputs): Promise<void> {
-  const { entry, secrets } = takeSecrets(server.name, server.entry);
+  const { entry, secrets } = extractSecrets(server.name, server.entry);
   for (const [id, value] of secrets) await inputs.set(USER_PLACE, id, value);
   await writeUserServer(server.name, entry);
 }
@@ -232,15 +238,15 @@ function complaintOf(check: () => void): string | undefined {
 }
 
 /** The files of other hosts that are there. None of them is read. */
-async function findImports(): Promise<readonly ImportPlace[]> {
+async function findImports(): Promise<readonly ImportSource[]> {
   const { platform, env } = process;
-  const places = importPlaces({ platform, home: homedir(), appData: env['APPDATA'] });
+  const places = importSources({ platform, home: homedir(), appData: env['APPDATA'] });
   const found = await Promise.all(places.map(({ path }) => isThere(vscode.Uri.file(path))));
   return places.filter((_place, at) => found[at]);
 }
 
 /** Reads the file, which the user has just chosen, and lets the user choose from what is in it. */
-async function chooseImported({ app, path }: ImportPlace): Promise<readonly NewServer[]> {
+async function chooseImported({ app, path }: ImportSource): Promise<readonly NewServer[]> {
   const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.file(path)));
   const { servers, problems } = readImport(text);
   const found = Object.entries(servers).map(([name, entry]) => ({ name, entry }));

@@ -3,7 +3,7 @@ import { withBuiltInTools } from '../../catalog/tools/builtIn.ts';
 import { isLoopback } from '../../mcp/config/addresses.ts';
 import type { ServerConfig } from '../../mcp/config/types.ts';
 import type { Connections } from '../../mcp/pool/connections.ts';
-import { AlwaysServers } from '../../mcp/requests/askLimit.ts';
+import { AlwaysAllowedServers } from '../../mcp/requests/requestLimit.ts';
 import { type AppResult, type AppSink, McpClient } from '../../mcpClient.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ChatModel, ChatRules } from '../../ports/models.ts';
@@ -56,7 +56,7 @@ export class EditorServers implements vscode.Disposable {
   readonly #parts: EditorServersParts;
   readonly #logs = new ServerLogs();
   /** Those that may ask a model without a question. */
-  readonly #always = new AlwaysServers();
+  readonly #always = new AlwaysAllowedServers();
   readonly #sink: AppSink = {
     isLocal: async (server) => isLocal((await this.list.startable()).get(server)),
     show: (app) => void this.#showApp(app),

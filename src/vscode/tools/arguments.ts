@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
-import { filesWanted } from '../../mcp/fileArguments/plan.ts';
-import { readReference, renderFileReference } from '../../mcp/fileArguments/reference.ts';
+import { expectedFiles } from '../../mcp/fileArguments/plan.ts';
+import { parseReference, renderFileReference } from '../../mcp/fileArguments/reference.ts';
 import { checkAnswer } from '../../mcp/schema/answer.ts';
-import { askableArguments, fillDefaults } from '../../mcp/schema/arguments.ts';
-import type { Answer, ArgumentQuestion } from '../../mcp/schema/question.ts';
+import { argumentQuestions, fillDefaults } from '../../mcp/schema/arguments.ts';
+import type { ArgumentQuestion, CheckedAnswer } from '../../mcp/schema/question.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 
 import { activeChat } from '../chat/chatFiles.ts';
@@ -20,8 +20,8 @@ export async function askArguments(
   given: Answers = {},
   folder = folderOfChat(),
 ): Promise<Answers | undefined> {
-  const filesFor = ({ name }: ArgumentQuestion) => filesWanted(tool.inputSchema, name);
-  const questions = askableArguments(tool.inputSchema).filter(({ name }) => !Object.hasOwn(given, name));
+  const filesFor = ({ name }: ArgumentQuestion) => expectedFiles(tool.inputSchema, name);
+  const questions = argumentQuestions(tool.inputSchema).filter(({ name }) => !Object.hasOwn(given, name));
   const answers = await askQuestions(questions, {
     title: plainMessage(tool.tool),
     check: (question, text) => check(question, text, filesFor(question)),
@@ -33,12 +33,12 @@ export async function askArguments(
   return answers && fillDefaults(tool.inputSchema, { ...given, ...answers });
 }
 
-type FilesWanted = ReturnType<typeof filesWanted>;
+type FilesWanted = ReturnType<typeof expectedFiles>;
 
 /** A reference stands for what the schema asks for, so it has not to look like it. */
-function check(question: ArgumentQuestion, text: string, files: FilesWanted): Answer {
+function check(question: ArgumentQuestion, text: string, files: FilesWanted): CheckedAnswer {
   const reference = text.trim();
-  const read = files === undefined ? undefined : readReference(reference, true);
+  const read = files === undefined ? undefined : parseReference(reference, true);
   if (read?.kind === 'refused') return { ok: false, message: `${reference}: ${read.reason}.` };
   return read?.kind === 'reference' ? { ok: true, value: reference } : checkAnswer(question, text);
 }

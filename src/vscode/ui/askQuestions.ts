@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { checkAnswer, printAnswer } from '../../mcp/schema/answer.ts';
-import type { Answer, ArgumentQuestion, ChoicesQuestion } from '../../mcp/schema/question.ts';
+import type { ArgumentQuestion, CheckedAnswer, ChoicesQuestion } from '../../mcp/schema/question.ts';
 import { plainMessage } from './plainMessage.ts';
 
 export type Answers = Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export interface AskOptions {
   /** Closes what is open; then nothing has been answered. */
   readonly signal?: AbortSignal;
   /** Reads an answer where more than the question's own kind may be right. */
-  readonly check?: (question: ArgumentQuestion, text: string) => Answer;
+  readonly check?: (question: ArgumentQuestion, text: string) => CheckedAnswer;
   /** Another way to an answer, behind a button. Nothing when there is none for this question. */
   readonly chooseFile?: (question: ArgumentQuestion, title: string) => FileChooser | undefined;
   /** Looked at before the answers count. A number is the question to go back to. */

@@ -39,7 +39,7 @@ export class ToolHelp {
 
 async function load(schema: object): Promise<ArgumentHelp | undefined> {
   const { ArgumentHelp } = await import('../../mcp/callArguments/help.ts');
-  return ArgumentHelp.of(schema);
+  return ArgumentHelp.create(schema);
 }
 
 /** A call that is written to its end and has not run, with the place of its arguments. */

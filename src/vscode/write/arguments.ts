@@ -2,8 +2,8 @@ import * as vscode from 'vscode';
 import { assetReferenceAt } from '../../chat/completion/paths.ts';
 import type { ArgumentHelp, ArgumentItem } from '../../mcp/callArguments/help.ts';
 import { argumentsSnippet } from '../../mcp/callArguments/schema.ts';
-import { judgeForm } from '../../mcp/fileArguments/form.ts';
-import { readReference } from '../../mcp/fileArguments/reference.ts';
+import { inferForm } from '../../mcp/fileArguments/form.ts';
+import { parseReference } from '../../mcp/fileArguments/reference.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import type { Offer, PlaceOf } from './offer.ts';
 
@@ -35,7 +35,8 @@ function toItem(found: ArgumentItem, { document, place }: Where): vscode.Complet
   );
   if (found.filterText !== undefined) item.filterText = found.filterText;
   if (found.sortText !== undefined) item.sortText = found.sortText;
-  if (found.about !== undefined) item.documentation = new vscode.MarkdownString().appendText(found.about);
+  if (found.documentation !== undefined)
+    item.documentation = new vscode.MarkdownString().appendText(found.documentation);
   return item;
 }
 
@@ -60,7 +61,7 @@ async function assetItems(help: ArgumentHelp | undefined, where: Where): Promise
     document.positionAt(place.start + written.end),
   );
   return names
-    .filter((name) => readReference(`asset:${name}`).kind === 'reference')
+    .filter((name) => parseReference(`asset:${name}`).kind === 'reference')
     .sort()
     .reverse()
     .map((name, at) => {
@@ -79,5 +80,5 @@ function wantsFile(help: ArgumentHelp | undefined, text: string, offset: number)
   const found = help?.at(text, offset);
   if (!help || !found) return false;
   const name = String(found.steps.findLast((step) => typeof step === 'string') ?? '');
-  return judgeForm({ name, schema: found.keywords, root: help.schema }, 'asset')?.clear === true;
+  return inferForm({ name, schema: found.keywords, root: help.schema }, 'asset')?.explicit === true;
 }

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
-import { argumentsSnippet, escapeText } from '../../mcp/callArguments/schema.ts';
+import { argumentsSnippet, escapeSnippet } from '../../mcp/callArguments/schema.ts';
 import type { PromptInfo, ResourceList } from '../../ports/servers.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 
@@ -53,7 +53,7 @@ function toolItem(tool: ToolInfo, where: Mention): vscode.CompletionItem {
   const name = renderToolName(tool);
   const item = described(name, tool, vscode.CompletionItemKind.Function);
   const { before, after } = aroundRange(where);
-  const block = `\`\`\`tool_call ${escapeText(name)}\n${argumentsSnippet(tool.inputSchema)}\n\`\`\`\n$0`;
+  const block = `\`\`\`tool_call ${escapeSnippet(name)}\n${argumentsSnippet(tool.inputSchema)}\n\`\`\`\n$0`;
   item.insertText = new vscode.SnippetString(
     `${before === '' ? '' : '\n'}${block}${after === '' ? '' : '\n'}`,
   );

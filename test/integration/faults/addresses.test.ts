@@ -43,7 +43,7 @@ describe('fault 41: addresses that nobody may be sent to', () => {
       assert.equal(failures.length, 1);
       assert.match(
         failures[0]?.reason ?? '',
-        /^Server notes could not be reached: .*( is refused: |describes itself in a way that cannot be used)/,
+        /^Server notes could not be reached: .*( is not allowed: |metadata of the authorization server is invalid)/,
       );
       assert.deepEqual(
         fetched.filter((url) => !url.startsWith('http://127.0.0.1:')),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { askableArguments } from '../../../src/mcp/schema/arguments.ts';
+import { argumentQuestions } from '../../../src/mcp/schema/arguments.ts';
 import type { ToolProgress } from '../../../src/ports/tools.ts';
 
 import { firstText, fromNpm, isAlive, scripted, serve, TIMEOUT_MS } from '../helpers/serving.ts';
@@ -25,7 +25,7 @@ describe('listing tools', () => {
     assert.ok(names.some((name) => name.startsWith('debug.')));
     const echo = tools.find(({ tool }) => tool === 'echo');
     assert.deepEqual(
-      askableArguments(echo?.inputSchema).map(({ name, kind, required }) => [name, kind, required]),
+      argumentQuestions(echo?.inputSchema).map(({ name, kind, required }) => [name, kind, required]),
       [['message', 'text', true]],
     );
   });

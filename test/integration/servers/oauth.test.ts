@@ -91,7 +91,7 @@ describe('a server that wants a sign-in', () => {
       {
         server: 'notes',
         reason:
-          'Server notes could not be reached: The sign-in to notes was given up; restart the server to be asked again.',
+          'Server notes could not be reached: The sign-in to notes was cancelled; restart the server to try again.',
       },
     ]);
     assert.deepEqual(auth.tokenRequests, []);

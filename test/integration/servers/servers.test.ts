@@ -8,7 +8,7 @@ import { encodePng } from '../../../samples/server/encode/png.ts';
 import { readSampleFile } from '../../../samples/server/files.ts';
 import { writeReport } from '../../../samples/server/report.ts';
 import { playArpeggio } from '../../../samples/server/tools/sounds.ts';
-import { askableArguments, fillDefaults } from '../../../src/mcp/schema/arguments.ts';
+import { argumentQuestions, fillDefaults } from '../../../src/mcp/schema/arguments.ts';
 import { exampleFor } from '../../../src/mcp/schema/example.ts';
 import type { ToolInfo } from '../../../src/ports/tools.ts';
 import { assertEveryBlockKept, nameParts, onlyAsset, readAsset, sha256 } from '../helpers/checkBlocks.ts';
@@ -64,7 +64,7 @@ describe('server-debug', () => {
 
   it('the content types below are all that its schema offers', async () => {
     const { tools } = await session.client.listTools('debug');
-    const question = askableArguments(tools[0]?.inputSchema).find(({ name }) => name === 'contentType');
+    const question = argumentQuestions(tools[0]?.inputSchema).find(({ name }) => name === 'contentType');
     assert.ok(question?.kind === 'choice');
     assert.deepEqual(
       question.choices.map(({ value }) => value),

@@ -66,7 +66,7 @@ describe('a form on the terminal', () => {
     });
     assert.deepEqual(shown.slice(1), [
       'name: Your name > ',
-      'An answer is needed.',
+      'A value is required.',
       'name: Your name > ',
       'size (optional) [3] > ',
       'It must be at least 1.',

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   APP_TYPE,
-  type App,
   type AppContents,
   appBlock,
-  appOf,
   MAX_APP_BYTES,
+  type McpApp,
   policyOf,
   readAppResource,
+  readToolApp,
   withPolicy,
 } from '../../../../src/mcp/apps/app.ts';
 import { processMixedToolResult } from '../../../../src/mcpClient.ts';
@@ -27,15 +27,15 @@ const tools: readonly (readonly [string, unknown, unknown])[] = [
   ['a tool for apps', { ui: { visibility: ['app'] } }, { forAppsOnly: true }],
   ['a tool for models', { ui: { visibility: ['model'] } }, { notForApps: true }],
   ['a tool for both', { ui: { visibility: ['model', 'app'] } }, {}],
-  ['a tool for nobody', { ui: { visibility: [] } }, { forAppsOnly: true, notForApps: true }],
+  ['a tool that is visible to neither', { ui: { visibility: [] } }, { forAppsOnly: true, notForApps: true }],
 ];
 for (const [name, meta, expected] of tools) {
   test(`of a tool's definition: ${name}`, () => {
-    assert.deepEqual(appOf({ name: 't', _meta: meta }), expected);
+    assert.deepEqual(readToolApp({ name: 't', _meta: meta }), expected);
   });
 }
 
-function read(ui: unknown, options: { html?: string; local?: boolean } = {}): App {
+function read(ui: unknown, options: { html?: string; local?: boolean } = {}): McpApp {
   const { html = '<p>Hello</p>', local = false } = options;
   const item: AppContents = { uri: 'ui://a', mimeType: APP_TYPE, data: html, meta: { ui } };
   const app = readAppResource([item], { local });
@@ -116,7 +116,7 @@ test('only the app of a server on this machine reaches this machine', () => {
   ]);
 });
 
-test('what is no list declares nothing, and a long list is cut', () => {
+test('a value that is not a list is ignored, and a long list is cut', () => {
   assert.deepEqual(
     read({ csp: { connectDomains: 'https://a.example', resourceDomains: {} } }).csp.connectDomains,
     [],
@@ -156,7 +156,7 @@ const bad: readonly (readonly [string, readonly AppContents[], RegExp])[] = [
   ],
 ];
 for (const [name, contents, problem] of bad) {
-  test(`${name} is no app`, () => {
+  test(`${name} is not an app`, () => {
     const app = readAppResource(contents);
     assert.ok('problem' in app);
     assert.match(app.problem, problem);

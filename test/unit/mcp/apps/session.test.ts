@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { App } from '@modelcontextprotocol/ext-apps';
-import { AppSession, type AppSessionParts, type AppTool } from '../../../../src/mcp/apps/session.ts';
+import { AppSession, type AppSessionDeps, type AppTool } from '../../../../src/mcp/apps/session.ts';
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -21,7 +21,7 @@ interface Scene {
   answer(agreed: boolean): void;
 }
 
-function scene(changes: Partial<AppSessionParts> = {}): Scene {
+function scene(changes: Partial<AppSessionDeps> = {}): Scene {
   const sent: Message[] = [];
   const done: string[] = [];
   const log: string[] = [];
@@ -135,7 +135,7 @@ test('an app made with the SDK of MCP Apps is shown its call and its result, and
 });
 
 const REFUSED: readonly (readonly [string, string, unknown, number])[] = [
-  ['a method that nobody knows', 'ui/steal', {}, -32601],
+  ['an unknown method', 'ui/steal', {}, -32601],
   ['a method that every object has', 'constructor', {}, -32601],
   ['to ask a model', 'sampling/createMessage', {}, -32601],
   ['a download', 'ui/download-file', { contents: [] }, -32601],
@@ -164,7 +164,7 @@ const REFUSED: readonly (readonly [string, string, unknown, number])[] = [
   ],
 ];
 for (const [name, method, params, code] of REFUSED) {
-  test(`an app is refused ${name}, nobody is asked, and the log says so`, async () => {
+  test(`an app is refused ${name} without a prompt, and the log says so`, async () => {
     const at = scene();
     await begin(at);
     assert.equal(codeOf(await request(at, method, params)), code);
@@ -189,7 +189,7 @@ test('nothing is answered before the beginning, and nothing is shown before its 
   );
 });
 
-test('what is no message is dropped', async () => {
+test('invalid messages are dropped', async () => {
   const at = scene();
   const id = { id: { toString: 1 }, method: 'ping', jsonrpc: '2.0' };
   for (const message of [undefined, null, 'x', 7, [], {}, { method: 'ping', id: 1 }, id]) {
@@ -198,7 +198,7 @@ test('what is no message is dropped', async () => {
   assert.deepEqual(at.sent, []);
 });
 
-test('a call that the user does not want is not made; after three times nobody is asked any more', async () => {
+test('a declined call is not made; after three refusals the user is not asked again', async () => {
   const at = scene();
   await begin(at);
   at.answer(false);
@@ -209,7 +209,7 @@ test('a call that the user does not want is not made; after three times nobody i
   assert.equal(codeOf(await request(at, 'ui/open-link', { url: 'https://a.example' })), -32000);
 });
 
-test('a link and a message that the user does not want are told as failed', async () => {
+test('a declined link and a declined message fail', async () => {
   const at = scene();
   await begin(at);
   at.answer(false);
@@ -244,7 +244,7 @@ test('one question at a time, and so many requests at once', async () => {
   assert.equal(answers.filter((each) => each['result'] !== undefined).length, 16);
 });
 
-test('sizes are clamped, and what is no size is ignored', async () => {
+test('sizes are clamped, and invalid sizes are ignored', async () => {
   const at = scene();
   for (const height of [-5, 300.4, Number.NaN, '9', undefined, 1e12]) {
     await at.session.receive({ jsonrpc: '2.0', method: 'ui/notifications/size-changed', params: { height } });
@@ -264,7 +264,7 @@ test('an app cannot fill the log, nor hide anything in it', async () => {
   }
   assert.equal(at.log.length, 51);
   assert.match(at.log[0] ?? '', /^app of forecast: a ⟦U\+202E⟧bx+…$/);
-  assert.equal(at.log.at(-1), 'app of forecast: more is not logged');
+  assert.equal(at.log.at(-1), 'app of forecast: further messages are not logged');
   assert.ok(at.log.every((line) => line.length < 600));
 });
 

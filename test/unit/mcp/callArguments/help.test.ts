@@ -26,7 +26,7 @@ const SCHEMA = {
 };
 
 async function helpFor(schema: unknown): Promise<ArgumentHelp> {
-  const help = await ArgumentHelp.of(schema);
+  const help = await ArgumentHelp.create(schema);
   assert.ok(help);
   return help;
 }
@@ -51,6 +51,7 @@ describe('arguments are checked', () => {
     '': ['missing title@', 'missing values@'],
     ' \n': ['missing title@', 'missing values@'],
     '{"title": 1, "values": []}': ['type string@1'],
+    '{\r\n"title": 1,\r\n"values": ["x"]\r\n}': ['type string@1', 'type number@"x"'],
     '{"title": "a", "values": ["x"]}': ['type number@"x"'],
     '{"title": "a", "values": [], "colour": 1}': ['unknown colour@"colour"'],
     '{"title": "a", "values": [], "style": "pie"}': ['choice@"pie"'],
@@ -91,7 +92,7 @@ describe('arguments are completed', () => {
     assert.ok(item);
     assert.deepEqual([item.start, item.end, item.kind], [1, 5, 'property']);
     assert.match(item.snippet, /^"title": "\$\{?1/);
-    assert.equal(item.about, 'What stands above it.');
+    assert.equal(item.documentation, 'What stands above it.');
   });
 
   it('never with snippets, variables or Markdown of the server', async () => {
@@ -109,9 +110,9 @@ describe('arguments are completed', () => {
       ['{"a": }', 6],
       ['', 0],
     ] as const) {
-      for (const { snippet, about = '' } of await help.complete(text, offset)) {
+      for (const { snippet, documentation = '' } of await help.complete(text, offset)) {
         assert.doesNotMatch(snippet.replace(/\\\$/g, ''), /\$\{?[A-Z]/);
-        assert.doesNotMatch(about, /command:/);
+        assert.doesNotMatch(documentation, /command:/);
       }
     }
   });
@@ -128,7 +129,7 @@ describe('what is under the cursor', () => {
   });
 });
 
-describe('problems of arguments are put right', () => {
+describe('problems in arguments have quick fixes', () => {
   async function fixed(text: string): Promise<readonly string[]> {
     const help = await helpFor(SCHEMA);
     const found = await help.check(text);
@@ -157,13 +158,13 @@ describe('problems of arguments are put right', () => {
 });
 
 describe('schemas that mean harm', () => {
-  it('are not used when they refer elsewhere or have patterns that take for ever', async () => {
-    assert.equal(await ArgumentHelp.of({ type: 'object', $ref: 'https://example.com/x' }), undefined);
-    assert.equal(await ArgumentHelp.of({ properties: { a: { pattern: '^(a+)+$' } } }), undefined);
-    assert.equal(await ArgumentHelp.of(null), undefined);
+  it('are not used with external references or catastrophic patterns', async () => {
+    assert.equal(await ArgumentHelp.create({ type: 'object', $ref: 'https://example.com/x' }), undefined);
+    assert.equal(await ArgumentHelp.create({ properties: { a: { pattern: '^(a+)+$' } } }), undefined);
+    assert.equal(await ArgumentHelp.create(null), undefined);
   });
 
-  it('cannot make the check take for ever, and do not end it with an exception', async () => {
+  it('cannot make the check hang or throw', async () => {
     const branches = Array.from({ length: 20 }, () => ({ $ref: '#/$defs/node' }));
     const node = { type: 'object', properties: { a: { anyOf: branches } } };
     const help = await helpFor({ $ref: '#/$defs/node', $defs: { node } });

@@ -32,10 +32,10 @@ describe('a command line', () => {
   }
 
   const bad: readonly [string, string, RegExp][] = [
-    ['nothing', ' ', /^Write the program first/],
-    ['an empty program', '"" x', /^Write the program first/],
-    ['an open quote', 'x "a b', /\("\) is opened and not closed/],
-    ['an open single quote', "x it's", /\('\) is opened and not closed/],
+    ['nothing', ' ', /^Enter the program first/],
+    ['an empty program', '"" x', /^Enter the program first/],
+    ['an open quote', 'x "a b', /\("\) is not closed/],
+    ['an open single quote', "x it's", /\('\) is not closed/],
     ['a path that takes its quote with it', String.raw`x "C:\a\"`, /not closed/],
   ];
   for (const [name, line, expected] of bad) {

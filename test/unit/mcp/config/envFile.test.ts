@@ -30,13 +30,13 @@ describe('an env file', () => {
     test(name, () => assert.deepEqual(parseEnvFile(text), { variables: expected, problems: [] }));
   }
 
-  test('a bad line is a problem with its number and without its words, and the others live on', () => {
+  test('an invalid line is reported by number without its text, and the others are read', () => {
     const text = 'A="1\n2"\nsecret\nB="secret\n=secret\n1C=secret\nD=secret\0\nE=\'a\' b\nF=1';
     const { variables, problems } = parseEnvFile(text);
     assert.deepEqual(variables, { A: '1\n2', F: '1' });
     assert.deepEqual(
       problems,
-      [3, 4, 5, 6, 7, 8].map((line) => `Line ${line} is left out: it is not NAME=value.`),
+      [3, 4, 5, 6, 7, 8].map((line) => `Line ${line} was skipped: it is not NAME=value.`),
     );
   });
 
@@ -98,7 +98,7 @@ describe('a server with an env file', () => {
   test('an input in the file is refused, so that no file gets what was given to another', async () => {
     await assert.rejects(reading('B=1\nKEY=x${input:key}\nTWO="${input:key}"'), {
       message:
-        'Its env file /f.env uses ${input:…} in KEY, TWO, and nothing is filled in there. Move that to "env" in the configuration.',
+        'Its env file /f.env uses ${input:…} in KEY, TWO, but inputs are not resolved there. Move them to "env" in the configuration.',
     });
     const forged = { ...config, fileVariables: { B: '${input:key}' } };
     assert.deepEqual(inputsOf(forged), []);
@@ -118,14 +118,14 @@ describe('a server with an env file', () => {
       async () => 'B',
       (problem) => told.push(problem),
     );
-    assert.deepEqual(told, ['/f.env: Line 1 is left out: it is not NAME=value.']);
+    assert.deepEqual(told, ['/f.env: Line 1 was skipped: it is not NAME=value.']);
   });
 
   test('without its file is a sentence', async () => {
     const read = () => Promise.reject(new Error('there is no such file'));
     await assert.rejects(withEnvFile(config, read), {
       message:
-        'Its env file /f.env could not be read: there is no such file. Make that file, or take "envFile" out of the configuration.',
+        'Its env file /f.env could not be read: there is no such file. Create the file, or remove "envFile" from the configuration.',
     });
   });
 

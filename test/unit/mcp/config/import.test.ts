@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of a configuration look like that.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { describeEntry, takeSecrets } from '../../../../src/mcp/config/entry.ts';
-import { importPlaces, type Machine, readImport } from '../../../../src/mcp/config/import.ts';
+import { describeEntry, extractSecrets } from '../../../../src/mcp/config/entry.ts';
+import { importSources, type Machine, readImport } from '../../../../src/mcp/config/import.ts';
 
 describe('where other hosts keep their servers', () => {
   const cases: readonly [Machine, readonly string[]][] = [
@@ -40,7 +40,7 @@ describe('where other hosts keep their servers', () => {
   for (const [machine, expected] of cases) {
     test(machine.platform, () =>
       assert.deepEqual(
-        importPlaces(machine).map(({ app, path }) => `${app}: ${path}`),
+        importSources(machine).map(({ app, path }) => `${app}: ${path}`),
         expected,
       ),
     );
@@ -48,7 +48,7 @@ describe('where other hosts keep their servers', () => {
 
   test('Windows without APPDATA', () =>
     assert.equal(
-      importPlaces({ platform: 'win32', home: 'C:\\u' })[0]?.path,
+      importSources({ platform: 'win32', home: 'C:\\u' })[0]?.path,
       'C:\\u\\AppData\\Roaming\\Claude\\claude_desktop_config.json',
     ));
 });
@@ -142,7 +142,7 @@ describe('the servers of another host become entries of our setting', () => {
     ['an unknown variable', { command: '${A:-b}' }, /"bad".*\$\{A:-b\}/],
   ];
   for (const [name, entry, expected] of bad) {
-    test(`${name} is a problem, and the others live on`, () => {
+    test(`${name} is reported, and the other servers are imported`, () => {
       const text = JSON.stringify({ mcpServers: { bad: entry, good: { command: 'x' } } });
       const { servers, problems } = readImport(text);
       assert.deepEqual(Object.keys(servers), ['good']);
@@ -151,7 +151,7 @@ describe('the servers of another host become entries of our setting', () => {
     });
   }
 
-  test('comments are read over, and what is no JSON is a problem', () => {
+  test('comments are ignored, and invalid JSON is reported', () => {
     assert.deepEqual(readImport('{"mcpServers":{/* x */"a":{"command":"x",},}}').servers, {
       a: { command: 'x' },
     });
@@ -161,7 +161,7 @@ describe('the servers of another host become entries of our setting', () => {
 
 describe('secrets', () => {
   test('are taken out by the names of their variables and headers, and by how they begin', () => {
-    const { entry, secrets } = takeSecrets('gh', {
+    const { entry, secrets } = extractSecrets('gh', {
       command: 'x',
       env: { API_KEY: 'k', other: 'plain', TOKEN: '${env:T}', EMPTY_SECRET: '', WHO: 'ghp_123', PORT_KEY: 5 },
       headers: { authorization: 'Bearer t', Accept: '*/*' },
@@ -190,7 +190,7 @@ describe('secrets', () => {
 
   test('an entry without any stays as it is', () => {
     const entry = { command: 'x', args: ['a'] };
-    assert.deepEqual(takeSecrets('a', entry), { entry, secrets: new Map() });
+    assert.deepEqual(extractSecrets('a', entry), { entry, secrets: new Map() });
   });
 });
 

@@ -51,7 +51,7 @@ describe('inputs of a configuration', () => {
     });
   });
 
-  test('each is asked for once, and nobody is asked when there is none', async () => {
+  test('each input is asked for once', async () => {
     const asked: string[] = [];
     const plain: ServerConfig = { kind: 'stdio', command: 'x', args: [], env: {} };
     const ask = async (id: string) => {
@@ -79,13 +79,13 @@ describe('inputs of a configuration', () => {
     const asked: string[] = [];
     const ask = async (id: string) => void asked.push(id);
     await assert.rejects(resolveInputs(PROGRAM, ask as () => Promise<undefined>), {
-      message: 'The input "program" was not given. Start the server again to be asked.',
+      message: 'The input "program" was not entered. Start the server again to enter it.',
     });
     assert.deepEqual(asked, ['program']);
   });
 
   const unfit: readonly [string, ServerConfig, string, string][] = [
-    ['a NUL', PROGRAM, 'a\0b', 'its "configuration" holds a NUL character; remove it'],
+    ['a NUL', PROGRAM, 'a\0b', 'its "configuration" contains a NUL character; remove it'],
     [
       'a header of two lines',
       { kind: 'http', url: 'http://h', headers: { A: '${input:x}' } },
@@ -96,14 +96,14 @@ describe('inputs of a configuration', () => {
       'an address that is none',
       { kind: 'http', url: '${input:x}', headers: {} },
       'file:///secret',
-      'its "url" must be a whole address that starts with http:// or https://',
+      'its "url" must be an absolute URL that starts with http:// or https://',
     ],
   ];
   for (const [name, config, value, reason] of unfit) {
-    test(`${name} is refused, without a word of what was given`, () =>
+    test(`${name} is rejected without quoting the value`, () =>
       assert.rejects(
         resolveInputs(config, async () => value),
-        { message: `An input does not fit into the configuration of the server: ${reason}.` },
+        { message: `An input is not valid in the configuration of the server: ${reason}.` },
       ));
   }
 });
@@ -135,7 +135,7 @@ describe('the list of inputs', () => {
     [
       'a command of the editor',
       { id: 'a', type: 'command', command: 'x' },
-      /^Input "a".*must not run commands/,
+      /^Input "a".*cannot run editor commands/,
     ],
     ['an unknown type', { id: 'a', type: 'x' }, /^Input "a".*promptString/],
     ['a choice of nothing', { id: 'a', type: 'pickString', options: [] }, /^Input "a".*"options"/],
@@ -143,7 +143,7 @@ describe('the list of inputs', () => {
     ['no object', 5, /^Input number 1 /],
   ];
   for (const [name, json, expected] of bad) {
-    test(`${name} is a problem, and the others live on`, () => {
+    test(`${name} is reported, and the other inputs are read`, () => {
       const { inputs, problems } = readInputs([json, { id: 'good', type: 'promptString' }]);
       assert.deepEqual([...inputs.keys()], ['good']);
       assert.equal(problems.length, 1);
@@ -151,7 +151,7 @@ describe('the list of inputs', () => {
     });
   }
 
-  test('none at all is no problem, and no list is one', () => {
+  test('missing inputs are valid, and a value that is not a list is reported', () => {
     assert.deepEqual(readInputs(undefined), { inputs: new Map(), problems: [] });
     assert.equal(readInputs({}).problems.length, 1);
   });

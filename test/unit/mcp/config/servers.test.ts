@@ -85,7 +85,7 @@ describe('an entry is read as the server that it means', () => {
       { kind: 'http', url: 'https://h/', headers: {} },
     ],
     [
-      'who we are to a sign-in',
+      'the client of the sign-in',
       {
         url: 'https://h/',
         oauth: {
@@ -156,7 +156,7 @@ describe('a bad entry becomes a problem that names it and says what to do', () =
     ['a process without command', { type: 'stdio', url: 'http://h' }, /"command" must be a string/],
     ['an empty command', { command: ' ' }, /"command" must not be empty/],
     ['args that are no list', { command: 'x', args: 'a b' }, /"args" must be a list/],
-    ['an argument that is no string', { command: 'x', args: ['a', {}] }, /"args\[1\]" must be a string/],
+    ['an argument that is not a string', { command: 'x', args: ['a', {}] }, /"args\[1\]" must be a string/],
     ['a NUL', { command: 'x', args: ['a\0b'] }, /NUL/],
     ['an address that is not http', { url: 'file:///etc/passwd' }, /http:\/\//],
     ['half an address', { url: 'localhost:3000/mcp' }, /http:\/\//],
@@ -209,7 +209,7 @@ describe('a bad entry becomes a problem that names it and says what to do', () =
       assert.equal(readServers(json, CONTEXT).problems.length, 1));
   }
 
-  test('one that is disabled is left out without a word', () =>
+  test('a disabled server is skipped silently', () =>
     assert.deepEqual(readServers({ a: { command: 5, disabled: true } }, CONTEXT), {
       servers: new Map(),
       written: new Map(),
@@ -342,7 +342,7 @@ describe('what a person is asked to agree to', () => {
       'x ${input:a}\nenv: B="${input:b} ${input:a}"\ninputs: a, b\ngets from your environment: HOME',
     ],
     [
-      'the env file: its names, with the values of those that decide what runs or who listens',
+      'the env file: its names, with the values of decisive variables',
       {
         kind: 'stdio',
         command: 'x',
@@ -377,7 +377,7 @@ describe('what a person is asked to agree to', () => {
       ].join('\n'),
     ],
     [
-      'who we are to a sign-in',
+      'the client of the sign-in',
       {
         kind: 'http',
         url: 'https://h/',
@@ -445,7 +445,7 @@ describe('the fingerprint', () => {
       assert.notEqual(fingerprintServer(changed), fingerprintServer(config)));
   }
 
-  test('changes with who we are to a sign-in', () => {
+  test('changes with the client of the sign-in', () => {
     const remote: ServerConfig = { kind: 'http', url: 'https://h/', headers: {}, oauth: { clientId: 'a' } };
     const other: ServerConfig = { ...remote, oauth: { clientId: 'b' } };
     assert.notEqual(fingerprintServer(remote), fingerprintServer(other));

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { newResultId } from '../../../../src/assets/store.ts';
-import { assetName } from '../../../../src/base/names.ts';
-import { filesWanted, planFileArguments } from '../../../../src/mcp/fileArguments/plan.ts';
-import { readReference, renderFileReference } from '../../../../src/mcp/fileArguments/reference.ts';
+import { assetName, newResultId } from '../../../../src/assets/names.ts';
+import { expectedFiles, planFileArguments } from '../../../../src/mcp/fileArguments/plan.ts';
+import { parseReference, renderFileReference } from '../../../../src/mcp/fileArguments/reference.ts';
 
 const ASSET = 'asset:tool-file-20261116-093012-V1StGXR8a0-1.pdf';
 const taking = (name: string, schema: unknown) => ({ type: 'object', properties: { [name]: schema } });
@@ -19,7 +18,7 @@ describe('for whatever comes', () => {
         fc.constantFrom('png', '7z', 'sqlite', 'parquet', 'bin'),
         (kind, time, number, extension) => {
           const name = assetName({ kind, time, number, extension, resultId: newResultId() });
-          assert.deepEqual(readReference(`asset:${name}`), {
+          assert.deepEqual(parseReference(`asset:${name}`), {
             kind: 'reference',
             reference: { kind: 'asset', name },
           });
@@ -35,7 +34,7 @@ describe('for whatever comes', () => {
     fc.assert(
       fc.property(fc.array(segment, { minLength: 1, maxLength: 4 }), (segments) => {
         const path = segments.join('/');
-        assert.deepEqual(readReference(renderFileReference(path)), {
+        assert.deepEqual(parseReference(renderFileReference(path)), {
           kind: 'reference',
           reference: { kind: 'file', path },
         });
@@ -71,7 +70,7 @@ describe('for whatever comes', () => {
       fc.property(args, schema, (given, inputSchema) => {
         const plan = planFileArguments(given, inputSchema);
         assert.equal(typeof plan.ok, 'boolean');
-        for (const name of Object.keys(given)) filesWanted(inputSchema, name);
+        for (const name of Object.keys(given)) expectedFiles(inputSchema, name);
       }),
       { numRuns: 2000 },
     );

@@ -61,7 +61,7 @@ describe('references are found wherever they stand', () => {
   });
 });
 
-describe('what is no reference stays as it is', () => {
+describe('text that is not a reference is unchanged', () => {
   const texts = [
     'file: see below',
     'file:',
@@ -101,10 +101,10 @@ describe('a reference that must not be followed is refused with its reason', () 
     [`asset:${NAME}\u0000.png`, /not the name of an asset/],
     ['asset:C:\\x', /not the name of an asset/],
     [`asset:${NAME}:stream`, /not the name of an asset/],
-    ['file:%2e%2e/secret', /hides dots/],
-    ['file:a%2F..%2Fb', /hides dots/],
-    ['file:a%5cb', /hides dots/],
-    ['file:a%00.png', /hides dots/],
+    ['file:%2e%2e/secret', /percent-encoded dots/],
+    ['file:a%2F..%2Fb', /percent-encoded dots/],
+    ['file:a%5cb', /percent-encoded dots/],
+    ['file:a%00.png', /percent-encoded dots/],
     ['file:a\u0000.png', /control characters/],
     ['file:a%0Ab', /control characters/],
     ['file:..\\secret', /backslash/],
@@ -113,7 +113,7 @@ describe('a reference that must not be followed is refused with its reason', () 
     ['file://server/share', /another computer/],
     ['file://C:/x', /another computer/],
     ['file:////server/share', /another computer/],
-    ['file:~/.ssh/id_rsa', /~ is not followed/],
+    ['file:~/.ssh/id_rsa', /~ is not expanded/],
   ];
   for (const [text, reason] of cases) {
     it(JSON.stringify(text), async () => {
@@ -127,13 +127,13 @@ describe('a reference that must not be followed is refused with its reason', () 
     });
   }
 
-  it('where a file is asked for, a name that is not ours is no text either', async () => {
+  it('if the schema asks for a file, a foreign asset name is refused', async () => {
     assert.match(String(await resolve({ data: 'asset:chart.png' }, {})), /not the name of an asset/);
   });
 
   it('where no file can be, it is said', async () => {
     for (const schema of [{ type: 'integer' }, { type: 'object', properties: { id: {} } }, { enum: ['a'] }]) {
-      assert.match(String(await resolve({ x: ASSET }, taking('x', schema))), /no place for a file there/);
+      assert.match(String(await resolve({ x: ASSET }, taking('x', schema))), /does not accept a file there/);
     }
   });
 
@@ -157,7 +157,7 @@ describe('a reference that must not be followed is refused with its reason', () 
     const prepared = await files.prepare({ data: [ASSET, ASSET] }, {});
     assert.match(
       prepared.ok ? '' : prepared.message,
-      /have 419\.4 MB together, and one call takes 268\.4 MB/,
+      /total 419\.4 MB, but one call can send at most 268\.4 MB/,
     );
     assert.equal((await files.prepare({ path: [ASSET, ASSET] }, {})).ok, true);
   });

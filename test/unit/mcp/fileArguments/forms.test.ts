@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { ReferencedFiles } from '../../../../src/mcp/fileArguments/files.ts';
-import { filesWanted } from '../../../../src/mcp/fileArguments/plan.ts';
+import { expectedFiles } from '../../../../src/mcp/fileArguments/plan.ts';
 import type { FileSource } from '../../../../src/ports/files.ts';
 
 import { ASSET, BASE64, NAME, PATH, resolve, SOURCE, taking } from './referenced.ts';
@@ -183,7 +183,7 @@ describe('whether a dialog for files helps', () => {
   ];
   for (const [name, schema, wanted] of cases) {
     it(`${name}: ${JSON.stringify(schema)} → ${wanted}`, () => {
-      assert.equal(filesWanted(taking(name, schema), name), wanted);
+      assert.equal(expectedFiles(taking(name, schema), name), wanted);
     });
   }
 });

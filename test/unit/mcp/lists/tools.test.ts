@@ -63,7 +63,7 @@ describe('an invalid tool is omitted', () => {
     ],
     'when its input schema leads elsewhere': [
       { name: 'bad', inputSchema: { $ref: 'https://example.com' } },
-      /"bad" cannot be used, because its input schema refers to "https:\/\/example.com", and nothing is fetched\.$/,
+      /"bad" cannot be used, because its input schema refers to "https:\/\/example.com", which is not fetched\.$/,
     ],
     'when its output schema can take for ever': [
       { name: 'bad', outputSchema: { pattern: '^(a+)+$' } },

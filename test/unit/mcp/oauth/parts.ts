@@ -23,7 +23,7 @@ export class MemoryStore implements CredentialStore {
   }
 }
 
-/** A user who goes where they are sent and agrees, unless a test has another idea. */
+/** A user who visits the URL and agrees, unless a test overrides it. */
 export class ScriptedBrowser implements Browser {
   readonly visits: URL[] = [];
   readonly #fetch: typeof fetch;

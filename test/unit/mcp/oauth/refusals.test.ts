@@ -7,9 +7,9 @@ const never = new AbortController().signal;
 
 describe('an answer from the browser is refused', () => {
   const ANSWERS: readonly (readonly [what: string, answer: AuthServer['answer'], told: RegExp])[] = [
-    ['without our state', { state: undefined }, /the answer to another question/],
-    ['with another state', { state: 'x'.repeat(43) }, /the answer to another question/],
-    ['with an empty state', { state: '' }, /the answer to another question/],
+    ['without our state', { state: undefined }, /does not match this request/],
+    ['with another state', { state: 'x'.repeat(43) }, /does not match this request/],
+    ['with an empty state', { state: '' }, /does not match this request/],
     [
       'from another issuer',
       { iss: 'https://other.example' },
@@ -18,7 +18,7 @@ describe('an answer from the browser is refused', () => {
     [
       'without the issuer that was promised',
       { iss: undefined },
-      /does not come from the authorization server/,
+      /does not come from the expected authorization server/,
     ],
     ['with an issuer that only looks alike', { iss: 'https://auth.example/' }, /does not come from/],
     ['without a code', { code: undefined }, /sent no code/],
@@ -41,7 +41,7 @@ describe('an answer from the browser is refused', () => {
     world.auth.answer = { code: undefined, error: 'server_error', error_description };
     await assert.rejects(
       request(world, world.authorization),
-      /^SignInError: The sign-in to notes failed: the authorization server says Out of ⟦U\+202E⟧order x{200,300}…$/,
+      /^SignInError: The sign-in to notes failed: the authorization server returned an error: Out of ⟦U\+202E⟧order x{200,300}…$/,
     );
   });
 
@@ -50,7 +50,7 @@ describe('an answer from the browser is refused', () => {
     const iss = 'https://other.example';
     world.auth.answer = { code: undefined, error: 'server_error', error_description: 'Call 555-0100', iss };
     await assert.rejects(request(world, world.authorization), (error: Error) => {
-      assert.match(error.message, /does not come from the authorization server/);
+      assert.match(error.message, /does not come from the expected authorization server/);
       assert.doesNotMatch(error.message, /555|other/);
       return true;
     });
@@ -93,8 +93,8 @@ describe('an address is neither opened nor fetched', () => {
   });
 });
 
-describe('a user who gives up', () => {
-  const told = 'The sign-in to notes was given up; restart the server to be asked again';
+describe('a user who declines', () => {
+  const told = 'The sign-in to notes was cancelled; restart the server to try again';
 
   test('makes all calls that wait fail with a clear sentence, and is not asked again', async () => {
     const world = createWorld();
@@ -137,7 +137,7 @@ describe('a user who gives up', () => {
 });
 
 describe('a sign-in under way', () => {
-  /** A user who sits in front of the page until the signal says that nobody waits. */
+  /** A user who keeps the page open until the sign-in is aborted. */
   const holdBrowser = (world: World) =>
     new Promise<AbortSignal>((resolve) => {
       world.browser.answer = (_url, signal) => {

@@ -38,7 +38,7 @@ describe('signing in', () => {
     assert.equal(world.browser.visits.length, 1);
   });
 
-  test('is shared by all who need it at the same time', async () => {
+  test('is shared by concurrent requests', async () => {
     const world = createWorld();
     const responses = await Promise.all([1, 2, 3].map(() => request(world, world.authorization)));
     assert.deepEqual(
@@ -121,8 +121,8 @@ describe('the client of a sign-in', () => {
     await assert.rejects(request(world, world.authorization), {
       name: 'SignInError',
       message:
-        'The sign-in to notes failed: its authorization server was https://auth.example and now is ' +
-        'https://other.example, which does not get your client secret. If that is as it should be, sign out of ' +
+        'The sign-in to notes failed: its authorization server changed from https://auth.example to ' +
+        'https://other.example, so your client secret was not sent. If the change is expected, sign out of ' +
         'the server and sign in again',
     });
     assert.deepEqual(world.other.tokenRequests, []);
@@ -139,7 +139,7 @@ describe('the client of a sign-in', () => {
     assert.equal(world.browser.visits[0]?.searchParams.get('client_id'), clientMetadataUrl);
   });
 
-  test('is registered anew when browsers are sent back to another place', async (t) => {
+  test('is registered again when the redirect URL changes', async (t) => {
     t.mock.method(console, 'warn', () => {});
     const world = createWorld();
     await request(world, world.authorization);

@@ -43,7 +43,7 @@ describe('what a server asks of the user is read', () => {
     [
       'a form within a form',
       { message: 'm', requestedSchema: { properties: { a: { type: 'object' } } } },
-      /“a” cannot be asked/,
+      /“a” is not supported/,
     ],
   ];
   for (const [name, params, message] of wrong) {
@@ -120,7 +120,10 @@ describe('what the server gets', () => {
 
   test('an answer without what is required is none', () => {
     const asked = form({ a: { type: 'integer' } }, ['a']);
-    assert.throws(() => writeElicitationAnswer(accept({ a: 'five' }), asked), /“a”, which the server needs/);
+    assert.throws(
+      () => writeElicitationAnswer(accept({ a: 'five' }), asked),
+      /“a”, which the server requires/,
+    );
   });
 
   test('a field of any name is an ordinary one', () => {

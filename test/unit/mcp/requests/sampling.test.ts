@@ -96,9 +96,13 @@ describe('what a server asks a model is read', () => {
     ['a limit of nothing', { messages, maxTokens: 0 }, /maxTokens/],
     ['no messages', { maxTokens: 1 }, /“messages” must be a list/],
     ['a third role', { messages: [{ role: 'system', content: text('x') }], maxTokens: 1 }, /role/],
-    ['an unknown block', { messages: [user({ type: 'video' })], maxTokens: 1 }, /kind of content/],
+    [
+      'an unknown block',
+      { messages: [user({ type: 'video' })], maxTokens: 1 },
+      /unsupported type of content/,
+    ],
     ['text without text', { messages: [user({ type: 'text' })], maxTokens: 1 }, /“text” must be a string/],
-    ['a call by the user', { messages: [user(call)], maxTokens: 1 }, /by an assistant/],
+    ['a call by the user', { messages: [user(call)], maxTokens: 1 }, /messages of the assistant/],
     [
       'a result among words',
       { messages: [assistant(call), user([result, text('x')])], maxTokens: 1 },
@@ -107,10 +111,10 @@ describe('what a server asks a model is read', () => {
     [
       'a call without its result',
       { messages: [assistant(call), user(text('x'))], maxTokens: 1 },
-      /needs its result/,
+      /needs a result/,
     ],
-    ['a result without its call', { messages: [user(result)], maxTokens: 1 }, /every result its call/],
-    ['a call at the end', { messages: [assistant(call)], maxTokens: 1 }, /no result follows/],
+    ['a result without its call', { messages: [user(result)], maxTokens: 1 }, /each result needs a call/],
+    ['a call at the end', { messages: [assistant(call)], maxTokens: 1 }, /has no result/],
     ['tools that are no list', { messages, maxTokens: 1, tools: {} }, /“tools” must be a list/],
   ];
   for (const [name, params, message] of wrong) {

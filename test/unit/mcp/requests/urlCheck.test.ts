@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { checkElicitationUrl } from '../../../../src/mcp/requests/elicitation.ts';
 
-describe('an address that a server wants to be visited', () => {
+describe('the URL of an elicitation', () => {
   const opened: readonly [string, string][] = [
     ['https://example.com/a?b=c%26d#e', 'https://example.com/a?b=c%26d#e'],
     ['http://localhost:8080/x', 'http://localhost:8080/x'],
@@ -19,18 +19,18 @@ describe('an address that a server wants to be visited', () => {
   }
 
   const refused: readonly [string, RegExp][] = [
-    ['javascript:alert(1)', /only https is opened/],
-    ['file:///etc/passwd', /only https is opened/],
-    ['data:text/html,x', /only https is opened/],
-    ['vscode://filechat/x', /only https is opened/],
-    ['command:filechat.run', /only https is opened/],
+    ['javascript:alert(1)', /only https is allowed/],
+    ['file:///etc/passwd', /only https is allowed/],
+    ['data:text/html,x', /only https is allowed/],
+    ['vscode://filechat/x', /only https is allowed/],
+    ['command:filechat.run', /only https is allowed/],
     ['example.com', /not a URL/],
     ['', /not a URL/],
-    ['https://example.com@evil.test/', /user name in it/],
-    ['http://example.com/', /without https/],
-    ['http://localhost.example.com/', /without https/],
-    ['http://127.example.com/', /without https/],
-    ['http://10.0.0.1/', /without https/],
+    ['https://example.com@evil.test/', /contains a user name/],
+    ['http://example.com/', /not be encrypted/],
+    ['http://localhost.example.com/', /not be encrypted/],
+    ['http://127.example.com/', /not be encrypted/],
+    ['http://10.0.0.1/', /not be encrypted/],
     ['https://169.254.169.254/latest', /credentials of this machine/],
     ['http://0xa9fea9fe/', /credentials of this machine/],
     ['https://[::ffff:169.254.169.254]/', /credentials of this machine/],

@@ -2,21 +2,21 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { checkAnswer, printAnswer } from '../../../../src/mcp/schema/answer.ts';
-import { askableArguments, fillDefaults, missingArguments } from '../../../../src/mcp/schema/arguments.ts';
+import { argumentQuestions, fillDefaults, missingArguments } from '../../../../src/mcp/schema/arguments.ts';
 import { exampleFor } from '../../../../src/mcp/schema/example.ts';
 import { isSafePattern } from '../../../../src/mcp/schema/pattern.ts';
 import type { ArgumentQuestion } from '../../../../src/mcp/schema/question.ts';
 
 /** The question for one required argument, without what all questions share. */
 function ask(schema: unknown, extra: object = {}): Record<string, unknown> {
-  const [question] = askableArguments({ properties: { a: schema }, required: ['a'], ...extra });
+  const [question] = argumentQuestions({ properties: { a: schema }, required: ['a'], ...extra });
   const { name, title, required, nullable, ...rest } = question as ArgumentQuestion;
   assert.deepEqual([name, title, required], ['a', 'a', true]);
   return { ...rest, ...(nullable ? { nullable } : {}) };
 }
 
 function question(schema: unknown, required = true): ArgumentQuestion {
-  const [found] = askableArguments({ properties: { a: schema }, required: required ? ['a'] : [] });
+  const [found] = argumentQuestions({ properties: { a: schema }, required: required ? ['a'] : [] });
   assert.ok(found);
   return found;
 }
@@ -31,7 +31,7 @@ describe('a schema becomes a question of its kind', () => {
       { kind: 'text', minLength: 1, maxLength: 9, pattern: '^[a-z]+$' },
     ],
     ['a pattern that does not compile', { type: 'string', pattern: '(' }, text],
-    ['a pattern that could take for ever', { type: 'string', pattern: '^(a+)+$' }, text],
+    ['a pattern that could backtrack catastrophically', { type: 'string', pattern: '^(a+)+$' }, text],
     ['boolean', { type: 'boolean', default: false }, { kind: 'yesNo', default: false }],
     [
       'number with limits',
@@ -54,7 +54,7 @@ describe('a schema becomes a question of its kind', () => {
       { kind: 'text', nullable: true },
     ],
     [
-      'a default that is no answer',
+      'a default that is not a valid answer',
       { type: 'number', maximum: 3, default: 5 },
       { kind: 'number', integer: false, maximum: 3 },
     ],
@@ -151,7 +151,7 @@ describe('a schema becomes a question of its kind', () => {
       { kind: 'json', shape: 'array', allowsText: false, example: '["x"]' },
     ],
     ['string with a format', { type: 'string', format: 'email' }, { kind: 'text', format: 'email' }],
-    ['a format that nobody knows', { type: 'string', format: 'colour' }, text],
+    ['an unknown format', { type: 'string', format: 'colour' }, text],
     [
       'a default against its format',
       { type: 'string', format: 'date', default: 'soon' },
@@ -195,7 +195,7 @@ describe('a schema becomes a question of its kind', () => {
 
 describe('the questions of a tool', () => {
   const names = (schema: unknown) =>
-    askableArguments(schema).map((asked) => `${asked.name}${asked.required ? '!' : ''}`);
+    argumentQuestions(schema).map((asked) => `${asked.name}${asked.required ? '!' : ''}`);
   const cases: readonly [string, unknown, string[]][] = [
     [
       'required first, else in order',
@@ -287,7 +287,7 @@ describe('an answer is read by its question', () => {
   }
 
   const wrong: readonly [string, ArgumentQuestion, string, RegExp][] = [
-    ['nothing where something is required', question({ type: 'string' }), '', /needed/],
+    ['nothing where something is required', question({ type: 'string' }), '', /required/],
     ['text that is too short', question({ type: 'string', minLength: 3 }), 'ab', /at least 3/],
     ['text that is too long', question({ type: 'string', maxLength: 1 }), 'ab', /at most 1/],
     [
@@ -307,14 +307,14 @@ describe('an answer is read by its question', () => {
     ['no multiple', question({ type: 'integer', multipleOf: 5 }), '7', /multiple of 5/],
     ['maybe', question({ type: 'boolean' }), 'maybe', /yes or no/],
     ['what is not among the choices', question({ enum: ['a', 'b'] }), 'c', /a, b/],
-    ['one that is not among the choices', question(FISH), 'f1, shark', /among: f1, f2, f3/],
+    ['one that is not among the choices', question(FISH), 'f1, shark', /from: f1, f2, f3/],
     ['too few choices', question(FISH), '[]', /at least 1/],
     ['too many choices', question(FISH), 'f1,f2,f3', /at most 2/],
     ['the same choice twice', question({ ...FISH, uniqueItems: true }), 'f1,Tuna', /only once/],
-    ['nothing, for required choices', question(FISH), '', /needed/],
+    ['nothing, for required choices', question(FISH), '', /required/],
     ['an address without a host', question({ type: 'string', format: 'email' }), 'me@', /name@example\.com/],
     ['a day that is none', question({ type: 'string', format: 'date' }), '2026-02-30', /2026-01-31/],
-    ['half JSON', question({ type: 'object' }), '{"a":', /not JSON/],
+    ['half JSON', question({ type: 'object' }), '{"a":', /not valid JSON/],
     [
       'a list for an object',
       question({ type: 'object', properties: { x: { type: 'number' } } }),
@@ -416,7 +416,7 @@ describe('defaults and missing arguments', () => {
 
 describe('no schema makes it throw', () => {
   function useAll(schema: unknown): void {
-    for (const asked of askableArguments(schema)) {
+    for (const asked of argumentQuestions(schema)) {
       checkAnswer(asked, '');
       checkAnswer(asked, 'x');
       if ('default' in asked) {

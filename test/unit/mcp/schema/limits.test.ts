@@ -21,7 +21,7 @@ describe('a schema is dangerous', () => {
     'when one name is too long': [{ properties: { ['x'.repeat(300_000)]: true } }, /larger than 262\.1 KB/],
     'when it refers to another machine': [
       { properties: { a: { $ref: 'https://example.com/a.json#/x' } } },
-      /^refers to "https:\/\/example.com\/a.json#\/x", and nothing is fetched$/,
+      /^refers to "https:\/\/example.com\/a.json#\/x", which is not fetched$/,
     ],
     'when it refers to a file': [{ $ref: 'file:///etc/passwd' }, /refers to "file:/],
     'when it refers to something beside it': [
@@ -32,12 +32,15 @@ describe('a schema is dangerous', () => {
       { properties: { default: { $ref: 'https://example.com' } } },
       /refers to/,
     ],
-    'when its pattern can take for ever': [
+    'when its pattern can backtrack catastrophically': [
       { properties: { a: { type: 'string', pattern: '^(a+)+$' } } },
-      /^has the pattern "\^\(a\+\)\+\$", which can take for ever$/,
+      /^has the pattern "\^\(a\+\)\+\$", which could hang \(catastrophic backtracking\)$/,
     ],
-    'when its pattern for names can': [{ patternProperties: { '(x*)*$': {} } }, /take for ever/],
-    'when an alternative has such a pattern': [{ anyOf: [{}, { pattern: '(a|a)*b' }] }, /take for ever/],
+    'when its pattern for names can': [{ patternProperties: { '(x*)*$': {} } }, /catastrophic backtracking/],
+    'when an alternative has such a pattern': [
+      { anyOf: [{}, { pattern: '(a|a)*b' }] },
+      /catastrophic backtracking/,
+    ],
   };
   for (const [rule, [schema, reason]] of Object.entries(cases)) {
     it(rule, () => assert.match(schemaProblem(schema) ?? 'no problem', reason));

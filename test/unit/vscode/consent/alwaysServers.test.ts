@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AlwaysServers } from '../../../../src/mcp/requests/askLimit.ts';
+import { AlwaysAllowedServers } from '../../../../src/mcp/requests/requestLimit.ts';
 
 test('“always” holds for what has a fingerprint, until it is forgotten', () => {
-  const always = new AlwaysServers();
+  const always = new AlwaysAllowedServers();
   always.add('a');
   always.add('');
   assert.deepEqual([always.has('a'), always.has('b'), always.has('')], [true, false, false]);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { askableArguments } from '../../../../src/mcp/schema/arguments.ts';
+import { argumentQuestions } from '../../../../src/mcp/schema/arguments.ts';
 import { describeAnswer, describeForm, describeUrl } from '../../../../src/vscode/consent/elicitationText.ts';
 
-const questions = askableArguments({
+const questions = argumentQuestions({
   properties: {
     name: { type: 'string', title: 'Your $(name)' },
     gift: { type: 'boolean' },
@@ -23,7 +23,7 @@ describe('what a person reads before answering a server', () => {
   });
 
   test('long words are cut, many fields are counted', () => {
-    const many = askableArguments({
+    const many = argumentQuestions({
       properties: Object.fromEntries(Array.from({ length: 25 }, (_, at) => [`f${at}`, { type: 'string' }])),
     });
     const text = describeForm('a'.repeat(100_000), many);

@@ -23,7 +23,7 @@ const ui = uiSession({
   },
 });
 
-const GIVEN_UP = /sign-in to safe was given up; restart the server to be asked again/;
+const GIVEN_UP = /sign-in to safe was cancelled; restart the server to try again/;
 const QUESTION = `The MCP server “safe” wants you to sign in at ${authHost}.`;
 
 interface Outcome {

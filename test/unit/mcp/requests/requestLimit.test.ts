@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AskLimit } from '../../../../src/mcp/requests/askLimit.ts';
+import { PendingRequestLimit } from '../../../../src/mcp/requests/requestLimit.ts';
 
-test('a server that asks and asks is refused, and no other one suffers', async () => {
-  const limit = new AskLimit();
+test('too many pending requests of one server are rejected without affecting others', async () => {
+  const limit = new PendingRequestLimit();
   const { promise, resolve } = Promise.withResolvers<string>();
   const open = Array.from({ length: 10 }, () => limit.run('flood', () => promise));
   await assert.rejects(
     limit.run('flood', async () => 'eleventh'),
-    /10 questions open already/,
+    /already 10 pending requests/,
   );
   assert.equal(await limit.run('calm', async () => 'heard'), 'heard');
   resolve('answered');
@@ -17,7 +17,7 @@ test('a server that asks and asks is refused, and no other one suffers', async (
 });
 
 test('a question that fails is not open any more', async () => {
-  const limit = new AskLimit();
+  const limit = new PendingRequestLimit();
   for (let times = 0; times < 20; times += 1) {
     await assert.rejects(
       limit.run('server', async () => {
