@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ChatListener, type ListenerParts } from '../../src/listener.ts';
+import { ChatListener, type ListenerDeps } from '../../src/listener.ts';
 import type { ChatDocument, TextEdit } from '../../src/ports/document.ts';
 import type { FileArguments } from '../../src/ports/files.ts';
 import type { ToolResult } from '../../src/ports/results.ts';
@@ -88,7 +88,7 @@ function scene(
       return says(JSON.stringify(call.arguments));
     },
   };
-  const parts: ListenerParts = {
+  const parts: ListenerDeps = {
     document,
     tools,
     assets: { beginResult: () => ({ spillFolder: notHere, save: notHere }) },
@@ -183,7 +183,7 @@ describe('running a chat', () => {
     const { document, listener, called } = scene(`# %% user\n${CALL('echo', '{"n": 1}')}`, {
       whileAsked: (live) => live.type((text) => text.replace('{"n": 1}', '{"n": 2}')),
     });
-    assert.equal((await listener.run()).error, 'The call a.echo c1 was changed: run again.');
+    assert.equal((await listener.run()).error, 'The call a.echo c1 was changed. Run again.');
     assert.deepEqual([called.length, document.text().includes('# %% tool')], [0, false]);
   });
 
@@ -211,7 +211,7 @@ describe('running a chat', () => {
         live.edit = () => Promise.reject(new Error('gone'));
       },
     });
-    assert.match((await listener.run()).error ?? '', /did not take the change/);
+    assert.match((await listener.run()).error ?? '', /Could not edit the chat/);
     assert.deepEqual(rescued, ['# %% tool a.echo c1\n```\n{"n":1}\n```\n']);
     assert.equal(document.text().includes('# %% tool'), false);
   });

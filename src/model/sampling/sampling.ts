@@ -1,38 +1,21 @@
 import { readArguments } from '../../chat/format/calls.ts';
-import type { ChatModel, FinishReason, ModelEvent, ModelFailure } from '../../ports/models.ts';
+import type { ChatModel, FinishReason, ModelEvent } from '../../ports/models.ts';
 import type { SamplingAnswer, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
 
-import { countAttempt, NO_ATTEMPTS, nextTry, waitWithCountdown } from '../providers/retry.ts';
+import { type RetryOptions, withRetries } from '../providers/retry.ts';
 import { SamplingTools, samplingMessages } from './messages.ts';
 
-export interface SamplingOptions {
-  /** Resolves after the time; a test need not wait. */
-  readonly timer?: (ms: number, signal: AbortSignal) => Promise<void>;
-}
-
 /**
- * Asks the model what a server wants to know. Calls of tools go back to the server, which makes them itself.
- * Rejects with a message fit for the user.
+ * Answers a server's request with a model. Tool calls go back to the server, which runs them.
+ * Rejects with a message for the user.
  */
-export async function answerSampling(
+export function answerSampling(
   request: SamplingRequest,
   model: ChatModel,
   signal: AbortSignal,
-  options: SamplingOptions = {},
+  options: Pick<RetryOptions, 'timer'> = {},
 ): Promise<SamplingAnswer> {
-  for (let attempts = NO_ATTEMPTS; ; ) {
-    try {
-      return await ask(request, model, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isModelFailure(error)) throw error;
-      attempts = countAttempt(attempts, { begun: error.begun === true, progress: false });
-      const next = nextTry(error, attempts, Math.random);
-      if (next.kind === 'giveUp') throw new Error([error.message, next.reason ?? ''].join(' ').trim());
-      await waitWithCountdown(next.ms, { signal, onTick: () => {}, ...options });
-      signal.throwIfAborted();
-    }
-  }
+  return withRetries(() => ask(request, model, signal), { signal, ...options });
 }
 
 async function ask(request: SamplingRequest, model: ChatModel, signal: AbortSignal): Promise<SamplingAnswer> {
@@ -113,8 +96,4 @@ class GatheredAnswer {
     if (this.parts.some(({ kind }) => kind === 'call')) return 'toolUse';
     return reason === 'length' ? 'maxTokens' : 'endTurn';
   }
-}
-
-function isModelFailure(error: unknown): error is ModelFailure {
-  return error instanceof Error && Reflect.get(error, 'kind') === 'modelFailure';
 }

@@ -124,7 +124,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
       sendAll(asked, toolCall(0, 'x', 'sample__weather', '{"city":"Ulm"}'), end('tool_calls')),
     );
     const { stderr } = checkEnd(await folder.runChat('--max-steps', '2').ended, { code: 1 });
-    assert.match(stderr, /2 steps, which is the limit/);
+    assert.match(stderr, /limit of 2 steps/);
     assert.equal(folder.server.asked.length, 2);
     assert.equal(nextAction(await folder.chat()).kind, 'runTools');
   });

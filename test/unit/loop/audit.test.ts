@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ChatListener } from '../../../src/listener.ts';
-import type { ToolRunParts } from '../../../src/loop/calls.ts';
+import type { ToolCallDeps } from '../../../src/loop/calls.ts';
 import type { ToolResult } from '../../../src/ports/results.ts';
 import type { AuditEntry, ConsentAnswer, ToolHost, ToolInfo } from '../../../src/ports/tools.ts';
 
@@ -23,7 +23,7 @@ const RESULT: ToolResult = {
   ],
 };
 
-interface SceneOptions extends Partial<Pick<ToolRunParts, 'isSwitchedOff'>> {
+interface SceneOptions extends Partial<Pick<ToolCallDeps, 'isSwitchedOff'>> {
   readonly text?: string;
   readonly tool?: ToolInfo;
   readonly answer?: ConsentAnswer;

@@ -397,7 +397,7 @@ describe('resume', () => {
 
   it('of a reply that was cut long ago, with another reply below, says so and asks nobody', async () => {
     const { listener, model } = scene(`${CUT('Hello wor')}${NEXT}And?\n${TURN('Yes.')}`, [says('never')]);
-    assert.match((await listener.resume()).error ?? '', /nothing to resume/);
+    assert.match((await listener.resume()).error ?? '', /no interrupted reply to resume/);
     assert.equal(model.asked.length, 0);
   });
 
@@ -437,7 +437,7 @@ describe('resume', () => {
 
   it('of a chat without a cut reply says so, and asks nobody', async () => {
     const { listener, model } = scene(HI, [says('never')]);
-    assert.match((await listener.resume()).error ?? '', /nothing to resume/);
+    assert.match((await listener.resume()).error ?? '', /no interrupted reply to resume/);
     assert.equal(model.asked.length, 0);
   });
 });

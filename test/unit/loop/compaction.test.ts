@@ -49,19 +49,19 @@ describe('a summary', () => {
   });
 
   const refusals = {
-    'half of one is none': [CHAT, [() => [text('S'), finish('length')]], /limit of tokens/],
-    'an empty one is none': [CHAT, [says('')], /no summary/],
+    'half of one is none': [CHAT, [() => [text('S'), finish('length')]], /token limit/],
+    'an empty one is none': [CHAT, [says('')], /empty summary/],
     'a reply that was cut comes first': [
       '# %% user\nhi\n\n# %% assistant\nh\n<!-- filechat:interrupted stopped -->\n',
       [],
-      /finish its answer first/,
+      /finish its reply first/,
     ],
     'calls that wait come first': [
       '# %% user\nhi\n\n# %% assistant\n```tool_call a.read c1\n{}\n```\n',
       [],
-      /finish its answer first/,
+      /finish its reply first/,
     ],
-    'an empty chat has none': ['# %% user\n', [], /nothing to sum up/],
+    'an empty chat has none': ['# %% user\n', [], /nothing to summarize/],
   } as const;
   for (const [name, [chat, answers, reason]] of Object.entries(refusals)) {
     it(`${name}, and the chat stays as it was`, async () => {

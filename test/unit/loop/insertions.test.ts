@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { localLinks } from '../../../src/chat/format/links.ts';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
-import { ChatEdits } from '../../../src/loop/chatEdits.ts';
-import { type InsertionParts, insertPrompt, insertResource } from '../../../src/loop/insertions.ts';
+import { logFailures } from '../../../src/loop/document.ts';
+import { type InsertionDeps, insertPrompt, insertResource } from '../../../src/loop/insertions.ts';
 import { processMixedToolResult } from '../../../src/mcpClient.ts';
 import { textParts } from '../../../src/model/request/attachments.ts';
 import type { ResultPart, ToolResult } from '../../../src/ports/results.ts';
@@ -21,8 +21,8 @@ const words = (...parts: ResultPart[]): ToolResult => ({ isError: false, parts }
 const prompt = (...messages: PromptResult['messages']): PromptResult => ({ messages });
 
 interface Given {
-  readonly read?: InsertionParts['servers']['readResource'];
-  readonly prompt?: InsertionParts['servers']['getPrompt'];
+  readonly read?: InsertionDeps['servers']['readResource'];
+  readonly prompt?: InsertionDeps['servers']['getPrompt'];
 }
 
 function scene(chat: string, { read, prompt: get }: Given) {
@@ -31,10 +31,10 @@ function scene(chat: string, { read, prompt: get }: Given) {
   const rescued: string[] = [];
   const stop = new AbortController();
   const none = () => Promise.reject(new Error('Nobody should ask for this.'));
-  const parts: InsertionParts = {
+  const parts: InsertionDeps = {
     servers: { readResource: read ?? none, getPrompt: get ?? none },
     assets: { beginResult: () => assets },
-    document: new ChatEdits(document, LOG),
+    document: logFailures(document, LOG),
     log: LOG,
     chat: 'file:///x.chat.md',
     rescue: (markdown) => rescued.push(markdown),

@@ -1,6 +1,6 @@
 /** Fakes that implement the ports: a document that only memory holds, a model that says what a test scripts. */
 
-import { ChatListener, type ListenerParts, type ReplyProgress } from '../../../src/listener.ts';
+import { ChatListener, type ListenerDeps, type ReplyProgress } from '../../../src/listener.ts';
 import { ChatConversation } from '../../../src/model/request/conversation.ts';
 import type { ChatDocument, DocumentChange, TextEdit } from '../../../src/ports/document.ts';
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from '../../../src/ports/models.ts';
@@ -181,7 +181,7 @@ export interface SceneOptions {
   /** What a tool does; without it, it says its arguments. `fail` fails. */
   readonly callTool?: (call: ToolCall, signal: AbortSignal | undefined) => Promise<ToolResult>;
   readonly maxSteps?: number;
-  readonly mayGoOn?: (steps: number) => Promise<boolean>;
+  readonly mayContinue?: (steps: number) => Promise<boolean>;
   readonly reviewResults?: boolean;
   readonly onReply?: (progress: ReplyProgress) => void;
   /** Asked in place of the script. */
@@ -206,9 +206,9 @@ export function scene(chat: string, answers: readonly Answer[], options: SceneOp
       return (await options.callTool?.(made, signal)) ?? result(JSON.stringify(made.arguments));
     },
   };
-  const { maxSteps, mayGoOn, reviewResults, onReply } = options;
+  const { maxSteps, mayContinue, reviewResults, onReply } = options;
   const notHere = () => Promise.reject(new Error('nothing is saved here'));
-  const parts: ListenerParts = {
+  const parts: ListenerDeps = {
     document,
     tools,
     assets: { beginResult: () => ({ spillFolder: notHere, save: notHere }) },
@@ -229,7 +229,7 @@ export function scene(chat: string, answers: readonly Answer[], options: SceneOp
     rescue: (markdown) => rescued.push(markdown),
     onUsage: (_model, usage) => usages.push(usage),
     batchMs: 0,
-    ...(mayGoOn ? { mayGoOn } : {}),
+    ...(mayContinue ? { mayContinue } : {}),
     ...(reviewResults === undefined ? {} : { reviewResults: () => reviewResults }),
     ...(onReply ? { onReply } : {}),
   };

@@ -206,7 +206,7 @@ describe('a run of many steps', () => {
     const asked: number[] = [];
     const { listener, model, called } = scene(HI, [...loop.slice(0, 3), says('Done.')], {
       maxSteps: 2,
-      mayGoOn: async (steps) => asked.push(steps) > 0,
+      mayContinue: async (steps) => asked.push(steps) > 0,
     });
     assert.deepEqual(await listener.run(), OK);
     assert.deepEqual([asked, model.asked.length, called.length], [[2], 4, 3]);
@@ -215,10 +215,10 @@ describe('a run of many steps', () => {
   it('ends at the limit if it may not, and another run goes on from there', async () => {
     const { document, listener, model, called } = scene(HI, [...loop.slice(0, 2), says('Done.')], {
       maxSteps: 2,
-      mayGoOn: async () => false,
+      mayContinue: async () => false,
     });
     const outcome = await listener.run();
-    assert.match(outcome.error ?? '', /taken 2 steps, which is the limit/);
+    assert.match(outcome.error ?? '', /reached the limit of 2 steps/);
     assert.deepEqual([model.asked.length, called.length], [2, 1]);
     assert.equal(nextAction(document.text()).kind, 'runTools');
     assert.deepEqual(await listener.run(), OK);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import {
   countAttempt,
   NO_ATTEMPTS,
-  nextTry,
+  nextAttempt,
   waitWithCountdown,
 } from '../../../../src/model/providers/retry.ts';
 import type { ModelFailure } from '../../../../src/ports/models.ts';
@@ -14,7 +14,7 @@ const failure = (more: Partial<ModelFailure> = {}): ModelFailure =>
 describe('after a failure', () => {
   it('the waits double, a quarter more or less', () => {
     const waits = (random: number) =>
-      [1, 2, 3, 4, 5].map((refused) => nextTry(failure(), { begun: 0, refused }, () => random));
+      [1, 2, 3, 4, 5].map((refused) => nextAttempt(failure(), { begun: 0, refused }, () => random));
     const ms = (...times: number[]) => times.map((each) => ({ kind: 'wait', ms: each }));
     assert.deepEqual(waits(0.5), ms(1000, 2000, 4000, 8000, 16_000));
     assert.deepEqual(waits(0), ms(750, 1500, 3000, 6000, 12_000));
@@ -37,7 +37,7 @@ describe('after a failure', () => {
     ['also when the server would like more', failure({ retryAfterMs: 1 }), 6, /giveUp/],
   ];
   for (const [rule, given, refused, expected] of cases) {
-    it(rule, () => assert.match(JSON.stringify(nextTry(given, { begun: 0, refused }, () => 0.5)), expected));
+    it(rule, () => assert.match(JSON.stringify(nextAttempt(given, { begun: 0, refused }, () => 0.5)), expected));
   }
 
   const begun = { begun: true, progress: true };
@@ -60,7 +60,7 @@ describe('after a failure', () => {
   for (const [rule, attempts, kind] of sequences) {
     it(rule, () => {
       const counted = attempts.reduce(countAttempt, NO_ATTEMPTS);
-      assert.equal(nextTry(failure(), counted, () => 0.5).kind, kind);
+      assert.equal(nextAttempt(failure(), counted, () => 0.5).kind, kind);
     });
   }
 });
