@@ -1,6 +1,5 @@
 import type { Command } from './usage.ts';
 
-/** Where a command writes, so that a test can read it. */
 export interface Output {
   out(text: string): void;
   err(text: string): void;
