@@ -125,7 +125,7 @@ function toVariable(name: string): string {
 
 /** The models of a file, with keys from the environment. */
 export async function createModelFinder(path: string | undefined, { err }: Output): Promise<ModelFinder> {
-  const models = path === undefined ? new Map() : await readModels(path, err);
+  const models = path === undefined ? new Map<string, ModelConfig>() : await readModels(path, err);
   return new ModelFinder({
     models: () => models,
     defaultModel: () => undefined,

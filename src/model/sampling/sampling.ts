@@ -34,10 +34,10 @@ async function ask(request: SamplingRequest, model: ChatModel, signal: AbortSign
     if (stopReason) return { model: model.name, parts: gathered.parts, stopReason };
   }
   signal.throwIfAborted();
-  throw new Error(`The answer of ${model.name} broke off. Try again.`);
+  throw new Error(`The response of ${model.name} ended unexpectedly. Try again.`);
 }
 
-/** What the model has said so far, up to where the server wants it to stop. */
+/** The response so far, up to the first stop sequence. */
 class GatheredAnswer {
   readonly parts: SamplingPart[] = [];
   readonly #tools: SamplingTools;
@@ -50,7 +50,7 @@ class GatheredAnswer {
     this.#longestStop = Math.max(0, ...this.#stops.map((stop) => stop.length));
   }
 
-  /** Why the answer is whole now, if it is. */
+  /** Returns the stop reason when the answer is complete. */
   add(event: ModelEvent): SamplingAnswer['stopReason'] | undefined {
     switch (event.kind) {
       case 'text':
@@ -65,12 +65,12 @@ class GatheredAnswer {
     }
   }
 
-  /** Not every provider knows such sequences, so they are looked for here. True when one has come. */
+  /** Returns whether a stop sequence was found. Not every provider supports them, so they are matched here. */
   #addText(text: string): boolean {
     const last = this.parts.at(-1);
     const before = last?.kind === 'text' ? last.text : '';
     const whole = before + text;
-    // A sequence may have begun in what came before.
+    // A sequence may begin in the text before.
     const from = Math.max(0, before.length - this.#longestStop);
     const found = this.#stops.map((stop) => whole.indexOf(stop, from)).filter((at) => at >= 0);
     const end = found.length === 0 ? whole.length : Math.min(...found);
@@ -82,7 +82,7 @@ class GatheredAnswer {
 
   #addCall({ name, argumentsText }: Extract<ModelEvent, { kind: 'call' }>): void {
     const read = readArguments(argumentsText);
-    if (!read.ok) throw new Error(`The model called ${name}, but could not be understood. ${read.message}`);
+    if (!read.ok) throw new Error(`The model called ${name} with invalid arguments. ${read.message}`);
     this.parts.push({
       kind: 'call',
       id: this.#tools.nextCallId(),
@@ -92,7 +92,7 @@ class GatheredAnswer {
   }
 
   #finish(reason: FinishReason): SamplingAnswer['stopReason'] {
-    if (reason === 'refused') throw new Error('The provider of the model refused to answer this.');
+    if (reason === 'refused') throw new Error('The provider’s content filter refused the request.');
     if (this.parts.some(({ kind }) => kind === 'call')) return 'toolUse';
     return reason === 'length' ? 'maxTokens' : 'endTurn';
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { modelTools } from '../../../src/model/request/tools.ts';
-import { TourModel } from '../../../src/model/tour.ts';
+import { createTourModel } from '../../../src/model/tour.ts';
 import type { ModelEvent, ModelMessage, ModelRequest } from '../../../src/ports/models.ts';
 
 const SAMPLE = modelTools(
@@ -17,8 +17,7 @@ const request = (messages: readonly ModelMessage[], tools: ModelRequest['tools']
 
 async function run(asked: ModelRequest, signal = new AbortController().signal) {
   const events: ModelEvent[] = [];
-  for await (const event of new TourModel({ pause: async () => {} }).stream(asked, signal))
-    events.push(event);
+  for await (const event of createTourModel(async () => {}).stream(asked, signal)) events.push(event);
   const join = (kind: 'text' | 'reasoning') =>
     events.flatMap((event) => (event.kind === kind ? [event.text] : [])).join('');
   return {
@@ -126,10 +125,7 @@ it('it counts tokens like a real one', async () => {
 it('a stop ends it at once', async () => {
   const stop = new AbortController();
   const events: string[] = [];
-  for await (const event of new TourModel({ pause: async () => {} }).stream(
-    request([user('stop')]),
-    stop.signal,
-  )) {
+  for await (const event of createTourModel(async () => {}).stream(request([user('stop')]), stop.signal)) {
     events.push(event.kind);
     if (events.length === 3) stop.abort();
   }
@@ -138,5 +134,5 @@ it('a stop ends it at once', async () => {
 
 it('a preview is the request itself', async () => {
   const asked = request([user('Hi')]);
-  assert.deepEqual(JSON.parse(await new TourModel().preview(asked)), JSON.parse(JSON.stringify(asked)));
+  assert.deepEqual(JSON.parse(await createTourModel().preview(asked)), JSON.parse(JSON.stringify(asked)));
 });

@@ -61,15 +61,15 @@ describe('a bad entry is a problem that says what to do', () => {
     [{ provider: 'openai' }, /its "model" must be a string/],
     [{ provider: 'openai', model: ' ' }, /its "model" must be a string/],
     [{ provider: 'openai-compatible', model: 'm' }, /it needs a "baseUrl"/],
-    [{ ...good, baseUrl: 'file:///etc/passwd' }, /its "baseUrl" must be a whole address/],
-    [{ ...good, baseUrl: 'api.host/v1' }, /its "baseUrl" must be a whole address/],
+    [{ ...good, baseUrl: 'file:///etc/passwd' }, /its "baseUrl" must be a full URL/],
+    [{ ...good, baseUrl: 'api.host/v1' }, /its "baseUrl" must be a full URL/],
     [{ ...good, baseUrl: 'https://me:secret@h/v1' }, /holds a user name or a password/],
     [{ ...good, baseUrl: 'https://h/v1/chat/completions' }, /must end before \/chat\/completions/],
     [{ ...good, headers: { 'a b': 'c' } }, /header "a b" has a name or value/],
     [{ ...good, headers: { a: 'b\nc' } }, /header "a" has a name or value/],
     [{ ...good, maxTokens: 0 }, /"maxTokens" must be a whole number/],
     [{ ...good, reasoning: 'much' }, /"reasoning" must be/],
-    [{ ...good, price: { input: 1 } }, /"price" must hold "input" and "output"/],
+    [{ ...good, price: { input: 1 } }, /"price" must have "input" and "output"/],
     [{ ...good, price: { input: -1, output: 1 } }, /"price.input" must be a number/],
   ];
   for (const [entry, problem] of cases) {

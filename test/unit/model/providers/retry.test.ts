@@ -37,7 +37,9 @@ describe('after a failure', () => {
     ['also when the server would like more', failure({ retryAfterMs: 1 }), 6, /giveUp/],
   ];
   for (const [rule, given, refused, expected] of cases) {
-    it(rule, () => assert.match(JSON.stringify(nextAttempt(given, { begun: 0, refused }, () => 0.5)), expected));
+    it(rule, () =>
+      assert.match(JSON.stringify(nextAttempt(given, { begun: 0, refused }, () => 0.5)), expected),
+    );
   }
 
   const begun = { begun: true, progress: true };

@@ -221,7 +221,7 @@ describe('a config that cannot work', () => {
       return createSdkModel({ ...bare, ...more }, {});
     };
     assert.throws(make({ provider: 'openai-compatible' }), { message: /needs a baseUrl/ });
-    assert.throws(make({ baseUrl: 'host' }), { message: 'The baseUrl host is not an address.' });
+    assert.throws(make({ baseUrl: 'host' }), { message: 'The baseUrl host is not a valid URL.' });
   });
 });
 
@@ -288,11 +288,11 @@ describe('listModels', () => {
       () => new Response('', { status: 404 }),
       /^api\.openai\.com does not list its models\. Check the baseUrl\.$/,
     ],
-    ['a page', () => new Response('<html>'), /^api\.openai\.com did not answer with a list of models\./],
+    ['a page', () => new Response('<html>'), /^api\.openai\.com did not respond with a list of models\./],
     [
       'a broken server',
       () => Response.json({ error: { message: 'Oh' } }, { status: 500 }),
-      /has failed \(status 500\): Oh\.$/,
+      /failed with status 500: Oh\.$/,
     ],
     [
       'nobody there',
@@ -300,7 +300,7 @@ describe('listModels', () => {
         Promise.reject(
           new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) }),
         ),
-      /^Could not reach api\.openai\.com: nothing answers there\.$/,
+      /^Could not reach api\.openai\.com: the connection was refused\.$/,
     ],
   ];
   for (const [rule, answer, message] of failures) {

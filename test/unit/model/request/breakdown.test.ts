@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type BreakdownItem, GROUPS, totalOf } from '../../../../src/model/request/breakdown.ts';
 import { ChatConversation } from '../../../../src/model/request/conversation.ts';
 import { estimateRequest } from '../../../../src/model/request/estimate.ts';
-import { TourModel } from '../../../../src/model/tour.ts';
+import { createTourModel } from '../../../../src/model/tour.ts';
 import type { TextEdit } from '../../../../src/ports/document.ts';
 
 import { MemoryAttachments } from './requests.ts';
@@ -36,7 +36,7 @@ const png = { bytes: 'x', mimeType: 'image/png', size: 10_000 };
 function conversation() {
   const tools = ['bar', 'line'].map((tool) => ({ server: 'charts', tool, inputSchema: { type: 'object' } }));
   return new ChatConversation({
-    findModel: async () => new TourModel(),
+    findModel: async () => createTourModel(),
     tools: {
       listTools: async (server) => ({
         tools: [...tools, { server: 'files', tool: 'read', inputSchema: {} }].filter(

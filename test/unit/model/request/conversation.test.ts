@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ChatConversation, type ConversationOptions } from '../../../../src/model/request/conversation.ts';
-import { TourModel } from '../../../../src/model/tour.ts';
+import { ChatConversation, type ConversationDeps } from '../../../../src/model/request/conversation.ts';
+import { createTourModel } from '../../../../src/model/tour.ts';
 import type { ToolHost, ToolInfo } from '../../../../src/ports/tools.ts';
 
 import { MemoryAttachments } from './requests.ts';
@@ -27,13 +27,13 @@ class FakeHost implements ToolHost {
   }
 }
 
-function converse(more: Partial<ConversationOptions> = {}) {
+function converse(more: Partial<ConversationDeps> = {}) {
   const host = new FakeHost();
   const models: (string | undefined)[] = [];
   const conversation = new ChatConversation({
     findModel: async (name) => {
       models.push(name);
-      return new TourModel();
+      return createTourModel();
     },
     tools: host,
     attachments: new MemoryAttachments(),
@@ -45,7 +45,7 @@ function converse(more: Partial<ConversationOptions> = {}) {
 }
 
 const chat = (...front: readonly string[]) => `---\n${front.join('\n')}\n---\n# %% user\nHello\n`;
-const toolNames = async (text: string, more?: Partial<ConversationOptions>) =>
+const toolNames = async (text: string, more?: Partial<ConversationDeps>) =>
   (await converse(more).prepare(text)).request.tools.map(({ name }) => name);
 
 describe('a request is prepared', () => {

@@ -75,7 +75,7 @@ describe('a file that is not sent is one line', () => {
       'a b.mp3',
       { bytes: 'x', mimeType: 'audio/mpeg', size: 2500 },
       '[audio a b.mp3, audio/mpeg, 2.5 KB, file:a%20b.mp3]',
-      /“a b\.mp3” is only named to the model: m takes no audio\/mpeg\./,
+      /Only the name of “a b\.mp3” is sent to the model: m does not accept audio\/mpeg\./,
     ],
     [
       'an image that is too large',
@@ -89,14 +89,14 @@ describe('a file that is not sent is one line', () => {
       'c.zip',
       { bytes: 'x', mimeType: 'application/zip' },
       '[file c.zip, application/zip, 1 bytes, file:c.zip]',
-      /takes no application\/zip/,
+      /does not accept application\/zip/,
     ],
     [
       'an asset of the chat',
       'cmdassets/tool-audio-1.wav',
       { bytes: 'x', mimeType: 'audio/wav' },
       '[audio tool-audio-1.wav, audio/wav, 1 bytes, asset:tool-audio-1.wav]',
-      /takes no audio\/wav/,
+      /does not accept audio\/wav/,
     ],
   ];
   for (const [rule, name, file, line, note] of cases) {

@@ -238,7 +238,7 @@ describe('what the model answers', () => {
 
   test('arguments that are no JSON are told, not guessed', async () => {
     const model = new ScriptedModel([call('_look_up_1', '{"x":'), finish('calls')]);
-    await assert.rejects(ask(model, { tools }), /could not be understood/);
+    await assert.rejects(ask(model, { tools }), /invalid arguments/);
   });
 });
 
@@ -264,7 +264,7 @@ describe('when the model does not answer', () => {
   });
 
   test('an answer without an end is no answer', async () => {
-    await assert.rejects(ask(new ScriptedModel([say('I')])), /broke off/);
+    await assert.rejects(ask(new ScriptedModel([say('I')])), /ended unexpectedly/);
   });
 
   test('a stop while it waits ends it', async () => {
