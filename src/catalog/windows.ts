@@ -1,4 +1,4 @@
-import { judgeText, readText } from '../assets/chatFiles.ts';
+import { decodeText, judgeText } from '../assets/chatFiles.ts';
 import { explained, FileChanged, type LookedAt, lookAt, readRange } from '../assets/confined.ts';
 import { isTextType } from '../media/table.ts';
 import { CatalogRefusal, type FoundEntry } from './entry.ts';
@@ -57,7 +57,7 @@ async function readAsText(path: string, file: LookedAt, { start, maxBytes }: Wan
   const window = textWindow({ bytes: around, offset, totalBytes: file.size }, { start, maxBytes });
   if (!window.fits) throw new CatalogRefusal(tooNarrow(start, window.neededBytes));
   const bytes = around.subarray(window.start - offset, window.end - offset);
-  const text = readText(bytes);
+  const text = decodeText(bytes);
   const found = bounds(file, window.start, bytes);
   if (text === undefined) return { mimeType: file.mimeType, ...found, body: { kind: 'bytes', bytes } };
   const mimeType = isTextType(file.mimeType) ? file.mimeType : 'text/plain';
