@@ -19,10 +19,19 @@ import { findLocalModels } from '../model/config/local.ts';
 import { type ModelConfig, readModelsFile } from '../model/config/models.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { ServerRequests } from '../ports/requests.ts';
-
-import type { CliContext, Output, Work } from './context.ts';
-
 import { terminalRequests } from './terminal.ts';
+import type { Work } from './usage.ts';
+
+export interface Output {
+  out(text: string): void;
+  err(text: string): void;
+}
+
+export interface CliContext extends Output {
+  readonly version: string;
+  /** Aborted by Ctrl+C. */
+  readonly signal: AbortSignal;
+}
 
 const TIMEOUT_MS = 60_000;
 /** A script cannot try again, so a reply waits until every server has listed its tools or failed. */

@@ -17,12 +17,17 @@ import { ChatConversation } from '../model/request/conversation.ts';
 import type { RunOutcome } from '../ports/document.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { Audit, ToolHost, ToolProgress } from '../ports/tools.ts';
-
-import { createMcpClient, createModelFinder, MAX_LIST_MS, readServers } from './client.ts';
-import type { CliContext, Output, Work } from './context.ts';
+import {
+  type CliContext,
+  createMcpClient,
+  createModelFinder,
+  MAX_LIST_MS,
+  type Output,
+  readServers,
+} from './client.ts';
 import { FileDocument } from './fileDocument.ts';
 import { CONSENT_GIVEN, terminalConsent } from './terminal.ts';
-import { UsageError } from './usage.ts';
+import { UsageError, type Work } from './usage.ts';
 
 /** Resolves to the exit status. */
 export async function runCommand(command: Work, context: CliContext): Promise<0 | 1> {

@@ -41,6 +41,8 @@ export type Command =
       readonly maxSteps: number;
     });
 
+export type Work = Extract<Command, { kind: 'tools' | 'call' | 'run' }>;
+
 interface ChatOptions {
   readonly chat: string;
   /** Optional for built-in tools and for chats without tool calls. */

@@ -20,7 +20,6 @@ import type {
   ToolName,
   ToolProgress,
 } from '../ports/tools.ts';
-
 import { renderToolResult } from '../result/markdown.ts';
 import { EDIT_FAILED, explainFailedEdit, failed, STOPPED } from './document.ts';
 

@@ -5,7 +5,6 @@ import { parseChat } from '../chat/format/parse.ts';
 import { withRetries } from '../model/providers/retry.ts';
 import type { RunOutcome, TextEdit } from '../ports/document.ts';
 import type { ModelMessage } from '../ports/models.ts';
-
 import { explainFailedEdit, failed, STOPPED } from './document.ts';
 import type { ReplyDeps } from './replies.ts';
 

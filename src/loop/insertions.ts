@@ -4,7 +4,6 @@ import type { ChatDocument, Log, RunOutcome, TextEdit } from '../ports/document.
 import type { AssetStore, ResultPart } from '../ports/results.ts';
 import type { PromptResult, ResourceName, ServerHost } from '../ports/servers.ts';
 import type { Audit, AuditEntry } from '../ports/tools.ts';
-
 import { renderForReply, renderForUser } from '../result/turnMarkdown.ts';
 import { explainFailedEdit, failed, STOPPED } from './document.ts';
 

@@ -18,7 +18,6 @@ import type {
   Usage,
 } from '../ports/models.ts';
 import type { ToolName } from '../ports/tools.ts';
-
 import { failed, STOPPED } from './document.ts';
 import { ReplyWriter } from './replyWriter.ts';
 

@@ -10,7 +10,6 @@ import type {
   ModelRequest,
   ModelTool,
 } from '../ports/models.ts';
-
 import { estimateRequest } from './request/estimate.ts';
 
 const PAUSE_MS = 15;

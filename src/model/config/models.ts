@@ -2,14 +2,17 @@ import { messageOf } from '../../base/errors.ts';
 import { field, isObject, parseJsonWithComments } from '../../base/json.ts';
 import type { Reasoning } from '../../ports/models.ts';
 
-export type ProviderName =
-  | 'anthropic'
-  | 'openai'
-  | 'openai-chat'
-  | 'openai-compatible'
-  | 'google'
-  | 'vscode'
-  | 'tour';
+const PROVIDER_NAMES = [
+  'anthropic',
+  'openai',
+  'openai-chat',
+  'openai-compatible',
+  'google',
+  'vscode',
+  'tour',
+] as const;
+
+export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
 export interface ModelConfig {
   /** A name from the settings, or `provider/model`. */
@@ -84,13 +87,14 @@ export function findModel(name: string, models: ReadonlyMap<string, ModelConfig>
   if (configured) return configured;
   if (wanted === 'tour') return TOUR;
   const slash = wanted.indexOf('/');
-  const provider = slash > 0 ? PROVIDERS.get(wanted.slice(0, slash)) : undefined;
+  const prefix = slash > 0 ? wanted.slice(0, slash) : undefined;
+  const provider = PROVIDER_NAMES.find((each) => each === prefix);
   const model = wanted.slice(slash + 1).trim();
   if (provider === 'openai-compatible') {
     return `The model “${wanted}” needs an address: add it to filechat.models with a "baseUrl".`;
   }
   if (provider !== undefined && model !== '') return { name: wanted, provider, model };
-  const local = slash > 0 ? LOCAL_SERVERS.get(wanted.slice(0, slash)) : undefined;
+  const local = prefix === undefined ? undefined : LOCAL_SERVERS.get(prefix);
   if (local !== undefined && model !== '') {
     return { name: wanted, provider: 'openai-compatible', model, baseUrl: local };
   }
@@ -111,15 +115,7 @@ export const LOCAL_SERVERS: ReadonlyMap<string, string> = new Map([
   ['lmstudio', 'http://127.0.0.1:1234/v1'],
 ]);
 
-const PROVIDERS: ReadonlyMap<unknown, ProviderName> = new Map(
-  (['anthropic', 'openai', 'openai-chat', 'openai-compatible', 'google', 'vscode', 'tour'] as const).map(
-    (each) => [each, each],
-  ),
-);
-
-const REASONING: ReadonlyMap<unknown, Reasoning> = new Map(
-  (['off', 'low', 'medium', 'high'] as const).map((each) => [each, each]),
-);
+const REASONING: readonly Reasoning[] = ['off', 'low', 'medium', 'high'];
 
 // Unsafe as keys of a plain object.
 const RESERVED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
@@ -130,19 +126,21 @@ function readModel(name: string, entry: unknown): ModelConfig {
   if (!isObject(entry)) throw new Error('it must be an object with "provider" and "model"');
   // A map, so that nothing comes from a prototype.
   const fields = new Map(Object.entries(entry).filter(([, value]) => value !== null));
-  const provider = PROVIDERS.get(fields.get('provider'));
-  if (provider === undefined) {
-    throw new Error(`its "provider" must be one of ${[...PROVIDERS.values()].join(', ')}`);
-  }
+  const provider = PROVIDER_NAMES.find((each) => each === fields.get('provider'));
+  if (provider === undefined) throw new Error(`its "provider" must be one of ${PROVIDER_NAMES.join(', ')}`);
   const model = provider === 'tour' ? 'tour' : readWord('model', fields.get('model'));
-  const optional = {
+  const others = {
     baseUrl: readBaseUrl(provider, fields.get('baseUrl')),
-    headers: readHeaders(fields.get('headers')),
-    maxTokens: readMaxTokens(fields.get('maxTokens')),
-    reasoning: readReasoning(fields.get('reasoning')),
-    price: readPrice(fields.get('price')),
+    headers: optional(fields.get('headers'), readHeaders),
+    maxTokens: optional(fields.get('maxTokens'), readMaxTokens),
+    reasoning: optional(fields.get('reasoning'), readReasoning),
+    price: optional(fields.get('price'), readPrice),
   };
-  return { name, provider, model, ...withoutUndefined(optional) };
+  return { name, provider, model, ...withoutUndefined(others) };
+}
+
+function optional<T>(value: unknown, read: (value: unknown) => T): T | undefined {
+  return value === undefined ? undefined : read(value);
 }
 
 function checkName(name: string): void {
@@ -178,8 +176,7 @@ function readBaseUrl(provider: ProviderName, value: unknown): string | undefined
   return text.replace(/\/+$/, '');
 }
 
-function readHeaders(value: unknown): Readonly<Record<string, string>> | undefined {
-  if (value === undefined) return undefined;
+function readHeaders(value: unknown): Readonly<Record<string, string>> {
   if (!isObject(value)) throw new Error('its "headers" must be an object of strings');
   const entries = Object.entries(value).map(([name, text]) => {
     checkHeader(name, text);
@@ -199,23 +196,20 @@ function checkHeader(name: string, text: unknown): void {
   }
 }
 
-function readMaxTokens(value: unknown): number | undefined {
-  if (value === undefined) return undefined;
+function readMaxTokens(value: unknown): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
     throw new Error('its "maxTokens" must be a whole number above 0');
   }
   return value;
 }
 
-function readReasoning(value: unknown): Reasoning | undefined {
-  if (value === undefined) return undefined;
-  const reasoning = REASONING.get(value);
+function readReasoning(value: unknown): Reasoning {
+  const reasoning = REASONING.find((each) => each === value);
   if (reasoning === undefined) throw new Error('its "reasoning" must be "off", "low", "medium" or "high"');
   return reasoning;
 }
 
-function readPrice(value: unknown): ModelPrice | undefined {
-  if (value === undefined) return undefined;
+function readPrice(value: unknown): ModelPrice {
   const read = (key: keyof ModelPrice) => {
     const amount = field(value, key);
     if (amount !== undefined && !(typeof amount === 'number' && Number.isFinite(amount) && amount >= 0)) {

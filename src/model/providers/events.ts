@@ -4,7 +4,6 @@ import type {
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import type { FinishReason, ModelEvent, ProviderMetadata, Usage } from '../../ports/models.ts';
-
 import { connectionLost, ModelError, type RequestContext, toFailure } from './failure.ts';
 import { parseJson, type Wire } from './wire.ts';
 

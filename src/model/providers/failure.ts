@@ -1,6 +1,5 @@
 import { isObject } from '../../base/json.ts';
 import type { ModelFailure } from '../../ports/models.ts';
-
 import type { StreamOutcome, StreamProblem } from './streamEnd.ts';
 
 const MAX_DETAIL_CHARS = 600;

@@ -1,7 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
-
 import { KEY_HEADERS } from './wire.ts';
 
 interface PreviewOptions {

@@ -7,6 +7,7 @@ import type {
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
+import { messageOf } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
 import type {
   AssistantPart,
@@ -16,8 +17,7 @@ import type {
   ModelMessage,
   ModelRequest,
 } from '../../ports/models.ts';
-
-import type { FileBytes } from './files.ts';
+import { ModelError, stopped } from './failure.ts';
 import { IMAGES, type Wire } from './wire.ts';
 
 interface PromptOptions {
@@ -211,4 +211,32 @@ function describeUnsent({ name, mimeType, size }: FilePart): string {
 /** Anthropic accepts only these characters in an id; users may have written others. */
 function toWireId(id: string): string {
   return id.replace(/[^A-Za-z0-9_-]/g, (character) => `_${character.codePointAt(0)?.toString(16)}_`);
+}
+
+const MAX_PARALLEL_READS = 4;
+
+/** As base64. */
+type FileBytes = ReadonlyMap<FilePart, string>;
+
+export async function readFiles(files: readonly FilePart[], signal: AbortSignal): Promise<FileBytes> {
+  const found = new Map<FilePart, string>();
+  const pending = [...new Set(files)];
+  const work = async (): Promise<void> => {
+    for (let file = pending.shift(); file !== undefined; file = pending.shift()) {
+      found.set(file, await readFile(file, signal));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL_READS, pending.length) }, work));
+  return found;
+}
+
+async function readFile(file: FilePart, signal: AbortSignal): Promise<string> {
+  try {
+    const bytes = await file.read(signal);
+    // The SDK encodes byte by byte, which blocks the event loop for large images.
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  } catch (cause) {
+    if (signal.aborted) throw stopped();
+    throw new ModelError({ message: `Could not read ${file.name}: ${messageOf(cause)}`, cause });
+  }
 }

@@ -12,14 +12,12 @@ import type {
 } from '@ai-sdk/provider';
 import { isObject } from '../../base/json.ts';
 import type { ChatModel, ModelEvent, ModelRequest, ModelTool, Reasoning } from '../../ports/models.ts';
-
 import type { ModelConfig } from '../config/models.ts';
 import { filesOf } from '../request/messages.ts';
 import { createEndpointFetch, type EndpointOptions, headersFor, hostOf } from './endpoint.ts';
 import { ModelError, type RequestContext } from './failure.ts';
-import { readFiles } from './files.ts';
 import { previewRequest } from './preview.ts';
-import { holdsReasoning, toPrompt } from './prompt.ts';
+import { holdsReasoning, readFiles, toPrompt } from './prompt.ts';
 import { type StreamOptions, streamEvents } from './stream.ts';
 import { baseUrlOf, type Wire, wireOf } from './wire.ts';
 

@@ -5,7 +5,6 @@ import type {
 } from '@ai-sdk/provider';
 import { unlessAborted } from '../../base/async.ts';
 import type { ModelEvent } from '../../ports/models.ts';
-
 import type { EndpointOptions } from './endpoint.ts';
 import { EventReader } from './events.ts';
 import {

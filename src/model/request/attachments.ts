@@ -9,7 +9,6 @@ import { localLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
 import type { AttachedFile, AttachmentSource } from '../../ports/files.ts';
 import type { ChatModel, ContentPart } from '../../ports/models.ts';
-
 import { assetReference, MAX_IMAGE_BYTES } from '../../result/modelView.ts';
 import { summarize } from '../../result/summary.ts';
 import { textPart } from './messages.ts';

@@ -6,7 +6,6 @@ import { allowsTool, type ChatSettings, mergeSettings, readSettings } from '../.
 import type { AttachmentSource } from '../../ports/files.ts';
 import type { ChatModel, ChatRules, Conversation, PreparedRequest } from '../../ports/models.ts';
 import type { ToolHost, ToolList } from '../../ports/tools.ts';
-
 import { type Breakdown, breakDown, type Explained } from './breakdown.ts';
 import { buildRequest } from './request.ts';
 import { modelTools } from './tools.ts';

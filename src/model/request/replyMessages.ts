@@ -3,7 +3,6 @@ import type { Turn } from '../../chat/format/chat.ts';
 import { answeredCall, type CallName, isSameCall } from '../../chat/format/nextAction.ts';
 import { type ReplyPart, readReply } from '../../chat/reply/read.ts';
 import type { AssistantPart, CallResult, ContentPart, ModelMessage, ModelTool } from '../../ports/models.ts';
-
 import { mergeMessages, textPart, userText } from './messages.ts';
 import type { ViewedResult } from './resultParts.ts';
 import { nameOfTool } from './tools.ts';

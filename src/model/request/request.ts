@@ -19,7 +19,6 @@ import type {
   ModelRequest,
   ModelTool,
 } from '../../ports/models.ts';
-
 import { AttachedParts, type Attachment, calledText, textParts } from './attachments.ts';
 import { FIRST_WORD, mergeMessages, textPart, userText } from './messages.ts';
 import {

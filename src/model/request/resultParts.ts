@@ -4,7 +4,6 @@ import { turnBody } from '../../chat/format/parse.ts';
 import type { AttachedFile, AttachmentSource } from '../../ports/files.ts';
 import type { CallResult, ChatModel, ContentPart } from '../../ports/models.ts';
 import type { AssetPart, ResultPart, ToolResult } from '../../ports/results.ts';
-
 import { toModelParts } from '../../result/modelView.ts';
 import { readToolResult } from '../../result/readMarkdown.ts';
 import { textPart } from './messages.ts';

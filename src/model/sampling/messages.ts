@@ -9,7 +9,6 @@ import type {
   ModelTool,
 } from '../../ports/models.ts';
 import type { SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
-
 import { FIRST_WORD, mergeMessages, textPart, userText } from '../request/messages.ts';
 import { acceptableSchema, stripTags } from '../request/tools.ts';
 
