@@ -75,7 +75,7 @@ function watchBody(
   const reader = body.getReader();
   const watched = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = await (end.said ? readRest(reader) : reader.read());
+      const { done, value } = await (end.hasEnded ? readRest(reader) : reader.read());
       if (!done) {
         onBytes();
         end.push(value);

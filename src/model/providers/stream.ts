@@ -35,7 +35,7 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Mode
   const { host } = context;
   const request = new RequestAbort(signal, host);
   let end: StreamEnd | undefined;
-  const events = new EventReader(wire, context, () => end?.said === true);
+  const events = new EventReader(wire, context, () => end?.hasEnded === true);
   const onAnswer = (begun: StreamEnd) => {
     end = begun;
   };
@@ -50,7 +50,7 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Mode
     const found = request.failure ?? toFailure(error, context);
     const failure = found.problem === 'cut' && end?.isForeign === true ? wrongFormat(host) : found;
     const outcome = classifyStreamEnd({
-      saidEnd: end?.said === true,
+      hasEnded: end?.hasEnded === true,
       // A provider that stalls may still be processing the request.
       answered: end !== undefined || request.failure !== undefined,
       hasOutput: events.hasOutput,

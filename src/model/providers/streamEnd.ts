@@ -3,7 +3,7 @@ import { parseJson, type SdkProvider } from './wire.ts';
 
 export interface StreamFacts {
   /** A stop reason or `[DONE]` has arrived. */
-  readonly saidEnd: boolean;
+  readonly hasEnded: boolean;
   /** The provider has accepted the request. */
   readonly answered: boolean;
   /** Text, reasoning or a call has arrived. */
@@ -33,9 +33,9 @@ export type StreamProblem =
  */
 export type StreamOutcome = 'ended' | 'failed' | 'again' | 'later';
 
-export function classifyStreamEnd({ saidEnd, answered, hasOutput, problem }: StreamFacts): StreamOutcome {
+export function classifyStreamEnd({ hasEnded, answered, hasOutput, problem }: StreamFacts): StreamOutcome {
   if (problem === 'brokenOff') return 'again';
-  if (saidEnd) return 'ended';
+  if (hasEnded) return 'ended';
   switch (problem) {
     case 'refused':
     case 'wrongFormat':
@@ -65,7 +65,7 @@ export class StreamEnd {
     this.#signs = SIGNS[provider];
   }
 
-  get said(): boolean {
+  get hasEnded(): boolean {
     return this.isDone || this.#reason !== undefined;
   }
 

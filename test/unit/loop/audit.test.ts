@@ -63,7 +63,7 @@ function timeless(entries: readonly AuditEntry[]): object[] {
 const ABOUT = { kind: 'call', server: 'a', name: 'read', chat: CHAT, argumentBytes: 10 };
 
 describe('the audit of calls', () => {
-  it('has who agreed, the sizes in bytes, and the outcome', async () => {
+  it('records the consent, the sizes in bytes, and the outcome', async () => {
     const { listener, entries } = listen({ answer: { kind: 'allow', by: 'remembered' } });
     await listener.run();
     assert.deepEqual(timeless(entries), [
@@ -86,7 +86,7 @@ describe('the audit of calls', () => {
     });
   }
 
-  it('a call that is stopped while it runs was cancelled', async () => {
+  it('a call that is stopped while it runs is recorded as cancelled', async () => {
     const { listener, entries } = listen({
       callTool: async (_call, { signal }) => {
         listener.stop();
@@ -110,7 +110,7 @@ describe('the audit of calls', () => {
     ['a tool that nobody has is an error', { text: written('nope') }, 'error'],
   ];
   for (const [name, options, outcome] of notMade) {
-    it(`${name}, and nobody agreed`, async () => {
+    it(`${name}, without consent`, async () => {
       const { listener, entries } = listen({
         ...options,
         callTool: () => assert.fail('It was called.'),
@@ -121,7 +121,7 @@ describe('the audit of calls', () => {
     });
   }
 
-  it('a call from the palette is recorded once as well', async () => {
+  it('a call from the palette is recorded once', async () => {
     const { listener, entries } = listen({ text: '# %% user\n' });
     await listener.callTool({ server: 'a', tool: 'read', arguments: { n: 'é' } });
     assert.deepEqual(
@@ -131,8 +131,8 @@ describe('the audit of calls', () => {
   });
 });
 
-describe('beside the audit', () => {
-  it('the tool is told which chat it is called from', async () => {
+describe('related to the audit', () => {
+  it('the tool gets the address of the calling chat', async () => {
     const chats: unknown[] = [];
     const { listener } = listen({
       callTool: async (_call, { chat }) => {
@@ -144,7 +144,7 @@ describe('beside the audit', () => {
     assert.deepEqual(chats, [CHAT]);
   });
 
-  it('whoever reads why a tool of apps was not called learns who may call it', async () => {
+  it('the refusal of an app-only tool says who may call it', async () => {
     const { document, listener } = listen({ tool: { ...TOOL, forAppsOnly: true } });
     await listener.run();
     assert.match(
@@ -153,7 +153,7 @@ describe('beside the audit', () => {
     );
   });
 
-  it('whoever reads why a tool is switched off learns where', async () => {
+  it('the refusal of a disabled tool names the setting', async () => {
     const { document, listener } = listen({ isSwitchedOff: ({ tool }) => tool === 'read' });
     await listener.run();
     assert.match(document.text(), /The tool a\.read is switched off\. The setting filechat\.disabledTools/);

@@ -112,8 +112,8 @@ function withTwoBreaks(schedule: readonly Step[]): readonly Step[] {
   });
 }
 
-describe('typing while a reply comes', () => {
-  it('loses no word of the user’s or the model’s, wherever and whenever it is typed', async () => {
+describe('typing during a reply', () => {
+  it('loses no text of the user or the model, wherever and whenever it happens', async () => {
     const schedules = fc.array(step, { maxLength: 14 }).map(withTwoBreaks);
     await fc.assert(
       fc.asyncProperty(schedules, fc.boolean(), fc.boolean(), async (schedule, crlf, hasTurnBelow) => {

@@ -15,7 +15,7 @@ const find = (answer: Answer, more: { timeoutMs?: number; signal?: AbortSignal }
 const list = (...ids: unknown[]) => Response.json({ data: ids.map((id) => ({ id })) });
 
 describe('models on this machine', () => {
-  it('are asked for on loopback only, and named by the program that runs them', async () => {
+  it('are listed on loopback only and named after the program that runs them', async () => {
     const { models, asked } = await find(async (url) =>
       url.includes(':1234') ? list('phi') : list('llama:8b'),
     );
@@ -48,7 +48,7 @@ describe('models on this machine', () => {
     it(`are none when ${rule}`, async () => assert.deepEqual((await find(answer)).models, []));
   }
 
-  it('one program that is not there does not hide the other', async () => {
+  it('a program that is not running does not hide the other', async () => {
     const { models } = await find(async (url) => {
       if (url.includes(':1234')) throw new TypeError('refused');
       return list('a');
@@ -59,7 +59,7 @@ describe('models on this machine', () => {
     );
   });
 
-  it('are not waited for long, and no redirect is followed', async () => {
+  it('time out quickly, and no redirect is followed', async () => {
     const redirects: unknown[] = [];
     const { models } = await find(
       (_url, init) => {

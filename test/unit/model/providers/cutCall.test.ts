@@ -93,7 +93,7 @@ const begun = [
   { kind: 'callInput', key: 'k', name: 't', text: '{"a":' },
 ];
 
-describe('a call that is cut in the middle of its JSON is shown, and never made', () => {
+describe('a call that is cut off in the middle of its JSON is shown but never run', () => {
   for (const [provider, { cut, limit }] of Object.entries(WIRES) as [SdkProvider, typeof chat][]) {
     it(`${provider}: by the end of the connection`, async () => {
       const seen = await run(provider, cut);
@@ -102,7 +102,7 @@ describe('a call that is cut in the middle of its JSON is shown, and never made'
       assert.deepEqual([failure.kind, failure.retryable], ['modelFailure', true]);
     });
 
-    it(`${provider}: by the limit of tokens`, async () => {
+    it(`${provider}: by the token limit`, async () => {
       const seen = await run(provider, [...cut, ...limit]);
       assert.deepEqual(seen.slice(0, -1), begun);
       assert.partialDeepStrictEqual(seen.at(-1), { kind: 'finish', reason: 'length' });

@@ -100,12 +100,12 @@ describe('toFailure', () => {
     });
   }
 
-  it('a failure stays the one that it is', () => {
+  it('a ModelError is returned unchanged', () => {
     const failure = toFailure(status(500), about);
     assert.equal(toFailure(failure, about), failure);
   });
 
-  it("a provider's words are one line, and not long", () => {
+  it("a provider's message is one short line", () => {
     const { message } = toFailure(status(400, `a\n\u0007b ${'x'.repeat(5000)}`), about);
     assert.match(message, /^api\.example refused the request: a b x+…$/);
     assert.ok(message.length < 700);

@@ -68,7 +68,7 @@ describe('after a failure', () => {
 });
 
 describe('the countdown', () => {
-  it('tells every second how much is left', async () => {
+  it('reports the remaining time every second', async () => {
     const ticks: number[] = [];
     const waits: number[] = [];
     const timer = async (ms: number) => void waits.push(ms);
@@ -83,14 +83,14 @@ describe('the countdown', () => {
     );
   });
 
-  it('ends at once when it is told to', async () => {
+  it('ends immediately when it is aborted', async () => {
     const stop = new AbortController();
     const onTick = () => stop.abort();
     assert.equal(await waitWithCountdown(3_600_000, { signal: stop.signal, onTick }), false);
     assert.equal(await waitWithCountdown(3_600_000, { signal: AbortSignal.abort(), onTick }), false);
   });
 
-  it('of nothing is over', async () => {
+  it('of 0 ms ends immediately', async () => {
     assert.equal(
       await waitWithCountdown(0, { signal: new AbortController().signal, onTick: () => {} }),
       true,

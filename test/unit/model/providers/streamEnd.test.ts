@@ -9,10 +9,10 @@ import {
 import type { SdkProvider } from '../../../../src/model/providers/wire.ts';
 
 describe('classifyStreamEnd', () => {
-  const begun = { saidEnd: false, answered: true, hasOutput: true } as const;
-  const silent = { saidEnd: false, answered: true, hasOutput: false } as const;
-  const unanswered = { saidEnd: false, answered: false, hasOutput: false } as const;
-  const ended = { saidEnd: true, answered: true, hasOutput: true } as const;
+  const begun = { hasEnded: false, answered: true, hasOutput: true } as const;
+  const silent = { hasEnded: false, answered: true, hasOutput: false } as const;
+  const unanswered = { hasEnded: false, answered: false, hasOutput: false } as const;
+  const ended = { hasEnded: true, answered: true, hasOutput: true } as const;
   const cases: readonly (readonly [rule: string, facts: StreamFacts, verdict: StreamOutcome])[] = [
     ['closed after an end', { ...ended, problem: 'cut' }, 'ended'],
     ['an error after an end', { ...ended, problem: 'reported' }, 'ended'],
@@ -96,7 +96,7 @@ describe('StreamEnd', () => {
         for (let at = 0; at < bytes.length; at += size) end.push(bytes.subarray(at, at + size));
         const last = end.end();
         assert.deepEqual(
-          { said: end.said, isForeign: end.isForeign, closing: last },
+          { said: end.hasEnded, isForeign: end.isForeign, closing: last },
           { isForeign: false, closing: '', ...expected },
         );
       }
