@@ -303,7 +303,7 @@ describe('calling a tool', () => {
 });
 
 describe('files in arguments', () => {
-  /** `file:a` is the bytes; `file:gone` goes while the user is asked; everything else is refused. */
+  /** `file:a` has bytes, `file:gone` disappears during the prompt, and all others are refused. */
   const files: FileArguments = {
     prepare: async ({ x }) => {
       if (x === undefined) return { ok: true, notes: [], resolve: async () => ({ ok: true, arguments: {} }) };

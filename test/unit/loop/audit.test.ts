@@ -1,5 +1,3 @@
-/** What is told of each call: to the audit without contents, to the server which chat it is, and then the result. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ChatListener } from '../../../src/listener.ts';
@@ -30,7 +28,7 @@ interface SceneOptions extends Partial<Pick<ToolCallDeps, 'isSwitchedOff'>> {
   readonly callTool?: ToolHost['callTool'];
 }
 
-/** Runs what the chat asks for, and gives what the audit was told. */
+/** Runs the chat and returns the audit entries. */
 function listen({ text = written('read'), tool = TOOL, answer, callTool, ...more }: SceneOptions) {
   const entries: AuditEntry[] = [];
   const document = new MemoryDocument(text);
@@ -55,7 +53,7 @@ function listen({ text = written('read'), tool = TOOL, answer, callTool, ...more
   return { document, listener, entries };
 }
 
-/** Without the time, which nobody can foretell. */
+/** Without the duration, which varies. */
 function timeless(entries: readonly AuditEntry[]): object[] {
   return entries.map(({ ms, ...entry }) => ({ ...entry, timed: typeof ms === 'number' }));
 }

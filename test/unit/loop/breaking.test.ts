@@ -1,4 +1,4 @@
-/** Stop, retry and resume: nothing is lost, nothing is there twice. */
+/** Stop, retry and resume: nothing is lost or duplicated. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseChat } from '../../../src/chat/format/parse.ts';
@@ -140,7 +140,7 @@ describe('a correction below a stopped reply', () => {
     );
   });
 
-  /** Stops while the first of two calls works. */
+  /** Stops while the first of two calls runs. */
   const stopInTool = async (more: readonly Answer[]) => {
     const stage = scene(
       HI,

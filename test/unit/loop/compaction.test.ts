@@ -1,4 +1,3 @@
-/** A summary on request: what is sent for it, where it stands, and when there is none. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { showMessages } from '../model/request/requests.ts';

@@ -1,4 +1,3 @@
-/** What the model says, and what the user does meanwhile. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
@@ -211,7 +210,7 @@ describe('a next turn that is written during a reply', () => {
 });
 
 describe('when the document has changed', () => {
-  /** Says something, does something to the document, and says more until it is stopped. */
+  /** Sends text, changes the document, and sends more text until it is stopped. */
   const meanwhile = (act: (live: Parameters<Answer>[0]['document']) => void): Answer =>
     async function* ({ document: live, signal }) {
       yield text('One two');

@@ -1,4 +1,4 @@
-/** A call is sent once, whatever ends the process. */
+/** A call is sent only once, however the process ends. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
@@ -7,7 +7,7 @@ import { CALL, OK } from './words.ts';
 
 const UNKNOWN = /^> ⚠ The outcome of this call is unknown: .* it was not sent again\.$/m;
 
-/** The chat as the next process finds it when this one is killed while the tool works. */
+/** The chat as the next process finds it after a kill while the tool runs. */
 async function killedWhileItWorks(chat: string, answers: Parameters<typeof scene>[1]): Promise<string> {
   let found = '';
   const { document, listener } = scene(chat, answers, {

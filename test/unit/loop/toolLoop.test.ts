@@ -1,5 +1,3 @@
-/** Tools that the model calls, and how many steps a run takes. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
@@ -19,7 +17,7 @@ describe('tool calls of the model', () => {
       HI,
       [makes(call('a__read', '{"n":1}'), call('a__look', '{"n":2}')), says('Both.')],
       {
-        // Neither answers before both have begun, and the first one answers last.
+        // Neither returns before both have begun, and the first one returns last.
         callTool: async ({ tool }) => {
           if (tool === 'read') {
             begun.read.resolve();
@@ -232,7 +230,7 @@ describe('a run of many steps', () => {
     assert.deepEqual(await listener.run(), OK);
     assert.equal(model.asked.length, 1);
     assert.ok(document.text().endsWith(`${RESULT('read', 'c1', '{}')}${NEXT}`), document.text());
-    // The user takes something out of it, and runs again.
+    // The user edits the result and runs again.
     document.type((chat) => chat.replace('```\n{}\n```', 'less'));
     assert.deepEqual(await listener.run(), OK);
     const [, second] = model.asked;

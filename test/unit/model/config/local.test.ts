@@ -65,7 +65,7 @@ describe('models on this machine', () => {
       (_url, init) => {
         redirects.push(init?.redirect);
         return new Promise((_resolve, reject) => {
-          // A request keeps the process alive as long as it is open; the clock of a signal does not.
+          // An open request keeps the process alive; the timer of a signal does not.
           const open = setInterval(() => {}, 60_000);
           init?.signal?.addEventListener('abort', () => {
             clearInterval(open);

@@ -24,7 +24,7 @@ const chat = {
   limit: [chunk({}, 'length')],
 };
 
-/** The beginning of a call on each wire that sends one in pieces, and how the wire says that a limit was met. */
+/** For each provider that streams calls: the beginning of a call, and the events at the token limit. */
 const WIRES: Partial<
   Record<SdkProvider, { readonly cut: readonly object[]; readonly limit: readonly object[] }>
 > = {
@@ -71,7 +71,7 @@ const WIRES: Partial<
   'openai-compatible': chat,
 };
 
-/** The events, and the failure at their end if there was one. */
+/** The events, and the failure at the end, if any. */
 async function run(provider: SdkProvider, wire: readonly object[]): Promise<readonly unknown[]> {
   const body = wire.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('');
   const fetch = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });

@@ -22,7 +22,7 @@ const MODELS: Readonly<Record<SdkProvider, string>> = {
 
 type Body = Record<string, unknown>;
 
-/** What is sent, as the preview tells it. */
+/** The request as the preview shows it. */
 async function send(
   provider: SdkProvider,
   messages: readonly ModelMessage[],

@@ -9,7 +9,7 @@ import { MemoryAttachments } from './requests.ts';
 const tool = (server: string, name: string): ToolInfo => ({ server, tool: name, inputSchema: {} });
 const TOOLS = [tool('charts', 'bar'), tool('charts', 'line'), tool('files', 'read')];
 
-/** Lists the tools above, remembers who was asked, and knows one server that does not answer. */
+/** Lists the tools above, records the requests, and has one server that does not respond. */
 class FakeHost implements ToolHost {
   readonly asked: (string | undefined)[] = [];
 
@@ -131,7 +131,7 @@ describe('server instructions', () => {
 });
 
 describe('a server that does not respond', () => {
-  /** Lists the tools of all servers but one, which never answers, and knows how long it was waited for. */
+  /** Lists the tools of all servers except one, which never responds, and records the waits. */
   function hang(server: string) {
     const host = new FakeHost();
     const waited: number[] = [];
@@ -144,7 +144,7 @@ describe('a server that does not respond', () => {
       stopped.push(signal);
       return new Promise<void>((resolve) => {
         const before = timeIsOver;
-        // Only the time of the one that hangs passes here: it is asked after its clock was started.
+        // Time passes only for the server that hangs: its tools are requested after its timer was started.
         timeIsOver = () => {
           before();
           resolve();

@@ -20,7 +20,7 @@ const call = (name: string, argumentsText: string): ModelEvent => ({
   argumentsText,
 });
 
-/** Says what it is told to, one list of events for each time that it is asked; an error is thrown. */
+/** Replies with one list of events per request; an error in it is thrown. */
 class ScriptedModel implements ChatModel {
   readonly name = 'scripted';
   readonly provider = 'test';

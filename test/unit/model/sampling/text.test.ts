@@ -174,7 +174,7 @@ describe('an answer as text', () => {
   });
 });
 
-/** As JSON makes them: with a prototype. */
+/** Like parsed JSON, with a prototype. */
 function plainRecord<T extends object>(
   model: { readonly [K in keyof T]: fc.Arbitrary<T[K]> },
   requiredKeys?: (keyof T & string)[],
