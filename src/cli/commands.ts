@@ -14,7 +14,6 @@ import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
 import { DEFAULT_LIMITS, type McpClient } from '../mcpClient.ts';
 import { describeUsage } from '../model/config/prices.ts';
 import { ChatConversation } from '../model/request/conversation.ts';
-import type { RunOutcome } from '../ports/document.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { Audit, ToolHost, ToolProgress } from '../ports/tools.ts';
 import {
@@ -86,7 +85,8 @@ async function runChat(deps: ChatDeps): Promise<0 | 1> {
     context.signal.addEventListener('abort', () => listener.stop());
     const outcome = await (command.kind === 'call' ? listener.callTool(command) : listener.run());
     for (const answer of newAnswers(before, answers(document.text()))) context.out(answer);
-    return report(outcome, context);
+    if (!outcome.ok) context.err(outcome.error ?? 'The run failed.');
+    return outcome.ok ? 0 : 1;
   } finally {
     await audit?.flush();
     await lock.release();
@@ -136,7 +136,7 @@ async function createListener(
       // Byte counts come several times a second, too often for a log.
       if (progress.bytes === undefined) context.err(`${renderToolName(call)}: ${describeProgress(progress)}`);
     },
-    onReply: (progress) => tellReply(progress, context),
+    onReply: (progress) => reportReply(progress, context),
     onUsage: (model, usage) => context.err(`${model.name}: ${describeUsage(usage)}`),
   });
 }
@@ -168,18 +168,13 @@ function rootsOf({ root }: ChatWork, folder: string): readonly string[] {
   return root === undefined ? [folder] : [folder, root];
 }
 
-function tellReply(progress: ReplyProgress, { err }: Output): void {
+function reportReply(progress: ReplyProgress, { err }: Output): void {
   if (progress.kind === 'asking') {
     if (progress.model === 'tour')
       err('The tour replies, a script without a model. Choose a model with --model.');
     for (const note of progress.notes) err(note);
   }
   if (progress.kind === 'waiting') err(`${progress.reason} Retrying in ${Math.ceil(progress.ms / 1000)} s.`);
-}
-
-function report({ ok, error }: RunOutcome, { err }: Output): 0 | 1 {
-  if (!ok) err(error ?? 'The run failed.');
-  return ok ? 0 : 1;
 }
 
 function answers(text: string): readonly string[] {

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { estimateTokenCount } from 'tokenx';
 import { describeSize } from '../base/size.ts';
 import type {
@@ -10,12 +9,13 @@ import type {
   ModelRequest,
   ModelTool,
 } from '../ports/models.ts';
+import { sleep } from './providers/retry.ts';
 import { estimateRequest } from './request/estimate.ts';
 
 const PAUSE_MS = 15;
 
 /** A script instead of a model, for users who have none yet. Needs neither a key nor a network. */
-export function createTourModel(pause: (signal: AbortSignal) => Promise<void> = shortPause): ChatModel {
+export function createTourModel(pause = (signal: AbortSignal) => sleep(PAUSE_MS, signal)): ChatModel {
   return {
     name: 'tour',
     provider: 'tour',
@@ -65,10 +65,6 @@ function pieces(text: string): readonly string[] {
 
 function countOutput({ reasoning, text, calls }: TourReply): number {
   return estimateTokenCount(`${reasoning}${text}${calls.map((call) => JSON.stringify(call)).join('')}`);
-}
-
-async function shortPause(signal: AbortSignal): Promise<void> {
-  await delay(PAUSE_MS, undefined, { signal });
 }
 
 interface TourReply {

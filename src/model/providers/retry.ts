@@ -101,7 +101,11 @@ const TICK_MS = 1000;
 /** Resolves to false when the signal ended it. */
 export async function waitWithCountdown(
   ms: number,
-  { signal, onTick, timer = wait }: Pick<RetryOptions, 'signal' | 'timer'> & { onTick(msLeft: number): void },
+  {
+    signal,
+    onTick,
+    timer = sleep,
+  }: Pick<RetryOptions, 'signal' | 'timer'> & { onTick(msLeft: number): void },
 ): Promise<boolean> {
   for (let left = ms; left > 0 && !signal.aborted; left -= TICK_MS) {
     onTick(left);
@@ -114,6 +118,7 @@ export async function waitWithCountdown(
   return !signal.aborted;
 }
 
-async function wait(ms: number, signal: AbortSignal): Promise<void> {
+/** Rejects when the signal is aborted. */
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal });
 }

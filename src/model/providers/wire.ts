@@ -52,6 +52,15 @@ export const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const AUDIO = ['audio/wav', 'audio/mpeg', 'audio/mp3'];
 const PDF = 'application/pdf';
 
+const OPENAI: Wire = {
+  metadataKey: 'openai',
+  optionsKey: 'openai',
+  defaultBaseUrl: 'https://api.openai.com/v1',
+  files: new Set([...IMAGES, PDF]),
+  takesImagesInResults: () => true,
+  errors: 'marked',
+};
+
 const WIRES: Readonly<Record<SdkProvider, Wire>> = {
   anthropic: {
     metadataKey: 'anthropic',
@@ -61,21 +70,11 @@ const WIRES: Readonly<Record<SdkProvider, Wire>> = {
     takesImagesInResults: () => true,
     errors: 'marked',
   },
-  openai: {
-    metadataKey: 'openai',
-    optionsKey: 'openai',
-    defaultBaseUrl: 'https://api.openai.com/v1',
-    files: new Set([...IMAGES, PDF]),
-    takesImagesInResults: () => true,
-    errors: 'marked',
-  },
+  openai: OPENAI,
   'openai-chat': {
-    metadataKey: 'openai',
-    optionsKey: 'openai',
-    defaultBaseUrl: 'https://api.openai.com/v1',
+    ...OPENAI,
     files: new Set([...IMAGES, PDF, ...AUDIO]),
     takesImagesInResults: () => false,
-    errors: 'marked',
   },
   'openai-compatible': {
     metadataKey: 'openaiCompatible',

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { trimBlankLines } from '../../base/lines.ts';
 import { withoutComments } from '../../chat/format/comments.ts';
 import { parseChat } from '../../chat/format/parse.ts';
@@ -6,6 +5,7 @@ import { allowsTool, type ChatSettings, mergeSettings, readSettings } from '../.
 import type { AttachmentSource } from '../../ports/files.ts';
 import type { ChatModel, ChatRules, Conversation, PreparedRequest } from '../../ports/models.ts';
 import type { ToolHost, ToolList } from '../../ports/tools.ts';
+import { sleep } from '../providers/retry.ts';
 import { type Breakdown, breakDown, type Explained } from './breakdown.ts';
 import { buildRequest } from './request.ts';
 import { modelTools } from './tools.ts';
@@ -121,7 +121,7 @@ export class ChatConversation implements Conversation {
 
   /** A slow server keeps starting, and may be ready for the next request. */
   async #listInTime(server: string, signal: AbortSignal): Promise<ToolList> {
-    const { tools, wait = pause, maxListMs = MAX_LIST_MS } = this.#deps;
+    const { tools, wait = sleep, maxListMs = MAX_LIST_MS } = this.#deps;
     const answered = new AbortController();
     const reason = `Server ${server} did not answer within ${maxListMs / 1000} s: this request goes without its tools.`;
     const late = wait(maxListMs, answered.signal).then(() => ({
@@ -134,10 +134,6 @@ export class ChatConversation implements Conversation {
       answered.abort();
     }
   }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal });
 }
 
 interface Settled {

@@ -29,7 +29,7 @@ export function replyMessages(
   const results: CallResult[] = [];
   const parts: AssistantPart[] = [];
   for (const part of written) {
-    if (part.kind !== 'call') parts.push(...sayPart(part));
+    if (part.kind !== 'call') parts.push(...viewPart(part));
     else {
       const answer = matched[results.length];
       const { call, result } = viewCall(part, answer && context.results.get(answer), context);
@@ -50,7 +50,7 @@ export function matchAnswers(
 ): readonly (Turn | undefined)[] {
   const free = [...answers];
   return calls.map((call) => {
-    const at = free.findIndex((turn) => isSameCall(answeredCall(turn), nameOf(call)));
+    const at = free.findIndex((turn) => isSameCall(answeredCall(turn), call));
     return at < 0 ? undefined : free.splice(at, 1)[0];
   });
 }
@@ -68,11 +68,8 @@ export class CallIds {
   }
 }
 
-type WrittenPart = Exclude<ReplyPart, { kind: 'call' }>;
-type CallPart = Extract<ReplyPart, { kind: 'call' }>;
-
 /** Providers refuse reasoning that was edited after they signed it. */
-function sayPart(part: WrittenPart): readonly AssistantPart[] {
+function viewPart(part: Exclude<ReplyPart, { kind: 'call' }>): readonly AssistantPart[] {
   const { kind, text, metadata } = part;
   if (part.kind === 'reasoning') {
     return part.intact && metadata !== undefined ? [{ kind: 'reasoning', text, metadata }] : [];
@@ -86,7 +83,7 @@ const NO_RESULT = 'There is no result: the call was not run, or its result was r
 const MAX_SHOWN_CHARS = 10_000;
 
 function viewCall(
-  { server, tool, id: written, argumentsText, metadata }: CallPart,
+  { server, tool, id: written, argumentsText, metadata }: Extract<ReplyPart, { kind: 'call' }>,
   answer: ViewedResult | undefined,
   { tools, ids }: ReplyContext,
 ): { readonly call: AssistantPart; readonly result: CallResult } {
@@ -107,10 +104,6 @@ function viewCall(
     },
     result: { id, name, isError: found.isError, parts: [...found.parts, ...problem] },
   };
-}
-
-function nameOf({ server, tool, id }: CallName): CallName {
-  return { ...(server === undefined ? {} : { server }), ...(tool === undefined ? {} : { tool }), id };
 }
 
 /** An interrupted reply. */

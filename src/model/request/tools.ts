@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject, mapStrings } from '../../base/json.ts';
+import { field, isObject, mapStrings } from '../../base/json.ts';
 import type { ModelTool } from '../../ports/models.ts';
 import type { ToolInfo, ToolName } from '../../ports/tools.ts';
 
@@ -124,11 +124,11 @@ function branches(list: unknown): readonly Schema[] {
 }
 
 function ownObject(schema: Schema, key: string): Schema {
-  const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
+  const value = field(schema, key);
   return isObject(value) ? value : {};
 }
 
 function ownList(schema: Schema, key: string): readonly string[] {
-  const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
+  const value = field(schema, key);
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
