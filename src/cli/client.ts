@@ -96,9 +96,10 @@ async function modelFor(
 
 /** `${workspaceFolder}` is the folder of the file, or the parent of `.vscode/`. */
 export async function readServers(
-  path: string,
+  path: string | undefined,
   { err }: Output,
 ): Promise<ReadonlyMap<string, ResolvedServer>> {
+  if (path === undefined) return new Map();
   const folder = dirname(resolve(path));
   const workspaceFolder = basename(folder) === '.vscode' ? dirname(folder) : folder;
   const read = readServersFile(await readFile(path, 'utf8'), { workspaceFolder, env: process.env });

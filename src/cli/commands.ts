@@ -33,7 +33,7 @@ export async function runCommand(command: Work, context: CliContext): Promise<0 
   if (command.servers === undefined && (await callsTools(command))) {
     throw new UsageError('The chat calls tools: --servers mcp.json is missing.');
   }
-  const servers = command.servers === undefined ? new Map() : await readServers(command.servers, context);
+  const servers = await readServers(command.servers, context);
   const client = createMcpClient(servers, command, context);
   try {
     if (command.kind === 'tools') return await listTools(client, context);

@@ -29,7 +29,7 @@ export class FileDocument implements ChatDocument {
   }
 
   text(): string {
-    return withoutMark(this.#text);
+    return this.#text.startsWith(BYTE_ORDER_MARK) ? this.#text.slice(1) : this.#text;
   }
 
   edit(compute: (text: string) => TextEdit | undefined): Promise<boolean> {
@@ -66,10 +66,6 @@ export class FileDocument implements ChatDocument {
     for (const listener of this.#listeners) listener({ undo: false });
     return true;
   }
-}
-
-function withoutMark(text: string): string {
-  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
 async function readChat(path: string): Promise<string | undefined> {
