@@ -4,18 +4,18 @@ import { messageOf } from './base/errors.ts';
 import { showInvisible } from './chat/format/escape.ts';
 import { readCommand, USAGE, UsageError } from './cli/usage.ts';
 
-// What a server says reaches the terminal only as something to read: no colours, no hidden or turned letters.
+// Text from servers must not control the terminal: no escape sequences, no invisible or bidirectional characters.
 const out = (text: string) => process.stdout.write(`${showInvisible(text.trimEnd())}\n`);
 const err = (text: string) => process.stderr.write(`${showInvisible(text.trimEnd())}\n`);
 
-// A reader such as `head` may close its end before everything is written, and so may a terminal.
+// A reader such as `head`, or a terminal, may close before everything is written.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
   });
 }
 
-/** Each stops the run, so that the chat says what became of its calls. A second one ends the process at once. */
+/** The first signal stops the run, so that the chat records the state of its calls. The second ends the process. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 async function main(): Promise<number> {
@@ -25,7 +25,7 @@ async function main(): Promise<number> {
     const command = readCommand(process.argv.slice(2));
     const version = readVersion();
     if (command.kind === 'tools' || command.kind === 'call' || command.kind === 'run') {
-      // Nearly all of what has to be loaded. Who only asks for help need not wait for it.
+      // Loaded on demand: nearly all of the code, which --help does not need.
       const { runCommand } = await import('./cli/commands.ts');
       return await runCommand(command, { out, err, version, signal: stopped.signal });
     }
@@ -39,7 +39,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** The manifest lies one folder above, in the sources as in the bundle. */
+/** package.json is one folder above both the sources and the bundle. */
 function readVersion(): string {
   const manifest: { readonly version: string } = JSON.parse(
     readFileSync(new URL('../package.json', import.meta.url), 'utf8'),

@@ -1,28 +1,27 @@
 import { appendCall, endRun, newCallId } from './chat/edits/append.ts';
 import type { WrittenCall } from './chat/format/calls.ts';
-import { interruptedReply, type NextAction, nextAction, pendingCalls } from './chat/format/nextAction.ts';
+import { cutReply, nextAction, pendingCalls } from './chat/format/nextAction.ts';
 import { parseChat, turnBody } from './chat/format/parse.ts';
-import { type ToolRunParts, ToolRuns } from './loop/calls.ts';
-import { ChatEdits, failed, STOPPED } from './loop/chatEdits.ts';
+import { callTool, decideCall, runPendingCalls, settleSentCalls, type ToolCallDeps } from './loop/calls.ts';
 import { compact } from './loop/compaction.ts';
-import { type InsertionParts, insertPrompt, insertResource, type PromptRequest } from './loop/insertions.ts';
-import { Replies, type ReplyParts, type ReplyProgress } from './loop/replies.ts';
-import type { ChatDocument, RunOutcome } from './ports/document.ts';
+import { explainFailedEdit, failed, logFailures, STOPPED } from './loop/document.ts';
+import { type InsertionDeps, insertPrompt, insertResource, type PromptRequest } from './loop/insertions.ts';
+import { type ReplyDeps, type ReplyProgress, writeReply } from './loop/replies.ts';
+import type { RunOutcome } from './ports/document.ts';
 import type { ChatRules, Conversation } from './ports/models.ts';
 import type { ResourceName } from './ports/servers.ts';
 import type { ToolCall, ToolName } from './ports/tools.ts';
 
 export type { PromptRequest, ReplyProgress };
 
-export interface ListenerParts extends ToolRunParts, Omit<ReplyParts, 'conversation'> {
-  readonly document: ChatDocument;
-  /** Without it tools can be called, and no model be asked. */
+export interface ListenerDeps extends ToolCallDeps, Omit<ReplyDeps, 'conversation'> {
+  /** Without it, tools can be called, but there is no model. */
   readonly conversation?: Conversation | undefined;
-  /** Asked when a run has taken as many steps as it may. */
-  readonly mayGoOn?: ((steps: number) => Promise<boolean>) | undefined;
-  /** Without it nothing can be read from servers but the results of tools. */
-  readonly servers?: InsertionParts['servers'] | undefined;
-  /** The user wants to see every result before the model does. */
+  /** Asked when a run reaches the limit of steps. */
+  readonly mayContinue?: ((steps: number) => Promise<boolean>) | undefined;
+  /** Needed for resources and prompts. */
+  readonly servers?: InsertionDeps['servers'] | undefined;
+  /** Whether the run stops after each result, before the model sees it. */
   readonly reviewResults?: (() => boolean) | undefined;
 }
 
@@ -30,92 +29,77 @@ export interface ToolRequest extends ToolName {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/**
- * One document's turn loop: does what the file asks for next and writes what came, in order, into the
- * document. It acts only when told to; opening or editing a file wakes nothing.
- */
+/** The turn loop of one document. It acts only when one of its methods is called, never because of an edit. */
 export class ChatListener {
-  readonly #parts: ListenerParts;
-  readonly #document: ChatEdits;
-  readonly #tools: ToolRuns;
-  readonly #replies: Replies | undefined;
+  readonly #deps: ListenerDeps;
   #running: AbortController | undefined;
 
-  constructor(parts: ListenerParts) {
-    const { document, conversation, log } = parts;
-    this.#parts = parts;
-    this.#document = new ChatEdits(document, log);
-    this.#tools = new ToolRuns(parts, this.#document);
-    this.#replies = conversation && new Replies({ ...parts, conversation }, this.#document);
+  constructor(deps: ListenerDeps) {
+    this.#deps = { ...deps, document: logFailures(deps.document, deps.log) };
   }
 
   get isRunning(): boolean {
     return this.#running !== undefined;
   }
 
-  /** Stops at once: the request is given up, the tool is told; what came before stays in the document. */
+  /** Aborts the request and the tool calls; text and results that have arrived stay in the document. */
   stop(): void {
     this.#running?.abort(new Error('Stopped.'));
   }
 
-  /** Does what the file asks for, step by step, until it is the user's turn again. */
+  /** Runs the next actions of the file until it is the user's turn again. */
   run(): Promise<RunOutcome> {
     return this.#exclusively((signal) => this.#loop(signal));
   }
 
-  /**
-   * Continues a reply that was cut, and from there as `run` does. A message that the user has begun below the reply
-   * stays there and is not sent.
-   */
+  /** Continues an interrupted reply, then as `run` does. A message that the user has begun below is not sent. */
   resume(): Promise<RunOutcome> {
     return this.#exclusively(async (signal) => {
-      if (!interruptedReply(parseChat(this.#document.text()).turns))
-        return failed('No reply of this chat was cut, so there is nothing to resume.');
-      return this.#converse({ rules: await this.#rules(), signal, done: [], opening: 'resume' });
+      if (!cutReply(parseChat(this.#text()).turns)) return failed('There is no interrupted reply to resume.');
+      return this.#converse({ rules: await this.#rules(), signal, done: [], first: 'resume' });
     });
   }
 
-  /** Writes a summary of the chat as a turn, from which on it is sent. */
+  /** Writes a summary as a turn. Turns above it are no longer sent. */
   compact(): Promise<RunOutcome> {
     return this.#exclusively(async (signal) => {
-      const { conversation } = this.#parts;
+      const { conversation } = this.#deps;
       if (!conversation) return failed(NO_MODEL);
-      const outcome = await compact({ ...this.#parts, conversation }, this.#document, signal);
+      const outcome = await compact({ ...this.#deps, conversation }, signal);
       return outcome.ok ? this.#finish([outcome]) : outcome;
     });
   }
 
-  /** Asks, writes the call into the document, and runs it. A call that is declined is not written. */
+  /** Asks for permission, writes the call into the document, and runs it. A declined call is not written. */
   callTool(request: ToolRequest): Promise<RunOutcome> {
     return this.#exclusively(async (signal) => {
-      const verdict = await this.#tools.judge({ ...request, id: '' }, await this.#rules(), signal);
-      if (signal.aborted || verdict.kind === 'cancel') return STOPPED;
-      if (verdict.kind === 'refuse') return failed(verdict.reason);
+      const run = { ...this.#deps, rules: await this.#rules(), signal };
+      const decision = await decideCall(run, { ...request, id: '' });
+      if (signal.aborted || decision.kind === 'cancel') return STOPPED;
+      if (decision.kind === 'refuse') return failed(decision.reason);
       let call: ToolCall | undefined;
-      const written = await this.#document.edit((text) => {
+      const written = await run.document.edit((text) => {
         call = { ...request, id: newCallId(text) };
         return appendCall(text, call);
       });
-      if (!written || !call) return failed(this.#document.whyNotWritten());
-      if (verdict.kind === 'edit') return { ...STOPPED, edit: call.id };
-      return this.#finish([await this.#tools.answer(call, verdict.prepared, signal)]);
+      if (!written || !call) return failed(explainFailedEdit(run.document));
+      if (decision.kind === 'edit') return { ...STOPPED, edit: call.id };
+      return this.#finish([await callTool(run, call, decision.permission)]);
     });
   }
 
-  /** Reads a resource into the user's turn. */
   readResource(resource: ResourceName): Promise<RunOutcome> {
-    return this.#exclusively((signal) => insertResource(resource, this.#insertion(), signal));
+    return this.#exclusively((signal) => insertResource(resource, this.#insertionDeps(), signal));
   }
 
-  /** Writes the messages of a prompt as turns. */
   insertPrompt(request: PromptRequest): Promise<RunOutcome> {
-    return this.#exclusively((signal) => insertPrompt(request, this.#insertion(), signal));
+    return this.#exclusively((signal) => insertPrompt(request, this.#insertionDeps(), signal));
   }
 
-  #insertion(): InsertionParts {
-    const { servers, ...parts } = this.#parts;
-    if (!servers) throw new Error('There are no servers to read from.');
-    return { ...parts, servers, document: this.#document };
+  #insertionDeps(): InsertionDeps {
+    const { servers, ...deps } = this.#deps;
+    if (!servers) throw new Error('No MCP servers are available.');
+    return { ...deps, servers };
   }
 
   async #exclusively(work: (signal: AbortSignal) => Promise<RunOutcome>): Promise<RunOutcome> {
@@ -131,80 +115,84 @@ export class ChatListener {
 
   async #loop(signal: AbortSignal): Promise<RunOutcome> {
     const rules = await this.#rules();
-    const settled = await this.#tools.settleSent();
-    const first = this.#next();
+    const settled = await settleSentCalls(this.#deps);
+    const next = nextAction(this.#text());
     if (settled.some(endsRun)) return this.#finish(settled);
-    if (first.kind === 'wait') return settled[0] ? this.#finish(settled) : failed(first.reason);
-    if (first.kind !== 'runTools') {
-      return this.#converse({ rules, signal, done: settled.map(forgiven), opening: first.kind });
+    if (next.kind === 'wait') return settled[0] ? this.#finish(settled) : failed(next.reason);
+    if (next.kind !== 'runTools') {
+      return this.#converse({ rules, signal, done: settled.map(ignoreToolErrors), first: next.kind });
     }
-    const isUsers = isFromUser(this.#document.text(), first.calls);
-    const results = [...settled, ...(await this.#tools.runPending(rules, signal))];
-    if (isUsers || !this.#goesOn(results, signal)) return this.#finish(results);
-    return this.#converse({ rules, signal, done: results.map(forgiven), opening: 'reply' });
+    const isUsers = isInUserTurn(this.#text(), next.calls);
+    const results = [...settled, ...(await runPendingCalls({ ...this.#deps, rules, signal }))];
+    // A user who calls a tool has not asked for a reply to it.
+    if (isUsers || !this.#continues(results, signal)) return this.#finish(results);
+    return this.#converse({ rules, signal, done: results.map(ignoreToolErrors), first: 'reply' });
   }
 
-  /** A reply, the calls that it makes, a reply to their results, and so on. */
-  async #converse({ rules, signal, done, opening }: Conversing): Promise<RunOutcome> {
+  /** Alternates between replies and the tool calls in them. */
+  async #converse({ rules, signal, done, first }: ConverseOptions): Promise<RunOutcome> {
     const outcomes = [...done];
     const maxSteps = rules.maxSteps ?? Number.POSITIVE_INFINITY;
     for (let steps = 1; ; steps += 1) {
-      const reply = await this.#replies?.write(steps === 1 ? opening : 'reply', signal);
-      outcomes.push(reply ?? failed(NO_MODEL));
-      const calls = waitingCalls(this.#document.text());
-      if (!reply?.ok || calls.length === 0) return this.#finish(outcomes);
-      if (steps % maxSteps === 0 && !(await this.#parts.mayGoOn?.(steps))) {
+      const reply = await this.#reply(steps === 1 ? first : 'reply', signal);
+      outcomes.push(reply);
+      const calls = pendingIds(this.#text());
+      if (!reply.ok || calls.length === 0) return this.#finish(outcomes);
+      if (steps % maxSteps === 0 && !(await this.#deps.mayContinue?.(steps))) {
         return this.#finish([...outcomes, failed(tooManySteps(steps))]);
       }
-      const results = await this.#tools.runPending(rules, signal, calls);
-      // What the model's own tools could not do is the model's to deal with.
-      outcomes.push(...results.map(forgiven));
-      if (!this.#goesOn(results, signal)) {
+      const results = await runPendingCalls({ ...this.#deps, rules, signal }, calls);
+      outcomes.push(...results.map(ignoreToolErrors));
+      if (!this.#continues(results, signal)) {
         return this.#finish(signal.aborted ? [...outcomes, STOPPED] : outcomes);
       }
     }
   }
 
-  /** Whether the model should see results at once: nobody stopped it, and the user has not begun to speak. */
-  #goesOn(results: readonly RunOutcome[], signal: AbortSignal): boolean {
-    if (signal.aborted || results.length === 0 || results.some(endsRun)) return false;
-    return !this.#parts.reviewResults?.() && endsWithResult(this.#document.text());
+  async #reply(kind: 'reply' | 'resume', signal: AbortSignal): Promise<RunOutcome> {
+    const { conversation } = this.#deps;
+    return conversation ? writeReply({ ...this.#deps, conversation }, kind, signal) : failed(NO_MODEL);
   }
 
-  #next(): NextAction {
-    return nextAction(this.#document.text());
+  /** Whether the model gets the results now: the run goes on, and the user has not begun a message. */
+  #continues(results: readonly RunOutcome[], signal: AbortSignal): boolean {
+    if (signal.aborted || results.length === 0 || results.some(endsRun)) return false;
+    return !this.#deps.reviewResults?.() && endsWithResult(this.#text());
+  }
+
+  #text(): string {
+    return this.#deps.document.text();
   }
 
   async #rules(): Promise<ChatRules> {
-    return (await this.#parts.conversation?.rules(this.#document.text())) ?? { allows: () => true };
+    return (await this.#deps.conversation?.rules(this.#text())) ?? { allows: () => true };
   }
 
   async #finish(outcomes: readonly RunOutcome[]): Promise<RunOutcome> {
-    // A document that lost its reply is left alone, and a call that is to be edited is what the user writes next.
+    // No new user turn after a lost reply, or when the user is about to edit a call.
     const isUntouched = outcomes.some(({ lost, edit }) => lost === true || edit !== undefined);
-    if (!isUntouched) await this.#document.edit(endRun, { joinUndo: true });
+    if (!isUntouched) await this.#deps.document.edit(endRun, { joinUndo: true });
     const failure = outcomes.find(endsRun) ?? outcomes.find((outcome) => !outcome.ok);
     return { ...(failure ?? { ok: true }), assets: outcomes.flatMap((outcome) => outcome.assets) };
   }
 }
 
-const NO_MODEL = 'This turn asks for a reply, and there is no model to ask.';
+const NO_MODEL = 'This turn asks for a reply, and no model is available.';
 
 function tooManySteps(steps: number): string {
-  return `The model has taken ${steps} ${steps === 1 ? 'step' : 'steps'}, which is the limit. Run again to let it go on.`;
+  return `The model reached the limit of ${steps} ${steps === 1 ? 'step' : 'steps'}. Run again to continue.`;
 }
 
-interface Conversing {
+interface ConverseOptions {
   readonly rules: ChatRules;
   readonly signal: AbortSignal;
-  /** What was done before the first reply. */
+  /** The outcomes before the first reply. */
   readonly done: readonly RunOutcome[];
-  /** What the first reply is. */
-  readonly opening: 'reply' | 'resume';
+  readonly first: 'reply' | 'resume';
 }
 
-/** The calls of the last reply that nobody has answered, also when the user writes below it already. */
-function waitingCalls(text: string): readonly string[] {
+/** The ids of the pending calls in the last reply, even if the user has begun a message below it. */
+function pendingIds(text: string): readonly string[] {
   const { turns } = parseChat(text);
   const at = turns.findLastIndex((turn) => turn.role === 'assistant');
   return pendingCalls(turns, at).flatMap(({ id }) => (id === undefined ? [] : [id]));
@@ -217,13 +205,13 @@ function endsWithResult(text: string): boolean {
   return last?.role === 'tool';
 }
 
-/** A person who calls a tool has not asked for a reply to it. */
-function isFromUser(text: string, calls: readonly WrittenCall[]): boolean {
+function isInUserTurn(text: string, calls: readonly WrittenCall[]): boolean {
   const at = calls[0]?.start ?? 0;
   return parseChat(text).turns.some(({ role, start, end }) => role === 'user' && start <= at && at < end);
 }
 
-function forgiven(outcome: RunOutcome): RunOutcome {
+/** The model sees the errors of its tools and deals with them. */
+function ignoreToolErrors(outcome: RunOutcome): RunOutcome {
   return endsRun(outcome) ? outcome : { ok: true, assets: outcome.assets };
 }
 

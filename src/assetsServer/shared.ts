@@ -35,7 +35,7 @@ export function createShared(options: SharedOptions): Shared {
   return {
     catalog,
     watching: new Watching(catalog, log),
-    tools: describeTools({ readOnly }),
+    tools: describeOfferedTools({ readOnly }),
     version,
     ...(readOnly ? {} : { uploads: { maxBytes: maxUploadBytes, allowedMimeTypes } }),
     stores: new UploadStores(),
@@ -49,7 +49,7 @@ export interface OfferedTools {
 }
 
 /** Made once: over HTTP every request has a server of its own. */
-export function describeTools({ readOnly }: { readonly readOnly: boolean }): OfferedTools {
+export function describeOfferedTools({ readOnly }: { readonly readOnly: boolean }): OfferedTools {
   const specs = toolSpecs(SERVER_WINDOW);
   const all: readonly ToolSpec[] = Object.values(specs);
   return {

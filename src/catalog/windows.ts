@@ -65,7 +65,7 @@ async function readAsText(
   const window = textWindow({ bytes: around, offset, totalBytes: file.size }, { start, maxBytes });
   if (!window.fits) throw new CatalogRefusal(tooNarrow(start, window.neededBytes));
   const bytes = around.subarray(window.start - offset, window.end - offset);
-  const text = readText(bytes);
+  const text = decodeText(bytes);
   const found = bounds(file, window.start, bytes);
   if (text === undefined) return { mimeType: file.mimeType, ...found, body: { kind: 'bytes', bytes } };
   const mimeType = isTextType(file.mimeType) ? file.mimeType : 'text/plain';

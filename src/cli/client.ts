@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { messageOf } from '../base/errors.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { readSettings } from '../chat/format/settings.ts';
 import { withEnvFile } from '../mcp/config/envFile.ts';
@@ -18,36 +19,38 @@ import { findLocalModels } from '../model/config/local.ts';
 import { type ModelConfig, readModelsFile } from '../model/config/models.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { ServerRequests } from '../ports/requests.ts';
-
-import type { CliContext, Output, Work } from './context.ts';
-
 import { terminalRequests } from './terminal.ts';
+import type { Work } from './usage.ts';
+
+export interface Output {
+  out(text: string): void;
+  err(text: string): void;
+}
+
+export interface CliContext extends Output {
+  readonly version: string;
+  /** Aborted by Ctrl+C. */
+  readonly signal: AbortSignal;
+}
 
 const TIMEOUT_MS = 60_000;
-/**
- * Nobody sits before a script, which cannot ask again: a reply waits for the tools of every server, until that has
- * started and listed them or is known to have failed.
- */
+/** A script cannot try again, so a reply waits until every server has listed its tools or failed. */
 export const MAX_LIST_MS = 5 * TIMEOUT_MS;
 
-/** The servers for one command. What they are given to prove who the user is lives as long as the command. */
-export function createClient({
-  servers,
-  command,
-  context,
-}: {
-  readonly servers: ReadonlyMap<string, ResolvedServer>;
-  readonly command: Work;
-  readonly context: CliContext;
-}): McpClient {
-  const kept = new Map<string, string>();
+/** The MCP client for one command. Credentials are kept in memory for as long as it runs. */
+export function createMcpClient(
+  servers: ReadonlyMap<string, ResolvedServer>,
+  command: Work,
+  context: CliContext,
+): McpClient {
+  const credentials = new Map<string, string>();
   const store = {
-    get: async (key: string) => kept.get(key),
-    set: async (key: string, value: string) => void kept.set(key, value),
-    delete: async (key: string) => void kept.delete(key),
+    get: async (key: string) => credentials.get(key),
+    set: async (key: string, value: string) => void credentials.set(key, value),
+    delete: async (key: string) => void credentials.delete(key),
   };
   const open = (url: URL, server: string) =>
-    context.err(`The server ${server} wants you to sign in. Open this address in a browser:\n${url.href}`);
+    context.err(`The server ${server} asks you to sign in. Open this address in a browser:\n${url.href}`);
   const authorize: Authorize = (config, server, onAsk) =>
     new RemoteAuthorization({
       server,
@@ -64,13 +67,12 @@ export function createClient({
     timeoutMs: () => TIMEOUT_MS,
     clientInfo: { name: 'filechat', version: context.version },
     requests: requestsFor(command, context),
-    // Nobody is there to sign in where there is no terminal.
+    // Without a terminal the user cannot sign in.
     ...(process.stdin.isTTY ? { authorize } : {}),
   };
   return new McpClient(async () => new Connections(options));
 }
 
-/** A list of tools asks nobody anything. */
 function requestsFor(command: Work, context: CliContext): ServerRequests {
   if (command.kind === 'tools') return {};
   const folders = new Set([dirname(resolve(command.chat)), ...(command.root ? [resolve(command.root)] : [])]);
@@ -82,7 +84,6 @@ function requestsFor(command: Work, context: CliContext): ServerRequests {
   });
 }
 
-/** The model of the command line, or the one that the chat names. */
 async function modelFor(
   command: Extract<Work, { kind: 'run' }>,
   chat: string | undefined,
@@ -93,11 +94,12 @@ async function modelFor(
   return finder.find(command.model ?? readSettings(parseChat(text)).settings.model);
 }
 
-/** `${workspaceFolder}` is the folder that the file configures: its own, or the one around `.vscode/`. */
+/** `${workspaceFolder}` is the folder of the file, or the parent of `.vscode/`. */
 export async function readServers(
-  path: string,
+  path: string | undefined,
   { err }: Output,
 ): Promise<ReadonlyMap<string, ResolvedServer>> {
+  if (path === undefined) return new Map();
   const folder = dirname(resolve(path));
   const workspaceFolder = basename(folder) === '.vscode' ? dirname(folder) : folder;
   const read = readServersFile(await readFile(path, 'utf8'), { workspaceFolder, env: process.env });
@@ -112,40 +114,42 @@ export async function readServers(
       );
       servers.set(name, await resolveInputs(whole, inputFromEnvironment));
     } catch (error) {
-      err(`MCP server ${JSON.stringify(name)} is left out: ${(error as Error).message}`);
+      err(`MCP server ${JSON.stringify(name)} is left out: ${messageOf(error)}`);
     }
   }
-  if (servers.size === 0) throw new Error(`No server in ${path} can be used.`);
+  if (servers.size === 0) throw new Error(`${path} has no valid server.`);
   return servers;
 }
 
-/** On the command line there is no secret store: an input called api-key is the variable FILECHAT_INPUT_API_KEY. */
+/** The command line has no secret store: the input api-key is the variable FILECHAT_INPUT_API_KEY. */
 async function inputFromEnvironment(id: string): Promise<string> {
-  const variable = `FILECHAT_INPUT_${id.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
+  const variable = `FILECHAT_INPUT_${toVariable(id)}`;
   const value = process.env[variable];
   if (value === undefined) throw new Error(`Set ${variable}: the server needs it.`);
   return value;
 }
 
+function toVariable(name: string): string {
+  return name.toUpperCase().replace(/[^A-Z0-9]/g, '_');
+}
+
 /** The models of a file, with keys from the environment. */
 export async function createModelFinder(path: string | undefined, { err }: Output): Promise<ModelFinder> {
-  const models = path === undefined ? NONE : await readModels(path, err);
+  const models = path === undefined ? new Map<string, ModelConfig>() : await readModels(path, err);
   return new ModelFinder({
     models: () => models,
     defaultModel: () => undefined,
     keyFor: async (config) => envKey(config, process.env),
-    keyHint: ({ name }) =>
-      `Set FILECHAT_KEY_${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')} in the environment.`,
+    keyHint: ({ name }) => `Set FILECHAT_KEY_${toVariable(name)} in the environment.`,
     local: () => findLocalModels({ fetch, signal: AbortSignal.timeout(LOCAL_MS) }),
   });
 }
 
-const NONE: ReadonlyMap<string, ModelConfig> = new Map();
 const LOCAL_MS = 2000;
 
 async function readModels(path: string, err: Output['err']): Promise<ReadonlyMap<string, ModelConfig>> {
   const { models, problems } = readModelsFile(await readFile(path, 'utf8'));
   for (const problem of problems) err(problem);
-  if (models.size === 0) throw new Error(`No model in ${path} can be used.`);
+  if (models.size === 0) throw new Error(`${path} has no valid model.`);
   return models;
 }

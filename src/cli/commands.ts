@@ -14,32 +14,36 @@ import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
 import { DEFAULT_LIMITS, type McpClient } from '../mcpClient.ts';
 import { describeUsage } from '../model/config/prices.ts';
 import { ChatConversation } from '../model/request/conversation.ts';
-import type { RunOutcome } from '../ports/document.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { Audit, ToolHost, ToolProgress } from '../ports/tools.ts';
-
-import { createClient, createModelFinder, MAX_LIST_MS, readServers } from './client.ts';
-import type { CliContext, Output, Work } from './context.ts';
+import {
+  type CliContext,
+  createMcpClient,
+  createModelFinder,
+  MAX_LIST_MS,
+  type Output,
+  readServers,
+} from './client.ts';
 import { FileDocument } from './fileDocument.ts';
-import { CONSENT_GIVEN, TerminalConsent } from './terminal.ts';
-import { UsageError } from './usage.ts';
+import { CONSENT_GIVEN, terminalConsent } from './terminal.ts';
+import { UsageError, type Work } from './usage.ts';
 
-/** Does the work of one command and says how the process should end. */
+/** Resolves to the exit status. */
 export async function runCommand(command: Work, context: CliContext): Promise<0 | 1> {
   if (command.servers === undefined && (await callsTools(command))) {
     throw new UsageError('The chat calls tools: --servers mcp.json is missing.');
   }
-  const servers = command.servers === undefined ? new Map() : await readServers(command.servers, context);
-  const client = createClient({ servers, command, context });
+  const servers = await readServers(command.servers, context);
+  const client = createMcpClient(servers, command, context);
   try {
     if (command.kind === 'tools') return await listTools(client, context);
-    return await runChat(command, client, { context, servers: [...servers.keys()] });
+    return await runChat({ command, client, context, servers: [...servers.keys()] });
   } finally {
     await client.dispose();
   }
 }
 
-/** Whether it calls tools of servers. Our own need none. */
+/** Whether the command calls tools that are not built in. */
 async function callsTools(command: Work): Promise<boolean> {
   if (command.kind !== 'run') return command.kind !== 'call' || command.server !== BUILT_IN_SERVER;
   const document = await FileDocument.open(command.chat);
@@ -59,41 +63,37 @@ async function listTools(client: McpClient, { out, err, signal }: CliContext): P
 
 type ChatWork = Exclude<Work, { kind: 'tools' }>;
 
-interface Surroundings {
+interface ChatDeps {
+  readonly command: ChatWork;
+  readonly client: McpClient;
   readonly context: CliContext;
-  /** The servers that there are. */
+  /** The names of the configured servers. */
   readonly servers: readonly string[];
 }
 
-async function runChat(command: ChatWork, client: McpClient, around: Surroundings): Promise<0 | 1> {
-  const { context } = around;
+async function runChat(deps: ChatDeps): Promise<0 | 1> {
+  const { command, context } = deps;
   const audit = command.audit ? new AuditFile({ path: command.audit, onFailure: context.err }) : undefined;
-  const document = await FileDocument.open(command.chat, { orBegin: command.kind === 'call' });
+  const document = await FileDocument.open(command.chat, { orCreate: command.kind === 'call' });
   const lock = await acquireLock(document.path);
   if ('holder' in lock) throw new Error(`${command.chat} is running already: ${lock.holder}.`);
   try {
-    // Temporary files of runs that were killed.
     await sweepLeftovers(dirname(document.path)).catch(() => undefined);
     const before = answers(document.text());
-    const tools = withOwnTools(client, document, { ...around, command });
-    const listener = await createListener(command, document, { ...around, tools, audit });
+    const listener = await createListener(deps, document, audit);
     context.signal.throwIfAborted();
     context.signal.addEventListener('abort', () => listener.stop());
     const outcome = await (command.kind === 'call' ? listener.callTool(command) : listener.run());
     for (const answer of newAnswers(before, answers(document.text()))) context.out(answer);
-    return report(outcome, context);
+    if (!outcome.ok) context.err(outcome.error ?? 'The run failed.');
+    return outcome.ok ? 0 : 1;
   } finally {
     await audit?.flush();
     await lock.release();
   }
 }
 
-/** Those of the servers, and those that read the files beside the chat. */
-function withOwnTools(
-  client: McpClient,
-  document: FileDocument,
-  { command, servers }: Surroundings & { readonly command: ChatWork },
-): ToolHost {
+function createTools({ command, client, servers }: ChatDeps, document: FileDocument): ToolHost {
   const folder = dirname(document.path);
   const places = {
     chat: document.path,
@@ -107,15 +107,16 @@ function withOwnTools(
   });
 }
 
-/** The whole file is written at every batch, so a few times a second would be too often for a long chat. */
+/** Longer than in the editor, because each batch writes the whole file. */
 const BATCH_MS = 500;
 
 async function createListener(
-  command: ChatWork,
+  deps: ChatDeps,
   document: FileDocument,
-  around: Surroundings & { readonly tools: ToolHost; readonly audit: Audit | undefined },
+  audit: Audit | undefined,
 ): Promise<ChatListener> {
-  const { tools, context, audit } = around;
+  const { command, context } = deps;
+  const tools = createTools(deps, document);
   const folder = dirname(document.path);
   const roots = rootsOf(command, folder);
   const isCall = command.kind === 'call';
@@ -123,8 +124,8 @@ async function createListener(
     document,
     assets: new FolderAssets({ folder }),
     tools,
-    consent: isCall ? CONSENT_GIVEN : new TerminalConsent(command.approve),
-    conversation: isCall ? undefined : await createConversation(command, { ...around, folder }),
+    consent: isCall ? CONSENT_GIVEN : terminalConsent(command.approve),
+    conversation: isCall ? undefined : await createConversation(command, { ...deps, tools, folder }),
     chat: document.path,
     audit,
     files: new ReferencedFiles(chatFiles({ folder, roots, limits: () => DEFAULT_LIMITS })),
@@ -132,17 +133,17 @@ async function createListener(
     rescue: context.out,
     batchMs: BATCH_MS,
     onProgress: (call, progress) => {
-      // Lines of a log that come several times a second help nobody.
+      // Byte counts come several times a second, too often for a log.
       if (progress.bytes === undefined) context.err(`${renderToolName(call)}: ${describeProgress(progress)}`);
     },
-    onReply: (progress) => tellReply(progress, context),
+    onReply: (progress) => reportReply(progress, context),
     onUsage: (model, usage) => context.err(`${model.name}: ${describeUsage(usage)}`),
   });
 }
 
 async function createConversation(
   command: Extract<Work, { kind: 'run' }>,
-  { tools, folder, context, servers }: Surroundings & { tools: ToolHost; folder: string },
+  { tools, folder, context, servers }: ChatDeps & { readonly tools: ToolHost; readonly folder: string },
 ): Promise<ChatConversation> {
   const finder = await createModelFinder(command.models, context);
   const roots = rootsOf(command, folder);
@@ -156,38 +157,33 @@ async function createConversation(
     attachments: chatAttachments({ folder, roots }),
     readAgent: (name) => readAgentFile(name, roots),
     maxSteps: () => command.maxSteps,
-    // The tour is a script, and has no use for more than it is about.
+    // The tour calls only tools of configured servers.
     servers: async () => (model?.provider === 'tour' ? servers : withBuiltInServer(servers, folder)),
     maxListMs: MAX_LIST_MS,
   });
 }
 
-/** Whoever runs a chat from somebody else has not agreed to give away what lies in the current folder. */
+/** Not the current folder: running a foreign chat must not give its files away. */
 function rootsOf({ root }: ChatWork, folder: string): readonly string[] {
   return root === undefined ? [folder] : [folder, root];
 }
 
-function tellReply(progress: ReplyProgress, { err }: Output): void {
+function reportReply(progress: ReplyProgress, { err }: Output): void {
   if (progress.kind === 'asking') {
-    if (progress.model === 'tour') err('The tour answers: a script and no model. Name a model with --model.');
+    if (progress.model === 'tour')
+      err('The tour replies, a script without a model. Choose a model with --model.');
     for (const note of progress.notes) err(note);
   }
-  if (progress.kind === 'waiting') err(`${progress.reason} Again in ${Math.ceil(progress.ms / 1000)} s.`);
+  if (progress.kind === 'waiting') err(`${progress.reason} Retrying in ${Math.ceil(progress.ms / 1000)} s.`);
 }
 
-function report({ ok, error }: RunOutcome, { err }: Output): 0 | 1 {
-  if (!ok) err(error ?? 'It failed.');
-  return ok ? 0 : 1;
-}
-
-/** What models and tools have said. */
 function answers(text: string): readonly string[] {
   return parseChat(text)
     .turns.filter((turn) => turn.role === 'tool' || turn.role === 'assistant')
     .map((turn) => text.slice(turn.start, turn.end).trimEnd());
 }
 
-/** Each answer that was there before is there once again, in its place. */
+/** The answers in `after` that are not in `before`, which is a subsequence of it. */
 function newAnswers(before: readonly string[], after: readonly string[]): readonly string[] {
   let known = 0;
   return after.filter((answer) => {

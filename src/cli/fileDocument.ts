@@ -6,30 +6,30 @@ import type { ChatDocument, Disposable, DocumentChange, TextEdit } from '../port
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** A chat that no editor holds: every edit reads the file again and replaces it whole. */
+/** A chat file without an editor: every edit reads the file again and replaces it. */
 export class FileDocument implements ChatDocument {
   readonly path: string;
   #text: string;
-  #isThere: boolean;
+  #exists: boolean;
   readonly #listeners = new Set<(change: DocumentChange) => void>();
   #queue: Promise<unknown> = Promise.resolve();
 
-  private constructor(path: string, text: string, isThere: boolean) {
+  private constructor(path: string, text: string, exists: boolean) {
     this.path = path;
     this.#text = text;
-    this.#isThere = isThere;
+    this.#exists = exists;
   }
 
-  /** Opens a chat. With `orBegin` it may be a new one, whose file comes with its first edit. */
-  static async open(path: string, { orBegin = false } = {}): Promise<FileDocument> {
-    const text = await readText(path);
+  /** With `orCreate` the chat may be new; its file is created by the first edit. */
+  static async open(path: string, { orCreate = false } = {}): Promise<FileDocument> {
+    const text = await readChat(path);
     if (text !== undefined) return new FileDocument(await realpath(path), text, true);
-    if (!orBegin) throw new Error(`There is no file ${path}.`);
+    if (!orCreate) throw new Error(`There is no file ${path}.`);
     return new FileDocument(resolve(path), newChat(), false);
   }
 
   text(): string {
-    return withoutMark(this.#text);
+    return this.#text.startsWith(BYTE_ORDER_MARK) ? this.#text.slice(1) : this.#text;
   }
 
   edit(compute: (text: string) => TextEdit | undefined): Promise<boolean> {
@@ -38,7 +38,7 @@ export class FileDocument implements ChatDocument {
     return done;
   }
 
-  /** Every edit is on the disk when it has ended. */
+  /** Every edit is on disk when its promise resolves. */
   async save(): Promise<boolean> {
     await this.#queue;
     return true;
@@ -50,10 +50,10 @@ export class FileDocument implements ChatDocument {
   }
 
   async #editNow(compute: (text: string) => TextEdit | undefined): Promise<boolean> {
-    // Somebody may have the same file open in an editor and have saved it in the meantime.
-    const found = await readText(this.path);
-    // A chat that was deleted or moved away is not brought back.
-    if (found === undefined && this.#isThere) return false;
+    // The file may have been saved by an editor in the meantime.
+    const found = await readChat(this.path);
+    // Do not recreate a chat that was deleted or moved.
+    if (found === undefined && this.#exists) return false;
     this.#text = found ?? this.#text;
     const text = this.text();
     const edit = compute(text);
@@ -62,17 +62,13 @@ export class FileDocument implements ChatDocument {
     const mark = this.#text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
     this.#text = mark + text.slice(0, edit.start) + addition + text.slice(edit.end);
     await replaceFile(this.path, this.#text);
-    this.#isThere = true;
+    this.#exists = true;
     for (const listener of this.#listeners) listener({ undo: false });
     return true;
   }
 }
 
-function withoutMark(text: string): string {
-  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
-}
-
-async function readText(path: string): Promise<string | undefined> {
+async function readChat(path: string): Promise<string | undefined> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw new Error(error.code === 'EISDIR' ? `${path} is a folder, not a chat.` : error.message);
@@ -84,7 +80,7 @@ async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-/** Through a temporary file, so that a crash leaves the old chat or the new one and never half of it. */
+/** Writes a temporary file and renames it, so that a crash leaves either the old chat or the new one. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const mode = await writableMode(path);
   const temporary = join(dirname(path), temporaryName());
@@ -104,7 +100,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-/** The mode that the file has or gets. A rename would replace even a file that may not be written to. */
+/** The mode for the file. Throws if it is read-only, because a rename would replace it anyway. */
 async function writableMode(path: string): Promise<number> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;

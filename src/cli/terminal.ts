@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { deferred } from '../base/async.ts';
+import { messageOf } from '../base/errors.ts';
 import { renderToolName } from '../chat/format/calls.ts';
 import { restoreInvisible, showInvisible } from '../chat/format/escape.ts';
 import { strictest } from '../chat/format/settings.ts';
@@ -10,30 +11,23 @@ import type { ArgumentQuestion } from '../mcp/schema/question.ts';
 import { answerSampling } from '../model/sampling/sampling.ts';
 import { renderAnswer, renderSampling } from '../model/sampling/text.ts';
 import type { ChatModel } from '../ports/models.ts';
-import type {
-  Elicitation,
-  ElicitationAnswer,
-  Root,
-  SamplingAnswer,
-  ServerRequests,
-} from '../ports/requests.ts';
-import type { AboutCall, Approval, Consent, ConsentAnswer, ToolCall, ToolInfo } from '../ports/tools.ts';
+import type { Elicitation, ElicitationAnswer, Root, ServerRequests } from '../ports/requests.ts';
+import type { Approval, Consent, ConsentAnswer, ToolCall } from '../ports/tools.ts';
 
-export interface TerminalRequestsOptions {
+interface TerminalRequestsOptions {
   readonly approve: Approval;
-  /** The model of a chat, by its path. Without it, servers have no model to ask. */
+  /** The model of a chat, by its path. Without it, sampling is not offered to servers. */
   readonly modelFor?: ((chat: string | undefined) => Promise<ChatModel>) | undefined;
   readonly roots: readonly Root[];
-  /** Writes lines for the person, with what cannot be seen made visible. */
+  /** Writes lines for the user, with invisible characters shown. */
   readonly err: (text: string) => void;
-  /** Asks on the terminal, if there is one. */
   readonly ask?: TerminalAsk | undefined;
 }
 
-/** Resolves to nothing when the user or the signal ends it without an answer. */
-export type TerminalAsk = (question: string, signal: AbortSignal) => Promise<string | undefined>;
+/** Resolves to undefined when the user or the signal ends it without an answer. */
+type TerminalAsk = (question: string, signal: AbortSignal) => Promise<string | undefined>;
 
-/** What servers may ask of the person at the terminal; without one, only what needs nobody. */
+/** Answers requests from servers on the terminal; without a terminal, only those that need no user. */
 export function terminalRequests(options: TerminalRequestsOptions): ServerRequests {
   const { approve, modelFor, roots, ask = process.stdin.isTTY ? askOnTerminal : undefined } = options;
   const terminal = ask && new Terminal(options.err, ask);
@@ -42,16 +36,16 @@ export function terminalRequests(options: TerminalRequestsOptions): ServerReques
     const model = await modelFor(chats[0]);
     if (approve === 'auto') return answerSampling(request, model, signal);
     const question = `The server ${server} wants to ask your model ${model.name}:`;
-    await terminal?.agree(question, renderSampling(request), signal);
-    const answer: SamplingAnswer = await answerSampling(request, model, signal);
-    await terminal?.agree(`Send this answer to the server ${server}?`, renderAnswer(answer), signal);
+    await terminal?.confirmText(question, renderSampling(request), signal);
+    const answer = await answerSampling(request, model, signal);
+    await terminal?.confirmText(`Send this answer to the server ${server}?`, renderAnswer(answer), signal);
     return answer;
   };
   return {
     ...(terminal
       ? {
           elicit: (request, { server }, signal) => terminal.elicit(request, server, signal),
-          // Enter was said when it was done.
+          // The user has confirmed the visit with Enter.
           visited: async () => true,
         }
       : {}),
@@ -62,7 +56,7 @@ export function terminalRequests(options: TerminalRequestsOptions): ServerReques
 
 const DECLINED = 'The user declined.';
 
-/** Asks one thing after the other, whichever server asks. */
+/** Asks one question at a time, even if several servers have requests. */
 class Terminal {
   readonly #err: (text: string) => void;
   readonly #ask: TerminalAsk;
@@ -79,10 +73,10 @@ class Terminal {
     );
   }
 
-  /** Rejects when the user does not agree. */
-  async agree(question: string, text: string, signal: AbortSignal): Promise<void> {
+  /** Rejects when the user declines. */
+  async confirmText(question: string, text: string, signal: AbortSignal): Promise<void> {
     const answer = await this.#inTurn(() => {
-      // It has been made visible already, and `err` would do so again.
+      // `err` shows invisible characters again.
       this.#err(`${question}\n${quote(restoreInvisible(text))}`);
       return this.#ask('[y]es, [n]o? ', signal);
     });
@@ -113,7 +107,7 @@ class Terminal {
     return { action: 'accept', content: Object.fromEntries(content) };
   }
 
-  /** Asks again until the answer is one that the form allows. */
+  /** Asks again until the answer is valid. */
   async #askField(
     question: ArgumentQuestion,
     signal: AbortSignal,
@@ -140,7 +134,7 @@ class Terminal {
         `The server ${server} wants you to visit ${host}:\n${quote(message)}\nOpen this yourself: ${href}`,
       );
     } catch (error) {
-      this.#err(`The server ${server} wanted you to visit an address. ${(error as Error).message}`);
+      this.#err(`The server ${server} wanted you to visit an address. ${messageOf(error)}`);
       return { action: 'decline' };
     }
     return this.#confirm('Enter when you are done, - declines: ', signal);
@@ -158,14 +152,15 @@ const FORM_HINT =
 const MAX_SHOWN_CHARS = 300;
 const MAX_QUOTED_CHARS = 20_000;
 
-/** One line for each field: what it is, what it may be, and what an empty answer means. */
+/** One line with the field's name, its choices and its default. */
 function describe(question: ArgumentQuestion): string {
   const { title, description, required } = question;
   const about = description ? `: ${description}` : '';
   const name = `${title}${required ? '' : ' (optional)'}${about}`.replace(/\s+/g, ' ');
   const choices = choicesOf(question);
   const preset = question.default === undefined ? '' : ` [${printAnswer(question, question.default)}]`;
-  return `${cut(name)}${choices === '' ? '' : ` {${cut(choices)}}`}${cut(preset)} > `;
+  const shown = choices === '' ? '' : ` {${cut(choices)}}`;
+  return `${cut(name)}${shown}${cut(preset)} > `;
 }
 
 function choicesOf(question: ArgumentQuestion): string {
@@ -175,20 +170,19 @@ function choicesOf(question: ArgumentQuestion): string {
   return `${question.kind === 'choices' ? 'some of: ' : ''}${names.join(', ')}`;
 }
 
-function cut(text: string): string {
-  return text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…`;
+function cut(text: string, maxChars = MAX_SHOWN_CHARS): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars).toWellFormed()}…`;
 }
 
-/** Foreign words can be told from ours by the bar before each line. */
+/** A bar before each line tells a server's text from Filechat's. */
 function quote(text: string): string {
-  const shown = text.length <= MAX_QUOTED_CHARS ? text : `${text.slice(0, MAX_QUOTED_CHARS).toWellFormed()}…`;
-  return shown.trimEnd().replace(/^/gm, '  | ');
+  return cut(text, MAX_QUOTED_CHARS).trimEnd().replace(/^/gm, '  | ');
 }
 
 async function askOnTerminal(question: string, signal: AbortSignal): Promise<string | undefined> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const { promise: closed, resolve } = deferred<undefined>();
-  // Ctrl+C and Ctrl+D close it without an answer.
+  // Ctrl+C and Ctrl+D close the interface without an answer.
   terminal.once('close', () => resolve(undefined));
   try {
     return await Promise.race([terminal.question(question, { signal }).catch(() => undefined), closed]);
@@ -197,24 +191,20 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<str
   }
 }
 
-/** Whoever types the name of a tool on the command line has agreed to it. */
+/** Naming a tool on the command line is consent. */
 export const CONSENT_GIVEN: Consent = { mayCall: async () => ({ kind: 'allow', by: 'commandLine' }) };
 
-/** Asks on the terminal; where there is none, nothing runs that the command line did not allow. */
-export class TerminalConsent implements Consent {
-  readonly #approval: Approval;
-
-  constructor(approval: Approval) {
-    this.#approval = approval;
-  }
-
-  async mayCall(call: ToolCall, tool: ToolInfo, about: AboutCall = {}): Promise<ConsentAnswer> {
-    const approval = strictest(this.#approval, about.approve);
-    if (approval === 'auto') return { kind: 'allow', by: 'commandLine' };
-    if (approval === 'auto-readonly' && tool.readOnly) return { kind: 'allow', by: 'commandLine' };
-    if (!process.stdin.isTTY) throw new Error(approval === this.#approval ? NO_TERMINAL : CHAT_ASKS);
-    return ask(call, about.notes ?? []);
-  }
+/** Asks on the terminal. Without one, only calls that the command line allows can run. */
+export function terminalConsent(allowed: Approval): Consent {
+  return {
+    mayCall: async (call, tool, { approve, notes = [] } = {}) => {
+      const approval = strictest(allowed, approve);
+      const isAllowed = approval === 'auto' || (approval === 'auto-readonly' && tool.readOnly);
+      if (isAllowed) return { kind: 'allow', by: 'commandLine' };
+      if (!process.stdin.isTTY) throw new Error(approval === allowed ? NO_TERMINAL : CHAT_ASKS);
+      return askForConsent(call, notes);
+    },
+  };
 }
 
 const NO_TERMINAL =
@@ -223,7 +213,7 @@ const NO_TERMINAL =
 const CHAT_ASKS =
   'A tool call needs your consent because of “approve” in the chat, and there is no terminal to ask on.';
 
-async function ask(call: ToolCall, notes: readonly string[]): Promise<ConsentAnswer> {
+async function askForConsent(call: ToolCall, notes: readonly string[]): Promise<ConsentAnswer> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const json = showInvisible(JSON.stringify(call.arguments, undefined, 2));
@@ -240,7 +230,7 @@ async function ask(call: ToolCall, notes: readonly string[]): Promise<ConsentAns
 
 function readAnswer(answer: string): ConsentAnswer {
   if (/^y(es)?$/i.test(answer)) return { kind: 'allow', by: 'asked' };
-  const no = /^(?:no?)(?:[ ,:]+(.*))?$/i.exec(answer);
+  const no = /^no?(?:[ ,:]+(.*))?$/i.exec(answer);
   if (!no) return { kind: 'cancel' };
   return no[1] ? { kind: 'deny', reason: no[1] } : { kind: 'deny' };
 }

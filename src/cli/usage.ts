@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { messageOf } from '../base/errors.ts';
 import { BUILT_IN_SERVER } from '../catalog/tools/places.ts';
 import { parseArguments, readToolName } from '../chat/format/calls.ts';
 import type { Approval, ToolName } from '../ports/tools.ts';
@@ -31,30 +32,27 @@ export type Command =
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
   | { readonly kind: 'tools'; readonly servers: string }
-  | ({
-      readonly kind: 'call';
-      readonly chat: string;
-      /** Left out only for a tool that needs none. */
-      readonly servers?: string;
-      readonly arguments: Arguments;
-      readonly root?: string;
-      readonly audit?: string;
-    } & ToolName)
-  | {
+  | (ChatOptions & ToolName & { readonly kind: 'call'; readonly arguments: Arguments })
+  | (ChatOptions & {
       readonly kind: 'run';
-      readonly chat: string;
-      readonly servers?: string;
-      readonly model?: string;
-      readonly models?: string;
+      readonly model: string | undefined;
+      readonly models: string | undefined;
       readonly approve: Approval;
       readonly maxSteps: number;
-      readonly root?: string;
-      readonly audit?: string;
-    };
+    });
+
+export type Work = Extract<Command, { kind: 'tools' | 'call' | 'run' }>;
+
+interface ChatOptions {
+  readonly chat: string;
+  /** Optional for built-in tools and for chats without tool calls. */
+  readonly servers: string | undefined;
+  readonly root: string | undefined;
+  readonly audit: string | undefined;
+}
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Thrown for a command line that cannot be understood. */
 export class UsageError extends Error {}
 
 const OPTIONS = {
@@ -76,10 +74,14 @@ export function readCommand(argv: readonly string[]): Command {
   const [command, operand, ...rest] = positionals;
   if (values.help || command === 'help') return { kind: 'help' };
   if (values.version) return { kind: 'version' };
-  if (rest.length > 0) throw new UsageError(`“${rest[0]}” is one word too many.`);
+  const extra = command === 'tools' ? operand : rest[0];
+  if (extra !== undefined) throw new UsageError(`Unexpected argument “${extra}”.`);
+  const places = () => ({
+    root: values.root === undefined ? undefined : needed(values.root, '--root DIR'),
+    audit: values.audit === undefined ? undefined : needed(values.audit, '--audit FILE'),
+  });
   switch (command) {
     case 'tools':
-      if (operand !== undefined) throw new UsageError(`“${operand}” is one word too many.`);
       return { kind: 'tools', servers: needed(values.servers, '--servers mcp.json') };
     case 'call': {
       const name = readName(needed(operand, 'SERVER.TOOL'));
@@ -89,9 +91,8 @@ export function readCommand(argv: readonly string[]): Command {
         ...name,
         arguments: readArgs(values.args ?? ''),
         chat: needed(values.chat, '--chat FILE'),
-        ...(isBuiltIn ? {} : { servers: needed(values.servers, '--servers mcp.json') }),
-        ...(values.root === undefined ? {} : { root: needed(values.root, '--root DIR') }),
-        ...(values.audit === undefined ? {} : { audit: needed(values.audit, '--audit FILE') }),
+        servers: isBuiltIn ? undefined : needed(values.servers, '--servers mcp.json'),
+        ...places(),
       };
     }
     case 'run':
@@ -99,17 +100,14 @@ export function readCommand(argv: readonly string[]): Command {
         kind: 'run',
         chat: needed(operand, 'FILE'),
         approve: readApproval(values.approve ?? 'ask'),
-        ...(values.root === undefined ? {} : { root: needed(values.root, '--root DIR') }),
-        ...(values.audit === undefined ? {} : { audit: needed(values.audit, '--audit FILE') }),
         maxSteps: readSteps(values['max-steps']),
-        ...(values.servers === undefined ? {} : { servers: values.servers }),
-        ...(values.model === undefined ? {} : { model: values.model }),
-        ...(values.models === undefined ? {} : { models: values.models }),
+        servers: values.servers,
+        model: values.model,
+        models: values.models,
+        ...places(),
       };
     default:
-      throw new UsageError(
-        command === undefined ? 'A command is missing.' : `There is no command “${command}”.`,
-      );
+      throw new UsageError(command === undefined ? 'A command is missing.' : `Unknown command “${command}”.`);
   }
 }
 
@@ -117,7 +115,7 @@ function parse(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError(messageOf(error));
   }
 }
 
@@ -128,7 +126,7 @@ function needed(value: string | undefined, what: string): string {
 
 function readName(text: string): ToolName {
   const name = readToolName(text);
-  if (!name) throw new UsageError(`“${text}” is not a tool: write SERVER.TOOL, such as charts.bar.`);
+  if (!name) throw new UsageError(`“${text}” is not a tool. Write SERVER.TOOL, such as charts.bar.`);
   return name;
 }
 
@@ -140,14 +138,14 @@ function readArgs(text: string): Arguments {
 
 function readApproval(text: string): Approval {
   if (text === 'ask' || text === 'auto-readonly' || text === 'auto') return text;
-  throw new UsageError('--approve takes ask, auto-readonly or auto.');
+  throw new UsageError('--approve must be ask, auto-readonly or auto.');
 }
 
-export const DEFAULT_MAX_STEPS = 25;
+const DEFAULT_MAX_STEPS = 25;
 
 function readSteps(text: string | undefined): number {
   if (text === undefined) return DEFAULT_MAX_STEPS;
   const steps = Number(text);
   if (Number.isInteger(steps) && steps > 0) return steps;
-  throw new UsageError('--max-steps takes a whole number above 0.');
+  throw new UsageError('--max-steps must be a whole number above 0.');
 }

@@ -1,10 +1,11 @@
+import { untilAborted } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
 import { assignCallId, fillToolResult } from '../chat/edits/append.ts';
 import { markSent, removeSentMark, removeStaleMark, unansweredCalls } from '../chat/edits/sentCall.ts';
 import { parseArguments, renderToolName, type WrittenCall } from '../chat/format/calls.ts';
 import { isSameCall, nextAction, pendingCalls } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
-import type { Log, RunOutcome } from '../ports/document.ts';
+import type { ChatDocument, Log, RunOutcome } from '../ports/document.ts';
 import type { FileArguments, PreparedArguments } from '../ports/files.ts';
 import type { ChatRules } from '../ports/models.ts';
 import type { AssetStore, ToolResult } from '../ports/results.ts';
@@ -16,15 +17,14 @@ import type {
   ToolCall,
   ToolHost,
   ToolInfo,
-  ToolList,
   ToolName,
   ToolProgress,
 } from '../ports/tools.ts';
-
 import { renderToolResult } from '../result/markdown.ts';
-import { type ChatEdits, failed, NOT_WRITTEN, STOPPED } from './chatEdits.ts';
+import { EDIT_FAILED, explainFailedEdit, failed, STOPPED } from './document.ts';
 
-export interface ToolRunParts {
+export interface ToolCallDeps {
+  readonly document: ChatDocument;
   readonly assets: AssetStore;
   readonly tools: ToolHost;
   readonly consent: Consent;
@@ -32,306 +32,285 @@ export interface ToolRunParts {
   readonly log: Log;
   readonly onProgress?: ((call: ToolCall, progress: ToolProgress) => void) | undefined;
   readonly rescue?: ((markdown: string) => void) | undefined;
-  /** The chat's address, for what a server asks while it works, and for the audit. */
+  /** The chat's address, for requests from servers and for the audit log. */
   readonly chat?: string | undefined;
   readonly audit?: Audit | undefined;
-  /** Whether the user has switched a tool off. */
   readonly isSwitchedOff?: ((tool: ToolName) => boolean) | undefined;
 }
 
-/** Makes the calls that stand in the chat, with consent, and writes what came behind them, in their order. */
-export class ToolRuns {
-  readonly #parts: ToolRunParts;
-  readonly #document: ChatEdits;
+export interface ToolRun extends ToolCallDeps {
+  readonly rules: ChatRules;
+  readonly signal: AbortSignal;
+}
 
-  constructor(parts: ToolRunParts, document: ChatEdits) {
-    this.#parts = parts;
-    this.#document = document;
-  }
-
-  /**
-   * Makes the calls with these ids, or those that the file asks for. Read-only calls that follow one another run
-   * side by side; each of the others waits for the ones before it.
-   */
-  async runPending(
-    rules: ChatRules,
-    signal: AbortSignal,
-    wanted?: readonly string[],
-  ): Promise<readonly RunOutcome[]> {
-    const ids = wanted ?? (await this.#assignIds());
-    if (!ids) return [failed(this.#document.whyNotWritten())];
-    const outcomes: RunOutcome[] = [];
-    const beside = new Map<string, Promise<RunOutcome>>();
-    const settle = async () => {
-      const running = [...beside.values()];
-      beside.clear();
-      outcomes.push(...(await Promise.all(running)));
-    };
-    try {
-      for (const id of ids) {
-        // Of two calls with one id, the second is found when the first has its answer.
-        if (beside.has(id)) await settle();
-        // Read anew each time: the user may have changed or deleted a call while another one ran.
-        const written = this.#find(id);
-        if (!written) continue;
-        const ready = await this.#makeReady(written, rules, signal);
-        if (ready.kind === 'ready' && ready.readOnly) {
-          beside.set(id, ready.run());
-          continue;
-        }
-        await settle();
-        if (signal.aborted) break;
-        outcomes.push(ready.kind === 'ready' ? await ready.run() : ready.outcome);
-        if (signal.aborted || outcomes.at(-1)?.cancelled) break;
+/**
+ * Runs the calls with these ids, by default the next ones in the file, and writes the results in their order.
+ * Consecutive read-only calls run in parallel; any other call waits for those before it.
+ */
+export async function runPendingCalls(
+  run: ToolRun,
+  wanted?: readonly string[],
+): Promise<readonly RunOutcome[]> {
+  const ids = wanted ?? (await assignIds(run.document));
+  if (!ids) return [failed(explainFailedEdit(run.document))];
+  const outcomes: RunOutcome[] = [];
+  const parallel = new Map<string, Promise<RunOutcome>>();
+  const settle = async () => {
+    const running = [...parallel.values()];
+    parallel.clear();
+    outcomes.push(...(await Promise.all(running)));
+  };
+  try {
+    for (const id of ids) {
+      // Of two calls with the same id, the second is found once the first has a result.
+      if (parallel.has(id)) await settle();
+      // Read again each time: the user may have edited or deleted a call while another one ran.
+      const written = findPending(run.document, id);
+      if (!written) continue;
+      const prepared = await prepareCall(run, written);
+      if ('run' in prepared && prepared.isReadOnly) {
+        parallel.set(id, prepared.run());
+        continue;
       }
-    } finally {
-      // What has begun is waited for, whatever becomes of the others.
       await settle();
+      if (run.signal.aborted) break;
+      outcomes.push('run' in prepared ? await prepared.run() : prepared);
+      if (run.signal.aborted || outcomes.at(-1)?.cancelled) break;
     }
-    return outcomes;
+  } finally {
+    await settle();
   }
+  return outcomes;
+}
 
-  /** With ids a result finds its call again, whatever is typed in the meantime. */
-  async #assignIds(): Promise<readonly string[] | undefined> {
-    while (await this.#document.edit(assignCallId));
-    const action = nextAction(this.#document.text());
-    const calls = action.kind === 'runTools' ? action.calls : [];
-    const ids = calls.flatMap(({ id }) => (id === undefined ? [] : [id]));
-    return ids.length === calls.length ? ids : undefined;
+/** An id lets a result find its call after the user has typed above it. */
+async function assignIds(document: ChatDocument): Promise<readonly string[] | undefined> {
+  while (await document.edit(assignCallId));
+  const action = nextAction(document.text());
+  const calls = action.kind === 'runTools' ? action.calls : [];
+  const ids = calls.flatMap(({ id }) => (id === undefined ? [] : [id]));
+  return ids.length === calls.length ? ids : undefined;
+}
+
+function findPending(document: ChatDocument, id: string): WrittenCall | undefined {
+  const { turns } = parseChat(document.text());
+  for (let at = turns.length - 1; at >= 0; at -= 1) {
+    const call = pendingCalls(turns, at).find((each) => each.id === id);
+    if (call) return call;
   }
+  return undefined;
+}
 
-  /** The call of that id which nobody has answered yet. */
-  #find(id: string): WrittenCall | undefined {
-    const { turns } = parseChat(this.#document.text());
-    for (let at = turns.length - 1; at >= 0; at -= 1) {
-      const call = pendingCalls(turns, at).find((each) => each.id === id);
-      if (call) return call;
-    }
-    return undefined;
+/** A call that only has to be sent, or the outcome of one that will not be. */
+type PreparedCall = RunOutcome | { readonly isReadOnly: boolean; run(): Promise<RunOutcome> };
+
+async function prepareCall(run: ToolRun, written: WrittenCall): Promise<PreparedCall> {
+  const read = readArguments(written.argumentsText);
+  const { server, tool, id = '' } = written;
+  const call: ToolCall = { server, tool, id, arguments: read.ok ? read.value : {} };
+  if (!read.ok) return writeResult(run, call, problem(read.message));
+  const decision = await decideCall(run, call);
+  if (run.signal.aborted || decision.kind === 'cancel') return STOPPED;
+  if (decision.kind === 'refuse') return writeResult(run, call, problem(decision.reason));
+  if (decision.kind === 'edit') return { ...STOPPED, error: TO_EDIT, edit: call.id };
+  const { permission } = decision;
+  return {
+    isReadOnly: permission.tool.readOnly === true,
+    run: async () => {
+      if (isUnchanged(run.document, written)) return callTool(run, call, permission);
+      record(run, call, { outcome: 'cancelled' });
+      return failed(`The call ${renderToolName(call)} ${id} was changed. Run again.`);
+    },
+  };
+}
+
+/** The permission covers only the call that the user saw. */
+function isUnchanged(document: ChatDocument, written: WrittenCall): boolean {
+  const now = findPending(document, written.id ?? '');
+  return now !== undefined && isSameCall(now, written) && now.argumentsText === written.argumentsText;
+}
+
+/** Checks that the tool exists, that the chat and the user allow the call, and that its files may be read. */
+export async function decideCall(run: ToolRun, call: ToolCall): Promise<CallDecision> {
+  const decided = await decide(run, call);
+  const decision: CallDecision = run.signal.aborted ? { kind: 'cancel' } : decided;
+  if (decision.kind !== 'allow') {
+    record(run, call, { outcome: decision.kind === 'refuse' ? decision.outcome : 'cancelled' });
   }
+  return decision;
+}
 
-  async #makeReady(written: WrittenCall, rules: ChatRules, signal: AbortSignal): Promise<Ready> {
-    const read = parseArguments(written.argumentsText);
-    const { server, tool, id = '' } = written;
-    const call: ToolCall = { server, tool, id, arguments: read.ok ? read.value : {} };
-    if (!read.ok) return done(await this.write(call, refusal(read.message)));
-    const verdict = await this.judge(call, rules, signal);
-    if (signal.aborted || verdict.kind === 'cancel') return done(STOPPED);
-    if (verdict.kind === 'refuse') return done(await this.write(call, refusal(verdict.reason)));
-    if (verdict.kind === 'edit') return done({ ...STOPPED, error: TO_EDIT, edit: call.id });
-    const run = async () => {
-      if (this.#isStill(written)) return this.answer(call, verdict.prepared, signal);
-      this.#record(call, { outcome: 'cancelled' });
-      return failed(`The call ${renderToolName(call)} ${id} was changed: run again.`);
-    };
-    return { kind: 'ready', readOnly: verdict.prepared.tool.readOnly === true, run };
+async function decide(run: ToolRun, call: ToolCall): Promise<CallDecision> {
+  const { rules, signal, tools, consent } = run;
+  const name = renderToolName(call);
+  if (!rules.allows(call)) return deny(`This chat does not allow the tool ${name}. See its front matter.`);
+  if (run.isSwitchedOff?.(call)) {
+    return deny(`The tool ${name} is switched off. The setting filechat.disabledTools says so.`);
   }
-
-  /** The consent was for what the file said then. */
-  #isStill(written: WrittenCall): boolean {
-    const now = this.#find(written.id ?? '');
-    return now !== undefined && isSameCall(now, written) && now.argumentsText === written.argumentsText;
+  const list = await untilAborted(tools.listTools(call.server, signal), signal);
+  if (!list) return { kind: 'cancel' };
+  const tool = list.tools.find((each) => each.server === call.server && each.tool === call.tool);
+  if (!tool) {
+    const reason = list.failures.find((each) => each.server === call.server)?.reason;
+    return refuse(reason ?? `The server “${call.server}” has no tool “${call.tool}”. Nothing was called.`);
   }
-
-  /** A call needs a tool that exists and that the chat allows, files that may be given to it, and a user who agrees. */
-  async judge(call: ToolCall, rules: ChatRules, signal: AbortSignal): Promise<Verdict> {
-    const verdict = await this.#decide(call, rules, signal);
-    if (signal.aborted) this.#record(call, { outcome: 'cancelled' });
-    else if (verdict.kind === 'refuse') this.#record(call, { outcome: verdict.outcome });
-    else if (verdict.kind !== 'allow') this.#record(call, { outcome: 'cancelled' });
-    return signal.aborted ? { kind: 'cancel' } : verdict;
+  if (tool.forAppsOnly) {
+    return deny(`The tool ${name} is only for the apps of its server. Nothing was called.`);
   }
-
-  async #decide(call: ToolCall, rules: ChatRules, signal: AbortSignal): Promise<Verdict> {
-    if (!rules.allows(call)) {
-      return deny(`This chat does not allow the tool ${renderToolName(call)}. See its front matter.`);
-    }
-    if (this.#parts.isSwitchedOff?.(call)) {
-      return deny(
-        `The tool ${renderToolName(call)} is switched off. The setting filechat.disabledTools says so.`,
-      );
-    }
-    const list = await this.#listTools(call.server, signal);
-    if (!list) return { kind: 'cancel' };
-    const { tools, failures } = list;
-    const tool = tools.find((each) => each.server === call.server && each.tool === call.tool);
-    if (!tool) {
-      const reason = failures.find((each) => each.server === call.server)?.reason;
-      return refuse(reason ?? `The server “${call.server}” has no tool “${call.tool}”. Nothing was called.`);
-    }
-    if (tool.forAppsOnly) {
-      return deny(`The tool ${renderToolName(call)} is only for the apps of its server. Nothing was called.`);
-    }
-    const files = tool.readsReferences ? undefined : this.#parts.files;
-    const prepared = await files?.prepare(call.arguments, tool.inputSchema);
-    if (prepared?.ok === false) return refuse(prepared.message);
-    const answer = await this.#parts.consent.mayCall(call, tool, {
-      notes: prepared?.notes,
-      approve: rules.approve,
-    });
-    if (answer.kind === 'allow') {
-      return { kind: 'allow', prepared: { files: prepared, tool, consent: answer.by } };
-    }
-    if (answer.kind !== 'deny') return answer;
-    return deny(
-      answer.reason ? `The user declined the call: ${answer.reason}` : 'The user declined the call.',
-    );
+  const files = tool.readsReferences ? undefined : run.files;
+  const prepared = await files?.prepare(call.arguments, tool.inputSchema);
+  if (prepared?.ok === false) return refuse(prepared.message);
+  const about = { notes: prepared?.notes, approve: rules.approve };
+  const answer = await consent.mayCall(call, tool, about);
+  if (answer.kind === 'allow') {
+    return { kind: 'allow', permission: { files: prepared, tool, consent: answer.by } };
   }
+  if (answer.kind !== 'deny') return answer;
+  return deny(answer.reason ? `The user declined the call: ${answer.reason}` : 'The user declined the call.');
+}
 
-  /** Resolves to nothing when it is stopped: a server may take long to start. */
-  async #listTools(server: string, signal: AbortSignal): Promise<ToolList | undefined> {
-    try {
-      return await this.#parts.tools.listTools(server, signal);
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      throw error;
-    }
+/** Writes a result for calls whose run ended before their results came. They are never sent again. */
+export async function settleSentCalls(deps: ToolCallDeps): Promise<readonly RunOutcome[]> {
+  const { document } = deps;
+  const outcomes: RunOutcome[] = [];
+  for (const call of unansweredCalls(document.text())) {
+    outcomes.push(await writeResult(deps, { ...call, arguments: {} }, problem(UNKNOWN_OUTCOME)));
   }
+  while (await document.edit(removeLeftMark));
+  return outcomes;
+}
 
-  /**
-   * Says what is known about calls that were sent by a run which did not live to see their results. They are not
-   * sent again: that is for the user or the model to decide.
-   */
-  async settleSent(): Promise<readonly RunOutcome[]> {
-    const outcomes: RunOutcome[] = [];
-    for (const call of unansweredCalls(this.#document.text())) {
-      outcomes.push(await this.write({ ...call, arguments: {} }, refusal(UNKNOWN_OUTCOME)));
-    }
-    while (await this.#document.edit(removeStaleMark));
-    return outcomes;
+/** Sends a call and writes its result below it. */
+export async function callTool(
+  run: ToolRun,
+  call: ToolCall,
+  permission: CallPermission,
+): Promise<RunOutcome> {
+  const startedAtMs = Date.now();
+  const answer = await sendCall(run, call, permission);
+  if (!answer) {
+    await run.document.edit((text) => removeSentMark(text, call), { joinUndo: true });
+    record(run, call, { outcome: 'cancelled' });
+    return { ...STOPPED, error: NOT_SAVED };
   }
+  const { result, isFromTool } = answer;
+  const failure = !isFromTool && run.signal.aborted ? 'cancelled' : 'error';
+  record(run, call, {
+    consent: permission.consent,
+    outcome: isFromTool && errorOf(result) === undefined ? 'ok' : failure,
+    ms: Date.now() - startedAtMs,
+    ...sizesOf(result),
+  });
+  return writeResult(run, call, result);
+}
 
-  async answer(call: ToolCall, prepared: Prepared, signal: AbortSignal): Promise<RunOutcome> {
-    const startedAtMs = Date.now();
-    const came = await this.#call(call, prepared, signal);
-    if (came === 'notSaved') {
-      await this.#document.edit((text) => removeSentMark(text, call), { joinUndo: true });
-      this.#record(call, { outcome: 'cancelled' });
-      return { ...STOPPED, error: NOT_SAVED };
-    }
-    const { result, isFromTool } = came;
-    this.#record(call, {
-      consent: prepared.consent,
-      outcome: outcomeOf(result, { isFromTool, isStopped: signal.aborted }),
-      ms: Date.now() - startedAtMs,
-      ...sizesOf(result),
-    });
-    return this.write(call, result);
-  }
+interface CallAnswer {
+  readonly result: ToolResult;
+  /** False when Filechat explains in the result why there is none from the tool. */
+  readonly isFromTool: boolean;
+}
 
-  /** The result, or why there is none as a result. The tool gets the files; the document keeps the references. */
-  async #call(call: ToolCall, { files }: Prepared, signal: AbortSignal): Promise<Came | 'notSaved'> {
-    const { assets, tools, onProgress, log, chat } = this.#parts;
-    try {
-      const resolved = (await files?.resolve(signal)) ?? { ok: true, arguments: call.arguments };
-      if (!resolved.ok) return { result: refusal(resolved.message), isFromTool: false };
-      // Before the server can see the call, the file says that it was sent.
-      const isMarked = await this.#document.edit((text) => markSent(text, call));
-      if (!isMarked || !(await this.#document.save())) return 'notSaved';
-      const sent = { ...call, arguments: resolved.arguments };
-      const result = await tools.callTool(sent, {
-        assets: assets.beginResult(),
-        signal,
-        onProgress: (progress) => onProgress?.(call, progress),
-        chat,
-      });
-      return { result, isFromTool: true };
-    } catch (error) {
-      const reason = signal.aborted ? 'The call was stopped before it answered.' : messageOf(error);
-      log.warn(`${renderToolName(call)}: ${reason}`);
-      return { result: refusal(reason), isFromTool: false };
-    }
-  }
-
-  /** The arguments count as the chat has them: with references in the place of files. */
-  #record(call: ToolCall, more: Pick<AuditEntry, 'outcome'> & Partial<AuditEntry>): void {
-    const { audit, chat } = this.#parts;
-    audit?.record({
-      kind: 'call',
-      server: call.server,
-      name: call.tool,
+/**
+ * The tool gets the files; the document keeps the references to them. Resolves to undefined, with nothing sent, when
+ * the chat could not be saved.
+ */
+async function sendCall(
+  { document, assets, tools, onProgress, log, chat, signal }: ToolRun,
+  call: ToolCall,
+  { files }: CallPermission,
+): Promise<CallAnswer | undefined> {
+  try {
+    const resolved = (await files?.resolve(signal)) ?? { ok: true, arguments: call.arguments };
+    if (!resolved.ok) return { result: problem(resolved.message), isFromTool: false };
+    // The file on disk says that the call was sent before the server can see it.
+    const isMarked = await document.edit((text) => markSent(text, call));
+    if (!isMarked || !(await document.save())) return undefined;
+    const sent = { ...call, arguments: resolved.arguments };
+    const result = await tools.callTool(sent, {
+      assets: assets.beginResult(),
+      signal,
+      onProgress: (progress) => onProgress?.(call, progress),
       chat,
-      argumentBytes: Buffer.byteLength(JSON.stringify(call.arguments)),
-      ...more,
     });
+    return { result, isFromTool: true };
+  } catch (error) {
+    const reason = signal.aborted ? 'The call was stopped before it answered.' : messageOf(error);
+    log.warn(`${renderToolName(call)}: ${reason}`);
+    return { result: problem(reason), isFromTool: false };
   }
+}
 
-  /** Bytes before links: by now every asset of the result is whole on disk. */
-  async write(call: ToolCall, result: ToolResult): Promise<RunOutcome> {
-    const body = renderToolResult(result);
-    const assets = result.parts.flatMap((part) => (part.kind === 'asset' ? [part.asset.path] : []));
-    if (await this.#document.edit((text) => fillToolResult(text, call, body))) {
-      await this.#document.edit((text) => removeSentMark(text, call), { joinUndo: true });
-      const error = errorOf(result);
-      return error === undefined ? { ok: true, assets } : { ok: false, error, assets };
-    }
-    this.#parts.rescue?.(fillToolResult('', call, body).text);
-    return { ok: false, error: NOT_WRITTEN, assets, lost: true };
+/** Counts the arguments as the chat has them, with references instead of files. */
+function record(
+  { audit, chat }: ToolCallDeps,
+  call: ToolCall,
+  more: Pick<AuditEntry, 'outcome'> & Partial<AuditEntry>,
+): void {
+  audit?.record({
+    kind: 'call',
+    server: call.server,
+    name: call.tool,
+    chat,
+    argumentBytes: Buffer.byteLength(JSON.stringify(call.arguments)),
+    ...more,
+  });
+}
+
+/** All assets of the result are already on disk, so no link can dangle. */
+async function writeResult(
+  { document, rescue }: ToolCallDeps,
+  call: ToolCall,
+  result: ToolResult,
+): Promise<RunOutcome> {
+  const body = renderToolResult(result);
+  const assets = result.parts.flatMap((part) => (part.kind === 'asset' ? [part.asset.path] : []));
+  if (await document.edit((text) => fillToolResult(text, call, body))) {
+    await document.edit((text) => removeSentMark(text, call), { joinUndo: true });
+    const error = errorOf(result);
+    return error === undefined ? { ok: true, assets } : { ok: false, error, assets };
   }
+  rescue?.(fillToolResult('', call, body).text);
+  return { ok: false, error: EDIT_FAILED, assets, lost: true };
 }
 
 const UNKNOWN_OUTCOME =
   'The outcome of this call is unknown: Filechat ended before it could save the result. The call may have taken effect, so it was not sent again.';
 const NOT_SAVED = 'The call was not sent, because the chat could not be saved. Save it, then run again.';
-const TO_EDIT = 'The call waits in the chat: change its arguments, then run.';
+const TO_EDIT = 'The call is pending in the chat. Edit its arguments, then run again.';
 
-/** What a call that may be made goes with: its files if it has some, its tool, and who agreed. */
-export interface Prepared {
+interface CallPermission {
   readonly files: Extract<PreparedArguments, { readonly ok: true }> | undefined;
   readonly tool: ToolInfo;
   readonly consent: ConsentSource | undefined;
 }
 
-export type Verdict =
-  | { readonly kind: 'allow'; readonly prepared: Prepared }
+type CallDecision =
+  | { readonly kind: 'allow'; readonly permission: CallPermission }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'edit' }
   | { readonly kind: 'refuse'; readonly reason: string; readonly outcome: 'denied' | 'error' };
 
-/** What came of a call: from its tool, or our word in its place. */
-interface Came {
-  readonly result: ToolResult;
-  readonly isFromTool: boolean;
-}
-
-/** A call that only has to be made, or what became of it already. */
-type Ready =
-  | { readonly kind: 'ready'; readonly readOnly: boolean; run(): Promise<RunOutcome> }
-  | { readonly kind: 'done'; readonly outcome: RunOutcome };
-
-function done(outcome: RunOutcome): Ready {
-  return { kind: 'done', outcome };
-}
-
-/** There is nothing that could be called. */
-function refuse(reason: string): Verdict {
+/** The call is impossible. */
+function refuse(reason: string): CallDecision {
   return { kind: 'refuse', reason, outcome: 'error' };
 }
 
-/** Somebody does not want it called. */
-function deny(reason: string): Verdict {
+/** The user, the chat or a setting does not allow the call. */
+function deny(reason: string): CallDecision {
   return { kind: 'refuse', reason, outcome: 'denied' };
 }
 
-function refusal(message: string): ToolResult {
+function problem(message: string): ToolResult {
   return { isError: false, parts: [{ kind: 'problem', message }] };
 }
 
-/** A tool that failed is a failed run; so is a result of which nothing could be used. */
+/** A result that consists of problems is a failure, even if the tool reports none. */
 function errorOf({ isError, parts }: ToolResult): string | undefined {
-  const problem = parts.find((part) => part.kind === 'problem');
-  const unusable = problem !== undefined && parts.every((part) => part.kind === 'problem');
-  if (!isError && !unusable) return undefined;
+  const found = parts.find((part) => part.kind === 'problem');
+  const isUnusable = found !== undefined && parts.every((part) => part.kind === 'problem');
+  if (!isError && !isUnusable) return undefined;
   const text = parts.find((part) => part.kind === 'text')?.text;
-  return problem?.message ?? text ?? 'The tool reported an error.';
-}
-
-function outcomeOf(
-  result: ToolResult,
-  { isFromTool, isStopped }: { isFromTool: boolean; isStopped: boolean },
-): AuditEntry['outcome'] {
-  if (!isFromTool) return isStopped ? 'cancelled' : 'error';
-  return errorOf(result) === undefined ? 'ok' : 'error';
+  return found?.message ?? text ?? 'The tool reported an error.';
 }
 
 function sizesOf({ parts }: ToolResult): Pick<AuditEntry, 'resultBytes' | 'assets'> {

@@ -1,17 +1,16 @@
 import { messageOf } from '../base/errors.ts';
 import { appendTurns, insertIntoUserTurn, type NewTurn } from '../chat/edits/append.ts';
-import type { Log, RunOutcome, TextEdit } from '../ports/document.ts';
+import type { ChatDocument, Log, RunOutcome, TextEdit } from '../ports/document.ts';
 import type { AssetStore, ResultPart } from '../ports/results.ts';
 import type { PromptResult, ResourceName, ServerHost } from '../ports/servers.ts';
 import type { Audit, AuditEntry } from '../ports/tools.ts';
-
 import { renderForReply, renderForUser } from '../result/turnMarkdown.ts';
-import { type ChatEdits, failed, STOPPED } from './chatEdits.ts';
+import { explainFailedEdit, failed, STOPPED } from './document.ts';
 
-export interface InsertionParts {
+export interface InsertionDeps {
   readonly servers: Pick<ServerHost, 'readResource' | 'getPrompt'>;
   readonly assets: AssetStore;
-  readonly document: ChatEdits;
+  readonly document: ChatDocument;
   readonly log: Log;
   /** The chat's address. */
   readonly chat?: string | undefined;
@@ -25,34 +24,30 @@ export interface PromptRequest {
   readonly arguments: Readonly<Record<string, string>>;
 }
 
-/** Reads a resource into the user's turn, as text, links to its files, and what could not be used. */
+/** Inserts a resource into the user's turn: its text, links to its files, and its problems. */
 export async function insertResource(
   resource: ResourceName,
-  parts: InsertionParts,
+  deps: InsertionDeps,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const { servers, assets, chat } = parts;
-  const what: Inserted = { kind: 'resource', server: resource.server, name: resource.uri };
-  return insert(what, parts, signal, async () => {
-    const result = await servers.readResource(resource, { assets: assets.beginResult(), signal, chat });
-    const markdown = renderForUser(result.parts);
-    return {
-      parts: result.parts,
-      edit: (text) => (markdown === '' ? undefined : insertIntoUserTurn(text, markdown)),
-      markdown,
-    };
+  const { servers, assets, chat } = deps;
+  const source: Source = { kind: 'resource', server: resource.server, name: resource.uri };
+  return insert(source, deps, signal, async () => {
+    const { parts } = await servers.readResource(resource, { assets: assets.beginResult(), signal, chat });
+    const markdown = renderForUser(parts);
+    return { parts, edit: (text) => insertIntoUserTurn(text, markdown), markdown };
   });
 }
 
-/** Writes the messages of a prompt as turns. Messages that say nothing are left out. */
+/** Writes the messages of a prompt as turns, without the empty ones. */
 export async function insertPrompt(
   request: PromptRequest,
-  parts: InsertionParts,
+  deps: InsertionDeps,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const { servers, assets, chat } = parts;
-  const what: Inserted = { kind: 'prompt', server: request.server, name: request.prompt };
-  return insert(what, parts, signal, async () => {
+  const { servers, assets, chat } = deps;
+  const source: Source = { kind: 'prompt', server: request.server, name: request.prompt };
+  return insert(source, deps, signal, async () => {
     const result = await servers.getPrompt(request, { assets: assets.beginResult(), signal, chat });
     const turns = renderTurns(result);
     return {
@@ -66,24 +61,25 @@ export async function insertPrompt(
 interface Insertion {
   readonly parts: readonly ResultPart[];
   readonly edit: (text: string) => TextEdit | undefined;
-  /** What is to be written, for whoever rescues it; nothing when there is nothing. */
+  /** The text to rescue if the edit fails; empty when there is nothing to insert. */
   readonly markdown: string;
 }
 
-type Inserted = Pick<AuditEntry, 'kind' | 'server'> & { readonly name: string };
+type Source = Pick<AuditEntry, 'kind' | 'server'> & { readonly name: string };
 
 async function insert(
-  what: Inserted,
-  parts: InsertionParts,
+  source: Source,
+  deps: InsertionDeps,
   signal: AbortSignal,
   read: () => Promise<Insertion>,
 ): Promise<RunOutcome> {
   const startedAtMs = Date.now();
-  const outcome = await readAndWrite(`The ${what.kind} ${what.name} of ${what.server}`, parts, signal, read);
-  parts.audit?.record({
-    ...what,
-    chat: parts.chat,
-    // Whoever names it in a command has asked for it.
+  const name = `The ${source.kind} ${source.name} of ${source.server}`;
+  const outcome = await readAndWrite(name, deps, signal, read);
+  deps.audit?.record({
+    ...source,
+    chat: deps.chat,
+    // The command itself is the user's consent.
     consent: 'asked',
     outcome: outcome.ok ? 'ok' : outcome.cancelled ? 'cancelled' : 'error',
     ms: Date.now() - startedAtMs,
@@ -94,12 +90,12 @@ async function insert(
 
 async function readAndWrite(
   name: string,
-  { document, log, rescue }: InsertionParts,
+  { document, log, rescue }: InsertionDeps,
   signal: AbortSignal,
   read: () => Promise<Insertion>,
 ): Promise<RunOutcome> {
-  // Before the server is asked: it may be slow, and what it does may cost something.
-  if (!insertIntoUserTurn(document.text(), '')) return failed(document.whyNotWritten());
+  // Checked before the request, which may be slow or have a cost.
+  if (!insertIntoUserTurn(document.text(), '')) return failed(explainFailedEdit(document));
   let insertion: Insertion;
   try {
     insertion = await read();
@@ -114,7 +110,7 @@ async function readAndWrite(
   const assets = parts.flatMap((part) => (part.kind === 'asset' ? [part.asset.path] : []));
   if (!(await document.edit(edit))) {
     rescue?.(markdown);
-    return { ok: false, error: document.whyNotWritten(), assets, lost: true };
+    return { ok: false, error: explainFailedEdit(document), assets, lost: true };
   }
   const problem = parts.every((part) => part.kind === 'problem') ? parts[0] : undefined;
   return problem?.kind === 'problem' ? { ok: false, error: problem.message, assets } : { ok: true, assets };

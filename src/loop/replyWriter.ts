@@ -1,100 +1,81 @@
 import { ChatReader, parseChat, turnBody } from '../chat/format/parse.ts';
 import { renderCut } from '../chat/reply/notes.ts';
-import { appendToReply, closeReply, openReply, partialReply, reopenReply } from '../chat/reply/place.ts';
-import type { TextEdit } from '../ports/document.ts';
+import {
+  appendToReply,
+  closeReply,
+  openReply,
+  partialReply,
+  type ReplyEnding,
+  reopenReply,
+} from '../chat/reply/place.ts';
+import type { ChatDocument, TextEdit } from '../ports/document.ts';
 
-import type { ChatEdits } from './chatEdits.ts';
-
-/** Often enough to read along, and so that a crash of the editor costs no more than this. */
+/** Short enough to read along, and the most that a crash of the editor can lose. */
 const BATCH_MS = 150;
 
-/** A document that takes long to change is changed less often: so many times as long it is left alone. */
-const RESTS = 4;
+/** The pause between two edits is at least this many times as long as the last edit took. */
+const PAUSE_PER_EDIT = 4;
 
-/**
- * After its first words a reply waits for so many batches. An editor does not look at a text that keeps changing
- * before it has rested, and what can be clicked above the reply is to be there while it comes.
- */
-const FIRST_REST_BATCHES = 3;
+/** An editor updates lenses above the reply only when the text rests, so the first pause is longer. */
+const FIRST_PAUSE_BATCHES = 3;
 
-export interface ReplyEnding {
-  /** Why the reply ends early; nothing when it is whole. */
-  readonly interrupted?: string | undefined;
-  readonly closeFence?: string | undefined;
-}
-
-/**
- * Writes a reply into the document a few times a second, at the reply's own cursor, wherever the user's typing
- * has moved it. The document is not touched before there is something to write.
- */
+/** Writes a reply in batches at its cursor in the document. There is no edit before the first addition. */
 export class ReplyWriter {
-  readonly #document: ChatEdits;
+  readonly #document: ChatDocument;
   readonly #id: string;
-  /** There is a reply already, which was cut. */
-  readonly resumes: boolean;
-  readonly #onGone: () => void;
+  readonly #resumes: boolean;
+  readonly #onLost: () => void;
   readonly #batchMs: number;
-  /** How many turns there were to answer. */
+  /** The number of turns that the reply answers. */
   readonly #turns: number;
-  #everything = '';
+  /** Everything that was added, to rescue if the document does not accept it. */
+  added = '';
+  isOpen = false;
+  isLost = false;
   #pending = '';
-  #isOpen = false;
-  #isGone = false;
   #timer: NodeJS.Timeout | undefined;
   #queue: Promise<void> = Promise.resolve();
-  /** How long the last edit took. */
   #editMs = 0;
-  #restMs: number;
+  #pauseMs: number;
   readonly #reader = new ChatReader();
-  /** At every batch only the reply itself is read again, however long the chat is. */
+  /** Parses only the reply again for each batch, however long the chat is. */
   readonly #read = (text: string) => this.#reader.read(text);
 
   constructor(options: {
-    readonly document: ChatEdits;
+    readonly document: ChatDocument;
     readonly id: string;
+    /** Continues the interrupted reply in the document. */
     readonly resumes: boolean;
-    /** The cursor is gone, or the document takes no more edits: nothing can be written any longer. */
-    readonly onGone: () => void;
+    /** Called when the cursor is gone or the document accepts no more edits. */
+    readonly onLost: () => void;
     readonly batchMs?: number | undefined;
   }) {
     this.#document = options.document;
     this.#id = options.id;
-    this.resumes = options.resumes;
-    this.#turns = countSpoken(options.document.text());
-    this.#onGone = options.onGone;
+    this.#resumes = options.resumes;
+    this.#turns = countTurns(options.document.text());
+    this.#onLost = options.onLost;
     this.#batchMs = options.batchMs ?? BATCH_MS;
-    this.#restMs = this.#batchMs;
+    this.#pauseMs = this.#batchMs;
   }
 
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
-  get isGone(): boolean {
-    return this.#isGone;
-  }
-
-  /** All that was to be written, for a document that would not take it. */
-  get everything(): string {
-    return this.#everything;
-  }
-
-  /** The chat up to the reply: what the user has begun to write below meanwhile is not yet said. */
+  /** The chat up to the reply, without the message that the user has begun below it. */
   sentText(): string {
     const text = this.#document.text();
     const { turns } = parseChat(text);
-    const last = this.#isOpen || this.resumes ? turns.findLast((turn) => turn.cut) : turns[this.#turns - 1];
+    const last = this.isOpen || this.#resumes ? turns.findLast((turn) => turn.cut) : turns[this.#turns - 1];
     return text.slice(0, last?.end);
   }
 
   add(addition: string): void {
     if (addition === '') return;
-    this.#everything += addition;
+    this.added += addition;
     this.#pending += addition;
-    this.#timer ??= setTimeout(() => void this.flush(), Math.max(this.#restMs, RESTS * this.#editMs));
+    const pauseMs = Math.max(this.#pauseMs, PAUSE_PER_EDIT * this.#editMs);
+    this.#timer ??= setTimeout(() => void this.flush(), pauseMs);
   }
 
-  /** Resolves when everything that was added is in the document, or cannot be. Never rejects. */
+  /** Resolves when every addition is in the document or lost. Never rejects. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -102,10 +83,10 @@ export class ReplyWriter {
     return this.#queue;
   }
 
-  /** Puts the cursor back on a line of its own, in case somebody has typed before it: only there is it read. */
+  /** Moves the cursor to a line of its own, in case the user typed before it: it is recognized only there. */
   async isolateCursor(): Promise<void> {
     await this.flush();
-    if (!this.#isOpen || this.#isGone) return;
+    if (!this.isOpen || this.isLost) return;
     const cursor = renderCut({ kind: 'writing', id: this.#id });
     await this.#document.edit(
       (text) => {
@@ -116,66 +97,61 @@ export class ReplyWriter {
     );
   }
 
-  /** Nothing more is written: what the user has just undone could not be done again after another edit. */
+  /** Stops writing. After an undo, another edit would make it impossible to redo. */
   abandon(): void {
-    this.#isGone = true;
+    this.isLost = true;
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
   async end(ending: ReplyEnding): Promise<void> {
     await this.flush();
-    const { interrupted, closeFence } = ending;
-    // The model may have nothing to add to what was there: then that is the whole reply.
-    if (this.resumes && interrupted === undefined && !this.#isOpen) await this.#openCut();
-    if (!this.#isOpen || this.#isGone) return;
-    const kind =
-      interrupted === undefined
-        ? ({ kind: 'whole' } as const)
-        : { kind: 'interrupted' as const, reason: interrupted, ...(closeFence ? { closeFence } : {}) };
-    await this.#edit((text) => closeReply(text, this.#id, kind, this.#read));
+    // If the model had nothing to add, the interrupted reply was already complete.
+    if (this.#resumes && ending.kind === 'whole' && !this.isOpen) await this.#reopen();
+    if (!this.isOpen || this.isLost) return;
+    await this.#edit((text) => closeReply(text, this.#id, ending, this.#read));
   }
 
-  async #openCut(): Promise<void> {
+  async #reopen(): Promise<void> {
     if (partialReply(this.sentText())?.isEmpty !== false) return;
-    this.#isOpen = await this.#document.edit((text) => reopenReply(text, this.#id));
+    this.isOpen = await this.#document.edit((text) => reopenReply(text, this.#id));
   }
 
   async #writePending(): Promise<void> {
     const addition = this.#pending;
-    if (addition === '' || this.#isGone) return;
+    if (addition === '' || this.isLost) return;
     this.#pending = '';
-    this.#restMs = this.#isOpen ? this.#batchMs : FIRST_REST_BATCHES * this.#batchMs;
-    if (!this.#isOpen) {
-      this.#isOpen = await this.#document.edit((text) =>
-        this.resumes ? reopenReply(text, this.#id) : this.#open(text),
+    this.#pauseMs = this.isOpen ? this.#batchMs : FIRST_PAUSE_BATCHES * this.#batchMs;
+    if (!this.isOpen) {
+      this.isOpen = await this.#document.edit((text) =>
+        this.#resumes ? reopenReply(text, this.#id) : this.#open(text),
       );
-      if (!this.#isOpen) return this.#lose();
+      if (!this.isOpen) return this.#lose();
     }
     const started = performance.now();
     await this.#edit((text) => appendToReply(text, this.#id, addition, this.#read));
     this.#editMs = performance.now() - started;
   }
 
-  /** Behind the turns that it answers; what the user has begun to write below them stays below. */
+  /** Opens the reply below the turns that it answers and above a message that the user has begun. */
   #open(text: string): TextEdit | undefined {
     const end = parseChat(text).turns[this.#turns - 1]?.end ?? text.length;
     const edit = openReply(text.slice(0, end), this.#id);
     return edit && end < text.length ? { ...edit, text: `${edit.text}\n` } : edit;
   }
 
-  async #edit(compute: Parameters<ChatEdits['edit']>[0]): Promise<void> {
+  async #edit(compute: Parameters<ChatDocument['edit']>[0]): Promise<void> {
     if (!(await this.#document.edit(compute, { joinUndo: true }))) this.#lose();
   }
 
   #lose(): void {
     this.abandon();
-    this.#onGone();
+    this.#onLost();
   }
 }
 
-/** Not counting empty turns at the end, which wait for text. */
-function countSpoken(text: string): number {
+/** Without the empty user turns at the end. */
+function countTurns(text: string): number {
   const { turns } = parseChat(text);
   return turns.findLastIndex((turn) => turn.role !== 'user' || turnBody(text, turn).trim() !== '') + 1;
 }

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { estimateTokenCount } from 'tokenx';
 import { describeSize } from '../base/size.ts';
 import type {
@@ -10,52 +9,42 @@ import type {
   ModelRequest,
   ModelTool,
 } from '../ports/models.ts';
-
+import { sleep } from './providers/retry.ts';
 import { estimateRequest } from './request/estimate.ts';
-
-export interface TourModelOptions {
-  /** Between two pieces of the reply. Rejects when the signal says so. */
-  readonly pause?: (signal: AbortSignal) => Promise<void>;
-}
 
 const PAUSE_MS = 15;
 
-/** A script in the place of a model, for those who have none yet: it is always there, and says what it is. */
-export class TourModel implements ChatModel {
-  readonly name = 'tour';
-  readonly provider = 'tour';
-  readonly #pause: (signal: AbortSignal) => Promise<void>;
+/** A script instead of a model, for users who have none yet. Needs neither a key nor a network. */
+export function createTourModel(pause = (signal: AbortSignal) => sleep(PAUSE_MS, signal)): ChatModel {
+  return {
+    name: 'tour',
+    provider: 'tour',
+    accepts: (mimeType) => /^(?:image\/(?:png|jpeg|gif|webp)|audio\/.+|application\/pdf)$/.test(mimeType),
+    stream: (request, signal) => stream(request, signal, pause),
+    preview: async (request) => JSON.stringify(request, undefined, 2),
+  };
+}
 
-  constructor({ pause = shortPause }: TourModelOptions = {}) {
-    this.#pause = pause;
-  }
-
-  accepts(mimeType: string): boolean {
-    return /^(?:image\/(?:png|jpeg|gif|webp)|audio\/.+|application\/pdf)$/.test(mimeType);
-  }
-
-  async *stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
-    const reply = planReply(request);
-    for (const event of eventsOf(reply)) {
-      try {
-        await this.#pause(signal);
-      } catch (error) {
-        if (!signal.aborted) throw error;
-      }
-      if (signal.aborted) return;
-      yield event;
+async function* stream(
+  request: ModelRequest,
+  signal: AbortSignal,
+  pause: (signal: AbortSignal) => Promise<void>,
+): AsyncIterable<ModelEvent> {
+  const reply = planReply(request);
+  for (const event of eventsOf(reply)) {
+    try {
+      await pause(signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
     }
-    yield {
-      kind: 'finish',
-      reason: reply.calls.length > 0 ? 'calls' : 'stop',
-      usage: { input: estimateRequest(request).total, output: countOutput(reply) },
-    };
+    if (signal.aborted) return;
+    yield event;
   }
-
-  /** There is nothing to leave out: no key goes anywhere, and files are not read. */
-  async preview(request: ModelRequest): Promise<string> {
-    return JSON.stringify(request, undefined, 2);
-  }
+  yield {
+    kind: 'finish',
+    reason: reply.calls.length > 0 ? 'calls' : 'stop',
+    usage: { input: estimateRequest(request).total, output: countOutput(reply) },
+  };
 }
 
 function* eventsOf({ reasoning, text, calls }: TourReply): Generator<ModelEvent> {
@@ -69,7 +58,7 @@ function* eventsOf({ reasoning, text, calls }: TourReply): Generator<ModelEvent>
   }
 }
 
-/** Word by word, with the white space, so that the pieces joined are the text. */
+/** Words with their white space, so that the joined pieces are the text. */
 function pieces(text: string): readonly string[] {
   return text.match(/\s*\S+\s*/g) ?? [];
 }
@@ -78,22 +67,18 @@ function countOutput({ reasoning, text, calls }: TourReply): number {
   return estimateTokenCount(`${reasoning}${text}${calls.map((call) => JSON.stringify(call)).join('')}`);
 }
 
-async function shortPause(signal: AbortSignal): Promise<void> {
-  await delay(PAUSE_MS, undefined, { signal });
-}
-
 interface TourReply {
   readonly reasoning: string;
   readonly text: string;
   readonly calls: readonly TourCall[];
 }
 
-export interface TourCall {
+interface TourCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** What the tour says next. It calls tools only right after the user's words, so it cannot go round in circles. */
+/** Calls tools only directly after a user message, so that it cannot loop. */
 function planReply(request: ModelRequest): TourReply {
   const last = request.messages.at(-1);
   if (last?.role === 'tool') return tellResults(last.results);
@@ -104,7 +89,7 @@ function planReply(request: ModelRequest): TourReply {
   return request.messages.some((message) => message.role === 'assistant') ? NO_ANSWER : welcome(request);
 }
 
-/** The sign of a request that goes on with a cut reply. */
+/** In every request that continues an interrupted reply. */
 const CONTINUED = '<partial_reply>';
 
 const WHAT_I_AM =
@@ -197,7 +182,7 @@ function describeResult({ isError, parts }: CallResult): string {
   return [...files, ...(quoted === '' ? [] : [`text, ${quoted}`])].join('; ');
 }
 
-/** As code, on one line: what a tool says is nothing but text here. */
+/** The text of a result as inline code. */
 function quote(parts: readonly ContentPart[]): string {
   const words = parts
     .flatMap((part) => (part.kind === 'text' && !/^\[asset:.*\]$/.test(part.text) ? [part.text] : []))
@@ -221,7 +206,7 @@ function listTools(tools: readonly ModelTool[]): string {
   return `This chat has ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}: ${names.join(', ')}${more}.`;
 }
 
-/** What our sample server has, and hardly any other has together. */
+/** Recognizes the sample server: hardly any other has all of these. */
 const SAMPLE_TOOLS = ['tour', 'chart', 'tone', 'weather'];
 
 function sampleServer(tools: readonly ModelTool[]) {
@@ -233,7 +218,7 @@ function sampleServer(tools: readonly ModelTool[]) {
   return { server, nameOf: (name: string) => find(server, name)?.name ?? name };
 }
 
-/** The user's last words; what was attached to them comes before, or has a head of its own. */
+/** The last text that the user wrote, without attachments and calls. */
 function lastWords(message: ModelMessage | undefined): string {
   if (message?.role !== 'user') return '';
   const texts = message.parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));

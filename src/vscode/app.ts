@@ -113,7 +113,7 @@ export class App {
       assetsFor: (uri) => stores.storeFor(uri),
       filesFor: (uri) => this.#filesFor(uri),
       conversationFor: (uri) => this.#conversations.of(uri),
-      mayGoOn,
+      mayContinue,
       reviewResults,
       rescue: (markdown) => void keepCopy(markdown, context),
       onReply: (uri, progress) => {
@@ -335,7 +335,7 @@ async function conclude(chat: EditorDocument, outcome: RunOutcome): Promise<RunO
   return tell(outcome, chat.uri);
 }
 
-async function mayGoOn(steps: number): Promise<boolean> {
+async function mayContinue(steps: number): Promise<boolean> {
   const goOn = vscode.l10n.t('Go On');
   const question = vscode.l10n.t('The model has taken {0} steps in a row. Let it go on?', steps);
   return (await vscode.window.showInformationMessage(question, { modal: true }, goOn)) === goOn;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ChatListener, type ListenerParts } from '../../src/listener.ts';
+import { ChatListener, type ListenerDeps } from '../../src/listener.ts';
 import type { ChatDocument, TextEdit } from '../../src/ports/document.ts';
 import type { FileArguments } from '../../src/ports/files.ts';
 import type { ToolResult } from '../../src/ports/results.ts';
@@ -88,7 +88,7 @@ function scene(
       return says(JSON.stringify(call.arguments));
     },
   };
-  const parts: ListenerParts = {
+  const parts: ListenerDeps = {
     document,
     tools,
     assets: { beginResult: () => ({ spillFolder: notHere, save: notHere }) },
@@ -111,7 +111,7 @@ const CALL = (tool: string, body = '{}', id = '') =>
   `\`\`\`tool_call a.${tool}${id && ` ${id}`}\n${body}\n\`\`\`\n`;
 
 describe('running a chat', () => {
-  it('answers the pending calls in their order and leaves room for the user', async () => {
+  it('runs the pending calls in order and ends with a user turn', async () => {
     const { document, listener } = scene(
       `# %% user\nGo.\n\n${CALL('echo', '{"n": 1}')}\n${CALL('echo', '{"n": 2}')}`,
     );
@@ -122,7 +122,7 @@ describe('running a chat', () => {
     );
   });
 
-  it('a second run does nothing twice', async () => {
+  it('a second run repeats nothing', async () => {
     const { document, listener, called } = scene(`# %% user\n${CALL('echo')}`);
     await listener.run();
     const text = document.text();
@@ -130,7 +130,7 @@ describe('running a chat', () => {
     assert.deepEqual([called.length, document.text()], [1, text]);
   });
 
-  it('what is typed meanwhile stays, above, within and below', async () => {
+  it('text that is typed in the meantime stays, above, within and below', async () => {
     const { document, listener } = scene(`# %% user\nabove\n\n${CALL('echo')}\n# %% user\n`, {
       during: (live) =>
         live.type((text) => `${text.replace('above', 'above!').replace('-->\n\n', '-->\nwithin\n\n')}below`),
@@ -142,7 +142,7 @@ describe('running a chat', () => {
     );
   });
 
-  it('a call that was deleted meanwhile still gets its answer into the file', async () => {
+  it('a call that was deleted while it ran still gets its result into the file', async () => {
     const { document, listener } = scene(`# %% user\n${CALL('echo', '{"n": 1}')}`, {
       during: (live) => live.type(() => '# %% user\nhm\n'),
     });
@@ -150,7 +150,7 @@ describe('running a chat', () => {
     assert.equal(document.text(), '# %% user\nhm\n\n# %% tool a.echo c1\n```\n{"n":1}\n```\n\n# %% user\n');
   });
 
-  it('a call that was deleted before its turn came is not made', async () => {
+  it('a call that was deleted before it was sent does not run', async () => {
     const { document, listener, called } = scene(
       `# %% user\n${CALL('echo', '{"n": 1}')}\n${CALL('echo', '{"n": 2}')}`,
       {
@@ -165,7 +165,7 @@ describe('running a chat', () => {
     assert.equal(document.text().includes('c2'), false);
   });
 
-  it('a call whose arguments were changed before its turn came is made as it stands then', async () => {
+  it('a call that was edited before it was sent runs as edited', async () => {
     const { listener, called } = scene(
       `# %% user\n${CALL('echo', '{"n": 1}')}\n${CALL('echo', '{"n": 2}')}`,
       {
@@ -179,11 +179,11 @@ describe('running a chat', () => {
     );
   });
 
-  it('a call that was changed after consent is not made', async () => {
+  it('a call that was edited after consent does not run', async () => {
     const { document, listener, called } = scene(`# %% user\n${CALL('echo', '{"n": 1}')}`, {
       whileAsked: (live) => live.type((text) => text.replace('{"n": 1}', '{"n": 2}')),
     });
-    assert.equal((await listener.run()).error, 'The call a.echo c1 was changed: run again.');
+    assert.equal((await listener.run()).error, 'The call a.echo c1 was changed. Run again.');
     assert.deepEqual([called.length, document.text().includes('# %% tool')], [0, false]);
   });
 
@@ -198,20 +198,20 @@ describe('running a chat', () => {
     );
   });
 
-  it('a document that takes no edit has no tool called', async () => {
+  it('a document that rejects edits runs no tool', async () => {
     const { document, listener, called } = scene(`# %% user\n${CALL('echo')}`);
     document.edit = async () => false;
     assert.equal((await listener.run()).ok, false);
     assert.equal(called.length, 0);
   });
 
-  it('a result that its document does not take is rescued, once', async () => {
+  it('a result that cannot be written is rescued once', async () => {
     const { document, listener, rescued } = scene(`# %% user\n${CALL('echo', '{"n": 1}')}`, {
       during: (live) => {
         live.edit = () => Promise.reject(new Error('gone'));
       },
     });
-    assert.match((await listener.run()).error ?? '', /did not take the change/);
+    assert.match((await listener.run()).error ?? '', /Could not edit the chat/);
     assert.deepEqual(rescued, ['# %% tool a.echo c1\n```\n{"n":1}\n```\n']);
     assert.equal(document.text().includes('# %% tool'), false);
   });
@@ -237,7 +237,7 @@ describe('running a chat', () => {
     });
   }
 
-  it('a call that cannot be read is told with its line', async () => {
+  it('an invalid call is reported with its line', async () => {
     const { listener } = scene('# %% user\nGo.\n\n```tool_call nodot\n```\n');
     assert.match((await listener.run()).error ?? '', /^Line 4: A tool call must name its tool as SERVER\.TOOL/);
   });
@@ -257,13 +257,13 @@ describe('running a chat', () => {
 });
 
 describe('consent', () => {
-  it('is asked with the whole call', async () => {
+  it('is requested with the complete call', async () => {
     const { listener, asked } = scene(`# %% user\n${CALL('echo', '{"n": 1}')}`);
     await listener.run();
     assert.deepEqual(asked, [{ server: 'a', tool: 'echo', id: 'c1', arguments: { n: 1 } }]);
   });
 
-  it('denied: the reason stands in the document, and nothing is called', async () => {
+  it('denied: the reason is in the document, and nothing is called', async () => {
     const { document, listener, called } = scene(`# %% user\n${CALL('echo')}`, {
       answer: { kind: 'deny', reason: 'not today' },
     });
@@ -272,7 +272,7 @@ describe('consent', () => {
     assert.equal(called.length, 0);
   });
 
-  it('called off: the calls stay pending', async () => {
+  it('cancelled: the calls stay pending', async () => {
     const { document, listener, called } = scene(`# %% user\n${CALL('echo')}${CALL('echo')}`, {
       answer: { kind: 'cancel' },
     });
@@ -303,7 +303,7 @@ describe('calling a tool', () => {
 });
 
 describe('files in arguments', () => {
-  /** `file:a` is the bytes; `file:gone` goes while the user is asked; everything else is refused. */
+  /** `file:a` has bytes, `file:gone` disappears during the prompt, and all others are refused. */
   const files: FileArguments = {
     prepare: async ({ x }) => {
       if (x === undefined) return { ok: true, notes: [], resolve: async () => ({ ok: true, arguments: {} }) };
@@ -334,7 +334,7 @@ describe('files in arguments', () => {
     assert.ok(document.text().includes(CALL('echo', '{"x": "file:a"}', 'c1')));
   });
 
-  it('refused: a note in the document, nobody is asked, and the next call still runs', async () => {
+  it('refused: a note in the document, no consent prompt, and the next call still runs', async () => {
     const { document, listener, asked, called } = scene(`${chat('file:b')}\n${CALL('echo')}`, { files });
     assert.deepEqual(await listener.run(), { ok: false, error: 'The file was not used.', assets: [] });
     assert.match(
@@ -351,7 +351,7 @@ describe('files in arguments', () => {
     assert.equal(document.text(), '# %% user\n');
   });
 
-  it('gone after the user has agreed: a note, and nothing is called', async () => {
+  it('missing after consent: a note, and nothing is called', async () => {
     const { document, listener, called } = scene(chat('file:gone'), { files });
     assert.equal((await listener.run()).error, 'The file is gone.');
     assert.match(document.text(), /> ⚠ The file is gone\./);
@@ -360,7 +360,7 @@ describe('files in arguments', () => {
 });
 
 describe('stopping', () => {
-  it('cancels the tool, says so, and runs nothing more', async () => {
+  it('cancels the tool, writes a note, and runs nothing more', async () => {
     const begun = Promise.withResolvers<void>();
     const { document, listener, called } = scene(`# %% user\n${CALL('hang')}\n${CALL('echo')}`, {
       during: () => begun.resolve(),
@@ -374,7 +374,7 @@ describe('stopping', () => {
     assert.deepEqual([called.length, listener.isRunning], [1, false]);
   });
 
-  it('a chat runs once at a time', async () => {
+  it('a chat runs only once at a time', async () => {
     const begun = Promise.withResolvers<void>();
     const { listener } = scene(`# %% user\n${CALL('hang')}`, { during: () => begun.resolve() });
     const running = listener.run();

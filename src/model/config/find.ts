@@ -1,31 +1,31 @@
 import type { ChatModel } from '../../ports/models.ts';
 import { needsKey } from './keys.ts';
-import { findModel, type ModelConfig } from './models.ts';
+import { findModel, type ModelConfig, TOUR } from './models.ts';
 
-export interface ModelSources {
+interface ModelSources {
   readonly models: () => ReadonlyMap<string, ModelConfig>;
   readonly defaultModel: () => string | undefined;
-  /** May ask the user. Nothing when there is no key. */
+  /** May ask the user. */
   readonly keyFor: (config: ModelConfig) => Promise<string | undefined>;
-  /** What to do about a key that is missing. */
+  /** Tells the user how to set a missing key. */
   readonly keyHint: (config: ModelConfig) => string;
-  /** Models on this machine that answer now. */
+  /** Models that run on this machine now. */
   readonly local: () => Promise<readonly ModelConfig[]>;
-  /** The editor's own model of that name, or any of them; nothing where there is no editor or no such model. */
+  /** VS Code's model of that name, or any of its models. */
   readonly editorModel?: ((name: string | undefined) => Promise<ChatModel | undefined>) | undefined;
 }
 
-/** Finds the model that a chat asks for, or the best there is when it asks for none. */
+/** Finds the model that a chat names, or a default. */
 export class ModelFinder {
   readonly #sources: ModelSources;
-  /** What a chat without a model was given: looking for one at every step of a run would be slow. */
-  #found: ModelConfig | undefined;
+  /** Remembered, because a search at every step of a run would be slow. */
+  #local: ModelConfig | undefined;
 
   constructor(sources: ModelSources) {
     this.#sources = sources;
   }
 
-  /** Rejects with a message fit for the user. */
+  /** Rejects with a message for the user. */
   async find(name: string | undefined): Promise<ChatModel> {
     const { models, defaultModel } = this.#sources;
     const [first] = models().keys();
@@ -36,18 +36,18 @@ export class ModelFinder {
     return this.#open(config);
   }
 
-  /** The editor's models, then those of this machine, then the tour, which is always there. */
+  /** VS Code's models, then those of this machine, then the tour, which is always available. */
   async #findAny(): Promise<ChatModel> {
     const editorModel = await this.#sources.editorModel?.(undefined);
     if (editorModel) return editorModel;
-    this.#found ??= (await this.#sources.local())[0];
-    return this.#open(this.#found ?? TOUR);
+    this.#local ??= (await this.#sources.local())[0];
+    return this.#open(this.#local ?? TOUR);
   }
 
   async #open(config: ModelConfig): Promise<ChatModel> {
     if (config.provider === 'tour') {
-      const { TourModel } = await import('../tour.ts');
-      return new TourModel();
+      const { createTourModel } = await import('../tour.ts');
+      return createTourModel();
     }
     if (config.provider === 'vscode') return this.#openEditorModel(config);
     const key = await this.#sources.keyFor(config);
@@ -55,7 +55,7 @@ export class ModelFinder {
       throw new Error(`There is no key for the model “${config.name}”. ${this.#sources.keyHint(config)}`);
     }
     const { createSdkModel } = await import('../providers/sdkModel.ts');
-    return createSdkModel(config, key === undefined ? {} : { key });
+    return createSdkModel(config, { key });
   }
 
   async #openEditorModel({ name, model }: ModelConfig): Promise<ChatModel> {
@@ -64,9 +64,7 @@ export class ModelFinder {
     throw new Error(
       this.#sources.editorModel
         ? `VS Code offers no model “${model}” now. Sign in to its provider, or use “Filechat: Select Model”.`
-        : `The model “${name}” is one of VS Code's own, and there is no editor here.`,
+        : `The model “${name}” is only available in VS Code.`,
     );
   }
 }
-
-const TOUR: ModelConfig = { name: 'tour', provider: 'tour', model: 'tour' };

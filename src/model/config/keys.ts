@@ -1,6 +1,7 @@
+import { isSdkProvider, KEY_HEADERS, wireOf } from '../providers/wire.ts';
 import type { ModelConfig, ProviderName } from './models.ts';
 
-/** The key that the environment holds for a model: under the model's own name, else where the provider's users keep it. */
+/** The key for a model from the environment: under the model's name, else under the provider's usual variable. */
 export function envKey(
   config: ModelConfig,
   env: Readonly<Record<string, string | undefined>>,
@@ -14,25 +15,23 @@ export function envKey(
   return names.map((name) => env[name]?.trim()).find((key) => key !== undefined && key !== '');
 }
 
-/** What a stored key is bound to: another address must not get it just because a model's entry was changed. */
+/** A stored key is bound to this address, so that an edited model entry cannot send it elsewhere. */
 export function keyPlace({ provider, baseUrl }: ModelConfig): string {
-  const address = baseUrl ?? USUAL_ADDRESSES[provider];
+  const address = baseUrl ?? (isSdkProvider(provider) ? wireOf({ provider }).defaultBaseUrl : undefined);
   if (address === undefined) return provider;
   const { origin, pathname } = new URL(address);
-  // Both protocols of OpenAI are the same account at the same address.
+  // Both OpenAI protocols use the same account.
   const account = provider === 'openai-chat' ? 'openai' : provider;
   return `${account} ${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** Whether a request without a key would be in vain. */
 export function needsKey({ provider, baseUrl, headers = {} }: ModelConfig): boolean {
   if (provider === 'vscode' || provider === 'tour') return false;
-  if (Object.keys(headers).some((name) => KEY_HEADERS.has(name.toLowerCase()))) return false;
-  // What runs on this machine rarely asks for one, and says so if it does.
+  if (Object.keys(headers).some((name) => KEY_HEADERS.includes(name.toLowerCase()))) return false;
+  // Local servers rarely need a key, and report it if they do.
   return baseUrl === undefined || !isLoopback(baseUrl);
 }
 
-/** Whether an address cannot leave this machine. */
 export function isLoopback(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { hostname } = new URL(address);
@@ -40,18 +39,9 @@ export function isLoopback(address: string): boolean {
 }
 
 const KEY_PREFIX = 'FILECHAT_KEY_';
-const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']);
-
 const USUAL_VARIABLES: Readonly<Partial<Record<ProviderName, string>>> = {
   anthropic: 'ANTHROPIC_API_KEY',
   openai: 'OPENAI_API_KEY',
   'openai-chat': 'OPENAI_API_KEY',
   google: 'GOOGLE_GENERATIVE_AI_API_KEY',
-};
-
-const USUAL_ADDRESSES: Readonly<Partial<Record<ProviderName, string>>> = {
-  anthropic: 'https://api.anthropic.com/v1',
-  openai: 'https://api.openai.com/v1',
-  'openai-chat': 'https://api.openai.com/v1',
-  google: 'https://generativelanguage.googleapis.com/v1beta',
 };

@@ -1,10 +1,10 @@
-import { isObject } from '../../base/json.ts';
+import { field, isObject } from '../../base/json.ts';
 import { headersFor, hostOf } from '../providers/endpoint.ts';
 import { toFailure } from '../providers/failure.ts';
-import { baseUrlOf } from '../providers/wire.ts';
+import { baseUrlOf, parseJson } from '../providers/wire.ts';
 import type { ModelConfig } from './models.ts';
 
-export interface ListModelsOptions {
+interface ListModelsOptions {
   readonly key?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
@@ -12,17 +12,16 @@ export interface ListModelsOptions {
 
 type Endpoint = Pick<ModelConfig, 'provider' | 'baseUrl' | 'headers'>;
 
-/** No provider has so many; a list that never ends has an end here. */
 const MAX_PAGES = 20;
 
-/** The names of the models that an endpoint offers, in order. Rejects with a message fit for the user. */
+/** The names of the models that an endpoint offers, sorted. Rejects with a message for the user. */
 export async function listModels(config: Endpoint, options: ListModelsOptions): Promise<readonly string[]> {
   const names = new Set<string>();
   let query = FIRST_PAGE[config.provider] ?? '';
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const answer = await getJson(config, `/models${query}`, options);
-    for (const name of namesOf(answer, hostOf(config))) names.add(name);
-    const next = nextPage(answer);
+    const response = await getJson(config, `/models${query}`, options);
+    for (const name of namesOf(response, hostOf(config))) names.add(name);
+    const next = nextPage(response);
     if (next === undefined) break;
     query = next;
   }
@@ -31,8 +30,9 @@ export async function listModels(config: Endpoint, options: ListModelsOptions): 
 
 const FIRST_PAGE: Readonly<Record<string, string>> = { anthropic: '?limit=1000', google: '?pageSize=1000' };
 
-function nextPage(answer: Readonly<Record<string, unknown>>): string | undefined {
-  const { nextPageToken: token, has_more: hasMore, last_id: last } = answer;
+type Fields = Readonly<Record<string, unknown>>;
+
+function nextPage({ nextPageToken: token, has_more: hasMore, last_id: last }: Fields): string | undefined {
   if (typeof token === 'string' && token !== '') {
     return `?pageSize=1000&pageToken=${encodeURIComponent(token)}`;
   }
@@ -44,10 +44,9 @@ async function getJson(
   config: Endpoint,
   path: string,
   { key, signal, fetch = globalThis.fetch }: ListModelsOptions,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<Fields> {
   const host = hostOf(config);
   const secrets = [key ?? '', ...Object.values(config.headers ?? {})];
-  const about = { host, model: 'any', secrets, now: () => Date.now() };
   try {
     const response = await fetch(`${baseUrlOf(config)}${path}`, {
       headers: headersFor(config, key),
@@ -56,59 +55,50 @@ async function getJson(
     });
     const body = await response.text();
     if (response.ok) return readJson(body, host);
-    throw toSeenError(response, body, host);
+    throw toError(response, body, host);
   } catch (error) {
     signal?.throwIfAborted();
-    throw error instanceof PlainError ? error : toFailure(error, about);
+    if (error instanceof ListError) throw error;
+    throw toFailure(error, { host, model: 'any', secrets, now: () => Date.now() });
   }
 }
 
-class PlainError extends Error {}
+/** Its message is complete; `toFailure` explains all other errors. */
+class ListError extends Error {}
 
-function toSeenError(response: Response, responseBody: string, host: string): object {
+function notAList(host: string): ListError {
+  return new ListError(`${host} did not respond with a list of models. Check the baseUrl.`);
+}
+
+/** An object with the fields of the SDK's errors, for `toFailure`, unless there is a better message. */
+function toError(response: Response, responseBody: string, host: string): object {
   const { status: statusCode } = response;
-  if (statusCode < 400) return new PlainError(`${host} points to another address. Check the baseUrl.`);
-  if (statusCode === 404) return new PlainError(`${host} does not list its models. Check the baseUrl.`);
-  const message = messageOf(responseBody);
+  if (statusCode < 400) return new ListError(`${host} redirects to another address. Check the baseUrl.`);
+  if (statusCode === 404) return new ListError(`${host} does not list its models. Check the baseUrl.`);
+  const message = field(field(parseJson(responseBody), 'error'), 'message');
   return { statusCode, message, responseBody, responseHeaders: Object.fromEntries(response.headers) };
 }
 
-function messageOf(body: string): string {
+function readJson(body: string, host: string): Fields {
   const parsed = parseJson(body);
-  const error = isObject(parsed) ? parsed['error'] : undefined;
-  return isObject(error) && typeof error['message'] === 'string' ? error['message'] : '';
+  if (isObject(parsed)) return parsed;
+  if (Array.isArray(parsed)) return { data: parsed };
+  throw notAList(host);
 }
 
-function readJson(body: string, host: string): Readonly<Record<string, unknown>> {
-  const answer = parseJson(body);
-  if (isObject(answer)) return answer;
-  if (Array.isArray(answer)) return { data: answer };
-  throw new PlainError(`${host} did not answer with a list of models. Check the baseUrl.`);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function namesOf(answer: Readonly<Record<string, unknown>>, host: string): readonly string[] {
-  const list = answer['data'] ?? answer['models'];
-  if (!Array.isArray(list)) {
-    throw new PlainError(`${host} did not answer with a list of models. Check the baseUrl.`);
-  }
+function namesOf({ data, models }: Fields, host: string): readonly string[] {
+  const list = data ?? models;
+  if (!Array.isArray(list)) throw notAList(host);
   return list.filter(isObject).filter(canChat).flatMap(nameOf);
 }
 
-function nameOf({ id, name }: Readonly<Record<string, unknown>>): readonly string[] {
+function nameOf({ id, name }: Fields): readonly string[] {
   const found = typeof id === 'string' ? id : name;
   return typeof found === 'string' && found !== '' ? [found.replace(/^models\//, '')] : [];
 }
 
-/** Most do not say; each of those that do has its own way. */
-function canChat(model: Readonly<Record<string, unknown>>): boolean {
+/** Most providers do not say; the others differ in how. */
+function canChat(model: Fields): boolean {
   const { supportedGenerationMethods: methods, architecture, capabilities, type } = model;
   if (Array.isArray(methods) && !methods.includes('generateContent')) return false;
   const outputs = isObject(architecture) ? architecture['output_modalities'] : undefined;

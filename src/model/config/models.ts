@@ -1,20 +1,24 @@
-import { isObject, parseJsonWithComments } from '../../base/json.ts';
+import { messageOf } from '../../base/errors.ts';
+import { field, isObject, parseJsonWithComments } from '../../base/json.ts';
 import type { Reasoning } from '../../ports/models.ts';
 
-export type ProviderName =
-  | 'anthropic'
-  | 'openai'
-  | 'openai-chat'
-  | 'openai-compatible'
-  | 'google'
-  | 'vscode'
-  | 'tour';
+const PROVIDER_NAMES = [
+  'anthropic',
+  'openai',
+  'openai-chat',
+  'openai-compatible',
+  'google',
+  'vscode',
+  'tour',
+] as const;
+
+export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
 export interface ModelConfig {
-  /** As the user calls it: a name from the settings, or `provider/model`. */
+  /** A name from the settings, or `provider/model`. */
   readonly name: string;
   readonly provider: ProviderName;
-  /** As the provider calls it. */
+  /** The provider's name for it. */
   readonly model: string;
   readonly baseUrl?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -23,7 +27,7 @@ export interface ModelConfig {
   readonly price?: ModelPrice;
 }
 
-/** In US dollars for a million tokens. */
+/** In US dollars per million tokens. */
 export interface ModelPrice {
   readonly input: number;
   readonly output: number;
@@ -31,13 +35,13 @@ export interface ModelPrice {
   readonly cacheWrite?: number;
 }
 
-export interface ModelsRead {
+interface ModelsRead {
   readonly models: ReadonlyMap<string, ModelConfig>;
-  /** One sentence for each entry that was left out, or for what was ignored in one: which, why, and what to do. */
+  /** One sentence per invalid entry or ignored field. */
   readonly problems: string[];
 }
 
-/** Reads the value of `filechat.models`. A bad entry becomes a problem, and the others live on. */
+/** Reads the value of `filechat.models`. An invalid entry becomes a problem; the others are still used. */
 export function readModels(raw: unknown): ModelsRead {
   const models = new Map<string, ModelConfig>();
   const problems: string[] = [];
@@ -54,40 +58,43 @@ export function readModels(raw: unknown): ModelsRead {
         );
       }
     } catch (error) {
-      problems.push(`Model ${JSON.stringify(name)} is left out: ${(error as Error).message}.`);
+      problems.push(`Model ${JSON.stringify(name)} is left out: ${messageOf(error)}.`);
     }
   }
   return { models, problems };
 }
 
-/** Reads a file such as `models.json`: `{ "models": { … } }`, with comments if there are any. */
+/** Reads a file such as `models.json`: `{ "models": { … } }`. Comments are allowed. */
 export function readModelsFile(text: string): ModelsRead {
   let json: unknown;
   try {
     json = parseJsonWithComments(text);
   } catch (error) {
-    return unreadable(`The models file is not JSON: ${(error as Error).message}.`);
+    return unreadable(`The models file is not JSON: ${messageOf(error)}.`);
   }
-  const models = isObject(json) && Object.hasOwn(json, 'models') ? json['models'] : undefined;
+  const models = field(json, 'models');
   return models === undefined
     ? unreadable('The models file has no "models"; it must look like { "models": { "NAME": { … } } }.')
     : readModels(models);
 }
 
-/** The model that a name stands for: a configured one, or `provider/model`. A string says why there is none. */
+export const TOUR: ModelConfig = { name: 'tour', provider: 'tour', model: 'tour' };
+
+/** A configured model, or `provider/model`. A string says why there is none. */
 export function findModel(name: string, models: ReadonlyMap<string, ModelConfig>): ModelConfig | string {
   const wanted = name.trim();
   const configured = models.get(wanted);
   if (configured) return configured;
-  if (wanted === 'tour') return { name: 'tour', provider: 'tour', model: 'tour' };
+  if (wanted === 'tour') return TOUR;
   const slash = wanted.indexOf('/');
-  const provider = slash > 0 ? PROVIDERS.get(wanted.slice(0, slash)) : undefined;
+  const prefix = slash > 0 ? wanted.slice(0, slash) : undefined;
+  const provider = PROVIDER_NAMES.find((each) => each === prefix);
   const model = wanted.slice(slash + 1).trim();
   if (provider === 'openai-compatible') {
     return `The model “${wanted}” needs an address: add it to filechat.models with a "baseUrl".`;
   }
   if (provider !== undefined && model !== '') return { name: wanted, provider, model };
-  const local = slash > 0 ? LOCAL_SERVERS.get(wanted.slice(0, slash)) : undefined;
+  const local = prefix === undefined ? undefined : LOCAL_SERVERS.get(prefix);
   if (local !== undefined && model !== '') {
     return { name: wanted, provider: 'openai-compatible', model, baseUrl: local };
   }
@@ -102,46 +109,38 @@ function describeChoice(models: ReadonlyMap<string, ModelConfig>): string {
     : `Configured are ${names}; ${written} works too.`;
 }
 
-/** Programs that run models on this machine, at a fixed address. */
+/** Programs that run models on this machine, with their default addresses. */
 export const LOCAL_SERVERS: ReadonlyMap<string, string> = new Map([
   ['ollama', 'http://127.0.0.1:11434/v1'],
   ['lmstudio', 'http://127.0.0.1:1234/v1'],
 ]);
 
-const PROVIDERS: ReadonlyMap<unknown, ProviderName> = new Map(
-  (['anthropic', 'openai', 'openai-chat', 'openai-compatible', 'google', 'vscode', 'tour'] as const).map(
-    (each) => [each, each],
-  ),
-);
+const REASONING: readonly Reasoning[] = ['off', 'low', 'medium', 'high'];
 
-const REASONING: ReadonlyMap<unknown, Reasoning> = new Map(
-  (['off', 'low', 'medium', 'high'] as const).map((each) => [each, each]),
-);
-
-// These would be taken for something else as soon as someone uses a plain object as a map of models.
+// Unsafe as keys of a plain object.
 const RESERVED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 const MAX_NAME_CHARS = 200;
-
-/** Only own properties count, so that nothing comes from a prototype. */
-type Fields = ReadonlyMap<string, unknown>;
 
 function readModel(name: string, entry: unknown): ModelConfig {
   checkName(name);
   if (!isObject(entry)) throw new Error('it must be an object with "provider" and "model"');
-  const fields: Fields = new Map(Object.entries(entry).filter(([, value]) => value !== null));
-  const provider = PROVIDERS.get(fields.get('provider'));
-  if (provider === undefined) {
-    throw new Error(`its "provider" must be one of ${[...PROVIDERS.values()].join(', ')}`);
-  }
+  // A map, so that nothing comes from a prototype.
+  const fields = new Map(Object.entries(entry).filter(([, value]) => value !== null));
+  const provider = PROVIDER_NAMES.find((each) => each === fields.get('provider'));
+  if (provider === undefined) throw new Error(`its "provider" must be one of ${PROVIDER_NAMES.join(', ')}`);
   const model = provider === 'tour' ? 'tour' : readWord('model', fields.get('model'));
-  const optional = {
+  const others = {
     baseUrl: readBaseUrl(provider, fields.get('baseUrl')),
-    headers: readHeaders(fields.get('headers')),
-    maxTokens: readMaxTokens(fields.get('maxTokens')),
-    reasoning: readReasoning(fields.get('reasoning')),
-    price: readPrice(fields.get('price')),
+    headers: optional(fields.get('headers'), readHeaders),
+    maxTokens: optional(fields.get('maxTokens'), readMaxTokens),
+    reasoning: optional(fields.get('reasoning'), readReasoning),
+    price: optional(fields.get('price'), readPrice),
   };
-  return { name, provider, model, ...withoutUndefined(optional) };
+  return { name, provider, model, ...withoutUndefined(others) };
+}
+
+function optional<T>(value: unknown, read: (value: unknown) => T): T | undefined {
+  return value === undefined ? undefined : read(value);
 }
 
 function checkName(name: string): void {
@@ -158,7 +157,7 @@ function readWord(field: string, value: unknown): string {
   return value.trim();
 }
 
-/** Where requests go. The provider's packages add the last part of the path themselves. */
+/** The SDK adds the last part of the path. */
 function readBaseUrl(provider: ProviderName, value: unknown): string | undefined {
   if (value === undefined) {
     if (provider === 'openai-compatible') throw new Error('it needs a "baseUrl", such as https://HOST/v1');
@@ -167,7 +166,7 @@ function readBaseUrl(provider: ProviderName, value: unknown): string | undefined
   const text = readWord('baseUrl', value);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new Error('its "baseUrl" must be a whole address that starts with http:// or https://');
+    throw new Error('its "baseUrl" must be a full URL that starts with http:// or https://');
   }
   if (url.username !== '' || url.password !== '') {
     throw new Error('its "baseUrl" holds a user name or a password; remove it and set a key instead');
@@ -177,14 +176,13 @@ function readBaseUrl(provider: ProviderName, value: unknown): string | undefined
   return text.replace(/\/+$/, '');
 }
 
-function readHeaders(value: unknown): Readonly<Record<string, string>> | undefined {
-  if (value === undefined) return undefined;
+function readHeaders(value: unknown): Readonly<Record<string, string>> {
   if (!isObject(value)) throw new Error('its "headers" must be an object of strings');
   const entries = Object.entries(value).map(([name, text]) => {
     checkHeader(name, text);
     return [name, String(text)] as const;
   });
-  // Unlike an assignment, this makes an ordinary property even of "__proto__".
+  // Unlike an assignment, this makes "__proto__" an ordinary property.
   return Object.fromEntries(entries);
 }
 
@@ -193,40 +191,36 @@ function checkHeader(name: string, text: unknown): void {
     if (typeof text !== 'string' && typeof text !== 'number') throw new TypeError('no text');
     new Headers([[name, String(text)]]);
   } catch {
-    // The value may be a secret, so only the name is told.
+    // The value may be a secret, so the message has only the name.
     throw new Error(`its header ${JSON.stringify(name)} has a name or value that HTTP does not allow`);
   }
 }
 
-function readMaxTokens(value: unknown): number | undefined {
-  if (value === undefined) return undefined;
+function readMaxTokens(value: unknown): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
     throw new Error('its "maxTokens" must be a whole number above 0');
   }
   return value;
 }
 
-function readReasoning(value: unknown): Reasoning | undefined {
-  if (value === undefined) return undefined;
-  const reasoning = REASONING.get(value);
+function readReasoning(value: unknown): Reasoning {
+  const reasoning = REASONING.find((each) => each === value);
   if (reasoning === undefined) throw new Error('its "reasoning" must be "off", "low", "medium" or "high"');
   return reasoning;
 }
 
-function readPrice(value: unknown): ModelPrice | undefined {
-  if (value === undefined) return undefined;
-  const price = isObject(value) ? value : {};
-  const read = (field: keyof ModelPrice) => {
-    const amount = Object.hasOwn(price, field) ? price[field] : undefined;
+function readPrice(value: unknown): ModelPrice {
+  const read = (key: keyof ModelPrice) => {
+    const amount = field(value, key);
     if (amount !== undefined && !(typeof amount === 'number' && Number.isFinite(amount) && amount >= 0)) {
-      throw new Error(`its "price.${field}" must be a number of US dollars for a million tokens`);
+      throw new Error(`its "price.${key}" must be a number of US dollars per million tokens`);
     }
     return amount;
   };
   const input = read('input');
   const output = read('output');
   if (input === undefined || output === undefined) {
-    throw new Error('its "price" must hold "input" and "output": US dollars for a million tokens');
+    throw new Error('its "price" must have "input" and "output" in US dollars per million tokens');
   }
   const cached = { cachedInput: read('cachedInput'), cacheWrite: read('cacheWrite') };
   return { input, output, ...withoutUndefined(cached) };

@@ -1,23 +1,23 @@
 import type { Usage } from '../../ports/models.ts';
 import type { ModelConfig, ModelPrice, ProviderName } from './models.ts';
 
-/** What a model costs: the user's own figures, else those of a well-known model. Nothing when it is not known. */
+/** The configured price, else the list price of a well-known model. */
 export function priceOf({ provider, model, baseUrl, price }: ModelConfig): ModelPrice | undefined {
   if (price) return price;
   if (provider === 'tour') return { input: 0, output: 0 };
-  // Behind another address somebody else makes the prices.
+  // Other endpoints have other prices.
   if (baseUrl !== undefined) return undefined;
   const family = model.replace(VERSION, '');
   return FAMILIES[provider]?.get(family);
 }
 
-/** Names of models that are known without asking anybody, as a chat can write them. */
+/** Names of well-known models, as a chat can write them. */
 export function wellKnownModels(): readonly string[] {
   const providers = ['anthropic', 'openai', 'google'] as const;
   return providers.flatMap((each) => [...(FAMILIES[each]?.keys() ?? [])].map((model) => `${each}/${model}`));
 }
 
-/** What may follow a family's name without making another model of it: a date, or a word for the newest one. */
+/** A date or a word for the newest version, which does not change the price. */
 const VERSION = /(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2}|-\d{4}|-latest|-preview(?:-\d{2}-\d{2,4})?)$/;
 
 function family(input: number, output: number, cachedInput: number, cacheWrite?: number): ModelPrice {
@@ -25,8 +25,8 @@ function family(input: number, output: number, cachedInput: number, cacheWrite?:
 }
 
 /**
- * List prices as we knew them in November 2026, for short prompts: long ones cost more with some, and prices change.
- * They are shown as an estimate only; `price` in filechat.models overrules them.
+ * List prices of November 2026 for short prompts; some providers charge more for long ones. They are only used for
+ * estimates; `price` in filechat.models overrides them.
  */
 const ANTHROPIC: ReadonlyMap<string, ModelPrice> = new Map([
   ['claude-fable-5', family(10, 50, 1, 12.5)],
@@ -72,7 +72,7 @@ const FAMILIES: Readonly<Partial<Record<ProviderName, ReadonlyMap<string, ModelP
   google: GOOGLE,
 };
 
-/** In US dollars; nothing when the price or the usage is not known. */
+/** In US dollars. Undefined when the price or the usage is unknown. */
 export function costOf(usage: Usage, price: ModelPrice | undefined): number | undefined {
   if (!price || (usage.input === undefined && usage.output === undefined)) return undefined;
   const { input = 0, output = 0 } = usage;
@@ -103,7 +103,6 @@ export function describeCount(tokens: number): string {
   return tokens < 999_950 ? `${(tokens / 1000).toFixed(1)}k` : `${(tokens / 1_000_000).toFixed(1)}M`;
 }
 
-/** Cents and more as money, less with two digits that say something. */
 export function describeCost(dollars: number): string {
   if (dollars === 0) return '$0';
   if (dollars >= 0.1) return `$${dollars.toFixed(2)}`;

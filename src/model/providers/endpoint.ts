@@ -1,15 +1,12 @@
-import type { ReadableStreamReadResult } from 'node:stream/web';
+import { startTimer, unlessAborted } from '../../base/async.ts';
 import type { ModelConfig } from '../config/models.ts';
 import { ModelError } from './failure.ts';
 import { StreamEnd } from './streamEnd.ts';
 import { baseUrlOf, isSdkProvider } from './wire.ts';
 
-/** Where the providers look for a key. */
-export const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'];
-
 type Endpoint = Pick<ModelConfig, 'provider' | 'baseUrl' | 'headers'>;
 
-/** Without a key there is no header for one: some endpoints refuse an empty one. */
+/** Without a key there is no key header, because some endpoints refuse an empty one. */
 export function headersFor({ provider, headers }: Endpoint, key: string | undefined): Record<string, string> {
   const version = provider === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
   return { ...version, ...keyHeader(provider, key), ...headers };
@@ -24,26 +21,26 @@ function keyHeader(provider: string, key: string | undefined): Readonly<Record<s
 export interface EndpointOptions {
   readonly config: ModelConfig;
   readonly fetch: typeof globalThis.fetch;
-  /** Called whenever bytes arrive, be they an event or only a sign of life. */
+  /** Called whenever bytes arrive, also those that only keep the connection alive. */
   readonly onBytes: () => void;
-  /** Called when the endpoint has accepted the request. It reads what comes before the package does. */
+  /** Called when the endpoint has accepted the request. The stream passes through `end` on its way to the SDK. */
   readonly onAnswer?: ((end: StreamEnd) => void) | undefined;
 }
 
 export function hostOf(config: Endpoint): string {
   const baseUrl = baseUrlOf(config);
-  if (!URL.canParse(baseUrl)) throw new Error(`The baseUrl ${baseUrl} is not an address.`);
+  if (!URL.canParse(baseUrl)) throw new Error(`The baseUrl ${baseUrl} is not a valid URL.`);
   return new URL(baseUrl).host;
 }
 
-/** A `fetch` for one request of a package: it stays with the endpoint, and sees that an answer is a stream. */
+/** A `fetch` for one request of the SDK. It follows no redirects and accepts only streams. */
 export function createEndpointFetch(options: EndpointOptions): typeof globalThis.fetch {
   const { config, fetch, onBytes, onAnswer } = options;
   return async (input, init) => {
-    // A key would go along to wherever the endpoint points.
+    // A redirect would send the key to another host.
     const response = await fetch(input, { ...init, redirect: 'manual' });
     onBytes();
-    await checkAnswer(response, hostOf(config));
+    await checkResponse(response, hostOf(config));
     if (response.body === null || !response.ok || !isSdkProvider(config.provider)) return response;
     const end = new StreamEnd(config.provider);
     onAnswer?.(end);
@@ -51,25 +48,25 @@ export function createEndpointFetch(options: EndpointOptions): typeof globalThis
   };
 }
 
-async function checkAnswer(response: Response, host: string): Promise<void> {
+async function checkResponse(response: Response, host: string): Promise<void> {
   const { status } = response;
   const type = response.headers.get('content-type') ?? '';
   let message: string | undefined;
   if (status >= 300 && status < 400) {
     const target = response.headers.get('location') ?? 'another address';
-    message = `${host} points to ${target.slice(0, 200)}. If that is right, make it the model's baseUrl.`;
+    message = `${host} redirects to ${target.slice(0, 200)}. If that is right, set it as the model's baseUrl.`;
   } else if (response.ok && /^(text\/html|application\/json)/i.test(type)) {
-    message = `${host} did not answer with a stream but with ${type.slice(0, 60)}. Check the model's baseUrl.`;
+    message = `${host} responded with ${type.slice(0, 60)} instead of a stream. Check the model's baseUrl.`;
   }
   if (message === undefined) return;
   await response.body?.cancel();
   throw new ModelError({ message, status });
 }
 
-/** How long the rest of a stream is waited for after the provider has said that the reply is over. */
+/** How long to wait for the rest of the stream after the stop reason. */
 const MAX_REST_MS = 30_000;
 
-/** What breaks behind the end of a reply is the end of the stream, so that the package hands out what it holds. */
+/** A failure after the stop reason ends the stream normally, so that the SDK emits what it still holds. */
 function watchBody(
   response: Response,
   body: ReadableStream<Uint8Array>,
@@ -78,7 +75,7 @@ function watchBody(
   const reader = body.getReader();
   const watched = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = await (end.said ? readRest(reader) : reader.read());
+      const { done, value } = await (end.hasEnded ? readRest(reader) : reader.read());
       if (!done) {
         onBytes();
         end.push(value);
@@ -96,20 +93,14 @@ function watchBody(
   return new Response(watched, { status, statusText, headers });
 }
 
-type Chunk = ReadableStreamReadResult<Uint8Array>;
-
-async function readRest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Chunk> {
-  let timer: NodeJS.Timeout | undefined;
-  const over: Chunk = { done: true, value: undefined };
+async function readRest(reader: ReadableStreamDefaultReader<Uint8Array>) {
+  const timer = startTimer(MAX_REST_MS);
   try {
-    const late = new Promise<Chunk>((resolve) => {
-      timer = setTimeout(() => resolve(over), MAX_REST_MS);
-    });
-    return await Promise.race([reader.read(), late]);
+    return await unlessAborted(reader.read(), timer.signal);
   } catch {
-    // The connection broke after the reply had ended, which costs nothing but the figures about its use.
-    return over;
+    // The reply is complete; only its usage figures may be lost.
+    return { done: true, value: undefined } as const;
   } finally {
-    clearTimeout(timer);
+    timer.stop();
   }
 }

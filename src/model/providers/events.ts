@@ -4,11 +4,10 @@ import type {
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import type { FinishReason, ModelEvent, ProviderMetadata, Usage } from '../../ports/models.ts';
+import { connectionLost, ModelError, type RequestContext, toFailure } from './failure.ts';
+import { parseJson, type Wire } from './wire.ts';
 
-import { type AboutRequest, connectionLost, ModelError, toFailure } from './failure.ts';
-import type { Wire } from './wire.ts';
-
-/** What a provider wants back. Ids of items on its server are not among it: the file is the only state. */
+/** Metadata that providers need back. Not the ids of items on their servers: the file is the only state. */
 const KEPT = ['signature', 'redactedData', 'reasoningEncryptedContent', 'thoughtSignature', 'phase'];
 
 type StreamPart = LanguageModelV4StreamPart;
@@ -17,27 +16,26 @@ type FinishPart = Extract<StreamPart, { type: 'finish' }>;
 type Kind = 'text' | 'reasoning';
 type Kept = Readonly<Record<string, unknown>>;
 
-/** Turns the parts of one reply's stream into events. Throws a `ModelError` for what went wrong in it. */
+/** Turns the stream parts of one reply into events. Throws a `ModelError` for errors in the stream. */
 export class EventReader {
-  #wire: Wire;
-  #about: AboutRequest;
-  /** What has been kept for the block that is open. */
+  readonly #wire: Wire;
+  readonly #context: RequestContext;
+  /** The metadata of the open block. */
   #kept: Kept = {};
-  /** The kind of the last event, as far as text and reasoning are concerned. */
+  /** The kind of the last event, if that was text or reasoning. */
   #last: Kind | undefined;
   #isEmpty = true;
-  #names = new Map<string, string>();
+  readonly #names = new Map<string, string>();
   #hasCalls = false;
-  /** Calls that may have been cut: only a good end makes calls of them. */
-  #held: CallEvent[] = [];
-
-  /** Whether the provider has said that the reply is over. What goes wrong behind that does not matter. */
-  #hasEnded: () => boolean;
+  /** Calls that may be cut off. They count only if the stream ends normally. */
+  readonly #held: CallEvent[] = [];
+  /** Whether the provider has sent its stop reason. Later failures are ignored. */
+  readonly #hasEnded: () => boolean;
   hasOutput = false;
 
-  constructor(wire: Wire, about: AboutRequest, hasEnded: () => boolean = () => false) {
+  constructor(wire: Wire, context: RequestContext, hasEnded: () => boolean = () => false) {
     this.#wire = wire;
-    this.#about = about;
+    this.#context = context;
     this.#hasEnded = hasEnded;
   }
 
@@ -66,7 +64,7 @@ export class EventReader {
         return this.#finish(part);
       case 'error':
         if (this.#hasEnded()) return [];
-        throw toFailure(part.error, this.#about);
+        throw toFailure(part.error, this.#context);
       default:
         return [];
     }
@@ -78,7 +76,7 @@ export class EventReader {
     return [];
   }
 
-  /** Two parts of one reasoning, which the provider signs together. */
+  /** Separates two parts of one reasoning, which the provider signs together. */
   #divide(): readonly ModelEvent[] {
     return this.#last === 'reasoning' ? [{ kind: 'reasoning', text: '\n\n' }] : [];
   }
@@ -95,13 +93,13 @@ export class EventReader {
   #close(kind: Kind, metadata: SharedV4ProviderMetadata | undefined): readonly ModelEvent[] {
     const kept: Kept = { ...this.#kept, ...this.#pick(metadata) };
     this.#kept = {};
-    // A server that speaks of its reasoning without signing it may still insist on having it back.
+    // A compatible server may require its reasoning back, although it does not sign it.
     const isUnsigned =
       kind === 'reasoning' && this.#wire.metadataKey === 'openaiCompatible' && !this.#isEmpty;
     const whole = isUnsigned ? { ...kept, reasoningContent: true } : kept;
     const isNothing = Object.keys(whole).length === 0;
     if (isNothing || (kind === 'text' && this.#isEmpty && kept['thoughtSignature'] === undefined)) return [];
-    // What is signed without a word, such as redacted thinking, has its place among the others all the same.
+    // Signed blocks without text, such as redacted thinking, keep their position.
     const place: readonly ModelEvent[] = this.#isEmpty && this.#last !== kind ? [{ kind, text: '' }] : [];
     this.#last = undefined;
     return [...place, { kind: 'metadata', metadata: { [this.#wire.metadataKey]: whole } }];
@@ -122,7 +120,7 @@ export class EventReader {
     const call: CallEvent = { kind: 'call', key, name, argumentsText, ...(metadata && { metadata }) };
     this.#hasCalls = true;
     this.hasOutput = true;
-    if (this.#held.length === 0 && isWhole(argumentsText)) return [call];
+    if (this.#held.length === 0 && parseJson(argumentsText) !== undefined) return [call];
     this.#held.push(call);
     return [];
   }
@@ -130,11 +128,11 @@ export class EventReader {
   #finish({ finishReason, usage }: FinishPart): readonly ModelEvent[] {
     const { unified, raw } = finishReason;
     if (unified === 'error' && raw !== undefined) {
-      const message = `${this.#about.host} broke the reply off (${raw}).`;
-      throw new ModelError({ message, trouble: 'brokenOff' });
+      const message = `${this.#context.host} interrupted the reply (${raw}).`;
+      throw new ModelError({ message, problem: 'brokenOff' });
     }
     const isCut = unified === 'interrupted' || unified === 'error';
-    if (isCut && !this.#hasEnded()) throw connectionLost(this.#about.host);
+    if (isCut && !this.#hasEnded()) throw connectionLost(this.#context.host);
     const known = isCut ? 'stop' : unified;
     const reason = this.#hasCalls && known === 'stop' ? 'calls' : REASONS[known];
     const held = reason === 'calls' ? this.#held : [];
@@ -142,7 +140,6 @@ export class EventReader {
   }
 
   #pick(metadata: SharedV4ProviderMetadata | undefined): Kept {
-    // The compatible package knows its calls' signatures by its own name, as the others do.
     const own = metadata?.[this.#wire.metadataKey] ?? {};
     return Object.fromEntries(KEPT.flatMap((key) => (own[key] == null ? [] : [[key, own[key]]])));
   }
@@ -157,15 +154,6 @@ const REASONS: Readonly<
   'content-filter': 'refused',
   other: 'other',
 };
-
-function isWhole(json: string): boolean {
-  try {
-    JSON.parse(json);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
   const counts = {

@@ -1,23 +1,21 @@
 import { isObject } from '../../base/json.ts';
 import type { ModelFailure } from '../../ports/models.ts';
+import type { StreamOutcome, StreamProblem } from './streamEnd.ts';
 
-import type { StreamTrouble, StreamVerdict } from './streamEnd.ts';
-
-/** Long enough for a provider's own words, short enough for a line in a document. */
-const MAX_WORDS_CHARS = 600;
+const MAX_DETAIL_CHARS = 600;
 const MAX_CAUSES = 6;
 
-export interface AboutRequest {
+export interface RequestContext {
   readonly host: string;
   readonly model: string;
-  /** The key and the values of the configured headers: never in a message. */
+  /** The key and the values of the configured headers, which must not appear in a message. */
   readonly secrets: readonly string[];
   readonly now: () => number;
 }
 
 interface FailureFacts {
   readonly message: string;
-  readonly trouble?: StreamTrouble | undefined;
+  readonly problem?: StreamProblem | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly status?: number | undefined;
   readonly cause?: unknown;
@@ -29,18 +27,18 @@ export class ModelError extends Error implements ModelFailure {
   readonly begun: boolean;
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
-  readonly trouble: StreamTrouble;
+  readonly problem: StreamProblem;
 
-  constructor(facts: FailureFacts, verdict?: StreamVerdict) {
-    const { message, trouble = 'refused', retryAfterMs, status, cause } = facts;
+  constructor(facts: FailureFacts, outcome?: StreamOutcome) {
+    const { message, problem = 'refused', retryAfterMs, status, cause } = facts;
     super(message, { cause });
     this.name = 'ModelError';
-    this.trouble = trouble;
+    this.problem = problem;
     this.retryable =
-      verdict === undefined
-        ? trouble !== 'refused' && trouble !== 'wrongFormat'
-        : verdict === 'again' || verdict === 'later';
-    this.begun = verdict === 'again';
+      outcome === undefined
+        ? problem !== 'refused' && problem !== 'wrongFormat'
+        : outcome === 'again' || outcome === 'later';
+    this.begun = outcome === 'again';
     this.retryAfterMs = retryAfterMs;
     this.status = status;
   }
@@ -48,60 +46,57 @@ export class ModelError extends Error implements ModelFailure {
 
 export function connectionLost(host: string, cause?: unknown): ModelError {
   return new ModelError({
-    message: `The connection to ${host} was lost before the reply had ended.`,
-    trouble: 'cut',
+    message: `The connection to ${host} was lost before the reply ended.`,
+    problem: 'cut',
     cause,
   });
 }
 
 export function wrongFormat(
   host: string,
-  trouble: 'unreadable' | 'wrongFormat' = 'wrongFormat',
+  problem: 'unreadable' | 'wrongFormat' = 'wrongFormat',
   cause?: unknown,
 ): ModelError {
   const message = `${host} sent a response in an unknown format. Check the model's provider and baseUrl.`;
-  return new ModelError({ message, trouble, cause });
+  return new ModelError({ message, problem, cause });
 }
 
 export function stopped(): ModelError {
   return new ModelError({ message: 'The reply was stopped.' });
 }
 
-/** Makes a failure of whatever was thrown, or came as an error within a stream. */
-export function toFailure(error: unknown, about: AboutRequest): ModelError {
+/** Converts an error that was thrown or that arrived in a stream. */
+export function toFailure(error: unknown, context: RequestContext): ModelError {
   if (error instanceof ModelError) return error;
-  const seen = readError(error);
-  if (seen.status !== undefined && seen.status >= 400) return explainStatus(seen, seen.status, about);
+  const { host } = context;
+  const facts = readError(error);
+  if (facts.status !== undefined && facts.status >= 400) return explainStatus(facts, facts.status, context);
   const code = networkCode(error);
-  if (code !== undefined) return explainNetwork(code, seen, about, error);
-  // The status of a stream that began well says nothing about how it ended.
-  if (seen.status !== undefined || seen.name === 'AI_InvalidResponseDataError') {
-    return connectionLost(about.host, error);
+  if (code !== undefined) return explainNetwork(code, facts, host, error);
+  // A status below 400 only says how the stream began.
+  if (facts.status !== undefined || facts.name === 'AI_InvalidResponseDataError') {
+    return connectionLost(host, error);
   }
-  if (seen.name === 'AI_JSONParseError') return wrongFormat(about.host, 'unreadable', error);
-  if (seen.name === 'AI_TypeValidationError') return wrongFormat(about.host, 'wrongFormat', error);
-  if (isNamed(seen)) return explainNamed(seen, about);
-  return new ModelError({
-    message: words(seen.message, about) || `${about.host} gave no answer.`,
-    cause: error,
-  });
+  if (facts.name === 'AI_JSONParseError') return wrongFormat(host, 'unreadable', error);
+  if (facts.name === 'AI_TypeValidationError') return wrongFormat(host, 'wrongFormat', error);
+  if (isReported(facts)) return explainReported(facts, context);
+  const message = detailOf(facts.message, context) || `${host} did not respond.`;
+  return new ModelError({ message, cause: error });
 }
 
-// ---- What an error says ----------------------------------------------------------------------
-
-/** An error of the packages, of a stream or of `fetch`, read as what it is: a foreign object. */
-interface SeenError {
+/** Fields of an error from the SDK, a stream or `fetch`. */
+interface ErrorFacts {
   readonly name: string;
   readonly message: string;
   readonly status: number | undefined;
-  /** The provider's own names for what happened. */
+  /** The provider's own types and codes for the error. */
   readonly names: string;
   readonly retryable: boolean | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-function readError(error: unknown): SeenError {
+function readError(error: unknown): ErrorFacts {
   const outer = isObject(error) ? error : { message: String(error) };
   const data = isObject(outer['data']) ? outer['data'] : outer;
   const inner = isObject(data['error']) ? data['error'] : data;
@@ -131,9 +126,9 @@ function isTextRecord(value: unknown): value is Readonly<Record<string, string>>
   return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }
 
-/** The provider's own words as one short line without a key in it. */
-function words(message: string, { secrets }: AboutRequest): string {
-  let line = message.slice(0, 4 * MAX_WORDS_CHARS);
+/** The provider's message as one short line without keys. */
+function detailOf(message: string, { secrets }: RequestContext): string {
+  let line = message.slice(0, 4 * MAX_DETAIL_CHARS);
   for (const secret of secrets) {
     if (secret.length >= 4) line = line.replaceAll(secret, '«key»');
   }
@@ -141,51 +136,48 @@ function words(message: string, { secrets }: AboutRequest): string {
     .replace(/\b(sk-|AIza|gsk_|Bearer )[\w*.-]+/g, '«key»')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
-  return line.length <= MAX_WORDS_CHARS ? line : `${line.slice(0, MAX_WORDS_CHARS)}…`;
+  return line.length <= MAX_DETAIL_CHARS ? line : `${line.slice(0, MAX_DETAIL_CHARS)}…`;
 }
 
-function withWords(sentence: string, message: string): string {
-  if (message === '') return `${sentence}.`;
-  return `${sentence}: ${message}${/[.!?…]$/.test(message) ? '' : '.'}`;
+function withDetail(sentence: string, detail: string): string {
+  if (detail === '') return `${sentence}.`;
+  return `${sentence}: ${detail}${/[.!?…]$/.test(detail) ? '' : '.'}`;
 }
-
-// ---- By the status ---------------------------------------------------------------------------
 
 const RETRYABLE = new Set([408, 409, 425, 429]);
 const TOO_LONG =
   /context_length|prompt is too long|input token count .* exceeds|maximum context length|context (window|length|size)/i;
 
-function explainStatus(seen: SeenError, status: number, about: AboutRequest): ModelError {
-  const { host, model } = about;
-  const said = words(seen.message, about);
+function explainStatus(facts: ErrorFacts, status: number, context: RequestContext): ModelError {
+  const { host, model } = context;
+  const detail = detailOf(facts.message, context);
   const failure = (message: string, retryable = false) =>
     new ModelError({
       message,
-      trouble: retryable ? 'reported' : 'refused',
+      problem: retryable ? 'reported' : 'refused',
       status,
-      retryAfterMs: readRetryAfter(seen.headers, about.now(), seen.body),
+      retryAfterMs: readRetryAfter(facts.headers, context.now(), facts.body),
     });
-  if (status === 401 || seen.body.includes('API_KEY_INVALID')) {
+  if (status === 401 || facts.body.includes('API_KEY_INVALID')) {
     return failure(`The key was not accepted for ${host}. Set the right one with “Filechat: Set API Key”.`);
   }
-  if (status === 403) return failure(withWords(`The key was not accepted for ${host}`, said));
-  if (status === 404) return failure(withWords(`There is no such model as ${model} at ${host}`, said));
-  if (status === 413 || (status === 400 && TOO_LONG.test(`${seen.names} ${seen.message}`))) {
-    return failure(
-      `${withWords(`The chat is too long for ${model}`, said)} Shorten it, or choose a model that takes more.`,
-    );
+  if (status === 403) return failure(withDetail(`The key was not accepted for ${host}`, detail));
+  if (status === 404) return failure(withDetail(`${host} has no model ${model}`, detail));
+  if (status === 413 || (status === 400 && TOO_LONG.test(`${facts.names} ${facts.message}`))) {
+    const tooLong = withDetail(`The chat is too long for ${model}`, detail);
+    return failure(`${tooLong} Shorten it, or choose a model with a larger context.`);
   }
-  if (seen.names.includes('insufficient_quota') || status === 402) {
-    return failure(withWords(`The account at ${host} has no credit left`, said));
+  if (facts.names.includes('insufficient_quota') || status === 402) {
+    return failure(withDetail(`The account at ${host} has no credit left`, detail));
   }
-  if (status === 429) return failure(withWords(`${host} takes no more requests for now`, said), true);
-  if (status === 529 || status === 503) return failure(withWords(`${host} is overloaded`, said), true);
-  if (status >= 500) return failure(withWords(`${host} has failed (status ${status})`, said), true);
-  return failure(withWords(`${host} refused the request`, said || `status ${status}`), RETRYABLE.has(status));
+  if (status === 429) return failure(withDetail(`${host} is limiting the rate of requests`, detail), true);
+  if (status === 529 || status === 503) return failure(withDetail(`${host} is overloaded`, detail), true);
+  if (status >= 500) return failure(withDetail(`${host} failed with status ${status}`, detail), true);
+  const refused = withDetail(`${host} refused the request`, detail || `status ${status}`);
+  return failure(refused, RETRYABLE.has(status));
 }
 
-// ---- By the provider's names, in a stream that began with 200 ---------------------------------
-
+/** Statuses for errors that a provider reports by name in a stream that began with status 200. */
 const NAMES: readonly (readonly [RegExp, number])[] = [
   [/insufficient_quota|rate_limit|too_many|RESOURCE_EXHAUSTED/i, 429],
   [/overload|unavailable/i, 529],
@@ -195,37 +187,35 @@ const NAMES: readonly (readonly [RegExp, number])[] = [
   [/invalid|bad_request|context_length/i, 400],
 ];
 
-function isNamed({ name, names, message }: SeenError): boolean {
+function isReported({ name, names, message }: ErrorFacts): boolean {
   return name === '' && (names.trim() !== '' || message !== '');
 }
 
-/** What a provider calls by no name that is known is its own trouble, and may pass. */
-function explainNamed(seen: SeenError, about: AboutRequest): ModelError {
-  const status = NAMES.find(([pattern]) => pattern.test(seen.names))?.[1] ?? 500;
-  return explainStatus(seen, status, about);
+/** Treats unknown errors as transient. */
+function explainReported(facts: ErrorFacts, context: RequestContext): ModelError {
+  const status = NAMES.find(([pattern]) => pattern.test(facts.names))?.[1] ?? 500;
+  return explainStatus(facts, status, context);
 }
-
-// ---- Without an answer -----------------------------------------------------------------------
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL/;
 const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing answers there',
+  ECONNREFUSED: 'the connection was refused',
   ENOTFOUND: 'there is no such host, or no network',
   EAI_AGAIN: 'there is no such host, or no network',
   ENETUNREACH: 'there is no network',
-  EHOSTUNREACH: 'there is no way to it',
-  ETIMEDOUT: 'it did not answer in time',
-  UND_ERR_CONNECT_TIMEOUT: 'it did not answer in time',
-  UND_ERR_HEADERS_TIMEOUT: 'it did not answer in time',
+  EHOSTUNREACH: 'the host is unreachable',
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'the response timed out',
 };
 
-function explainNetwork(code: string, seen: SeenError, about: AboutRequest, cause: unknown): ModelError {
+function explainNetwork(code: string, { status }: ErrorFacts, host: string, cause: unknown): ModelError {
   if (CERTIFICATE.test(code)) {
-    return new ModelError({ message: `The certificate of ${about.host} is not trusted (${code}).`, cause });
+    return new ModelError({ message: `The certificate of ${host} is not trusted (${code}).`, cause });
   }
   const reason = REASONS[code];
-  if (reason === undefined || seen.status !== undefined) return connectionLost(about.host, cause);
-  return new ModelError({ message: `Could not reach ${about.host}: ${reason}.`, trouble: 'cut', cause });
+  if (reason === undefined || status !== undefined) return connectionLost(host, cause);
+  return new ModelError({ message: `Could not reach ${host}: ${reason}.`, problem: 'cut', cause });
 }
 
 /** The innermost code of the system or of `fetch`, such as ECONNREFUSED. */
@@ -246,7 +236,7 @@ function isFetchFailure(error: unknown): boolean {
   return error instanceof TypeError && /^(fetch failed|terminated|network error)/i.test(error.message);
 }
 
-/** How long a server wants us to wait; undefined when it does not say. */
+/** How long the server asks to wait. */
 export function readRetryAfter(
   headers: Readonly<Record<string, string>>,
   now: number,
@@ -256,10 +246,10 @@ export function readRetryAfter(
   if (milliseconds >= 0) return Math.round(milliseconds);
   const value = (headers['retry-after'] ?? '').trim();
   if (/^\d+(\.\d+)?$/.test(value)) return Math.round(Number(value) * 1000);
-  // Only a date has letters; `Date.parse` would make a date of some numbers too.
+  // Requires letters, because `Date.parse` accepts some plain numbers.
   const date = /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN;
   if (!Number.isNaN(date)) return Math.max(0, date - now);
-  // Gemini says it in the body of the error.
+  // Gemini puts the delay into the body.
   const delay = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
   return delay === undefined ? undefined : Math.round(Number(delay) * 1000);
 }

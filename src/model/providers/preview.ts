@@ -1,13 +1,12 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
+import { KEY_HEADERS } from './wire.ts';
 
-import { KEY_HEADERS } from './endpoint.ts';
-
-export interface PreviewOptions {
+interface PreviewOptions {
   readonly createModel: (fetch: typeof globalThis.fetch) => LanguageModelV4;
   readonly call: LanguageModelV4CallOptions;
-  /** Headers whose values are the user's own. */
+  /** Headers that the user has configured. */
   readonly secretHeaders: readonly string[];
 }
 
@@ -17,7 +16,7 @@ interface Captured {
   readonly body: unknown;
 }
 
-/** What would be sent, as text: the package makes the request, and nobody sends it. */
+/** The request as text. The SDK creates it, and `fetch` throws instead of sending it. */
 export async function previewRequest({ createModel, call, secretHeaders }: PreviewOptions): Promise<string> {
   let captured: Captured | undefined;
   const model = createModel(async (input, init) => {
@@ -40,7 +39,7 @@ function describeRequest({ url, headers, body }: Captured, secretHeaders: readon
   return [`POST ${address}`, ...lines, '', JSON.stringify(elide(body), null, 2), ''].join('\n');
 }
 
-/** Short ones are no harm, and may be plain words. */
+/** Shorter values are shown: they may be plain text. */
 const MIN_OPAQUE_CHARS = 100;
 const OPAQUE = new Set(['signature', 'encrypted_content', 'thoughtSignature', 'thought_signature']);
 
@@ -59,7 +58,7 @@ function elideText(text: string, key: string, owner: Readonly<Record<string, unk
   return text;
 }
 
-/** How the wires name the type beside the bytes. */
+/** The type beside the bytes, whose field name depends on the provider. */
 function typeOf(owner: Readonly<Record<string, unknown>>): string {
   const type = owner['media_type'] ?? owner['mimeType'] ?? owner['format'] ?? owner['type'];
   return typeof type === 'string' ? type : 'data';

@@ -7,30 +7,31 @@ import type {
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
+import { messageOf } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
-import type { AssistantPart, CallResult, ContentPart, FilePart, ModelMessage } from '../../ports/models.ts';
-
-import type { FileBytes } from './files.ts';
+import type {
+  AssistantPart,
+  CallResult,
+  ContentPart,
+  FilePart,
+  ModelMessage,
+  ModelRequest,
+} from '../../ports/models.ts';
+import { ModelError, stopped } from './failure.ts';
 import { IMAGES, type Wire } from './wire.ts';
-
-export interface PromptSource {
-  readonly system: string;
-  readonly messages: readonly ModelMessage[];
-}
 
 interface PromptOptions {
   readonly wire: Wire;
   readonly model: string;
   readonly bytes: FileBytes;
-  /** False when the provider would not have its own reasoning back. */
   readonly sendReasoning: boolean;
 }
 
-/**
- * The chat as the packages want it. What was sent for an earlier turn is sent the same way again, so that
- * the provider finds the beginning of the request in its cache.
- */
-export function toPrompt({ system, messages }: PromptSource, options: PromptOptions): LanguageModelV4Prompt {
+/** Converts a request for the SDK. The same turns always give the same prompt, so that providers can cache it. */
+export function toPrompt(
+  { system, messages }: Pick<ModelRequest, 'system' | 'messages'>,
+  options: PromptOptions,
+): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = [];
   if (system.trim() !== '') prompt.push({ role: 'system', content: system });
   for (const group of groupResults(messages)) prompt.push(...toMessages(group, options));
@@ -41,7 +42,7 @@ type Group =
   | Exclude<ModelMessage, { role: 'tool' }>
   | { readonly role: 'tool'; readonly results: CallResult[] };
 
-/** Results that follow each other belong to one step, whoever wrote them as several messages. */
+/** Consecutive results belong to one step. */
 function groupResults(messages: readonly ModelMessage[]): readonly Group[] {
   const groups: Group[] = [];
   for (const message of messages) {
@@ -55,13 +56,13 @@ function groupResults(messages: readonly ModelMessage[]): readonly Group[] {
 
 function toMessages(group: Group, options: PromptOptions): readonly LanguageModelV4Message[] {
   if (group.role === 'tool') return group.results.length === 0 ? [] : toToolMessages(group.results, options);
-  // A message without content is refused everywhere.
+  // All providers refuse messages without content.
   if (group.role === 'user') {
     const content = group.parts.flatMap((part) => toUserPart(part, options));
     return content.length === 0 ? [] : [{ role: 'user', content }];
   }
   const content = group.parts.flatMap((part) => toAssistantPart(part, options));
-  // Of a reply that was cut while the model still thought: nobody takes a thought that nothing follows.
+  // Providers refuse trailing reasoning, which is left when a reply is interrupted early.
   while (content.at(-1)?.type === 'reasoning') content.pop();
   return content.length === 0 ? [] : [{ role: 'assistant', content }];
 }
@@ -75,7 +76,7 @@ function toUserPart(
   return [toFile(part, bytes)];
 }
 
-/** Text of nothing but space is refused by some. */
+/** Some providers refuse blank text. */
 function toText(text: string): readonly LanguageModelV4TextPart[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
@@ -88,11 +89,11 @@ function toAssistantPart(part: AssistantPart, options: PromptOptions): Assistant
   const withOptions = providerOptions === undefined ? {} : { providerOptions };
   switch (part.kind) {
     case 'text':
-      // Gemini may sign a text that is empty.
+      // Gemini may sign an empty text.
       if (part.text.trim() === '' && kept?.['thoughtSignature'] === undefined) return [];
       return [{ type: 'text', text: part.text, ...withOptions }];
     case 'reasoning':
-      // Without the provider's own signature it would count for nothing, or be refused.
+      // Providers ignore or refuse reasoning without their own signature.
       if (kept === undefined || !options.sendReasoning) return [];
       return [{ type: 'reasoning', text: part.text, ...withOptions }];
     case 'call':
@@ -113,12 +114,11 @@ function ownMetadata({ metadata }: AssistantPart, { metadataKey }: Wire): JSONOb
   return own !== undefined && isJsonObject(own) ? own : undefined;
 }
 
-/** It was JSON in the file. */
+/** Sufficient, because the value was parsed from JSON. */
 function isJsonObject(value: Readonly<Record<string, unknown>>): value is JSONObject {
   return !Array.isArray(value);
 }
 
-/** Whether anything in the prompt depends on what the provider signed. */
 export function holdsReasoning(prompt: LanguageModelV4Prompt): boolean {
   return prompt.some(
     (message) => message.role === 'assistant' && message.content.some(({ type }) => type === 'reasoning'),
@@ -131,8 +131,8 @@ type ResultPiece = { readonly text: string } | { readonly image: FilePart };
 const ERROR_LEAD = 'The tool reported an error:';
 
 /**
- * The results of one step. Where a result cannot hold an image, the images come in one message of the user's
- * right after the results: as base64 in a text they would cost a fortune and show nothing.
+ * The results of one step. If results cannot contain images, the images follow in one user message: as base64 text
+ * they would be expensive and useless.
  */
 function toToolMessages(
   results: readonly CallResult[],
@@ -148,18 +148,17 @@ function toToolMessages(
     }),
   );
   const images = native ? [] : results.flatMap((result) => toImageParts(result, options));
-  const messages: LanguageModelV4Message[] = [{ role: 'tool', content }];
   // A single image needs no label: the result says that it follows.
-  const isOne = images.filter((part) => part.type === 'file').length === 1;
-  const shown = isOne ? images.filter((part) => part.type === 'file') : images;
-  if (shown.length > 0) messages.push({ role: 'user', content: shown });
-  return messages;
+  const files = images.filter((part) => part.type === 'file');
+  const shown = files.length === 1 ? files : images;
+  const toolMessage: LanguageModelV4Message = { role: 'tool', content };
+  return shown.length > 0 ? [toolMessage, { role: 'user', content: shown }] : [toolMessage];
 }
 
 function toOutput(result: CallResult, options: PromptOptions): LanguageModelV4ToolResultOutput {
   const pieces = piecesOf(result);
   if (pieces.every((piece) => 'text' in piece)) return toTextOutput(result, options);
-  // An output with images has no way to say that it is an error.
+  // An output with images cannot be marked as an error.
   const lead = result.isError ? [{ type: 'text' as const, text: ERROR_LEAD }] : [];
   const value = pieces.map((piece) =>
     'text' in piece ? { type: 'text' as const, text: piece.text } : toFile(piece.image, options.bytes),
@@ -204,12 +203,40 @@ function toFile(part: FilePart, bytes: FileBytes): LanguageModelV4FilePart {
   return { type: 'file', filename: part.name, mediaType: part.mimeType, data: { type: 'data', data } };
 }
 
-/** What stands for a file that the model would not take: to send it would break every later turn too. */
+/** The text in place of a file that the model does not accept: sending it would break every later turn too. */
 function describeUnsent({ name, mimeType, size }: FilePart): string {
   return `[${name}: ${mimeType}, ${describeSize(size)}; this model does not take such files]`;
 }
 
-/** Anthropic takes only these characters in an id; a person may have written others. */
+/** Anthropic accepts only these characters in an id; users may have written others. */
 function toWireId(id: string): string {
   return id.replace(/[^A-Za-z0-9_-]/g, (character) => `_${character.codePointAt(0)?.toString(16)}_`);
+}
+
+const MAX_PARALLEL_READS = 4;
+
+/** As base64. */
+type FileBytes = ReadonlyMap<FilePart, string>;
+
+export async function readFiles(files: readonly FilePart[], signal: AbortSignal): Promise<FileBytes> {
+  const found = new Map<FilePart, string>();
+  const pending = [...new Set(files)];
+  const work = async (): Promise<void> => {
+    for (let file = pending.shift(); file !== undefined; file = pending.shift()) {
+      found.set(file, await readFile(file, signal));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL_READS, pending.length) }, work));
+  return found;
+}
+
+async function readFile(file: FilePart, signal: AbortSignal): Promise<string> {
+  try {
+    const bytes = await file.read(signal);
+    // The SDK encodes byte by byte, which blocks the event loop for large images.
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  } catch (cause) {
+    if (signal.aborted) throw stopped();
+    throw new ModelError({ message: `Could not read ${file.name}: ${messageOf(cause)}`, cause });
+  }
 }

@@ -1,26 +1,51 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../../ports/document.ts';
 import type { ModelFailure } from '../../ports/models.ts';
 
-export type NextTry =
-  /** `reason` is there when the failure's own message does not say why there is no other try. */
-  { readonly kind: 'giveUp'; readonly reason?: string } | { readonly kind: 'wait'; readonly ms: number };
+/** Consecutive attempts that the provider may refuse. */
+const MAX_REFUSED = 6;
+/** Replies that may break off. The user pays for each of them, so progress does not reset this count. */
+const MAX_BEGUN = 3;
+const MAX_WAIT_MS = 5 * 60_000;
 
-/** How often a request may be refused in a row. */
-export const MAX_REFUSED = 6;
-/** How often a reply may break off. Each of these attempts is paid for, so progress does not reset the count. */
-export const MAX_BEGUN = 3;
-/** Nobody waits longer than this without being asked. */
-export const MAX_WAIT_MS = 5 * 60_000;
-
-/** The attempts at one reply that have failed. */
+/** The failed attempts at one reply. */
 export interface Attempts {
-  /** Those that the model had begun to answer. */
+  /** Those with the beginning of a reply. */
   readonly begun: number;
-  /** Those that it had not, since the last progress. */
+  /** Those without, since the last progress. */
   readonly refused: number;
 }
 
 export const NO_ATTEMPTS: Attempts = { begun: 0, refused: 0 };
+
+export interface RetryOptions {
+  readonly signal: AbortSignal;
+  /** Called with the remaining time, immediately and then every second. */
+  readonly onTick?: ((msLeft: number, failure: ModelFailure) => void) | undefined;
+  readonly log?: Log | undefined;
+  /** Rejects when the signal is aborted. */
+  readonly timer?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
+}
+
+/** Repeats a request until it succeeds, the signal is aborted, or another attempt is pointless. */
+export async function withRetries<T>(request: () => Promise<T>, options: RetryOptions): Promise<T> {
+  for (let attempts = NO_ATTEMPTS; ; ) {
+    try {
+      return await request();
+    } catch (error) {
+      options.signal.throwIfAborted();
+      if (!isModelFailure(error)) throw error;
+      attempts = countAttempt(attempts, { begun: error.begun === true, progress: false });
+      const gaveUp = await waitForRetry(error, attempts, options);
+      options.signal.throwIfAborted();
+      if (gaveUp !== undefined) throw new Error(gaveUp, { cause: error });
+    }
+  }
+}
+
+export function isModelFailure(error: unknown): error is ModelFailure {
+  return error instanceof Error && 'kind' in error && error.kind === 'modelFailure';
+}
 
 export function countAttempt(
   { begun, refused }: Attempts,
@@ -30,8 +55,26 @@ export function countAttempt(
   return failed.begun ? { begun: begun + 1, refused: since } : { begun, refused: since + 1 };
 }
 
-/** What to do after a failure, which is the last of the attempts. */
-export function nextTry(failure: ModelFailure, attempts: Attempts, random: () => number): NextTry {
+/** Waits before the next attempt. Resolves to a message for the user when there should be none. */
+export async function waitForRetry(
+  failure: ModelFailure,
+  attempts: Attempts,
+  { log, onTick, ...options }: RetryOptions,
+): Promise<string | undefined> {
+  const { message } = failure;
+  const next = nextAttempt(failure, attempts, Math.random);
+  if (next.kind === 'giveUp') return next.reason === undefined ? message : `${message} ${next.reason}`;
+  log?.warn(`${message} Retrying in ${Math.round(next.ms / 1000)} s.`);
+  await waitWithCountdown(next.ms, { ...options, onTick: (ms) => onTick?.(ms, failure) });
+  return undefined;
+}
+
+type NextAttempt =
+  /** `reason` is set when the failure's own message does not explain it. */
+  { readonly kind: 'giveUp'; readonly reason?: string } | { readonly kind: 'wait'; readonly ms: number };
+
+/** `attempts` includes the failure. */
+export function nextAttempt(failure: ModelFailure, attempts: Attempts, random: () => number): NextAttempt {
   if (!failure.retryable) return { kind: 'giveUp' };
   const { begun, refused } = attempts;
   if (begun >= MAX_BEGUN || refused >= MAX_REFUSED) {
@@ -48,37 +91,34 @@ export function nextTry(failure: ModelFailure, attempts: Attempts, random: () =>
   return { kind: 'wait', ms: Math.max(0, Math.ceil(retryAfterMs)) };
 }
 
-/** Up to a quarter more or less, so that many who failed together do not come back together. */
+/** Up to a quarter more or less, so that clients that failed together do not retry together. */
 function withJitter(ms: number, random: () => number): number {
   return Math.round(ms * (0.75 + random() / 2));
 }
 
-export interface CountdownOptions {
-  readonly signal: AbortSignal;
-  /** Told how much is left, at once and then every second. */
-  readonly onTick: (msLeft: number) => void;
-  /** Resolves after the time, or rejects when the signal says so. */
-  readonly timer?: (ms: number, signal: AbortSignal) => Promise<void>;
-}
-
 const TICK_MS = 1000;
 
-/** Waits, and tells how long it still takes. False when the signal ended it. */
-export async function waitWithCountdown(ms: number, options: CountdownOptions): Promise<boolean> {
-  const { signal, onTick, timer = wait } = options;
-  for (let left = ms; left > 0; left -= TICK_MS) {
-    if (signal.aborted) return false;
+/** Resolves to false when the signal ended it. */
+export async function waitWithCountdown(
+  ms: number,
+  {
+    signal,
+    onTick,
+    timer = sleep,
+  }: Pick<RetryOptions, 'signal' | 'timer'> & { onTick(msLeft: number): void },
+): Promise<boolean> {
+  for (let left = ms; left > 0 && !signal.aborted; left -= TICK_MS) {
     onTick(left);
     try {
       await timer(Math.min(left, TICK_MS), signal);
     } catch (error) {
-      if (signal.aborted) return false;
-      throw error;
+      if (!signal.aborted) throw error;
     }
   }
   return !signal.aborted;
 }
 
-async function wait(ms: number, signal: AbortSignal): Promise<void> {
+/** Rejects when the signal is aborted. */
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal });
 }

@@ -12,131 +12,108 @@ import type {
 } from '@ai-sdk/provider';
 import { isObject } from '../../base/json.ts';
 import type { ChatModel, ModelEvent, ModelRequest, ModelTool, Reasoning } from '../../ports/models.ts';
-
 import type { ModelConfig } from '../config/models.ts';
+import { filesOf } from '../request/messages.ts';
 import { createEndpointFetch, type EndpointOptions, headersFor, hostOf } from './endpoint.ts';
-import { type AboutRequest, ModelError } from './failure.ts';
-import { filesOf, readFiles } from './files.ts';
+import { ModelError, type RequestContext } from './failure.ts';
 import { previewRequest } from './preview.ts';
-import { holdsReasoning, toPrompt } from './prompt.ts';
-import { streamEvents } from './stream.ts';
+import { holdsReasoning, readFiles, toPrompt } from './prompt.ts';
+import { type StreamOptions, streamEvents } from './stream.ts';
 import { baseUrlOf, type Wire, wireOf } from './wire.ts';
 
-export interface SdkModelOptions {
+interface SdkModelOptions {
   readonly key?: string | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
-/** A model behind HTTP. Throws an error fit for the user when the config cannot work. */
+/** A model behind HTTP. Throws an error for the user when the configuration cannot work. */
 export function createSdkModel(config: ModelConfig, options: SdkModelOptions): ChatModel {
-  return new SdkModel(config, options);
+  const wire = wireOf(config);
+  const secrets = [options.key ?? '', ...Object.values(config.headers ?? {})];
+  const context = { host: hostOf(config), model: config.model, secrets, now: () => Date.now() };
+  const source: ModelSource = { config, options, wire, context };
+  return {
+    name: config.name,
+    provider: config.provider,
+    accepts: (mimeType) => wire.files.has(mimeType),
+    stream: (request, signal) => stream(source, request, signal),
+    preview: async (request) =>
+      previewRequest({
+        createModel: (fetch) => createLanguageModel(source, { fetch, onBytes: () => {} }),
+        call: await prepareCall(source, request, new AbortController().signal),
+        secretHeaders: Object.keys(config.headers ?? {}),
+      }),
+  };
 }
 
-class SdkModel implements ChatModel {
-  readonly name: string;
-  readonly provider: string;
-  #config: ModelConfig;
-  #options: SdkModelOptions;
-  #wire: Wire;
-  #about: AboutRequest;
+interface ModelSource {
+  readonly config: ModelConfig;
+  readonly options: SdkModelOptions;
+  readonly wire: Wire;
+  readonly context: RequestContext;
+}
 
-  constructor(config: ModelConfig, options: SdkModelOptions) {
-    this.name = config.name;
-    this.provider = config.provider;
-    this.#config = config;
-    this.#options = options;
-    this.#wire = wireOf(config);
-    const secrets = [options.key ?? '', ...Object.values(config.headers ?? {})];
-    this.#about = { host: hostOf(config), model: config.model, secrets, now: () => Date.now() };
-  }
+type Events = AsyncGenerator<ModelEvent, void, undefined>;
 
-  accepts(mimeType: string): boolean {
-    return this.#wire.files.has(mimeType);
-  }
-
-  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
-    const call = await this.#prepare(request, signal, true);
-    try {
-      yield* this.#send(call, signal);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      if (!holdsReasoning(call.prompt)) throw error.cause;
-      yield* this.#sendWithoutReasoning(request, signal, error.cause);
-    }
-  }
-
-  async preview(request: ModelRequest): Promise<string> {
-    const { key } = this.#options;
-    return previewRequest({
-      createModel: (fetch) =>
-        createLanguageModel(this.#config, key, this.#endpointFetch(fetch, { onBytes: () => {} })),
-      call: await this.#prepare(request, new AbortController().signal, true),
-      secretHeaders: Object.keys(this.#config.headers ?? {}),
-    });
-  }
-
-  async #prepare(
-    request: ModelRequest,
-    signal: AbortSignal,
-    sendReasoning: boolean,
-  ): Promise<LanguageModelV4CallOptions> {
-    const files = filesOf(request.messages).filter(({ mimeType }) => this.#wire.files.has(mimeType));
-    const bytes = await readFiles(files, signal);
-    const { model } = this.#config;
-    const prompt = toPrompt(request, { wire: this.#wire, model, bytes, sendReasoning });
-    return toCallOptions(this.#config, request, prompt);
-  }
-
-  /** Ends in a `Refusal` when the provider would not have the request, and has said nothing else. */
-  async *#send(
-    call: LanguageModelV4CallOptions,
-    signal: AbortSignal,
-  ): AsyncGenerator<ModelEvent, void, undefined> {
-    const { key, fetch = globalThis.fetch } = this.#options;
-    let hasBegun = false;
-    try {
-      const events = streamEvents({
-        wire: this.#wire,
-        about: this.#about,
-        signal,
-        createModel: (watch) => createLanguageModel(this.#config, key, this.#endpointFetch(fetch, watch)),
-        call,
-      });
-      for await (const event of events) {
-        hasBegun = true;
-        yield event;
-      }
-    } catch (error) {
-      const isRefused = error instanceof ModelError && error.status === 400;
-      throw isRefused && !hasBegun ? new Refusal(error) : error;
-    }
-  }
-
-  /**
-   * Signatures hold for one model of one account, while a file goes from hand to hand. One that is no longer
-   * accepted must not stop the chat; if it was not the reason, the first refusal is the one to tell.
-   */
-  async *#sendWithoutReasoning(
-    request: ModelRequest,
-    signal: AbortSignal,
-    refusal: ModelError,
-  ): AsyncGenerator<ModelEvent, void, undefined> {
-    try {
-      yield* this.#send(await this.#prepare(request, signal, false), signal);
-    } catch (error) {
-      throw error instanceof Refusal ? refusal : error;
-    }
-  }
-
-  #endpointFetch(
-    fetch: typeof globalThis.fetch,
-    watch: Pick<EndpointOptions, 'onBytes' | 'onAnswer'>,
-  ): typeof globalThis.fetch {
-    return createEndpointFetch({ config: this.#config, fetch, ...watch });
+/**
+ * A signature is valid for one model of one account, while a chat file is shared. A request that is refused because
+ * of one is repeated without reasoning; if that fails too, the first refusal is reported.
+ */
+async function* stream(source: ModelSource, request: ModelRequest, signal: AbortSignal): Events {
+  const call = await prepareCall(source, request, signal);
+  try {
+    yield* send(source, call, signal);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    if (!holdsReasoning(call.prompt)) throw error.cause;
+    yield* sendWithoutReasoning(source, request, signal, error.cause);
   }
 }
 
-/** A request that a provider would not have. Leaves this file only as its cause. */
+async function* sendWithoutReasoning(
+  source: ModelSource,
+  request: ModelRequest,
+  signal: AbortSignal,
+  refusal: ModelError,
+): Events {
+  try {
+    yield* send(source, await prepareCall(source, request, signal, { sendReasoning: false }), signal);
+  } catch (error) {
+    throw error instanceof Refusal ? refusal : error;
+  }
+}
+
+async function prepareCall(
+  { config, wire }: ModelSource,
+  request: ModelRequest,
+  signal: AbortSignal,
+  { sendReasoning = true } = {},
+): Promise<LanguageModelV4CallOptions> {
+  const files = request.messages.flatMap(filesOf).filter(({ mimeType }) => wire.files.has(mimeType));
+  const bytes = await readFiles(files, signal);
+  const prompt = toPrompt(request, { wire, model: config.model, bytes, sendReasoning });
+  return toCallOptions(config, request, prompt);
+}
+
+/** Throws a `Refusal` when the provider rejects the request before any event. */
+async function* send(source: ModelSource, call: LanguageModelV4CallOptions, signal: AbortSignal): Events {
+  const { wire, context, options } = source;
+  const { fetch = globalThis.fetch } = options;
+  let hasBegun = false;
+  try {
+    const createModel: StreamOptions['createModel'] = (watch) =>
+      createLanguageModel(source, { fetch, ...watch });
+    for await (const event of streamEvents({ wire, context, signal, createModel, call })) {
+      hasBegun = true;
+      yield event;
+    }
+  } catch (error) {
+    const isRefused = error instanceof ModelError && error.status === 400;
+    throw isRefused && !hasBegun ? new Refusal(error) : error;
+  }
+}
+
+/** Never leaves this file: callers get its cause. */
 class Refusal extends Error {
   override readonly cause: ModelError;
 
@@ -146,12 +123,11 @@ class Refusal extends Error {
   }
 }
 
-/** The package knows the limits of Claude; for others at the same kind of endpoint it would ask for 4096. */
+/** For models other than Claude, whose limits it knows, the SDK would request only 4096. */
 const ANTHROPIC_MAX_TOKENS = 8192;
 const EFFORTS = { off: 'none', low: 'low', medium: 'medium', high: 'high' } as const;
 const CACHED = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 
-/** Everything of a call but its signal. */
 function toCallOptions(
   config: ModelConfig,
   request: ModelRequest,
@@ -183,7 +159,7 @@ function optionsFor(
   const thinks = reasoning !== undefined && reasoning !== 'off';
   switch (provider) {
     case 'openai':
-      // Nothing is kept at the server, so that the file is the only state.
+      // The file is the only state.
       return { openai: { store: false, ...(thinks && { reasoningSummary: 'auto' }) } };
     case 'google':
       return thinks ? { google: { thinkingConfig: { includeThoughts: true } } } : undefined;
@@ -197,7 +173,7 @@ function toTool({ name, description, inputSchema }: ModelTool): LanguageModelV4F
     type: 'function',
     name,
     ...(description !== '' && { description }),
-    // The providers take only schemas of objects.
+    // Providers accept only object schemas.
     inputSchema: isObject(inputSchema)
       ? { ...inputSchema, type: 'object' }
       : { type: 'object', properties: {} },
@@ -205,28 +181,28 @@ function toTool({ name, description, inputSchema }: ModelTool): LanguageModelV4F
 }
 
 /**
- * Anthropic caches up to a mark: after the tools and the system, which stay the same for a whole chat, and
- * after the last two messages of ours, so that the next request finds the mark of this one.
+ * Anthropic caches up to a mark. The marks are after the tools and the system text, which stay the same for a whole
+ * chat, and after the last two user or tool messages, so that the next request finds a mark of this one.
  */
 function markForCache(prompt: LanguageModelV4Prompt, tools: LanguageModelV4FunctionTool[]): void {
   const head = prompt[0]?.role === 'system' ? prompt[0] : tools.at(-1);
-  const ours = prompt.filter(({ role }) => role === 'user' || role === 'tool').slice(-2);
-  for (const each of head === undefined ? ours : [head, ...ours]) each.providerOptions = CACHED;
+  const last = prompt.filter(({ role }) => role === 'user' || role === 'tool').slice(-2);
+  for (const each of head === undefined ? last : [head, ...last]) each.providerOptions = CACHED;
 }
 
 /**
- * The package's model for one request. The classes are used, as other packages of the SDK do, and not the
- * factories around them: those look for keys and addresses in the environment, some as soon as they are
- * loaded, while a key belongs to the endpoint that it was set for. They also weigh a fifth less.
+ * The SDK's model for one request. The classes are used instead of the factories around them, because those read keys
+ * and addresses from the environment, while a key belongs to the endpoint that it was set for. They are also smaller.
  */
 function createLanguageModel(
-  config: ModelConfig,
-  key: string | undefined,
-  fetch: typeof globalThis.fetch,
+  { config, options }: ModelSource,
+  watch: Omit<EndpointOptions, 'config'>,
 ): LanguageModelV4 {
   const { provider, model } = config;
   const baseURL = baseUrlOf(config);
-  const settings = { baseURL, headers: headersFor(config, key), fetch, generateId: randomUUID };
+  const headers = headersFor(config, options.key);
+  const fetch = createEndpointFetch({ config, ...watch });
+  const settings = { baseURL, headers, fetch, generateId: randomUUID };
   const url = ({ path }: { readonly path: string }) => `${baseURL}${path}`;
   switch (provider) {
     case 'anthropic':

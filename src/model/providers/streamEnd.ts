@@ -1,43 +1,42 @@
 import { isObject } from '../../base/json.ts';
-import type { SdkProvider } from './wire.ts';
+import { parseJson, type SdkProvider } from './wire.ts';
 
-/** What is known about one request when its stream is over. */
 export interface StreamFacts {
-  /** The provider has said that the reply is over: with a stop reason, or with `[DONE]`. */
-  readonly saidEnd: boolean;
-  /** The provider has accepted the request and begun to answer. */
+  /** A stop reason or `[DONE]` has arrived. */
+  readonly hasEnded: boolean;
+  /** The provider has accepted the request. */
   readonly answered: boolean;
-  /** Text, reasoning or a call has come. */
+  /** Text, reasoning or a call has arrived. */
   readonly hasOutput: boolean;
-  readonly trouble: StreamTrouble;
+  readonly problem: StreamProblem;
 }
 
-export type StreamTrouble =
-  /** The stream ended, or nothing more came. */
+export type StreamProblem =
+  /** The stream ended or stalled. */
   | 'cut'
-  /** The provider gave an error as its stop reason. */
+  /** The stop reason is an error. */
   | 'brokenOff'
-  /** The provider reported an error that may pass. */
+  /** The provider reported a transient error. */
   | 'reported'
-  /** The provider reported an error that another request would meet again. */
+  /** The provider reported a permanent error. */
   | 'refused'
   /** An event is not JSON. */
   | 'unreadable'
-  /** This is not a stream of the provider that the model is configured for. */
+  /** The stream is not in the configured provider's format. */
   | 'wrongFormat';
 
 /**
- * - `ended`: the reply is whole.
- * - `failed`: another attempt would end in the same way.
- * - `again`: the reply broke off after it had begun. Another attempt may succeed, but each one is paid for.
- * - `later`: the provider took no request, so waiting costs nothing.
+ * - `ended`: the reply is complete.
+ * - `failed`: a retry would fail too.
+ * - `again`: the reply broke off after it had begun. A retry may succeed, but the user pays for each one.
+ * - `later`: the provider did not process the request, so a retry costs nothing.
  */
-export type StreamVerdict = 'ended' | 'failed' | 'again' | 'later';
+export type StreamOutcome = 'ended' | 'failed' | 'again' | 'later';
 
-export function judgeStream({ saidEnd, answered, hasOutput, trouble }: StreamFacts): StreamVerdict {
-  if (trouble === 'brokenOff') return 'again';
-  if (saidEnd) return 'ended';
-  switch (trouble) {
+export function classifyStreamEnd({ hasEnded, answered, hasOutput, problem }: StreamFacts): StreamOutcome {
+  if (problem === 'brokenOff') return 'again';
+  if (hasEnded) return 'ended';
+  switch (problem) {
     case 'refused':
     case 'wrongFormat':
       return 'failed';
@@ -50,29 +49,29 @@ export function judgeStream({ saidEnd, answered, hasOutput, trouble }: StreamFac
   }
 }
 
-/** Reads the events of a stream on their way in, only for what they say about its end and its format. */
+/** Watches a stream on its way to the SDK for its end and its format. */
 export class StreamEnd {
   readonly #signs: Signs;
   readonly #decoder = new TextDecoder();
   #line = '';
   #hasLines = false;
-  #isOwn = false;
+  #isKnown = false;
   #reason: string | undefined;
   #isClosed = false;
-  /** `[DONE]` has come: nothing follows it. */
+  /** `[DONE]` has arrived; nothing follows it. */
   isDone = false;
 
   constructor(provider: SdkProvider) {
     this.#signs = SIGNS[provider];
   }
 
-  get said(): boolean {
+  get hasEnded(): boolean {
     return this.isDone || this.#reason !== undefined;
   }
 
-  /** Something has come, and none of it is of the provider's format. */
+  /** Lines have arrived, none of them in the provider's format. */
   get isForeign(): boolean {
-    return this.#hasLines && !this.#isOwn;
+    return this.#hasLines && !this.#isKnown;
   }
 
   push(bytes: Uint8Array): void {
@@ -85,7 +84,7 @@ export class StreamEnd {
     this.#line += rest;
   }
 
-  /** The stream is over. Returns what the package still waits for, if the provider has left that out. */
+  /** Call at the end of the stream. Returns the closing event if the SDK needs one and the provider sent none. */
   end(): string {
     this.#readLine(this.#line);
     this.#line = '';
@@ -96,53 +95,53 @@ export class StreamEnd {
 
   #readLine(line: string): void {
     const data = /^\uFEFF?data:(.*)$/.exec(line)?.[1]?.trim();
-    // Comments only keep the connection alive.
+    // Comments are keep-alives.
     if (line.trim() !== '' && !line.startsWith(':')) this.#hasLines = true;
     if (data === undefined) return;
     if (data === '[DONE]') {
       this.isDone = true;
-      this.#isOwn = true;
-    } else if (!this.#isOwn || this.#signs.hint.test(data)) {
+      this.#isKnown = true;
+    } else if (!this.#isKnown || this.#signs.hint.test(data)) {
       this.#readEvent(data);
     }
   }
 
   #readEvent(data: string): void {
-    const event = parse(data);
+    const event = parseJson(data);
     if (!isObject(event)) return;
-    const { isOwn, stopReason, closing } = this.#signs;
-    this.#isOwn ||= isOwn(event) || 'error' in event || event['type'] === 'error';
+    const { isKnown, stopReason, closing } = this.#signs;
+    this.#isKnown ||= isKnown(event) || 'error' in event || event['type'] === 'error';
     this.#reason ??= textOf(stopReason(event));
     this.#isClosed ||= closing !== undefined && event['type'] === closing.type;
   }
 }
 
 interface Signs {
-  isOwn(event: WireEvent): boolean;
-  /** Only events that match say something about the end, so the others are not parsed twice. */
+  isKnown(event: WireEvent): boolean;
+  /** Matches events that may have a stop reason; the others are not parsed here. */
   readonly hint: RegExp;
   stopReason(event: WireEvent): unknown;
-  /** The package knows the stop reason only behind this event. */
+  /** The SDK emits the stop reason only after this event. */
   readonly closing?: { readonly type: string };
 }
 
 type WireEvent = Readonly<Record<string, unknown>>;
 
 const CHAT: Signs = {
-  isOwn: ({ choices }) => Array.isArray(choices),
+  isKnown: ({ choices }) => Array.isArray(choices),
   hint: /"finish_reason"\s*:\s*"/,
   stopReason: ({ choices }) => firstOf(choices)['finish_reason'],
 };
 
 const SIGNS: Readonly<Record<SdkProvider, Signs>> = {
   anthropic: {
-    isOwn: ({ type }) => /^(message|content_block)_|^ping$/.test(textOf(type) ?? ''),
+    isKnown: ({ type }) => /^(message|content_block)_|^ping$/.test(textOf(type) ?? ''),
     hint: /"message_(delta|stop)"/,
     stopReason: ({ delta }) => (isObject(delta) ? delta['stop_reason'] : undefined),
     closing: { type: 'message_stop' },
   },
   openai: {
-    isOwn: ({ type }) => textOf(type)?.startsWith('response.') === true,
+    isKnown: ({ type }) => textOf(type)?.startsWith('response.') === true,
     hint: /"response\.(completed|incomplete)"/,
     stopReason: ({ type }) =>
       type === 'response.completed' || type === 'response.incomplete' ? type : undefined,
@@ -150,7 +149,7 @@ const SIGNS: Readonly<Record<SdkProvider, Signs>> = {
   'openai-chat': CHAT,
   'openai-compatible': CHAT,
   google: {
-    isOwn: (event) => GOOGLE_FIELDS.some((field) => field in event),
+    isKnown: (event) => GOOGLE_FIELDS.some((field) => field in event),
     hint: /"finishReason"/,
     stopReason: ({ candidates }) => firstOf(candidates)['finishReason'],
   },
@@ -165,12 +164,4 @@ function firstOf(list: unknown): WireEvent {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,19 +1,22 @@
 import type { ModelConfig, ProviderName } from '../config/models.ts';
 
-/** What sets one provider's way of speaking apart from the others'. */
+/** The differences between the providers' protocols. */
 export interface Wire {
-  /** Under which our file keeps what the provider wants back. */
+  /** The key of the provider's metadata in the chat file. */
   readonly metadataKey: string;
-  /** Where the package looks for it. The compatible one would write its own key's fields into the request. */
+  /** The SDK's key for it. The compatible provider would write fields under its own key into the request. */
   readonly optionsKey: string;
-  /** Undefined when the settings have to say it. */
+  /** Undefined when the configuration must have a `baseUrl`. */
   readonly defaultBaseUrl?: string;
+  /** The media types that the provider accepts as files. */
   readonly files: ReadonlySet<string>;
-  /** Whether an image may stand in a tool's result; elsewhere the package makes text of it. */
+  /** Whether a tool result may contain images; for other models the SDK converts them to text. */
   takesImagesInResults(model: string): boolean;
-  /** What the package makes of a result that is an error; `text` when it would not say that it is one. */
+  /** Whether the SDK marks error results as errors. With `text` it does not. */
   readonly errors: 'marked' | 'text';
 }
+
+export const KEY_HEADERS: readonly string[] = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'];
 
 export type SdkProvider = Exclude<ProviderName, 'vscode' | 'tour'>;
 
@@ -23,7 +26,7 @@ export function isSdkProvider(provider: ProviderName): provider is SdkProvider {
 
 export function wireOf(config: Pick<ModelConfig, 'provider'>): Wire {
   if (!isSdkProvider(config.provider)) {
-    throw new Error(`The provider ${config.provider} is not reached over HTTP.`);
+    throw new Error(`The provider ${config.provider} has no HTTP endpoint.`);
   }
   return WIRES[config.provider];
 }
@@ -36,9 +39,27 @@ export function baseUrlOf(config: Pick<ModelConfig, 'provider' | 'baseUrl'>): st
   return baseUrl.replace(/\/+$/, '');
 }
 
+/** Undefined if the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 export const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const AUDIO = ['audio/wav', 'audio/mpeg', 'audio/mp3'];
 const PDF = 'application/pdf';
+
+const OPENAI: Wire = {
+  metadataKey: 'openai',
+  optionsKey: 'openai',
+  defaultBaseUrl: 'https://api.openai.com/v1',
+  files: new Set([...IMAGES, PDF]),
+  takesImagesInResults: () => true,
+  errors: 'marked',
+};
 
 const WIRES: Readonly<Record<SdkProvider, Wire>> = {
   anthropic: {
@@ -49,21 +70,11 @@ const WIRES: Readonly<Record<SdkProvider, Wire>> = {
     takesImagesInResults: () => true,
     errors: 'marked',
   },
-  openai: {
-    metadataKey: 'openai',
-    optionsKey: 'openai',
-    defaultBaseUrl: 'https://api.openai.com/v1',
-    files: new Set([...IMAGES, PDF]),
-    takesImagesInResults: () => true,
-    errors: 'marked',
-  },
+  openai: OPENAI,
   'openai-chat': {
-    metadataKey: 'openai',
-    optionsKey: 'openai',
-    defaultBaseUrl: 'https://api.openai.com/v1',
+    ...OPENAI,
     files: new Set([...IMAGES, PDF, ...AUDIO]),
     takesImagesInResults: () => false,
-    errors: 'marked',
   },
   'openai-compatible': {
     metadataKey: 'openaiCompatible',
@@ -77,7 +88,7 @@ const WIRES: Readonly<Record<SdkProvider, Wire>> = {
     optionsKey: 'google',
     defaultBaseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     files: new Set([...IMAGES, PDF, ...AUDIO]),
-    // Older ones get one function response for each text part, and none at all for an image alone.
+    // For older models the SDK sends one function response per text part, and none for an image alone.
     takesImagesInResults: (model) => /(^|\/)gemini-([3-9]|\d\d)/.test(model),
     errors: 'marked',
   },

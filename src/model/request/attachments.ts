@@ -9,44 +9,41 @@ import { localLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
 import type { AttachedFile, AttachmentSource } from '../../ports/files.ts';
 import type { ChatModel, ContentPart } from '../../ports/models.ts';
-
 import { assetReference, MAX_IMAGE_BYTES } from '../../result/modelView.ts';
 import { summarize } from '../../result/summary.ts';
-import type { ViewedResult } from './resultParts.ts';
-import { readOnce } from './resultParts.ts';
+import { textPart } from './messages.ts';
+import { readOnce, type ViewedResult } from './resultParts.ts';
 import { stripTags } from './tools.ts';
 
-/** Some 100,000 tokens: more of one file fills most models on its own. */
-export const MAX_ATTACHED_CHARS = 400_000;
-/** As base64 some 27 MB; the strictest provider takes 32 MB in all. */
+/** About 100,000 tokens. */
+const MAX_ATTACHED_CHARS = 400_000;
+/** About 27 MB as base64; the strictest provider accepts requests of 32 MB. */
 const MAX_DOCUMENT_BYTES = 20_000_000;
 const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** A link of a user's turn, and the line of the chat that it stands on. */
 interface AttachedLink {
   readonly target: string;
-  /** Where it stands in the chat. */
+  /** Offsets in the chat. */
   readonly start: number;
   readonly end: number;
-  line(): number;
 }
 
-/** What became of a link. */
 export interface Attachment {
   readonly link: AttachedLink;
   readonly part: ContentPart;
 }
 
-export interface AttachedPartsOptions {
+interface AttachedPartsOptions {
+  readonly text: string;
   readonly source: AttachmentSource;
   readonly model: Pick<ChatModel, 'name' | 'accepts'>;
-  /** What the user should know is added here. */
+  /** Notes for the user are added here. */
   readonly notes: string[];
   readonly isOwnAsset: (path: string) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a model gets of the files that the turns of one request link to. Each file is sent and read once. */
+/** The files that the turns of one request link to. Each file is sent once. */
 export class AttachedParts {
   readonly #options: AttachedPartsOptions;
   readonly #sent = new Set<string>();
@@ -55,11 +52,11 @@ export class AttachedParts {
     this.#options = options;
   }
 
-  /** A file that cannot be had is an error where the user has just named it; later it is a line for the model. */
-  async read(links: readonly AttachedLink[], isLastTurn: boolean): Promise<readonly Attachment[]> {
+  /** A missing file is an error in the last turn; in earlier turns the model is told about it. */
+  async read(turn: Turn, isLastTurn: boolean): Promise<readonly Attachment[]> {
     const parts: Attachment[] = [];
     const targets = new Set<string>();
-    for (const link of links) {
+    for (const link of attachedLinks(this.#options.text, turn)) {
       if (targets.has(link.target)) continue;
       targets.add(link.target);
       parts.push({ link, part: await this.#readLink(link, isLastTurn) });
@@ -67,10 +64,10 @@ export class AttachedParts {
     return parts;
   }
 
-  async #readLink({ target, line }: AttachedLink, isLastTurn: boolean): Promise<ContentPart> {
+  async #readLink({ target, start }: AttachedLink, isLastTurn: boolean): Promise<ContentPart> {
     const { source, signal } = this.#options;
     signal?.throwIfAborted();
-    if (this.#sent.has(target)) return text(`[The file ${target} is the one above.]`);
+    if (this.#sent.has(target)) return textPart(`[The file ${target} is the one above.]`);
     try {
       const part = await this.#view(target, await source.find(target));
       this.#sent.add(target);
@@ -78,13 +75,12 @@ export class AttachedParts {
     } catch (error) {
       signal?.throwIfAborted();
       const reason = messageOf(error);
-      if (isLastTurn) {
-        throw new Error(
-          `Line ${line()}: “${target}” cannot be sent: ${reason}. Correct the link, or write it as code.`,
-          { cause: error },
-        );
-      }
-      return text(`[The file ${target} is not here: ${reason}.]`);
+      if (!isLastTurn) return textPart(`[The file ${target} is not here: ${reason}.]`);
+      const line = this.#options.text.slice(0, start).split('\n').length;
+      throw new Error(
+        `Line ${line}: “${target}” cannot be sent: ${reason}. Correct the link, or write it as code.`,
+        { cause: error },
+      );
     }
   }
 
@@ -93,24 +89,23 @@ export class AttachedParts {
     const problem = whyNotSent(file, this.#options.model);
     const { name, mimeType, size } = file;
     if (problem === undefined) return { kind: 'file', name, mimeType, size, read: readOnce(file) };
-    this.#options.notes.push(`“${target}” is only named to the model: ${problem}.`);
-    return text(summarizeFile(target, file, this.#options.isOwnAsset(target)));
+    this.#options.notes.push(`Only the name of “${target}” is sent to the model: ${problem}.`);
+    return textPart(summarizeFile(target, file, this.#options.isOwnAsset(target)));
   }
 
   async #viewText(target: string, file: AttachedFile): Promise<ContentPart> {
     const bytes = await file.read(this.#options.signal);
     const content = stripTags(new TextDecoder().decode(bytes));
     const head = `File ${target}:\n`;
-    if (content.length <= MAX_ATTACHED_CHARS) return text(`${head}${content}`);
+    if (content.length <= MAX_ATTACHED_CHARS) return textPart(`${head}${content}`);
     const shown = `${MAX_ATTACHED_CHARS} of its ${content.length} characters`;
     this.#options.notes.push(`Of “${target}” the model gets the first ${shown}.`);
-    return text(
-      `${head}${content.slice(0, MAX_ATTACHED_CHARS).toWellFormed()}\n[Cut: these are the first ${shown}.]`,
-    );
+    const cut = content.slice(0, MAX_ATTACHED_CHARS).toWellFormed();
+    return textPart(`${head}${cut}\n[Cut: these are the first ${shown}.]`);
   }
 }
 
-/** Why a file that is no text is only named to a model. */
+/** Why the model gets only the name of a binary file. */
 export function whyNotSent(
   { mimeType, size }: Pick<AttachedFile, 'mimeType' | 'size'>,
   model: Pick<ChatModel, 'name' | 'accepts'>,
@@ -118,7 +113,7 @@ export function whyNotSent(
   const isImage = IMAGE_TYPES.has(mimeType);
   const isKnown = isImage || mimeType === 'application/pdf' || mimeType.startsWith('audio/');
   const maxBytes = isImage ? MAX_IMAGE_BYTES : MAX_DOCUMENT_BYTES;
-  if (!isKnown || !model.accepts(mimeType)) return `${model.name} takes no ${mimeType}`;
+  if (!isKnown || !model.accepts(mimeType)) return `${model.name} does not accept ${mimeType}`;
   if (size === 0) return 'it is empty';
   return size > maxBytes
     ? `it has ${describeSize(size)}, and at most ${describeSize(maxBytes)} are sent`
@@ -131,34 +126,24 @@ function summarizeFile(target: string, { name, size, mimeType }: AttachedFile, i
   return summarize({ kind, name, type: mimeType, size: describeSize(size), ref });
 }
 
-function text(value: string): ContentPart {
-  return { kind: 'text', text: value };
-}
-
-/** What a user wrote, without the comments; nothing when that is nothing. */
+/** The user's text without comments. */
 export function textParts(written: string): readonly ContentPart[] {
   const plain = unescapeMarkers(trimBlankLines(withoutComments(written)));
-  return plain.trim() === '' ? [] : [text(plain)];
+  return plain.trim() === '' ? [] : [textPart(plain)];
 }
 
-/** A call that the user wrote and ran; its result follows. Providers know no calls of users, so it is told in words. */
+/** A call by the user, before its result. Providers have no such calls, so it is sent as text. */
 export function calledText(call: WrittenCall, result: ViewedResult | undefined): ContentPart {
   const called = `I called the tool ${renderToolName(call)} with these arguments:\n${call.argumentsText.trim() || '{}'}`;
-  if (!result) return text(`${called}\nThere is no result of it.`);
-  return text(`${called}\nIt returned${result.isError ? ' an error' : ''}:`);
+  if (!result) return textPart(`${called}\nThere is no result of it.`);
+  return textPart(`${called}\nIt returned${result.isError ? ' an error' : ''}:`);
 }
 
-/** The local files that a turn links to, outside comments and code. */
-export function attachedLinks(chatText: string, turn: Turn): readonly AttachedLink[] {
+/** The links to local files in a turn, outside comments and code. */
+function attachedLinks(chatText: string, turn: Turn): readonly AttachedLink[] {
   return localLinks(turnBody(chatText, turn)).map(({ target, offset, end }) => ({
     target,
     start: turn.bodyStart + offset,
     end: turn.bodyStart + end,
-    // Counted when somebody asks: in a long chat it takes time.
-    line: () => lineOf(chatText, turn.bodyStart + offset),
   }));
-}
-
-function lineOf(chatText: string, offset: number): number {
-  return chatText.slice(0, offset).split('\n').length;
 }

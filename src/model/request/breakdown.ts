@@ -4,9 +4,8 @@ import type { Chat, Turn } from '../../chat/format/chat.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { allowsTool, type ChatSettings, setFrontMatter } from '../../chat/format/settings.ts';
 import type { TextEdit } from '../../ports/document.ts';
-import type { ContentPart, ModelRequest, ModelTool } from '../../ports/models.ts';
+import type { ModelRequest, ModelTool } from '../../ports/models.ts';
 import type { ToolName } from '../../ports/tools.ts';
-
 import { leaveOutResult } from '../../result/readMarkdown.ts';
 import {
   estimateFile,
@@ -17,7 +16,7 @@ import {
 } from './estimate.ts';
 import type { TurnShare } from './request.ts';
 
-/** What a part of a request is, where it stands in the chat, and how it could be left out. */
+/** A part of a request, its offset in the chat, and how to leave it out. */
 export interface BreakdownItem {
   readonly what:
     | { readonly kind: 'system' }
@@ -26,7 +25,7 @@ export interface BreakdownItem {
     | { readonly kind: 'server'; readonly server: string; readonly tools: readonly ToolShare[] };
   readonly tokens: number;
   readonly at?: number | undefined;
-  /** Takes it out of the next request and leaves it in the file. */
+  /** Removes it from the next request, not from the file. */
   readonly leaveOut?: TextEdit | undefined;
 }
 
@@ -35,7 +34,7 @@ export interface ToolShare extends ToolName {
   readonly leaveOut: TextEdit;
 }
 
-/** The parts of a request by what they are, the largest first. */
+/** The parts of a request by kind, the largest first. */
 export interface Breakdown {
   readonly system: readonly BreakdownItem[];
   readonly history: readonly BreakdownItem[];
@@ -83,40 +82,26 @@ function turnItem({ text }: Explained, { turn, parts, attachments }: TurnShare):
   };
 }
 
-/** Files that go as files: those that the user links to, and the pictures of tools. */
+/** Files that are sent as files: attachments of the user, and images from tools. */
 function fileItems({ text }: Explained, { turn, parts, attachments }: TurnShare): readonly BreakdownItem[] {
-  const linked = attachments.flatMap(({ link, part }) =>
-    fileItem(part, turn, { name: link.target, at: link.start, leaveOut: leaveOutRegion(text, turn, link) }),
-  );
-  const returned = parts.flatMap((part) =>
-    part.kind === 'file'
-      ? fileItem(part, turn, { name: part.name, at: placeOf(text, turn, part.name), leaveOut: undefined })
-      : [],
-  );
-  return [...linked, ...returned.map((item) => withLeftOutAsset(text, turn, item))];
-}
-
-function fileItem(
-  part: ContentPart,
-  turn: Turn,
-  {
-    name,
-    at,
-    leaveOut,
-  }: { readonly name: string; readonly at: number; readonly leaveOut: TextEdit | undefined },
-): readonly BreakdownItem[] {
-  if (part.kind !== 'file') return [];
-  return [{ what: { kind: 'file', name, turn }, tokens: estimateFile(part), at, leaveOut }];
+  const linked = attachments.flatMap(({ link, part }): readonly BreakdownItem[] => {
+    if (part.kind !== 'file') return [];
+    const what = { kind: 'file', name: link.target, turn } as const;
+    const leaveOut = leaveOutRegion(text, turn, link);
+    return [{ what, tokens: estimateFile(part), at: link.start, leaveOut }];
+  });
+  const returned = parts.flatMap((part): readonly BreakdownItem[] => {
+    if (part.kind !== 'file') return [];
+    const what = { kind: 'file', name: part.name, turn } as const;
+    const leaveOut = leaveOutResult(text, turn, `cmdassets/${part.name}`);
+    return [{ what, tokens: estimateFile(part), at: placeOf(text, turn, part.name), leaveOut }];
+  });
+  return [...linked, ...returned];
 }
 
 function placeOf(text: string, turn: Turn, name: string): number {
   const at = text.indexOf(name, turn.start);
   return at >= 0 && at < turn.end ? at : turn.start;
-}
-
-function withLeftOutAsset(text: string, turn: Turn, item: BreakdownItem): BreakdownItem {
-  if (item.what.kind !== 'file') return item;
-  return { ...item, leaveOut: leaveOutResult(text, turn, `cmdassets/${item.what.name}`) };
 }
 
 function serverItems(explained: Explained): readonly BreakdownItem[] {
@@ -141,7 +126,7 @@ function toolShare({ text, request, settings }: Explained, chat: Chat, tool: Mod
   const { server } = tool.tool;
   const rest = request.tools.map((each) => each.tool).filter((each) => each !== tool.tool);
   const patterns = rest.flatMap((each) => {
-    // All of another server stays allowed, whatever it will offer, unless the chat has a list already.
+    // Without a list in the chat, other servers stay allowed with all their tools, future ones included.
     const isWhole = each.server !== server && settings.tools === undefined;
     return isWhole ? [`${each.server}.*`] : [`${each.server}.${each.tool}`];
   });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { trimBlankLines } from '../../base/lines.ts';
 import { DEVICE_NAME } from '../../base/names.ts';
 import { withoutComments } from '../../chat/format/comments.ts';
@@ -7,45 +6,45 @@ import { allowsTool, type ChatSettings, mergeSettings, readSettings } from '../.
 import type { AttachmentSource } from '../../ports/files.ts';
 import type { ChatModel, ChatRules, Conversation, PreparedRequest } from '../../ports/models.ts';
 import type { ToolHost, ToolList } from '../../ports/tools.ts';
-
+import { sleep } from '../providers/retry.ts';
 import { type Breakdown, breakDown, type Explained } from './breakdown.ts';
 import { buildRequest } from './request.ts';
 import { modelTools } from './tools.ts';
 
-export interface ConversationOptions {
-  /** Rejects with a message fit for the user. Without a name, the one that is used by default. */
+export interface ConversationDeps {
+  /** Without a name, the default model. Rejects with a message for the user. */
   readonly findModel: (name: string | undefined) => Promise<ChatModel>;
   readonly tools: ToolHost;
   readonly attachments: AttachmentSource;
-  /** The text of an agent's file; nothing when there is no such agent. */
+  /** The text of an agent's file. */
   readonly readAgent: (name: string) => Promise<string | undefined>;
   readonly sendImages?: () => 'auto' | 'always' | 'never';
-  /** The user's own limit, which a chat can only lower. */
+  /** The user's limit, which a chat can only lower. */
   readonly maxSteps?: () => number;
-  /** The servers that there are, so that those which the chat cannot use are not started. */
+  /** The configured servers, so that only those that the chat can use are started. */
   readonly servers?: () => Promise<readonly string[]>;
-  /** Whether a link's path leads to this chat's own assets; a chat that is not saved has them elsewhere. */
+  /** Whether a path leads to this chat's assets. An unsaved chat has them elsewhere. */
   readonly isOwnAsset?: (path: string) => boolean;
-  /** How long one server may keep a request waiting; some seconds where nothing is said. */
+  /** How long a request waits for the tools of one server. */
   readonly maxListMs?: number;
-  /** Resolves after this time; rejects when nobody waits any longer. */
+  /** Rejects when the signal is aborted. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** A person who waits for a reply would rather have it without the tools of one server. */
+/** After this, a reply without the tools of a slow server is better than none. */
 const MAX_LIST_MS = 10_000;
 
-/** Knows one chat's model, tools and rules, all of which follow from its text and the user's settings. */
+/** Derives a chat's model, tools and rules from its text and the user's settings. */
 export class ChatConversation implements Conversation {
-  readonly #options: ConversationOptions;
+  readonly #deps: ConversationDeps;
 
-  constructor(options: ConversationOptions) {
-    this.#options = options;
+  constructor(deps: ConversationDeps) {
+    this.#deps = deps;
   }
 
   async rules(text: string): Promise<ChatRules> {
     const { settings } = await this.#settle(text);
-    const limits = [settings.maxSteps, this.#options.maxSteps?.()].filter((each) => each !== undefined);
+    const limits = [settings.maxSteps, this.#deps.maxSteps?.()].filter((each) => each !== undefined);
     return {
       approve: settings.approve,
       maxSteps: limits.length > 0 ? Math.min(...limits) : undefined,
@@ -53,9 +52,9 @@ export class ChatConversation implements Conversation {
     };
   }
 
-  /** The model that the chat or its agent names, for what else it is asked on behalf of the chat. */
+  /** The model of the chat or its agent. */
   async model(text: string): Promise<ChatModel> {
-    return this.#options.findModel((await this.#settle(text)).settings.model);
+    return this.#deps.findModel((await this.#settle(text)).settings.model);
   }
 
   async prepare(text: string, signal: AbortSignal): Promise<PreparedRequest> {
@@ -63,15 +62,14 @@ export class ChatConversation implements Conversation {
     return { model, request, notes };
   }
 
-  /** What the next request is made of. */
   async breakDown(text: string, signal: AbortSignal): Promise<Breakdown> {
     return breakDown(await this.#build(text, signal));
   }
 
   async #build(text: string, signal: AbortSignal): Promise<PreparedRequest & Explained> {
-    const { attachments, isOwnAsset, sendImages } = this.#options;
-    const { settings, agentSystem, notes: remarks } = await this.#settle(text);
-    const model = await this.#options.findModel(settings.model);
+    const { attachments, isOwnAsset, sendImages } = this.#deps;
+    const { settings, agentSystem, notes: settingNotes } = await this.#settle(text);
+    const model = await this.#deps.findModel(settings.model);
     const { tools, failures, instructions = [] } = await this.#listTools(settings, signal);
     const usable = tools.filter((tool) => !tool.forAppsOnly && allowsTool(settings, tool));
     const { notes, ...built } = await buildRequest(text, {
@@ -85,18 +83,18 @@ export class ChatConversation implements Conversation {
       isOwnAsset,
       signal,
     });
-    const said = [...remarks, ...failures.map(({ reason }) => reason), ...notes];
-    return { text, settings, model, ...built, notes: said };
+    const allNotes = [...settingNotes, ...failures.map(({ reason }) => reason), ...notes];
+    return { text, settings, model, ...built, notes: allNotes };
   }
 
-  /** The chat's settings over those of its agent. */
+  /** Merges the chat's settings with those of its agent. */
   async #settle(text: string): Promise<Settled> {
     const { settings: chat, notes } = readReliably(text, 'the front matter');
     if (chat.agent === undefined) return { settings: chat, notes };
-    const found = isAgentName(chat.agent) ? await this.#options.readAgent(chat.agent) : undefined;
+    const found = isAgentName(chat.agent) ? await this.#deps.readAgent(chat.agent) : undefined;
     if (found === undefined) {
       throw new Error(
-        `There is no agent “${chat.agent}”: write one in .filechat/NAME.md, or correct “agent”.`,
+        `There is no agent “${chat.agent}”. Create it as .filechat/NAME.md, or correct “agent”.`,
       );
     }
     const about = readReliably(found, `the agent ${chat.agent}`);
@@ -108,9 +106,9 @@ export class ChatConversation implements Conversation {
     };
   }
 
-  /** Asks only the servers that the chat may use; one that does not answer is a note, and the rest is there. */
+  /** Lists the tools of the servers that the chat may use. A server that does not respond becomes a note. */
   async #listTools(settings: ChatSettings, signal: AbortSignal): Promise<ToolList> {
-    const { tools, servers } = this.#options;
+    const { tools, servers } = this.#deps;
     const allowed = settings.servers ?? (await servers?.());
     if (allowed === undefined) return tools.listTools(undefined, signal);
     const wanted = [...new Set(allowed)].filter((server) => canUseServer(settings, server));
@@ -122,9 +120,9 @@ export class ChatConversation implements Conversation {
     };
   }
 
-  /** A server that takes its time goes on with what it does, and may be there for the next request. */
+  /** A slow server keeps starting, and may be ready for the next request. */
   async #listInTime(server: string, signal: AbortSignal): Promise<ToolList> {
-    const { tools, wait = pause, maxListMs = MAX_LIST_MS } = this.#options;
+    const { tools, wait = sleep, maxListMs = MAX_LIST_MS } = this.#deps;
     const answered = new AbortController();
     const reason = `Server ${server} did not answer within ${maxListMs / 1000} s: this request goes without its tools.`;
     const late = wait(maxListMs, answered.signal).then(() => ({
@@ -139,17 +137,13 @@ export class ChatConversation implements Conversation {
   }
 }
 
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal });
-}
-
 interface Settled {
   readonly settings: ChatSettings;
   readonly agentSystem?: string;
   readonly notes: readonly string[];
 }
 
-/** A chat whose settings cannot be read must not go to another model, or with other tools, than it was meant to. */
+/** Throws for invalid settings, because the chat might otherwise go to the wrong model or with the wrong tools. */
 function readReliably(text: string, place: string): Settled {
   const { settings, problems } = readSettings(parseChat(text));
   const notes = problems.map(
@@ -160,7 +154,7 @@ function readReliably(text: string, place: string): Settled {
   return { settings, notes };
 }
 
-/** Whether any pattern of the allow list can be about a server. The first dot of a pattern divides. */
+/** Whether a pattern of the allow list can match a server. The name ends at the first dot. */
 function canUseServer({ tools, agentTools }: ChatSettings, server: string): boolean {
   const isNamed = (pattern: string) => {
     const [name = ''] = pattern.split('.');
@@ -169,25 +163,20 @@ function canUseServer({ tools, agentTools }: ChatSettings, server: string): bool
   return [tools, agentTools].every((patterns) => patterns?.some(isNamed) ?? true);
 }
 
-/** An agent is a file `.filechat/NAME.md`: settings at the top, and below them what the model is told. */
-export interface Agent {
-  readonly settings: ChatSettings;
-  readonly system: string;
-}
-
-/** Letters and digits of any language, `_` and `-`: nothing that could lead to another folder. */
+/** Letters, digits, `_` and `-`: nothing that could lead to another folder. */
 const AGENT_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_-]{0,63}$/u;
 
 export function isAgentName(name: string): boolean {
   return AGENT_NAME.test(name) && !DEVICE_NAME.test(name);
 }
 
-export function readAgent(text: string): Agent {
+/** An agent is a file `.filechat/NAME.md`: front matter, then the system text. */
+export function readAgent(text: string): { readonly settings: ChatSettings; readonly system: string } {
   const plain = text.replace(/^\uFEFF/, '');
   const chat = parseChat(plain);
   const { frontMatter = '', frontMatterStart = 0 } = chat;
   const body = plain.slice(frontMatterStart + frontMatter.length);
-  // What is left of the front matter is the line that closes it.
+  // The body begins with the line that closes the front matter.
   const system = frontMatterStart > 0 ? body.replace(/^---[ \t]*(?:\r?\n|$)/, '') : body;
   return { settings: readSettings(chat).settings, system: trimBlankLines(withoutComments(system)).trim() };
 }

@@ -3,7 +3,7 @@ import type { Turn } from '../../chat/format/chat.ts';
 import { answeredCall, type CallKey, isSameCall } from '../../chat/format/nextAction.ts';
 import { type ReplyPart, readReply } from '../../chat/reply/read.ts';
 import type { AssistantPart, CallResult, ContentPart, ModelMessage, ModelTool } from '../../ports/models.ts';
-
+import { mergeMessages, textPart, userText } from './messages.ts';
 import type { ViewedResult } from './resultParts.ts';
 import { nameOfTool } from './tools.ts';
 
@@ -14,8 +14,8 @@ export interface ReplyContext {
 }
 
 /**
- * An assistant's turn as its message, and behind it the results of its calls, in the order of the calls. Which
- * calls those are may depend on the turns behind it: `callsInBody(turn)` says.
+ * The message of an assistant turn, and a message with the results of its calls, in the order of the calls.
+ * `turnCalls` are the calls in the body if they depend on the turns that follow; see `callsInBody`.
  */
 export function replyMessages(
   body: string,
@@ -29,7 +29,7 @@ export function replyMessages(
   const results: CallResult[] = [];
   const parts: AssistantPart[] = [];
   for (const part of written) {
-    if (part.kind !== 'call') parts.push(...sayPart(part));
+    if (part.kind !== 'call') parts.push(...viewPart(part));
     else {
       const answer = matched[results.length];
       const { call, result } = viewCall(part, answer && context.results.get(answer), context);
@@ -37,25 +37,25 @@ export function replyMessages(
       results.push(result);
     }
   }
-  // Thoughts without words or calls behind them are refused by some providers.
+  // Some providers refuse reasoning without text or calls.
   if (!parts.some((part) => part.kind !== 'reasoning')) return [];
   const message: ModelMessage = { role: 'assistant', parts };
   return results.length > 0 ? [message, { role: 'tool', results }] : [message];
 }
 
-/** The tool turn that answers each call, if there is one. A turn answers one call. */
+/** The tool turn that answers each call. A turn answers only one call. */
 export function matchAnswers(
   calls: readonly CallKey[],
   answers: readonly Turn[],
 ): readonly (Turn | undefined)[] {
   const free = [...answers];
   return calls.map((call) => {
-    const at = free.findIndex((turn) => isSameCall(answeredCall(turn), nameOf(call)));
+    const at = free.findIndex((turn) => isSameCall(answeredCall(turn), call));
     return at < 0 ? undefined : free.splice(at, 1)[0];
   });
 }
 
-/** Gives every call of a request an id that no other has and that every provider takes. */
+/** Gives every call of a request a unique id that every provider accepts. */
 export class CallIds {
   readonly #taken = new Set<string>();
 
@@ -68,16 +68,13 @@ export class CallIds {
   }
 }
 
-type WrittenPart = Exclude<ReplyPart, { kind: 'call' }>;
-type CallPart = Extract<ReplyPart, { kind: 'call' }>;
-
-/** Thoughts go back only as they were signed: a provider refuses what has been changed. */
-function sayPart(part: WrittenPart): readonly AssistantPart[] {
+/** Providers refuse reasoning that was edited after they signed it. */
+function viewPart(part: Exclude<ReplyPart, { kind: 'call' }>): readonly AssistantPart[] {
   const { kind, text, metadata } = part;
   if (part.kind === 'reasoning') {
     return part.intact && metadata !== undefined ? [{ kind: 'reasoning', text, metadata }] : [];
   }
-  // A signature may stand alone: Gemini signs texts that are empty.
+  // Gemini may sign an empty text.
   if (text.trim() === '' && metadata === undefined) return [];
   return [{ kind, text, ...(metadata === undefined ? {} : { metadata }) }];
 }
@@ -86,7 +83,7 @@ const NO_RESULT = 'There is no result: the call was not run, or its result was r
 const MAX_SHOWN_CHARS = 10_000;
 
 function viewCall(
-  { server, tool, id: written, argumentsText, metadata }: CallPart,
+  { server, tool, id: written, argumentsText, metadata }: Extract<ReplyPart, { kind: 'call' }>,
   answer: ViewedResult | undefined,
   { tools, ids }: ReplyContext,
 ): { readonly call: AssistantPart; readonly result: CallResult } {
@@ -95,8 +92,8 @@ function viewCall(
   const args = parseArguments(argumentsText);
   const problem: readonly ContentPart[] = args.ok
     ? []
-    : [text(`${args.message}\nWhat was written: ${argumentsText.trim().slice(0, MAX_SHOWN_CHARS)}`)];
-  const found = answer ?? { isError: true, parts: [text(NO_RESULT)] };
+    : [textPart(`${args.message}\nWhat was written: ${argumentsText.trim().slice(0, MAX_SHOWN_CHARS)}`)];
+  const found = answer ?? { isError: true, parts: [textPart(NO_RESULT)] };
   return {
     call: {
       kind: 'call',
@@ -109,19 +106,11 @@ function viewCall(
   };
 }
 
-function nameOf({ server, tool, id }: CallKey): CallKey {
-  return { ...(server === undefined ? {} : { server }), ...(tool === undefined ? {} : { tool }), id };
-}
-
-function text(value: string): ContentPart {
-  return { kind: 'text', text: value };
-}
-
-/** What is there of a reply that was cut. */
-export interface CutReply {
+/** An interrupted reply. */
+interface CutReply {
   readonly text: string;
   readonly endsInCode: boolean;
-  /** The calls that came whole: they wait until the reply is whole too. */
+  /** The complete calls, which run when the reply is complete. */
   readonly calls: readonly WrittenCall[];
 }
 
@@ -133,19 +122,16 @@ const IN_CODE =
 const CALLS = 'Behind it stand these calls of tools, which will run. Do not make them again:';
 
 /**
- * The messages of a request that goes on with a cut reply. The reply is in it once, in the user's last message,
- * because providers differ in what they make of an assistant's message at the end, and some refuse it.
+ * Asks the model to continue an interrupted reply. The reply goes into the last user message, because some providers
+ * refuse an assistant message at the end.
  */
 export function withContinuation(
   messages: readonly ModelMessage[],
   reply: CutReply,
 ): readonly ModelMessage[] {
-  // Of a reply that was cut before its first word there is nothing to go on with: it begins anew.
+  // A reply that was interrupted before its first word is requested again.
   if (reply.text.trim() === '' && reply.calls.length === 0) return messages;
-  const last = messages.at(-1);
-  const part: ContentPart = { kind: 'text', text: describeCut(reply) };
-  if (last?.role !== 'user') return [...messages, { role: 'user', parts: [part] }];
-  return [...messages.slice(0, -1), { role: 'user', parts: [...last.parts, part] }];
+  return mergeMessages([...messages, userText(describeCut(reply))]);
 }
 
 function describeCut({ text, endsInCode, calls }: CutReply): string {

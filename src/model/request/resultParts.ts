@@ -4,26 +4,26 @@ import { turnBody } from '../../chat/format/parse.ts';
 import type { AttachedFile, AttachmentSource } from '../../ports/files.ts';
 import type { CallResult, ChatModel, ContentPart } from '../../ports/models.ts';
 import type { AssetPart, ResultPart, ToolResult } from '../../ports/results.ts';
-
 import { toModelParts } from '../../result/modelView.ts';
 import { readToolResult } from '../../result/readMarkdown.ts';
+import { textPart } from './messages.ts';
 
-export interface ResultPartsOptions {
+interface ViewOptions {
   readonly attachments: AttachmentSource;
   readonly model: Pick<ChatModel, 'accepts'>;
   readonly sendImages: 'auto' | 'always' | 'never';
   readonly maxImages: number;
-  /** Whether a link leads to this chat's own `cmdassets/`; no other link of a tool's turn is followed. */
+  /** Whether a link leads to this chat's own assets. No other link in a tool turn is followed. */
   readonly isOwnAsset: (path: string) => boolean;
 }
 
 export type ViewedResult = Pick<CallResult, 'isError' | 'parts'>;
 
-/** What the model gets of each tool turn: text, the newest images as images, and a line for everything else. */
+/** What the model gets for each tool turn: text, the newest images, and a line for everything else. */
 export async function viewResults(
   text: string,
   turns: readonly Turn[],
-  options: ResultPartsOptions,
+  options: ViewOptions,
 ): Promise<ReadonlyMap<Turn, ViewedResult>> {
   const tools = turns.filter((turn) => turn.role === 'tool');
   const results = tools.map((turn) => ({ turn, result: readResult(turnBody(text, turn)) }));
@@ -44,8 +44,8 @@ function readResult(body: string): ToolResult {
   return text === undefined ? readToolResult(body) : { isError: false, parts: [{ kind: 'text', text }] };
 }
 
-/** A file that is gone, or that may not be read, is told to the model by its name alone. */
-async function findAssets(parts: readonly AssetPart[], options: ResultPartsOptions): Promise<Files> {
+/** Without missing and unreadable files, of which the model gets only the name. */
+async function findAssets(parts: readonly AssetPart[], options: ViewOptions): Promise<Files> {
   const paths = new Set(parts.map((part) => part.asset.path).filter(options.isOwnAsset));
   const found = await Promise.all(
     [...paths].map(async (path) => {
@@ -56,21 +56,21 @@ async function findAssets(parts: readonly AssetPart[], options: ResultPartsOptio
   return new Map(found.filter((each) => each !== undefined));
 }
 
-function isSendable(part: AssetPart, files: Files, { sendImages, model }: ResultPartsOptions): boolean {
+function isSendable(part: AssetPart, files: Files, { sendImages, model }: ViewOptions): boolean {
   if (sendImages === 'never') return false;
   const [view] = viewPart(part, files, 'always');
   return view?.kind === 'file' && (sendImages === 'always' || model.accepts(view.mimeType));
 }
 
 const STEP = 10;
-/** Large images are few, so fewer go at a time. */
+/** There are few large images, so fewer are left out at a time. */
 const BYTES_STEP = 3;
-/** As base64 some 27 MB, with room for the rest in what the strictest provider takes. */
+/** About 27 MB as base64; the strictest provider accepts requests of 32 MB. */
 const MAX_IMAGES_BYTES = 20_000_000;
 
 /**
- * The oldest are left out ten at a time: if one went with every new one, the request would begin differently
- * each time, and nothing of it could come from the provider's cache.
+ * Leaves out the oldest images ten at a time. If each new image displaced one, the beginning of the request would
+ * change every time, and the provider's cache would be useless.
  */
 function newestImages(parts: readonly AssetPart[], max: number, files: Files): ReadonlySet<ResultPart> {
   const over = Math.max(0, parts.length - max);
@@ -87,15 +87,15 @@ function viewResult(
   sent: ReadonlySet<ResultPart>,
 ): ViewedResult {
   const views = parts.flatMap((part) => viewPart(part, files, sent.has(part) ? 'always' : 'never'));
-  // An image that is seen can be handed to another tool only by its name.
+  // The model needs an image's name to pass it to another tool.
   const named = views.flatMap((view): readonly ContentPart[] =>
-    view.kind === 'file' ? [{ kind: 'text', text: `[asset:${view.name}]` }, view] : [view],
+    view.kind === 'file' ? [textPart(`[asset:${view.name}]`), view] : [view],
   );
-  const told = named.filter((view) => view.kind === 'file' || view.text !== '');
-  // A result of which nothing could be used is an error, even if the tool did not say so.
+  const content = named.filter((view) => view.kind === 'file' || view.text !== '');
+  // A result that consists of problems is an error, even if the tool reports none.
   const isFailure = isError || (parts.length > 0 && parts.every((part) => part.kind === 'problem'));
-  // Several providers refuse a result with nothing in it.
-  return { isError: isFailure, parts: told.length > 0 ? told : [{ kind: 'text', text: '(nothing)' }] };
+  // Several providers refuse an empty result.
+  return { isError: isFailure, parts: content.length > 0 ? content : [textPart('(nothing)')] };
 }
 
 function viewPart(part: ResultPart, files: Files, sendImages: 'always' | 'never'): readonly ContentPart[] {
@@ -103,12 +103,12 @@ function viewPart(part: ResultPart, files: Files, sendImages: 'always' | 'never'
   return toModelParts({ isError: false, parts: [part] }, { about, sendImages }).map((view) => {
     const file = view.kind === 'image' ? files.get(view.path) : undefined;
     if (view.kind === 'text') return view;
-    if (!file) throw new Error(`No file is known behind ${view.path}.`);
+    if (!file) throw new Error(`The file ${view.path} is unknown.`);
     return { kind: 'file', name: file.name, mimeType: view.mimeType, size: file.size, read: file.read };
   });
 }
 
-/** A file that was read for one try of a request is the same in the next. */
+/** Keeps the bytes, so that every attempt at a request sends the same. */
 export function readOnce(file: Pick<AttachedFile, 'read'>): AttachedFile['read'] {
   let bytes: Promise<Uint8Array> | undefined;
   return async (signal) => {

@@ -1,38 +1,40 @@
 import { createHash } from 'node:crypto';
-import { isObject, mapStrings } from '../../base/json.ts';
+import { field, isObject, mapStrings } from '../../base/json.ts';
 import type { ModelTool } from '../../ports/models.ts';
 import type { ToolInfo, ToolName } from '../../ports/tools.ts';
 
-/** What the strictest provider takes. */
+/** Limits of the strictest provider. */
 const MAX_NAME_CHARS = 64;
 const MAX_DESCRIPTION_CHARS = 1024;
 const HASH_CHARS = 8;
 
-/** The tools under names that every provider takes, always in the same order, so that a prompt can be cached. */
+/** The tools under names that every provider accepts, always in the same order, so that providers can cache them. */
 export function modelTools(tools: readonly ToolInfo[]): readonly ModelTool[] {
-  const sorted = tools.toSorted((a, b) => compare(a.server, b.server) || compare(a.tool, b.tool));
+  const sorted = tools.toSorted(
+    (a, b) => compareCodeUnits(a.server, b.server) || compareCodeUnits(a.tool, b.tool),
+  );
   const named = new Map<string, ModelTool>();
-  // A name that is right as it is goes to its tool, whatever another tool's hash may come to.
+  // Plain names first, so that no hashed name can take one.
   for (const tool of sorted) if (isPlain(tool)) add(named, tool, plainName(tool));
   for (const tool of sorted) if (!isPlain(tool)) add(named, tool, hashedName(tool, named));
-  return [...named.values()].toSorted((a, b) => compare(a.name, b.name));
+  return [...named.values()].toSorted((a, b) => compareCodeUnits(a.name, b.name));
 }
 
-/** What a model calls a tool; also for one that is no longer on the list, because old calls name it. */
+/** The model's name for a tool, also for one that is no longer listed: old calls name it. */
 export function nameOfTool(tools: readonly ModelTool[], tool: ToolName): string {
   const known = tools.find((each) => isSameTool(each.tool, tool));
   if (known) return known.name;
   return isPlain(tool) ? plainName(tool) : hashedName(tool, new Map());
 }
 
-/** The tool that a model means. Some models write the name as it stands in the chat. */
+/** The reverse of `nameOfTool`. Some models write the name as it is in the chat. */
 export function toolOfName(tools: readonly ModelTool[], name: string): ToolName | undefined {
   const known = tools.find((each) => each.name === name);
   return (known ?? tools.find(({ tool }) => `${tool.server}.${tool.tool}` === name))?.tool;
 }
 
 function add(named: Map<string, ModelTool>, info: ToolInfo, name: string): void {
-  // A server that lists a tool twice means one.
+  // A server may list a tool twice.
   if (named.has(name)) return;
   named.set(name, {
     name,
@@ -52,13 +54,13 @@ function plainName({ server, tool }: ToolName): string {
   return `${server}__${tool}`;
 }
 
-/** Whether the joined name is fit for every provider and can come from no other server and tool. */
+/** Whether the joined name is valid for every provider and unambiguous. */
 function isPlain(tool: ToolName): boolean {
   const name = plainName(tool);
   return /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name) && name.indexOf('__') === tool.server.length;
 }
 
-/** The hash is of the tool alone, so that the name stays the same whichever other tools are there. */
+/** Depends only on the tool, so that the name stays the same whichever other tools are listed. */
 function hashedName(tool: ToolName, taken: ReadonlyMap<string, ModelTool>): string {
   const clean = plainName(tool).replace(/[^A-Za-z0-9_-]/g, '_');
   const start = /^[A-Za-z_]/.test(clean) ? clean : `_${clean}`;
@@ -75,16 +77,16 @@ function isSameTool(a: ToolName, b: ToolName): boolean {
   return a.server === b.server && a.tool === b.tool;
 }
 
-/** By code units: the order must not depend on the language of the machine. */
-function compare(a: string, b: string): number {
+/** An order that does not depend on the locale. */
+export function compareCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * A tool's input schema as every provider takes it: an object at the top, without `$schema`, and without
- * alternatives at the top, which several refuse. What the tool really takes is checked when it is called.
+ * An input schema that every provider accepts: an object without `$schema` and without alternatives at the top level.
+ * Arguments are validated against the original schema when the tool is called.
  */
 export function acceptableSchema(schema: unknown): Schema {
   const clean = mapStrings(schema, stripTags);
@@ -104,12 +106,12 @@ export function acceptableSchema(schema: unknown): Schema {
   };
 }
 
-/** Tag characters cannot be seen by anyone but a model, which reads them as letters. */
+/** Removes tag characters, which are invisible to users but readable for models. */
 export function stripTags(text: string): string {
   return text.replace(/[\u{e0000}-\u{e0fff}]/gu, '');
 }
 
-/** A schema that is only a reference into itself, as some generators write it. */
+/** Some generators write a schema that is only a reference into itself. */
 function followReference(schema: Schema): Schema {
   const match = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(schema['$ref'] ?? ''));
   if (!match?.[1] || !match[2]) return schema;
@@ -122,11 +124,11 @@ function branches(list: unknown): readonly Schema[] {
 }
 
 function ownObject(schema: Schema, key: string): Schema {
-  const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
+  const value = field(schema, key);
   return isObject(value) ? value : {};
 }
 
 function ownList(schema: Schema, key: string): readonly string[] {
-  const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
+  const value = field(schema, key);
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }

@@ -9,14 +9,12 @@ import type {
   ModelTool,
 } from '../../ports/models.ts';
 import type { SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
-
+import { FIRST_WORD, mergeMessages, textPart, userText } from '../request/messages.ts';
 import { acceptableSchema, stripTags } from '../request/tools.ts';
 
 const MAX_NAME_CHARS = 64;
-
 const MAX_DESCRIPTION_CHARS = 1024;
-
-const FIT_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+const VALID_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 const INSTRUCTIONS: Readonly<Record<string, string>> = {
   required: 'Answer with a call of one of the tools.',
@@ -25,7 +23,7 @@ const INSTRUCTIONS: Readonly<Record<string, string>> = {
 
 type Media = Extract<SamplingPart, { kind: 'image' | 'audio' }>;
 
-/** The messages of a server's request as a model takes them. */
+/** Converts the messages of a server's request for the model. The first one is from the user. */
 export function samplingMessages(
   { messages }: SamplingRequest,
   model: Pick<ChatModel, 'accepts'>,
@@ -33,8 +31,9 @@ export function samplingMessages(
 ): readonly ModelMessage[] {
   const names = new Map<string, string>();
   const converted = messages.map((message): ModelMessage => {
-    for (const part of message.parts)
+    for (const part of message.parts) {
       if (part.kind === 'call') names.set(part.id, tools.modelName(part.name));
+    }
     if (message.role === 'assistant') {
       return { role: 'assistant', parts: message.parts.flatMap((part) => assistantPart(part, tools)) };
     }
@@ -43,10 +42,13 @@ export function samplingMessages(
       ? { role: 'tool', results }
       : { role: 'user', parts: contents(message.parts, model) };
   });
-  return takeTurns(converted);
+  const merged = mergeMessages(converted);
+  return merged[0] === undefined || merged[0].role === 'assistant'
+    ? [userText(FIRST_WORD), ...merged]
+    : merged;
 }
 
-/** `[image 1: image/png, 12.0 KB]`; a server's own words about its type are cut down to what a type is made of. */
+/** `[image 1: image/png, 12.0 KB]`, with a sanitized media type. */
 export function describeMedia({ kind, mimeType, data }: Media, number: number, note = ''): string {
   const type = mimeType.replace(/[^\w.+/-]/g, '?').slice(0, 60);
   const size = describeSize(Math.floor((data.replace(/[\s=]/g, '').length * 3) / 4));
@@ -62,7 +64,7 @@ function assistantPart(part: SamplingPart, tools: SamplingTools): readonly Assis
     case 'result':
       return [];
     default:
-      // No provider takes pictures as a model's own words.
+      // No provider accepts images or audio in an assistant message.
       return [{ kind: 'text', text: describeMedia(part, 1) }];
   }
 }
@@ -74,25 +76,26 @@ function callResults(
 ): readonly CallResult[] {
   return parts.flatMap((part) => {
     if (part.kind !== 'result') return [];
-    const told = contents(part.parts, model, isImage);
-    // Several providers refuse a result with nothing in it.
-    const some: readonly ContentPart[] = told.length > 0 ? told : [{ kind: 'text', text: '(nothing)' }];
-    return [{ id: part.id, name: names.get(part.id) ?? 'tool', isError: part.isError, parts: some }];
+    const { id, isError } = part;
+    const found = contents(part.parts, model, isImage);
+    // Several providers refuse an empty result.
+    const content = found.length > 0 ? found : [textPart('(nothing)')];
+    return [{ id, name: names.get(id) ?? 'tool', isError, parts: content }];
   });
 }
 
 function contents(
   parts: readonly SamplingPart[],
   model: Pick<ChatModel, 'accepts'>,
-  isTaken: (part: Media) => boolean = () => true,
+  isAllowed: (part: Media) => boolean = () => true,
 ): readonly ContentPart[] {
   return parts.flatMap((part, at): readonly ContentPart[] => {
     if (part.kind === 'text') return part.text === '' ? [] : [part];
     if (part.kind === 'call' || part.kind === 'result') return [];
     const number = parts.slice(0, at + 1).filter(({ kind }) => kind === part.kind).length;
     const decoded = decodeBase64(part.data);
-    const isSent = decoded.ok && isTaken(part) && model.accepts(part.mimeType);
-    if (!isSent) return [{ kind: 'text', text: describeMedia(part, number, '; it could not be sent') }];
+    const isSent = decoded.ok && isAllowed(part) && model.accepts(part.mimeType);
+    if (!isSent) return [textPart(describeMedia(part, number, '; it could not be sent'))];
     const { bytes } = decoded;
     const name = `${part.kind} ${number}`;
     return [{ kind: 'file', name, mimeType: part.mimeType, size: bytes.length, read: async () => bytes }];
@@ -103,30 +106,10 @@ function isImage({ mimeType }: Media): boolean {
   return mimeType.startsWith('image/');
 }
 
-/** Providers want the roles to take turns, the user first, and nothing that is empty. */
-function takeTurns(messages: readonly ModelMessage[]): readonly ModelMessage[] {
-  const turns: ModelMessage[] = [];
-  for (const message of messages) {
-    const last = turns.at(-1);
-    if (message.role !== 'tool' && message.parts.length === 0) continue;
-    if (message.role === 'user' && last?.role === 'user') {
-      turns[turns.length - 1] = { role: 'user', parts: [...last.parts, ...message.parts] };
-    } else if (message.role === 'assistant' && last?.role === 'assistant') {
-      turns[turns.length - 1] = { role: 'assistant', parts: [...last.parts, ...message.parts] };
-    } else turns.push(message);
-  }
-  return turns[0] === undefined || turns[0].role === 'assistant' ? [BEGINNING, ...turns] : turns;
-}
-
-const BEGINNING: ModelMessage = {
-  role: 'user',
-  parts: [{ kind: 'text', text: '(You have the first word.)' }],
-};
-
-/** The tools of a server's request under names that every provider takes, and the way back. */
+/** The tools of a server's request under names that every provider accepts, and the reverse mapping. */
 export class SamplingTools {
   readonly forModel: readonly ModelTool[];
-  /** What the request cannot say in another way. */
+  /** The tool choice in words, because a request has no field for it. */
   readonly instruction: string;
   readonly mayBeCalled: boolean;
   readonly #modelNames = new Map<string, string>();
@@ -138,7 +121,7 @@ export class SamplingTools {
     this.instruction = tools.length === 0 ? '' : (INSTRUCTIONS[toolChoice ?? 'auto'] ?? '');
     this.#ids = new Set(calls.map(({ id }) => id));
     for (const { name } of [...tools, ...calls]) this.#nameTool(name);
-    // Some providers take no calls of earlier turns without the tools that were called.
+    // Some providers refuse earlier calls without the definitions of their tools.
     const isNeeded = this.mayBeCalled || calls.length > 0;
     this.forModel = (isNeeded ? tools : []).map((tool) => ({
       name: this.modelName(tool.name),
@@ -152,7 +135,7 @@ export class SamplingTools {
     return this.#modelNames.get(name) ?? name;
   }
 
-  /** A name that the model made up is the server's to refuse. */
+  /** An unknown name stays as it is; the server refuses the call. */
   serverName(name: string): string {
     for (const [own, shown] of this.#modelNames) if (shown === name) return own;
     return name;
@@ -169,10 +152,10 @@ export class SamplingTools {
     if (this.#modelNames.has(name)) return;
     const taken = new Set(this.#modelNames.values());
     const clean = `_${name.replace(/[^A-Za-z0-9_-]/g, '_')}`;
-    let fit = name;
-    for (let number = 1; !FIT_NAME.test(fit) || taken.has(fit); number += 1) {
-      fit = `${clean.slice(0, MAX_NAME_CHARS - 5)}_${number}`;
+    let valid = name;
+    for (let number = 1; !VALID_NAME.test(valid) || taken.has(valid); number += 1) {
+      valid = `${clean.slice(0, MAX_NAME_CHARS - 5)}_${number}`;
     }
-    this.#modelNames.set(name, fit);
+    this.#modelNames.set(name, valid);
   }
 }

@@ -1,38 +1,20 @@
-import { parseArguments } from '../../chat/format/calls.ts';
-import type { ChatModel, FinishReason, ModelEvent, ModelFailure } from '../../ports/models.ts';
+import { readArguments } from '../../chat/format/calls.ts';
+import type { ChatModel, FinishReason, ModelEvent } from '../../ports/models.ts';
 import type { SamplingAnswer, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
-
-import { countAttempt, NO_ATTEMPTS, nextTry, waitWithCountdown } from '../providers/retry.ts';
+import { type RetryOptions, withRetries } from '../providers/retry.ts';
 import { SamplingTools, samplingMessages } from './messages.ts';
 
-export interface SamplingOptions {
-  /** Resolves after the time; a test need not wait. */
-  readonly timer?: (ms: number, signal: AbortSignal) => Promise<void>;
-}
-
 /**
- * Asks the model what a server wants to know. Calls of tools go back to the server, which makes them itself.
- * Rejects with a message fit for the user.
+ * Answers a server's request with a model. Tool calls go back to the server, which runs them.
+ * Rejects with a message for the user.
  */
-export async function answerSampling(
+export function answerSampling(
   request: SamplingRequest,
   model: ChatModel,
   signal: AbortSignal,
-  options: SamplingOptions = {},
+  options: Pick<RetryOptions, 'timer'> = {},
 ): Promise<SamplingAnswer> {
-  for (let attempts = NO_ATTEMPTS; ; ) {
-    try {
-      return await ask(request, model, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isModelFailure(error)) throw error;
-      attempts = countAttempt(attempts, { begun: error.begun === true, progress: false });
-      const next = nextTry(error, attempts, Math.random);
-      if (next.kind === 'giveUp') throw new Error([error.message, next.reason ?? ''].join(' ').trim());
-      await waitWithCountdown(next.ms, { signal, onTick: () => {}, ...options });
-      signal.throwIfAborted();
-    }
-  }
+  return withRetries(() => ask(request, model, signal), { signal, ...options });
 }
 
 async function ask(request: SamplingRequest, model: ChatModel, signal: AbortSignal): Promise<SamplingAnswer> {
@@ -51,10 +33,10 @@ async function ask(request: SamplingRequest, model: ChatModel, signal: AbortSign
     if (stopReason) return { model: model.name, parts: gathered.parts, stopReason };
   }
   signal.throwIfAborted();
-  throw new Error(`The answer of ${model.name} broke off. Try again.`);
+  throw new Error(`The response of ${model.name} ended unexpectedly. Try again.`);
 }
 
-/** What the model has said so far, up to where the server wants it to stop. */
+/** The response so far, up to the first stop sequence. */
 class GatheredAnswer {
   readonly parts: SamplingPart[] = [];
   readonly #tools: SamplingTools;
@@ -67,7 +49,7 @@ class GatheredAnswer {
     this.#longestStop = Math.max(0, ...this.#stops.map((stop) => stop.length));
   }
 
-  /** Why the answer is whole now, if it is. */
+  /** Returns the stop reason when the answer is complete. */
   add(event: ModelEvent): SamplingAnswer['stopReason'] | undefined {
     switch (event.kind) {
       case 'text':
@@ -82,12 +64,12 @@ class GatheredAnswer {
     }
   }
 
-  /** Not every provider knows such sequences, so they are looked for here. True when one has come. */
+  /** Returns whether a stop sequence was found. Not every provider supports them, so they are matched here. */
   #addText(text: string): boolean {
     const last = this.parts.at(-1);
     const before = last?.kind === 'text' ? last.text : '';
     const whole = before + text;
-    // A sequence may have begun in what came before.
+    // A sequence may begin in the text before.
     const from = Math.max(0, before.length - this.#longestStop);
     const found = this.#stops.map((stop) => whole.indexOf(stop, from)).filter((at) => at >= 0);
     const end = found.length === 0 ? whole.length : Math.min(...found);
@@ -98,8 +80,8 @@ class GatheredAnswer {
   }
 
   #addCall({ name, argumentsText }: Extract<ModelEvent, { kind: 'call' }>): void {
-    const read = parseArguments(argumentsText);
-    if (!read.ok) throw new Error(`The model called ${name}, but could not be understood. ${read.message}`);
+    const read = readArguments(argumentsText);
+    if (!read.ok) throw new Error(`The model called ${name} with invalid arguments. ${read.message}`);
     this.parts.push({
       kind: 'call',
       id: this.#tools.nextCallId(),
@@ -109,12 +91,8 @@ class GatheredAnswer {
   }
 
   #finish(reason: FinishReason): SamplingAnswer['stopReason'] {
-    if (reason === 'refused') throw new Error('The provider of the model refused to answer this.');
+    if (reason === 'refused') throw new Error('The provider’s content filter refused the request.');
     if (this.parts.some(({ kind }) => kind === 'call')) return 'toolUse';
     return reason === 'length' ? 'maxTokens' : 'endTurn';
   }
-}
-
-function isModelFailure(error: unknown): error is ModelFailure {
-  return error instanceof Error && Reflect.get(error, 'kind') === 'modelFailure';
 }

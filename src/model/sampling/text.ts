@@ -1,19 +1,14 @@
-/**
- * What a server asks a model, and what the model answers, as text that a person can read and change. Lines that
- * begin with `# %%` divide it as they divide a chat; in foreign words such lines get a backslash.
- */
-
-import { parseArguments } from '../../chat/format/calls.ts';
+import { readArguments } from '../../chat/format/calls.ts';
 import { restoreInvisible, showInvisible } from '../../chat/format/escape.ts';
 import type { SamplingAnswer, SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
-
 import { describeMedia } from './messages.ts';
 
-export interface Problem {
-  /** A sentence for the user: what in the text cannot be read, and what to do. */
+interface Problem {
+  /** A sentence for the user. */
   readonly problem: string;
 }
 
+/** A request as text to read and edit. Lines with `# %%` divide it, as in a chat; in its text they get a backslash. */
 export function renderSampling(request: SamplingRequest): string {
   const { system, messages, tools = [] } = request;
   const media = new Map(mediaOf(request).map(({ part, line }) => [part, line]));
@@ -26,26 +21,19 @@ export function renderSampling(request: SamplingRequest): string {
   return showInvisible(`${blocks.join('\n\n')}\n`);
 }
 
-/** Unchanged text gives the same request. What the text does not show, such as pictures, comes from the request. */
+/** Unchanged text gives the same request. Images and other parts that the text does not show are kept. */
 export function readEditedSampling(text: string, request: SamplingRequest): SamplingRequest | Problem {
   try {
     const sections = readSections(text);
-    const reader = new PartReader(request);
-    const messages: SamplingMessage[] = [];
-    let system: string | undefined;
-    let tools: SamplingRequest['tools'];
-    for (const section of sections) {
-      if (section.word === 'system') system = readText(section) ?? '';
-      else if (section.word === 'tools') tools = keptTools(section, request);
-      else reader.read(section, messages);
-    }
-    const { system: _, messages: __, tools: asked, ...rest } = request;
-    const left = asked && (tools ?? []);
+    const system = sections.findLast(({ word }) => word === 'system');
+    const tools = sections.findLast(({ word }) => word === 'tools');
+    const others = sections.filter(({ word }) => word !== 'system' && word !== 'tools');
+    const { system: _, messages: __, tools: offered, ...rest } = request;
     return {
       ...rest,
-      ...(system === undefined ? {} : { system }),
-      messages,
-      ...(left ? { tools: left } : {}),
+      ...(system && { system: readBody(system.lines) ?? '' }),
+      messages: readMessages(others, request),
+      ...(offered && { tools: tools ? keptTools(tools, offered) : [] }),
     };
   } catch (error) {
     if (error instanceof Unreadable) return { problem: error.message };
@@ -72,13 +60,12 @@ export function readEditedAnswer(text: string, answer: SamplingAnswer): Sampling
 
 class Unreadable extends Error {}
 
-/** Between the words of a text and the next line of ours is an empty line, which belongs to neither. */
 function textBlock(text: string): string {
-  return text.replace(LIKE_OURS, '\\$1');
+  return text.replace(LIKE_SYNTAX, '\\$1');
 }
 
-/** A wider net than what is read as ours, so that nothing foreign can slip through. */
-const LIKE_OURS = /^(\\*(?:#[ \t]*%%|\[(?:image|audio) \d+:))/gm;
+/** Matches more than the reader accepts, so that no text can pass for a heading or an image. */
+const LIKE_SYNTAX = /^(\\*(?:#[ \t]*%%|\[(?:image|audio) \d+:))/gm;
 const ESCAPED = /^\\(\\*(?:#[ \t]*%%|\[(?:image|audio) \d+:))/gm;
 
 function partBlocks(
@@ -108,7 +95,7 @@ function partBlocks(
   });
 }
 
-/** What follows a call without a heading of its own needs a line that says where the call ends. */
+/** Marks the end of a call before a part without a heading. */
 function endCall(next: SamplingPart | undefined): readonly string[] {
   return next && next.kind !== 'call' ? ['# %% text'] : [];
 }
@@ -147,14 +134,14 @@ function oneLine(text: string): string {
 
 interface Section {
   readonly word: string;
-  /** What stands behind the word. */
+  /** The rest of the heading. */
   readonly rest: string;
   readonly lines: readonly string[];
-  /** Of its heading, from 1. */
+  /** The line of the heading, from 1. */
   readonly at: number;
 }
 
-/** What stands before the first heading is ours and says nothing to the model. */
+/** Skips the lines above the first heading, which are for the user. */
 function readSections(text: string): readonly Section[] {
   const sections: (Section & { readonly lines: string[] })[] = [];
   for (const [index, line] of text.replace(/\r\n?/g, '\n').replace(/\n$/, '').split('\n').entries()) {
@@ -162,24 +149,27 @@ function readSections(text: string): readonly Section[] {
     if (!heading) sections.at(-1)?.lines.push(line);
     else sections.push({ word: heading[1] ?? '', rest: (heading[2] ?? '').trim(), lines: [], at: index + 1 });
   }
-  // The last text has no empty line behind it.
+  // The last section has no blank line after it.
   sections.at(-1)?.lines.push('');
   return sections;
 }
 
-function readText({ lines }: Pick<Section, 'lines'>): string | undefined {
+/** Without the blank lines around the text. */
+function readBody(lines: readonly string[]): string | undefined {
   const from = lines[0] === '' ? 1 : 0;
   const to = lines.length > from && lines.at(-1) === '' ? -1 : lines.length;
   const text = lines.slice(from, to);
   return text.length === 0 ? undefined : restoreInvisible(text.join('\n')).replace(ESCAPED, '$1');
 }
 
-function keptTools({ lines }: Section, { tools = [] }: SamplingRequest): SamplingRequest['tools'] {
+type Tools = NonNullable<SamplingRequest['tools']>;
+
+function keptTools({ lines }: Section, tools: Tools): Tools {
   const kept = new Set(lines.map((line) => restoreInvisible(line)));
   return tools.filter(({ name }) => kept.has(toolLine(name)));
 }
 
-/** Numbered through the request, each kind for itself. */
+/** Images and audio with their placeholder lines, numbered through the request for each kind. */
 function mediaOf({
   messages,
 }: SamplingRequest): readonly { readonly part: SamplingPart; readonly line: string }[] {
@@ -195,74 +185,58 @@ function mediaOf({
 
 const MEDIA_LINE = /^\[(image|audio) (\d+):.*\]$/;
 
-class PartReader {
-  readonly #media: ReadonlyMap<string, SamplingPart>;
-  #result: SamplingPart[] | undefined;
+type MediaByKey = ReadonlyMap<string, SamplingPart>;
 
-  constructor(request: SamplingRequest) {
-    this.#media = new Map(mediaOf(request).map(({ part, line }) => [mediaKey(line), part]));
-  }
-
-  read(
-    section: Section,
-    messages: { role: SamplingMessage['role']; parts: readonly SamplingPart[] }[],
-  ): void {
+function readMessages(sections: readonly Section[], request: SamplingRequest): readonly SamplingMessage[] {
+  const media: MediaByKey = new Map(mediaOf(request).map(({ part, line }) => [mediaKey(line), part]));
+  const messages: { readonly role: SamplingMessage['role']; readonly parts: SamplingPart[] }[] = [];
+  /** The parts of the result to which a “text” section belongs. */
+  let result: SamplingPart[] | undefined;
+  for (const section of sections) {
     const { word, at } = section;
     if (word === 'user' || word === 'assistant') {
-      this.#result = undefined;
-      messages.push({ role: word, parts: this.#bodyParts(section) });
-      return;
+      result = undefined;
+      messages.push({ role: word, parts: readParts(section, media) });
+      continue;
     }
-    const last = messages.at(-1);
-    if (!last) throw new Unreadable(`Line ${at}: begin with “# %% user” or “# %% assistant”.`);
-    const added = this.#addedParts(section);
-    if (word === 'text' && this.#result) this.#result.push(...added);
-    else messages[messages.length - 1] = { role: last.role, parts: [...last.parts, ...added] };
+    const parts = messages.at(-1)?.parts;
+    if (!parts) throw new Unreadable(`Line ${at}: begin with “# %% user” or “# %% assistant”.`);
+    if (word === 'text') (result ?? parts).push(...readParts(section, media));
+    else if (word === 'call') {
+      result = undefined;
+      parts.push(readCall(section));
+    } else if (word === 'result') {
+      result = readParts(section, media);
+      parts.push(readResult(section, result));
+    } else
+      throw new Unreadable(
+        `Line ${at}: “# %% ${word}” is unknown. To keep it as text, put a backslash before it.`,
+      );
   }
+  return messages;
+}
 
-  #addedParts(section: Section): readonly SamplingPart[] {
-    const { word, rest, at } = section;
-    switch (word) {
-      case 'text':
-        return this.#bodyParts(section);
-      case 'call':
-        this.#result = undefined;
-        return [readCall(section)];
-      case 'result': {
-        this.#result = [...this.#bodyParts(section)];
-        const head = readHead(rest);
-        const id = textIn(head, 'id', at);
-        return [{ kind: 'result', id, isError: head['isError'] === true, parts: this.#result }];
-      }
-      default:
-        throw new Unreadable(
-          `Line ${at}: “# %% ${word}” begins nothing that is known here. If it belongs to the text, put a backslash before it.`,
-        );
-    }
-  }
-
-  /** Text, and the lines that stand for pictures and sounds. */
-  #bodyParts({ lines, at }: Section): readonly SamplingPart[] {
-    const parts: SamplingPart[] = [];
-    let text: string[] = [];
-    const endText = () => {
-      const read = readText({ lines: text });
-      if (read !== undefined) parts.push({ kind: 'text', text: read });
-      text = [];
-    };
-    for (const [index, line] of lines.entries()) {
-      if (!MEDIA_LINE.test(line)) {
-        text.push(line);
-        continue;
-      }
-      endText();
-      const part = this.#media.get(mediaKey(line));
-      if (!part) throw new Unreadable(`Line ${at + index + 1}: the request has no ${mediaKey(line)}.`);
-      parts.push(part);
+/** Text, and the lines in place of images and audio. */
+function readParts({ lines, at }: Section, media: MediaByKey): SamplingPart[] {
+  const parts: SamplingPart[] = [];
+  let text: string[] = [];
+  const endText = () => {
+    const read = readBody(text);
+    if (read !== undefined) parts.push({ kind: 'text', text: read });
+    text = [];
+  };
+  for (const [index, line] of lines.entries()) {
+    if (!MEDIA_LINE.test(line)) {
+      text.push(line);
+      continue;
     }
     endText();
-    return parts;
+    const part = media.get(mediaKey(line));
+    if (!part) throw new Unreadable(`Line ${at + index + 1}: the request has no ${mediaKey(line)}.`);
+    parts.push(part);
   }
+  endText();
+  return parts;
 }
 
 function mediaKey(line: string): string {
@@ -286,6 +260,11 @@ function readCall(section: Section): SamplingPart {
   const head = readHead(section.rest);
   const [id, name] = [textIn(head, 'id', section.at), textIn(head, 'name', section.at)];
   return { kind: 'call', id, name, arguments: readJson(section) };
+}
+
+function readResult({ rest, at }: Section, parts: readonly SamplingPart[]): SamplingPart {
+  const head = readHead(rest);
+  return { kind: 'result', id: textIn(head, 'id', at), isError: head['isError'] === true, parts };
 }
 
 function readJson({ lines, at }: Section): Readonly<Record<string, unknown>> {

@@ -23,7 +23,7 @@ export interface RunParts {
   readonly assetsFor: (uri: vscode.Uri) => Promise<AssetStore>;
   readonly filesFor: (uri: vscode.Uri) => FileArguments;
   readonly conversationFor: (uri: vscode.Uri) => Conversation;
-  readonly mayGoOn: (steps: number) => Promise<boolean>;
+  readonly mayContinue: (steps: number) => Promise<boolean>;
   readonly reviewResults: () => boolean;
   /** Keeps what a document did not take. */
   readonly rescue: (markdown: string) => void;

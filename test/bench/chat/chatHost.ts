@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { suite, test } from 'mocha';
 import * as vscode from 'vscode';
 import { ReplyRenderer } from '../../../src/chat/reply/render.ts';
-import { ChatEdits } from '../../../src/loop/chatEdits.ts';
+import { logFailures } from '../../../src/loop/document.ts';
 import { ReplyWriter } from '../../../src/loop/replyWriter.ts';
 import { EditorDocument } from '../../../src/vscode/chat/editorDocument.ts';
 import { openChat } from '../../host/suite/kit/workspace.ts';
@@ -90,15 +90,14 @@ async function writeBare(document: vscode.TextDocument, pieces: readonly string[
 async function writeReply(document: vscode.TextDocument, pieces: readonly string[]): Promise<void> {
   const log = { info() {}, warn() {}, error() {} };
   const chat = new EditorDocument(document);
-  const onGone = () => assert.fail('The reply lost its place.');
-  const edits = new ChatEdits(chat, log);
-  const writer = new ReplyWriter({ document: edits, id: 'bench', resumes: false, onGone });
+  const onLost = () => assert.fail('The reply lost its place.');
+  const writer = new ReplyWriter({ document: logFailures(chat, log), id: 'bench', resumes: false, onLost });
   const renderer = new ReplyRenderer(() => assert.fail('There are no calls.'));
   for (const text of pieces) {
     writer.add(renderer.push({ kind: 'text', text }));
     await writer.flush();
   }
   writer.add(renderer.end());
-  await writer.end({});
+  await writer.end({ kind: 'whole' });
   chat.dispose();
 }

@@ -177,7 +177,7 @@ describe('the bytes of a stream', () => {
       });
       const { text, failure } = await runToFailure(createSdkModel(configFor(provider, url), { key: KEY }));
       assert.equal(text, 'Hi ');
-      assert.match(failure.message, /overloaded|has failed/i);
+      assert.match(failure.message, /overloaded|failed with status/i);
       assert.equal(failure.retryable, true);
     });
 
@@ -277,7 +277,7 @@ describe('an endpoint that refuses', () => {
       await once(server, 'close');
       const config = configFor(provider, `http://127.0.0.1:${port}`);
       const { failure } = await runToFailure(createSdkModel(config, { key: KEY }));
-      assert.equal(failure.message, `Could not reach 127.0.0.1:${port}: nothing answers there.`);
+      assert.equal(failure.message, `Could not reach 127.0.0.1:${port}: the connection was refused.`);
       assert.equal(failure.retryable, true);
     });
   }
@@ -293,8 +293,8 @@ describe('an endpoint that refuses', () => {
       }
     });
     for (const [base, words] of [
-      [`${url}/page`, /did not answer with a stream but with text\/html\. Check the model's baseUrl\./],
-      [`${url}/moved`, /points to \/elsewhere\./],
+      [`${url}/page`, /responded with text\/html instead of a stream\. Check the model's baseUrl\./],
+      [`${url}/moved`, /redirects to \/elsewhere\./],
     ] as const) {
       const { failure } = await runToFailure(createSdkModel(configFor('openai-chat', base), { key: KEY }));
       assert.match(failure.message, words);

@@ -72,7 +72,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
         } else sendAll(asked, words('One '), words('two.'), end());
       });
       const { stderr } = checkEnd(await folder.runChat().ended, { code: 0 });
-      assert.match(stderr, /Again in [1-4] s\./);
+      assert.match(stderr, /Retrying in [1-4] s\./);
       assert.equal(folder.server.asked.length, 2);
       assert.equal(await folder.chat(), `${HI}\n# %% assistant\nOne two.\n\n# %% user\n`);
     });
@@ -83,7 +83,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
       response.writeHead(429, { 'retry-after': '100' }).end('{}'),
     );
     const running = folder.runChat();
-    await running.said(/Again in 100 s\./);
+    await running.said(/Retrying in 100 s\./);
     running.process.kill('SIGINT');
     checkEnd(await running.ended, { code: 1 });
     assert.deepEqual([await folder.chat(), folder.server.asked.length], [HI, 1]);
@@ -124,7 +124,7 @@ describe('faults of models and files', { concurrency: 2, timeout: 600_000 }, () 
       sendAll(asked, toolCall(0, 'x', 'sample__weather', '{"city":"Ulm"}'), end('tool_calls')),
     );
     const { stderr } = checkEnd(await folder.runChat('--max-steps', '2').ended, { code: 1 });
-    assert.match(stderr, /2 steps, which is the limit/);
+    assert.match(stderr, /limit of 2 steps/);
     assert.equal(folder.server.asked.length, 2);
     assert.equal(nextAction(await folder.chat()).kind, 'runTools');
   });

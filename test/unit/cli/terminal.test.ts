@@ -58,7 +58,7 @@ describe('a form on the terminal', () => {
     ['name'],
   );
 
-  test('each field is a line with its default, and asked again until it is right', async () => {
+  test('each field is a line with its default and is asked again until it is valid', async () => {
     const { requests, shown } = person(['', 'Ada', '0', '', 'yes', 'Blue', 'x, y']);
     assert.deepEqual(await requests.elicit?.(fields, BY, signal), {
       action: 'accept',
@@ -77,7 +77,7 @@ describe('a form on the terminal', () => {
     ]);
   });
 
-  test('the server is named, and its words cannot be taken for ours', async () => {
+  test('the server is named, and its text is distinguishable from Filechat’s', async () => {
     const { requests, shown } = person([undefined]);
     assert.deepEqual(await requests.elicit?.(fields, BY, signal), { action: 'cancel' });
     assert.match(
@@ -91,18 +91,18 @@ describe('a form on the terminal', () => {
     assert.deepEqual(await requests.elicit?.(fields, BY, signal), { action: 'decline' });
   });
 
-  test('what was left out is left out', async () => {
+  test('an empty answer to an optional field is left out', async () => {
     const { requests } = person(['']);
     const answer = await requests.elicit?.(form({ note: { type: 'string' } }), BY, signal);
     assert.deepEqual(answer, { action: 'accept', content: { note: undefined } });
   });
 
-  test('a form without fields asks for a yes', async () => {
+  test('a form without fields asks for confirmation', async () => {
     const { requests } = person(['']);
     assert.deepEqual(await requests.elicit?.(form({}), BY, signal), { action: 'accept' });
   });
 
-  test('two servers are asked about one after the other', async () => {
+  test('requests from two servers are asked one after the other', async () => {
     const { requests, shown } = person(['a', 'b']);
     const one = form({ one: { type: 'string' } });
     const two = form({ two: { type: 'string' } });
@@ -118,7 +118,7 @@ describe('a form on the terminal', () => {
 describe('an address on the terminal', () => {
   const visit = (url: string): Elicitation => ({ kind: 'url', message: 'Pay here.', url });
 
-  test('it is shown whole, and Enter says that it is done', async () => {
+  test('it is shown completely, and Enter confirms the visit', async () => {
     const { requests, shown } = person(['']);
     assert.deepEqual(await requests.elicit?.(visit('https://pay.test/x?y=1'), BY, signal), {
       action: 'accept',
@@ -129,21 +129,21 @@ describe('an address on the terminal', () => {
     );
   });
 
-  test('one that nobody should open is not even shown', async () => {
+  test('an unsafe one is not shown', async () => {
     const { requests, shown } = person([]);
     assert.deepEqual(await requests.elicit?.(visit('file:///etc/passwd'), BY, signal), { action: 'decline' });
     assert.doesNotMatch(shown.join('\n'), /passwd/);
   });
 });
 
-describe('a question to the model, on the terminal', () => {
+describe('a sampling request on the terminal', () => {
   const request = {
     messages: [{ role: 'user', parts: [{ kind: 'text', text: 'Which colour?' }] }],
     maxTokens: 9,
     hints: [],
   } as const;
 
-  test('request and answer are shown, and a yes sends each', async () => {
+  test('request and answer are shown and need a yes each', async () => {
     const { requests, shown } = person(['y', 'yes']);
     const answer = await requests.sample?.(request, BY, signal);
     assert.deepEqual(answer?.parts, [{ kind: 'text', text: 'blue' }]);
@@ -163,14 +163,14 @@ describe('a question to the model, on the terminal', () => {
     });
   }
 
-  test('who has allowed everything is not asked', async () => {
+  test('with --approve auto there is no prompt', async () => {
     const { requests, shown } = person([], { approve: 'auto' });
     assert.equal((await requests.sample?.(request, BY, signal))?.stopReason, 'endTurn');
     assert.deepEqual(shown, []);
   });
 });
 
-describe('what is offered', () => {
+describe('the offered capabilities', () => {
   const offered = (requests: ServerRequests) => Object.keys(requests).toSorted();
   const withoutTerminal = (approve: Approval, hasModel: boolean) =>
     offered(
@@ -187,7 +187,7 @@ describe('what is offered', () => {
     assert.deepEqual(offered(person([], { hasModel: false }).requests), ['elicit', 'roots', 'visited']);
   });
 
-  test('without one, only what needs nobody', { skip: process.stdin.isTTY }, () => {
+  test('without one, only those that need no user', { skip: process.stdin.isTTY }, () => {
     assert.deepEqual(withoutTerminal('ask', true), ['roots']);
     assert.deepEqual(withoutTerminal('auto', true), ['roots', 'sample']);
     assert.deepEqual(withoutTerminal('auto', false), ['roots']);

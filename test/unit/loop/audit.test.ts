@@ -1,9 +1,7 @@
-/** What is told of each call: to the audit without contents, to the server which chat it is, and then the result. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ChatListener } from '../../../src/listener.ts';
-import type { ToolRunParts } from '../../../src/loop/calls.ts';
+import type { ToolCallDeps } from '../../../src/loop/calls.ts';
 import type { ToolResult } from '../../../src/ports/results.ts';
 import type { AuditEntry, ConsentAnswer, ToolHost, ToolInfo } from '../../../src/ports/tools.ts';
 
@@ -23,14 +21,14 @@ const RESULT: ToolResult = {
   ],
 };
 
-interface SceneOptions extends Partial<Pick<ToolRunParts, 'isSwitchedOff'>> {
+interface SceneOptions extends Partial<Pick<ToolCallDeps, 'isSwitchedOff'>> {
   readonly text?: string;
   readonly tool?: ToolInfo;
   readonly answer?: ConsentAnswer;
   readonly callTool?: ToolHost['callTool'];
 }
 
-/** Runs what the chat asks for, and gives what the audit was told. */
+/** Runs the chat and returns the audit entries. */
 function listen({ text = written('read'), tool = TOOL, answer, callTool, ...more }: SceneOptions) {
   const entries: AuditEntry[] = [];
   const document = new MemoryDocument(text);
@@ -55,7 +53,7 @@ function listen({ text = written('read'), tool = TOOL, answer, callTool, ...more
   return { document, listener, entries };
 }
 
-/** Without the time, which nobody can foretell. */
+/** Without the duration, which varies. */
 function timeless(entries: readonly AuditEntry[]): object[] {
   return entries.map(({ ms, ...entry }) => ({ ...entry, timed: typeof ms === 'number' }));
 }
@@ -63,7 +61,7 @@ function timeless(entries: readonly AuditEntry[]): object[] {
 const ABOUT = { kind: 'call', server: 'a', name: 'read', chat: CHAT, argumentBytes: 10 };
 
 describe('the audit of calls', () => {
-  it('has who agreed, the sizes in bytes, and the outcome', async () => {
+  it('records the consent, the sizes in bytes, and the outcome', async () => {
     const { listener, entries } = listen({ answer: { kind: 'allow', by: 'remembered' } });
     await listener.run();
     assert.deepEqual(timeless(entries), [
@@ -86,7 +84,7 @@ describe('the audit of calls', () => {
     });
   }
 
-  it('a call that is stopped while it runs was cancelled', async () => {
+  it('a call that is stopped while it runs is recorded as cancelled', async () => {
     const { listener, entries } = listen({
       callTool: async (_call, { signal }) => {
         listener.stop();
@@ -110,7 +108,7 @@ describe('the audit of calls', () => {
     ['a tool that nobody has is an error', { text: written('nope') }, 'error'],
   ];
   for (const [name, options, outcome] of notMade) {
-    it(`${name}, and nobody agreed`, async () => {
+    it(`${name}, without consent`, async () => {
       const { listener, entries } = listen({
         ...options,
         callTool: () => assert.fail('It was called.'),
@@ -121,7 +119,7 @@ describe('the audit of calls', () => {
     });
   }
 
-  it('a call from the palette is recorded once as well', async () => {
+  it('a call from the palette is recorded once', async () => {
     const { listener, entries } = listen({ text: '# %% user\n' });
     await listener.callTool({ server: 'a', tool: 'read', arguments: { n: 'é' } });
     assert.deepEqual(
@@ -131,8 +129,8 @@ describe('the audit of calls', () => {
   });
 });
 
-describe('beside the audit', () => {
-  it('the tool is told which chat it is called from', async () => {
+describe('related to the audit', () => {
+  it('the tool gets the address of the calling chat', async () => {
     const chats: unknown[] = [];
     const { listener } = listen({
       callTool: async (_call, { chat }) => {
@@ -144,7 +142,7 @@ describe('beside the audit', () => {
     assert.deepEqual(chats, [CHAT]);
   });
 
-  it('whoever reads why a tool of apps was not called learns who may call it', async () => {
+  it('the refusal of an app-only tool says who may call it', async () => {
     const { document, listener } = listen({ tool: { ...TOOL, forAppsOnly: true } });
     await listener.run();
     assert.match(
@@ -153,7 +151,7 @@ describe('beside the audit', () => {
     );
   });
 
-  it('whoever reads why a tool is switched off learns where', async () => {
+  it('the refusal of a disabled tool names the setting', async () => {
     const { document, listener } = listen({ isSwitchedOff: ({ tool }) => tool === 'read' });
     await listener.run();
     assert.match(document.text(), /The tool a\.read is switched off\. The setting filechat\.disabledTools/);

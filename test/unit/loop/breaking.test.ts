@@ -1,4 +1,4 @@
-/** Stop, retry and resume: nothing is lost, nothing is there twice. */
+/** Stop, retry and resume: nothing is lost or duplicated. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseChat } from '../../../src/chat/format/parse.ts';
@@ -33,7 +33,7 @@ describe('a stop', () => {
     },
   };
   for (const [name, answer] of Object.entries(endings)) {
-    it(`in the middle ${name}: the signal is aborted, what came stays, marked`, async () => {
+    it(`in the middle ${name}: the signal is aborted, and the partial reply stays with a mark`, async () => {
       const { document, listener, model } = scene(HI, [answer]);
       const running = listener.run();
       await document.holds('Half a');
@@ -45,7 +45,7 @@ describe('a stop', () => {
     });
   }
 
-  it('in the middle of code closes the code, and says so', async () => {
+  it('in the middle of code closes the fence and marks the reply', async () => {
     const { document, listener } = scene(HI, [
       async function* ({ signal }) {
         yield text('So:\n```js\nlet a');
@@ -62,7 +62,7 @@ describe('a stop', () => {
     );
   });
 
-  it('before the first word leaves the document as it was', async () => {
+  it('before the first word leaves the document unchanged', async () => {
     const asked = Promise.withResolvers<void>();
     const { document, listener } = scene(HI, [
       async function* ({ signal }) {
@@ -78,7 +78,7 @@ describe('a stop', () => {
     assert.deepEqual([document.text(), document.edits], [HI, 0]);
   });
 
-  it('while it waits for another try ends the wait', async () => {
+  it('during the wait for a retry ends the wait', async () => {
     const { document, listener, model } = scene(
       HI,
       [breaksOff(['Half a'], failure({ status: 429, retryAfterMs: 60_000 })), says('never')],
@@ -89,7 +89,7 @@ describe('a stop', () => {
     assert.equal(document.text(), `${HI}${TURN('Half a\n<!-- filechat:interrupted stopped -->')}${NEXT}`);
   });
 
-  it('while it waits for another try, in the middle of code, closes the code', async () => {
+  it('during the wait for a retry, in the middle of code, closes the fence', async () => {
     const { document, listener } = scene(
       HI,
       [breaksOff(['```js\nlet a'], failure({ retryAfterMs: 60_000 })), says('never')],
@@ -102,7 +102,7 @@ describe('a stop', () => {
     );
   });
 
-  it('while a tool works: the model is not asked again', async () => {
+  it('while a tool runs: no further request to the model', async () => {
     const { listener, model } = scene(HI, [makes(call('a__read')), says('never')], {
       callTool: async (_call, signal) => {
         listener.stop();
@@ -114,11 +114,11 @@ describe('a stop', () => {
   });
 });
 
-describe('a correction below what was stopped', () => {
+describe('a correction below a stopped reply', () => {
   const asked = (model: ReturnType<typeof scene>['model']) =>
     showMessages(model.asked.at(-1)?.request ?? assert.fail('The model was not asked.'));
 
-  it('is sent with the part of the reply that had come', async () => {
+  it('is sent with the partial reply', async () => {
     const { document, listener, model } = scene(HI, [
       async function* ({ signal }) {
         yield text('One, two');
@@ -140,7 +140,7 @@ describe('a correction below what was stopped', () => {
     );
   });
 
-  /** Stops while the first of two calls works. */
+  /** Stops while the first of two calls runs. */
   const stopInTool = async (more: readonly Answer[]) => {
     const stage = scene(
       HI,
@@ -159,7 +159,7 @@ describe('a correction below what was stopped', () => {
   };
   const STOPPED = '> ⚠ The call was stopped before it answered.';
 
-  it('is sent after a stop in a tool call, and no call is made again', async () => {
+  it('is sent after a stop in a tool call, and no call runs again', async () => {
     const { document, listener, model, called } = await stopInTool([says('Sorry.')]);
     const chat = document.text();
     assert.ok(chat.endsWith(`\n# %% tool a.write c1\n${STOPPED}\n${NEXT}`), chat);
@@ -172,7 +172,7 @@ describe('a correction below what was stopped', () => {
     assert.match(asked(model), /stopped before it answered[\s\S]*There is no result[\s\S]*Only read\./);
   });
 
-  it('is not needed: without one the calls that were not made are made, and only those', async () => {
+  it('is optional: without one, only the pending calls run', async () => {
     const { document, listener, called } = await stopInTool([says('Both.')]);
     assert.deepEqual(await listener.run(), OK);
     assert.deepEqual(
@@ -195,8 +195,8 @@ describe('a correction below what was stopped', () => {
   });
 });
 
-describe('a failure that may pass', () => {
-  it('429 with a time to wait: a countdown, then one reply', async () => {
+describe('a transient failure', () => {
+  it('429 with Retry-After: a countdown, then one reply', async () => {
     const waits: number[] = [];
     const { document, listener, model } = scene(
       HI,
@@ -208,7 +208,7 @@ describe('a failure that may pass', () => {
     assert.equal(document.text(), `${HI}${TURN('Hello.')}\n# %% user\n`);
   });
 
-  it('a time to wait of more than minutes is told instead', async () => {
+  it('a Retry-After of more than a few minutes is reported instead', async () => {
     const { listener, model } = scene(HI, [breaksOff([], failure({ retryAfterMs: 3_600_000 }))]);
     assert.match((await listener.run()).error ?? '', /wait 60 minutes/);
     assert.equal(model.asked.length, 1);
@@ -220,7 +220,7 @@ describe('a failure that may pass', () => {
     'says the broken word again': 'wonderful world.',
   };
   for (const [name, more] of Object.entries(continuations)) {
-    it(`in the middle, and the model ${name}: no character is there twice`, async () => {
+    it(`in the middle, and the model ${name}: no text is duplicated`, async () => {
       const { document, listener, model } = scene(HI, [breaksOff(['Hello ', 'won']), says(...more)]);
       assert.deepEqual(await listener.run(), OK);
       assert.equal(document.text(), `${HI}${TURN('Hello wonderful world.')}\n# %% user\n`);
@@ -229,7 +229,7 @@ describe('a failure that may pass', () => {
     });
   }
 
-  it('in the middle of code: the code goes on in its fence', async () => {
+  it('in the middle of code: the code continues in its fence', async () => {
     const { document, listener } = scene(HI, [
       breaksOff(['So:\n```js\nlet a']),
       says(' = 1;\n```\nThat is it.'),
@@ -238,7 +238,7 @@ describe('a failure that may pass', () => {
     assert.equal(document.text(), `${HI}${TURN('So:\n```js\nlet a = 1;\n```\nThat is it.')}\n# %% user\n`);
   });
 
-  it('behind a whole call: the call runs, and nothing is asked twice', async () => {
+  it('after a complete call: the call runs without a second request', async () => {
     const { document, listener, model, called } = scene(HI, [
       function* () {
         yield text('I look.');
@@ -255,7 +255,7 @@ describe('a failure that may pass', () => {
     );
   });
 
-  it('in the middle of a call: the half call is not written when the next try makes it whole', async () => {
+  it('in the middle of a call: the partial call is not written if the retry completes it', async () => {
     const { document, listener, called } = scene(HI, [
       async function* ({ document: live }) {
         yield text('I look.');
@@ -275,7 +275,7 @@ describe('a failure that may pass', () => {
     assert.equal(document.text().split('tool_call a.read').length, 2);
   });
 
-  it('for good, in the middle of a call: the half call is kept, marked, and is no call', async () => {
+  it('permanent, in the middle of a call: the partial call is kept with a mark and does not run', async () => {
     const { document, listener, called } = scene(HI, [
       function* () {
         yield text('I look.');
@@ -296,7 +296,7 @@ describe('a failure that may pass', () => {
     );
   });
 
-  it('for good after another try: the half call is still kept', async () => {
+  it('permanent after a retry: the partial call is still kept', async () => {
     const { document, listener, called } = scene(HI, [
       function* () {
         yield text('I look.');
@@ -314,14 +314,14 @@ describe('a failure that may pass', () => {
     );
   });
 
-  it('that does not pass ends after a few tries', async () => {
+  it('that persists ends after a few attempts', async () => {
     const { document, listener, model } = scene(HI, Array(10).fill(breaksOff([])));
     const outcome = await listener.run();
     assert.match(outcome.error ?? '', /overloaded\. Gave up after 6 attempts\./);
     assert.deepEqual([model.asked.length, document.text()], [6, HI]);
   });
 
-  it('in the middle while the user has typed the next turn: the reply still goes on where it was', async () => {
+  it('while the user has typed the next turn: the reply continues in its place', async () => {
     const { document, listener } = scene(`${HI}\n# %% user\n`, [
       async function* ({ document: live }) {
         yield text('Hello won');
@@ -337,8 +337,8 @@ describe('a failure that may pass', () => {
   });
 });
 
-describe('a failure that may pass, while the user types on the cursor’s own line', () => {
-  it('the model is asked to go on, and goes on behind what was typed', async () => {
+describe('a transient failure while the user types on the line of the cursor', () => {
+  it('the model continues after the typed text', async () => {
     const { document, listener, model } = scene(HI, [
       async function* ({ document: live }) {
         yield text('One.');
@@ -379,7 +379,7 @@ describe('resume', () => {
     });
   }
 
-  it('keeps the user’s turns behind the reply', async () => {
+  it('keeps the user’s turns below the reply', async () => {
     const { document, listener } = scene(`${CUT('Hello wor')}\n# %% user\n`, [says('ld.')]);
     assert.deepEqual(await listener.resume(), OK);
     assert.equal(document.text(), `${HI}${TURN('Hello world.')}\n# %% user\n`);
@@ -395,13 +395,13 @@ describe('resume', () => {
     });
   }
 
-  it('of a reply that was cut long ago, with another reply below, says so and asks nobody', async () => {
+  it('of an interrupted reply with another reply below fails without a request', async () => {
     const { listener, model } = scene(`${CUT('Hello wor')}${NEXT}And?\n${TURN('Yes.')}`, [says('never')]);
-    assert.match((await listener.resume()).error ?? '', /nothing to resume/);
+    assert.match((await listener.resume()).error ?? '', /no interrupted reply to resume/);
     assert.equal(model.asked.length, 0);
   });
 
-  it('runs the calls that came whole before the cut', async () => {
+  it('runs the calls that were complete before the interruption', async () => {
     const { document, listener, called } = scene(CUT(`I look.\n\n${CALL('read', 'c1').trimEnd()}`), [
       says('That is all I need.'),
       says('Seen.'),
@@ -412,7 +412,7 @@ describe('resume', () => {
     assert.deepEqual(roles(document.text()), ['user', 'assistant', 'tool', 'assistant', 'user']);
   });
 
-  it('runs the calls that came whole before the cut also when the model has nothing to add', async () => {
+  it('runs the calls that were complete before the interruption even if the model adds nothing', async () => {
     const { document, listener, called } = scene(CUT(`I look.\n\n${CALL('read', 'c1').trimEnd()}`), [
       says(),
       says('Seen.'),
@@ -422,30 +422,30 @@ describe('resume', () => {
     assert.ok(document.text().endsWith(`${TURN('Seen.')}\n# %% user\n`), document.text());
   });
 
-  it('a reply that was whole but for its mark becomes whole when the model has nothing to add', async () => {
+  it('removes the mark of a complete reply when the model adds nothing', async () => {
     const { document, listener } = scene(CUT('Hello world.'), [says()]);
     await listener.resume();
     assert.equal(document.text(), `${HI}${TURN('Hello world.')}\n# %% user\n`);
   });
 
-  it('that fails leaves the mark, so that it can be tried again', async () => {
+  it('that fails leaves the mark, so that it can be repeated', async () => {
     const before = CUT('Hello wor');
     const { document, listener } = scene(before, [breaksOff([], failure({ retryable: false }))]);
     assert.equal((await listener.resume()).ok, false);
     assert.equal(document.text(), `${before}${NEXT}`);
   });
 
-  it('of a chat without a cut reply says so, and asks nobody', async () => {
+  it('of a chat without an interrupted reply fails without a request', async () => {
     const { listener, model } = scene(HI, [says('never')]);
-    assert.match((await listener.resume()).error ?? '', /nothing to resume/);
+    assert.match((await listener.resume()).error ?? '', /no interrupted reply to resume/);
     assert.equal(model.asked.length, 0);
   });
 });
 
-describe('a reply that goes on', () => {
+describe('a reply that continues', () => {
   const cut = `${HI}\n# %% assistant\nHello\n<!-- filechat:interrupted stopped -->\n`;
 
-  it('keeps its words before the call that follows them', async () => {
+  it('keeps its text before the call that follows', async () => {
     const { document, listener } = scene(cut, [
       () => [text('Hell'), call('a__read'), finish('calls')],
       says('.'),
@@ -455,7 +455,7 @@ describe('a reply that goes on', () => {
     assert.ok(chat.indexOf('HelloHell') < chat.indexOf('```tool_call'), chat);
   });
 
-  it('and is stopped while it repeats itself has nothing twice', async () => {
+  it('and is stopped while it repeats itself has no duplicate text', async () => {
     const { document, listener } = scene(cut, [
       async function* ({ signal }) {
         yield text('Hel');

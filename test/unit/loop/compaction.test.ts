@@ -1,4 +1,3 @@
-/** A summary on request: what is sent for it, where it stands, and when there is none. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { showMessages } from '../model/request/requests.ts';
@@ -7,7 +6,7 @@ import { breaksOff, finish, says, scene, text } from './scriptedChat.ts';
 const CHAT = '# %% user\nhi\n\n# %% assistant\nho\n\n# %% user\n';
 
 describe('a summary', () => {
-  it('stands as a turn behind what it sums up, and the next request begins with it', async () => {
+  it('is a turn below the summarized turns, and the next request begins with it', async () => {
     const { document, listener, model } = scene(CHAT, [says('We said ', 'hi.'), says('Yes.')]);
     assert.deepEqual(await listener.compact(), { ok: true, assets: [] });
     assert.equal(
@@ -22,7 +21,7 @@ describe('a summary', () => {
     assert.doesNotMatch(sent, /ho$/m);
   });
 
-  it('leaves a question that waits for its answer below it, also one that is typed meanwhile', async () => {
+  it('stays above a pending question, also one that is typed in the meantime', async () => {
     const asked = `${CHAT}What then?\n`;
     for (const before of [asked, CHAT]) {
       const { document, listener, model } = scene(before, [
@@ -41,7 +40,7 @@ describe('a summary', () => {
     }
   });
 
-  it('is tried again when the provider is busy', async () => {
+  it('is retried when the provider is busy', async () => {
     const { document, listener, model } = scene(CHAT, [breaksOff([]), says('S')]);
     assert.equal((await listener.compact()).ok, true);
     assert.equal(model.asked.length, 2);
@@ -49,22 +48,22 @@ describe('a summary', () => {
   });
 
   const refusals = {
-    'half of one is none': [CHAT, [() => [text('S'), finish('length')]], /limit of tokens/],
-    'an empty one is none': [CHAT, [says('')], /no summary/],
+    'half of one is none': [CHAT, [() => [text('S'), finish('length')]], /token limit/],
+    'an empty one is none': [CHAT, [says('')], /empty summary/],
     'a reply that was cut comes first': [
       '# %% user\nhi\n\n# %% assistant\nh\n<!-- filechat:interrupted stopped -->\n',
       [],
-      /finish its answer first/,
+      /finish its reply first/,
     ],
     'calls that wait come first': [
       '# %% user\nhi\n\n# %% assistant\n```tool_call a.read c1\n{}\n```\n',
       [],
-      /finish its answer first/,
+      /finish its reply first/,
     ],
-    'an empty chat has none': ['# %% user\n', [], /nothing to sum up/],
+    'an empty chat has none': ['# %% user\n', [], /nothing to summarize/],
   } as const;
   for (const [name, [chat, answers, reason]] of Object.entries(refusals)) {
-    it(`${name}, and the chat stays as it was`, async () => {
+    it(`${name}, and the chat is unchanged`, async () => {
       const { document, listener } = scene(chat, answers);
       assert.match((await listener.compact()).error ?? '', reason);
       assert.equal(document.text(), chat);

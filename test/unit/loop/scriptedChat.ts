@@ -1,6 +1,6 @@
-/** Fakes that implement the ports: a document that only memory holds, a model that says what a test scripts. */
+/** Fakes of the ports: a document in memory, and a model with scripted replies. */
 
-import { ChatListener, type ListenerParts, type ReplyProgress } from '../../../src/listener.ts';
+import { ChatListener, type ListenerDeps, type ReplyProgress } from '../../../src/listener.ts';
 import { ChatConversation } from '../../../src/model/request/conversation.ts';
 import type { ChatDocument, DocumentChange, TextEdit } from '../../../src/ports/document.ts';
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from '../../../src/ports/models.ts';
@@ -11,7 +11,7 @@ export class MemoryDocument implements ChatDocument {
   #text: string;
   #refuses: 'no' | 'says so' | 'throws' = 'no';
   edits = 0;
-  /** The text as it was saved last. */
+  /** The last saved text. */
   saved = '';
   refusesToSave = false;
   readonly #listeners = new Set<(change: DocumentChange) => void>();
@@ -29,7 +29,7 @@ export class MemoryDocument implements ChatDocument {
     const edit = compute(this.#text);
     if (!edit || this.#refuses === 'says so') return false;
     this.edits += 1;
-    // As an editor does it: what is written gets the line ends that the document has.
+    // Like an editor: edits get the line endings of the document.
     const added = this.#text.includes('\r\n') ? edit.text.replaceAll('\n', '\r\n') : edit.text;
     this.#change(this.#text.slice(0, edit.start) + added + this.#text.slice(edit.end), false);
     return true;
@@ -40,7 +40,7 @@ export class MemoryDocument implements ChatDocument {
     return !this.refusesToSave;
   }
 
-  /** What the user does. */
+  /** An edit by the user. */
   type(change: (text: string) => string): void {
     this.#change(change(this.#text), false);
   }
@@ -58,7 +58,7 @@ export class MemoryDocument implements ChatDocument {
     return { dispose: () => this.#listeners.delete(listener) };
   }
 
-  /** Resolves as soon as the document holds the words. */
+  /** Resolves when the document contains the text. */
   holds(words: string): Promise<void> {
     return new Promise((resolve) => {
       const look = () => {
@@ -83,7 +83,7 @@ export interface Asked {
   readonly document: MemoryDocument;
 }
 
-/** What the model answers when it is asked once. */
+/** The events of one response. */
 export type Answer = (asked: Asked) => AsyncIterable<ModelEvent> | Iterable<ModelEvent>;
 
 export const text = (words: string): ModelEvent => ({ kind: 'text', text: words });
@@ -99,12 +99,12 @@ export const call = (name: string, argumentsText = '{}', key = name): ModelEvent
   argumentsText,
 });
 
-/** A whole reply of words. */
+/** A complete reply of text. */
 export const says =
   (...words: readonly string[]): Answer =>
   () => [...words.map(text), finish()];
 
-/** A whole reply of calls. */
+/** A complete reply of calls. */
 export const makes =
   (...calls: readonly ModelEvent[]): Answer =>
   () => [...calls, finish('calls')];
@@ -117,7 +117,7 @@ export function failure(
   return Object.assign(error, { kind: 'modelFailure' as const, retryable: true, retryAfterMs: 1, ...more });
 }
 
-/** Words, and then the connection breaks. */
+/** Text, then a lost connection. */
 export const breaksOff = (words: readonly string[], error: ModelFailure = failure()): Answer =>
   async function* ({ document }) {
     for (const each of words) yield text(each);
@@ -125,7 +125,7 @@ export const breaksOff = (words: readonly string[], error: ModelFailure = failur
     throw error;
   };
 
-/** Never says anything more, as a connection that is open does; a stop ends it as it ends a request. */
+/** Hangs like an open connection until it is stopped. */
 export function hang(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const give = () => reject(failure({ retryable: false }, 'Aborted.'));
@@ -178,13 +178,13 @@ export const result = (words: string): ToolResult => ({
 
 export interface SceneOptions {
   readonly consent?: (call: ToolCall, about: AboutCall) => ConsentAnswer;
-  /** What a tool does; without it, it says its arguments. `fail` fails. */
+  /** By default a tool returns its arguments. The tool `fail` always fails. */
   readonly callTool?: (call: ToolCall, signal: AbortSignal | undefined) => Promise<ToolResult>;
   readonly maxSteps?: number;
-  readonly mayGoOn?: (steps: number) => Promise<boolean>;
+  readonly mayContinue?: (steps: number) => Promise<boolean>;
   readonly reviewResults?: boolean;
   readonly onReply?: (progress: ReplyProgress) => void;
-  /** Asked in place of the script. */
+  /** Used instead of the script. */
   readonly model?: ChatModel;
 }
 
@@ -206,9 +206,9 @@ export function scene(chat: string, answers: readonly Answer[], options: SceneOp
       return (await options.callTool?.(made, signal)) ?? result(JSON.stringify(made.arguments));
     },
   };
-  const { maxSteps, mayGoOn, reviewResults, onReply } = options;
+  const { maxSteps, mayContinue, reviewResults, onReply } = options;
   const notHere = () => Promise.reject(new Error('nothing is saved here'));
-  const parts: ListenerParts = {
+  const parts: ListenerDeps = {
     document,
     tools,
     assets: { beginResult: () => ({ spillFolder: notHere, save: notHere }) },
@@ -229,7 +229,7 @@ export function scene(chat: string, answers: readonly Answer[], options: SceneOp
     rescue: (markdown) => rescued.push(markdown),
     onUsage: (_model, usage) => usages.push(usage),
     batchMs: 0,
-    ...(mayGoOn ? { mayGoOn } : {}),
+    ...(mayContinue ? { mayContinue } : {}),
     ...(reviewResults === undefined ? {} : { reviewResults: () => reviewResults }),
     ...(onReply ? { onReply } : {}),
   };

@@ -1,4 +1,4 @@
-/** A call is sent once, whatever ends the process. */
+/** A call is sent only once, however the process ends. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
@@ -7,7 +7,7 @@ import { CALL, OK } from './words.ts';
 
 const UNKNOWN = /^> ⚠ The outcome of this call is unknown: .* it was not sent again\.$/m;
 
-/** The chat as the next process finds it when this one is killed while the tool works. */
+/** The chat as the next process finds it after a kill while the tool runs. */
 async function killedWhileItWorks(chat: string, answers: Parameters<typeof scene>[1]): Promise<string> {
   let found = '';
   const { document, listener } = scene(chat, answers, {
@@ -21,8 +21,8 @@ async function killedWhileItWorks(chat: string, answers: Parameters<typeof scene
   return found;
 }
 
-describe('a call whose process was killed', () => {
-  it('of the model is not sent again: the model hears that the outcome is unknown', async () => {
+describe('a call whose run was killed', () => {
+  it('of the model is not sent again: the model learns that the outcome is unknown', async () => {
     const found = await killedWhileItWorks(HI, [makes(call('a__write')), says('.')]);
     const { document, listener, model, called } = scene(found, [says('I see.')]);
     assert.deepEqual(await listener.run(), OK);
@@ -32,7 +32,7 @@ describe('a call whose process was killed', () => {
     assert.match(JSON.stringify(model.asked[0]?.request.messages), /outcome of this call is unknown/);
   });
 
-  it('of the user is not sent again: the user hears it', async () => {
+  it('of the user is not sent again: the user learns that the outcome is unknown', async () => {
     const found = await killedWhileItWorks(`# %% user\n${CALL('write', 'c1')}`, []);
     const { document, listener, called } = scene(found, []);
     assert.match((await listener.run()).error ?? '', /^The outcome of this call is unknown/);
@@ -41,7 +41,7 @@ describe('a call whose process was killed', () => {
     assert.ok(document.text().endsWith('\n# %% user\n'));
   });
 
-  it('does not keep the calls behind it from being made', async () => {
+  it('does not prevent the calls after it', async () => {
     const found = await killedWhileItWorks(`# %% user\n${CALL('write', 'c1')}\n${CALL('write', 'c2')}`, []);
     const { document, listener, called } = scene(found, []);
     await listener.run();

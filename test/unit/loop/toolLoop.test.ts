@@ -1,5 +1,3 @@
-/** Tools that the model calls, and how many steps a run takes. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nextAction } from '../../../src/chat/format/nextAction.ts';
@@ -12,14 +10,14 @@ import { type Answer, call, HI, makes, result, says, scene } from './scriptedCha
 
 import { CALL, NEXT, OK, RESULT, TURN } from './words.ts';
 
-describe('tools that the model calls', () => {
-  it('run beside one another if they only read, and their results stand in the order of the calls', async () => {
+describe('tool calls of the model', () => {
+  it('run in parallel if they are read-only, with results in the order of the calls', async () => {
     const begun = { read: Promise.withResolvers<void>(), look: Promise.withResolvers<void>() };
     const { document, listener, called } = scene(
       HI,
       [makes(call('a__read', '{"n":1}'), call('a__look', '{"n":2}')), says('Both.')],
       {
-        // Neither answers before both have begun, and the first one answers last.
+        // Neither returns before both have begun, and the first one returns last.
         callTool: async ({ tool }) => {
           if (tool === 'read') {
             begun.read.resolve();
@@ -43,7 +41,7 @@ describe('tools that the model calls', () => {
     assert.equal(document.text(), `${HI}\n# %% assistant\n${calls}${results}${TURN('Both.')}\n# %% user\n`);
   });
 
-  it('wait for the ones before them if they change something', async () => {
+  it('wait for the calls before them if they are not read-only', async () => {
     const order: string[] = [];
     const { listener } = scene(
       HI,
@@ -101,7 +99,7 @@ describe('tools that the model calls', () => {
     },
   };
   for (const [name, { calls, sees, called: times }] of Object.entries(told)) {
-    it(`${name}: the model sees what became of it, and goes on`, async () => {
+    it(`${name}: the model gets the result and continues`, async () => {
       const { document, listener, called, model } = scene(HI, [makes(...calls), says('I see.')]);
       assert.deepEqual(await listener.run(), OK);
       assert.equal(called.length, times);
@@ -123,7 +121,7 @@ describe('tools that the model calls', () => {
     );
   });
 
-  it('a call that the user declines is not made, and the reason reaches the model', async () => {
+  it('a declined call does not run, and the model gets the reason', async () => {
     const { listener, called, model } = scene(HI, [makes(call('a__write')), says('Sorry.')], {
       consent: () => ({ kind: 'deny', reason: 'not on a Sunday' }),
     });
@@ -133,7 +131,7 @@ describe('tools that the model calls', () => {
     assert.match(second ? showMessages(second.request) : '', /The user declined the call: not on a Sunday/);
   });
 
-  it('a call that the user calls off stays as it is, and nothing more runs', async () => {
+  it('a cancelled call stays pending, and nothing more runs', async () => {
     const { document, listener, called, model } = scene(
       HI,
       [makes(call('a__write'), call('a__read')), says('no')],
@@ -145,7 +143,7 @@ describe('tools that the model calls', () => {
     assert.equal(nextAction(document.text()).kind, 'runTools');
   });
 
-  it('a call that the user wants to change waits in the chat', async () => {
+  it('a call that the user wants to edit stays pending in the chat', async () => {
     const { document, listener, called } = scene(HI, [makes(call('a__write'))], {
       consent: () => ({ kind: 'edit' }),
     });
@@ -155,7 +153,7 @@ describe('tools that the model calls', () => {
     assert.equal(document.text(), `${HI}\n# %% assistant\n${CALL('write', 'c1')}`);
   });
 
-  it('a question that cannot be asked does not lose the result of a call beside it', async () => {
+  it('a failed consent prompt does not lose the result of a parallel call', async () => {
     const { document, listener } = scene(HI, [makes(call('a__read', '{"n":1}'), call('a__write'))], {
       consent: ({ tool }) => {
         if (tool === 'write') throw new Error('There is no terminal to ask on.');
@@ -171,7 +169,7 @@ describe('tools that the model calls', () => {
     assert.match(document.text(), /# %% tool a\.read c1\n```\nprecious/);
   });
 
-  it('what the chat says about approval reaches whoever asks, and can only tighten', async () => {
+  it('the chat’s approval mode reaches the consent prompt and can only be stricter', async () => {
     const { listener, abouts } = scene(`---\napprove: ask\n---\n${HI}`, [makes(call('a__read')), says('.')]);
     await listener.run();
     assert.deepEqual(
@@ -202,23 +200,23 @@ describe('tools that the model calls', () => {
 describe('a run of many steps', () => {
   const loop: readonly Answer[] = Array.from({ length: 5 }, () => makes(call('a__read')));
 
-  it('asks at the limit, and goes on if it may', async () => {
+  it('asks at the limit and continues with permission', async () => {
     const asked: number[] = [];
     const { listener, model, called } = scene(HI, [...loop.slice(0, 3), says('Done.')], {
       maxSteps: 2,
-      mayGoOn: async (steps) => asked.push(steps) > 0,
+      mayContinue: async (steps) => asked.push(steps) > 0,
     });
     assert.deepEqual(await listener.run(), OK);
     assert.deepEqual([asked, model.asked.length, called.length], [[2], 4, 3]);
   });
 
-  it('ends at the limit if it may not, and another run goes on from there', async () => {
+  it('ends at the limit without permission, and another run continues from there', async () => {
     const { document, listener, model, called } = scene(HI, [...loop.slice(0, 2), says('Done.')], {
       maxSteps: 2,
-      mayGoOn: async () => false,
+      mayContinue: async () => false,
     });
     const outcome = await listener.run();
-    assert.match(outcome.error ?? '', /taken 2 steps, which is the limit/);
+    assert.match(outcome.error ?? '', /reached the limit of 2 steps/);
     assert.deepEqual([model.asked.length, called.length], [2, 1]);
     assert.equal(nextAction(document.text()).kind, 'runTools');
     assert.deepEqual(await listener.run(), OK);
@@ -232,7 +230,7 @@ describe('a run of many steps', () => {
     assert.deepEqual(await listener.run(), OK);
     assert.equal(model.asked.length, 1);
     assert.ok(document.text().endsWith(`${RESULT('read', 'c1', '{}')}${NEXT}`), document.text());
-    // The user takes something out of it, and runs again.
+    // The user edits the result and runs again.
     document.type((chat) => chat.replace('```\n{}\n```', 'less'));
     assert.deepEqual(await listener.run(), OK);
     const [, second] = model.asked;
@@ -240,8 +238,8 @@ describe('a run of many steps', () => {
   });
 });
 
-describe('what a run tells when several things happened', () => {
-  it('is the user’s own “Edit” and not the failure of the call before', async () => {
+describe('the outcome of a run with several results', () => {
+  it('is the user’s “Edit” rather than the failure of the call before', async () => {
     const { listener } = scene(`# %% user\n${CALL('fail', 'c1')}\n${CALL('write', 'c2')}`, [], {
       consent: ({ tool }) => (tool === 'write' ? { kind: 'edit' } : { kind: 'allow' }),
     });

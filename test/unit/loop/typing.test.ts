@@ -1,4 +1,4 @@
-/** The whole turn loop while somebody types: any schedule of words, typing and broken connections. */
+/** The turn loop while the user types: any schedule of replies, typing and lost connections. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -9,10 +9,10 @@ import type { ModelEvent } from '../../../src/ports/models.ts';
 import { failure, finish, type MemoryDocument, scene, text } from './scriptedChat.ts';
 
 type Step =
-  /** The model says a word; then it is perhaps waited for until the document has it. */
+  /** The model sends a word; the schedule may wait until it is in the document. */
   | { readonly kind: 'say'; readonly gap: string; readonly isAwaited: boolean }
   | { readonly kind: 'type'; readonly place: Place; readonly share: number; readonly words: string }
-  /** The connection breaks, and the model goes on. */
+  /** The connection is lost, and the model continues. */
   | { readonly kind: 'break' };
 
 const PLACES = ['above', 'inside', 'before the cursor', 'behind the cursor', 'below', 'at the end'] as const;
@@ -41,12 +41,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const CURSOR = /<!-- filechat:writing [a-z0-9]+ -->/;
 
-/** Types between signs that nobody else uses. Before the reply has begun there is only “above” and “at the end”. */
+/** Types between unique signs. Before the reply has begun there is only “above” and “at the end”. */
 function type(document: MemoryDocument, { place, share, words }: Extract<Step, { kind: 'type' }>): void {
   document.type((chat) => {
     const eol = chat.includes('\r\n') ? '\r\n' : '\n';
     const at = placeOf(chat, place, share);
-    // The reply goes on above the cursor's line, so what is typed there had better be one line.
+    // The reply continues above the line of the cursor, so the typed text must be one line.
     const isAtCursor = /^[^\n]*<!-- filechat:writing/.test(chat.slice(at));
     const typed = isAtCursor ? words.replaceAll('\n', ' ') : words.replaceAll('\n', eol);
     return `${chat.slice(0, at)}«${typed}»${chat.slice(at)}`;
@@ -77,14 +77,14 @@ function withoutTyping(chat: string): string {
   }
 }
 
-/** White space may come and go around what somebody types, and a marker that makes it the user's; words may not. */
+/** White space and a user marker may be added around typed text; words may not change. */
 const wordsOf = (chat: string) =>
   chat
     .replaceAll('# %% user', '')
     .split(/\s+/)
     .filter((word) => word !== '');
 
-/** The schedule as answers of a model, a new one after each break. */
+/** The schedule as responses of a model, a new one after each lost connection. */
 function play(schedule: readonly Step[], said: string[]) {
   const queue = [...schedule, { kind: 'say' as const, gap: ' ', isAwaited: true }];
   return async function* ({ document }: { document: MemoryDocument }): AsyncIterable<ModelEvent> {
@@ -103,7 +103,7 @@ function play(schedule: readonly Step[], said: string[]) {
   };
 }
 
-/** A reply that breaks off more often is not asked for again. */
+/** A reply that breaks off more often is not retried. */
 function withTwoBreaks(schedule: readonly Step[]): readonly Step[] {
   let breaks = 0;
   return schedule.filter(({ kind }) => {
@@ -112,8 +112,8 @@ function withTwoBreaks(schedule: readonly Step[]): readonly Step[] {
   });
 }
 
-describe('typing while a reply comes', () => {
-  it('loses no word of the user’s or the model’s, wherever and whenever it is typed', async () => {
+describe('typing during a reply', () => {
+  it('loses no text of the user or the model, wherever and whenever it happens', async () => {
     const schedules = fc.array(step, { maxLength: 14 }).map(withTwoBreaks);
     await fc.assert(
       fc.asyncProperty(schedules, fc.boolean(), fc.boolean(), async (schedule, crlf, hasTurnBelow) => {

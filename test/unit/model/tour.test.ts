@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { modelTools } from '../../../src/model/request/tools.ts';
-import { TourModel } from '../../../src/model/tour.ts';
+import { createTourModel } from '../../../src/model/tour.ts';
 import type { ModelEvent, ModelMessage, ModelRequest } from '../../../src/ports/models.ts';
 
 const SAMPLE = modelTools(
@@ -17,8 +17,7 @@ const request = (messages: readonly ModelMessage[], tools: ModelRequest['tools']
 
 async function run(asked: ModelRequest, signal = new AbortController().signal) {
   const events: ModelEvent[] = [];
-  for await (const event of new TourModel({ pause: async () => {} }).stream(asked, signal))
-    events.push(event);
+  for await (const event of createTourModel(async () => {}).stream(asked, signal)) events.push(event);
   const join = (kind: 'text' | 'reasoning') =>
     events.flatMap((event) => (event.kind === kind ? [event.text] : [])).join('');
   return {
@@ -31,7 +30,7 @@ async function run(asked: ModelRequest, signal = new AbortController().signal) {
 }
 
 describe('at the beginning', () => {
-  it('the tour says that it is no AI, and thinks aloud before it calls two tools of the sample server', async () => {
+  it('the tour introduces itself and calls two tools of the sample server', async () => {
     const { text, reasoning, calls, finish } = await run(request([user('Hi')]));
     assert.match(text, /not an AI, but a short script/);
     assert.notEqual(reasoning, '');
@@ -42,7 +41,7 @@ describe('at the beginning', () => {
     assert.equal(finish?.kind === 'finish' && finish.reason, 'calls');
   });
 
-  it('it calls nothing of a server that it does not know', async () => {
+  it('it calls no tool of an unknown server', async () => {
     const other = modelTools([{ server: 'bank', tool: 'chart', inputSchema: {} }]);
     for (const tools of [other, []]) {
       const { text, calls, finish } = await run(request([user('Hi')], tools));
@@ -53,7 +52,7 @@ describe('at the beginning', () => {
   });
 });
 
-describe('behind results', () => {
+describe('after results', () => {
   const result = (
     parts: Extract<ModelMessage, { role: 'tool' }>['results'][number]['parts'],
     isError = false,
@@ -71,7 +70,7 @@ describe('behind results', () => {
     read: () => Promise.reject(new Error('The tour reads no file.')),
   };
 
-  it('it says what arrived, where the files are, and what to try', async () => {
+  it('it describes the results, the files, and what to try next', async () => {
     const { text, calls } = await run(result([{ kind: 'text', text: 'A `chart`:' }, image]));
     assert.match(text, /`sample__chart`: image\/png of 12\.3 KB; text, `A chart :`/);
     assert.match(text, /cmdassets\//);
@@ -79,14 +78,14 @@ describe('behind results', () => {
     assert.deepEqual(calls, []);
   });
 
-  it('it never calls again, whatever the tool says', async () => {
+  it('it never calls again, whatever the result says', async () => {
     const { calls, text } = await run(result([{ kind: 'text', text: 'picture sound tools' }], true));
     assert.deepEqual(calls, []);
     assert.match(text, /an error: `picture sound tools`/);
   });
 });
 
-describe('a word that it knows gets an answer', () => {
+describe('a known word gets a reply', () => {
   const cases: readonly (readonly [word: string, text: RegExp, calls: readonly string[]])[] = [
     ['help', /Words that I know/, []],
     ['Which MODEL is this?', /Filechat: Select Model/, []],
@@ -108,7 +107,7 @@ describe('a word that it knows gets an answer', () => {
   }
 });
 
-it('the pieces are small, and the parts of a call make its arguments', async () => {
+it('the pieces are small, and those of a call add up to its arguments', async () => {
   const { events, calls } = await run(request([user('Hi')]));
   const written = new Map<string, string>();
   for (const event of events) {
@@ -118,25 +117,22 @@ it('the pieces are small, and the parts of a call make its arguments', async () 
   for (const call of calls) assert.equal(written.get(call.key), call.argumentsText);
 });
 
-it('it counts tokens like a real one', async () => {
+it('it reports token usage', async () => {
   const { finish } = await run(request([user('Hi')]));
   assert.ok(finish?.kind === 'finish' && (finish.usage.input ?? 0) > 0 && (finish.usage.output ?? 0) > 0);
 });
 
-it('a stop ends it at once', async () => {
+it('a stop ends it immediately', async () => {
   const stop = new AbortController();
   const events: string[] = [];
-  for await (const event of new TourModel({ pause: async () => {} }).stream(
-    request([user('stop')]),
-    stop.signal,
-  )) {
+  for await (const event of createTourModel(async () => {}).stream(request([user('stop')]), stop.signal)) {
     events.push(event.kind);
     if (events.length === 3) stop.abort();
   }
   assert.deepEqual(events, ['text', 'text', 'text']);
 });
 
-it('a preview is the request itself', async () => {
+it('the preview is the request itself', async () => {
   const asked = request([user('Hi')]);
-  assert.deepEqual(JSON.parse(await new TourModel().preview(asked)), JSON.parse(JSON.stringify(asked)));
+  assert.deepEqual(JSON.parse(await createTourModel().preview(asked)), JSON.parse(JSON.stringify(asked)));
 });

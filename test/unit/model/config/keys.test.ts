@@ -42,7 +42,7 @@ it('a stored key is bound to the provider and the address', () => {
   assert.equal(keyPlace(config({ provider: 'vscode' })), 'vscode');
 });
 
-it('a key is needed but on this machine, for the editor’s models and the tour, or with one in the headers', () => {
+it('a key is needed, except for local models, VS Code’s models, the tour, and models with a key header', () => {
   const compatible = (baseUrl: string) => config({ provider: 'openai-compatible', baseUrl });
   assert.equal(needsKey(config()), true);
   assert.equal(needsKey(config({ provider: 'vscode' })), false);
@@ -52,7 +52,7 @@ it('a key is needed but on this machine, for the editor’s models and the tour,
   assert.equal(needsKey(config({ headers: { Authorization: 'Bearer x' } })), false);
 });
 
-it('loopback is this machine, and nothing that only looks like it', () => {
+it('loopback is this machine, not a name that resembles it', () => {
   for (const host of ['localhost', '127.0.0.1', '127.1.2.3', '[::1]', 'a.localhost'])
     assert.equal(isLoopback(`http://${host}:1/v1`), true, host);
   for (const host of ['localhost.evil.invalid', '127.0.0.1.evil.invalid', '10.0.0.1', 'xlocalhost'])

@@ -15,7 +15,7 @@ const find = (answer: Answer, more: { timeoutMs?: number; signal?: AbortSignal }
 const list = (...ids: unknown[]) => Response.json({ data: ids.map((id) => ({ id })) });
 
 describe('models on this machine', () => {
-  it('are asked for on loopback only, and named by the program that runs them', async () => {
+  it('are listed on loopback only and named after the program that runs them', async () => {
     const { models, asked } = await find(async (url) =>
       url.includes(':1234') ? list('phi') : list('llama:8b'),
     );
@@ -48,7 +48,7 @@ describe('models on this machine', () => {
     it(`are none when ${rule}`, async () => assert.deepEqual((await find(answer)).models, []));
   }
 
-  it('one program that is not there does not hide the other', async () => {
+  it('a program that is not running does not hide the other', async () => {
     const { models } = await find(async (url) => {
       if (url.includes(':1234')) throw new TypeError('refused');
       return list('a');
@@ -59,13 +59,13 @@ describe('models on this machine', () => {
     );
   });
 
-  it('are not waited for long, and no redirect is followed', async () => {
+  it('time out quickly, and no redirect is followed', async () => {
     const redirects: unknown[] = [];
     const { models } = await find(
       (_url, init) => {
         redirects.push(init?.redirect);
         return new Promise((_resolve, reject) => {
-          // A request keeps the process alive as long as it is open; the clock of a signal does not.
+          // An open request keeps the process alive; the timer of a signal does not.
           const open = setInterval(() => {}, 60_000);
           init?.signal?.addEventListener('abort', () => {
             clearInterval(open);

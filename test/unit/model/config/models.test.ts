@@ -12,7 +12,7 @@ function readOne(entry: unknown): ModelConfig | string {
   return models.get('one') ?? problems.join('\n');
 }
 
-describe('an entry is read as the model that it means', () => {
+describe('an entry is read as a model', () => {
   const cases: readonly (readonly [rule: string, entry: unknown, expected: Omit<ModelConfig, 'name'>])[] = [
     [
       'provider and model are enough',
@@ -52,7 +52,7 @@ describe('an entry is read as the model that it means', () => {
   }
 });
 
-describe('a bad entry is a problem that says what to do', () => {
+describe('an invalid entry is a problem that says what to do', () => {
   const good = { provider: 'openai', model: 'm' };
   const cases: readonly (readonly [entry: unknown, problem: RegExp])[] = [
     ['x', /must be an object with "provider" and "model"/],
@@ -61,22 +61,22 @@ describe('a bad entry is a problem that says what to do', () => {
     [{ provider: 'openai' }, /its "model" must be a string/],
     [{ provider: 'openai', model: ' ' }, /its "model" must be a string/],
     [{ provider: 'openai-compatible', model: 'm' }, /it needs a "baseUrl"/],
-    [{ ...good, baseUrl: 'file:///etc/passwd' }, /its "baseUrl" must be a whole address/],
-    [{ ...good, baseUrl: 'api.host/v1' }, /its "baseUrl" must be a whole address/],
+    [{ ...good, baseUrl: 'file:///etc/passwd' }, /its "baseUrl" must be a full URL/],
+    [{ ...good, baseUrl: 'api.host/v1' }, /its "baseUrl" must be a full URL/],
     [{ ...good, baseUrl: 'https://me:secret@h/v1' }, /holds a user name or a password/],
     [{ ...good, baseUrl: 'https://h/v1/chat/completions' }, /must end before \/chat\/completions/],
     [{ ...good, headers: { 'a b': 'c' } }, /header "a b" has a name or value/],
     [{ ...good, headers: { a: 'b\nc' } }, /header "a" has a name or value/],
     [{ ...good, maxTokens: 0 }, /"maxTokens" must be a whole number/],
     [{ ...good, reasoning: 'much' }, /"reasoning" must be/],
-    [{ ...good, price: { input: 1 } }, /"price" must hold "input" and "output"/],
+    [{ ...good, price: { input: 1 } }, /"price" must have "input" and "output"/],
     [{ ...good, price: { input: -1, output: 1 } }, /"price.input" must be a number/],
   ];
   for (const [entry, problem] of cases) {
     it(JSON.stringify(entry), () => assert.match(String(readOne(entry)), problem));
   }
 
-  it('and the others live on', () => {
+  it('and the other entries are still used', () => {
     const { models, problems } = readModels({ bad: 1, good, ' odd ': good });
     assert.deepEqual([...models.keys()], ['good']);
     assert.equal(problems.length, 2);
@@ -88,7 +88,7 @@ describe('a bad entry is a problem that says what to do', () => {
   });
 });
 
-it('a key in an entry is ignored, and the user is told where keys belong', () => {
+it('a key in an entry is ignored, and a problem says where keys belong', () => {
   const { models, problems } = readModels({ a: { provider: 'openai', model: 'm', apiKey: 'sk-1' } });
   assert.deepEqual(models.get('a'), { name: 'a', provider: 'openai', model: 'm' });
   assert.match(problems.join(), /Set API Key/);
@@ -105,7 +105,7 @@ it('no name and no key can reach a prototype', () => {
 });
 
 describe('a file of models', () => {
-  it('may hold comments and trailing commas', () => {
+  it('may have comments and trailing commas', () => {
     const { models, problems } = readModelsFile('{ // mine\n "models": { "a": { "provider": "tour", }, } }');
     assert.deepEqual([[...models.keys()], problems], [['a'], []]);
   });
@@ -137,7 +137,7 @@ describe('a name finds', () => {
   ];
   for (const [name, expected] of cases) it(name, () => assert.deepEqual(findModel(name, models), expected));
 
-  it('or a reason that lists what there is', () => {
+  it('or a reason that lists the configured models', () => {
     assert.match(String(findModel('opus', models)), /no model “opus”.*“sonnet”, “openai\/gpt-x”/);
     assert.match(String(findModel('openai/', models)), /no model “openai\/”/);
     assert.match(String(findModel('constructor', new Map())), /None is configured/);

@@ -14,10 +14,10 @@ describe('the cost', () => {
     const usage = { input: 1_000_000, cachedInput: 500_000, cacheWrite: 100_000, output: 10_000 };
     assert.equal(costOf(usage, price)?.toFixed(4), (4 + 0.5 + 2 + 1).toFixed(4));
   });
-  it('takes the plain price where there is no other', () => {
+  it('uses the input price where there is no cache price', () => {
     assert.equal(costOf({ input: 1_000_000, cachedInput: 1_000_000 }, { input: 3, output: 1 }), 3);
   });
-  it('is never negative, whatever a provider counts', () => {
+  it('is never negative, whatever a provider reports', () => {
     assert.ok((costOf({ input: 10, cachedInput: 50, cacheWrite: 50 }, price) ?? -1) >= 0);
   });
   it('is unknown without a price or without a usage', () => {
@@ -70,12 +70,12 @@ describe('the price', () => {
     for (const model of ['gpt-5-pro', 'gpt-5.9', 'gpt-4o-audio'])
       assert.equal(of('openai', model), undefined);
   });
-  it('is the user’s own before all others', () => {
+  it('is the configured one, if there is one', () => {
     assert.deepEqual(of('openai', 'gpt-4o', { price: { input: 1, output: 1 } }), { input: 1, output: 1 });
   });
-  it('is unknown behind another address', () => {
+  it('is unknown for another endpoint', () => {
     assert.equal(of('openai', 'gpt-4o', { baseUrl: 'https://h/v1' }), undefined);
     assert.equal(of('openai-compatible', 'gpt-4o'), undefined);
   });
-  it('of the tour is nothing', () => assert.deepEqual(of('tour', 'tour'), { input: 0, output: 0 }));
+  it('of the tour is zero', () => assert.deepEqual(of('tour', 'tour'), { input: 0, output: 0 }));
 });

@@ -24,7 +24,7 @@ const chat = {
   limit: [chunk({}, 'length')],
 };
 
-/** The beginning of a call on each wire that sends one in pieces, and how the wire says that a limit was met. */
+/** For each provider that streams calls: the beginning of a call, and the events at the token limit. */
 const WIRES: Partial<
   Record<SdkProvider, { readonly cut: readonly object[]; readonly limit: readonly object[] }>
 > = {
@@ -71,7 +71,7 @@ const WIRES: Partial<
   'openai-compatible': chat,
 };
 
-/** The events, and the failure at their end if there was one. */
+/** The events, and the failure at the end, if any. */
 async function run(provider: SdkProvider, wire: readonly object[]): Promise<readonly unknown[]> {
   const body = wire.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('');
   const fetch = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });
@@ -93,7 +93,7 @@ const begun = [
   { kind: 'callInput', key: 'k', name: 't', text: '{"a":' },
 ];
 
-describe('a call that is cut in the middle of its JSON is shown, and never made', () => {
+describe('a call that is cut off in the middle of its JSON is shown but never run', () => {
   for (const [provider, { cut, limit }] of Object.entries(WIRES) as [SdkProvider, typeof chat][]) {
     it(`${provider}: by the end of the connection`, async () => {
       const seen = await run(provider, cut);
@@ -102,7 +102,7 @@ describe('a call that is cut in the middle of its JSON is shown, and never made'
       assert.deepEqual([failure.kind, failure.retryable], ['modelFailure', true]);
     });
 
-    it(`${provider}: by the limit of tokens`, async () => {
+    it(`${provider}: by the token limit`, async () => {
       const seen = await run(provider, [...cut, ...limit]);
       assert.deepEqual(seen.slice(0, -1), begun);
       assert.partialDeepStrictEqual(seen.at(-1), { kind: 'finish', reason: 'length' });

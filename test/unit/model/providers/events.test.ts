@@ -104,7 +104,7 @@ describe('reasoning and its signature', () => {
 });
 
 describe('calls', () => {
-  it('a call grows, and is whole', () => {
+  it('a call grows and becomes complete', () => {
     const events = read('anthropic', [
       { type: 'tool-input-start', id: 'k', toolName: 'charts_bar' },
       { type: 'tool-input-delta', id: 'k', delta: '{"a"' },
@@ -120,7 +120,7 @@ describe('calls', () => {
     ]);
   });
 
-  it('a call that the limit of tokens cut is not a call', () => {
+  it('a call that the token limit cut off is not a call', () => {
     const events = read('anthropic', [toolCall('{"a":'), finish('length')]);
     assert.deepEqual(
       events.map(({ kind }) => kind),
@@ -128,13 +128,13 @@ describe('calls', () => {
     );
   });
 
-  it('a call that the connection cut is not a call', () => {
+  it('a call that a lost connection cut off is not a call', () => {
     const reader = new EventReader(wireOf({ provider: 'openai-chat' }), about);
     assert.deepEqual(reader.read(toolCall('{"a":')), []);
     assert.throws(() => reader.read(finish('interrupted')), { kind: 'modelFailure', retryable: true });
   });
 
-  it('a call with arguments that are no JSON is one all the same if the reply ended well', () => {
+  it('a call with invalid JSON counts if the reply ended normally', () => {
     const events = read('anthropic', [toolCall('{a:1}'), toolCall('{}'), finish('tool-calls')]);
     assert.deepEqual(
       events.map((event) => (event.kind === 'call' ? event.argumentsText : event.kind)),

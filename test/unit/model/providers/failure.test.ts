@@ -43,7 +43,7 @@ describe('toFailure', () => {
       'The key was not accepted for api.example. Set the right one with “Filechat: Set API Key”.',
       false,
     ],
-    [status(404, ''), 'There is no such model as big-1 at api.example.', false],
+    [status(404, ''), 'api.example has no model big-1.', false],
     [
       status(400, 'max_tokens: must be positive'),
       'api.example refused the request: max_tokens: must be positive.',
@@ -51,39 +51,39 @@ describe('toFailure', () => {
     ],
     [
       status(400, 'prompt is too long: 205000 tokens > 200000 maximum'),
-      'The chat is too long for big-1: prompt is too long: 205000 tokens > 200000 maximum. Shorten it, or choose a model that takes more.',
+      'The chat is too long for big-1: prompt is too long: 205000 tokens > 200000 maximum. Shorten it, or choose a model with a larger context.',
       false,
     ],
     [
       status(400, 'Too much', { data: { error: { code: 'context_length_exceeded', message: 'Too much' } } }),
-      'The chat is too long for big-1: Too much. Shorten it, or choose a model that takes more.',
+      'The chat is too long for big-1: Too much. Shorten it, or choose a model with a larger context.',
       false,
     ],
-    [status(429, 'Slow down'), 'api.example takes no more requests for now: Slow down.', true],
+    [status(429, 'Slow down'), 'api.example is limiting the rate of requests: Slow down.', true],
     [
       status(429, 'Pay', { data: { error: { code: 'insufficient_quota' } } }),
       'The account at api.example has no credit left: Pay.',
       false,
     ],
-    [status(500), 'api.example has failed (status 500): Why.', true],
-    [status(502, 'Bad Gateway'), 'api.example has failed (status 502): Bad Gateway.', true],
+    [status(500), 'api.example failed with status 500: Why.', true],
+    [status(502, 'Bad Gateway'), 'api.example failed with status 502: Bad Gateway.', true],
     [status(503), 'api.example is overloaded: Why.', true],
-    [status(504, ''), 'api.example has failed (status 504).', true],
+    [status(504, ''), 'api.example failed with status 504.', true],
     [status(529, 'Overloaded'), 'api.example is overloaded: Overloaded.', true],
     [{ type: 'overloaded_error', message: 'Overloaded' }, 'api.example is overloaded: Overloaded.', true],
     [{ type: 'invalid_request_error', message: 'No' }, 'api.example refused the request: No.', false],
-    [{ code: 502, message: 'Upstream' }, 'api.example has failed (status 502): Upstream.', true],
-    [{ message: 'Hm' }, 'api.example has failed (status 500): Hm.', true],
-    ['Hm', 'api.example has failed (status 500): Hm.', true],
+    [{ code: 502, message: 'Upstream' }, 'api.example failed with status 502: Upstream.', true],
+    [{ message: 'Hm' }, 'api.example failed with status 500: Hm.', true],
+    ['Hm', 'api.example failed with status 500: Hm.', true],
     [fetchFailed('ENOTFOUND'), 'Could not reach api.example: there is no such host, or no network.', true],
-    [fetchFailed('ECONNRESET'), 'The connection to api.example was lost before the reply had ended.', true],
-    [new TypeError('terminated'), 'The connection to api.example was lost before the reply had ended.', true],
+    [fetchFailed('ECONNRESET'), 'The connection to api.example was lost before the reply ended.', true],
+    [new TypeError('terminated'), 'The connection to api.example was lost before the reply ended.', true],
     [
       fetchFailed('DEPTH_ZERO_SELF_SIGNED_CERT'),
       'The certificate of api.example is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT).',
       false,
     ],
-    [status(200), 'The connection to api.example was lost before the reply had ended.', true],
+    [status(200), 'The connection to api.example was lost before the reply ended.', true],
     [
       status(400, 'sk-secret and team-token and sk-proj-abc*** are wrong'),
       'api.example refused the request: «key» and «key» and «key» are wrong.',
@@ -100,12 +100,12 @@ describe('toFailure', () => {
     });
   }
 
-  it('a failure stays the one that it is', () => {
+  it('a ModelError is returned unchanged', () => {
     const failure = toFailure(status(500), about);
     assert.equal(toFailure(failure, about), failure);
   });
 
-  it("a provider's words are one line, and not long", () => {
+  it("a provider's message is one short line", () => {
     const { message } = toFailure(status(400, `a\n\u0007b ${'x'.repeat(5000)}`), about);
     assert.match(message, /^api\.example refused the request: a b x+…$/);
     assert.ok(message.length < 700);

@@ -22,7 +22,7 @@ const MODELS: Readonly<Record<SdkProvider, string>> = {
 
 type Body = Record<string, unknown>;
 
-/** What is sent, as the preview tells it. */
+/** The request as the preview shows it. */
 async function send(
   provider: SdkProvider,
   messages: readonly ModelMessage[],
@@ -113,7 +113,7 @@ describe('files', () => {
   });
 });
 
-describe('reasoning goes back only to who signed it', () => {
+describe('reasoning is sent only to the provider that signed it', () => {
   const thought: AssistantPart = {
     kind: 'reasoning',
     text: 'Hm.',
@@ -147,12 +147,12 @@ describe('reasoning goes back only to who signed it', () => {
     });
   }
 
-  it('a thought that nothing follows is not sent', async () => {
+  it('trailing reasoning is not sent', async () => {
     const body = JSON.stringify(await send('anthropic', [hi, assistant(thought), hi]));
     assert.doesNotMatch(body, /thinking|"role":"assistant"/);
   });
 
-  it('redacted thinking goes back as what it was', async () => {
+  it('redacted thinking is sent back unchanged', async () => {
     const hidden: AssistantPart = {
       kind: 'reasoning',
       text: '',
@@ -265,7 +265,7 @@ describe('results', () => {
   });
 
   for (const provider of Object.keys(MODELS) as SdkProvider[]) {
-    it(`${provider}: an error is told as one, with and without an image`, async () => {
+    it(`${provider}: an error is marked, with and without an image`, async () => {
       for (const parts of [[text('broken')], [text('broken'), png]]) {
         const body = JSON.stringify(await send(provider, results(true, ...parts)));
         assert.match(body, /"is_error":true|\\"error\\":|"error":"broken|The tool reported an error:/);
@@ -309,23 +309,23 @@ describe('settings', () => {
     ],
   ];
   for (const [provider, model, reasoning, expected] of cases) {
-    it(`${provider} ${model}: reasoning ${reasoning ?? 'as the provider likes'}`, async () => {
+    it(`${provider} ${model}: reasoning ${reasoning ?? 'by default'}`, async () => {
       const body = await send(provider, [hi], { model, ...(reasoning && { reasoning }) });
       assert.partialDeepStrictEqual(body, expected);
       if (reasoning === undefined) assert.equal(body['reasoning'], undefined);
     });
   }
 
-  it('the request counts for more than the settings', async () => {
+  it('the request overrides the settings', async () => {
     const body = await send('anthropic', [hi], { maxTokens: 100 }, { maxTokens: 50, temperature: 0.5 });
     assert.partialDeepStrictEqual(body, { max_tokens: 50, temperature: 0.5 });
   });
 
-  it('Anthropic: a strange model gets a limit that is not tiny', async () => {
+  it('Anthropic: a model other than Claude gets a larger default limit', async () => {
     assert.equal((await send('anthropic', [hi], { model: 'other' }))['max_tokens'], 8192);
   });
 
-  it('Anthropic: without a system, the last tool carries the mark', async () => {
+  it('Anthropic: without a system text, the last tool has the cache mark', async () => {
     const tool = { name: 't', tool: { server: 's', tool: 't' }, description: '', inputSchema: undefined };
     const { tools } = await send('anthropic', [hi], {}, { tools: [tool, { ...tool, name: 'u' }] });
     const [first, second] = tools as Body[];

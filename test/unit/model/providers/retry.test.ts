@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import {
   countAttempt,
   NO_ATTEMPTS,
-  nextTry,
+  nextAttempt,
   waitWithCountdown,
 } from '../../../../src/model/providers/retry.ts';
 import type { ModelFailure } from '../../../../src/ports/models.ts';
@@ -14,7 +14,7 @@ const failure = (more: Partial<ModelFailure> = {}): ModelFailure =>
 describe('after a failure', () => {
   it('the waits double, a quarter more or less', () => {
     const waits = (random: number) =>
-      [1, 2, 3, 4, 5].map((refused) => nextTry(failure(), { begun: 0, refused }, () => random));
+      [1, 2, 3, 4, 5].map((refused) => nextAttempt(failure(), { begun: 0, refused }, () => random));
     const ms = (...times: number[]) => times.map((each) => ({ kind: 'wait', ms: each }));
     assert.deepEqual(waits(0.5), ms(1000, 2000, 4000, 8000, 16_000));
     assert.deepEqual(waits(0), ms(750, 1500, 3000, 6000, 12_000));
@@ -37,7 +37,9 @@ describe('after a failure', () => {
     ['also when the server would like more', failure({ retryAfterMs: 1 }), 6, /giveUp/],
   ];
   for (const [rule, given, refused, expected] of cases) {
-    it(rule, () => assert.match(JSON.stringify(nextTry(given, { begun: 0, refused }, () => 0.5)), expected));
+    it(rule, () =>
+      assert.match(JSON.stringify(nextAttempt(given, { begun: 0, refused }, () => 0.5)), expected),
+    );
   }
 
   const begun = { begun: true, progress: true };
@@ -60,13 +62,13 @@ describe('after a failure', () => {
   for (const [rule, attempts, kind] of sequences) {
     it(rule, () => {
       const counted = attempts.reduce(countAttempt, NO_ATTEMPTS);
-      assert.equal(nextTry(failure(), counted, () => 0.5).kind, kind);
+      assert.equal(nextAttempt(failure(), counted, () => 0.5).kind, kind);
     });
   }
 });
 
 describe('the countdown', () => {
-  it('tells every second how much is left', async () => {
+  it('reports the remaining time every second', async () => {
     const ticks: number[] = [];
     const waits: number[] = [];
     const timer = async (ms: number) => void waits.push(ms);
@@ -81,14 +83,14 @@ describe('the countdown', () => {
     );
   });
 
-  it('ends at once when it is told to', async () => {
+  it('ends immediately when it is aborted', async () => {
     const stop = new AbortController();
     const onTick = () => stop.abort();
     assert.equal(await waitWithCountdown(3_600_000, { signal: stop.signal, onTick }), false);
     assert.equal(await waitWithCountdown(3_600_000, { signal: AbortSignal.abort(), onTick }), false);
   });
 
-  it('of nothing is over', async () => {
+  it('of 0 ms ends immediately', async () => {
     assert.equal(
       await waitWithCountdown(0, { signal: new AbortController().signal, onTick: () => {} }),
       true,

@@ -35,7 +35,7 @@ describe('silence', () => {
     ['before the answer', () => new Promise<Response>(() => {})],
     ['in the stream', silent],
   ] as const) {
-    it(`five minutes of it ${where} end the request, which is worth another try`, async (t) => {
+    it(`five minutes of it ${where} end the request with a retryable failure`, async (t) => {
       t.mock.timers.enable({ apis: ['setTimeout'] });
       const model = createSdkModel(config, { fetch });
       const reply = collect(model.stream(request, never));
@@ -50,7 +50,7 @@ describe('silence', () => {
     });
   }
 
-  it('a sign of life counts, although it is no event', async (t) => {
+  it('a keep-alive restarts the timer', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
     const body = new ReadableStream<Uint8Array>({
@@ -78,7 +78,7 @@ describe('silence', () => {
     );
   });
 
-  it('a stop that came before the request sends nothing', async () => {
+  it('a stop before the request sends nothing', async () => {
     let sent = 0;
     const fetch = async () => {
       sent += 1;
@@ -111,7 +111,7 @@ describe('reasoning that is no longer accepted', () => {
       status: 400,
     });
 
-  it('is left out once, and the chat goes on', async () => {
+  it('is left out once, and the chat continues', async () => {
     const bodies: string[] = [];
     const fetch: typeof globalThis.fetch = async (_, init) => {
       bodies.push(String(init?.body));
@@ -134,7 +134,7 @@ describe('reasoning that is no longer accepted', () => {
     );
   });
 
-  it('is not the reason when the second try is refused too: the first refusal is told', async () => {
+  it('is not the cause if the second request is refused too: the first refusal is reported', async () => {
     let tries = 0;
     const fetch = async () => {
       tries += 1;
@@ -152,7 +152,7 @@ describe('reasoning that is no longer accepted', () => {
 });
 
 describe('the preview', () => {
-  it('is the request as it would go, without keys and without base64', async () => {
+  it('is the request as it would be sent, without keys and base64', async () => {
     const bytes = new Uint8Array(12_300);
     const image = {
       kind: 'file',
@@ -187,7 +187,7 @@ describe('the preview', () => {
 });
 
 describe('the environment', () => {
-  it('gives no model a key or an address, and cannot keep one from being loaded', async () => {
+  it('gives no model a key or an address, and cannot prevent loading', async () => {
     const script = `
       const { createSdkModel } = await import(${JSON.stringify(import.meta.resolve('../../../../src/model/providers/sdkModel.ts'))});
       const request = ${JSON.stringify(request)};
@@ -215,13 +215,13 @@ describe('the environment', () => {
 });
 
 describe('a config that cannot work', () => {
-  it('is refused with what to do', () => {
+  it('is refused with advice', () => {
     const make = (more: Partial<ModelConfig>) => () => {
       const { baseUrl: _, ...bare } = config;
       return createSdkModel({ ...bare, ...more }, {});
     };
     assert.throws(make({ provider: 'openai-compatible' }), { message: /needs a baseUrl/ });
-    assert.throws(make({ baseUrl: 'host' }), { message: 'The baseUrl host is not an address.' });
+    assert.throws(make({ baseUrl: 'host' }), { message: 'The baseUrl host is not a valid URL.' });
   });
 });
 
@@ -235,7 +235,7 @@ describe('listModels', () => {
     };
   };
 
-  it('OpenAI and its like: in order, each once, only those that chat where it is said', async () => {
+  it('OpenAI and compatible: sorted, without duplicates, and only chat models if that is known', async () => {
     const seen: string[] = [];
     const data = [
       { id: 'b' },
@@ -268,7 +268,7 @@ describe('listModels', () => {
     );
   });
 
-  it('Gemini: without the prefix, only what generates', async () => {
+  it('Gemini: without the prefix, only generative models', async () => {
     const models = [
       { name: 'models/gemini-3-pro', supportedGenerationMethods: ['generateContent', 'countTokens'] },
       { name: 'models/embedding-001', supportedGenerationMethods: ['embedContent'] },
@@ -288,11 +288,11 @@ describe('listModels', () => {
       () => new Response('', { status: 404 }),
       /^api\.openai\.com does not list its models\. Check the baseUrl\.$/,
     ],
-    ['a page', () => new Response('<html>'), /^api\.openai\.com did not answer with a list of models\./],
+    ['a page', () => new Response('<html>'), /^api\.openai\.com did not respond with a list of models\./],
     [
       'a broken server',
       () => Response.json({ error: { message: 'Oh' } }, { status: 500 }),
-      /has failed \(status 500\): Oh\.$/,
+      /failed with status 500: Oh\.$/,
     ],
     [
       'nobody there',
@@ -300,11 +300,11 @@ describe('listModels', () => {
         Promise.reject(
           new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) }),
         ),
-      /^Could not reach api\.openai\.com: nothing answers there\.$/,
+      /^Could not reach api\.openai\.com: the connection was refused\.$/,
     ],
   ];
   for (const [rule, answer, message] of failures) {
-    it(`${rule} is told in plain words`, async () => {
+    it(`${rule} has a plain message`, async () => {
       await assert.rejects(listModels({ provider: 'openai' }, { key: 'k', fetch: async () => answer() }), {
         message,
       });

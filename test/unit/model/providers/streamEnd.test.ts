@@ -1,38 +1,38 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  judgeStream,
+  classifyStreamEnd,
   StreamEnd,
   type StreamFacts,
-  type StreamVerdict,
+  type StreamOutcome,
 } from '../../../../src/model/providers/streamEnd.ts';
 import type { SdkProvider } from '../../../../src/model/providers/wire.ts';
 
-describe('judgeStream', () => {
-  const begun = { saidEnd: false, answered: true, hasOutput: true } as const;
-  const silent = { saidEnd: false, answered: true, hasOutput: false } as const;
-  const unanswered = { saidEnd: false, answered: false, hasOutput: false } as const;
-  const ended = { saidEnd: true, answered: true, hasOutput: true } as const;
-  const cases: readonly (readonly [rule: string, facts: StreamFacts, verdict: StreamVerdict])[] = [
-    ['closed after an end', { ...ended, trouble: 'cut' }, 'ended'],
-    ['an error after an end', { ...ended, trouble: 'reported' }, 'ended'],
-    ['nonsense after an end', { ...ended, trouble: 'unreadable' }, 'ended'],
-    ['an error as the stop reason', { ...ended, trouble: 'brokenOff' }, 'again'],
-    ['closed after text', { ...begun, trouble: 'cut' }, 'again'],
-    ['closed before text', { ...silent, trouble: 'cut' }, 'again'],
-    ['no connection', { ...unanswered, trouble: 'cut' }, 'later'],
-    ['an error after text', { ...begun, trouble: 'reported' }, 'again'],
-    ['an error before text', { ...silent, trouble: 'reported' }, 'later'],
-    ['an error in place of a stream', { ...unanswered, trouble: 'reported' }, 'later'],
-    ['a request that is not accepted', { ...unanswered, trouble: 'refused' }, 'failed'],
-    ['an error after text that would come again', { ...begun, trouble: 'refused' }, 'failed'],
-    ['a first event that is not JSON', { ...silent, trouble: 'unreadable' }, 'failed'],
-    ['a later event that is not JSON', { ...begun, trouble: 'unreadable' }, 'again'],
-    ['events of another provider', { ...silent, trouble: 'wrongFormat' }, 'failed'],
-    ['events of another provider after text', { ...begun, trouble: 'wrongFormat' }, 'failed'],
+describe('classifyStreamEnd', () => {
+  const begun = { hasEnded: false, answered: true, hasOutput: true } as const;
+  const silent = { hasEnded: false, answered: true, hasOutput: false } as const;
+  const unanswered = { hasEnded: false, answered: false, hasOutput: false } as const;
+  const ended = { hasEnded: true, answered: true, hasOutput: true } as const;
+  const cases: readonly (readonly [rule: string, facts: StreamFacts, verdict: StreamOutcome])[] = [
+    ['closed after an end', { ...ended, problem: 'cut' }, 'ended'],
+    ['an error after an end', { ...ended, problem: 'reported' }, 'ended'],
+    ['nonsense after an end', { ...ended, problem: 'unreadable' }, 'ended'],
+    ['an error as the stop reason', { ...ended, problem: 'brokenOff' }, 'again'],
+    ['closed after text', { ...begun, problem: 'cut' }, 'again'],
+    ['closed before text', { ...silent, problem: 'cut' }, 'again'],
+    ['no connection', { ...unanswered, problem: 'cut' }, 'later'],
+    ['an error after text', { ...begun, problem: 'reported' }, 'again'],
+    ['an error before text', { ...silent, problem: 'reported' }, 'later'],
+    ['an error in place of a stream', { ...unanswered, problem: 'reported' }, 'later'],
+    ['a request that is not accepted', { ...unanswered, problem: 'refused' }, 'failed'],
+    ['an error after text that would come again', { ...begun, problem: 'refused' }, 'failed'],
+    ['a first event that is not JSON', { ...silent, problem: 'unreadable' }, 'failed'],
+    ['a later event that is not JSON', { ...begun, problem: 'unreadable' }, 'again'],
+    ['events of another provider', { ...silent, problem: 'wrongFormat' }, 'failed'],
+    ['events of another provider after text', { ...begun, problem: 'wrongFormat' }, 'failed'],
   ];
   for (const [rule, facts, verdict] of cases) {
-    it(`${rule}: ${verdict}`, () => assert.equal(judgeStream(facts), verdict));
+    it(`${rule}: ${verdict}`, () => assert.equal(classifyStreamEnd(facts), verdict));
   }
 });
 
@@ -96,7 +96,7 @@ describe('StreamEnd', () => {
         for (let at = 0; at < bytes.length; at += size) end.push(bytes.subarray(at, at + size));
         const last = end.end();
         assert.deepEqual(
-          { said: end.said, isForeign: end.isForeign, closing: last },
+          { said: end.hasEnded, isForeign: end.isForeign, closing: last },
           { isForeign: false, closing: '', ...expected },
         );
       }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type BreakdownItem, GROUPS, totalOf } from '../../../../src/model/request/breakdown.ts';
 import { ChatConversation } from '../../../../src/model/request/conversation.ts';
 import { estimateRequest } from '../../../../src/model/request/estimate.ts';
-import { TourModel } from '../../../../src/model/tour.ts';
+import { createTourModel } from '../../../../src/model/tour.ts';
 import type { TextEdit } from '../../../../src/ports/document.ts';
 
 import { MemoryAttachments } from './requests.ts';
@@ -36,7 +36,7 @@ const png = { bytes: 'x', mimeType: 'image/png', size: 10_000 };
 function conversation() {
   const tools = ['bar', 'line'].map((tool) => ({ server: 'charts', tool, inputSchema: { type: 'object' } }));
   return new ChatConversation({
-    findModel: async () => new TourModel(),
+    findModel: async () => createTourModel(),
     tools: {
       listTools: async (server) => ({
         tools: [...tools, { server: 'files', tool: 'read', inputSchema: {} }].filter(
@@ -69,8 +69,8 @@ const turnOf = (items: readonly BreakdownItem[], words: string) => {
   return found;
 };
 
-describe('what a request is made of', () => {
-  it('has all that is counted, but for the frames of messages', async () => {
+describe('the breakdown of a request', () => {
+  it('adds up to the estimate, except for the overhead of messages', async () => {
     const parts = await breakDown(CHAT);
     const estimate = estimateRequest(await prepare(CHAT));
     for (const group of GROUPS) {
@@ -81,7 +81,7 @@ describe('what a request is made of', () => {
     assert.equal(totalOf(parts.attachments), estimate.attachments);
   });
 
-  it('names the largest first, and says where each stands', async () => {
+  it('lists the largest first, with offsets', async () => {
     const { history, attachments } = await breakDown(CHAT);
     const [first] = history;
     assert.equal(first?.at, CHAT.indexOf('# %% user'));
@@ -94,14 +94,14 @@ describe('what a request is made of', () => {
     );
   });
 
-  it('an attachment is left out, and nothing else', async () => {
+  it('an attachment is left out alone', async () => {
     const [pdf] = (await breakDown(CHAT)).attachments;
     const text = apply(CHAT, pdf?.leaveOut);
     assert.ok(text.includes('Plot <!-- [the sales](data/sales.pdf) -->, please.'));
     assert.deepEqual((await breakDown(text)).attachments.length, 1);
   });
 
-  it('a picture of a tool is left out, and its words stay', async () => {
+  it('an image of a result is left out, and its text stays', async () => {
     const picture = (await breakDown(CHAT)).attachments[1];
     const text = apply(CHAT, picture?.leaveOut);
     const after = await breakDown(text);
@@ -110,20 +110,20 @@ describe('what a request is made of', () => {
     assert.equal(text.replace('<!-- for the user only -->\n\n', ''), CHAT);
   });
 
-  it('a whole result is left out, and its call is not made again', async () => {
+  it('a whole result is left out, and its call does not run again', async () => {
     const { leaveOut } = turnOf((await breakDown(CHAT)).history, 'Here it is');
     const sent = JSON.stringify(await prepare(apply(CHAT, leaveOut)));
     assert.ok(!sent.includes('Here it is') && sent.includes('(nothing)'));
   });
 
-  it('words are left out with the comments that they hold', async () => {
+  it('text is left out together with its comments', async () => {
     const { leaveOut } = turnOf((await breakDown(CHAT)).history, 'The second is higher');
     const text = apply(CHAT, leaveOut);
     assert.ok(text.includes('# %% assistant\n<!-- The second is higher. --> <!-- not sent -->\n\n# %% user'));
     assert.ok(!JSON.stringify(await prepare(text)).includes('higher'));
   });
 
-  it('a turn that calls, or whose text would end the comment, stays', async () => {
+  it('a turn with calls, or with text that would end the comment, stays', async () => {
     const { history } = await breakDown(CHAT);
     assert.equal(turnOf(history, 'tool_call').leaveOut, undefined);
     const arrows = CHAT.replace('Thanks.', 'Thanks --> yes.');

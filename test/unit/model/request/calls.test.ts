@@ -192,7 +192,7 @@ describe('calls and results', () => {
   ];
   for (const [rule, text, expected] of cases) it(rule, async () => assert.equal(await show(text), expected));
 
-  it('arguments that are no JSON are none, and the model gets them back', async () => {
+  it('invalid JSON arguments are sent as none, and the model gets the text back', async () => {
     const shown = await show(
       chat('# %% user', 'A', '# %% assistant', ...call('c1', '{"x":'), '# %% tool charts.bar c1', 'bad'),
     );
@@ -223,7 +223,7 @@ describe('calls and results', () => {
     );
   });
 
-  it('a tool that is no longer there keeps its name', async () => {
+  it('a tool that is no longer listed keeps its name', async () => {
     const text = chat(
       '# %% user',
       'A',

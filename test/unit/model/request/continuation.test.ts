@@ -19,19 +19,19 @@ it('the partial reply is in the user’s last message, once and exactly', () => 
   assert.match(more, /Do not repeat/);
 });
 
-it('behind a result it is a message of its own', () => {
+it('after a result it is a separate message', () => {
   const messages = withContinuation([USER, TOOL], partial);
   assert.deepEqual(messages.slice(0, 2), [USER, TOOL]);
   assert.equal(messages[2]?.role, 'user');
 });
 
-it('open code is mentioned only where there is some', () => {
+it('an open code block is mentioned only if there is one', () => {
   const words = (endsInCode: boolean) =>
     wordsOf(withContinuation([], { text: 'x', endsInCode, calls: [] })[0]).join();
   assert.match(words(true), /code block/);
   assert.doesNotMatch(words(false), /code block/);
 });
 
-it('a reply that was cut before its first word begins anew', () => {
+it('a reply that was interrupted before its first word is requested again', () => {
   assert.deepEqual(withContinuation([USER], { text: ' ', endsInCode: false, calls: [] }), [USER]);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ChatConversation, type ConversationOptions } from '../../../../src/model/request/conversation.ts';
-import { TourModel } from '../../../../src/model/tour.ts';
+import { ChatConversation, type ConversationDeps } from '../../../../src/model/request/conversation.ts';
+import { createTourModel } from '../../../../src/model/tour.ts';
 import type { ToolHost, ToolInfo } from '../../../../src/ports/tools.ts';
 
 import { MemoryAttachments } from './requests.ts';
@@ -9,7 +9,7 @@ import { MemoryAttachments } from './requests.ts';
 const tool = (server: string, name: string): ToolInfo => ({ server, tool: name, inputSchema: {} });
 const TOOLS = [tool('charts', 'bar'), tool('charts', 'line'), tool('files', 'read')];
 
-/** Lists the tools above, remembers who was asked, and knows one server that does not answer. */
+/** Lists the tools above, records the requests, and has one server that does not respond. */
 class FakeHost implements ToolHost {
   readonly asked: (string | undefined)[] = [];
 
@@ -27,13 +27,13 @@ class FakeHost implements ToolHost {
   }
 }
 
-function converse(more: Partial<ConversationOptions> = {}) {
+function converse(more: Partial<ConversationDeps> = {}) {
   const host = new FakeHost();
   const models: (string | undefined)[] = [];
   const conversation = new ChatConversation({
     findModel: async (name) => {
       models.push(name);
-      return new TourModel();
+      return createTourModel();
     },
     tools: host,
     attachments: new MemoryAttachments(),
@@ -45,7 +45,7 @@ function converse(more: Partial<ConversationOptions> = {}) {
 }
 
 const chat = (...front: readonly string[]) => `---\n${front.join('\n')}\n---\n# %% user\nHello\n`;
-const toolNames = async (text: string, more?: Partial<ConversationOptions>) =>
+const toolNames = async (text: string, more?: Partial<ConversationDeps>) =>
   (await converse(more).prepare(text)).request.tools.map(({ name }) => name);
 
 describe('a request is prepared', () => {
@@ -56,7 +56,7 @@ describe('a request is prepared', () => {
     assert.deepEqual(models, ['sonnet', undefined]);
   });
 
-  it('with all tools; a server that does not answer is a note', async () => {
+  it('with all tools; a server that does not respond is a note', async () => {
     const { request, notes } = await converse().prepare('# %% user\nHello\n');
     assert.deepEqual(
       request.tools.map(({ name }) => name),
@@ -65,7 +65,7 @@ describe('a request is prepared', () => {
     assert.deepEqual(notes, ['broken does not start.']);
   });
 
-  it('with the tools that the chat allows, and no other server is asked', async () => {
+  it('with the tools that the chat allows, from those servers only', async () => {
     assert.deepEqual(await toolNames(chat('tools: ["*.read", charts.bar]')), ['charts__bar', 'files__read']);
     const { prepare, host } = converse();
     const { notes } = await prepare(chat('servers: [files]'));
@@ -85,7 +85,7 @@ describe('a request is prepared', () => {
     assert.ok(!(await toolNames('# %% user\nHello\n', { tools: host })).includes('charts__zoom'));
   });
 
-  it('not when there is no such model', async () => {
+  it('only if the model exists', async () => {
     const findModel = () => Promise.reject(new Error('There is no model “x”.'));
     await assert.rejects(converse({ findModel }).prepare(chat('model: x')), {
       message: 'There is no model “x”.',
@@ -93,7 +93,7 @@ describe('a request is prepared', () => {
   });
 });
 
-describe('what servers say about how to use them', () => {
+describe('server instructions', () => {
   const SAID = ['charts', 'files', 'apps'].map((server) => ({ server, text: `This is ${server}.` }));
   const tools: ToolHost = {
     listTools: async (server) => ({
@@ -107,7 +107,7 @@ describe('what servers say about how to use them', () => {
   };
   const systemOf = async (text: string) => (await converse({ tools }).prepare(text)).request.system;
 
-  it('is sent after what the user says, for servers with a tool that can be used', async () => {
+  it('are sent after the user’s system text, for servers with an allowed tool', async () => {
     const system = await systemOf(chat('system: Be brief.'));
     assert.match(
       system,
@@ -115,14 +115,14 @@ describe('what servers say about how to use them', () => {
     );
   });
 
-  it('is not sent for servers of which the chat allows no tool', async () => {
+  it('are not sent for servers without an allowed tool', async () => {
     const system = await systemOf(chat('tools: [files.read]'));
     assert.match(system, /This is files/);
     assert.doesNotMatch(system, /charts/);
     assert.doesNotMatch(await systemOf(chat('tools: []')), /This is/);
   });
 
-  it('comes from each server that is asked by its name', async () => {
+  it('come from each server that the chat names', async () => {
     assert.match(
       await systemOf(chat('servers: [files, charts]')),
       /> This is charts\.\n\nfiles:\n> This is f/,
@@ -130,8 +130,8 @@ describe('what servers say about how to use them', () => {
   });
 });
 
-describe('a server that does not answer', () => {
-  /** Lists the tools of all servers but one, which never answers, and knows how long it was waited for. */
+describe('a server that does not respond', () => {
+  /** Lists the tools of all servers except one, which never responds, and records the waits. */
   function hang(server: string) {
     const host = new FakeHost();
     const waited: number[] = [];
@@ -144,7 +144,7 @@ describe('a server that does not answer', () => {
       stopped.push(signal);
       return new Promise<void>((resolve) => {
         const before = timeIsOver;
-        // Only the time of the one that hangs passes here: it is asked after its clock was started.
+        // Time passes only for the server that hangs: its tools are requested after its timer was started.
         timeIsOver = () => {
           before();
           resolve();
@@ -154,7 +154,7 @@ describe('a server that does not answer', () => {
     return { tools: { listTools, callTool: host.callTool }, wait, waited, stopped };
   }
 
-  it('is left out after ten seconds, with a note, and the others are there', async () => {
+  it('is left out after ten seconds with a note', async () => {
     const { tools, wait, waited, stopped } = hang('files');
     const { request, notes } = await converse({ tools, wait }).prepare(chat('servers: [files, charts]'));
     assert.deepEqual(
@@ -168,20 +168,20 @@ describe('a server that does not answer', () => {
     assert.ok(stopped.every((signal) => signal.aborted));
   });
 
-  it('is waited for as long as is said', async () => {
+  it('has as much time as configured', async () => {
     const { tools, wait, waited } = hang('files');
     const { notes } = await converse({ tools, wait, maxListMs: 60_000 }).prepare(chat('servers: [files]'));
     assert.deepEqual(waited, [60_000]);
     assert.match(notes.join(), /^Server files did not answer within 60 s:/);
   });
 
-  it('does not matter to a chat that does not use it', async () => {
+  it('does not delay a chat that does not use it', async () => {
     const { tools, wait } = hang('files');
     const { notes } = await converse({ tools, wait }).prepare(chat('servers: [charts]'));
     assert.deepEqual(notes, []);
   });
 
-  it('ends with the request that is called off', async () => {
+  it('ends with the aborted request', async () => {
     const abort = new AbortController();
     const tools: ToolHost = {
       listTools: (_server, signal) =>
@@ -201,7 +201,7 @@ describe('an agent', () => {
   const readAgent = async (name: string) =>
     name === 'drawer' ? '---\nmodel: haiku\ntools: ["charts.*"]\nmaxSteps: 3\n---\nYou draw.' : undefined;
 
-  it('gives its text, its model and its limits', async () => {
+  it('provides system text, model and limits', async () => {
     const { prepare, models } = converse({ readAgent });
     const { request } = await prepare(chat('agent: drawer', 'system: Be brief.'));
     assert.ok(request.system.startsWith('You draw.\n\nBe brief.\n\n'));
@@ -209,19 +209,19 @@ describe('an agent', () => {
     assert.deepEqual(models, ['haiku']);
   });
 
-  it('says which model is the chat’s, unless the chat does', async () => {
+  it('provides the model, unless the chat names one', async () => {
     const { conversation, models } = converse({ readAgent });
     await conversation.model(chat('agent: drawer'));
     await conversation.model(chat('agent: drawer', 'model: sonnet'));
     assert.deepEqual(models, ['haiku', 'sonnet']);
   });
 
-  it('must allow what the chat allows', async () => {
+  it('must allow a tool as well', async () => {
     const text = chat('agent: drawer', 'tools: ["*.read", charts.bar]', 'model: sonnet');
     assert.deepEqual(await toolNames(text, { readAgent }), ['charts__bar']);
   });
 
-  it('that is not there, or no name, is told', async () => {
+  it('that is missing or has an invalid name is an error', async () => {
     await assert.rejects(converse({ readAgent }).prepare(chat('agent: nobody')), {
       message: /no agent “nobody”/,
     });
@@ -233,7 +233,7 @@ describe('an agent', () => {
 });
 
 describe('the rules of a chat', () => {
-  it('are what it says, and only stricter than the user’s', async () => {
+  it('come from its front matter and can only be stricter than the user’s', async () => {
     const { conversation } = converse({ maxSteps: () => 10 });
     const rules = await conversation.rules(chat('approve: ask', 'maxSteps: 99', 'tools: [charts.bar]'));
     assert.deepEqual([rules.approve, rules.maxSteps], ['ask', 10]);
@@ -244,7 +244,7 @@ describe('the rules of a chat', () => {
     assert.equal((await conversation.rules(chat('maxSteps: 2'))).maxSteps, 2);
   });
 
-  it('of a chat that says nothing are none', async () => {
+  it('are empty without front matter', async () => {
     const rules = await converse().conversation.rules('# %% user\nHello\n');
     assert.deepEqual(
       [rules.approve, rules.maxSteps, rules.allows(tool('a', 'b'))],

@@ -19,7 +19,7 @@ const request = (more: Partial<ModelRequest>): ModelRequest => ({
 const user = (...parts: Extract<ModelRequest['messages'][number], { role: 'user' }>['parts'][number][]) =>
   ({ role: 'user', parts }) as const;
 
-it('the total is the sum of its parts, and each part grows with what is in it', () => {
+it('the total is the sum of its parts, and each part grows with its content', () => {
   const estimate = estimateRequest(
     request({
       system: 'You are terse.',
@@ -40,7 +40,7 @@ it('the total is the sum of its parts, and each part grows with what is in it', 
   assert.equal(attachments, 400 + 1500);
 });
 
-it('an image costs by its size up to a limit, a document by its pages', () => {
+it('an image counts by its size up to a limit, a document by its pages', () => {
   const tokens = (mimeType: string, size: number) =>
     estimateRequest(request({ messages: [user(file(mimeType, size))] })).attachments;
   assert.ok(tokens('image/png', 1000) < tokens('image/png', 100_000));
@@ -49,7 +49,7 @@ it('an image costs by its size up to a limit, a document by its pages', () => {
   assert.ok(tokens('application/pdf', 6_000_000) > tokens('application/pdf', 60_000));
 });
 
-it('the last real count corrects the next estimate, within bounds', () => {
+it('the last actual count corrects the next estimate within limits', () => {
   assert.equal(calibrate(100, 120), 1.2);
   assert.equal(calibrate(100, 1), 0.5);
   assert.equal(calibrate(100, 100_000), 2.5);

@@ -49,7 +49,7 @@ describe('a file that the user links to', () => {
     assert.doesNotMatch(await show(text, files({ 'a.txt': { bytes: 'secret' } })), /secret/);
   });
 
-  it('and that is long is cut, and both sides are told', async () => {
+  it('is cut if it is long, with a note for the user and the model', async () => {
     const { request, notes } = await build(
       user('[a](a.txt)'),
       files({ 'a.txt': { bytes: 'x'.repeat(400_001) } }),
@@ -75,7 +75,7 @@ describe('a file that is not sent is one line', () => {
       'a b.mp3',
       { bytes: 'x', mimeType: 'audio/mpeg', size: 2500 },
       '[audio a b.mp3, audio/mpeg, 2.5 KB, file:a%20b.mp3]',
-      /“a b\.mp3” is only named to the model: m takes no audio\/mpeg\./,
+      /Only the name of “a b\.mp3” is sent to the model: m does not accept audio\/mpeg\./,
     ],
     [
       'an image that is too large',
@@ -89,14 +89,14 @@ describe('a file that is not sent is one line', () => {
       'c.zip',
       { bytes: 'x', mimeType: 'application/zip' },
       '[file c.zip, application/zip, 1 bytes, file:c.zip]',
-      /takes no application\/zip/,
+      /does not accept application\/zip/,
     ],
     [
       'an asset of the chat',
       'cmdassets/tool-audio-1.wav',
       { bytes: 'x', mimeType: 'audio/wav' },
       '[audio tool-audio-1.wav, audio/wav, 1 bytes, asset:tool-audio-1.wav]',
-      /takes no audio\/wav/,
+      /does not accept audio\/wav/,
     ],
   ];
   for (const [rule, name, file, line, note] of cases) {
@@ -108,7 +108,7 @@ describe('a file that is not sent is one line', () => {
   }
 });
 
-describe('a file that is not there', () => {
+describe('a missing file', () => {
   it('stops the request when the user has just linked to it, and names the line', async () => {
     await assert.rejects(show(`${user('A')}\n# %% assistant\nB\n\n${user('C\n[x](none.csv)')}`), {
       message:
@@ -116,13 +116,13 @@ describe('a file that is not there', () => {
     });
   });
 
-  it('is a line for the model when the conversation has gone on', async () => {
+  it('is a line for the model in earlier turns', async () => {
     const text = `${user('[x](none.csv)')}\n# %% assistant\nB\n\n${user('C')}`;
     assert.match(await show(text), /\[The file none\.csv is not here: there is no such file\.\]/);
   });
 });
 
-describe('what tools returned', () => {
+describe('results of tools', () => {
   const path = (number: number) => `cmdassets/tool-image-20261116-093012-V1StGXR8-${number}.png`;
   const turn = (number: number) =>
     `# %% assistant\n\`\`\`tool_call a.b c${number}\n{}\n\`\`\`\n\n# %% tool a.b c${number}\nImage:\n\n![Tool generated image 1](${path(number)})\n\n`;
@@ -133,14 +133,14 @@ describe('what tools returned', () => {
   const sentOf = async (count: number, more = {}) =>
     ((await show(returned(count), { ...all(count), ...more })).match(/<image\/png/g) ?? []).length;
 
-  it('an image is an image, in its place', async () => {
+  it('an image is sent as an image in its place', async () => {
     assert.match(
       await show(returned(1), all(1)),
       /result c1 a__b\n {4}Image:\n {4}\[asset:tool-image-\S+-1\.png\]\n {4}<image\/png tool-image-\S+-1\.png>/,
     );
   });
 
-  it('an image is a line when the model has no eyes, or the user does not want it', async () => {
+  it('an image is a line if the model does not accept images or the user disables them', async () => {
     const blind = { model: { name: 'm', accepts: () => false } };
     const line = /\[image 1, image\/png, 10 bytes, asset:tool-image-20261116-093012-V1StGXR8-1\.png\]/;
     assert.match(await show(returned(1), { ...all(1), ...blind }), line);
@@ -148,22 +148,22 @@ describe('what tools returned', () => {
     assert.equal(await sentOf(1, { ...blind, sendImages: 'always' }), 1);
   });
 
-  it('an image that is gone is a line', async () => {
+  it('a missing image is a line', async () => {
     assert.match(await show(returned(1)), /\[image 1, image\/png, asset:tool-image-\S+\]/);
   });
 
-  it('old images are left out ten at a time, so that a request begins like the one before', async () => {
+  it('old images are left out ten at a time, so that consecutive requests begin alike', async () => {
     const sent = await Promise.all([20, 21, 25, 30, 31].map((count) => sentOf(count)));
     assert.deepEqual(sent, [20, 11, 15, 20, 11]);
     assert.equal(await sentOf(3, { maxImages: 2 }), 1);
     assert.equal(await sentOf(3, { maxImages: 0 }), 0);
   });
 
-  it('the newest stay when all together are too large', async () => {
+  it('the newest images stay if all together are too large', async () => {
     assert.equal(await sentOf(8, all(8, 3_500_000)), 5);
   });
 
-  it('no link but to the chat’s own assets is followed', async () => {
+  it('only links to the chat’s own assets are followed', async () => {
     for (const target of [
       '../cmdassets/tool-image-1.png',
       '/x/cmdassets/tool-image-1.png',

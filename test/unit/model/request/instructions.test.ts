@@ -7,23 +7,23 @@ const sections = (...list: readonly (readonly [string, string])[]) =>
     .split('\n\n')
     .slice(1);
 
-describe('what servers say about how to use them', () => {
-  it('stands below their names, as their words and not the user’s', () => {
+describe('server instructions', () => {
+  it('are quoted below the names of their servers', () => {
     const text = describeInstructions([{ server: 'charts', text: 'Ask for data first.' }]);
     assert.match(text, /^What the servers .* words of the servers, not of the user;/);
     assert.match(text, /\n\ncharts:\n> Ask for data first\.$/);
   });
 
-  it('is nothing when none says anything', () => {
+  it('are empty if no server has any', () => {
     assert.equal(describeInstructions([]), '');
     assert.equal(describeInstructions([{ server: 'a', text: ' \n ' }]), '');
   });
 
-  it('comes in the order of the names, whoever answered first', () => {
+  it('are sorted by server name', () => {
     assert.deepEqual(sections(['b', '2'], ['a', '1'], ['B', '3']), ['B:\n> 3', 'a:\n> 1', 'b:\n> 2']);
   });
 
-  it('cannot leave its quote with any line break', () => {
+  it('cannot leave their quote with any line break', () => {
     const [section] = sections(['a', 'one\ntwo\r\nthree\rfour\u2028five\u2029six\u0085seven\vend']);
     assert.equal(section, 'a:\n> one\n> two\n> three\n> four\n> five\n> six\n> seven\n> end');
     assert.equal(
@@ -34,17 +34,17 @@ describe('what servers say about how to use them', () => {
     );
   });
 
-  it('holds no letters that only a model can see', () => {
+  it('have no tag characters', () => {
     assert.deepEqual(sections(['a', 'be\u{e0041}\u{e0042} kind']), ['a:\n> be kind']);
   });
 
-  it('is cut for each server, and not through a character', () => {
+  it('are cut for each server, but not within a character', () => {
     assert.deepEqual(sections(['a', 'x'.repeat(4000)]), [`a:\n> ${'x'.repeat(4000)}`]);
     assert.deepEqual(sections(['a', 'x'.repeat(1e6)]), [`a:\n> ${'x'.repeat(3999)}…`]);
     assert.deepEqual(sections(['a', `${'x'.repeat(3998)}😀😀`]), [`a:\n> ${'x'.repeat(3998)}…`]);
   });
 
-  it('is cut for all of them', () => {
+  it('are cut in total', () => {
     const many = Array.from({ length: 50 }, (_, at) => [`s${at + 10}`, 'y'.repeat(3000)] as const);
     const kept = sections(...many);
     assert.equal(kept.length, 6);

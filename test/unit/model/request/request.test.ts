@@ -53,7 +53,7 @@ it('the system text is the agent’s, the front matter’s, and that of all syst
   assert.deepEqual([request.maxTokens, request.temperature, request.reasoning], [5, 0.5, 'low']);
 });
 
-describe('thoughts', () => {
+describe('reasoning', () => {
   const thought = (of: string) => [
     '<details><summary>Reasoning</summary>',
     '',
@@ -66,24 +66,24 @@ describe('thoughts', () => {
     '',
   ];
 
-  it('go back as they were signed', async () => {
-    const text = chat('# %% user', 'A', '# %% assistant', ...thought(checksum('Hm.')), 'B', '# %% user', 'C');
+  it('is sent back as it was signed', async () => {
+    const text = chat('# %% user', 'A', '# %% assistant', ...thought(checkSum('Hm.')), 'B', '# %% user', 'C');
     assert.match(
       await show(text),
       /assistant\n {2}reasoning: Hm\. \{"anthropic":\{"signature":"s"\}\}\n {2}text: B/,
     );
   });
 
-  it('that were changed, or that nobody signed, are not sent', async () => {
+  it('that was edited or not signed is not sent', async () => {
     const text = chat('# %% user', 'A', '# %% assistant', ...thought('00000000'), 'B', '# %% user', 'C');
     assert.equal(await show(text), messages('user', '  A', 'assistant', '  text: B', 'user', '  C'));
   });
 });
 
-describe('a reply that was cut', () => {
+describe('an interrupted reply', () => {
   const cut = ['# %% assistant', 'Once upon', '<!-- filechat:interrupted stopped -->'];
 
-  it('at the end is asked to be continued, and is in the request once', async () => {
+  it('at the end is continued and is in the request once', async () => {
     for (const end of [[], ['', '# %% user']]) {
       const { request } = await build(chat('# %% user', 'Tell', ...cut, ...end));
       const json = JSON.stringify(request.messages);
@@ -93,7 +93,7 @@ describe('a reply that was cut', () => {
     }
   });
 
-  it('with whole calls names them, so that they are not made twice', async () => {
+  it('with complete calls lists them, so that the model does not repeat them', async () => {
     const text = chat('# %% user', 'Tell', '# %% assistant', 'Look:', ...call('c1'), cut.at(-1) ?? '');
     const { request } = await build(text);
     assert.equal(request.messages.length, 1);
@@ -105,7 +105,7 @@ describe('a reply that was cut', () => {
     assert.equal(await show(text), messages('user', '  Tell'));
   });
 
-  it('and whose calls have results is in the request once', async () => {
+  it('with results for its calls is in the request once', async () => {
     const text = chat(
       '# %% user',
       'A',
@@ -118,7 +118,7 @@ describe('a reply that was cut', () => {
     assert.equal(JSON.stringify((await build(text)).request).split('Once upon').length, 2);
   });
 
-  it('and that the user has answered is a reply like any other', async () => {
+  it('with a later user message is an ordinary reply', async () => {
     assert.equal(
       await show(chat('# %% user', 'Tell', ...cut, '', '# %% user', 'Stop it')),
       messages('user', '  Tell', 'assistant', '  text: Once upon', 'user', '  Stop it'),
@@ -126,7 +126,7 @@ describe('a reply that was cut', () => {
   });
 });
 
-it('a summary stands for what is before it', async () => {
+it('a summary replaces the turns before it', async () => {
   const text = chat(
     '# %% system',
     'S',
@@ -147,7 +147,7 @@ it('a summary stands for what is before it', async () => {
   );
 });
 
-it('the same chat makes the same request, so that a provider can cache it', async () => {
+it('the same chat gives the same request, so that providers can cache it', async () => {
   const attachments = new MemoryAttachments({ 'a.txt': { bytes: 'x' } });
   const start = chat(
     '# %% user',

@@ -6,11 +6,11 @@ import type { ContentPart, ModelMessage, ModelRequest } from '../../../../src/po
 export interface MemoryFile {
   readonly bytes: string | Uint8Array;
   readonly mimeType?: string;
-  /** When it is not that of the bytes. */
+  /** If it differs from the type of the bytes. */
   readonly size?: number;
 }
 
-/** Files that are only in memory; counts how often each is read. */
+/** Files in memory that count how often they are read. */
 export class MemoryAttachments implements AttachmentSource {
   readonly reads = new Map<string, number>();
   readonly #files: ReadonlyMap<string, MemoryFile>;
@@ -50,7 +50,7 @@ export function build(text: string, more: Partial<RequestSources> = {}) {
   });
 }
 
-/** The messages as text to read: a line for each part, indented below its role. */
+/** The messages as text: a line for each part, indented below its role. */
 export async function show(text: string, more?: Partial<RequestSources>): Promise<string> {
   return showMessages((await build(text, more)).request);
 }
@@ -87,7 +87,7 @@ function oneLine(text: string): string {
   return text.replaceAll('\n', '↵');
 }
 
-/** A chat, and the messages that are expected of it, line by line. */
+/** A chat and its expected messages, line by line. */
 export const chat = (...lines: readonly string[]) => `${lines.join('\n')}\n`;
 export const messages = (...lines: readonly string[]) => lines.join('\n');
 

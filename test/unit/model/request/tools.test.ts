@@ -12,7 +12,7 @@ const tool = (server: string, name: string, more: Partial<ToolInfo> = {}): ToolI
 const names = (...tools: ToolInfo[]) => modelTools(tools).map(({ name }) => name);
 
 describe('the names of tools', () => {
-  it('are the server’s and the tool’s, where every provider takes that', () => {
+  it('consist of server and tool if every provider accepts that', () => {
     assert.deepEqual(names(tool('charts', 'bar-chart')), ['charts__bar-chart']);
   });
 
@@ -29,14 +29,14 @@ describe('the names of tools', () => {
     ['a', ''],
   ];
   for (const [server, name] of odd) {
-    it(`${server.slice(0, 10)} ${name.slice(0, 10)} is fit for every provider`, () => {
+    it(`${server.slice(0, 10)} ${name.slice(0, 10)} is valid for every provider`, () => {
       const [given = ''] = names(tool(server, name));
       assert.match(given, /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/);
       assert.deepEqual(toolOfName(modelTools([tool(server, name)]), given), { server, tool: name });
     });
   }
 
-  it('of different tools differ, and each is the same whichever others are there', () => {
+  it('of different tools differ and do not depend on other tools', () => {
     const tools = [...odd.map(([server, name]) => tool(server, name)), tool('a', 'b__c'), tool('a', 'b_c')];
     const all = modelTools(tools);
     assert.equal(new Set(all.map(({ name }) => name)).size, tools.length);
@@ -44,20 +44,20 @@ describe('the names of tools', () => {
     for (const each of tools) assert.equal(nameOfTool([], each), nameOfTool(all, each));
   });
 
-  it('come in one order, however the servers answered; a tool that is listed twice is one', () => {
+  it('have a fixed order, and duplicate tools are removed', () => {
     const [a, b, c] = [tool('z', 'a'), tool('a', 'z'), tool('a', 'b')];
     assert.deepEqual(names(a, b, c, a), ['a__b', 'a__z', 'z__a']);
     assert.deepEqual(names(c, b, a), names(a, b, c));
   });
 
-  it('a made-up name does not take the place of another tool', () => {
+  it('a hashed name cannot replace another tool', () => {
     const [taken = ''] = names(tool('a', 'b.c'));
     const all = modelTools([tool('a', 'b.c'), tool('a', taken.slice('a__'.length))]);
     assert.equal(new Set(all.map(({ name }) => name)).size, 2);
   });
 });
 
-it('a model may also write a tool as the chat does', () => {
+it('a model may also write a name as it is in the chat', () => {
   const tools = modelTools([tool('a', 'b.c')]);
   assert.deepEqual(toolOfName(tools, 'a.b.c'), { server: 'a', tool: 'b.c' });
   assert.equal(toolOfName(tools, 'a.b'), undefined);
@@ -72,7 +72,7 @@ describe('a description', () => {
     assert.equal(describeIt({}), 'b');
   });
 
-  it('is cut where the strictest provider cuts, and holds no letters that only a model sees', () => {
+  it('is cut to the strictest limit and has no tag characters', () => {
     const long = describeIt({ description: '😀'.repeat(3_000_000) }) ?? '';
     assert.ok(long.length <= 2048 && long.isWellFormed() && long.endsWith('…'));
     assert.equal(describeIt({ description: 'a\u{e0041}\u{e0042}b' }), 'ab');
@@ -113,7 +113,7 @@ describe('an input schema is an object', () => {
   ];
   for (const [rule, given, expected] of cases) it(rule, () => assert.deepEqual(schemaOf(given), expected));
 
-  it('with __proto__ as a property like any other', () => {
+  it('with __proto__ as an ordinary property', () => {
     const schema = schemaOf(JSON.parse('{"properties": {"__proto__": {"type": "string"}}}'));
     assert.equal(JSON.stringify(schema), '{"properties":{"__proto__":{"type":"string"}},"type":"object"}');
   });

@@ -20,7 +20,7 @@ const call = (name: string, argumentsText: string): ModelEvent => ({
   argumentsText,
 });
 
-/** Says what it is told to, one list of events for each time that it is asked; an error is thrown. */
+/** Replies with one list of events per request; an error in it is thrown. */
 class ScriptedModel implements ChatModel {
   readonly name = 'scripted';
   readonly provider = 'test';
@@ -62,7 +62,7 @@ function failure(retryable: boolean): Error {
   return Object.assign(new Error('The model is busy.'), { kind: 'modelFailure', retryable });
 }
 
-describe('what the model is asked', () => {
+describe('the request to the model', () => {
   const asked = async (more: Partial<SamplingRequest>) => {
     const model = new ScriptedModel([finish('stop')]);
     await ask(model, more);
@@ -70,7 +70,7 @@ describe('what the model is asked', () => {
     return model.asked[0];
   };
 
-  test('the words, the system and the limits of the server', async () => {
+  test('has the messages, the system text and the limits', async () => {
     const { system, maxTokens, temperature, messages, tools } = await asked({
       system: 'Be brief.',
       temperature: 0.2,
@@ -82,7 +82,7 @@ describe('what the model is asked', () => {
     assert.equal(showMessages({ messages }), 'user\n  hi');
   });
 
-  test('pictures that it takes as files, and others by their names', async () => {
+  test('has accepted images as files, and others by name', async () => {
     const { messages } = await asked({
       messages: [
         {
@@ -112,7 +112,7 @@ describe('what the model is asked', () => {
     assert.deepEqual([part.size, ...(await part.read())], [4, 0, 1, 2, 3]);
   });
 
-  test('calls and results under names that every provider takes', async () => {
+  test('has calls and results under names that every provider accepts', async () => {
     const { messages, tools } = await asked({
       tools: ['look.up', 'look/up', 'plain'].map((name) => ({
         name,
@@ -155,7 +155,7 @@ describe('what the model is asked', () => {
     );
   });
 
-  test('a conversation that the assistant begins gets a beginning', async () => {
+  test('begins with a user message', async () => {
     const { messages } = await asked({
       messages: [{ role: 'assistant', parts: [{ kind: 'text', text: 'hello' }] }],
     });
@@ -165,7 +165,7 @@ describe('what the model is asked', () => {
     );
   });
 
-  test('no tools where none may be called, and a request to call one where one must be', async () => {
+  test('follows the tool choice', async () => {
     const tools = [{ name: 'look', description: '', inputSchema: {} }];
     assert.deepEqual((await asked({ tools, toolChoice: 'none' })).tools, []);
     const { system } = await asked({ tools, toolChoice: 'required', system: 'S' });
@@ -173,10 +173,10 @@ describe('what the model is asked', () => {
   });
 });
 
-describe('what the model answers', () => {
+describe('the answer of the model', () => {
   const tools = [{ name: 'look.up', description: '', inputSchema: {} }];
 
-  test('its words, in one piece', async () => {
+  test('has its text in one part', async () => {
     const model = new ScriptedModel([say('a'), { kind: 'reasoning', text: 'hm' }, say('b'), finish('stop')]);
     assert.deepEqual(await ask(model), {
       model: 'scripted',
@@ -185,7 +185,7 @@ describe('what the model answers', () => {
     });
   });
 
-  test('its calls, by the names of the server, with ids of their own, and made by nobody', async () => {
+  test('has its calls with the server’s names and new ids, and runs none', async () => {
     const messages: SamplingRequest['messages'] = [
       { role: 'assistant', parts: [{ kind: 'call', id: 'call_2', name: 'look.up', arguments: {} }] },
       { role: 'user', parts: [{ kind: 'result', id: 'call_2', isError: false, parts: [] }] },
@@ -207,7 +207,7 @@ describe('what the model answers', () => {
     });
   });
 
-  test('no calls that the server did not want', async () => {
+  test('has no calls that the server did not allow', async () => {
     const model = new ScriptedModel([say('a'), call('_look_up_1', '{}'), finish('calls')]);
     const answer = await ask(model, { tools, toolChoice: 'none' });
     assert.deepEqual([answer.parts, answer.stopReason], [[{ kind: 'text', text: 'a' }], 'endTurn']);
@@ -224,7 +224,7 @@ describe('what the model answers', () => {
     });
   }
 
-  test('nothing behind a sequence that stops it, wherever the pieces are cut', async () => {
+  test('ends at a stop sequence, however the text is divided', async () => {
     for (const pieces of [['one STOP two'], ['one S', 'TO', 'P two'], ['one ', 'STOP']]) {
       const model = new ScriptedModel([...pieces.map(say), finish('stop')]);
       const answer = await ask(model, { stopSequences: ['', 'STOP', 'two'] });
@@ -236,38 +236,38 @@ describe('what the model answers', () => {
     }
   });
 
-  test('arguments that are no JSON are told, not guessed', async () => {
+  test('invalid JSON arguments are an error', async () => {
     const model = new ScriptedModel([call('_look_up_1', '{"x":'), finish('calls')]);
-    await assert.rejects(ask(model, { tools }), /could not be understood/);
+    await assert.rejects(ask(model, { tools }), /invalid arguments/);
   });
 });
 
-describe('when the model does not answer', () => {
-  test('a failure that may pass is tried again, from the beginning', async () => {
+describe('when the model fails', () => {
+  test('a transient failure is retried from the beginning', async () => {
     const model = new ScriptedModel([say('half'), failure(true)], [say('whole'), finish('stop')]);
     assert.deepEqual((await ask(model)).parts, [{ kind: 'text', text: 'whole' }]);
   });
 
-  test('one that will not pass is told', async () => {
+  test('a permanent failure is reported', async () => {
     const model = new ScriptedModel([failure(false)]);
     await assert.rejects(ask(model), { message: 'The model is busy.' });
     assert.equal(model.asked.length, 1);
   });
 
-  test('after many tries it is told too', async () => {
+  test('a persistent failure is reported after several attempts', async () => {
     const model = new ScriptedModel(...Array.from({ length: 9 }, () => [failure(true)]));
     await assert.rejects(ask(model), { message: 'The model is busy. Gave up after 6 attempts.' });
   });
 
-  test('a refusal is no answer', async () => {
+  test('a refusal is an error', async () => {
     await assert.rejects(ask(new ScriptedModel([say('I'), finish('refused')])), /refused/);
   });
 
-  test('an answer without an end is no answer', async () => {
-    await assert.rejects(ask(new ScriptedModel([say('I')])), /broke off/);
+  test('an incomplete answer is an error', async () => {
+    await assert.rejects(ask(new ScriptedModel([say('I')])), /ended unexpectedly/);
   });
 
-  test('a stop while it waits ends it', async () => {
+  test('a stop ends the wait for a retry', async () => {
     const stop = new AbortController();
     const model = new ScriptedModel([failure(true)]);
     const timer = async () => stop.abort(new Error('stopped'));

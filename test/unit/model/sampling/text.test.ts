@@ -80,11 +80,11 @@ A cat.
 `;
 
 describe('a request as text', () => {
-  test('is text to read, in which nothing foreign looks like ours', () => {
+  test('is readable, and its text cannot pass for syntax', () => {
     assert.equal(renderSampling(REQUEST), RENDERED);
   });
 
-  test('is read back as it was, also with the line ends of Windows', () => {
+  test('is read back unchanged, also with Windows line endings', () => {
     assert.deepEqual(readEditedSampling(RENDERED, REQUEST), REQUEST);
     assert.deepEqual(readEditedSampling(RENDERED.replaceAll('\n', '\r\n'), REQUEST), REQUEST);
   });
@@ -96,13 +96,13 @@ describe('a request as text', () => {
     return read;
   };
 
-  test('words that were changed are changed, and nothing else', () => {
+  test('an edited text changes only that text', () => {
     const read = changed((text) => text.replace('A cat.', 'A dog.\n\nOr two.'));
     const expected = JSON.stringify(REQUEST).replace('A cat.', 'A dog.\\n\\nOr two.');
     assert.deepEqual(read, JSON.parse(expected));
   });
 
-  test('a message, a picture, a tool and the system can be taken away', () => {
+  test('a message, an image, a tool and the system text can be removed', () => {
     const read = changed((text) =>
       text
         .replace(/# %% system\n\nBe brief\.\n\n/, '')
@@ -138,7 +138,7 @@ describe('a request as text', () => {
     ['a call before any message', (text) => text.slice(text.indexOf('# %% call')), /Line 1: begin with/],
   ];
   for (const [name, edit, message] of problems) {
-    test(`told: ${name}`, () => {
+    test(`problem: ${name}`, () => {
       const read = edited(edit);
       assert.ok('problem' in read);
       assert.match(read.problem, message);
@@ -156,14 +156,14 @@ describe('an answer as text', () => {
     stopReason: 'toolUse',
   };
 
-  test('is text to read', () => {
+  test('is readable', () => {
     assert.equal(
       renderAnswer(answer),
       'This is what m # %% user answers. Nothing of it has been sent to the server yet.\n\n# %% assistant\n\nI look.\n\n# %% call {"id":"c2","name":"look"}\n\n```json\n{}\n```\n',
     );
   });
 
-  test('without its call it does not say that there is one', () => {
+  test('without its call it has another stop reason', () => {
     const read = readEditedAnswer(renderAnswer(answer).replace(/\n# %% call[\s\S]*$/, ''), answer);
     assert.deepEqual(read, { ...answer, parts: [{ kind: 'text', text: 'I look.' }], stopReason: 'endTurn' });
   });
@@ -174,7 +174,7 @@ describe('an answer as text', () => {
   });
 });
 
-/** As JSON makes them: with a prototype. */
+/** Like parsed JSON, with a prototype. */
 function plainRecord<T extends object>(
   model: { readonly [K in keyof T]: fc.Arbitrary<T[K]> },
   requiredKeys?: (keyof T & string)[],
@@ -185,7 +185,7 @@ function plainRecord<T extends object>(
   }) as fc.Arbitrary<T>;
 }
 
-describe('any request and any answer, unedited, is read back as it was', () => {
+describe('any unedited request or answer is read back unchanged', () => {
   const line = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom(

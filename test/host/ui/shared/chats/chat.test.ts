@@ -162,7 +162,7 @@ ui.test('a reply that reached its limit says so, and offers to go on', async ({ 
   const first = await model.next();
   first.say('Once upon a ');
   first.finish('length');
-  const told = toast(page, 'The reply reached the limit of tokens.');
+  const told = toast(page, 'The reply reached the token limit.');
   await told.waitFor();
   await takeScreenshot(page, 'error-with-resume');
   await button(told, 'Resume').click();
