@@ -183,10 +183,10 @@ describe('the row of what a server offers', () => {
     });
   });
 
-  it('a tool has its own picture if it brings one', () => {
+  it('a tool is shown with its own icon if it has one', () => {
     const info = { ...TOOL, icon: 'data:image/png;base64,AAAA' };
     const item = offered(only(toolContents('charts', { tools: [info], failures: [] }).nodes));
-    assert.deepEqual(item.icon, { picture: 'data:image/png;base64,AAAA' });
+    assert.deepEqual(item.icon, { image: 'data:image/png;base64,AAAA' });
   });
 
   it('a tool for apps can be told from the others', () => {
