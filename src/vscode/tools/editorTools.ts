@@ -7,46 +7,46 @@ import type { ToolCall, ToolCallOptions, ToolHost, ToolInfo } from '../../ports/
 import { editorTools, resultLimits, toolSettings } from '../settings.ts';
 import { blocksOf } from './editorToolBlocks.ts';
 
-/** The name under which the editor's own tools are called, as if they were those of one more server. */
+/** The server name under which chats call VS Code's own tools. */
 export const EDITOR_SERVER = 'vscode';
 
 export interface EditorToolOptions {
-  /** Patterns of the names of those that may be used. With none, a server of the same name is what it is. */
+  /** Patterns of tool names. If there are none, a configured server named `vscode` is used instead. */
   readonly patterns?: () => readonly string[];
   readonly limits?: () => ResultLimits;
   readonly settings?: () => Promise<ToolSettings> | ToolSettings;
 }
 
-/** All tools of a host and, behind them, those that the editor knows and the user has enabled. */
+/** Adds the VS Code tools that the user has enabled. */
 export function withEditorTools(host: ToolHost, options: EditorToolOptions = {}): ToolHost {
   const patterns = options.patterns ?? editorTools;
-  const isEditors = (server: string | undefined) => server === EDITOR_SERVER && patterns().length > 0;
+  const isEditor = (server: string | undefined) => server === EDITOR_SERVER && patterns().length > 0;
   return {
     async listTools(server, signal) {
-      if (isEditors(server)) return { tools: enabledTools(patterns()), failures: [] };
+      if (isEditor(server)) return { tools: enabledTools(patterns()), failures: [] };
       const list = await host.listTools(server, signal);
       if (server !== undefined || patterns().length === 0) return list;
-      return { ...list, tools: [...list.tools.filter(isServers), ...enabledTools(patterns())] };
+      const others = list.tools.filter((tool) => tool.server !== EDITOR_SERVER);
+      return { ...list, tools: [...others, ...enabledTools(patterns())] };
     },
     async callTool(call, callOptions) {
-      if (!isEditors(call.server)) return host.callTool(call, callOptions);
-      if (!enabledTools(patterns()).some(({ tool }) => tool === call.tool)) throw new Error(notEnabled(call));
+      if (!isEditor(call.server)) return host.callTool(call, callOptions);
+      if (!enabledTools(patterns()).some(({ tool }) => tool === call.tool)) {
+        throw new Error(
+          `VS Code has no tool “${call.tool}”, or it is not enabled. See the setting filechat.editorTools.`,
+        );
+      }
       return callEditorTool(call, callOptions, options);
     },
   };
 }
 
-/** Whether there is a server of that name for the user to choose. */
 export function hasEditorTools(): boolean {
   return enabledTools(editorTools()).length > 0;
 }
 
-function isServers({ server }: ToolInfo): boolean {
-  return server !== EDITOR_SERVER;
-}
-
 function enabledTools(patterns: readonly string[]): readonly ToolInfo[] {
-  const wanted = { tools: patterns.map((pattern) => `${EDITOR_SERVER}.${pattern}`) };
+  const settings = { tools: patterns.map((pattern) => `${EDITOR_SERVER}.${pattern}`) };
   return vscode.lm.tools
     .map(({ name, description, inputSchema }) => ({
       server: EDITOR_SERVER,
@@ -54,11 +54,7 @@ function enabledTools(patterns: readonly string[]): readonly ToolInfo[] {
       description,
       inputSchema: inputSchema ?? { type: 'object' },
     }))
-    .filter((tool) => allowsTool(wanted, tool));
-}
-
-function notEnabled({ tool }: ToolCall): string {
-  return `VS Code has no tool “${tool}”, or it is not enabled. See the setting filechat.editorTools.`;
+    .filter((tool) => allowsTool(settings, tool));
 }
 
 async function callEditorTool(
@@ -77,7 +73,7 @@ async function callEditorTool(
   });
 }
 
-/** A stop is told to the tool, and not waited for if the tool does not listen. */
+/** An abort cancels the tool, and does not wait for a tool that ignores it. */
 async function invoke(
   name: string,
   input: object,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   isSwitchedOff,
-  leaveOut,
   type Switched,
   switchTool,
+  withoutSwitchedOff,
 } from '../../../../src/vscode/tools/switchedTools.ts';
 
 const BARS = { server: 'charts', tool: 'bars' };
@@ -52,7 +52,7 @@ describe('a list of tools', () => {
   };
 
   it('has no tool that is switched off, and no word of a server that has none left', () => {
-    const left = leaveOut(list, ['a.x', 'b.*']);
+    const left = withoutSwitchedOff(list, ['a.x', 'b.*']);
     assert.deepEqual(left.tools, [tool('a', 'y')]);
     assert.deepEqual(left.failures, list.failures);
     assert.deepEqual(
@@ -61,5 +61,5 @@ describe('a list of tools', () => {
     );
   });
 
-  it('is as it was when nothing is switched off', () => assert.deepEqual(leaveOut(list, []), list));
+  it('is as it was when nothing is switched off', () => assert.deepEqual(withoutSwitchedOff(list, []), list));
 });
