@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import type { LogLevel, ResourceName, ServerHost } from '../../ports/servers.ts';
-import { fillTemplate, pickResource } from '../tools/readResource.ts';
+import { chooseResource } from '../tools/readResource.ts';
 import { readFields, readString } from '../ui/commandArguments.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
@@ -211,22 +211,13 @@ export class ServerCommands {
   async #chooseResource(argument: unknown): Promise<ResourceName | undefined> {
     const { host, rows } = this.#deps;
     const fields = readFields(argument);
-    const server = readString(fields, 'server');
-    const template = readString(fields, 'template');
-    if (server !== undefined && template !== undefined) {
-      const list = await withNotice(
-        plainMessage(vscode.l10n.t('Asking {0} for its resources', server)),
-        (signal) => host.listResources(server, signal),
-      );
-      if (!list) return undefined;
-      const { templates } = list;
-      const found = templates.find(({ uriTemplate }) => uriTemplate === template);
-      if (!found) throw new Error(vscode.l10n.t('It has no template {0} any more.', template));
-      return fillTemplate(host, found);
-    }
-    const allowed = async () =>
-      (await rows.all()).filter(({ state }) => state.kind !== 'unasked').map((row) => row.server);
-    return pickResource(host, allowed, { server, uri: readString(fields, 'resource') });
+    return chooseResource(host, {
+      server: readString(fields, 'server'),
+      uri: readString(fields, 'resource'),
+      template: readString(fields, 'template'),
+      servers: async () =>
+        (await rows.all()).filter(({ state }) => state.kind !== 'unasked').map((row) => row.server),
+    });
   }
 }
 

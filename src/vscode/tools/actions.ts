@@ -8,12 +8,11 @@ import { createChat, discardEmptyChat, findChat } from '../chat/chatFiles.ts';
 import type { EditorServers } from '../servers/servers.ts';
 import { type Fields, readFields, readObject, readString } from '../ui/commandArguments.ts';
 import { CANCELLED, failed, NO_CHAT, tell, UNTRUSTED } from '../ui/outcomes.ts';
-import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
 import { readToolRequest } from './callTool.ts';
 import { EDITOR_SERVER, hasEditorTools } from './editorTools.ts';
 import { pickPrompt } from './insertPrompt.ts';
-import { fillTemplate, pickResource } from './readResource.ts';
+import { chooseResource } from './readResource.ts';
 
 export type RunIn = (
   document: vscode.TextDocument,
@@ -44,19 +43,14 @@ export class ServerActions {
     const { client } = this.#servers;
     return this.#into(argument, {
       chat: 'into',
-      choose: async (fields) => {
-        const server = readString(fields, 'server');
-        const template = readString(fields, 'template');
-        if (server !== undefined && template !== undefined) {
-          const message = plainMessage(vscode.l10n.t('Asking {0} for its resources', server));
-          const list = await withNotice(message, (signal) => client.listResources(server, signal));
-          if (!list) return undefined;
-          const found = list.templates.find((each) => each.uriTemplate === template);
-          return fillTemplate(client, found ?? { server, uriTemplate: template, name: template });
-        }
-        const uri = readString(fields, 'resource') ?? readString(fields, 'uri');
-        return pickResource(client, () => this.#names(), { server, uri });
-      },
+      choose: (fields) =>
+        chooseResource(client, {
+          server: readString(fields, 'server'),
+          uri: readString(fields, 'resource') ?? readString(fields, 'uri'),
+          template: readString(fields, 'template'),
+          servers: () => this.#names(),
+          allowsUnlisted: true,
+        }),
       run: (listener, resource) => listener.readResource(resource),
     });
   }

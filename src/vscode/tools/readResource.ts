@@ -11,6 +11,7 @@ import type {
 import { askCompleted } from '../ui/completionInput.ts';
 import { type PickTexts, pickGrowing, type Row, serverRows } from '../ui/growingPick.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
+import { withNotice } from '../ui/progress.ts';
 
 type Choice =
   | { readonly kind: 'resource'; readonly resource: ResourceName }
@@ -23,13 +24,37 @@ const TEXTS: PickTexts = {
   nothing: vscode.l10n.t('No server has resources.'),
 };
 
+export interface ResourceChoice {
+  readonly server: string | undefined;
+  readonly uri: string | undefined;
+  readonly template: string | undefined;
+  /** The servers to pick from if `server` is undefined. */
+  readonly servers: () => Promise<readonly string[]>;
+  /** Whether to use a template that the server does not list. */
+  readonly allowsUnlisted?: boolean;
+}
+
 /** The resource that the caller names; the user picks what is missing. */
-export async function pickResource(
+export async function chooseResource(
   host: ServerHost,
-  servers: () => Promise<readonly string[]>,
-  given: { readonly server?: string | undefined; readonly uri?: string | undefined } = {},
+  choice: ResourceChoice,
 ): Promise<ResourceName | undefined> {
-  const { server, uri } = given;
+  const { server, template, allowsUnlisted } = choice;
+  if (server === undefined || template === undefined) return pickResource(host, choice);
+  const message = plainMessage(vscode.l10n.t('Asking {0} for its resources', server));
+  const list = await withNotice(message, (signal) => host.listResources(server, signal));
+  if (!list) return undefined;
+  const found = list.templates.find(({ uriTemplate }) => uriTemplate === template);
+  if (!found && !allowsUnlisted) {
+    throw new Error(vscode.l10n.t('It has no template {0} any more.', template));
+  }
+  return fillTemplate(host, found ?? { server, uriTemplate: template, name: template });
+}
+
+async function pickResource(
+  host: ServerHost,
+  { server, uri, servers }: ResourceChoice,
+): Promise<ResourceName | undefined> {
   const among = server === undefined ? await servers() : [server];
   if (uri !== undefined) {
     const chosen = among.length > 1 ? await pickServer(among) : among[0];
@@ -42,7 +67,7 @@ export async function pickResource(
 }
 
 /** Asks for the variables of a template. Resolves to undefined when the user cancels. */
-export async function fillTemplate(
+async function fillTemplate(
   host: ServerHost,
   { server, uriTemplate, name, title }: TemplateInfo,
 ): Promise<ResourceName | undefined> {
