@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { withBuiltInTools } from '../../catalog/tools/builtIn.ts';
 import { isLoopback } from '../../mcp/config/addresses.ts';
 import type { ServerConfig } from '../../mcp/config/types.ts';
 import type { Connections } from '../../mcp/pool/connections.ts';
@@ -17,8 +16,8 @@ import { SignInBrowser } from '../consent/signIn.ts';
 import { registerAll } from '../registration.ts';
 import { clientMetadata, resultLimits, showsApps, timeoutMs, toolSettings } from '../settings.ts';
 import { BuiltIns } from '../tools/builtIns.ts';
-import { withEditorTools } from '../tools/editorTools.ts';
-import { isEnabled, withSwitches } from '../tools/switches.ts';
+import { chatTools } from '../tools/host.ts';
+import { isEnabled } from '../tools/switches.ts';
 import { ServerCommands } from './commands.ts';
 import { ServerInputs } from './inputs.ts';
 import { ServerList } from './list.ts';
@@ -77,7 +76,7 @@ export class EditorServers implements vscode.Disposable {
       apps: () => (showsApps() ? this.#sink : undefined),
     });
     this.builtIns = new BuiltIns(this.list, globalStorageUri);
-    this.tools = withSwitches(withEditorTools(withBuiltInTools(this.client, this.builtIns)));
+    this.tools = chatTools(this.client, this.builtIns);
     this.#signIn = new SignInBrowser(context.extension.id);
     const rows = new ServerRows(this.client, this.list);
     this.rows = rows;

@@ -3,7 +3,6 @@ import { messageOf } from '../../base/errors.ts';
 import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
 import type { ChatListener, ToolRequest } from '../../listener.ts';
 import type { RunOutcome } from '../../ports/document.ts';
-import type { ToolHost } from '../../ports/tools.ts';
 import { createChat, discardEmptyChat, findChat } from '../chat/chatFiles.ts';
 import type { EditorServers } from '../servers/servers.ts';
 import { type Fields, readFields, readObject, readString } from '../ui/commandArguments.ts';
@@ -11,6 +10,7 @@ import { CANCELLED, failed, NO_CHAT, tell, UNTRUSTED } from '../ui/outcomes.ts';
 import { withNotice } from '../ui/progress.ts';
 import { readToolRequest } from './callTool.ts';
 import { EDITOR_SERVER, hasEditorTools } from './editorTools.ts';
+import { withoutAppTools } from './host.ts';
 import { pickPrompt } from './insertPrompt.ts';
 import { chooseResource } from './readResource.ts';
 
@@ -33,7 +33,7 @@ export class ServerActions {
     return this.#into<ToolRequest>(argument, {
       chat: 'uri',
       choose: (fields) =>
-        readToolRequest(fields, forChats(this.#servers.tools), () => this.#toolServers(fields)),
+        readToolRequest(fields, withoutAppTools(this.#servers.tools), () => this.#toolServers(fields)),
       run: (listener, request) => listener.callTool(request),
     });
   }
@@ -135,17 +135,6 @@ interface Action<T> {
   readonly chat: string;
   readonly choose: (fields: Fields) => Promise<T | undefined>;
   readonly run: (listener: ChatListener, chosen: T) => Promise<RunOutcome>;
-}
-
-/** Hides tools for apps only. The turn loop rejects one that is named anyway. */
-function forChats(host: ToolHost): ToolHost {
-  return {
-    callTool: (call, options) => host.callTool(call, options),
-    async listTools(server, signal) {
-      const list = await host.listTools(server, signal);
-      return { ...list, tools: list.tools.filter(({ forAppsOnly }) => !forAppsOnly) };
-    },
-  };
 }
 
 /** Arguments of prompts are always strings. */

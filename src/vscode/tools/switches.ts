@@ -1,28 +1,11 @@
 import * as vscode from 'vscode';
 import { renderToolName } from '../../chat/format/calls.ts';
-import type { ToolHost, ToolName } from '../../ports/tools.ts';
+import type { ToolName } from '../../ports/tools.ts';
 import { disabledTools } from '../settings.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { isSwitchedOff, switchTool, withoutSwitchedOff } from './switchedTools.ts';
+import { isSwitchedOff, switchTool } from './switchedTools.ts';
 
 const CHANGE = vscode.l10n.t('Open the Setting');
-
-/** Hides the tools that the user has switched off, and rejects calls of them. */
-export function withSwitches(host: ToolHost, disabled: () => readonly string[] = disabledTools): ToolHost {
-  return {
-    async listTools(server, signal) {
-      return withoutSwitchedOff(await host.listTools(server, signal), disabled());
-    },
-    async callTool(call, options) {
-      if (isSwitchedOff(disabled(), call)) {
-        throw new Error(
-          `The tool ${renderToolName(call)} is switched off. Switch it on in the Filechat view, or in the setting filechat.disabledTools.`,
-        );
-      }
-      return host.callTool(call, options);
-    },
-  };
-}
 
 export function isEnabled(tool: ToolName): boolean {
   return !isSwitchedOff(disabledTools(), tool);
