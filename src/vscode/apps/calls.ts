@@ -22,7 +22,7 @@ export interface RawCalls {
   ): Promise<unknown>;
 }
 
-export interface AppCallParts {
+export interface AppCallDeps {
   readonly host: RawCalls & Pick<ServerHost, 'fetchResource'>;
   /** What a chat says about its calls. Rejects with a sentence when nobody can tell. */
   readonly rulesFor: (chat: string) => Promise<ChatRules>;
@@ -33,12 +33,12 @@ export interface AppCallParts {
 
 /** What an app calls: judged as if it stood in the chat that the app is shown for, and written down like that. */
 export class AppCalls {
-  readonly #parts: AppCallParts;
+  readonly #parts: AppCallDeps;
   readonly #chat: string;
   /** The calls that were agreed to and not made yet, and who agreed. */
   readonly #agreed = new WeakMap<ToolCall, { readonly by: ConsentSource | undefined }>();
 
-  constructor(parts: AppCallParts, chat: string) {
+  constructor(parts: AppCallDeps, chat: string) {
     this.#parts = parts;
     this.#chat = chat;
   }

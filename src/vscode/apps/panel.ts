@@ -6,15 +6,15 @@ import { answeredCallAt, type ReadAsset, resultForApp } from '../../mcp/apps/res
 import { placesOf } from '../chat/places.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { AppCalls } from './calls.ts';
-import { type AppPanelsParts, AppView, type ShownApp } from './view.ts';
+import { type AppPanelDeps, AppView, type ShownApp } from './view.ts';
 
 /** The apps that are shown beside chats: one panel for each app of a chat. */
 export class AppPanels implements vscode.Disposable {
-  readonly #parts: AppPanelsParts;
+  readonly #parts: AppPanelDeps;
   readonly #views = new Map<string, AppView>();
   readonly #closed = new AbortController();
 
-  constructor(parts: AppPanelsParts) {
+  constructor(parts: AppPanelDeps) {
     this.#parts = parts;
   }
 

@@ -11,13 +11,13 @@ import type { ToolCall } from '../../ports/tools.ts';
 import { toHtml } from '../../views/preview/html.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { AppCallParts, AppCalls } from './calls.ts';
+import type { AppCallDeps, AppCalls } from './calls.ts';
 
-export interface AppPanelsParts extends AppCallParts {
+export interface AppPanelDeps extends AppCallDeps {
   readonly extensionUri: vscode.Uri;
   readonly globalStorage: vscode.Uri;
   readonly version: string;
-  readonly host: AppCallParts['host'] & Pick<ServerHost, 'listTools' | 'listResources'>;
+  readonly host: AppCallDeps['host'] & Pick<ServerHost, 'listTools' | 'listResources'>;
   /** Puts text into the turn of the user's at the end of the chat. The text is safe as Markdown. */
   readonly addToChat: (chat: vscode.Uri, markdownSafeText: string) => Promise<void>;
   readonly log: (server: string) => Log;
@@ -25,7 +25,7 @@ export interface AppPanelsParts extends AppCallParts {
   readonly isLocal: (server: string) => Promise<boolean>;
 }
 
-export interface AppViewParts extends AppPanelsParts {
+export interface AppViewDeps extends AppPanelDeps {
   readonly calls: AppCalls;
   readonly chat: vscode.Uri;
   readonly server: string;
@@ -45,7 +45,7 @@ const MAX_HEIGHT = 20_000;
 
 /** One panel, and the app that runs in it. */
 export class AppView implements vscode.Disposable {
-  readonly #parts: AppViewParts;
+  readonly #parts: AppViewDeps;
   readonly #panel: vscode.WebviewPanel;
   readonly #subscriptions: vscode.Disposable[] = [];
   #shown: ShownApp | undefined;
@@ -56,7 +56,7 @@ export class AppView implements vscode.Disposable {
   #offered = '';
   #runs = 0;
 
-  constructor(parts: AppViewParts) {
+  constructor(parts: AppViewDeps) {
     this.#parts = parts;
     const media = vscode.Uri.joinPath(parts.extensionUri, 'media', 'apps');
     this.#panel = vscode.window.createWebviewPanel(

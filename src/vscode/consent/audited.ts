@@ -6,7 +6,7 @@ import type { Audit, AuditEntry, ConsentSource } from '../../ports/tools.ts';
 export type Agreed = (by: ConsentSource) => void;
 
 /** The person at the editor does not want what a server asked for. The server may read the message. */
-export class Declined extends Error {
+export class DeclinedError extends Error {
   readonly outcome: 'denied' | 'cancelled';
 
   constructor(outcome: 'denied' | 'cancelled') {
@@ -35,7 +35,7 @@ export async function audited<T>(
     record(OUTCOMES.get(action) ?? 'ok');
     return answer;
   } catch (error) {
-    record(error instanceof Declined ? error.outcome : signal?.aborted ? 'cancelled' : 'error');
+    record(error instanceof DeclinedError ? error.outcome : signal?.aborted ? 'cancelled' : 'error');
     throw error;
   }
 }

@@ -194,14 +194,14 @@ export class EditorServers implements vscode.Disposable {
       import('../../mcp/pool/connections.ts'),
       import('../../mcp/oauth/authorization.ts'),
     ]);
-    const serverPrint = (server: string) => this.list.fingerprint(server);
+    const serverFingerprint = (server: string) => this.list.fingerprint(server);
     return new Connections({
       servers: () => this.list.startable(),
       log,
       logFor: (server) => this.#logs.logFor(server),
       timeoutMs,
       clientInfo: { name: 'filechat', title: 'Filechat', version: versionOf(context) },
-      requests: editorRequests({ modelFor, serverPrint, always: this.#always, audit: this.audit }),
+      requests: editorRequests({ modelFor, serverFingerprint, always: this.#always, audit: this.audit }),
       apps: showsApps(),
       verdicts: new VerdictMemory(context.globalState),
       resolve: (server, config) => this.list.resolve(server, config),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditEntry } from '../../../../src/ports/tools.ts';
-import { type Agreed, audited, Declined } from '../../../../src/vscode/consent/audited.ts';
+import { type Agreed, audited, DeclinedError } from '../../../../src/vscode/consent/audited.ts';
 
 const ABOUT = { kind: 'sampling', server: 'a', chat: 'file:///x.chat.md' } as const;
 
@@ -19,10 +19,10 @@ const CASES: readonly (readonly [string, (agreed: Agreed) => Promise<unknown>, P
   ['who declines a form has not agreed', async () => ({ action: 'decline' }), { outcome: 'denied' }],
   ['who closes a form has not agreed', async () => ({ action: 'cancel' }), { outcome: 'cancelled' }],
   ['who fills in a form was asked', async () => ({ action: 'accept' }), { consent: 'asked', outcome: 'ok' }],
-  ['who says no denies it', () => Promise.reject(new Declined('denied')), { outcome: 'denied' }],
+  ['who says no denies it', () => Promise.reject(new DeclinedError('denied')), { outcome: 'denied' }],
   [
     'who stops the model cancels it',
-    () => Promise.reject(new Declined('cancelled')),
+    () => Promise.reject(new DeclinedError('cancelled')),
     { outcome: 'cancelled' },
   ],
   [

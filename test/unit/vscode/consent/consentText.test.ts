@@ -10,7 +10,7 @@ import {
   needsQuestion,
 } from '../../../../src/vscode/consent/callQuestion.ts';
 
-import { type AllowedTool, sketchTool } from '../../../../src/vscode/consent/toolDefinition.ts';
+import { type AllowedTool, summarizeTool } from '../../../../src/vscode/consent/toolDefinition.ts';
 
 const TOOL: ToolInfo = { server: 'a', tool: 'b', inputSchema: {} };
 const call = (value: string, id = 'c3'): ToolCall => ({ server: 'a', tool: 'b', id, arguments: { value } });
@@ -46,7 +46,7 @@ describe('which calls need a question', () => {
 
 describe('what a call needs that the user may have allowed before', () => {
   const allowed = (print: string, always: boolean): AllowedTool => ({
-    ...sketchTool(TOOL),
+    ...summarizeTool(TOOL),
     print,
     always,
     at: '2026-05-03',
@@ -141,7 +141,7 @@ describe('what the question shows', () => {
   });
 
   it('a tool that has changed says so first, and how behind the arguments', () => {
-    const before = { ...sketchTool(TOOL), print: '', always: true, at: '2026-05-03T10:20:30.456Z' };
+    const before = { ...summarizeTool(TOOL), print: '', always: true, at: '2026-05-03T10:20:30.456Z' };
     const text = describeCall(call('x'), { ...TOOL, title: 'Sums' }, { before });
     assert.equal(
       text,

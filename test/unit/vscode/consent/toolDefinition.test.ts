@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ToolInfo } from '../../../../src/ports/tools.ts';
 
-import { describeChange, printTool, sketchTool } from '../../../../src/vscode/consent/toolDefinition.ts';
+import {
+  describeChange,
+  fingerprintTool,
+  summarizeTool,
+} from '../../../../src/vscode/consent/toolDefinition.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -33,16 +37,19 @@ describe('the print of a definition', () => {
   };
   for (const [name, change] of Object.entries(changes)) {
     it(`is another one with ${name}`, () =>
-      assert.notEqual(printTool({ ...TOOL, ...change }, 'p'), printTool(TOOL, 'p')));
+      assert.notEqual(fingerprintTool({ ...TOOL, ...change }, 'p'), fingerprintTool(TOOL, 'p')));
   }
 
   it('is another one for another server of the same name', () =>
-    assert.notEqual(printTool(TOOL, 'p'), printTool(TOOL, 'q')));
+    assert.notEqual(fingerprintTool(TOOL, 'p'), fingerprintTool(TOOL, 'q')));
 
   it('is the same whatever the order of keys, and with another picture', () => {
     const { properties, ...rest } = SCHEMA;
     const same = { ...TOOL, inputSchema: { properties: { b: properties.b, a: properties.a }, ...rest } };
-    assert.equal(printTool({ ...same, icon: 'data:image/png;base64,' }, 'p'), printTool(TOOL, 'p'));
+    assert.equal(
+      fingerprintTool({ ...same, icon: 'data:image/png;base64,' }, 'p'),
+      fingerprintTool(TOOL, 'p'),
+    );
   });
 });
 
@@ -71,12 +78,12 @@ describe('what has changed', () => {
   ];
   for (const [name, change, expected] of cases) {
     it(name, () =>
-      assert.deepEqual(describeChange(sketchTool(TOOL), sketchTool({ ...TOOL, ...change })), expected),
+      assert.deepEqual(describeChange(summarizeTool(TOOL), summarizeTool({ ...TOOL, ...change })), expected),
     );
   }
 
   it('is at least said to be something', () => {
-    const [line, ...more] = describeChange(sketchTool(TOOL), sketchTool(TOOL));
+    const [line, ...more] = describeChange(summarizeTool(TOOL), summarizeTool(TOOL));
     assert.match(line ?? '', /^Something else: /);
     assert.deepEqual(more, []);
   });
@@ -89,12 +96,12 @@ describe('what has changed', () => {
       description: 'd'.repeat(90_000),
       inputSchema: { properties: { ...Object.fromEntries(names), ...{ x: 1, y: 2 } } },
     };
-    assert.ok(JSON.stringify(sketchTool(hostile)).length < 6_000);
-    assert.ok(describeChange(sketchTool(hostile), sketchTool(TOOL)).join('\n').length < 3_000);
+    assert.ok(JSON.stringify(summarizeTool(hostile)).length < 6_000);
+    assert.ok(describeChange(summarizeTool(hostile), summarizeTool(TOOL)).join('\n').length < 3_000);
   });
 
   for (const inputSchema of [undefined, null, true, [], { properties: [1] }, { properties: { a: null } }]) {
     it(`of a schema like ${JSON.stringify(inputSchema)} can be told`, () =>
-      assert.ok(describeChange(sketchTool(TOOL), sketchTool({ ...TOOL, inputSchema })).length > 0));
+      assert.ok(describeChange(summarizeTool(TOOL), summarizeTool({ ...TOOL, inputSchema })).length > 0));
   }
 });
