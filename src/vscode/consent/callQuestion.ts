@@ -1,6 +1,6 @@
 import { showInvisible } from '../../chat/format/escape.ts';
 import type { Approval, ToolCall, ToolInfo } from '../../ports/tools.ts';
-import { figure, t } from '../ui/words.ts';
+import { formatNumber, t } from '../ui/words.ts';
 import { type AllowedTool, describeChange, summarizeTool } from './toolDefinition.ts';
 
 export function needsQuestion(approval: Approval, tool: ToolInfo): boolean {
@@ -70,7 +70,7 @@ function describeArguments({ arguments: args, id }: ToolCall): string {
   const left = json.length - HEAD_CHARS - TAIL_CHARS;
   const gap = t(
     '⚠ {0} characters are not shown here. All of them are in the chat, in the call {1}: choose Edit to read them there.',
-    figure(left),
+    formatNumber(left),
     id,
   );
   return `${json.slice(0, HEAD_CHARS).toWellFormed()}\n\n${gap}\n\n${json.slice(-TAIL_CHARS).toWellFormed()}\n\n${gap}`;

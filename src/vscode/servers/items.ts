@@ -9,7 +9,7 @@ import type {
 } from '../../ports/servers.ts';
 import type { ToolInfo, ToolList } from '../../ports/tools.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { figure, t } from '../ui/words.ts';
+import { formatNumber, t } from '../ui/words.ts';
 
 export interface ServerRow {
   readonly server: string;
@@ -288,7 +288,8 @@ function resourceItem(
   icon: 'file' | 'symbol-parameter',
 ): Item {
   const { name, title, description, mimeType } = info;
-  const size = 'size' in info && info.size !== undefined ? t('{0} bytes', figure(info.size)) : undefined;
+  const size =
+    'size' in info && info.size !== undefined ? t('{0} bytes', formatNumber(info.size)) : undefined;
   return {
     label: plainMessage(title ?? name),
     ...described(address),

@@ -6,24 +6,22 @@ import { plainMessage } from './plainMessage.ts';
 export type Answers = Readonly<Record<string, unknown>>;
 
 export interface AskOptions {
-  /** Stands over every input, with the number of the step. */
+  /** Shown above every input, with the number of the step. */
   readonly title: string;
-  /** Closes what is open; then nothing has been answered. */
+  /** Closes the input, as if the user had cancelled it. */
   readonly signal?: AbortSignal;
-  /** Reads an answer where more than the question's own kind may be right. */
+  /** Validates answers; `checkAnswer` by default. */
   readonly check?: (question: ArgumentQuestion, text: string) => Answer;
-  /** Another way to an answer, behind a button. Nothing when there is none for this question. */
-  readonly chooseFile?: (question: ArgumentQuestion, title: string) => FileChooser | undefined;
-  /** Looked at before the answers count. A number is the question to go back to. */
+  /** Adds a button that chooses a file. Undefined if the question has none. */
+  readonly chooseFile?: (
+    question: ArgumentQuestion,
+    title: string,
+  ) => (() => Promise<string | undefined>) | undefined;
+  /** Called with all answers. A number is the question to go back to. */
   readonly review?: (answers: Answers) => Promise<'accept' | 'cancel' | number>;
 }
 
-export type FileChooser = () => Promise<string | undefined>;
-
-/**
- * Asks one question after the other, with a way back. Resolves to nothing when the user gives up. What was left out
- * is there as undefined.
- */
+/** Resolves to undefined when the user cancels. Omitted answers are undefined. */
 export async function askQuestions(
   questions: readonly ArgumentQuestion[],
   options: AskOptions,
@@ -52,7 +50,7 @@ export async function askQuestions(
 
 type Reply = { readonly kind: 'answer'; readonly text: string } | { readonly kind: 'back' | 'cancel' };
 
-/** `Object.fromEntries` keeps even a name like `__proto__` an ordinary one. */
+/** `Object.fromEntries` is safe for a name such as `__proto__`. */
 function readAnswers(
   questions: readonly ArgumentQuestion[],
   texts: ReadonlyMap<string, string>,
@@ -68,7 +66,7 @@ function readAnswers(
 
 interface Asking extends AskOptions {
   readonly canGoBack: boolean;
-  /** What stands there at first: the default, or what was answered before the user came back to it. */
+  /** The initial value: the default, or the answer before the user came back. */
   readonly text: string;
 }
 
@@ -81,12 +79,12 @@ async function ask(question: ArgumentQuestion, asking: Asking): Promise<Reply> {
     ...(asking.canGoBack ? [vscode.QuickInputButtons.Back] : []),
     ...(chooser ? [{ iconPath: new vscode.ThemeIcon('folder-opened'), tooltip: CHOOSE_FILE }] : []),
   ];
-  // The file dialog of a browser takes the place of this input, which then must not count as given up.
-  let choosing = false;
+  // In a browser, the file dialog hides this input, which must not count as cancelled.
+  let isChoosing = false;
   const choose = async () => {
-    choosing = true;
+    isChoosing = true;
     input.value = (await chooser?.()) ?? input.value;
-    choosing = false;
+    isChoosing = false;
     input.show();
     input.accepted();
   };
@@ -95,7 +93,7 @@ async function ask(question: ArgumentQuestion, asking: Asking): Promise<Reply> {
     input.onDidTriggerButton((button) =>
       button === vscode.QuickInputButtons.Back ? resolve({ kind: 'back' }) : choose().catch(reject),
     );
-    input.onDidHide(() => choosing || resolve({ kind: 'cancel' }));
+    input.onDidHide(() => isChoosing || resolve({ kind: 'cancel' }));
     input.onDidAccept(() => {
       const text = input.accepted();
       if (text !== undefined) resolve({ kind: 'answer', text });
@@ -111,7 +109,7 @@ async function ask(question: ArgumentQuestion, asking: Asking): Promise<Reply> {
 
 const CHOOSE_FILE = vscode.l10n.t('Choose a file…');
 
-/** What a list and an input box have in common, and the answer once it is a good one. */
+/** `accepted` returns the answer if it is valid. */
 type Input = (vscode.QuickPick<ChoiceItem> | vscode.InputBox) & { accepted(): string | undefined };
 
 interface ChoiceItem extends vscode.QuickPickItem {
@@ -126,7 +124,7 @@ function inputFor(question: ArgumentQuestion, asking: Asking): Input {
     : textInput(question, asking);
 }
 
-const LEFT_OUT = `$(circle-slash) ${vscode.l10n.t('Leave out')}`;
+const LEAVE_OUT = `$(circle-slash) ${vscode.l10n.t('Leave out')}`;
 
 function choiceInput(question: ArgumentQuestion, { text }: Asking): Input {
   const pick = vscode.window.createQuickPick<ChoiceItem>();
@@ -137,15 +135,14 @@ function choiceInput(question: ArgumentQuestion, { text }: Asking): Input {
           { label: vscode.l10n.t('Yes'), text: printAnswer(question, true) },
           { label: vscode.l10n.t('No'), text: printAnswer(question, false) },
         ];
-  pick.items = question.required ? choices : [...choices, { label: LEFT_OUT, text: '' }];
+  pick.items = question.required ? choices : [...choices, { label: LEAVE_OUT, text: '' }];
   const preselected = pick.items.find((item) => item.text === text);
-  // An empty list would leave no row to accept with Enter.
+  // With an empty array, Enter would accept no row.
   if (preselected) pick.activeItems = [preselected];
   pick.placeholder = describe(question);
   return Object.assign(pick, { accepted: () => pick.activeItems[0]?.text });
 }
 
-/** A list in which several rows can be ticked. */
 function choicesInput(question: ChoicesQuestion, { text }: Asking): Input {
   const pick = vscode.window.createQuickPick<ChoiceItem>();
   const preset = checkAnswer(question, text);
@@ -161,7 +158,7 @@ function choicesInput(question: ChoicesQuestion, { text }: Asking): Input {
     );
     const answer = checkAnswer(question, answered);
     if (answer.ok) return answered;
-    // Such a list has no other place for a message, and shows this one only while nothing is typed.
+    // A multi-select list can show a message only as its placeholder, while its filter is empty.
     pick.value = '';
     pick.placeholder = plainMessage(answer.message);
     return undefined;
@@ -169,7 +166,7 @@ function choicesInput(question: ChoicesQuestion, { text }: Asking): Input {
   return Object.assign(pick, { accepted });
 }
 
-/** Nothing ticked leaves an optional list out, unless that would bring back a default which the user took away. */
+/** No selection omits an optional list, unless that would restore a default that the user deselected. */
 function printChosen(question: ChoicesQuestion, values: readonly unknown[]): string {
   const list = printAnswer(question, values);
   const isLeftOut = values.length === 0 && !question.required;
@@ -187,16 +184,16 @@ function textInput(question: ArgumentQuestion, { text, check = checkAnswer }: As
       : question.required
         ? ''
         : vscode.l10n.t('Leave empty to leave it out');
-  const isGood = () => {
+  const isValid = () => {
     const answer = check(question, box.value);
     box.validationMessage = answer.ok ? undefined : plainMessage(answer.message);
     return answer.ok;
   };
-  box.onDidChangeValue(isGood);
-  return Object.assign(box, { accepted: () => (isGood() ? box.value : undefined) });
+  box.onDidChangeValue(isValid);
+  return Object.assign(box, { accepted: () => (isValid() ? box.value : undefined) });
 }
 
-/** The default if there is one; for required JSON the example, which is easier to change than to invent. */
+/** The default; for required JSON the example, which is easier to edit than an empty box. */
 function presetOf(question: ArgumentQuestion): string {
   if (question.default !== undefined) return printAnswer(question, question.default);
   return question.kind === 'json' && question.required ? question.example : '';
