@@ -12,7 +12,7 @@ import type {
   ToolInfo,
   ToolName,
 } from '../../ports/tools.ts';
-import { audited } from '../consent/audited.ts';
+import { audited, type Note } from '../consent/audited.ts';
 
 /** Calls whose result an app gets as the server sent it, without saving files. */
 export interface RawCalls {
@@ -46,11 +46,11 @@ export class AppCalls {
   /** Resolves to false if the user declines. Rejects without a dialog if a setting or the chat forbids the call. */
   async mayCall(call: ToolCall, tool: ToolInfo): Promise<boolean> {
     const answer = await this.#judge(call, tool).catch((error: unknown) => {
-      this.#record(call, { outcome: 'denied' });
+      this.#record(call, 'denied');
       throw error;
     });
     if (answer.kind === 'allow') this.#allowed.set(call, { by: answer.by });
-    else this.#record(call, { outcome: answer.kind === 'deny' ? 'denied' : 'cancelled' });
+    else this.#record(call, answer.kind === 'deny' ? 'denied' : 'cancelled');
     return answer.kind === 'allow';
   }
 
@@ -59,18 +59,15 @@ export class AppCalls {
     const allowed = this.#allowed.get(call);
     if (!allowed) throw new Error('This call was not allowed.');
     this.#allowed.delete(call);
-    const startedAtMs = Date.now();
-    const record = (outcome: AuditEntry['outcome'], more: Partial<AuditEntry> = {}) =>
-      this.#record(call, { consent: allowed.by, outcome, ms: Date.now() - startedAtMs, ...more });
-    try {
-      const result = await this.#deps.host.callToolRaw(call, { signal, chat: this.#chat });
+    const { host, audit } = this.#deps;
+    const send = async (note: Note) => {
+      note({ consent: allowed.by });
+      const result = await host.callToolRaw(call, { signal, chat: this.#chat });
       const outcome = field(result, 'isError') === true ? 'error' : 'ok';
-      record(outcome, { resultBytes: textBytes(result) });
+      note({ outcome, resultBytes: textBytes(result) });
       return result;
-    } catch (error) {
-      record(signal.aborted ? 'cancelled' : 'error');
-      throw error;
-    }
+    };
+    return audited(audit, this.#entry(call), send, signal);
   }
 
   async read(
@@ -96,15 +93,13 @@ export class AppCalls {
     return consent.mayCall(call, tool, { approve: rules.approve });
   }
 
-  #record(call: ToolCall, more: Pick<AuditEntry, 'outcome'> & Partial<AuditEntry>): void {
-    this.#deps.audit.record({
-      kind: 'call',
-      server: call.server,
-      name: call.tool,
-      chat: this.#chat,
-      argumentBytes: Buffer.byteLength(JSON.stringify(call.arguments)),
-      ...more,
-    });
+  #record(call: ToolCall, outcome: AuditEntry['outcome']): void {
+    this.#deps.audit.record({ ...this.#entry(call), outcome });
+  }
+
+  #entry({ server, tool, arguments: args }: ToolCall): Omit<AuditEntry, 'outcome' | 'consent' | 'ms'> {
+    const argumentBytes = Buffer.byteLength(JSON.stringify(args));
+    return { kind: 'call', server, name: tool, chat: this.#chat, argumentBytes };
   }
 }
 

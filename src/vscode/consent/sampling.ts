@@ -14,7 +14,7 @@ import type { AskedBy, SamplingAnswer, SamplingRequest } from '../../ports/reque
 import { editDocument } from '../chat/editorDocument.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
-import { type Agreed, DeclinedError } from './audited.ts';
+import { DeclinedError, type Note } from './audited.ts';
 
 export interface SamplingDeps {
   /** By the URI of a chat; undefined gives the default model. */
@@ -22,7 +22,7 @@ export interface SamplingDeps {
   /** Permissions are kept by fingerprint, so that another server of the same name does not inherit them. */
   readonly serverFingerprint: (server: string) => Promise<string>;
   readonly always: AlwaysServers;
-  readonly agreed: Agreed;
+  readonly note: Note;
 }
 
 const SEND = vscode.l10n.t('Send');
@@ -51,7 +51,7 @@ export async function askSampling(
   const sent = wasAlways ? request : await approveRequest(request, sampling, allowAlways);
   signal.throwIfAborted();
   if (!sent) throw new DeclinedError('denied');
-  deps.agreed(wasAlways ? 'remembered' : 'asked');
+  deps.note({ consent: wasAlways ? 'remembered' : 'asked' });
   const answer = await answerWithProgress(sent, sampling);
   signal.throwIfAborted();
   const approved = deps.always.has(fingerprint) ? answer : await approveAnswer(answer, sampling);

@@ -3,11 +3,11 @@ import { AskLimit } from '../../mcp/requests/askLimit.ts';
 import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
 import type { Audit } from '../../ports/tools.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { audited } from './audited.ts';
+import { audited, FORM_OUTCOMES, type Note } from './audited.ts';
 import { askElicitation } from './elicitation.ts';
 import { askSampling, type SamplingDeps } from './sampling.ts';
 
-export interface EditorRequestDeps extends Omit<SamplingDeps, 'agreed'> {
+export interface EditorRequestDeps extends Omit<SamplingDeps, 'note'> {
   readonly audit: Audit;
 }
 
@@ -29,7 +29,12 @@ export function editorRequests({ audit, ...deps }: EditorRequestDeps): ServerReq
         last = asked.catch(() => undefined);
         return asked;
       };
-      return audited(audit, entry, () => limit.run(by.server, ask), signal);
+      const record = async (note: Note) => {
+        const answer = await limit.run(by.server, ask);
+        note(FORM_OUTCOMES[answer.action]);
+        return answer;
+      };
+      return audited(audit, entry, record, signal);
     },
     visited: (_request, by, signal) => askWhetherDone(by, signal),
     sample: (request, by, signal) => {
@@ -37,7 +42,7 @@ export function editorRequests({ audit, ...deps }: EditorRequestDeps): ServerReq
       return audited(
         audit,
         entry,
-        (agreed) => limit.run(by.server, () => askSampling(request, by, { ...deps, agreed }, signal)),
+        (note) => limit.run(by.server, () => askSampling(request, by, { ...deps, note }, signal)),
         signal,
       );
     },

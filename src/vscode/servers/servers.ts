@@ -149,9 +149,9 @@ export class EditorServers implements vscode.Disposable {
     signal: AbortSignal,
   ): Promise<void> {
     const entry = { kind: 'resource', server: resource.server, name: resource.uri } as const;
-    await audited(this.audit, entry, (agreed) => {
+    await audited(this.audit, entry, (note) => {
       // The user ran the command that names the resource.
-      agreed('asked');
+      note({ consent: 'asked' });
       return documents.open(resource, signal);
     });
   }

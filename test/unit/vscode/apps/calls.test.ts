@@ -128,6 +128,7 @@ test('a call that nobody agreed to is not sent, and one that was agreed to is se
 
 const ENDS: readonly (readonly [string, unknown, boolean, AuditEntry['outcome']])[] = [
   ['reports an error', { isError: true, content: [] }, false, 'error'],
+  ['looks like a declined form', { action: 'decline', content: [] }, false, 'ok'],
   ['never answers', new Error('gone'), false, 'error'],
   ['was stopped', new Error('stopped'), true, 'cancelled'],
 ];

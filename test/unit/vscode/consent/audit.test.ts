@@ -1,24 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditEntry } from '../../../../src/ports/tools.ts';
-import { type Agreed, audited, DeclinedError } from '../../../../src/vscode/consent/audited.ts';
+import { audited, DeclinedError, FORM_OUTCOMES, type Note } from '../../../../src/vscode/consent/audited.ts';
 
 const ABOUT = { kind: 'sampling', server: 'a', chat: 'file:///x.chat.md' } as const;
 
-const CASES: readonly (readonly [string, (agreed: Agreed) => Promise<unknown>, Partial<AuditEntry>])[] = [
+const CASES: readonly (readonly [string, (note: Note) => Promise<unknown>, Partial<AuditEntry>])[] = [
   [
     'who lets a server ask has agreed',
-    async (agreed) => agreed('asked'),
+    async (note) => note({ consent: 'asked' }),
     { consent: 'asked', outcome: 'ok' },
   ],
   [
     'under “always” nobody was asked',
-    async (agreed) => agreed('remembered'),
+    async (note) => note({ consent: 'remembered' }),
     { consent: 'remembered', outcome: 'ok' },
   ],
-  ['who declines a form has not agreed', async () => ({ action: 'decline' }), { outcome: 'denied' }],
-  ['who closes a form has not agreed', async () => ({ action: 'cancel' }), { outcome: 'cancelled' }],
-  ['who fills in a form was asked', async () => ({ action: 'accept' }), { consent: 'asked', outcome: 'ok' }],
+  ['who declines a form has not agreed', async (note) => note(FORM_OUTCOMES.decline), { outcome: 'denied' }],
+  ['who closes a form has not agreed', async (note) => note(FORM_OUTCOMES.cancel), { outcome: 'cancelled' }],
+  [
+    'who fills in a form was asked',
+    async (note) => note(FORM_OUTCOMES.accept),
+    { consent: 'asked', outcome: 'ok' },
+  ],
   ['who says no denies it', () => Promise.reject(new DeclinedError('denied')), { outcome: 'denied' }],
   [
     'who stops the model cancels it',
@@ -27,8 +31,8 @@ const CASES: readonly (readonly [string, (agreed: Agreed) => Promise<unknown>, P
   ],
   [
     'a model that fails is an error, after the user agreed',
-    async (agreed) => {
-      agreed('asked');
+    async (note) => {
+      note({ consent: 'asked' });
       throw new Error('overloaded');
     },
     { consent: 'asked', outcome: 'error' },
