@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { checkAnswer, printAnswer } from '../../mcp/schema/answer.ts';
 import type { Answer, ArgumentQuestion, ChoicesQuestion } from '../../mcp/schema/question.ts';
 import { plainMessage } from './plainMessage.ts';
+import { askInSteps, describeQuestion, type Reply, type Step } from './wizard.ts';
 
 export type Answers = Readonly<Record<string, unknown>>;
 
@@ -26,29 +27,22 @@ export async function askQuestions(
   questions: readonly ArgumentQuestion[],
   options: AskOptions,
 ): Promise<Answers | undefined> {
-  const { review = async () => 'accept', signal } = options;
+  const { title, review = async () => 'accept', signal } = options;
   const texts = new Map<string, string>();
-  for (let step = 0; !signal?.aborted; ) {
-    const question = questions[step];
-    if (!question) {
-      const answers = readAnswers(questions, texts, options);
-      const next = await review(answers);
-      if (next === 'accept') return signal?.aborted ? undefined : answers;
-      if (next === 'cancel') return undefined;
-      step = next;
-      continue;
-    }
-    const title = `${options.title} (${step + 1}/${questions.length})`;
-    const text = texts.get(question.name) ?? presetOf(question);
-    const reply = await ask(question, { ...options, title, canGoBack: step > 0, text });
-    if (reply.kind === 'cancel') return undefined;
-    if (reply.kind === 'answer') texts.set(question.name, reply.text);
-    step += reply.kind === 'back' ? -1 : 1;
+  const askStep = async (question: ArgumentQuestion, step: Step): Promise<Reply> => {
+    if (signal?.aborted) return { kind: 'cancel' };
+    return ask(question, { ...options, ...step, text: texts.get(question.name) ?? presetOf(question) });
+  };
+  for (let first = 0; ; ) {
+    const isDone = await askInSteps(questions, { title, answers: texts, ask: askStep }, first);
+    if (!isDone || signal?.aborted) return undefined;
+    const answers = readAnswers(questions, texts, options);
+    const next = await review(answers);
+    if (next === 'accept') return signal?.aborted ? undefined : answers;
+    if (next === 'cancel') return undefined;
+    first = next;
   }
-  return undefined;
 }
-
-type Reply = { readonly kind: 'answer'; readonly text: string } | { readonly kind: 'back' | 'cancel' };
 
 /** `Object.fromEntries` is safe for a name such as `__proto__`. */
 function readAnswers(
@@ -64,8 +58,7 @@ function readAnswers(
   );
 }
 
-interface Asking extends AskOptions {
-  readonly canGoBack: boolean;
+interface Asking extends AskOptions, Step {
   /** The initial value: the default, or the answer before the user came back. */
   readonly text: string;
 }
@@ -139,7 +132,7 @@ function choiceInput(question: ArgumentQuestion, { text }: Asking): Input {
   const preselected = pick.items.find((item) => item.text === text);
   // With an empty array, Enter would accept no row.
   if (preselected) pick.activeItems = [preselected];
-  pick.placeholder = describe(question);
+  pick.placeholder = describeQuestion(question);
   return Object.assign(pick, { accepted: () => pick.activeItems[0]?.text });
 }
 
@@ -150,7 +143,7 @@ function choicesInput(question: ChoicesQuestion, { text }: Asking): Input {
   pick.canSelectMany = true;
   pick.items = question.choices.map(({ label, ...choice }) => ({ label: plainMessage(label), ...choice }));
   pick.selectedItems = pick.items.filter(({ value }) => chosen.has(value));
-  pick.placeholder = describe(question);
+  pick.placeholder = describeQuestion(question);
   const accepted = () => {
     const answered = printChosen(
       question,
@@ -177,7 +170,7 @@ function printChosen(question: ChoicesQuestion, values: readonly unknown[]): str
 function textInput(question: ArgumentQuestion, { text, check = checkAnswer }: Asking): Input {
   const box = vscode.window.createInputBox();
   box.value = text;
-  box.prompt = describe(question);
+  box.prompt = describeQuestion(question);
   box.placeholder =
     question.kind === 'json'
       ? question.example
@@ -197,11 +190,4 @@ function textInput(question: ArgumentQuestion, { text, check = checkAnswer }: As
 function presetOf(question: ArgumentQuestion): string {
   if (question.default !== undefined) return printAnswer(question, question.default);
   return question.kind === 'json' && question.required ? question.example : '';
-}
-
-function describe(question: ArgumentQuestion): string {
-  const name = question.title === question.name ? question.name : `${question.title} (${question.name})`;
-  const about = question.description ? `: ${question.description.replaceAll('\n', ' ')}` : '';
-  const called = question.required ? name : vscode.l10n.t('{0}, optional', name);
-  return plainMessage(`${called}${about}`);
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { plainMessage } from './plainMessage.ts';
+import { askInSteps, describeQuestion, type Reply, type Step } from './wizard.ts';
 
 export interface CompletedQuestion {
   readonly name: string;
@@ -20,21 +21,12 @@ export async function askCompleted(
   questions: readonly CompletedQuestion[],
 ): Promise<Answers | undefined> {
   const answers = new Map<string, string>();
-  for (let step = 0; step < questions.length; ) {
-    const question = questions[step];
-    if (!question) break;
-    const others = answersTo(questions.slice(0, step), answers);
-    const reply = await ask(question, {
-      title: `${plainMessage(title)} (${step + 1}/${questions.length})`,
-      canGoBack: step > 0,
-      value: answers.get(question.name) ?? '',
-      others,
-    });
-    if (reply.kind === 'cancel') return undefined;
-    if (reply.kind === 'answer') answers.set(question.name, reply.text);
-    step += reply.kind === 'back' ? -1 : 1;
-  }
-  return answersTo(questions, answers);
+  const askStep = (question: CompletedQuestion, step: Step) => {
+    const others = answersTo(questions.slice(0, step.index), answers);
+    return ask(question, { ...step, value: answers.get(question.name) ?? '', others });
+  };
+  const isDone = await askInSteps(questions, { title: plainMessage(title), answers, ask: askStep });
+  return isDone ? answersTo(questions, answers) : undefined;
 }
 
 /** `Object.fromEntries` is safe for a name such as `__proto__`. */
@@ -47,11 +39,7 @@ function answersTo(questions: readonly CompletedQuestion[], answers: ReadonlyMap
   );
 }
 
-type Reply = { readonly kind: 'answer'; readonly text: string } | { readonly kind: 'back' | 'cancel' };
-
-interface Asking {
-  readonly title: string;
-  readonly canGoBack: boolean;
+interface Asking extends Step {
   /** The answer before the user came back. */
   readonly value: string;
   readonly others: Answers;
@@ -64,7 +52,7 @@ interface Choice extends vscode.QuickPickItem {
 function ask(question: CompletedQuestion, asking: Asking): Promise<Reply> {
   const pick = vscode.window.createQuickPick<Choice>();
   pick.title = asking.title;
-  pick.placeholder = describe(question);
+  pick.placeholder = describeQuestion(question);
   pick.ignoreFocusOut = true;
   pick.value = asking.value;
   pick.buttons = asking.canGoBack ? [vscode.QuickInputButtons.Back] : [];
@@ -152,10 +140,4 @@ function typedRow(value: string, required: boolean): readonly Choice[] {
   return required
     ? []
     : [{ label: `$(circle-slash) ${vscode.l10n.t('Leave out')}`, text: '', alwaysShow: true }];
-}
-
-function describe({ name, title, description, required }: CompletedQuestion): string {
-  const called = title === undefined || title === name ? name : `${title} (${name})`;
-  const asked = required ? called : vscode.l10n.t('{0}, optional', called);
-  return plainMessage(`${asked}${description ? `: ${description}` : ''}`);
 }
