@@ -93,8 +93,6 @@ export class AppView implements vscode.Disposable {
       title,
       border: app.prefersBorder === true,
       run: this.#runs,
-      language: vscode.env.language,
-      texts: appTexts(),
     });
     this.#panel.reveal(undefined, true);
   }
@@ -256,7 +254,8 @@ export class AppView implements vscode.Disposable {
   }
 }
 
-function appTexts(): AppTexts {
+/** The texts of the page in the user's language. */
+function appTexts() {
   return {
     offer: vscode.l10n.t('The app has something for the model.'),
     add: vscode.l10n.t('Add to the Chat…'),
@@ -301,29 +300,18 @@ interface AppPage {
   readonly border: boolean;
   /** Differs each time, so that the editor reloads the page. */
   readonly run: number;
-  readonly language: string;
-  readonly texts: AppTexts;
-}
-
-interface AppTexts {
-  readonly offer: string;
-  readonly add: string;
-  readonly dismiss: string;
-  readonly left: string;
-  readonly flood: string;
-  readonly tooLong: string;
 }
 
 /**
  * The page around an app. The app itself arrives later, as a message, and runs in a frame. The frame inherits the
  * page's policy, so that is the app's. It allows inline scripts, of which the page has none.
  */
-function appPage(page: AppPage): string {
-  const { csp, script, scriptSource, title, border, run, language, texts } = page;
+function appPage({ csp, script, scriptSource, title, border, run }: AppPage): string {
+  const texts = appTexts();
   const policy = toHtml(policyOf(csp, [scriptSource]));
   const why = `data-left="${toHtml(texts.left)}" data-flood="${toHtml(texts.flood)}" data-too-long="${toHtml(texts.tooLong)}"`;
   return `<!DOCTYPE html>
-<html lang="${toHtml(language)}">
+<html lang="${toHtml(vscode.env.language)}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">

@@ -1,5 +1,6 @@
 import { showInvisible } from '../../chat/format/escape.ts';
 import type { Approval, ToolCall, ToolInfo } from '../../ports/tools.ts';
+import { truncate } from '../ui/plainMessage.ts';
 import { formatNumber, t } from '../ui/words.ts';
 import { type AllowedTool, describeChange, summarizeTool } from './toolDefinition.ts';
 
@@ -47,7 +48,7 @@ export interface AboutQuestion {
 /** The server's own text comes last, so that it cannot push anything out of sight. */
 export function describeCall(call: ToolCall, tool: ToolInfo, about: AboutQuestion = {}): string {
   const { notes = [], before } = about;
-  const description = cut(showInvisible(tool.description ?? tool.title ?? '').trim(), MAX_ABOUT_CHARS);
+  const description = truncate(showInvisible(tool.description ?? tool.title ?? '').trim(), MAX_ABOUT_CHARS);
   const sections = [
     before &&
       t('⚠ This tool has changed since it was last allowed, on {0}. See below.', before.at.slice(0, 10)),
@@ -98,8 +99,4 @@ function joinLines(value: object): string {
     .replace(/([[{])\n\s*/g, '$1')
     .replace(/\n\s*([\]}])/g, '$1')
     .replace(/\n\s*/g, ' ');
-}
-
-function cut(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text : `${text.slice(0, maxChars).toWellFormed()}…`;
 }

@@ -1,10 +1,6 @@
-/** The fields of a `vscode.Uri` that are needed. */
-export interface CallbackUri {
-  readonly scheme: string;
-  readonly authority: string;
-  readonly path: string;
-  readonly query: string;
-}
+import type * as vscode from 'vscode';
+
+type CallbackUri = Pick<vscode.Uri, 'scheme' | 'authority' | 'path' | 'query'>;
 
 /** The desktop editor has already decoded the query, so it is only split here; the web editor has not. */
 export function callbackUrl({ scheme, authority, path, query }: CallbackUri, from: 'desktop' | 'web'): URL {

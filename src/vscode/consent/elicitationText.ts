@@ -1,7 +1,7 @@
 import { showInvisible } from '../../chat/format/escape.ts';
 import { printAnswer } from '../../mcp/schema/answer.ts';
 import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
-import { plainMessage } from '../ui/plainMessage.ts';
+import { plainMessage, truncate } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';
 
 /** A longer dialog cannot be read on a small screen. */
@@ -45,7 +45,5 @@ export function describeAnswer(question: ArgumentQuestion, value: unknown): stri
 
 /** Marks the text as the server's, so that it cannot be mistaken for ours. */
 function quoteServer(message: string): string {
-  const text = showInvisible(message).trim();
-  const cut = text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…`;
-  return `${t('It says:')}\n${cut}`;
+  return `${t('It says:')}\n${truncate(showInvisible(message).trim(), MAX_SHOWN_CHARS)}`;
 }

@@ -19,8 +19,7 @@ const DECLINE = vscode.l10n.t('Don’t Allow…');
 export interface ToolConsentDeps {
   /** Changes with the command or address, so that another server of the same name does not inherit permissions. */
   readonly serverFingerprint: (server: string) => Promise<string>;
-  /** Without it, “Always Allow This Server” is not offered. */
-  readonly listTools?: (server: string) => Promise<readonly ToolInfo[]>;
+  readonly listTools: (server: string) => Promise<readonly ToolInfo[]>;
 }
 
 /** Asks before a tool runs. “Always” is valid until the tool's definition changes. */
@@ -50,7 +49,6 @@ export class ToolConsent implements Consent {
   }
 
   async #ask(call: ToolCall, tool: ToolInfo, about: AboutQuestion): Promise<ConsentAnswer> {
-    const { listTools } = this.#deps;
     const { showInformationMessage, showWarningMessage } = vscode.window;
     const show = about.before ? showWarningMessage : showInformationMessage;
     for (;;) {
@@ -59,7 +57,7 @@ export class ToolConsent implements Consent {
         { modal: true, detail: describeCall(call, tool, about) },
         ALLOW,
         ALWAYS_TOOL,
-        ...(listTools ? [ALWAYS_SERVER] : []),
+        ALWAYS_SERVER,
         EDIT,
         DECLINE,
       );
@@ -77,9 +75,8 @@ export class ToolConsent implements Consent {
   async #allow(tool: ToolInfo, answer: string): Promise<void> {
     if (answer === ALLOW) return this.#remember([tool], false);
     // If the list fails, allow at least this tool.
-    const others =
-      answer === ALWAYS_SERVER ? await this.#deps.listTools?.(tool.server).catch(() => undefined) : [];
-    await this.#remember([tool, ...(others ?? [])], true);
+    const others = answer === ALWAYS_SERVER ? await this.#deps.listTools(tool.server).catch(() => []) : [];
+    await this.#remember([tool, ...others], true);
   }
 
   /** Allowing an unchanged tool once does not revoke “always”. */

@@ -1,6 +1,7 @@
 import { showInvisible } from '../../chat/format/escape.ts';
 import { fingerprint } from '../../mcp/config/fingerprint.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
+import { truncate } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';
 
 /** A tool that was allowed, as stored, so that a change can be detected and described. */
@@ -43,11 +44,11 @@ export function summarizeTool({
   const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
   const args = Object.entries(fieldsOf(properties)).slice(0, MAX_ARGUMENTS);
   return {
-    title: title === undefined ? undefined : cut(title, MAX_NAME_CHARS),
-    description: description === undefined ? undefined : cut(description, MAX_DESCRIPTION_CHARS),
+    title: title === undefined ? undefined : truncate(title, MAX_NAME_CHARS),
+    description: description === undefined ? undefined : truncate(description, MAX_DESCRIPTION_CHARS),
     arguments: Object.fromEntries(
       args.map(([name, schema]) => [
-        cut(name, MAX_NAME_CHARS),
+        truncate(name, MAX_NAME_CHARS),
         fingerprint([schema, isRequired(name)]).slice(0, SHORT_HASH_CHARS),
       ]),
     ),
@@ -102,10 +103,6 @@ function listNames(names: readonly string[]): string {
 /** On one line, in quotation marks. */
 function quote(text: string | undefined): string {
   return text === undefined ? t('none') : t('“{0}”', showInvisible(text.replace(/\s+/g, ' ').trim()));
-}
-
-function cut(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text : `${text.slice(0, maxChars).toWellFormed()}…`;
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

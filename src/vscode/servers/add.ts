@@ -89,7 +89,11 @@ async function askForProgram(): Promise<readonly NewServer[] | undefined> {
   });
   const split = splitCommand(line ?? '');
   if (split.kind === 'problem') return undefined;
-  const env = await askForValues(name, VARIABLES);
+  const env = await askForValues(name, {
+    question: vscode.l10n.t('{0}: which environment variables does it need?', name),
+    example: 'GITHUB_TOKEN',
+    check: checkVariable,
+  });
   if (env === undefined) return undefined;
   const { command, args } = split;
   return [{ name, entry: { command, args, ...(Object.keys(env).length > 0 && { env }) } }];
@@ -105,7 +109,11 @@ async function askForAddress(): Promise<readonly NewServer[] | undefined> {
     validateInput: (text) => problemOf(() => checkUrl(text.trim())),
   });
   if (url === undefined) return undefined;
-  const headers = await askForValues(name, HEADERS);
+  const headers = await askForValues(name, {
+    question: vscode.l10n.t('{0}: which headers does it need?', name),
+    example: 'Authorization',
+    check: (header) => checkHeader(header, ''),
+  });
   if (headers === undefined) return undefined;
   return [
     { name, entry: { type: 'http', url: url.trim(), ...(Object.keys(headers).length > 0 && { headers }) } },
@@ -122,27 +130,16 @@ function askForName(): Thenable<string | undefined> {
 }
 
 interface ValueKind {
-  readonly question: (server: string) => string;
+  readonly question: string;
   readonly example: string;
   readonly check: (name: string) => void;
 }
-
-const VARIABLES: ValueKind = {
-  question: (server) => vscode.l10n.t('{0}: which environment variables does it need?', server),
-  example: 'GITHUB_TOKEN',
-  check: checkVariable,
-};
-const HEADERS: ValueKind = {
-  question: (server) => vscode.l10n.t('{0}: which headers does it need?', server),
-  example: 'Authorization',
-  check: (name) => checkHeader(name, ''),
-};
 
 /** Asks for names, then for the value of each. Resolves to undefined when the user cancels. */
 async function askForValues(server: string, kind: ValueKind): Promise<Record<string, string> | undefined> {
   const split = (text: string) => text.split(/[\s,]+/).filter((each) => each !== '');
   const names = await vscode.window.showInputBox({
-    title: kind.question(server),
+    title: kind.question,
     prompt: vscode.l10n.t('Their names, with spaces between. Leave it empty if there are none'),
     placeHolder: kind.example,
     ignoreFocusOut: true,

@@ -8,7 +8,7 @@ import type {
   TemplateInfo,
 } from '../../ports/servers.ts';
 import type { ToolInfo, ToolList } from '../../ports/tools.ts';
-import { plainMessage } from '../ui/plainMessage.ts';
+import { plainMessage, truncate } from '../ui/plainMessage.ts';
 import { formatNumber, t } from '../ui/words.ts';
 
 export interface ServerRow {
@@ -26,20 +26,10 @@ export type Group = 'tools' | 'resources' | 'templates' | 'prompts';
 export type ServerNode =
   | { readonly kind: 'server'; readonly server: string }
   | GroupNode
-  | { readonly kind: 'tool'; readonly server: string; readonly tool: string; readonly info: ToolInfo }
-  | {
-      readonly kind: 'resource';
-      readonly server: string;
-      readonly resource: string;
-      readonly info: ResourceInfo;
-    }
-  | {
-      readonly kind: 'template';
-      readonly server: string;
-      readonly template: string;
-      readonly info: TemplateInfo;
-    }
-  | { readonly kind: 'prompt'; readonly server: string; readonly prompt: string; readonly info: PromptInfo }
+  | Readonly<{ kind: 'tool'; server: string; tool: string; info: ToolInfo }>
+  | Readonly<{ kind: 'resource'; server: string; resource: string; info: ResourceInfo }>
+  | Readonly<{ kind: 'template'; server: string; template: string; info: TemplateInfo }>
+  | Readonly<{ kind: 'prompt'; server: string; prompt: string; info: PromptInfo }>
   | NoteNode;
 
 export interface GroupNode {
@@ -78,29 +68,21 @@ const STATE_ICONS: Readonly<Record<StateKind, { readonly id: string; readonly co
 };
 
 function stateLabel(kind: StateKind): string {
-  switch (kind) {
-    case 'idle':
-      return t('not started');
-    case 'starting':
-      return t('starting…');
-    case 'ready':
-      return t('ready');
-    case 'failed':
-      return t('failed');
-    case 'unasked':
-      return t('not allowed yet');
-  }
+  return {
+    idle: t('not started'),
+    starting: t('starting…'),
+    ready: t('ready'),
+    failed: t('failed'),
+    unasked: t('not allowed yet'),
+  }[kind];
 }
 
 function sourceLabel(source: ServerRow['source']): string {
-  switch (source) {
-    case 'user':
-      return t('From your settings.');
-    case 'workspace':
-      return t('From .vscode/mcp.json of this workspace.');
-    case 'sample':
-      return t('Comes with Filechat, for the tour. Servers of your own take its place.');
-  }
+  return {
+    user: t('From your settings.'),
+    workspace: t('From .vscode/mcp.json of this workspace.'),
+    sample: t('Comes with Filechat, for the tour. Servers of your own take its place.'),
+  }[source];
 }
 
 export function serverItem({ server, source, state, isRemote }: ServerRow): Item {
@@ -150,16 +132,12 @@ const GROUP_ICONS: Readonly<Record<Group, string>> = {
 };
 
 function groupLabel(group: Group): string {
-  switch (group) {
-    case 'tools':
-      return t('Tools');
-    case 'resources':
-      return t('Resources');
-    case 'templates':
-      return t('Templates');
-    case 'prompts':
-      return t('Prompts');
-  }
+  return {
+    tools: t('Tools'),
+    resources: t('Resources'),
+    templates: t('Templates'),
+    prompts: t('Prompts'),
+  }[group];
 }
 
 /** `contents` is undefined while the list is loading. */
@@ -322,8 +300,7 @@ const MAX_TOOLTIP_CHARS = 2_000;
 
 function uniqueLines(...texts: readonly (string | undefined)[]): string {
   const lines = new Set(texts.map((text) => showInvisible(text ?? '').trim()).filter((text) => text !== ''));
-  const whole = [...lines].join('\n');
-  return whole.length > MAX_TOOLTIP_CHARS ? `${whole.slice(0, MAX_TOOLTIP_CHARS).toWellFormed()}…` : whole;
+  return truncate([...lines].join('\n'), MAX_TOOLTIP_CHARS);
 }
 
 export interface StatusText {

@@ -40,6 +40,10 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
   readonly #changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly #disposables: vscode.Disposable[] = [this.#changed];
   readonly onDidChangeFile = this.#changed.event;
+  readonly createDirectory = refuse;
+  readonly writeFile = refuse;
+  readonly delete = refuse;
+  readonly rename = refuse;
 
   /** Binary resources are saved in `folder`, so that the editor can show them. */
   constructor(host: ResourceSource, folder: vscode.Uri, scheme = RESOURCE_SCHEME) {
@@ -115,22 +119,6 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
 
   readDirectory(uri: vscode.Uri): never {
     throw vscode.FileSystemError.FileNotADirectory(uri);
-  }
-
-  createDirectory(uri: vscode.Uri): never {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
-  writeFile(uri: vscode.Uri): never {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
-  delete(uri: vscode.Uri): never {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
-  rename(uri: vscode.Uri): never {
-    throw vscode.FileSystemError.NoPermissions(uri);
   }
 
   #content(uri: vscode.Uri, entry: Entry): Promise<Uint8Array> {
@@ -229,6 +217,10 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
       );
     }
   }
+}
+
+function refuse(uri: vscode.Uri): never {
+  throw vscode.FileSystemError.NoPermissions(uri);
 }
 
 const UNTRUSTED = vscode.l10n.t('Resources are read only in a workspace that you trust.');

@@ -3,10 +3,13 @@ import type { ServerHost } from '../../ports/servers.ts';
 import type { ServerRow } from './items.ts';
 import type { ListedServer, ServerList } from './list.ts';
 
+type Host = Pick<ServerHost, 'states' | 'onDidChange'>;
+type List = Pick<ServerList, 'all' | 'onDidChange'>;
+
 /** The configured servers and their states, cached until something changes. */
 export class ServerRows implements vscode.Disposable {
-  readonly #host: Pick<ServerHost, 'states' | 'onDidChange'>;
-  readonly #list: Pick<ServerList, 'all' | 'onDidChange'>;
+  readonly #host: Host;
+  readonly #list: List;
   readonly #changed = new vscode.EventEmitter<string | undefined>();
   readonly #subscriptions: readonly vscode.Disposable[];
   #rows: Promise<readonly ServerRow[]> | undefined;
@@ -14,10 +17,7 @@ export class ServerRows implements vscode.Disposable {
   /** The server whose row has changed; undefined when any may have. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(
-    host: Pick<ServerHost, 'states' | 'onDidChange'>,
-    list: Pick<ServerList, 'all' | 'onDidChange'>,
-  ) {
+  constructor(host: Host, list: List) {
     this.#host = host;
     this.#list = list;
     this.#subscriptions = [

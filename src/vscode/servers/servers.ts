@@ -25,7 +25,7 @@ import { ServerLogs } from './logs.ts';
 import { forgetCredentials, secretCredentials, VerdictMemory } from './memory.ts';
 import { RESOURCE_SCHEME, ResourceDocuments } from './resources.ts';
 import { ServerRows } from './rows.ts';
-import { ServerStatus, ServersView } from './view.ts';
+import { ServersView, showServerStatus } from './view.ts';
 
 export interface EditorServersDeps {
   readonly context: vscode.ExtensionContext;
@@ -97,7 +97,7 @@ export class EditorServers implements vscode.Disposable {
       this.view,
       documents,
       registerAll({ [RESOURCE_SCHEME]: () => documents.register() }, globalState),
-      new ServerStatus(rows),
+      showServerStatus(rows),
       this.#logs,
       this.#signIn,
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.client.rootsChanged()),

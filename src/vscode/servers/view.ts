@@ -227,38 +227,25 @@ function offerTreeItem(node: OfferNode): vscode.TreeItem {
 const PRIORITY = 89;
 
 /** The number of ready servers in the status bar; a click opens the view. */
-export class ServerStatus implements vscode.Disposable {
-  readonly #rows: ServerRows;
-  readonly #item: vscode.StatusBarItem;
-  readonly #subscription: vscode.Disposable;
-
-  constructor(rows: ServerRows) {
-    this.#rows = rows;
-    this.#item = vscode.window.createStatusBarItem(
-      'filechat.servers',
-      vscode.StatusBarAlignment.Right,
-      PRIORITY,
-    );
-    this.#item.name = vscode.l10n.t('Filechat: Servers');
-    this.#item.command = 'filechat.servers.focus';
-    this.#subscription = rows.onDidChange(() => void this.#show());
-    void this.#show();
-  }
-
-  dispose(): void {
-    this.#subscription.dispose();
-    this.#item.dispose();
-  }
-
-  async #show(): Promise<void> {
-    const status = await this.#rows.all().then(statusText, () => undefined);
-    if (!status) return this.#item.hide();
-    this.#item.text = status.text;
-    this.#item.tooltip = status.tooltip;
-    this.#item.accessibilityInformation = { label: status.tooltip.replaceAll('\n', ', ') };
-    this.#item.backgroundColor = status.isWarning
+export function showServerStatus(rows: ServerRows): vscode.Disposable {
+  const { Right } = vscode.StatusBarAlignment;
+  const item = vscode.window.createStatusBarItem('filechat.servers', Right, PRIORITY);
+  item.name = vscode.l10n.t('Filechat: Servers');
+  item.command = 'filechat.servers.focus';
+  const update = async () => {
+    const status = await rows.all().then(statusText, () => undefined);
+    if (!status) return item.hide();
+    item.text = status.text;
+    item.tooltip = status.tooltip;
+    item.accessibilityInformation = { label: status.tooltip.replaceAll('\n', ', ') };
+    item.backgroundColor = status.isWarning
       ? new vscode.ThemeColor('statusBarItem.warningBackground')
       : undefined;
-    this.#item.show();
-  }
+    item.show();
+  };
+  void update();
+  return vscode.Disposable.from(
+    rows.onDidChange(() => void update()),
+    item,
+  );
 }

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { unlessAborted } from '../../base/async.ts';
 import { allowsTool } from '../../chat/format/settings.ts';
-import { processMixedToolResult, type ResultLimits, type ToolSettings } from '../../mcpClient.ts';
+import { processMixedToolResult } from '../../mcpClient.ts';
 import type { ToolResult } from '../../ports/results.ts';
 import type { ToolCall, ToolCallOptions, ToolHost, ToolInfo } from '../../ports/tools.ts';
 import { editorTools, resultLimits, toolSettings } from '../settings.ts';
@@ -10,16 +10,8 @@ import { blocksOf } from './editorToolBlocks.ts';
 /** The server name under which chats call VS Code's own tools. */
 export const EDITOR_SERVER = 'vscode';
 
-export interface EditorToolOptions {
-  /** Patterns of tool names. If there are none, a configured server named `vscode` is used instead. */
-  readonly patterns?: () => readonly string[];
-  readonly limits?: () => ResultLimits;
-  readonly settings?: () => Promise<ToolSettings> | ToolSettings;
-}
-
-/** Adds the VS Code tools that the user has enabled. */
-export function withEditorTools(host: ToolHost, options: EditorToolOptions = {}): ToolHost {
-  const patterns = options.patterns ?? editorTools;
+/** Adds the VS Code tools that the patterns enable. Without patterns, a configured server named `vscode` is used. */
+export function withEditorTools(host: ToolHost, patterns: () => readonly string[] = editorTools): ToolHost {
   const isEditor = (server: string | undefined) => server === EDITOR_SERVER && patterns().length > 0;
   return {
     async listTools(server, signal) {
@@ -29,14 +21,14 @@ export function withEditorTools(host: ToolHost, options: EditorToolOptions = {})
       const others = list.tools.filter((tool) => tool.server !== EDITOR_SERVER);
       return { ...list, tools: [...others, ...enabledTools(patterns())] };
     },
-    async callTool(call, callOptions) {
-      if (!isEditor(call.server)) return host.callTool(call, callOptions);
+    async callTool(call, options) {
+      if (!isEditor(call.server)) return host.callTool(call, options);
       if (!enabledTools(patterns()).some(({ tool }) => tool === call.tool)) {
         throw new Error(
           `VS Code has no tool “${call.tool}”, or it is not enabled. See the setting filechat.editorTools.`,
         );
       }
-      return callEditorTool(call, callOptions, options);
+      return callEditorTool(call, options);
     },
   };
 }
@@ -60,13 +52,12 @@ function enabledTools(patterns: readonly string[]): readonly ToolInfo[] {
 async function callEditorTool(
   { tool, arguments: input }: ToolCall,
   { assets, signal }: ToolCallOptions,
-  { limits = resultLimits, settings = toolSettings }: EditorToolOptions,
 ): Promise<ToolResult> {
-  const { fields, transform } = await settings();
+  const { fields, transform } = await toolSettings();
   const name = { server: EDITOR_SERVER, tool };
   const { content } = await invoke(tool, input, signal);
   return processMixedToolResult({ content: blocksOf(content) }, assets, {
-    limits: limits(),
+    limits: resultLimits(),
     fields: fields?.(name),
     transform,
     tool: name,

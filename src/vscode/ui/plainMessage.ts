@@ -8,8 +8,11 @@ const MAX_MESSAGE_CHARS = 300;
  */
 export function plainMessage(text: string): string {
   const line = showInvisible(text.replace(/\s+/g, ' ').trim());
-  const cut = line.length > MAX_MESSAGE_CHARS ? `${line.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}…` : line;
-  return cut.replaceAll('](', '] (').replaceAll('$(', '$ (');
+  return truncate(line, MAX_MESSAGE_CHARS).replaceAll('](', '] (').replaceAll('$(', '$ (');
+}
+
+export function truncate(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars).toWellFormed()}…`;
 }
 
 /** A Markdown link that runs a command. Escapes parentheses, which `encodeURIComponent` does not. */
