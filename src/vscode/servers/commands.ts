@@ -56,54 +56,41 @@ export class ServerCommands {
   }
 
   start(argument: unknown): Promise<void> {
-    return this.#run(
-      argument,
-      { question: vscode.l10n.t('Start which server?'), states: ['idle', 'failed', 'unasked'] },
-      (server) =>
-        this.#launch(server, vscode.l10n.t('Starting {0}', server), () => this.#deps.host.start(server)),
+    const question = vscode.l10n.t('Start which server?');
+    return this.#run(argument, { question, states: ['idle', 'failed', 'unasked'] }, (server) =>
+      this.#launch(server, vscode.l10n.t('Starting {0}', server), () => this.#deps.host.start(server)),
     );
   }
 
   stop(argument: unknown): Promise<void> {
-    return this.#run(
-      argument,
-      { question: vscode.l10n.t('Stop which server?'), states: ['ready', 'starting'] },
-      (server) =>
-        withNotice(
-          plainMessage(vscode.l10n.t('Stopping {0}', server)),
-          () => this.#deps.host.stop(server),
-          NOT_CANCELLABLE,
-        ),
-    );
+    const question = vscode.l10n.t('Stop which server?');
+    return this.#run(argument, { question, states: ['ready', 'starting'] }, (server) => {
+      const message = plainMessage(vscode.l10n.t('Stopping {0}', server));
+      return withNotice(message, () => this.#deps.host.stop(server), NOT_CANCELLABLE);
+    });
   }
 
   restart(argument: unknown): Promise<void> {
-    return this.#run(
-      argument,
-      { question: vscode.l10n.t('Restart which server?'), states: ['ready', 'failed', 'starting'] },
-      (server) => this.#restart(server),
-    );
+    const question = vscode.l10n.t('Restart which server?');
+    const states = ['ready', 'failed', 'starting'] as const;
+    return this.#run(argument, { question, states }, (server) => this.#restart(server));
   }
 
   showLog(argument: unknown): Promise<void> {
-    return this.#run(argument, { question: vscode.l10n.t('Show the Log of which server?') }, async (server) =>
-      this.#deps.logs.show(server),
-    );
+    const question = vscode.l10n.t('Show the Log of which server?');
+    return this.#run(argument, { question }, async (server) => this.#deps.logs.show(server));
   }
 
   /** The argument may have a `level`. */
   setLogLevel(argument: unknown): Promise<void> {
-    return this.#run(
-      argument,
-      { question: vscode.l10n.t('Set the Log Level of which server?'), states: ['ready'] },
-      async (server) => {
-        const given = readString(readFields(argument), 'level');
-        const level = LEVELS.find((each) => each === given) ?? (await pickLevel(server));
-        if (!level) return;
-        const message = plainMessage(vscode.l10n.t('Setting the log level of {0}', server));
-        await withNotice(message, () => this.#deps.host.setLogLevel(server, level));
-      },
-    );
+    const question = vscode.l10n.t('Set the Log Level of which server?');
+    return this.#run(argument, { question, states: ['ready'] }, async (server) => {
+      const given = readString(readFields(argument), 'level');
+      const level = LEVELS.find((each) => each === given) ?? (await pickLevel(server));
+      if (!level) return;
+      const message = plainMessage(vscode.l10n.t('Setting the log level of {0}', server));
+      await withNotice(message, () => this.#deps.host.setLogLevel(server, level));
+    });
   }
 
   /** The argument may have the URI of a `resource`, or a `template` of URIs. */
@@ -122,34 +109,28 @@ export class ServerCommands {
   }
 
   signOut(argument: unknown): Promise<void> {
-    return this.#run(
-      argument,
-      { question: vscode.l10n.t('Sign Out of which server?'), remoteOnly: true },
-      async (server) => {
-        const message = plainMessage(vscode.l10n.t('Signing out of {0}', server));
-        await withNotice(message, () => this.#deps.signOut(server), NOT_CANCELLABLE);
-        void vscode.window.showInformationMessage(plainMessage(vscode.l10n.t('Signed out of {0}.', server)));
-      },
-    );
+    const question = vscode.l10n.t('Sign Out of which server?');
+    return this.#run(argument, { question, remoteOnly: true }, async (server) => {
+      const message = plainMessage(vscode.l10n.t('Signing out of {0}', server));
+      await withNotice(message, () => this.#deps.signOut(server), NOT_CANCELLABLE);
+      void vscode.window.showInformationMessage(plainMessage(vscode.l10n.t('Signed out of {0}.', server)));
+    });
   }
 
   changeInputs(argument: unknown): Promise<void> {
-    return this.#run(
-      argument,
-      { question: vscode.l10n.t('Change the Inputs of which server?') },
-      async (server) => {
-        const hasInputs = await this.#deps.forgetInputs(server);
-        const message = hasInputs
-          ? vscode.l10n.t(
-              'The inputs of {0} are forgotten. You are asked for them when it is started again.',
-              server,
-            )
-          : vscode.l10n.t('The configuration of {0} asks for no inputs.', server);
-        const buttons = hasInputs ? [RESTART] : [];
-        const answer = await vscode.window.showInformationMessage(plainMessage(message), ...buttons);
-        if (answer === RESTART) await this.#restart(server);
-      },
-    );
+    const question = vscode.l10n.t('Change the Inputs of which server?');
+    return this.#run(argument, { question }, async (server) => {
+      const hasInputs = await this.#deps.forgetInputs(server);
+      const message = hasInputs
+        ? vscode.l10n.t(
+            'The inputs of {0} are forgotten. You are asked for them when it is started again.',
+            server,
+          )
+        : vscode.l10n.t('The configuration of {0} asks for no inputs.', server);
+      const buttons = hasInputs ? [RESTART] : [];
+      const answer = await vscode.window.showInformationMessage(plainMessage(message), ...buttons);
+      if (answer === RESTART) await this.#restart(server);
+    });
   }
 
   async #run(
