@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AlwaysServers } from '../../../../src/mcp/requests/askLimit.ts';
 
-test('“always” holds for what has a fingerprint, until it is forgotten', () => {
+test('“always” is valid for a fingerprint until it is cleared', () => {
   const always = new AlwaysServers();
   always.add('a');
   always.add('');

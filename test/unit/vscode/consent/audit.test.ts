@@ -7,37 +7,37 @@ const ABOUT = { kind: 'sampling', server: 'a', chat: 'file:///x.chat.md' } as co
 
 const CASES: readonly (readonly [string, (note: Note) => Promise<unknown>, Partial<AuditEntry>])[] = [
   [
-    'who lets a server ask has agreed',
+    'an allowed request has a consent',
     async (note) => note({ consent: 'asked' }),
     { consent: 'asked', outcome: 'ok' },
   ],
   [
-    'under “always” nobody was asked',
+    'a request under “always” was not asked about',
     async (note) => note({ consent: 'remembered' }),
     { consent: 'remembered', outcome: 'ok' },
   ],
-  ['who declines a form has not agreed', async (note) => note(FORM_OUTCOMES.decline), { outcome: 'denied' }],
-  ['who closes a form has not agreed', async (note) => note(FORM_OUTCOMES.cancel), { outcome: 'cancelled' }],
+  ['a declined form is denied', async (note) => note(FORM_OUTCOMES.decline), { outcome: 'denied' }],
+  ['a dismissed form is cancelled', async (note) => note(FORM_OUTCOMES.cancel), { outcome: 'cancelled' }],
   [
-    'who fills in a form was asked',
+    'a submitted form was asked about',
     async (note) => note(FORM_OUTCOMES.accept),
     { consent: 'asked', outcome: 'ok' },
   ],
-  ['who says no denies it', () => Promise.reject(new DeclinedError('denied')), { outcome: 'denied' }],
+  ['a declined request is denied', () => Promise.reject(new DeclinedError('denied')), { outcome: 'denied' }],
   [
-    'who stops the model cancels it',
+    'a request whose model was stopped is cancelled',
     () => Promise.reject(new DeclinedError('cancelled')),
     { outcome: 'cancelled' },
   ],
   [
-    'a model that fails is an error, after the user agreed',
+    'a model that fails is an error, with the consent',
     async (note) => {
       note({ consent: 'asked' });
       throw new Error('overloaded');
     },
     { consent: 'asked', outcome: 'error' },
   ],
-  ['too many questions are an error', () => Promise.reject(new Error('10 questions')), { outcome: 'error' }],
+  ['too many requests are an error', () => Promise.reject(new Error('10 questions')), { outcome: 'error' }],
 ];
 for (const [name, work, expected] of CASES) {
   test(`the audit: ${name}`, async () => {
@@ -51,7 +51,7 @@ for (const [name, work, expected] of CASES) {
   });
 }
 
-test('what the server itself takes back is cancelled', async () => {
+test('a request that the server aborts is cancelled', async () => {
   const entries: AuditEntry[] = [];
   const audit = { record: (entry: AuditEntry) => void entries.push(entry) };
   const stopped = () => Promise.reject(new Error('stopped'));
