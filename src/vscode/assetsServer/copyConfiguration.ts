@@ -9,7 +9,7 @@ import {
   type Launch,
   type McpClient,
 } from './configurations.ts';
-import { folderArgument, keepLauncher } from './launcher.ts';
+import { folderArgument, installLauncher } from './launcher.ts';
 
 /**
  * Copies the configuration with which another MCP client starts the assets server. With an argument, asks nothing.
@@ -90,7 +90,7 @@ async function askForFolders(): Promise<readonly vscode.Uri[] | undefined> {
 async function prepareLaunch(context: vscode.ExtensionContext, folders: readonly string[]): Promise<Launch> {
   const { platform } = process;
   if (isOnDisk(context.globalStorageUri)) {
-    const args = [await keepLauncher(context), ...folders.map(folderArgument)];
+    const args = [await installLauncher(context), ...folders.map(folderArgument)];
     return { command: 'node', args, platform };
   }
   const server = vscode.Uri.joinPath(context.extensionUri, 'dist', 'assets-server.js').fsPath;

@@ -11,7 +11,7 @@ const LAUNCHER = 'assets-server.mjs';
 type Context = Pick<vscode.ExtensionContext, 'globalStorageUri' | 'globalState' | 'extensionPath'>;
 
 /** Writes the launcher for this version, and remembers the version's folder. */
-export async function keepLauncher({
+export async function installLauncher({
   globalStorageUri,
   globalState,
   extensionPath,

@@ -15,7 +15,7 @@ export interface ServerCommandDeps {
   readonly rows: ServerRows;
   readonly logs: Pick<ServerLogs, 'show'>;
   /** Asks for permission if the server needs it. */
-  readonly agree: (server: string) => Promise<ServerConsent>;
+  readonly askForConsent: (server: string) => Promise<ServerConsent>;
   readonly openResource: (resource: ResourceName, signal: AbortSignal) => Promise<void>;
   readonly signOut: (server: string) => Promise<void>;
   /** Resolves to whether the configuration has any inputs. */
@@ -98,7 +98,7 @@ export class ServerCommands {
     const server = readString(readFields(argument), 'server');
     try {
       if (!vscode.workspace.isTrusted) throw new Error(UNTRUSTED);
-      if (server !== undefined && (await this.#deps.agree(server)) !== 'given') return;
+      if (server !== undefined && (await this.#deps.askForConsent(server)) !== 'given') return;
       const resource = await this.#chooseResource(argument);
       if (!resource) return;
       const message = plainMessage(vscode.l10n.t('Reading {0}', resource.uri));
@@ -155,7 +155,7 @@ export class ServerCommands {
   /** Asks for permission first. Cancel stops the server. */
   async #launch(server: string, message: string, work: () => Promise<void>): Promise<void> {
     if (!vscode.workspace.isTrusted) throw new Error(UNTRUSTED);
-    if ((await this.#deps.agree(server)) !== 'given') return;
+    if ((await this.#deps.askForConsent(server)) !== 'given') return;
     await withNotice(plainMessage(message), async (signal) => {
       const stop = () => void this.#deps.host.stop(server).catch(() => undefined);
       signal.addEventListener('abort', stop, { once: true });

@@ -30,7 +30,7 @@ export interface ListedServer {
   readonly config: ServerConfig;
   readonly source: ServerSource;
   /** Whether it may be started. */
-  readonly agreed: boolean;
+  readonly isAllowed: boolean;
   /** Why it cannot be started. */
   readonly problem?: string;
 }
@@ -39,8 +39,7 @@ export interface ServerListOptions {
   readonly memory: vscode.Memento;
   readonly log: Log;
   readonly samplePath: string;
-  /** Without it, servers that need inputs do not start. */
-  readonly inputs?: ServerInputs;
+  readonly inputs: ServerInputs;
 }
 
 /** The configuration that the user last allowed, as stored. */
@@ -97,7 +96,7 @@ export class ServerList implements vscode.Disposable {
   }
 
   async allowed(): Promise<Servers> {
-    const allowed = [...(await this.#read()).values()].filter((server) => this.#isAgreed(server));
+    const allowed = [...(await this.#read()).values()].filter((server) => this.#isAllowed(server));
     return new Map(allowed.map(({ name, config }) => [name, config]));
   }
 
@@ -105,11 +104,11 @@ export class ServerList implements vscode.Disposable {
   async all(): Promise<readonly ListedServer[]> {
     const listed = [...(await this.#read()).values()].map((server): ListedServer => {
       const { name, config, source, problem } = server;
-      return { name, config, source, agreed: this.#isAgreed(server), ...(problem && { problem }) };
+      return { name, config, source, isAllowed: this.#isAllowed(server), ...(problem && { problem }) };
     });
-    const isHidden = !this.#isSampleOffered && listed.some(({ agreed }) => agreed);
+    const isHidden = !this.#isSampleOffered && listed.some(({ isAllowed }) => isAllowed);
     if (isHidden || listed.some(({ name }) => name === SAMPLE_SERVER)) return listed;
-    return [...listed, { name: SAMPLE_SERVER, config: this.#sample(), source: 'sample', agreed: true }];
+    return [...listed, { name: SAMPLE_SERVER, config: this.#sample(), source: 'sample', isAllowed: true }];
   }
 
   /** As of the last read of the settings. */
@@ -125,7 +124,7 @@ export class ServerList implements vscode.Disposable {
   async askForWorkspaceServers(name?: string, isNeeded = name !== undefined): Promise<ServerConsent> {
     let consent: ServerConsent = 'given';
     for (const server of (await this.#read()).values()) {
-      if (this.#isAgreed(server) || (name !== undefined && server.name !== name)) continue;
+      if (this.#isAllowed(server) || (name !== undefined && server.name !== name)) continue;
       const answer = this.#declined.has(declinedKey(server)) ? 'declined' : await this.#ask(server);
       if (answer === 'cancelled') return answer;
       if (answer === 'declined' && name !== undefined) consent = answer;
@@ -135,10 +134,10 @@ export class ServerList implements vscode.Disposable {
   }
 
   /** Asks even if the user has declined the server before. */
-  async agree(name: string): Promise<ServerConsent> {
-    this.#options.inputs?.askAgain();
+  async askForConsent(name: string): Promise<ServerConsent> {
+    this.#options.inputs.askAgain();
     const server = (await this.#read()).get(name);
-    return server === undefined || this.#isAgreed(server) ? 'given' : this.#ask(server);
+    return server === undefined || this.#isAllowed(server) ? 'given' : this.#ask(server);
   }
 
   /** Fills in the inputs, asking the user for missing ones. */
@@ -165,7 +164,7 @@ export class ServerList implements vscode.Disposable {
   async forgetInputs(name: string): Promise<boolean> {
     const server = (await this.#read()).get(name);
     const ids = server ? inputsOf(server.config) : [];
-    if (server) await this.#options.inputs?.forgetFor(server.place, ids);
+    if (server) await this.#options.inputs.forgetFor(server.place, ids);
     return ids.length > 0;
   }
 
@@ -178,10 +177,10 @@ export class ServerList implements vscode.Disposable {
   /** Resolves to whether all are given. After a cancelled input, the server's other inputs are skipped. */
   async #askForInputs(name: string | undefined, isNeeded: boolean): Promise<boolean> {
     // Cancelled inputs are asked for again when the server is needed, but not at every reply.
-    if (isNeeded) this.#options.inputs?.askAgain();
+    if (isNeeded) this.#options.inputs.askAgain();
     let areGiven = true;
     for (const server of (await this.#read()).values()) {
-      if (!this.#isAgreed(server) || (name !== undefined && server.name !== name)) continue;
+      if (!this.#isAllowed(server) || (name !== undefined && server.name !== name)) continue;
       for (const id of server.problem === undefined ? inputsOf(server.config) : []) {
         if ((await this.#input(server, id)) !== undefined) continue;
         areGiven = false;
@@ -194,7 +193,7 @@ export class ServerList implements vscode.Disposable {
   async #input(server: ConfiguredServer, id: string, signal?: AbortSignal): Promise<string | undefined> {
     const { place, name, written, inputs } = server;
     const request = { place, id, server: name, config: written, definition: inputs.get(id) };
-    return this.#options.inputs?.get(request, signal);
+    return this.#options.inputs.get(request, signal);
   }
 
   async #ask(server: ConfiguredServer): Promise<ServerConsent> {
@@ -210,7 +209,7 @@ export class ServerList implements vscode.Disposable {
     await this.#remember(server);
     // Its env file may now be read, and the configuration may have changed while the dialog was open.
     const now = (await this.#read()).get(server.name);
-    return now === undefined || this.#isAgreed(now) ? 'given' : this.#ask(now);
+    return now === undefined || this.#isAllowed(now) ? 'given' : this.#ask(now);
   }
 
   async #remember(server: ConfiguredServer): Promise<void> {
@@ -225,7 +224,7 @@ export class ServerList implements vscode.Disposable {
   }
 
   /** User settings need no permission, because a workspace cannot write them. It can write an env file inside it. */
-  #isAgreed(server: ConfiguredServer): boolean {
+  #isAllowed(server: ConfiguredServer): boolean {
     const isOwn = server.source === 'user' && server.envFile?.folder === undefined;
     return isOwn || this.#agreement(server)?.print === fingerprintServer(server.config);
   }

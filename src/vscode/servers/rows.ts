@@ -71,9 +71,9 @@ export class ServerRows implements vscode.Disposable {
 }
 
 function stateOf(
-  { agreed, problem }: ListedServer,
+  { isAllowed, problem }: ListedServer,
   state: ServerRow['state'] | undefined,
 ): ServerRow['state'] {
-  if (!agreed) return { kind: 'unasked' };
+  if (!isAllowed) return { kind: 'unasked' };
   return problem === undefined ? (state ?? { kind: 'idle' }) : { kind: 'failed', reason: problem };
 }

@@ -86,7 +86,7 @@ export class EditorServers implements vscode.Disposable {
       host: this.client,
       rows,
       logs: this.#logs,
-      agree: (server) => this.list.agree(server),
+      askForConsent: (server) => this.list.askForConsent(server),
       openResource: (resource, signal) => this.#openResource(resource, documents, signal),
       signOut: (server) => this.client.signOut(server),
       forgetInputs: (server) => this.list.forgetInputs(server),

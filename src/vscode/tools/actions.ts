@@ -125,7 +125,7 @@ export class ServerActions {
     const names = hasEditorTools() ? [...servers, EDITOR_SERVER] : servers;
     const chat = await findChat(fields);
     if (!chat || servers.includes(BUILT_IN_SERVER)) return names;
-    const offered = await builtIns.beside([...(await list.allowed()).keys()], chat.uri);
+    const offered = await builtIns.addTo([...(await list.allowed()).keys()], chat.uri);
     return offered.includes(BUILT_IN_SERVER) ? [...names, BUILT_IN_SERVER] : names;
   }
 }

@@ -42,7 +42,7 @@ export class BuiltIns implements BuiltInOptions {
   };
 
   /** Adds the built-in server to those of a chat if it is offered to the chat. */
-  async beside(servers: readonly string[], chat: vscode.Uri): Promise<readonly string[]> {
+  async addTo(servers: readonly string[], chat: vscode.Uri): Promise<readonly string[]> {
     if (!hasFiles(chat) || !(await this.isOffered())) return servers;
     return withBuiltInServer(servers, placesOf(chat, this.#globalStorage).assetsIn);
   }

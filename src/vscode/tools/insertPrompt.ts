@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { PromptRequest } from '../../loop/insertions.ts';
 import type { PromptInfo, PromptList, ServerHost } from '../../ports/servers.ts';
-import { type Answers, askCompleted } from '../ui/completionInput.ts';
+import { type Answers, askWithCompletion } from '../ui/completionInput.ts';
 import { type PickTexts, pickGrowing, type Row, serverRows } from '../ui/growingPick.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
@@ -50,7 +50,7 @@ async function askArguments(
 ): Promise<PromptRequest | undefined> {
   const { server, prompt } = info;
   const missing = info.arguments.filter(({ name }) => !Object.hasOwn(given, name));
-  const answers = await askCompleted(
+  const answers = await askWithCompletion(
     info.title ?? prompt,
     missing.map((argument) => ({
       ...argument,

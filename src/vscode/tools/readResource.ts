@@ -8,7 +8,7 @@ import type {
   ServerHost,
   TemplateInfo,
 } from '../../ports/servers.ts';
-import { askCompleted } from '../ui/completionInput.ts';
+import { askWithCompletion } from '../ui/completionInput.ts';
 import { type PickTexts, pickGrowing, type Row, serverRows } from '../ui/growingPick.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
@@ -71,7 +71,7 @@ async function fillTemplate(
   host: ServerHost,
   { server, uriTemplate, name, title }: TemplateInfo,
 ): Promise<ResourceName | undefined> {
-  const answers = await askCompleted(
+  const answers = await askWithCompletion(
     title ?? name,
     readBlanks(uriTemplate).map((blank) => ({
       ...blank,

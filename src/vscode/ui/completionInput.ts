@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { plainMessage } from './plainMessage.ts';
 import { askInSteps, describeQuestion, type Reply, type Step } from './wizard.ts';
 
-export interface CompletedQuestion {
+export interface CompletableQuestion {
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
@@ -16,12 +16,12 @@ export interface CompletedQuestion {
 export type Answers = Readonly<Record<string, string>>;
 
 /** Resolves to undefined when the user cancels. Empty answers are omitted. */
-export async function askCompleted(
+export async function askWithCompletion(
   title: string,
-  questions: readonly CompletedQuestion[],
+  questions: readonly CompletableQuestion[],
 ): Promise<Answers | undefined> {
   const answers = new Map<string, string>();
-  const askStep = (question: CompletedQuestion, step: Step) => {
+  const askStep = (question: CompletableQuestion, step: Step) => {
     const others = answersTo(questions.slice(0, step.index), answers);
     return ask(question, { ...step, value: answers.get(question.name) ?? '', others });
   };
@@ -30,7 +30,7 @@ export async function askCompleted(
 }
 
 /** `Object.fromEntries` is safe for a name such as `__proto__`. */
-function answersTo(questions: readonly CompletedQuestion[], answers: ReadonlyMap<string, string>): Answers {
+function answersTo(questions: readonly CompletableQuestion[], answers: ReadonlyMap<string, string>): Answers {
   return Object.fromEntries(
     questions.flatMap(({ name }) => {
       const answer = answers.get(name) ?? '';
@@ -49,7 +49,7 @@ interface Choice extends vscode.QuickPickItem {
   readonly text: string;
 }
 
-function ask(question: CompletedQuestion, asking: Asking): Promise<Reply> {
+function ask(question: CompletableQuestion, asking: Asking): Promise<Reply> {
   const pick = vscode.window.createQuickPick<Choice>();
   pick.title = asking.title;
   pick.placeholder = describeQuestion(question);
@@ -80,12 +80,12 @@ const MAX_SUGGESTIONS = 100;
 /** The rows below the input: the typed value, then the server's suggestions. */
 class Suggestions implements vscode.Disposable {
   readonly #pick: vscode.QuickPick<Choice>;
-  readonly #question: CompletedQuestion;
+  readonly #question: CompletableQuestion;
   readonly #others: Answers;
   #request = new AbortController();
   #known: readonly string[] = [];
 
-  constructor(pick: vscode.QuickPick<Choice>, question: CompletedQuestion, others: Answers) {
+  constructor(pick: vscode.QuickPick<Choice>, question: CompletableQuestion, others: Answers) {
     this.#pick = pick;
     this.#question = question;
     this.#others = others;
