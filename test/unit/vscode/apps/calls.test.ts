@@ -8,7 +8,6 @@ import type {
   ToolCall,
   ToolInfo,
 } from '../../../../src/ports/tools.ts';
-
 import { AppCalls } from '../../../../src/vscode/apps/calls.ts';
 
 const CHAT = 'file:///x.chat.md';

@@ -9,7 +9,6 @@ import {
   judgeCall,
   needsQuestion,
 } from '../../../../src/vscode/consent/callQuestion.ts';
-
 import { type AllowedTool, summarizeTool } from '../../../../src/vscode/consent/toolDefinition.ts';
 
 const TOOL: ToolInfo = { server: 'a', tool: 'b', inputSchema: {} };

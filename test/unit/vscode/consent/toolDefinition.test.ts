@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ToolInfo } from '../../../../src/ports/tools.ts';
-
 import {
   describeChange,
   fingerprintTool,

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ServerAbout, ServerOffers } from '../../../../src/ports/servers.ts';
 import type { ToolInfo } from '../../../../src/ports/tools.ts';
-
 import {
   childrenOfGroup,
   childrenOfServer,

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ServerChange, ServerState } from '../../../../src/ports/servers.ts';
 import type { ToolInfo, ToolList } from '../../../../src/ports/tools.ts';
-
 import { KnownServers } from '../../../../src/vscode/servers/known.ts';
 
 const READY: ServerState = {
