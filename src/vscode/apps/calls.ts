@@ -54,7 +54,6 @@ export class AppCalls {
     return answer.kind === 'allow';
   }
 
-  /** Makes an allowed call, once. */
   async call(call: ToolCall, signal: AbortSignal): Promise<unknown> {
     const allowed = this.#allowed.get(call);
     if (!allowed) throw new Error('This call was not allowed.');

@@ -8,7 +8,6 @@ import { plainMessage } from '../ui/plainMessage.ts';
 import { AppCalls } from './calls.ts';
 import { type AppPanelDeps, AppView, type ShownApp } from './view.ts';
 
-/** The panels of apps: one for each app of a chat. */
 export class AppPanels implements vscode.Disposable {
   readonly #deps: AppPanelDeps;
   readonly #views = new Map<string, AppView>();

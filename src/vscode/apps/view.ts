@@ -43,7 +43,6 @@ const MAX_READ_BYTES = 10 * 1024 * 1024;
 const MAX_SHOWN_CHARS = 3_000;
 const MAX_HEIGHT = 20_000;
 
-/** A panel and the app that runs in it. */
 export class AppView implements vscode.Disposable {
   readonly #deps: AppViewDeps;
   readonly #panel: vscode.WebviewPanel;
@@ -52,7 +51,6 @@ export class AppView implements vscode.Disposable {
   #session: AppSession | undefined;
   /** The size and colors that the page reported. */
   #view: unknown;
-  /** The last context sent to the app, as JSON. */
   #sentContext = '';
   #offered = '';
   #runs = 0;
@@ -74,7 +72,6 @@ export class AppView implements vscode.Disposable {
     );
   }
 
-  /** Replaces the app that was shown before. */
   run(shown: ShownApp): void {
     this.#session?.dispose();
     this.#session = undefined;
@@ -254,7 +251,6 @@ export class AppView implements vscode.Disposable {
   }
 }
 
-/** The texts of the page in the user's language. */
 function appTexts() {
   return {
     offer: vscode.l10n.t('The app has something for the model.'),
@@ -292,9 +288,7 @@ function parse(text: unknown): unknown {
 
 interface AppPage {
   readonly csp: AppCsp;
-  /** The webview URI of media/apps/frame.js. */
   readonly script: string;
-  /** The webview's CSP source. */
   readonly scriptSource: string;
   readonly title: string;
   readonly border: boolean;

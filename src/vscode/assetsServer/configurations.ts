@@ -10,7 +10,6 @@ export interface Launch {
 
 interface ClientForm {
   readonly name: string;
-  /** The language mode to show it in. */
   readonly language: 'json' | 'toml' | 'shellscript';
   readonly write: (launch: Launch) => string;
   /** The path of its configuration file, to show to the user. */
@@ -70,7 +69,6 @@ const CLIENTS = {
 
 export type McpClient = keyof typeof CLIENTS;
 
-/** In the order of the list. */
 export const CLIENT_IDS = Object.keys(CLIENTS) as readonly McpClient[];
 
 export function isClient(id: string): id is McpClient {

@@ -6,7 +6,6 @@ import type { Audit, AuditEntry } from '../../ports/tools.ts';
 /** Adds to the audit entry while the work runs: who allowed it, or what came of it. */
 export type Note = (more: Partial<AuditEntry>) => void;
 
-/** How the answers to a server's form are recorded. */
 export const FORM_OUTCOMES: Readonly<Record<ElicitationAnswer['action'], Partial<AuditEntry>>> = {
   accept: { consent: 'asked' },
   decline: { outcome: 'denied' },
@@ -46,7 +45,6 @@ export async function audited<T>(
   }
 }
 
-/** Records each server that starts or fails to start. */
 export function auditStarts(host: Pick<ServerHost, 'onDidChange' | 'states'>, audit: Audit): Disposable {
   const known = new Map<string, string>();
   const look = async (server: string) => {

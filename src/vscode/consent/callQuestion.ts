@@ -11,9 +11,7 @@ export function needsQuestion(approval: Approval, tool: ToolInfo): boolean {
 export interface CallToJudge {
   readonly approval: Approval;
   readonly tool: ToolInfo;
-  /** The fingerprint of the current tool. */
   readonly print: string;
-  /** The tool as it was last allowed. */
   readonly known?: AllowedTool | undefined;
   readonly givesFiles: boolean;
 }
@@ -41,7 +39,6 @@ const MAX_ABOUT_CHARS = 600;
 export interface AboutQuestion {
   /** A line for each file that the call sends. */
   readonly notes?: readonly string[];
-  /** The tool as it was last allowed, if it has changed. */
   readonly before?: AllowedTool | undefined;
 }
 

@@ -4,7 +4,6 @@ import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
 import { plainMessage, truncate } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';
 
-/** A longer dialog cannot be read on a small screen. */
 const MAX_SHOWN_CHARS = 2_000;
 const MAX_FIELDS_NAMED = 20;
 

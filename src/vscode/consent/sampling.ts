@@ -150,7 +150,6 @@ async function answerWithProgress(
 export interface Editing<T> {
   /** The notification text around the two links. */
   readonly about: (accept: string, refuse: string) => string;
-  /** The label of the accept link. */
   readonly accept: string;
   readonly read: (text: string) => T | { readonly problem: string };
   readonly signal: AbortSignal;
@@ -214,7 +213,6 @@ async function decide(
   }
 }
 
-/** Closes the tabs without a prompt to save. */
 async function closeUnsaved(document: vscode.TextDocument): Promise<void> {
   if (document.isClosed) return;
   const tabs = vscode.window.tabGroups.all

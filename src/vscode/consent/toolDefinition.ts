@@ -6,9 +6,7 @@ import { t } from '../ui/words.ts';
 
 /** A tool that was allowed, as stored, so that a change can be detected and described. */
 export interface AllowedTool extends ToolSummary {
-  /** The fingerprint of the server and of the tool's definition. */
   readonly print: string;
-  /** Whether it may be called without a dialog. */
   readonly always: boolean;
   readonly at: string;
 }
@@ -100,7 +98,6 @@ function listNames(names: readonly string[]): string {
   return more > 0 ? t('{0} and {1} more', listed, more) : listed;
 }
 
-/** On one line, in quotation marks. */
 function quote(text: string | undefined): string {
   return text === undefined ? t('none') : t('“{0}”', showInvisible(text.replace(/\s+/g, ' ').trim()));
 }

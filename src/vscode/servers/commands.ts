@@ -22,10 +22,8 @@ export interface ServerCommandDeps {
   readonly forgetInputs: (server: string) => Promise<boolean>;
 }
 
-/** Which servers the user can pick. */
 interface ServerChoice {
   readonly question: string;
-  /** Any state if undefined. */
   readonly states?: readonly ServerRow['state']['kind'][];
   readonly remoteOnly?: boolean;
 }
@@ -81,7 +79,6 @@ export class ServerCommands {
     return this.#run(argument, { question }, async (server) => this.#deps.logs.show(server));
   }
 
-  /** The argument may have a `level`. */
   setLogLevel(argument: unknown): Promise<void> {
     const question = vscode.l10n.t('Set the Log Level of which server?');
     return this.#run(argument, { question, states: ['ready'] }, async (server) => {

@@ -190,7 +190,6 @@ export interface Contents {
   readonly failure?: string | undefined;
 }
 
-/** Limits the memory that the editor needs for the rows. */
 const MAX_ROWS = 1_000;
 
 export function childrenOfGroup({ server }: GroupNode, { nodes, failure }: Contents): readonly ServerNode[] {

@@ -19,7 +19,6 @@ const DECLINE = vscode.l10n.t('Don’t Allow');
 
 type Servers = ReadonlyMap<string, ServerConfig>;
 
-/** The bundled server of the tour. */
 export const SAMPLE_SERVER = 'sample';
 
 export type ServerConsent = 'given' | 'declined' | 'cancelled';
@@ -29,7 +28,6 @@ export interface ListedServer {
   readonly name: string;
   readonly config: ServerConfig;
   readonly source: ServerSource;
-  /** Whether it may be started. */
   readonly isAllowed: boolean;
   /** Why it cannot be started. */
   readonly problem?: string;
@@ -66,7 +64,6 @@ export class ServerList implements vscode.Disposable {
   #sources: ReadonlyMap<string, ServerSource> = new Map();
   #isSampleOffered = false;
 
-  /** Fires when the servers or the permissions may have changed. */
   readonly onDidChange = this.#changed.event;
 
   constructor(options: ServerListOptions) {
@@ -100,7 +97,6 @@ export class ServerList implements vscode.Disposable {
     return new Map(allowed.map(({ name, config }) => [name, config]));
   }
 
-  /** All configured servers, allowed or not. */
   async all(): Promise<readonly ListedServer[]> {
     const listed = [...(await this.#read()).values()].map((server): ListedServer => {
       const { name, config, source, problem } = server;

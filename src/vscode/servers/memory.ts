@@ -34,7 +34,6 @@ export class VerdictMemory implements VerdictStore {
 /** The keys that `mcp/oauth/credentials.ts` uses start with this. */
 const PREFIX = 'oauth ';
 
-/** OAuth tokens and registrations in VS Code's secret store. */
 export function secretCredentials(secrets: vscode.SecretStorage): CredentialStore {
   return {
     get: async (key) => secrets.get(key),

@@ -18,10 +18,8 @@ interface Entry {
   /** Kept from `stat` to `readFile`; while the resource is being opened, for every read. */
   content?: Promise<Uint8Array> | undefined;
   isOpening: boolean;
-  /** As of the last read. */
   size?: number | undefined;
   changedAtMs: number;
-  /** A change was reported and has not been read yet. */
   hasUnreadChange: boolean;
   subscription?: Disposable | undefined;
 }

@@ -32,7 +32,6 @@ export interface EditorServersDeps {
   readonly log: Log;
   /** By the URI of a chat; undefined gives the default model. */
   readonly modelFor: (chat: string | undefined) => Promise<ChatModel>;
-  /** The rules of a chat for the tool calls of its apps. */
   readonly rulesFor: (chat: string) => Promise<ChatRules>;
   readonly mayCall: Consent['mayCall'];
   readonly addToChat: (chat: vscode.Uri, text: string) => Promise<void>;
@@ -44,7 +43,6 @@ export class EditorServers implements vscode.Disposable {
   readonly inputs: ServerInputs;
   readonly client: McpClient;
   readonly builtIns: BuiltIns;
-  /** All tools that chats may call. */
   readonly tools: ToolHost;
   readonly rows: ServerRows;
   readonly view: ServersView;
@@ -111,7 +109,6 @@ export class EditorServers implements vscode.Disposable {
     void this.#apps?.then((apps) => apps.dispose());
   }
 
-  /** Resolves when all servers have stopped. */
   async close(): Promise<void> {
     await this.client.dispose();
     await this.audit.flush();

@@ -100,7 +100,6 @@ async function readFolder(
 }
 
 interface EnvFileOptions {
-  /** Env files are relative to this folder. */
   readonly base: string;
   readonly mayRead: MayRead;
   readonly warn: Warn;

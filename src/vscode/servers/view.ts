@@ -138,7 +138,6 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
     }
   }
 
-  /** Shared by the groups of resources and templates. */
   #resourcesOf(server: string): Promise<ResourceList> {
     const list = this.#resources.get(server) ?? this.#host.listResources(server);
     this.#resources.set(server, list);

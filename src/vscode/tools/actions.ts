@@ -38,7 +38,6 @@ export class ServerActions {
     });
   }
 
-  /** The servers view passes `resource` or `template`. */
   async readResource(argument: unknown): Promise<RunOutcome> {
     const { client } = this.#servers;
     return this.#into(argument, {
@@ -131,7 +130,6 @@ export class ServerActions {
 }
 
 interface Action<T> {
-  /** The field that names the chat. */
   readonly chat: string;
   readonly choose: (fields: Fields) => Promise<T | undefined>;
   readonly run: (listener: ChatListener, chosen: T) => Promise<RunOutcome>;

@@ -28,7 +28,6 @@ function blockOfData(bytes: Uint8Array, mimeType: string): object {
     : { type: 'resource', resource: { uri: '', blob: data, mimeType } };
 }
 
-/** Undefined if the bytes are not UTF-8. */
 function decode(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

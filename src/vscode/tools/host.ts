@@ -10,7 +10,6 @@ export function chatTools(servers: ToolHost, builtIns: BuiltInOptions): ToolHost
   return withSwitches(withEditorTools(withBuiltInTools(servers, builtIns)));
 }
 
-/** Hides the tools that the user has switched off, and rejects calls of them. */
 function withSwitches(host: ToolHost): ToolHost {
   return {
     async listTools(server, signal) {

@@ -28,7 +28,6 @@ export interface ResourceChoice {
   readonly server: string | undefined;
   readonly uri: string | undefined;
   readonly template: string | undefined;
-  /** The servers to pick from if `server` is undefined. */
   readonly servers: () => Promise<readonly string[]>;
   /** Whether to use a template that the server does not list. */
   readonly allowsUnlisted?: boolean;

@@ -21,7 +21,6 @@ export type Switched =
   /** This pattern also matches other tools, so only the user changes it. */
   | { readonly ok: false; readonly pattern: string };
 
-/** Adds the tool to the patterns, or removes it from them. */
 export function switchTool(patterns: readonly string[], tool: ToolName, on: boolean): Switched {
   const name = `${tool.server}.${tool.tool}`;
   if (!on) return { ok: true, patterns: isSwitchedOff(patterns, tool) ? patterns : [...patterns, name] };

@@ -40,7 +40,6 @@ function answersTo(questions: readonly CompletableQuestion[], answers: ReadonlyM
 }
 
 interface Asking extends Step {
-  /** The answer before the user came back. */
   readonly value: string;
   readonly others: Answers;
 }

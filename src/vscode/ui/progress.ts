@@ -28,7 +28,6 @@ export async function withNotice<T>(
 }
 
 export interface NoticeUpdate {
-  /** Safe to show. */
   readonly message?: string | undefined;
   readonly percent?: number | undefined;
   readonly bytes?: number | undefined;
@@ -44,7 +43,6 @@ export class Notice implements vscode.Disposable {
   #progress: vscode.Progress<{ message?: string; increment?: number }> | undefined;
   #state: NoticeUpdate = {};
   #seconds = 0;
-  /** The percentage of the progress bar. */
   #percent = 0;
 
   /** Without `cancel`, the notification has no Cancel button. */

@@ -5,7 +5,6 @@ export type Reply = { readonly kind: 'answer'; readonly text: string } | { reado
 
 export interface Step {
   readonly index: number;
-  /** With the number of the step. */
   readonly title: string;
   readonly canGoBack: boolean;
 }

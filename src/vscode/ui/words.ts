@@ -17,7 +17,6 @@ export function t(message: string, ...args: (string | number | boolean)[]): stri
   return translate(message, ...args);
 }
 
-/** A number in the user's locale. */
 export function formatNumber(value: number): string {
   return value.toLocaleString(language);
 }
