@@ -215,7 +215,7 @@ function assetsRegistrations(context: vscode.ExtensionContext): Registrations {
 function updateLauncher(context: vscode.ExtensionContext): void {
   const launchedFrom = context.globalState.get(LAUNCHED_FROM);
   if (launchedFrom !== undefined && launchedFrom !== context.extensionPath)
-    void import('./vscode/assetsServer/launcher.ts').then(({ keepLauncher }) => keepLauncher(context));
+    void import('./vscode/assetsServer/launcher.ts').then(({ installLauncher }) => installLauncher(context));
 }
 
 /** Awaited by the editor, so that no server outlives it. */

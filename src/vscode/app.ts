@@ -84,7 +84,7 @@ export class App {
     });
     const { list, client, tools, audit, builtIns } = this.servers;
     this.#consent = new ToolConsent(globalState, {
-      serverPrint: (server) => list.fingerprint(server),
+      serverFingerprint: (server) => list.fingerprint(server),
       listTools: async (server) => (await tools.listTools(server)).tools,
     });
     this.#conversations = new Conversations({

@@ -12,9 +12,9 @@ import type {
   ToolInfo,
   ToolName,
 } from '../../ports/tools.ts';
-import { audited } from '../consent/audited.ts';
+import { audited, type Note } from '../consent/audited.ts';
 
-/** A call whose result is not made into files: an app gets it as the server sent it. */
+/** Calls whose result an app gets as the server sent it, without saving files. */
 export interface RawCalls {
   callToolRaw(
     call: ToolCall,
@@ -22,73 +22,65 @@ export interface RawCalls {
   ): Promise<unknown>;
 }
 
-export interface AppCallParts {
+export interface AppCallDeps {
   readonly host: RawCalls & Pick<ServerHost, 'fetchResource'>;
-  /** What a chat says about its calls. Rejects with a sentence when nobody can tell. */
+  /** Rejects if the front matter of the chat is invalid. */
   readonly rulesFor: (chat: string) => Promise<ChatRules>;
   readonly isSwitchedOff: (tool: ToolName) => boolean;
   readonly consent: Consent;
   readonly audit: Audit;
 }
 
-/** What an app calls: judged as if it stood in the chat that the app is shown for, and written down like that. */
+/** The tool calls of an app. They need the same permissions, and are audited, like calls in the app's chat. */
 export class AppCalls {
-  readonly #parts: AppCallParts;
+  readonly #deps: AppCallDeps;
   readonly #chat: string;
-  /** The calls that were agreed to and not made yet, and who agreed. */
-  readonly #agreed = new WeakMap<ToolCall, { readonly by: ConsentSource | undefined }>();
+  /** Allowed calls that have not been made yet. */
+  readonly #allowed = new WeakMap<ToolCall, { readonly by: ConsentSource | undefined }>();
 
-  constructor(parts: AppCallParts, chat: string) {
-    this.#parts = parts;
+  constructor(deps: AppCallDeps, chat: string) {
+    this.#deps = deps;
     this.#chat = chat;
   }
 
-  /** False when the user does not want it. Rejects, before anybody is asked, when a setting or the chat is against it. */
+  /** Resolves to false if the user declines. Rejects without a dialog if a setting or the chat forbids the call. */
   async mayCall(call: ToolCall, tool: ToolInfo): Promise<boolean> {
     const answer = await this.#judge(call, tool).catch((error: unknown) => {
-      this.#record(call, { outcome: 'denied' });
+      this.#record(call, 'denied');
       throw error;
     });
-    if (answer.kind === 'allow') this.#agreed.set(call, { by: answer.by });
-    else this.#record(call, { outcome: answer.kind === 'deny' ? 'denied' : 'cancelled' });
+    if (answer.kind === 'allow') this.#allowed.set(call, { by: answer.by });
+    else this.#record(call, answer.kind === 'deny' ? 'denied' : 'cancelled');
     return answer.kind === 'allow';
   }
 
-  /** Makes a call that was agreed to, once. */
   async call(call: ToolCall, signal: AbortSignal): Promise<unknown> {
-    const agreed = this.#agreed.get(call);
-    if (!agreed) throw new Error('Nobody agreed to this call.');
-    this.#agreed.delete(call);
-    const startedAtMs = Date.now();
-    const record = (outcome: AuditEntry['outcome'], more: Partial<AuditEntry> = {}) =>
-      this.#record(call, { consent: agreed.by, outcome, ms: Date.now() - startedAtMs, ...more });
-    try {
-      const result = await this.#parts.host.callToolRaw(call, { signal, chat: this.#chat });
+    const allowed = this.#allowed.get(call);
+    if (!allowed) throw new Error('This call was not allowed.');
+    this.#allowed.delete(call);
+    const { host, audit } = this.#deps;
+    const send = async (note: Note) => {
+      note({ consent: allowed.by });
+      const result = await host.callToolRaw(call, { signal, chat: this.#chat });
       const outcome = field(result, 'isError') === true ? 'error' : 'ok';
-      record(outcome, { resultBytes: textBytes(result) });
+      note({ outcome, resultBytes: textBytes(result) });
       return result;
-    } catch (error) {
-      record(signal.aborted ? 'cancelled' : 'error');
-      throw error;
-    }
+    };
+    return audited(audit, this.#entry(call), send, signal);
   }
 
   async read(
     resource: ResourceName,
     options: Parameters<ServerHost['fetchResource']>[1],
   ): Promise<readonly ResourceContents[]> {
-    const { host, audit } = this.#parts;
-    const entry = {
-      kind: 'resource',
-      server: resource.server,
-      name: resource.uri,
-      chat: this.#chat,
-    } as const;
+    const { host, audit } = this.#deps;
+    const { server, uri } = resource;
+    const entry = { kind: 'resource', server, name: uri, chat: this.#chat } as const;
     return audited(audit, entry, () => host.fetchResource(resource, options), options.signal);
   }
 
   async #judge(call: ToolCall, tool: ToolInfo): Promise<ConsentAnswer> {
-    const { rulesFor, isSwitchedOff, consent } = this.#parts;
+    const { rulesFor, isSwitchedOff, consent } = this.#deps;
     const name = renderToolName(call);
     if (isSwitchedOff(call)) {
       throw new Error(`The tool ${name} is switched off. The setting filechat.disabledTools says so.`);
@@ -100,15 +92,13 @@ export class AppCalls {
     return consent.mayCall(call, tool, { approve: rules.approve });
   }
 
-  #record(call: ToolCall, more: Pick<AuditEntry, 'outcome'> & Partial<AuditEntry>): void {
-    this.#parts.audit.record({
-      kind: 'call',
-      server: call.server,
-      name: call.tool,
-      chat: this.#chat,
-      argumentBytes: Buffer.byteLength(JSON.stringify(call.arguments)),
-      ...more,
-    });
+  #record(call: ToolCall, outcome: AuditEntry['outcome']): void {
+    this.#deps.audit.record({ ...this.#entry(call), outcome });
+  }
+
+  #entry({ server, tool, arguments: args }: ToolCall): Omit<AuditEntry, 'outcome' | 'consent' | 'ms'> {
+    const argumentBytes = Buffer.byteLength(JSON.stringify(args));
+    return { kind: 'call', server, name: tool, chat: this.#chat, argumentBytes };
   }
 }
 

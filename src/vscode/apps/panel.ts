@@ -6,54 +6,54 @@ import { answeredCallAt, type ReadAsset, resultForApp } from '../../mcp/apps/res
 import { placesOf } from '../chat/places.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { AppCalls } from './calls.ts';
-import { type AppPanelsParts, AppView, type ShownApp } from './view.ts';
+import { type AppPanelDeps, AppView, type ShownApp } from './view.ts';
 
-/** The apps that are shown beside chats: one panel for each app of a chat. */
 export class AppPanels implements vscode.Disposable {
-  readonly #parts: AppPanelsParts;
+  readonly #deps: AppPanelDeps;
   readonly #views = new Map<string, AppView>();
   readonly #closed = new AbortController();
 
-  constructor(parts: AppPanelsParts) {
-    this.#parts = parts;
+  constructor(deps: AppPanelDeps) {
+    this.#deps = deps;
   }
 
-  /** Shows the result of a call in the app of its tool. */
   show(chat: vscode.Uri, shown: ShownApp): void {
     const { app, tool } = shown;
     if (this.#closed.signal.aborted || !vscode.workspace.isTrusted) return;
-    const log = this.#parts.log(tool.server);
+    const log = this.#deps.log(tool.server);
     for (const notice of app.notices) log.warn(`app of ${tool.tool}: ${notice}`);
     this.#viewOf(chat, shown).run(shown);
   }
 
-  /** Shows an app again, with what the chat says about the call at the cursor. Asks no tool, and tells what goes wrong. */
+  /** Shows the app of the call at the cursor, with the result in the chat. Calls no tool. */
   async openFromChat(
     document: vscode.TextDocument,
     position: vscode.Position,
-    stop: AbortSignal,
+    signal: AbortSignal,
   ): Promise<void> {
     if (!vscode.workspace.isTrusted) {
-      return tell(vscode.l10n.t('This workspace is not trusted, so no app is shown.'));
+      return inform(vscode.l10n.t('This workspace is not trusted, so no app is shown.'));
     }
     const found = answeredCallAt(document.getText(), document.offsetAt(position));
-    if (!found) return tell(vscode.l10n.t('There is no answered tool call here. Put the cursor into one.'));
+    if (!found) return inform(vscode.l10n.t('There is no answered tool call here. Put the cursor into one.'));
     const { call, result } = found;
-    const { host, isLocal } = this.#parts;
-    const { tools, failures } = await host.listTools(call.server, stop);
+    const { host, isLocal } = this.#deps;
+    const { tools, failures } = await host.listTools(call.server, signal);
     const tool = tools.find((each) => each.server === call.server && each.tool === call.tool);
     if (tool?.app === undefined) {
-      return tell(failures[0]?.reason ?? vscode.l10n.t('The tool {0} has no app.', renderToolName(call)));
+      return inform(failures[0]?.reason ?? vscode.l10n.t('The tool {0} has no app.', renderToolName(call)));
     }
-    const signal = AbortSignal.any([this.#closed.signal, stop]);
-    const local = await isLocal(tool.server);
-    const app = await fetchApp(host, { server: tool.server, uri: tool.app }, { local, signal });
+    const options = {
+      local: await isLocal(tool.server),
+      signal: AbortSignal.any([this.#closed.signal, signal]),
+    };
+    const app = await fetchApp(host, { server: tool.server, uri: tool.app }, options);
     if ('problem' in app) {
-      return tell(vscode.l10n.t('The app of {0} is not shown: {1}', renderToolName(tool), app.problem));
+      return inform(vscode.l10n.t('The app of {0} is not shown: {1}', renderToolName(tool), app.problem));
     }
-    const kept = await resultForApp(result, this.#assetsOf(document.uri));
-    stop.throwIfAborted();
-    this.show(document.uri, { app, call, tool, result: kept });
+    const restored = await resultForApp(result, this.#assetsOf(document.uri));
+    signal.throwIfAborted();
+    this.show(document.uri, { app, call, tool, result: restored });
   }
 
   dispose(): void {
@@ -66,15 +66,15 @@ export class AppPanels implements vscode.Disposable {
     const known = this.#views.get(key);
     if (known) return known;
     const onClose = () => this.#views.delete(key);
-    const calls = new AppCalls(this.#parts, chat.toString());
-    const view = new AppView({ ...this.#parts, calls, chat, server: tool.server, onClose });
+    const calls = new AppCalls(this.#deps, chat.toString());
+    const view = new AppView({ ...this.#deps, calls, chat, server: tool.server, onClose });
     this.#views.set(key, view);
     return view;
   }
 
-  /** The chat's own assets, and nothing else that a link may name. */
+  /** Reads only the chat's own assets. */
   #assetsOf(chat: vscode.Uri): ReadAsset {
-    const { folder, assetsIn } = placesOf(chat, this.#parts.globalStorage);
+    const { folder, assetsIn } = placesOf(chat, this.#deps.globalStorage);
     return async ({ path }, maxBytes) => {
       try {
         const file = await chatAttachments({ folder, assetsIn, roots: [], maxBytes }).find(path);
@@ -86,6 +86,6 @@ export class AppPanels implements vscode.Disposable {
   }
 }
 
-function tell(words: string): void {
-  void vscode.window.showInformationMessage(plainMessage(words));
+function inform(message: string): void {
+  void vscode.window.showInformationMessage(plainMessage(message));
 }

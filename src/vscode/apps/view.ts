@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { encodeBase64 } from '../../base/base64.ts';
 import { field, isObject } from '../../base/json.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
@@ -7,25 +8,24 @@ import { AppSession, type AppTool, quoteForChat } from '../../mcp/apps/session.t
 import type { Log } from '../../ports/document.ts';
 import type { ResourceContents, ServerHost } from '../../ports/servers.ts';
 import type { ToolCall } from '../../ports/tools.ts';
-
 import { toHtml } from '../../views/preview/html.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { AppCallParts, AppCalls } from './calls.ts';
+import type { AppCallDeps, AppCalls } from './calls.ts';
 
-export interface AppPanelsParts extends AppCallParts {
+export interface AppPanelDeps extends AppCallDeps {
   readonly extensionUri: vscode.Uri;
   readonly globalStorage: vscode.Uri;
   readonly version: string;
-  readonly host: AppCallParts['host'] & Pick<ServerHost, 'listTools' | 'listResources'>;
-  /** Puts text into the turn of the user's at the end of the chat. The text is safe as Markdown. */
+  readonly host: AppCallDeps['host'] & Pick<ServerHost, 'listTools' | 'listResources'>;
+  /** Inserts text into the user's last message. */
   readonly addToChat: (chat: vscode.Uri, markdownSafeText: string) => Promise<void>;
   readonly log: (server: string) => Log;
-  /** Whether a server runs on this machine: its apps may then reach loopback. */
+  /** Whether a server runs on this machine, so that its apps may connect to localhost. */
   readonly isLocal: (server: string) => Promise<boolean>;
 }
 
-export interface AppViewParts extends AppPanelsParts {
+export interface AppViewDeps extends AppPanelDeps {
   readonly calls: AppCalls;
   readonly chat: vscode.Uri;
   readonly server: string;
@@ -43,37 +43,35 @@ const MAX_READ_BYTES = 10 * 1024 * 1024;
 const MAX_SHOWN_CHARS = 3_000;
 const MAX_HEIGHT = 20_000;
 
-/** One panel, and the app that runs in it. */
 export class AppView implements vscode.Disposable {
-  readonly #parts: AppViewParts;
+  readonly #deps: AppViewDeps;
   readonly #panel: vscode.WebviewPanel;
   readonly #subscriptions: vscode.Disposable[] = [];
   #shown: ShownApp | undefined;
   #session: AppSession | undefined;
-  /** What the page says about its size and colours. */
+  /** The size and colors that the page reported. */
   #view: unknown;
-  #told = '';
+  #sentContext = '';
   #offered = '';
   #runs = 0;
 
-  constructor(parts: AppViewParts) {
-    this.#parts = parts;
-    const media = vscode.Uri.joinPath(parts.extensionUri, 'media', 'apps');
+  constructor(deps: AppViewDeps) {
+    this.#deps = deps;
+    const media = vscode.Uri.joinPath(deps.extensionUri, 'media', 'apps');
     this.#panel = vscode.window.createWebviewPanel(
       'filechat.app',
       vscode.l10n.t('App'),
       { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
-      // Without it, an app would begin anew whenever its tab has been behind another.
+      // Otherwise an app would restart whenever its tab was hidden.
       { enableScripts: true, retainContextWhenHidden: true, localResourceRoots: [media] },
     );
     this.#subscriptions.push(
       this.#panel.onDidDispose(() => this.dispose()),
-      this.#panel.webview.onDidReceiveMessage((message: unknown) => this.#hear(message)),
-      vscode.window.onDidChangeActiveColorTheme(() => this.#tellContext()),
+      this.#panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message)),
+      vscode.window.onDidChangeActiveColorTheme(() => this.#sendContext()),
     );
   }
 
-  /** Shows an app, in the place of what was shown before. */
   run(shown: ShownApp): void {
     this.#session?.dispose();
     this.#session = undefined;
@@ -82,7 +80,7 @@ export class AppView implements vscode.Disposable {
     this.#runs += 1;
     const { app, tool } = shown;
     const { webview } = this.#panel;
-    const file = vscode.Uri.joinPath(this.#parts.extensionUri, 'media', 'apps', 'frame.js');
+    const file = vscode.Uri.joinPath(this.#deps.extensionUri, 'media', 'apps', 'frame.js');
     const title = plainMessage(tool.title ?? tool.tool).slice(0, 60);
     this.#panel.title = title;
     webview.html = appPage({
@@ -92,8 +90,6 @@ export class AppView implements vscode.Disposable {
       title,
       border: app.prefersBorder === true,
       run: this.#runs,
-      language: vscode.env.language,
-      words: appWords(),
     });
     this.#panel.reveal(undefined, true);
   }
@@ -101,17 +97,17 @@ export class AppView implements vscode.Disposable {
   dispose(): void {
     this.#session?.dispose();
     for (const each of this.#subscriptions.splice(0)) each.dispose();
-    this.#parts.onClose();
+    this.#deps.onClose();
     this.#panel.dispose();
   }
 
-  /** The page is ours; only the text of its `message` is the app's. */
-  #hear(message: unknown): void {
+  /** Messages come from our own page; only the text of a `message` comes from the app. */
+  #receive(message: unknown): void {
     const kind = field(message, 'kind');
     if (kind === 'ready') this.#start(field(message, 'view'));
     else if (kind === 'view') {
       this.#view = field(message, 'view');
-      this.#tellContext();
+      this.#sendContext();
     } else if (kind === 'message') void this.#session?.receive(parse(field(message, 'text')));
     else if (kind === 'addContext') void this.#addToChat(this.#offered);
     else if (kind === 'stopped') this.#stopped(String(field(message, 'why')));
@@ -123,14 +119,14 @@ export class AppView implements vscode.Disposable {
     this.#view = view;
     this.#session?.dispose();
     this.#session = this.#createSession(shown);
-    this.#told = JSON.stringify(this.#context());
+    this.#sentContext = JSON.stringify(this.#context());
     const { html, csp, permissions } = shown.app;
     const allow = permissions.clipboardWrite ? 'clipboard-write' : '';
     this.#post({ kind: 'start', html: withPolicy(html, csp), allow });
   }
 
   #createSession({ app, call, tool, result }: ShownApp): AppSession {
-    const { version, log, server, calls } = this.#parts;
+    const { version, log, server, calls } = this.#deps;
     return new AppSession({
       app,
       call,
@@ -157,9 +153,9 @@ export class AppView implements vscode.Disposable {
     });
   }
 
-  /** The app's own server, and no other. */
+  /** An app reaches only its own server. */
   #server(): ConstructorParameters<typeof AppSession>[0]['server'] {
-    const { host, server, calls } = this.#parts;
+    const { host, server, calls } = this.#deps;
     return {
       name: server,
       tools: async (signal) => (await host.listTools(server, signal)).tools,
@@ -179,26 +175,27 @@ export class AppView implements vscode.Disposable {
     const open = vscode.l10n.t('Open');
     const answer = await vscode.window.showInformationMessage(
       vscode.l10n.t('Open this address in your browser?'),
-      { modal: true, detail: `${showInvisible(url.href)}\n\n${this.#whoAsks()}` },
+      { modal: true, detail: `${showInvisible(url.href)}\n\n${this.#requester()}` },
       open,
     );
     return answer === open && openInBrowser(url);
   }
 
-  /** Nothing is sent by this: the words stand in the chat, where the user reads them before running it. */
+  /** Only inserts the text; the user sends it by running the chat. */
   async #addToChat(text: string): Promise<boolean> {
     const shown = this.#shown;
     if (!shown || text === '') return false;
     const add = vscode.l10n.t('Add to the Chat');
     const all = showInvisible(text);
     const left = all.length - MAX_SHOWN_CHARS;
-    const rest = left > 0 ? `…\n\n⚠ ${notShown(left)}` : '';
-    const detail = `${all.slice(0, MAX_SHOWN_CHARS).toWellFormed()}${rest}\n\n${this.#whoAsks()}`;
+    const more = vscode.l10n.t('{0} more characters are not shown here; they will be in the chat.', left);
+    const rest = left > 0 ? `…\n\n⚠ ${more}` : '';
+    const detail = `${all.slice(0, MAX_SHOWN_CHARS).toWellFormed()}${rest}\n\n${this.#requester()}`;
     const question = vscode.l10n.t('Put these words of an app into your turn of the chat?');
     const answer = await vscode.window.showInformationMessage(question, { modal: true, detail }, add);
     if (answer !== add) return false;
     try {
-      await this.#parts.addToChat(this.#parts.chat, quoteForChat(shown.tool, text));
+      await this.#deps.addToChat(this.#deps.chat, quoteForChat(shown.tool, text));
       return true;
     } catch (error) {
       void vscode.window.showWarningMessage(
@@ -208,8 +205,8 @@ export class AppView implements vscode.Disposable {
     }
   }
 
-  #whoAsks(): string {
-    const name = this.#shown ? renderToolName(this.#shown.tool) : this.#parts.server;
+  #requester(): string {
+    const name = this.#shown ? renderToolName(this.#shown.tool) : this.#deps.server;
     return vscode.l10n.t('The app of {0} asks for it.', name);
   }
 
@@ -217,15 +214,15 @@ export class AppView implements vscode.Disposable {
     this.#session?.dispose();
     this.#session = undefined;
     const tool = this.#shown?.tool.tool ?? '';
-    const reason = why === 'left' ? 'it tried to go to another page' : 'it flooded us with messages';
-    this.#parts.log(this.#parts.server).warn(`app of ${tool}: closed, because ${reason}`);
+    const reason = why === 'left' ? 'it tried to open another page' : 'it sent too many messages';
+    this.#deps.log(this.#deps.server).warn(`app of ${tool}: closed, because ${reason}`);
   }
 
-  #tellContext(): void {
+  #sendContext(): void {
     const context = this.#context();
-    const told = JSON.stringify(context);
-    if (told === this.#told) return;
-    this.#told = told;
+    const json = JSON.stringify(context);
+    if (json === this.#sentContext) return;
+    this.#sentContext = json;
     this.#session?.contextChanged(context);
   }
 
@@ -237,12 +234,12 @@ export class AppView implements vscode.Disposable {
       containerDimensions: this.#size(),
       locale: vscode.env.language,
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-      userAgent: `filechat/${this.#parts.version}`,
+      userAgent: `filechat/${this.#deps.version}`,
       platform: vscode.env.uiKind === vscode.UIKind.Web ? 'web' : 'desktop',
     };
   }
 
-  /** An app that is inline may be as high as it likes, because the page around it scrolls. */
+  /** The page around an inline app scrolls, so the app may be much higher. */
   #size(): Readonly<Record<string, unknown>> {
     const width = field(this.#view, 'width');
     const height = field(this.#view, 'height');
@@ -254,12 +251,7 @@ export class AppView implements vscode.Disposable {
   }
 }
 
-/** Apps read a definition with the schemas of MCP, so one that does not fit them is left out. */
-function notShown(count: number): string {
-  return vscode.l10n.t('{0} more characters are not shown here; they will be in the chat.', count);
-}
-
-function appWords(): AppWords {
+function appTexts() {
   return {
     offer: vscode.l10n.t('The app has something for the model.'),
     add: vscode.l10n.t('Add to the Chat…'),
@@ -270,6 +262,7 @@ function appWords(): AppWords {
   };
 }
 
+/** Omitted if the definition does not match the MCP schema, with which apps validate it. */
 function toolInfo({ tool, title, description, inputSchema }: AppTool): Readonly<Record<string, unknown>> {
   if (field(inputSchema, 'type') !== 'object') return {};
   return { toolInfo: { tool: { name: tool, title, description, inputSchema } } };
@@ -281,7 +274,7 @@ function themeOf(kind: vscode.ColorThemeKind): 'light' | 'dark' {
 }
 
 function asContents({ uri, mimeType, data }: ResourceContents): Readonly<Record<string, unknown>> {
-  const bytes = typeof data === 'string' ? { text: data } : { blob: Buffer.from(data).toString('base64') };
+  const bytes = typeof data === 'string' ? { text: data } : { blob: encodeBase64(data) };
   return { uri, ...(mimeType === undefined ? {} : { mimeType }), ...bytes };
 }
 
@@ -293,40 +286,26 @@ function parse(text: unknown): unknown {
   }
 }
 
-export interface AppPage {
+interface AppPage {
   readonly csp: AppCsp;
-  /** The address of media/apps/frame.js, as the webview knows it. */
   readonly script: string;
-  /** Where the webview lets its own files come from; a policy takes no whole address of one. */
   readonly scriptSource: string;
   readonly title: string;
   readonly border: boolean;
-  /** Another one each time, so that the editor loads the page anew. */
+  /** Differs each time, so that the editor reloads the page. */
   readonly run: number;
-  readonly language: string;
-  readonly words: AppWords;
-}
-
-/** What the page says, in the user's language. */
-interface AppWords {
-  readonly offer: string;
-  readonly add: string;
-  readonly dismiss: string;
-  readonly left: string;
-  readonly flood: string;
-  readonly tooLong: string;
 }
 
 /**
- * The page around an app. It holds nothing of the app's: that comes later, as a message, into a frame of its own.
- * So its policy can be the app's, which the frame inherits, although that allows inline scripts: there are none.
+ * The page around an app. The app itself arrives later, as a message, and runs in a frame. The frame inherits the
+ * page's policy, so that is the app's. It allows inline scripts, of which the page has none.
  */
-function appPage(page: AppPage): string {
-  const { csp, script, scriptSource, title, border, run, language, words } = page;
+function appPage({ csp, script, scriptSource, title, border, run }: AppPage): string {
+  const texts = appTexts();
   const policy = toHtml(policyOf(csp, [scriptSource]));
-  const why = `data-left="${toHtml(words.left)}" data-flood="${toHtml(words.flood)}" data-too-long="${toHtml(words.tooLong)}"`;
+  const why = `data-left="${toHtml(texts.left)}" data-flood="${toHtml(texts.flood)}" data-too-long="${toHtml(texts.tooLong)}"`;
   return `<!DOCTYPE html>
-<html lang="${toHtml(language)}">
+<html lang="${toHtml(vscode.env.language)}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
@@ -334,8 +313,8 @@ function appPage(page: AppPage): string {
 <style>${STYLE}</style>
 </head>
 <body data-run="${run}">
-<div id="bar" role="status" hidden>${toHtml(words.offer)}
-<button id="add">${toHtml(words.add)}</button> <button id="dismiss">${toHtml(words.dismiss)}</button></div>
+<div id="bar" role="status" hidden>${toHtml(texts.offer)}
+<button id="add">${toHtml(texts.add)}</button> <button id="dismiss">${toHtml(texts.dismiss)}</button></div>
 <p id="notice" role="alert" ${why} hidden></p>
 <main id="stage" data-mode="inline"${border ? ' class="border"' : ''}></main>
 <script src="${toHtml(script)}"></script>

@@ -1,24 +1,22 @@
 import { posix, win32 } from 'node:path';
 import { type ImportApp, importSources } from '../../mcp/config/import.ts';
 
-/** How a client starts the server. */
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
-  /** Whose shell reads a command line, and where clients keep their files. */
+  /** Decides shell quoting and the locations of configuration files. */
   readonly platform: NodeJS.Platform;
 }
 
 interface ClientForm {
   readonly name: string;
-  /** Of the editor, for who wants to look at it. */
   readonly language: 'json' | 'toml' | 'shellscript';
   readonly write: (launch: Launch) => string;
-  /** Its file, as its users write it; those that have none are told otherwise. */
+  /** The path of its configuration file, to show to the user. */
   readonly place?: (platform: NodeJS.Platform) => string;
 }
 
-/** Not `filechat`: under that name our own chats have the same tools already. */
+/** Not `filechat`: that is the name of the built-in tools in our own chats. */
 export const SERVER_NAME = 'filechat-assets';
 
 const CLIENTS = {
@@ -71,7 +69,6 @@ const CLIENTS = {
 
 export type McpClient = keyof typeof CLIENTS;
 
-/** In the order in which they are offered. */
 export const CLIENT_IDS = Object.keys(CLIENTS) as readonly McpClient[];
 
 export function isClient(id: string): id is McpClient {
@@ -82,7 +79,7 @@ export function clientForm(client: McpClient): ClientForm {
   return CLIENTS[client];
 }
 
-/** What makes a client know the server: an entry of its file, or a command that writes one. */
+/** An entry for the client's configuration file, or a command that adds it. */
 export function configurationFor(client: McpClient, launch: Launch): string {
   return CLIENTS[client].write(launch);
 }
@@ -97,12 +94,12 @@ function toml({ command, args }: Launch): string {
   return `[mcp_servers.${SERVER_NAME}]\ncommand = ${tomlString(command)}\nargs = [\n${list}]\n`;
 }
 
-/** What JSON escapes is escaped in the same way in TOML, which allows one character less. */
+/** TOML escapes like JSON, and in addition U+007F. */
 function tomlString(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }
 
-/** For all folders of the user, as the files of the other clients are. */
+/** In user scope, like the configuration files of the other clients. */
 function claudeCodeLine({ command, args, platform }: Launch): string {
   const quote = platform === 'win32' ? quoteForWindows : quoteForShell;
   const words = ['claude', 'mcp', 'add', '--scope', 'user', SERVER_NAME, '--', command, ...args];
@@ -114,13 +111,13 @@ function quoteForShell(word: string): string {
 }
 
 /**
- * In double quotes, which cmd, PowerShell and Git Bash all know; they would not do for what PowerShell replaces in
- * them. No name of a file holds a double quote there.
+ * Double quotes work in cmd, PowerShell and Git Bash. Words that PowerShell would expand get single quotes. Windows
+ * file names contain no double quotes.
  */
 function quoteForWindows(word: string): string {
   if (/^[\w@+=:,./-]+$/.test(word)) return word;
   if (/[$`]/.test(word)) return `'${word.replaceAll("'", "''")}'`;
-  // A backslash before the last quote would make it a part of the word.
+  // A backslash before the closing quote would escape it.
   return `"${word.replace(/\\+$/, '$&$&')}"`;
 }
 

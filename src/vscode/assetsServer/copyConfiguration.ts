@@ -9,11 +9,11 @@ import {
   type Launch,
   type McpClient,
 } from './configurations.ts';
-import { folderArgument, keepLauncher } from './launcher.ts';
+import { folderArgument, installLauncher } from './launcher.ts';
 
 /**
- * Copies what makes another MCP client know the chats and assets of some folders. With an argument it asks nothing;
- * resolves to nothing when the user called it off.
+ * Copies the configuration with which another MCP client starts the assets server. With an argument, asks nothing.
+ * Resolves to undefined when the user cancels.
  */
 export async function copyConfiguration(
   context: vscode.ExtensionContext,
@@ -26,7 +26,7 @@ export async function copyConfiguration(
   if (!client || !folders) return undefined;
   const text = configurationFor(client, await prepareLaunch(context, folders));
   await vscode.env.clipboard.writeText(text);
-  void tellWhere(client, text);
+  void showNextStep(client, text);
   return { text };
 }
 
@@ -39,7 +39,7 @@ function readClient(fields: Fields): McpClient {
 async function pickClient(): Promise<McpClient | undefined> {
   const rows = CLIENT_IDS.map((client) => ({
     label: client === 'json' ? vscode.l10n.t('Other (JSON)') : clientForm(client).name,
-    description: whereOf(client),
+    description: describeTarget(client),
     client,
   }));
   const row = await vscode.window.showQuickPick(rows, {
@@ -50,8 +50,7 @@ async function pickClient(): Promise<McpClient | undefined> {
   return row?.client;
 }
 
-/** Where the text goes, in a few words. */
-function whereOf(client: McpClient): string {
+function describeTarget(client: McpClient): string {
   const place = clientForm(client).place?.(process.platform);
   if (place) return place;
   return client === 'claude-code'
@@ -59,7 +58,7 @@ function whereOf(client: McpClient): string {
     : vscode.l10n.t('for clients that know “mcpServers”');
 }
 
-/** Those that the caller names, those of the workspace, that of the chat in front, or what the user chooses. */
+/** The folders that the caller names, or of the workspace, or of the active chat, or that the user chooses. */
 async function findFolders(fields: Fields, mayAsk: boolean): Promise<readonly string[] | undefined> {
   const chat = activeChat()?.uri;
   const found = [
@@ -91,26 +90,24 @@ async function askForFolders(): Promise<readonly vscode.Uri[] | undefined> {
 async function prepareLaunch(context: vscode.ExtensionContext, folders: readonly string[]): Promise<Launch> {
   const { platform } = process;
   if (isOnDisk(context.globalStorageUri)) {
-    const args = [await keepLauncher(context), ...folders.map(folderArgument)];
+    const args = [await installLauncher(context), ...folders.map(folderArgument)];
     return { command: 'node', args, platform };
   }
   const server = vscode.Uri.joinPath(context.extensionUri, 'dist', 'assets-server.js').fsPath;
   return { command: 'node', args: [server, ...folders], platform };
 }
 
-async function tellWhere(client: McpClient, text: string): Promise<void> {
+async function showNextStep(client: McpClient, text: string): Promise<void> {
   const show = vscode.l10n.t('Show');
-  const words = [nextStep(client)];
+  const sentences = [nextStep(client)];
   const { remoteName } = vscode.env;
   if (remoteName)
-    words.push(
+    sentences.push(
       vscode.l10n.t('The chats are on a remote ({0}): the client has to run there too.', remoteName),
     );
-  if ((await vscode.window.showInformationMessage(words.join(' '), show)) !== show) return;
-  const document = await vscode.workspace.openTextDocument({
-    language: clientForm(client).language,
-    content: text,
-  });
+  if ((await vscode.window.showInformationMessage(sentences.join(' '), show)) !== show) return;
+  const { language } = clientForm(client);
+  const document = await vscode.workspace.openTextDocument({ language, content: text });
   await vscode.window.showTextDocument(document);
 }
 

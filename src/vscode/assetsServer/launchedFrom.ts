@@ -1,2 +1,2 @@
-/** Which folder of the extension the launcher starts the server from; unknown as long as there is no launcher. */
+/** The key of the extension folder from which the launcher starts the server; unset if there is no launcher. */
 export const LAUNCHED_FROM = 'assetsServer.launchedFrom';

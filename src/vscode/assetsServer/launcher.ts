@@ -10,8 +10,8 @@ const LAUNCHER = 'assets-server.mjs';
 
 type Context = Pick<vscode.ExtensionContext, 'globalStorageUri' | 'globalState' | 'extensionPath'>;
 
-/** Writes the launcher of this version, and keeps in mind that there is one. */
-export async function keepLauncher({
+/** Writes the launcher for this version, and remembers the version's folder. */
+export async function installLauncher({
   globalStorageUri,
   globalState,
   extensionPath,
@@ -21,17 +21,14 @@ export async function keepLauncher({
   return path;
 }
 
-/**
- * Writes a program that stays where it is whatever version of the extension is installed, and starts the server of
- * this one. Resolves to its path.
- */
+/** Writes a program whose path is the same for all versions of the extension. It starts the server of this version. */
 export async function writeLauncher(folder: string, extension: string): Promise<string> {
   const path = join(folder, LAUNCHER);
   const text = launcherText(extension);
   const before = await readFile(path, 'utf8').catch(() => undefined);
   if (before === text) return path;
   await mkdir(folder, { recursive: true });
-  // A client may start it at any moment, so that it is always a whole one.
+  // Replaced atomically, because a client may start it at any time.
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     await writeFile(temporary, text, { flag: 'wx' });
@@ -43,12 +40,12 @@ export async function writeLauncher(folder: string, extension: string): Promise<
   return path;
 }
 
-/** How a folder is named in what is copied: many clients would take a `$` for the beginning of a variable. */
+/** Many clients expand variables, so a folder with a `$` is given as a file: URL. */
 export function folderArgument(folder: string): string {
   return folder.includes('$') ? pathToFileURL(folder).href.replaceAll('$', '%24') : folder;
 }
 
-/** An update may come and go without the extension being used, so the launcher looks for its successor. */
+/** The launcher searches for a newer version, because an update does not run the extension. */
 function launcherText(extension: string): string {
   const server = pathToFileURL(join(extension, 'dist', 'assets-server.js')).href;
   return `// Filechat writes this file, and writes it again after an update: what is changed here is lost.

@@ -4,25 +4,25 @@ import * as vscode from 'vscode';
 const CHATS = '**/*.chat.md';
 const EXCLUDED = '**/{node_modules,.git}/**';
 
-/** Filechat's own MCP server for the chat of VS Code, for as long as the workspace is trusted and has chats. */
+/** Offers the assets server to VS Code's own chat while the workspace is trusted and has chats. */
 export class AssetsOffer implements vscode.Disposable {
   readonly #extension: vscode.Extension<unknown>;
   readonly #subscriptions: vscode.Disposable;
   #isOffered = false;
 
-  /** `changed` is called when it should be asked again. */
+  /** `changed` is called when `definitions` may have changed. */
   constructor(extension: vscode.Extension<unknown>, changed: () => void) {
     this.#extension = extension;
     const chats = vscode.workspace.createFileSystemWatcher(CHATS, false, true);
-    // Only the first chat and the last one matter, and who is asked again looks again.
-    const appeared = () => this.#isOffered || changed();
-    const vanished = () => this.#isOffered && changed();
+    // Only the first and the last chat change anything.
+    const onCreate = () => this.#isOffered || changed();
+    const onDelete = () => this.#isOffered && changed();
     this.#subscriptions = vscode.Disposable.from(
       chats,
-      chats.onDidCreate(appeared),
-      chats.onDidDelete(vanished),
-      // A folder that goes takes its chats along, and nobody names them.
-      vscode.workspace.onDidDeleteFiles(vanished),
+      chats.onDidCreate(onCreate),
+      chats.onDidDelete(onDelete),
+      // The watcher does not report the files in a deleted folder.
+      vscode.workspace.onDidDeleteFiles(onDelete),
       vscode.workspace.onDidRenameFiles(changed),
       vscode.workspace.onDidChangeWorkspaceFolders(changed),
       vscode.workspace.onDidGrantWorkspaceTrust(changed),
@@ -43,15 +43,15 @@ export class AssetsOffer implements vscode.Disposable {
 
   #define(folders: readonly string[]): vscode.McpStdioServerDefinition {
     const { extensionUri, packageJSON } = this.#extension;
-    const of = createHash('sha256').update(JSON.stringify(folders)).digest('hex').slice(0, 8);
+    const hash = createHash('sha256').update(JSON.stringify(folders)).digest('hex').slice(0, 8);
     return new vscode.McpStdioServerDefinition(
       vscode.l10n.t('Filechat Assets'),
       process.execPath,
       [vscode.Uri.joinPath(extensionUri, 'dist', 'assets-server.js').fsPath, ...folders],
-      // On a desktop the program that runs us is the editor, which is Node only when it is told so.
+      // Makes the editor's executable run as Node.
       { ELECTRON_RUN_AS_NODE: '1' },
-      // The editor asks the server for its tools again when this changes.
-      `${packageJSON.version}+${of}`,
+      // The editor lists the tools again when this version changes.
+      `${packageJSON.version}+${hash}`,
     );
   }
 }

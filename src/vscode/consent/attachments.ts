@@ -6,26 +6,26 @@ import { plainMessage } from '../ui/plainMessage.ts';
 const SEND = vscode.l10n.t('Send It');
 const DECLINE = vscode.l10n.t('Don’t Send');
 
-/** Asks before a file from outside of the workspace is sent to a model. An answer holds until the window is closed. */
+/** Asks before a file outside of the workspace is sent to a model. Answers are kept until the window is closed. */
 export class AttachmentConsent {
   readonly #answers = new Map<string, boolean>();
-  /** Two links to the same file in one request are one question. */
-  readonly #asked = new Map<string, Promise<boolean>>();
+  /** Two links to one file in a request share a dialog. */
+  readonly #pending = new Map<string, Promise<boolean>>();
 
-  /** `path` is the real one, with every symbolic link followed. */
+  /** `path` is the real path, with symbolic links resolved. */
   mayRead(path: string): Promise<boolean> {
     const known = this.#answers.get(path);
     if (known !== undefined) return Promise.resolve(known);
-    const asked = this.#asked.get(path) ?? this.#ask(path).finally(() => this.#asked.delete(path));
-    this.#asked.set(path, asked);
-    return asked;
+    const answer = this.#pending.get(path) ?? this.#ask(path).finally(() => this.#pending.delete(path));
+    this.#pending.set(path, answer);
+    return answer;
   }
 
   forget(): void {
     this.#answers.clear();
   }
 
-  /** A question that is only closed is a no that is asked again. */
+  /** A dismissed dialog means no, but is shown again next time. */
   async #ask(path: string): Promise<boolean> {
     const answer = await vscode.window.showWarningMessage(
       vscode.l10n.t('Send the file {0} to the model?', plainMessage(basename(path))),

@@ -1,15 +1,13 @@
 import * as vscode from 'vscode';
 import { AuditFile } from '../../assets/auditFile.ts';
 import type { Log } from '../../ports/document.ts';
-
 import type { Audit, AuditEntry } from '../../ports/tools.ts';
-
 import { isAudited } from '../settings.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 
 const TURN_ON = vscode.l10n.t('Open the Setting');
 
-/** Keeps what was called, if the user wants it kept, in a file that belongs to the extension. */
+/** Writes the audit log to a file in the extension's storage, if `filechat.auditLog` is on. */
 export class AuditLog implements Audit {
   readonly #uri: vscode.Uri;
   readonly #file: AuditFile;
@@ -25,7 +23,6 @@ export class AuditLog implements Audit {
     });
   }
 
-  /** The setting is looked at each time, so that a change counts at once. */
   record(entry: AuditEntry): void {
     if (isAudited()) this.#file.record(entry);
   }
@@ -39,16 +36,16 @@ export class AuditLog implements Audit {
     try {
       await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(this.#uri));
     } catch {
-      await tellEmpty();
+      await showEmpty();
     }
   }
 }
 
-async function tellEmpty(): Promise<void> {
-  const words = isAudited()
+async function showEmpty(): Promise<void> {
+  const message = isAudited()
     ? vscode.l10n.t('The audit log is empty: nothing was called since it was turned on.')
     : vscode.l10n.t('There is no audit log: the setting filechat.auditLog is off.');
-  const answer = await vscode.window.showInformationMessage(words, ...(isAudited() ? [] : [TURN_ON]));
+  const answer = await vscode.window.showInformationMessage(message, ...(isAudited() ? [] : [TURN_ON]));
   if (answer === TURN_ON) {
     await vscode.commands.executeCommand('workbench.action.openSettings', 'filechat.auditLog');
   }

@@ -1,12 +1,19 @@
 import type { Disposable } from '../../ports/document.ts';
+import type { ElicitationAnswer } from '../../ports/requests.ts';
 import type { ServerHost } from '../../ports/servers.ts';
-import type { Audit, AuditEntry, ConsentSource } from '../../ports/tools.ts';
+import type { Audit, AuditEntry } from '../../ports/tools.ts';
 
-/** Somebody wants it done. Without that, the log says of nobody that they agreed. */
-export type Agreed = (by: ConsentSource) => void;
+/** Adds to the audit entry while the work runs: who allowed it, or what came of it. */
+export type Note = (more: Partial<AuditEntry>) => void;
 
-/** The person at the editor does not want what a server asked for. The server may read the message. */
-export class Declined extends Error {
+export const FORM_OUTCOMES: Readonly<Record<ElicitationAnswer['action'], Partial<AuditEntry>>> = {
+  accept: { consent: 'asked' },
+  decline: { outcome: 'denied' },
+  cancel: { outcome: 'cancelled' },
+};
+
+/** The user declined the request of a server, which may read the message. */
+export class DeclinedError extends Error {
   readonly outcome: 'denied' | 'cancelled';
 
   constructor(outcome: 'denied' | 'cancelled') {
@@ -15,42 +22,29 @@ export class Declined extends Error {
   }
 }
 
-/** Does the work, and leaves one line about it in the audit log. `signal` is that of whoever wanted it done. */
+/** Does the work and records it. `signal` is that of the requester: work that fails after an abort was cancelled. */
 export async function audited<T>(
   audit: Audit,
   entry: Omit<AuditEntry, 'outcome' | 'consent' | 'ms'>,
-  work: (agreed: Agreed) => Promise<T>,
+  work: (note: Note) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const startedMs = Date.now();
-  let consent: ConsentSource | undefined;
+  const startedAtMs = Date.now();
+  let noted: Partial<AuditEntry> = {};
   const record = (outcome: AuditEntry['outcome']) =>
-    audit.record({ ...entry, ...(consent && { consent }), outcome, ms: Date.now() - startedMs });
+    audit.record({ ...entry, ...noted, outcome, ms: Date.now() - startedAtMs });
   try {
-    const answer = await work((by) => {
-      consent = by;
+    const result = await work((more) => {
+      noted = { ...noted, ...more };
     });
-    const action = actionOf(answer);
-    if (action === 'accept') consent = 'asked';
-    record(OUTCOMES.get(action) ?? 'ok');
-    return answer;
+    record(noted.outcome ?? 'ok');
+    return result;
   } catch (error) {
-    record(error instanceof Declined ? error.outcome : signal?.aborted ? 'cancelled' : 'error');
+    record(error instanceof DeclinedError ? error.outcome : signal?.aborted ? 'cancelled' : 'error');
     throw error;
   }
 }
 
-/** How the answers of people to forms are called in the log. */
-const OUTCOMES: ReadonlyMap<unknown, AuditEntry['outcome']> = new Map([
-  ['decline', 'denied'],
-  ['cancel', 'cancelled'],
-]);
-
-function actionOf(answer: unknown): unknown {
-  return typeof answer === 'object' && answer !== null && 'action' in answer ? answer.action : undefined;
-}
-
-/** A line for each server that was started, or that could not be. */
 export function auditStarts(host: Pick<ServerHost, 'onDidChange' | 'states'>, audit: Audit): Disposable {
   const known = new Map<string, string>();
   const look = async (server: string) => {

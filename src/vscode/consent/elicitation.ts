@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { untilAborted } from '../../base/async.ts';
+import { messageOf } from '../../base/errors.ts';
 import { checkElicitationUrl } from '../../mcp/requests/elicitation.ts';
 import { argumentQuestions } from '../../mcp/schema/arguments.ts';
 import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
@@ -14,7 +15,7 @@ const AGREE = vscode.l10n.t('Agree');
 const OPEN = vscode.l10n.t('Open');
 const DECLINE = vscode.l10n.t('Decline');
 
-/** Asks the user what a server wants to know, with the server's name over everything. Sends nothing by itself. */
+/** Asks the user on behalf of a server. Every dialog shows the server's name. */
 export async function askElicitation(
   request: Elicitation,
   by: AskedBy,
@@ -29,19 +30,19 @@ async function askForm(
   server: string,
   signal: AbortSignal,
 ): Promise<ElicitationAnswer> {
-  const questions = argumentQuestions(schema);
-  const go = questions.length === 0 ? AGREE : ANSWER;
+  const questions = askableArguments(schema);
+  const accept = questions.length === 0 ? AGREE : ANSWER;
   const first = await untilAborted(
     vscode.window.showInformationMessage(
       vscode.l10n.t('The server “{0}” asks you something.', server),
       { modal: true, detail: describeForm(message, questions) },
-      go,
+      accept,
       DECLINE,
     ),
     signal,
   );
   if (first === DECLINE) return { action: 'decline' };
-  if (first !== go || signal.aborted) return { action: 'cancel' };
+  if (first !== accept || signal.aborted) return { action: 'cancel' };
   let declined = false;
   const answers = await askQuestions(questions, {
     title: vscode.l10n.t('{0} asks', server),
@@ -61,7 +62,7 @@ interface ReviewItem extends vscode.QuickPickItem {
   readonly next: 'accept' | 'decline' | number;
 }
 
-/** Shows all answers before they are sent; a click on one of them leads back to its question. */
+/** Shows all answers before they are sent; choosing one leads back to its question. */
 async function review(
   questions: readonly ArgumentQuestion[],
   answers: Answers,
@@ -120,12 +121,12 @@ async function askToOpen(
   return { action: (await openInBrowser(address)) ? 'accept' : 'cancel' };
 }
 
-/** An address that may not be opened is not even offered; the user is told, and may want to know such a server. */
+/** Undefined, with a warning to the user, if the address must not be opened. */
 function readAddress(url: string, server: string): URL | undefined {
   try {
     return checkElicitationUrl(url);
   } catch (error) {
-    const reason = plainMessage((error as Error).message);
+    const reason = plainMessage(messageOf(error));
     void vscode.window.showWarningMessage(
       vscode.l10n.t('The server “{0}” wanted you to open an address, and was refused. {1}', server, reason),
     );

@@ -1,40 +1,33 @@
 import { showInvisible } from '../../chat/format/escape.ts';
 import { printAnswer } from '../../mcp/schema/answer.ts';
 import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
-import { plainMessage } from '../ui/plainMessage.ts';
+import { plainMessage, truncate } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';
 
-/** A dialog that is longer than this cannot be read any more on a small screen. */
 const MAX_SHOWN_CHARS = 2_000;
-
 const MAX_FIELDS_NAMED = 20;
 
-/** The server's words, and which fields will be asked for. */
 export function describeForm(message: string, questions: readonly ArgumentQuestion[]): string {
+  if (questions.length === 0) return quoteServer(message);
   const named = questions.slice(0, MAX_FIELDS_NAMED).map(({ title }) => plainMessage(title));
-  if (questions.length === 0) return inItsWords(message);
   const more = questions.length - named.length;
   const fields = more > 0 ? t('{0}, and {1} more', named.join(', '), more) : named.join(', ');
-  return [inItsWords(message), t('It asks for: {0}.', fields), noSecrets()].join('\n\n');
-}
-
-function noSecrets(): string {
-  return t(
+  const warning = t(
     'Nothing is sent before you have seen all your answers. Give no passwords and no keys: a server must not ask for them in this way.',
   );
+  return [quoteServer(message), t('It asks for: {0}.', fields), warning].join('\n\n');
 }
 
-/** The host has a line of its own, because the rest of an address can be made to look like one. */
+/** The host has a line of its own, because the rest of a URL can imitate one. */
 export function describeUrl(message: string, url: URL): string {
   return [
-    inItsWords(message),
+    quoteServer(message),
     `${t('Host:')}\n${url.host}`,
     `${t('Whole address:')}\n${url.href}`,
     t('Nothing has been opened yet. What you do there is between you and {0}.', url.host),
   ].join('\n\n');
 }
 
-/** An answer in a list of answers. */
 export function describeAnswer(question: ArgumentQuestion, value: unknown): string {
   if (value === undefined) return t('(left out)');
   if (question.kind === 'yesNo') return value === true ? t('Yes') : t('No');
@@ -49,9 +42,7 @@ export function describeAnswer(question: ArgumentQuestion, value: unknown): stri
   return plainMessage(printAnswer(question, value));
 }
 
-/** What a server says must not be taken for our own words. */
-function inItsWords(message: string): string {
-  const text = showInvisible(message).trim();
-  const cut = text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…`;
-  return `${t('It says:')}\n${cut}`;
+/** Marks the text as the server's, so that it cannot be mistaken for ours. */
+function quoteServer(message: string): string {
+  return `${t('It says:')}\n${truncate(showInvisible(message).trim(), MAX_SHOWN_CHARS)}`;
 }

@@ -14,16 +14,15 @@ import type { AskedBy, SamplingAnswer, SamplingRequest } from '../../ports/reque
 import { editDocument } from '../chat/editorDocument.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
-import { type Agreed, Declined } from './audited.ts';
+import { DeclinedError, type Note } from './audited.ts';
 
-export interface SamplingParts {
-  /** The model of a chat, by its address; of no chat, the one that new chats have. */
+export interface SamplingDeps {
+  /** By the URI of a chat; undefined gives the default model. */
   readonly modelFor: (chat: string | undefined) => Promise<ChatModel>;
-  /** What the server of that name is, so that another one of the same name gets no old consent. */
-  readonly serverPrint: (server: string) => Promise<string>;
-  readonly always: AlwaysAllowedServers;
-  /** Told who lets the server ask. */
-  readonly agreed: Agreed;
+  /** Permissions are kept by fingerprint, so that another server of the same name does not inherit them. */
+  readonly serverFingerprint: (server: string) => Promise<string>;
+  readonly always: AlwaysServers;
+  readonly note: Note;
 }
 
 const SEND = vscode.l10n.t('Send');
@@ -31,32 +30,33 @@ const EDIT_REQUEST = vscode.l10n.t('Show and Edit');
 const ALWAYS = vscode.l10n.t('Always for This Server');
 const SEND_BACK = vscode.l10n.t('Send Back');
 const EDIT_ANSWER = vscode.l10n.t('Edit');
-/** The button that Escape stands for. */
+/** Also the result of Escape. */
 const DONT_SEND: vscode.MessageItem = { title: vscode.l10n.t('Don’t Send'), isCloseAffordance: true };
 
 /**
- * Lets a server ask the chat's model, if the user wants that, who sees and may change what is asked and answered.
- * Rejects with a sentence that the server may read.
+ * Sends a server's request to the chat's model. The user sees, and may edit, the request and the answer. Rejects with a
+ * message for the server.
  */
 export async function askSampling(
   request: SamplingRequest,
   by: AskedBy,
-  parts: SamplingParts,
+  deps: SamplingDeps,
   signal: AbortSignal,
 ): Promise<SamplingAnswer> {
-  const model = await parts.modelFor(by.chats[0]);
-  const print = await parts.serverPrint(by.server);
+  const model = await deps.modelFor(by.chats[0]);
+  const fingerprint = await deps.serverFingerprint(by.server);
   const sampling = { server: plainMessage(by.server), model, signal };
-  const wasAlways = parts.always.has(print);
-  const sent = wasAlways ? request : await approveRequest(request, sampling, () => parts.always.add(print));
+  const wasAlways = deps.always.has(fingerprint);
+  const allowAlways = () => deps.always.add(fingerprint);
+  const sent = wasAlways ? request : await approveRequest(request, sampling, allowAlways);
   signal.throwIfAborted();
-  if (!sent) throw new Declined('denied');
-  parts.agreed(wasAlways ? 'remembered' : 'asked');
+  if (!sent) throw new DeclinedError('denied');
+  deps.note({ consent: wasAlways ? 'remembered' : 'asked' });
   const answer = await answerWithProgress(sent, sampling);
   signal.throwIfAborted();
-  const approved = parts.always.has(print) ? answer : await approveAnswer(answer, sampling);
+  const approved = deps.always.has(fingerprint) ? answer : await approveAnswer(answer, sampling);
   signal.throwIfAborted();
-  if (!approved) throw new Declined('denied');
+  if (!approved) throw new DeclinedError('denied');
   return approved;
 }
 
@@ -69,7 +69,7 @@ interface Sampling {
 async function approveRequest(
   request: SamplingRequest,
   { server, model, signal }: Sampling,
-  remember: () => void,
+  allowAlways: () => void,
 ): Promise<SamplingRequest | undefined> {
   const text = renderSampling(request);
   const question = vscode.l10n.t(
@@ -78,7 +78,7 @@ async function approveRequest(
     plainMessage(model.name),
   );
   const choice = await choose(question, text, [SEND, EDIT_REQUEST, ALWAYS], signal);
-  if (choice === ALWAYS) remember();
+  if (choice === ALWAYS) allowAlways();
   if (choice !== EDIT_REQUEST) return choice === undefined ? undefined : request;
   return editInDocument(text, {
     about: (accept, refuse) => vscode.l10n.t('{0} or {1} to your model, with your changes.', accept, refuse),
@@ -127,7 +127,7 @@ const MAX_SHOWN_CHARS = 3_000;
 const HEAD_CHARS = 2_000;
 const TAIL_CHARS = 800;
 
-/** The beginning and the end are where a request says what it is about. */
+/** Keeps the beginning and the end, which usually say what a request is about. */
 function cutMiddle(text: string): string {
   if (text.length <= MAX_SHOWN_CHARS) return text;
   const left = (text.length - HEAD_CHARS - TAIL_CHARS).toLocaleString(vscode.env.language);
@@ -143,23 +143,19 @@ async function answerWithProgress(
   const answer = await withNotice(title, (stop) =>
     answerSampling(request, model, AbortSignal.any([signal, stop])),
   );
-  if (!answer) throw new Declined('cancelled');
+  if (!answer) throw new DeclinedError('cancelled');
   return answer;
 }
 
 export interface Editing<T> {
-  /** A sentence about what is sent or not, around the links that decide it. */
+  /** The notification text around the two links. */
   readonly about: (accept: string, refuse: string) => string;
-  /** The word for “yes, as it is now”. */
   readonly accept: string;
   readonly read: (text: string) => T | { readonly problem: string };
   readonly signal: AbortSignal;
 }
 
-/**
- * Shows a text in a document of its own, to be changed, with a notification that stays until the user decides.
- * Resolves to nothing when the user does not want it, also when the document is closed.
- */
+/** Resolves to undefined when the user refuses or closes the document. */
 async function editInDocument<T extends object>(text: string, editing: Editing<T>): Promise<T | undefined> {
   const { read, signal } = editing;
   const document = await showText(text);
@@ -175,7 +171,7 @@ async function editInDocument<T extends object>(text: string, editing: Editing<T
   }
 }
 
-/** Filled once it is shown: the editor opens what is unsaved and nowhere to be seen a second time. */
+/** Inserts the text after showing the document: the editor opens a hidden dirty document a second time. */
 async function showText(text: string): Promise<vscode.TextDocument> {
   const document = await vscode.workspace.openTextDocument({ language: 'markdown' });
   const place = { viewColumn: vscode.ViewColumn.Beside, preview: false };
@@ -187,7 +183,7 @@ async function showText(text: string): Promise<vscode.TextDocument> {
   return document;
 }
 
-/** A progress is the only notification that stays; so its links are the buttons. */
+/** Uses links in a progress notification, the only kind that stays open. */
 async function decide(
   document: vscode.TextDocument,
   { about, accept, signal }: Editing<object>,
@@ -205,7 +201,7 @@ async function decide(
     ),
     vscode.workspace.onDidCloseTextDocument((closed) => closed === document && stop()),
   );
-  // The links first: of a long line, the end is out of sight.
+  // The links come first, because the end of a long line is cut off.
   const title = about(`[${accept}](command:${yes})`, `[${vscode.l10n.t('Don’t Send')}](command:${no})`);
   try {
     if (document.isClosed || signal.aborted) return false;
@@ -217,7 +213,6 @@ async function decide(
   }
 }
 
-/** Without the question whether to save it: it was made for this one decision. */
 async function closeUnsaved(document: vscode.TextDocument): Promise<void> {
   if (document.isClosed) return;
   const tabs = vscode.window.tabGroups.all

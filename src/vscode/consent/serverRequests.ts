@@ -3,26 +3,25 @@ import { PendingRequestLimit } from '../../mcp/requests/requestLimit.ts';
 import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
 import type { Audit } from '../../ports/tools.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { audited } from './audited.ts';
-
+import { audited, FORM_OUTCOMES, type Note } from './audited.ts';
 import { askElicitation } from './elicitation.ts';
-import { askSampling, type SamplingParts } from './sampling.ts';
+import { askSampling, type SamplingDeps } from './sampling.ts';
 
-export interface EditorRequestParts extends Omit<SamplingParts, 'agreed'> {
+export interface EditorRequestDeps extends Omit<SamplingDeps, 'note'> {
   readonly audit: Audit;
 }
 
 const DONE = vscode.l10n.t('Done');
 const GIVE_UP = vscode.l10n.t('Give Up');
 
-/** What servers may ask of the person at the editor. Each of it leaves a line in the audit log. */
-export function editorRequests({ audit, ...parts }: EditorRequestParts): ServerRequests {
-  const limit = new PendingRequestLimit();
+/** Answers the requests of servers, and records each in the audit log. */
+export function editorRequests({ audit, ...deps }: EditorRequestDeps): ServerRequests {
+  const limit = new AskLimit();
   let last: Promise<unknown> = Promise.resolve();
   return {
     elicit: (request, by, signal) => {
       const entry = { kind: 'elicitation', name: request.kind, ...askedBy(by) } as const;
-      // One form after the other: a second one would close the inputs of the first.
+      // One form at a time: a second would close the inputs of the first.
       const ask = () => {
         const asked = last.then(() =>
           signal.aborted ? ({ action: 'cancel' } as const) : askElicitation(request, by, signal),
@@ -30,7 +29,12 @@ export function editorRequests({ audit, ...parts }: EditorRequestParts): ServerR
         last = asked.catch(() => undefined);
         return asked;
       };
-      return audited(audit, entry, () => limit.run(by.server, ask), signal);
+      const record = async (note: Note) => {
+        const answer = await limit.run(by.server, ask);
+        note(FORM_OUTCOMES[answer.action]);
+        return answer;
+      };
+      return audited(audit, entry, record, signal);
     },
     visited: (_request, by, signal) => askWhetherDone(by, signal),
     sample: (request, by, signal) => {
@@ -38,7 +42,7 @@ export function editorRequests({ audit, ...parts }: EditorRequestParts): ServerR
       return audited(
         audit,
         entry,
-        (agreed) => limit.run(by.server, () => askSampling(request, by, { ...parts, agreed }, signal)),
+        (note) => limit.run(by.server, () => askSampling(request, by, { ...deps, note }, signal)),
         signal,
       );
     },
@@ -53,13 +57,13 @@ function askedBy({ server, chats }: AskedBy): { readonly server: string; readonl
   return { server, chat: chats[0] };
 }
 
-/** Who only closes the notification has not said anything; the server may still say it. */
+/** After the notification is dismissed, waits for the server to report that the visit is done. */
 async function askWhetherDone({ server }: AskedBy, signal: AbortSignal): Promise<boolean> {
-  const words = vscode.l10n.t(
+  const question = vscode.l10n.t(
     'Have you done in the browser what the server “{0}” asked for?',
     plainMessage(server),
   );
-  const answer = await vscode.window.showInformationMessage(words, DONE, GIVE_UP);
+  const answer = await vscode.window.showInformationMessage(question, DONE, GIVE_UP);
   if (answer === undefined && !signal.aborted) {
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   }

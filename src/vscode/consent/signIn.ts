@@ -8,11 +8,11 @@ import { callbackUrl } from './callbackUrl.ts';
 const PATH = '/signed-in';
 const OPEN = vscode.l10n.t('Open');
 
-/** Leads the user through the pages of an authorization server, and back through an address of the editor. */
+/** Opens the authorization page in a browser, and receives the redirect through VS Code's URI handler. */
 export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposable {
   readonly #extensionId: string;
-  /** Who waits for the browser to come back, by the `state` that it was sent away with. */
-  readonly #waiting = new Map<string, (callback: URL) => void>();
+  /** Sign-ins without a response yet, by their `state` parameter. */
+  readonly #pending = new Map<string, (callback: URL) => void>();
   readonly #registration = vscode.window.registerUriHandler(this);
 
   constructor(extensionId: string) {
@@ -23,16 +23,16 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
     this.#registration.dispose();
   }
 
-  /** An address that nobody waits for means nothing. */
+  /** Ignores responses with an unknown `state`. */
   handleUri(uri: vscode.Uri): void {
     if (uri.path !== PATH) return;
     const callback = callbackUrl(uri, vscode.env.uiKind === vscode.UIKind.Web ? 'web' : 'desktop');
-    this.#waiting.get(callback.searchParams.get('state') ?? '')?.(callback);
+    this.#pending.get(callback.searchParams.get('state') ?? '')?.(callback);
   }
 
   async redirectUrl(): Promise<string> {
-    const own = vscode.Uri.parse(`${vscode.env.uriScheme}://${this.#extensionId}${PATH}`);
-    return (await vscode.env.asExternalUri(own)).toString(true);
+    const uri = vscode.Uri.parse(`${vscode.env.uriScheme}://${this.#extensionId}${PATH}`);
+    return (await vscode.env.asExternalUri(uri)).toString(true);
   }
 
   async visit(url: URL, server: string, signal: AbortSignal): Promise<URL> {
@@ -41,24 +41,21 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
       { modal: true, detail: showInvisible(url.href) },
       OPEN,
     );
-    if (answer !== OPEN || signal.aborted) throw new Error('You did not want to sign in.');
+    if (answer !== OPEN || signal.aborted) throw new Error('You cancelled the sign-in.');
     const state = url.searchParams.get('state') ?? '';
     try {
-      return await this.#wait(url, { server, state, signal });
+      return await this.#waitForCallback(url, { server, state, signal });
     } finally {
-      this.#waiting.delete(state);
+      this.#pending.delete(state);
     }
   }
 
-  /** As long as it takes, with a way to give up. */
-  #wait(
+  /** Has no timeout; the user can cancel it. */
+  #waitForCallback(
     url: URL,
-    {
-      server,
-      state,
-      signal,
-    }: { readonly server: string; readonly state: string; readonly signal: AbortSignal },
+    by: { readonly server: string; readonly state: string; readonly signal: AbortSignal },
   ): Promise<URL> {
+    const { server, state, signal } = by;
     const options = {
       location: vscode.ProgressLocation.Notification,
       title: vscode.l10n.t('Waiting for you to sign in to “{0}” in the browser…', plainMessage(server)),
@@ -66,14 +63,14 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
     };
     return new Promise((resolve, reject) => {
       const show = async (_progress: unknown, token: vscode.CancellationToken) => {
-        const back = new Promise<URL>((settle, giveUp) => {
-          const end = () => giveUp(new Error('You did not sign in.'));
-          token.onCancellationRequested(end);
-          signal.addEventListener('abort', end, { once: true });
-          this.#waiting.set(state, settle);
-          openInBrowser(url).then((opened) => opened || end(), giveUp);
+        const callback = new Promise<URL>((settle, fail) => {
+          const cancel = () => fail(new Error('You did not sign in.'));
+          token.onCancellationRequested(cancel);
+          signal.addEventListener('abort', cancel, { once: true });
+          this.#pending.set(state, settle);
+          openInBrowser(url).then((opened) => opened || cancel(), fail);
         });
-        await back.then(resolve, reject);
+        await callback.then(resolve, reject);
       };
       void vscode.window.withProgress(options, show);
     });

@@ -5,10 +5,10 @@ import type { AboutCall, Consent, ConsentAnswer, ToolCall, ToolInfo } from '../.
 import { approve } from '../settings.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { type AboutQuestion, describeCall, judgeCall } from './callQuestion.ts';
-import { type AllowedTool, printTool, sketchTool } from './toolDefinition.ts';
+import { type AllowedTool, fingerprintTool, summarizeTool } from './toolDefinition.ts';
 
 const REMEMBERED = 'consent.allowedTools';
-/** More would make every start of the editor slower. The oldest are forgotten, and ask again. */
+/** Limits the stored data, which the editor loads at every start. The oldest entries are dropped. */
 const MAX_REMEMBERED = 500;
 const ALLOW = vscode.l10n.t('Allow');
 const ALWAYS_TOOL = vscode.l10n.t('Always Allow This Tool');
@@ -16,34 +16,30 @@ const ALWAYS_SERVER = vscode.l10n.t('Always Allow This Server');
 const EDIT = vscode.l10n.t('Edit');
 const DECLINE = vscode.l10n.t('Don’t Allow…');
 
-export interface ToolConsentParts {
-  /** What the server of that name is: its command or address, so that another one gets no old consent. */
-  readonly serverPrint: (server: string) => Promise<string>;
-  /** Every tool that a server lists now. Without it, a whole server cannot be allowed. */
-  readonly listTools?: (server: string) => Promise<readonly ToolInfo[]>;
+export interface ToolConsentDeps {
+  /** Changes with the command or address, so that another server of the same name does not inherit permissions. */
+  readonly serverFingerprint: (server: string) => Promise<string>;
+  readonly listTools: (server: string) => Promise<readonly ToolInfo[]>;
 }
 
-/**
- * Asks before a tool runs, with the arguments whole. “Always” holds until the tool's definition changes; a change
- * asks even about tools that the settings let run because they say that they only read.
- */
+/** Asks before a tool runs. “Always” is valid until the tool's definition changes. */
 export class ToolConsent implements Consent {
   readonly #memory: vscode.Memento;
-  readonly #parts: ToolConsentParts;
+  readonly #deps: ToolConsentDeps;
 
-  constructor(memory: vscode.Memento, parts: ToolConsentParts) {
+  constructor(memory: vscode.Memento, deps: ToolConsentDeps) {
     this.#memory = memory;
-    this.#parts = parts;
+    this.#deps = deps;
   }
 
   async mayCall(call: ToolCall, tool: ToolInfo, about: AboutCall = {}): Promise<ConsentAnswer> {
     const { notes = [] } = about;
     const approval = strictest(approve(), about.approve);
     const known = this.#remembered()[renderToolName(call)];
-    const print = await this.#print(tool);
+    const print = await this.#fingerprint(tool);
     const judged = judgeCall({ approval, tool, print, known, givesFiles: notes.length > 0 });
     if (judged.kind === 'ask') return this.#ask(call, tool, { notes, before: judged.before });
-    // Kept at the first call that nobody was asked about, so that a later change is seen.
+    // Remember a tool that ran without a dialog too, so that a later change is noticed.
     if (!known && approval !== 'auto') await this.#remember([tool], false);
     return judged;
   }
@@ -53,7 +49,6 @@ export class ToolConsent implements Consent {
   }
 
   async #ask(call: ToolCall, tool: ToolInfo, about: AboutQuestion): Promise<ConsentAnswer> {
-    const { listTools } = this.#parts;
     const { showInformationMessage, showWarningMessage } = vscode.window;
     const show = about.before ? showWarningMessage : showInformationMessage;
     for (;;) {
@@ -62,7 +57,7 @@ export class ToolConsent implements Consent {
         { modal: true, detail: describeCall(call, tool, about) },
         ALLOW,
         ALWAYS_TOOL,
-        ...(listTools ? [ALWAYS_SERVER] : []),
+        ALWAYS_SERVER,
         EDIT,
         DECLINE,
       );
@@ -79,18 +74,14 @@ export class ToolConsent implements Consent {
 
   async #allow(tool: ToolInfo, answer: string): Promise<void> {
     if (answer === ALLOW) return this.#remember([tool], false);
-    const others = answer === ALWAYS_SERVER ? await this.#listed(tool.server) : [];
+    // If the list fails, allow at least this tool.
+    const others = answer === ALWAYS_SERVER ? await this.#deps.listTools(tool.server).catch(() => []) : [];
     await this.#remember([tool, ...others], true);
   }
 
-  /** A server that cannot be asked again has at least this tool. */
-  async #listed(server: string): Promise<readonly ToolInfo[]> {
-    return (await this.#parts.listTools?.(server).catch(() => undefined)) ?? [];
-  }
-
-  /** By what the tools are now: one that changes asks again. Whoever says yes once takes no “always” back. */
+  /** Allowing an unchanged tool once does not revoke “always”. */
   async #remember(tools: readonly ToolInfo[], always: boolean): Promise<void> {
-    const prints = await Promise.all(tools.map((tool) => this.#print(tool)));
+    const prints = await Promise.all(tools.map((tool) => this.#fingerprint(tool)));
     const remembered = { ...this.#remembered() };
     const at = new Date().toISOString();
     for (const [index, tool] of tools.entries()) {
@@ -99,7 +90,7 @@ export class ToolConsent implements Consent {
       const was = remembered[name];
       delete remembered[name];
       remembered[name] = {
-        ...sketchTool(tool),
+        ...summarizeTool(tool),
         print,
         always: always || (was?.print === print && was.always),
         at,
@@ -109,8 +100,8 @@ export class ToolConsent implements Consent {
     await this.#memory.update(REMEMBERED, Object.fromEntries(kept));
   }
 
-  async #print(tool: ToolInfo): Promise<string> {
-    return printTool(tool, await this.#parts.serverPrint(tool.server));
+  async #fingerprint(tool: ToolInfo): Promise<string> {
+    return fingerprintTool(tool, await this.#deps.serverFingerprint(tool.server));
   }
 
   #remembered(): Readonly<Record<string, AllowedTool>> {
@@ -118,7 +109,7 @@ export class ToolConsent implements Consent {
   }
 }
 
-/** Resolves to nothing on Escape, which leads back to the question. */
+/** Resolves to undefined on Escape, which leads back to the dialog. */
 async function askReason(call: ToolCall): Promise<string | undefined> {
   const reason = await vscode.window.showInputBox({
     title: vscode.l10n.t('Don’t allow {0}', plainMessage(renderToolName(call))),

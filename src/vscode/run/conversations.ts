@@ -59,7 +59,7 @@ export class Conversations {
     return this.#create(chat, {
       findModel: async (name) => guessedModel(name ?? '', (type) => models.takes(name, type)),
       tools: { callTool: never, listTools },
-      servers: () => builtIns.beside(servers, chat),
+      servers: () => builtIns.addTo(servers, chat),
     });
   }
 
@@ -99,7 +99,7 @@ export class Conversations {
   async #serversFor(model: ChatModel | undefined, chat: vscode.Uri): Promise<readonly string[]> {
     const { servers, builtIns } = this.#parts;
     const allowed = [...(await servers.allowed()).keys()];
-    if (model?.provider !== 'tour') return builtIns.beside(allowed, chat);
+    if (model?.provider !== 'tour') return builtIns.addTo(allowed, chat);
     return allowed.length === 0 ? [SAMPLE_SERVER] : [...(await servers.startable()).keys()];
   }
 

@@ -1,12 +1,7 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
-import {
-  checkHeader,
-  checkServerId,
-  checkUrl,
-  checkVariableName,
-  looksSecret,
-} from '../../mcp/config/checks.ts';
+import { field } from '../../base/json.ts';
+import { checkHeader, checkServerId, checkUrl, checkVariable, looksSecret } from '../../mcp/config/checks.ts';
 import { splitCommand } from '../../mcp/config/commandLine.ts';
 import {
   describeEntry,
@@ -25,8 +20,8 @@ import type { ServerInputs } from './inputs.ts';
 import { USER_PLACE } from './settings.ts';
 
 /**
- * Adds servers to the user's own settings, each after a question that shows the whole of it. Without an argument
- * the user is led through it. Resolves to the names of those that were added.
+ * Adds servers to the user settings, each after a dialog that shows its whole configuration. Without an argument, asks
+ * for them step by step. Resolves to the names of the added servers.
  */
 export async function addServer(
   { inputs }: { readonly inputs: ServerInputs },
@@ -38,13 +33,11 @@ export async function addServer(
   if ((name === undefined) !== (entry === undefined)) {
     throw new TypeError(vscode.l10n.t('“name” and “config” belong together: give both, or none of them.'));
   }
-  const wanted = name !== undefined && entry ? [{ name, entry }] : await chooseServers();
+  const servers = name !== undefined && entry ? [{ name, entry }] : await chooseServers();
   const added: string[] = [];
-  for (const [at, server] of wanted.entries()) {
-    const answer = await confirm(
-      server,
-      wanted.length > 1 ? ` ${vscode.l10n.t('({0} of {1})', at + 1, wanted.length)}` : '',
-    );
+  for (const [index, server] of servers.entries()) {
+    const count = servers.length > 1 ? ` ${vscode.l10n.t('({0} of {1})', index + 1, servers.length)}` : '';
+    const answer = await confirm(server, count);
     if (answer === undefined) break;
     if (answer === 'skip') continue;
     await write(server, inputs);
@@ -55,7 +48,7 @@ export async function addServer(
 
 async function chooseServers(): Promise<readonly NewServer[]> {
   const imports = await findImports();
-  const ways = [
+  const options = [
     {
       label: `$(terminal) ${vscode.l10n.t('A program on this machine…')}`,
       description: vscode.l10n.t('Filechat starts it when it is needed'),
@@ -72,7 +65,7 @@ async function chooseServers(): Promise<readonly NewServer[]> {
       run: () => chooseImported(place),
     })),
   ];
-  const chosen = await vscode.window.showQuickPick(ways, {
+  const chosen = await vscode.window.showQuickPick(options, {
     title: vscode.l10n.t('Add an MCP Server'),
     placeHolder: vscode.l10n.t('What is it?'),
   });
@@ -96,7 +89,11 @@ async function askForProgram(): Promise<readonly NewServer[] | undefined> {
   });
   const split = splitCommand(line ?? '');
   if (split.kind === 'problem') return undefined;
-  const env = await askForValues(name, VARIABLES);
+  const env = await askForValues(name, {
+    question: vscode.l10n.t('{0}: which environment variables does it need?', name),
+    example: 'GITHUB_TOKEN',
+    check: checkVariable,
+  });
   if (env === undefined) return undefined;
   const { command, args } = split;
   return [{ name, entry: { command, args, ...(Object.keys(env).length > 0 && { env }) } }];
@@ -109,13 +106,18 @@ async function askForAddress(): Promise<readonly NewServer[] | undefined> {
     title: vscode.l10n.t('{0}: its address', name),
     placeHolder: 'https://example.com/mcp',
     ignoreFocusOut: true,
-    validateInput: (text) => complaintOf(() => checkUrl(text.trim())),
+    validateInput: (text) => problemOf(() => checkUrl(text.trim())),
   });
   if (url === undefined) return undefined;
-  const headers = await askForValues(name, HEADERS);
+  const headers = await askForValues(name, {
+    question: vscode.l10n.t('{0}: which headers does it need?', name),
+    example: 'Authorization',
+    check: (header) => checkHeader(header, ''),
+  });
   if (headers === undefined) return undefined;
-  const entry = { type: 'http', url: url.trim(), ...(Object.keys(headers).length > 0 && { headers }) };
-  return [{ name, entry }];
+  return [
+    { name, entry: { type: 'http', url: url.trim(), ...(Object.keys(headers).length > 0 && { headers }) } },
+  ];
 }
 
 function askForName(): Thenable<string | undefined> {
@@ -123,45 +125,34 @@ function askForName(): Thenable<string | undefined> {
     title: vscode.l10n.t('A name for the server'),
     prompt: vscode.l10n.t('Letters, digits, _ and -. Chats call its tools by this name: NAME.TOOL'),
     ignoreFocusOut: true,
-    validateInput: (text) => complaintOf(() => checkServerId(text)),
+    validateInput: (text) => problemOf(() => checkServerId(text)),
   });
 }
 
-interface Values {
-  readonly question: (server: string) => string;
+interface ValueKind {
+  readonly question: string;
   readonly example: string;
   readonly check: (name: string) => void;
 }
 
-const VARIABLES: Values = {
-  question: (server) => vscode.l10n.t('{0}: which environment variables does it need?', server),
-  example: 'GITHUB_TOKEN',
-  check: checkVariableName,
-};
-const HEADERS: Values = {
-  question: (server) => vscode.l10n.t('{0}: which headers does it need?', server),
-  example: 'Authorization',
-  check: (name) => checkHeader(name, ''),
-};
-
-/** Asks for names, then for the value of each. Resolves to nothing when the user gives up. */
-async function askForValues(server: string, values: Values): Promise<Record<string, string> | undefined> {
+/** Asks for names, then for the value of each. Resolves to undefined when the user cancels. */
+async function askForValues(server: string, kind: ValueKind): Promise<Record<string, string> | undefined> {
   const split = (text: string) => text.split(/[\s,]+/).filter((each) => each !== '');
   const names = await vscode.window.showInputBox({
-    title: values.question(server),
+    title: kind.question,
     prompt: vscode.l10n.t('Their names, with spaces between. Leave it empty if there are none'),
-    placeHolder: values.example,
+    placeHolder: kind.example,
     ignoreFocusOut: true,
-    validateInput: (text) => complaintOf(() => split(text).forEach(values.check)),
+    validateInput: (text) => problemOf(() => split(text).forEach(kind.check)),
   });
   if (names === undefined) return undefined;
-  const given = new Map<string, string>();
+  const values = new Map<string, string>();
   for (const name of split(names)) {
     const value = await askForValue(server, name);
     if (value === undefined) return undefined;
-    given.set(name, value);
+    values.set(name, value);
   }
-  return Object.fromEntries(given);
+  return Object.fromEntries(values);
 }
 
 async function askForValue(server: string, name: string): Promise<string | undefined> {
@@ -179,11 +170,11 @@ async function askForValue(server: string, name: string): Promise<string | undef
   return password && value === '' ? `\${input:${inputId(server, name)}}` : value;
 }
 
-/** Shows the whole of it. Resolves to nothing when the user wants to stop here. */
+/** Resolves to undefined when the user cancels this server and all after it. */
 async function confirm(server: NewServer, count: string): Promise<'add' | 'skip' | undefined> {
   const { entry, secrets } = extractSecrets(server.name, server.entry);
   const config = readEntry({ name: server.name, entry });
-  const old = currentEntry(server.name);
+  const old = field(userServers(), server.name) as ServerEntry | undefined;
   const [verb, question] =
     old === undefined
       ? [vscode.l10n.t('Add'), vscode.l10n.t('Add the MCP server “{0}”{1}?', server.name, count)]
@@ -213,21 +204,14 @@ async function confirm(server: NewServer, count: string): Promise<'add' | 'skip'
   return answer === verb ? 'add' : answer === skip ? 'skip' : undefined;
 }
 
-/** The secrets first, so that no server starts without them. */
+/** Stores the secrets first, so that the server never starts without them. */
 async function write(server: NewServer, inputs: ServerInputs): Promise<void> {
   const { entry, secrets } = extractSecrets(server.name, server.entry);
   for (const [id, value] of secrets) await inputs.set(USER_PLACE, id, value);
   await writeUserServer(server.name, entry);
 }
 
-function currentEntry(name: string): ServerEntry | undefined {
-  const servers = userServers();
-  return typeof servers === 'object' && servers !== null && Object.hasOwn(servers, name)
-    ? (servers as Record<string, ServerEntry>)[name]
-    : undefined;
-}
-
-function complaintOf(check: () => void): string | undefined {
+function problemOf(check: () => void): string | undefined {
   try {
     check();
     return undefined;
@@ -237,16 +221,15 @@ function complaintOf(check: () => void): string | undefined {
   }
 }
 
-/** The files of other hosts that are there. None of them is read. */
-async function findImports(): Promise<readonly ImportSource[]> {
+/** The configuration files of other MCP clients that exist. Reads none of them. */
+async function findImports(): Promise<readonly ImportPlace[]> {
   const { platform, env } = process;
-  const places = importSources({ platform, home: homedir(), appData: env['APPDATA'] });
-  const found = await Promise.all(places.map(({ path }) => isThere(vscode.Uri.file(path))));
-  return places.filter((_place, at) => found[at]);
+  const places = importPlaces({ platform, home: homedir(), appData: env['APPDATA'] });
+  const found = await Promise.all(places.map(({ path }) => exists(vscode.Uri.file(path))));
+  return places.filter((_place, index) => found[index]);
 }
 
-/** Reads the file, which the user has just chosen, and lets the user choose from what is in it. */
-async function chooseImported({ app, path }: ImportSource): Promise<readonly NewServer[]> {
+async function chooseImported({ app, path }: ImportPlace): Promise<readonly NewServer[]> {
   const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.file(path)));
   const { servers, problems } = readImport(text);
   const found = Object.entries(servers).map(([name, entry]) => ({ name, entry }));
@@ -259,7 +242,7 @@ async function chooseImported({ app, path }: ImportSource): Promise<readonly New
   }
   const items = found.map((server) => ({
     label: server.name,
-    // One line, which the list cuts where it ends; the question that follows shows the whole.
+    // The list cuts this line; the dialog that follows shows the whole entry.
     detail: describeEntry(server).replaceAll('\n', ' · ').replaceAll('$(', '$ ('),
     server,
   }));
@@ -275,7 +258,7 @@ async function chooseImported({ app, path }: ImportSource): Promise<readonly New
   return chosen?.map(({ server }) => server) ?? [];
 }
 
-async function isThere(file: vscode.Uri): Promise<boolean> {
+async function exists(file: vscode.Uri): Promise<boolean> {
   return vscode.workspace.fs.stat(file).then(
     () => true,
     () => false,

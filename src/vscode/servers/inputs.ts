@@ -2,74 +2,66 @@ import * as vscode from 'vscode';
 import { describeServer } from '../../mcp/config/fingerprint.ts';
 import type { InputDefinition } from '../../mcp/config/inputs.ts';
 import type { ServerConfig } from '../../mcp/config/types.ts';
-
 import { plainMessage } from '../ui/plainMessage.ts';
 
-/** What is asked for, by whom, and where it is configured: the inputs of one place are unknown to all others. */
 export interface InputRequest {
+  /** Where the server is configured. Inputs are never shared between places. */
   readonly place: string;
   readonly id: string;
   readonly server: string;
-  /** Of the server, as it is written. */
+  /** As it is written, before variables are expanded. */
   readonly config: ServerConfig;
   readonly definition?: InputDefinition | undefined;
 }
 
 const PREFIX = 'input ';
-/** Nothing is known of it, so nobody should be able to read it over a shoulder. */
+/** An undeclared input may be a secret, so its value is masked. */
 const UNDECLARED: InputDefinition = { kind: 'text', password: true };
 
-/** What servers need to be told before they start, in the editor's secret store. Each is asked for once. */
+/** The values of `${input:…}` variables, in VS Code's secret store. The user is asked for each value once. */
 export class ServerInputs {
   readonly #secrets: vscode.SecretStorage;
-  /** A second box would close the first, so each waits for the one before it. */
-  #last: Promise<unknown> = Promise.resolve();
-  /** What the user would not say just now. */
-  readonly #givenUp = new Set<string>();
+  /** A second input box would close the first, so requests are queued. */
+  #queue: Promise<unknown> = Promise.resolve();
+  readonly #cancelled = new Set<string>();
 
   constructor(secrets: vscode.SecretStorage) {
     this.#secrets = secrets;
   }
 
-  /** Resolves to nothing when the user gives up, which holds until `askAgain`, or when the signal says so. */
+  /** Resolves to undefined on abort, or when the user cancels. A cancelled input is not asked for until `askAgain`. */
   async get(request: InputRequest, signal?: AbortSignal): Promise<string | undefined> {
-    const kept = await this.#kept(request);
-    if (kept !== undefined) return kept;
-    const turn = this.#last.then(async () => {
-      // The one before may have been asked for the same.
-      const given = await this.#kept(request);
-      const isOver = signal?.aborted || this.#givenUp.has(keyOf(request.place, request.id));
+    const key = keyOf(request.place, request.id);
+    const stored = await this.#secrets.get(key);
+    if (stored !== undefined) return stored;
+    const value = this.#queue.then(async () => {
+      // The request before this one may have asked for the same input.
+      const given = await this.#secrets.get(key);
+      const isOver = signal?.aborted || this.#cancelled.has(key);
       return given ?? (isOver ? undefined : this.#ask(request, signal));
     });
-    this.#last = turn.catch(() => {});
-    return turn;
+    this.#queue = value.catch(() => {});
+    return value;
   }
 
-  /** The user has started something anew. */
   askAgain(): void {
-    this.#givenUp.clear();
+    this.#cancelled.clear();
   }
 
   async set(place: string, id: string, value: string): Promise<void> {
     await this.#secrets.store(keyOf(place, id), value);
   }
 
-  /** These will be asked for again, by every server of the place that needs them. */
   async forgetFor(place: string, ids: readonly string[]): Promise<void> {
     for (const key of ids.map((id) => keyOf(place, id))) {
-      this.#givenUp.delete(key);
+      this.#cancelled.delete(key);
       await this.#secrets.delete(key);
     }
   }
 
-  /** Every input will be asked for again. */
   async forget(): Promise<void> {
     const keys = (await this.#secrets.keys()).filter((key) => key.startsWith(PREFIX));
     await Promise.all(keys.map((key) => this.#secrets.delete(key)));
-  }
-
-  #kept({ place, id }: InputRequest): Thenable<string | undefined> {
-    return this.#secrets.get(keyOf(place, id));
   }
 
   async #ask(request: InputRequest, signal: AbortSignal | undefined): Promise<string | undefined> {
@@ -79,7 +71,7 @@ export class ServerInputs {
     try {
       const value = await showQuestion(request, source.token);
       if (value !== undefined) await this.set(request.place, request.id, value);
-      else if (!signal?.aborted) this.#givenUp.add(keyOf(request.place, request.id));
+      else if (!signal?.aborted) this.#cancelled.add(keyOf(request.place, request.id));
       return value;
     } finally {
       signal?.removeEventListener('abort', cancel);
@@ -110,7 +102,7 @@ async function showQuestion(
   return vscode.window.showInputBox(options, token);
 }
 
-/** Our own words first: those of the configuration may be long, and may be made to look like ours. */
+/** Our own text first: the description in the configuration may be long, and may imitate ours. */
 function describeInput(config: ServerConfig, description: string | undefined): string {
   const [receiver = ''] = describeServer(config).split('\n');
   const purpose = vscode.l10n.t(

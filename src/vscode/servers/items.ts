@@ -8,42 +8,28 @@ import type {
   TemplateInfo,
 } from '../../ports/servers.ts';
 import type { ToolInfo, ToolList } from '../../ports/tools.ts';
+import { plainMessage, truncate } from '../ui/plainMessage.ts';
+import { formatNumber, t } from '../ui/words.ts';
 
-import { plainMessage } from '../ui/plainMessage.ts';
-import { figure, t } from '../ui/words.ts';
-
-/** A server as a person sees it. One of a workspace that nobody agreed to has no state yet. */
 export interface ServerRow {
   readonly server: string;
   readonly source: 'user' | 'workspace' | 'sample';
-  /** It is reached over the network, and may want a sign-in. */
+  /** Connected over HTTP, possibly with a sign-in. */
   readonly isRemote: boolean;
+  /** `unasked`: a workspace server without the user's permission. */
   readonly state: ServerState | { readonly kind: 'unasked' };
 }
 
 export type Group = 'tools' | 'resources' | 'templates' | 'prompts';
 
-/**
- * What the tree is made of. Commands get a node as their argument, so it has the fields that they read; what the
- * server says of it is in `info`.
- */
+/** A row of the tree. Commands get the node as their argument, so it has the fields that they read. */
 export type ServerNode =
   | { readonly kind: 'server'; readonly server: string }
   | GroupNode
-  | { readonly kind: 'tool'; readonly server: string; readonly tool: string; readonly info: ToolInfo }
-  | {
-      readonly kind: 'resource';
-      readonly server: string;
-      readonly resource: string;
-      readonly info: ResourceInfo;
-    }
-  | {
-      readonly kind: 'template';
-      readonly server: string;
-      readonly template: string;
-      readonly info: TemplateInfo;
-    }
-  | { readonly kind: 'prompt'; readonly server: string; readonly prompt: string; readonly info: PromptInfo }
+  | Readonly<{ kind: 'tool'; server: string; tool: string; info: ToolInfo }>
+  | Readonly<{ kind: 'resource'; server: string; resource: string; info: ResourceInfo }>
+  | Readonly<{ kind: 'template'; server: string; template: string; info: TemplateInfo }>
+  | Readonly<{ kind: 'prompt'; server: string; prompt: string; info: PromptInfo }>
   | NoteNode;
 
 export interface GroupNode {
@@ -52,7 +38,6 @@ export interface GroupNode {
   readonly group: Group;
 }
 
-/** A row that only says something, or leads to a command. */
 export interface NoteNode {
   readonly kind: 'note';
   readonly server: string;
@@ -61,14 +46,14 @@ export interface NoteNode {
   readonly command?: 'filechat.startServer' | 'filechat.restartServer' | 'filechat.showServerLog';
 }
 
-/** A row of the tree. All text is plain; `tooltip` may have several lines. */
+/** How a row is shown. All text is plain; `tooltip` may have several lines. */
 export interface Item {
   readonly label: string;
   readonly description?: string;
   readonly tooltip?: string;
-  /** A codicon and a colour, or a picture as a data: URL. */
-  readonly icon?: { readonly id: string; readonly color?: string } | { readonly picture: string };
-  /** What `viewItem` is in the conditions of menus. */
+  /** A codicon, or an image as a data: URL. */
+  readonly icon?: { readonly id: string; readonly color?: string } | { readonly image: string };
+  /** `viewItem` in the `when` clauses of menus. */
   readonly contextValue: string;
 }
 
@@ -82,50 +67,41 @@ const STATE_ICONS: Readonly<Record<StateKind, { readonly id: string; readonly co
   unasked: { id: 'lock' },
 };
 
-function stateWords(kind: StateKind): string {
-  switch (kind) {
-    case 'idle':
-      return t('not started');
-    case 'starting':
-      return t('starting…');
-    case 'ready':
-      return t('ready');
-    case 'failed':
-      return t('failed');
-    case 'unasked':
-      return t('not allowed yet');
-  }
+function stateLabel(kind: StateKind): string {
+  return {
+    idle: t('not started'),
+    starting: t('starting…'),
+    ready: t('ready'),
+    failed: t('failed'),
+    unasked: t('not allowed yet'),
+  }[kind];
 }
 
-function sourceWords(source: ServerRow['source']): string {
-  switch (source) {
-    case 'user':
-      return t('From your settings.');
-    case 'workspace':
-      return t('From .vscode/mcp.json of this workspace.');
-    case 'sample':
-      return t('Comes with Filechat, for the tour. Servers of your own take its place.');
-  }
+function sourceLabel(source: ServerRow['source']): string {
+  return {
+    user: t('From your settings.'),
+    workspace: t('From .vscode/mcp.json of this workspace.'),
+    sample: t('Comes with Filechat, for the tour. Servers of your own take its place.'),
+  }[source];
 }
 
 export function serverItem({ server, source, state, isRemote }: ServerRow): Item {
-  const words = stateWords(state.kind);
+  const stateText = stateLabel(state.kind);
   return {
     label: plainMessage(server),
-    description: plainMessage([words, ...detailsOf(server, state)].join(' · ')),
-    tooltip: lines(`${server}: ${words}`, ...wholeOf(state), sourceWords(source)),
+    description: plainMessage([stateText, ...shortDetails(server, state)].join(' · ')),
+    tooltip: uniqueLines(`${server}: ${stateText}`, ...fullDetails(state), sourceLabel(source)),
     icon: STATE_ICONS[state.kind],
     contextValue: `server.${state.kind}${isRemote ? '.remote' : ''}`,
   };
 }
 
-/** The row is narrow: which protocol it speaks is in the tooltip. */
-function detailsOf(server: string, state: ServerRow['state']): readonly string[] {
+function shortDetails(server: string, state: ServerRow['state']): readonly string[] {
   if (state.kind === 'ready') return state.about.version === '' ? [] : [state.about.version];
   return state.kind === 'failed' ? [causeOf(server, state.reason)] : [];
 }
 
-/** Without what stands beside it anyway: which server, and that it failed. */
+/** Removes the name of the server and “could not be started”, which the row already shows. */
 function causeOf(server: string, reason: string): string {
   const start = `Server ${server}`;
   return reason.startsWith(start)
@@ -133,7 +109,7 @@ function causeOf(server: string, reason: string): string {
     : reason;
 }
 
-function wholeOf(state: ServerRow['state']): readonly (string | undefined)[] {
+function fullDetails(state: ServerRow['state']): readonly (string | undefined)[] {
   if (state.kind === 'failed') return [state.reason];
   if (state.kind !== 'ready') return [];
   const { name, title, version, protocol, instructions } = state.about;
@@ -155,31 +131,26 @@ const GROUP_ICONS: Readonly<Record<Group, string>> = {
   prompts: 'comment',
 };
 
-function groupWords(group: Group): string {
-  switch (group) {
-    case 'tools':
-      return t('Tools');
-    case 'resources':
-      return t('Resources');
-    case 'templates':
-      return t('Templates');
-    case 'prompts':
-      return t('Prompts');
-  }
+function groupLabel(group: Group): string {
+  return {
+    tools: t('Tools'),
+    resources: t('Resources'),
+    templates: t('Templates'),
+    prompts: t('Prompts'),
+  }[group];
 }
 
-/** The count is left out as long as nobody knows it. */
+/** `contents` is undefined while the list is loading. */
 export function groupItem({ group }: GroupNode, contents: Contents | undefined): Item {
   const count = contents === undefined ? '' : ` (${contents.nodes.length})`;
   return {
-    label: `${groupWords(group)}${count}`,
-    ...(contents?.failure === undefined ? {} : { description: '⚠', tooltip: lines(contents.failure) }),
+    label: `${groupLabel(group)}${count}`,
+    ...(contents?.failure === undefined ? {} : { description: '⚠', tooltip: uniqueLines(contents.failure) }),
     icon: { id: GROUP_ICONS[group] },
     contextValue: `group.${group}`,
   };
 }
 
-/** What hangs below a server: nothing of it is asked for unless the server runs already. */
 export function childrenOfServer({ server, state }: ServerRow): readonly (GroupNode | NoteNode)[] {
   const note = (text: string, icon: string, command?: NoteNode['command']): NoteNode => ({
     kind: 'note',
@@ -213,21 +184,20 @@ export function childrenOfServer({ server, state }: ServerRow): readonly (GroupN
   }
 }
 
-/** What a group holds, and why that may not be all. */
 export interface Contents {
   readonly nodes: readonly ServerNode[];
+  /** Why `nodes` may be incomplete. */
   readonly failure?: string | undefined;
 }
 
-/** More than a person scrolls through; each row costs the editor memory. */
 const MAX_ROWS = 1_000;
 
 export function childrenOfGroup({ server }: GroupNode, { nodes, failure }: Contents): readonly ServerNode[] {
   const left = nodes.length - MAX_ROWS;
   const notes: NoteNode[] = [];
-  if (left > 0)
-    notes.push({ kind: 'note', server, text: t('{0} more are not shown.', left), icon: 'ellipsis' });
-  if (failure !== undefined) notes.push({ kind: 'note', server, text: failure, icon: 'warning' });
+  const note = (text: string, icon: string) => notes.push({ kind: 'note', server, text, icon });
+  if (left > 0) note(t('{0} more are not shown.', left), 'ellipsis');
+  if (failure !== undefined) note(failure, 'warning');
   return [...nodes.slice(0, MAX_ROWS), ...notes];
 }
 
@@ -254,7 +224,6 @@ export function promptContents(server: string, { prompts, failure }: PromptList)
   return { nodes: prompts.map((info) => ({ kind: 'prompt', server, prompt: info.prompt, info })), failure };
 }
 
-/** What a server offers, as one row. */
 export function offerItem(node: Exclude<ServerNode, { readonly kind: 'server' | 'group' }>): Item {
   switch (node.kind) {
     case 'tool':
@@ -268,7 +237,7 @@ export function offerItem(node: Exclude<ServerNode, { readonly kind: 'server' | 
     case 'note':
       return {
         label: plainMessage(node.text),
-        tooltip: lines(node.text),
+        tooltip: uniqueLines(node.text),
         icon: { id: node.icon },
         contextValue: 'note',
       };
@@ -284,7 +253,7 @@ function toolItem({ tool, title, description, readOnly, destructive, forAppsOnly
   return {
     label: plainMessage(tool),
     ...described(title),
-    tooltip: lines(tool, title, description, ...claims),
+    tooltip: uniqueLines(tool, title, description, ...claims),
     icon: iconOf(icon, destructive ? 'warning' : 'symbol-method'),
     contextValue: forAppsOnly ? 'tool.forApps' : 'tool',
   };
@@ -296,11 +265,12 @@ function resourceItem(
   icon: 'file' | 'symbol-parameter',
 ): Item {
   const { name, title, description, mimeType } = info;
-  const size = 'size' in info && info.size !== undefined ? t('{0} bytes', figure(info.size)) : undefined;
+  const size =
+    'size' in info && info.size !== undefined ? t('{0} bytes', formatNumber(info.size)) : undefined;
   return {
     label: plainMessage(title ?? name),
     ...described(address),
-    tooltip: lines(address, title, name, mimeType, size, description),
+    tooltip: uniqueLines(address, title, name, mimeType, size, description),
     icon: iconOf('icon' in info ? info.icon : undefined, icon),
     contextValue: icon === 'file' ? 'resource' : 'template',
   };
@@ -311,14 +281,14 @@ function promptItem({ prompt, title, description, arguments: args, icon }: Promp
   return {
     label: plainMessage(prompt),
     ...described(title),
-    tooltip: lines(prompt, title, description, asked && t('It asks for: {0}', asked)),
+    tooltip: uniqueLines(prompt, title, description, asked && t('It asks for: {0}', asked)),
     icon: iconOf(icon, 'comment'),
     contextValue: 'prompt',
   };
 }
 
-function iconOf(picture: string | undefined, id: string): NonNullable<Item['icon']> {
-  return picture === undefined ? { id } : { picture };
+function iconOf(image: string | undefined, id: string): NonNullable<Item['icon']> {
+  return image === undefined ? { id } : { image };
 }
 
 function described(text: string | undefined): Pick<Item, 'description'> {
@@ -327,11 +297,9 @@ function described(text: string | undefined): Pick<Item, 'description'> {
 
 const MAX_TOOLTIP_CHARS = 2_000;
 
-/** Each text once, a line for each, with nothing that hides in it. */
-function lines(...texts: readonly (string | undefined)[]): string {
-  const said = new Set(texts.map((text) => showInvisible(text ?? '').trim()).filter((text) => text !== ''));
-  const whole = [...said].join('\n');
-  return whole.length > MAX_TOOLTIP_CHARS ? `${whole.slice(0, MAX_TOOLTIP_CHARS).toWellFormed()}…` : whole;
+function uniqueLines(...texts: readonly (string | undefined)[]): string {
+  const lines = new Set(texts.map((text) => showInvisible(text ?? '').trim()).filter((text) => text !== ''));
+  return truncate([...lines].join('\n'), MAX_TOOLTIP_CHARS);
 }
 
 export interface StatusText {
@@ -340,18 +308,18 @@ export interface StatusText {
   readonly isWarning: boolean;
 }
 
-/** What the status bar says; nothing when there is no server of anybody's choice. */
+/** Undefined when there is no server except an idle sample server. */
 export function statusText(rows: readonly ServerRow[]): StatusText | undefined {
   const shown = rows.filter(({ source, state }) => source !== 'sample' || state.kind !== 'idle');
   if (shown.length === 0) return undefined;
   const ready = shown.filter(({ state }) => state.kind === 'ready').length;
-  const about = shown.map(({ server, state }) => {
+  const servers = shown.map(({ server, state }) => {
     const reason = state.kind === 'failed' ? `: ${plainMessage(causeOf(server, state.reason))}` : '';
-    return `${plainMessage(server)}: ${stateWords(state.kind)}${reason}`;
+    return `${plainMessage(server)}: ${stateLabel(state.kind)}${reason}`;
   });
   return {
     text: `$(plug) ${ready}/${shown.length}`,
-    tooltip: [t('MCP servers of Filechat'), ...about].join('\n'),
+    tooltip: [t('MCP servers of Filechat'), ...servers].join('\n'),
     isWarning: shown.some(({ state }) => state.kind === 'failed'),
   };
 }

@@ -4,36 +4,32 @@ import type { ToolInfo, ToolName } from '../../ports/tools.ts';
 
 type Host = Pick<ServerHost, 'states' | 'onDidChange' | 'listTools' | 'listPrompts' | 'listResources'>;
 
-/**
- * What servers offer, as far as it can be told without starting one: who types or points at something starts nothing.
- * A server that runs is asked once, and again when it says that something has changed.
- */
+/** Caches the lists of running servers, for completion and hovers. Starts no server. */
 export class KnownServers implements Disposable {
   readonly #host: Host;
   readonly #builtIn: () => Promise<readonly ToolInfo[]>;
   readonly #subscription: Disposable;
-  readonly #tools: Answers<readonly ToolInfo[]>;
-  readonly #prompts: Answers<readonly PromptInfo[]>;
-  readonly #resources: Answers<ResourceList>;
+  readonly #tools: ListCache<readonly ToolInfo[]>;
+  readonly #prompts: ListCache<readonly PromptInfo[]>;
+  readonly #resources: ListCache<ResourceList>;
 
-  /** `builtIn` are the tools that are there without a server. */
   constructor(host: Host, builtIn: () => Promise<readonly ToolInfo[]> = async () => []) {
     this.#host = host;
     this.#builtIn = builtIn;
-    this.#tools = new Answers('tools', async (server) => {
+    this.#tools = new ListCache('tools', async (server) => {
       const { tools, failures } = await host.listTools(server);
       return { value: tools, failed: failures.length > 0 };
     });
-    this.#prompts = new Answers('prompts', async (server) => {
+    this.#prompts = new ListCache('prompts', async (server) => {
       const { prompts, failure } = await host.listPrompts(server);
       return { value: prompts, failed: failure !== undefined };
     });
-    this.#resources = new Answers('resources', async (server) => {
+    this.#resources = new ListCache('resources', async (server) => {
       const list = await host.listResources(server);
       return { value: list, failed: list.failure !== undefined };
     });
     this.#subscription = host.onDidChange((server, what) => {
-      for (const each of [this.#tools, this.#prompts, this.#resources]) each.changed(server, what);
+      for (const list of [this.#tools, this.#prompts, this.#resources]) list.invalidate(server, what);
     });
   }
 
@@ -45,11 +41,11 @@ export class KnownServers implements Disposable {
     return this.#host.states();
   }
 
-  /** Also what a server that has ended offered while it lived. */
+  /** Includes the tools that a stopped server had when it last ran. */
   async tools(): Promise<readonly ToolInfo[]> {
     const states = await this.#host.states();
     const lists = [...states].map(([server, { kind }]) =>
-      kind === 'ready' ? this.#tools.of(server) : (this.#tools.lastOf(server) ?? []),
+      kind === 'ready' ? this.#tools.get(server) : (this.#tools.last(server) ?? []),
     );
     return (await Promise.all([...lists, this.#builtIn()])).flat();
   }
@@ -66,46 +62,44 @@ export class KnownServers implements Disposable {
     return this.#ofReady(this.#resources);
   }
 
-  async #ofReady<T>(answers: Answers<T>): Promise<readonly T[]> {
+  async #ofReady<T>(lists: ListCache<T>): Promise<readonly T[]> {
     const ready = [...(await this.#host.states())].filter(([, { kind }]) => kind === 'ready');
-    return Promise.all(ready.map(([server]) => answers.of(server)));
+    return Promise.all(ready.map(([server]) => lists.get(server)));
   }
 }
 
-/** What each server has answered to one question. */
-class Answers<T> {
-  readonly #about: ServerChange;
-  readonly #ask: (server: string) => Promise<{ readonly value: T; readonly failed: boolean }>;
-  readonly #asked = new Map<string, Promise<T>>();
+type FetchList<T> = (server: string) => Promise<{ readonly value: T; readonly failed: boolean }>;
+
+class ListCache<T> {
+  readonly #kind: ServerChange;
+  readonly #fetch: FetchList<T>;
+  readonly #pending = new Map<string, Promise<T>>();
   readonly #last = new Map<string, T>();
 
-  constructor(
-    about: ServerChange,
-    ask: (server: string) => Promise<{ readonly value: T; readonly failed: boolean }>,
-  ) {
-    this.#about = about;
-    this.#ask = ask;
+  constructor(kind: ServerChange, fetch: FetchList<T>) {
+    this.#kind = kind;
+    this.#fetch = fetch;
   }
 
-  of(server: string): Promise<T> {
-    const known = this.#asked.get(server);
+  get(server: string): Promise<T> {
+    const known = this.#pending.get(server);
     if (known !== undefined) return known;
-    const asked: Promise<T> = this.#ask(server).then(({ value, failed }) => {
+    const fetched: Promise<T> = this.#fetch(server).then(({ value, failed }) => {
       if (!failed) this.#last.set(server, value);
-      // Who has not answered is asked again the next time.
-      else if (this.#asked.get(server) === asked) this.#asked.delete(server);
+      // A failed request is retried at the next use.
+      else if (this.#pending.get(server) === fetched) this.#pending.delete(server);
       return value;
     });
-    this.#asked.set(server, asked);
-    return asked;
+    this.#pending.set(server, fetched);
+    return fetched;
   }
 
-  /** As it was when it was last told. */
-  lastOf(server: string): T | undefined {
+  /** The last complete list, also after `invalidate`. */
+  last(server: string): T | undefined {
     return this.#last.get(server);
   }
 
-  changed(server: string, what: ServerChange): void {
-    if (what === 'state' || what === this.#about) this.#asked.delete(server);
+  invalidate(server: string, what: ServerChange): void {
+    if (what === 'state' || what === this.#kind) this.#pending.delete(server);
   }
 }

@@ -5,7 +5,6 @@ import { describeChange, describeServer, fingerprintServer } from '../../mcp/con
 import { inputsOf, type ResolvedServer, resolveInputs } from '../../mcp/config/inputs.ts';
 import type { ServerConfig } from '../../mcp/config/types.ts';
 import type { Log } from '../../ports/document.ts';
-
 import type { ServerInputs } from './inputs.ts';
 import {
   type ConfiguredServer,
@@ -20,18 +19,16 @@ const DECLINE = vscode.l10n.t('Don’t Allow');
 
 type Servers = ReadonlyMap<string, ServerConfig>;
 
-/** The server that Filechat brings along, for the tour. */
 export const SAMPLE_SERVER = 'sample';
 
 export type ServerConsent = 'given' | 'declined' | 'cancelled';
 export type ServerSource = 'user' | 'workspace' | 'sample';
 
-/** A server that is configured, whether or not it may be started. */
 export interface ListedServer {
   readonly name: string;
   readonly config: ServerConfig;
   readonly source: ServerSource;
-  readonly agreed: boolean;
+  readonly isAllowed: boolean;
   /** Why it cannot be started. */
   readonly problem?: string;
 }
@@ -40,36 +37,33 @@ export interface ServerListOptions {
   readonly memory: vscode.Memento;
   readonly log: Log;
   readonly samplePath: string;
-  /** Without it, servers that need inputs do not start. */
-  readonly inputs?: ServerInputs;
+  readonly inputs: ServerInputs;
 }
 
-/** What the user has agreed to last, of one server. */
+/** The configuration that the user last allowed, as stored. */
 interface Agreement {
   readonly print: string;
-  /** What was shown of it. */
+  /** The description that the user saw. */
   readonly text: string;
-  /** The env file that it reads. */
   readonly envFile?: string | undefined;
 }
 
 /**
- * The user's own servers, and those that the user has agreed to because a workspace decides about them: all of
- * `.vscode/mcp.json`, and the user's own whose env file lies in the workspace. Agreement is to one configuration,
- * whole: with any change of it, env file included, the user is asked again.
+ * The configured servers. Those that a workspace controls need the user's permission: all in `.vscode/mcp.json`, and
+ * those in the user settings whose env file is in the workspace. Permission is for one exact configuration, env file
+ * included; after any change the user is asked again.
  */
 export class ServerList implements vscode.Disposable {
   readonly #options: ServerListOptions;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #watch = watchServerSettings(() => this.#changed.fire());
-  /** What the user would not have; asked again after the next start. */
+  /** Declined servers stay declined until the window is reloaded. */
   readonly #declined = new Set<string>();
-  /** Settings are read at every use, and a problem in them is told once. */
-  readonly #told = new Set<string>();
+  /** Settings are read at every use, but each problem is logged once. */
+  readonly #logged = new Set<string>();
   #sources: ReadonlyMap<string, ServerSource> = new Map();
   #isSampleOffered = false;
 
-  /** The servers, or what the user has agreed to, may be others now. */
   readonly onDidChange = this.#changed.event;
 
   constructor(options: ServerListOptions) {
@@ -81,17 +75,17 @@ export class ServerList implements vscode.Disposable {
     this.#changed.dispose();
   }
 
-  /** What may be started: all that is allowed, and where nothing is, or a sample was opened, our own server. */
+  /** All allowed servers, and the sample server if there are none or a sample was opened. */
   async startable(): Promise<Servers> {
     if (!vscode.workspace.isTrusted) return new Map();
     const allowed = await this.allowed();
     if (allowed.size > 0 && !this.#isSampleOffered) return allowed;
-    // One that is configured under its name comes first, also while it waits for the user's word.
+    // A configured server of the same name takes precedence, even before it is allowed.
     const isTaken = allowed.size > 0 && (await this.#read()).has(SAMPLE_SERVER);
     return isTaken ? allowed : new Map([...allowed, [SAMPLE_SERVER, this.#sample()]]);
   }
 
-  /** From now on our own server is there beside others. Chats that do not name it get nothing of it. */
+  /** Lists the sample server beside others. Only chats that name it use it. */
   offerSample(): void {
     if (this.#isSampleOffered) return;
     this.#isSampleOffered = true;
@@ -99,35 +93,34 @@ export class ServerList implements vscode.Disposable {
   }
 
   async allowed(): Promise<Servers> {
-    const allowed = [...(await this.#read()).values()].filter((server) => this.#isAgreed(server));
+    const allowed = [...(await this.#read()).values()].filter((server) => this.#isAllowed(server));
     return new Map(allowed.map(({ name, config }) => [name, config]));
   }
 
-  /** Everything that is configured, also what waits for the user's word. */
   async all(): Promise<readonly ListedServer[]> {
     const listed = [...(await this.#read()).values()].map((server): ListedServer => {
       const { name, config, source, problem } = server;
-      return { name, config, source, agreed: this.#isAgreed(server), ...(problem && { problem }) };
+      return { name, config, source, isAllowed: this.#isAllowed(server), ...(problem && { problem }) };
     });
-    const isHidden = !this.#isSampleOffered && listed.some(({ agreed }) => agreed);
+    const isHidden = !this.#isSampleOffered && listed.some(({ isAllowed }) => isAllowed);
     if (isHidden || listed.some(({ name }) => name === SAMPLE_SERVER)) return listed;
-    return [...listed, { name: SAMPLE_SERVER, config: this.#sample(), source: 'sample', agreed: true }];
+    return [...listed, { name: SAMPLE_SERVER, config: this.#sample(), source: 'sample', isAllowed: true }];
   }
 
-  /** By what was read last. */
+  /** As of the last read of the settings. */
   source(name: string): ServerSource {
     return this.#sources.get(name) ?? (name === SAMPLE_SERVER ? 'sample' : 'workspace');
   }
 
   /**
-   * Asks about servers of the workspace that nobody has decided about, then for the inputs that are missing: later,
-   * a list may be open that such a box would close. `name` limits it to one server. A question that is only closed is
-   * asked again at the next use; an input that was not given, only when its server is needed.
+   * Asks for permission to use workspace servers, then for missing inputs: an input box that opens later would close
+   * an open list. `name` limits it to one server. A dismissed dialog is shown again at the next use; a cancelled input
+   * is asked for again only when its server is needed.
    */
   async askForWorkspaceServers(name?: string, isNeeded = name !== undefined): Promise<ServerConsent> {
     let consent: ServerConsent = 'given';
     for (const server of (await this.#read()).values()) {
-      if (this.#isAgreed(server) || (name !== undefined && server.name !== name)) continue;
+      if (this.#isAllowed(server) || (name !== undefined && server.name !== name)) continue;
       const answer = this.#declined.has(declinedKey(server)) ? 'declined' : await this.#ask(server);
       if (answer === 'cancelled') return answer;
       if (answer === 'declined' && name !== undefined) consent = answer;
@@ -136,21 +129,21 @@ export class ServerList implements vscode.Disposable {
     return areGiven || name === undefined ? consent : 'cancelled';
   }
 
-  /** Asks about one, also when the user has declined it before. */
-  async agree(name: string): Promise<ServerConsent> {
-    this.#options.inputs?.askAgain();
+  /** Asks even if the user has declined the server before. */
+  async askForConsent(name: string): Promise<ServerConsent> {
+    this.#options.inputs.askAgain();
     const server = (await this.#read()).get(name);
-    return server === undefined || this.#isAgreed(server) ? 'given' : this.#ask(server);
+    return server === undefined || this.#isAllowed(server) ? 'given' : this.#ask(server);
   }
 
-  /** What is started in the end: with the inputs in it, for which the user may be asked. Rejects with a sentence. */
+  /** Fills in the inputs, asking the user for missing ones. */
   async resolve(name: string, config: ServerConfig, signal?: AbortSignal): Promise<ResolvedServer> {
     const print = fingerprintServer(config);
     if ((await this.fingerprint(name)) !== print) {
-      throw new Error('Its configuration has changed meanwhile. Start it again.');
+      throw new Error('Its configuration has changed. Start it again.');
     }
     const server = (await this.#read()).get(name);
-    // Ours may have the name of one that the user has not agreed to.
+    // The sample server may have the name of a configured server that is not allowed yet.
     if (server === undefined || fingerprintServer(server.config) !== print) {
       return { config, secrets: [] };
     }
@@ -163,11 +156,11 @@ export class ServerList implements vscode.Disposable {
     return config ? fingerprintServer(config) : '';
   }
 
-  /** What was given to a server will be asked for again. Says whether there is anything that it asks for. */
+  /** Resolves to whether the configuration has any inputs. */
   async forgetInputs(name: string): Promise<boolean> {
     const server = (await this.#read()).get(name);
     const ids = server ? inputsOf(server.config) : [];
-    if (server) await this.#options.inputs?.forgetFor(server.place, ids);
+    if (server) await this.#options.inputs.forgetFor(server.place, ids);
     return ids.length > 0;
   }
 
@@ -177,13 +170,13 @@ export class ServerList implements vscode.Disposable {
     this.#changed.fire();
   }
 
-  /** Whether all are there. Who gives up one is not asked for the others of that server. */
+  /** Resolves to whether all are given. After a cancelled input, the server's other inputs are skipped. */
   async #askForInputs(name: string | undefined, isNeeded: boolean): Promise<boolean> {
-    // Who has given up is asked again by what needs the server, and not by every reply.
-    if (isNeeded) this.#options.inputs?.askAgain();
+    // Cancelled inputs are asked for again when the server is needed, but not at every reply.
+    if (isNeeded) this.#options.inputs.askAgain();
     let areGiven = true;
     for (const server of (await this.#read()).values()) {
-      if (!this.#isAgreed(server) || (name !== undefined && server.name !== name)) continue;
+      if (!this.#isAllowed(server) || (name !== undefined && server.name !== name)) continue;
       for (const id of server.problem === undefined ? inputsOf(server.config) : []) {
         if ((await this.#input(server, id)) !== undefined) continue;
         areGiven = false;
@@ -196,7 +189,7 @@ export class ServerList implements vscode.Disposable {
   async #input(server: ConfiguredServer, id: string, signal?: AbortSignal): Promise<string | undefined> {
     const { place, name, written, inputs } = server;
     const request = { place, id, server: name, config: written, definition: inputs.get(id) };
-    return this.#options.inputs?.get(request, signal);
+    return this.#options.inputs.get(request, signal);
   }
 
   async #ask(server: ConfiguredServer): Promise<ServerConsent> {
@@ -210,9 +203,9 @@ export class ServerList implements vscode.Disposable {
     if (answer === DECLINE) this.#declined.add(declinedKey(server));
     if (answer !== ALLOW) return answer === DECLINE ? 'declined' : 'cancelled';
     await this.#remember(server);
-    // Now its env file may be read, which may lie anywhere; and anything may have changed while the user was reading.
+    // Its env file may now be read, and the configuration may have changed while the dialog was open.
     const now = (await this.#read()).get(server.name);
-    return now === undefined || this.#isAgreed(now) ? 'given' : this.#ask(now);
+    return now === undefined || this.#isAllowed(now) ? 'given' : this.#ask(now);
   }
 
   async #remember(server: ConfiguredServer): Promise<void> {
@@ -226,8 +219,8 @@ export class ServerList implements vscode.Disposable {
     this.#changed.fire();
   }
 
-  /** The user's own settings are the user's own words; a workspace cannot write there, but into its own files. */
-  #isAgreed(server: ConfiguredServer): boolean {
+  /** User settings need no permission, because a workspace cannot write them. It can write an env file inside it. */
+  #isAllowed(server: ConfiguredServer): boolean {
     const isOwn = server.source === 'user' && server.envFile?.folder === undefined;
     return isOwn || this.#agreement(server)?.print === fingerprintServer(server.config);
   }
@@ -237,14 +230,14 @@ export class ServerList implements vscode.Disposable {
     return envFile?.folder !== undefined || this.#agreement(server)?.envFile === envFile?.path;
   }
 
-  /** What an earlier version has kept says too little of what was agreed to. */
+  /** Ignores agreements of earlier versions, which are plain strings. */
   #agreement(server: ConfiguredServer): Agreement | undefined {
     const all = this.#options.memory.get<Readonly<Record<string, Agreement | string>>>(REMEMBERED, {});
     const found = Object.hasOwn(all, agreementKey(server)) ? all[agreementKey(server)] : undefined;
     return typeof found === 'string' ? undefined : found;
   }
 
-  /** The user's own come last, so that a workspace cannot put another in their place. */
+  /** User servers come last, so that a workspace cannot replace them. */
   async #read(): Promise<ReadonlyMap<string, ConfiguredServer>> {
     const warn = (problem: string) => this.#warnOnce(problem);
     const mayRead = (server: ConfiguredServer) => this.#mayRead(server);
@@ -255,8 +248,8 @@ export class ServerList implements vscode.Disposable {
   }
 
   #warnOnce(problem: string): void {
-    if (!this.#told.has(problem)) this.#options.log.warn(problem);
-    this.#told.add(problem);
+    if (!this.#logged.has(problem)) this.#options.log.warn(problem);
+    this.#logged.add(problem);
   }
 
   #sample(): ServerConfig {
@@ -264,13 +257,13 @@ export class ServerList implements vscode.Disposable {
       kind: 'stdio',
       command: process.execPath,
       args: [this.#options.samplePath],
-      // The editor's own program is a Node when it is told to be one.
+      // Makes the editor's executable run as Node.
       env: { ELECTRON_RUN_AS_NODE: '1' },
     };
   }
 }
 
-/** The name of a server holds no space. One of the user's is agreed to for each workspace that decides about it. */
+/** Names of servers contain no spaces. A user server is allowed per workspace folder that has its env file. */
 function agreementKey({ place, name, source, envFile }: ConfiguredServer): string {
   return source === 'user' ? `${place} ${envFile?.folder} ${name}` : `${place} ${name}`;
 }
@@ -279,7 +272,7 @@ function declinedKey(server: ConfiguredServer): string {
   return `${agreementKey(server)} ${fingerprintServer(server.config)}`;
 }
 
-/** What stands in a file of the workspace is no secret of the user's. */
+/** Masks secrets in user settings; a workspace file contains none of the user's secrets. */
 function describe({ written, source }: ConfiguredServer): string {
   return source === 'user' ? describeServer(written, looksSecret) : describeServer(written);
 }
@@ -309,7 +302,6 @@ function withoutFile(config: ServerConfig): ServerConfig {
   return own;
 }
 
-/** What has changed comes first, then the whole. */
 function detailOf(server: ConfiguredServer, was: Agreement | undefined, isRead: boolean): string {
   const text = describe(server);
   const path = server.envFile && showInvisible(server.envFile.path);

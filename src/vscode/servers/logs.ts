@@ -1,13 +1,11 @@
 import * as vscode from 'vscode';
 import { showInvisible } from '../../chat/format/escape.ts';
 import type { Log } from '../../ports/document.ts';
-
 import { plainMessage } from '../ui/plainMessage.ts';
 
-/** Longer messages are cut: a server may send megabytes. */
 const MAX_MESSAGE_CHARS = 10_000;
 
-/** An output channel for each server that has something to say, made when it says it. */
+/** One output channel per server, created with its first message. */
 export class ServerLogs implements vscode.Disposable {
   readonly #channels = new Map<string, vscode.LogOutputChannel>();
 
@@ -19,7 +17,7 @@ export class ServerLogs implements vscode.Disposable {
   logFor(server: string): Log {
     const channel = () => this.#channel(server);
     return {
-      // A channel hides what is below its own level, and a server sends such messages only to who asked for them.
+      // As info, because the channel hides debug messages, which a server sends only when they were requested.
       debug: (message) => channel().info(`[debug] ${readable(message)}`),
       info: (message) => channel().info(readable(message)),
       warn: (message) => channel().warn(readable(message)),

@@ -4,7 +4,6 @@ import type { CredentialStore } from '../../mcp/oauth/credentials.ts';
 
 const REMEMBERED = 'server.verdicts';
 
-/** Configurations come and go; the oldest verdicts are dropped. */
 const MAX_VERDICTS = 200;
 
 /** Verdicts that outlive the window. */
@@ -32,10 +31,9 @@ export class VerdictMemory implements KnownProtocols {
   }
 }
 
-/** What is kept of authorization servers has keys that begin so; other secrets have others. */
+/** The keys that `mcp/oauth/credentials.ts` uses start with this. */
 const PREFIX = 'oauth ';
 
-/** Tokens and registrations in the secret store of the editor. */
 export function secretCredentials(secrets: vscode.SecretStorage): CredentialStore {
   return {
     get: async (key) => secrets.get(key),
@@ -44,7 +42,7 @@ export function secretCredentials(secrets: vscode.SecretStorage): CredentialStor
   };
 }
 
-/** Of all servers, also of those that are no longer configured. */
+/** For all servers, including those that are no longer configured. */
 export async function forgetCredentials(secrets: vscode.SecretStorage): Promise<void> {
   const keys = (await secrets.keys()).filter((key) => key.startsWith(PREFIX));
   await Promise.all(keys.map((key) => secrets.delete(key)));

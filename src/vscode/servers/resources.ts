@@ -5,53 +5,52 @@ import { detectMediaType } from '../../media/sniff.ts';
 import { mediaByExtension } from '../../media/table.ts';
 import type { Disposable } from '../../ports/document.ts';
 import type { ResourceContents, ResourceName, ServerHost } from '../../ports/servers.ts';
-
 import { nameFromUri } from '../../result/blocks.ts';
 import { detectTextType } from '../../result/markdown.ts';
 
 export const RESOURCE_SCHEME = 'filechat-resource';
 
-/** More than this is not for an editor. */
 const MAX_RESOURCE_BYTES = 50 * 1024 * 1024;
 
 type ResourceSource = Pick<ServerHost, 'fetchResource' | 'states' | 'subscribe'>;
 
-/** What is known of one address. */
 interface Entry {
-  /** From when the editor asks how large it is until it reads it; while it is being opened, for all who read it. */
+  /** Kept from `stat` to `readFile`; while the resource is being opened, for every read. */
   content?: Promise<Uint8Array> | undefined;
   isOpening: boolean;
-  /** As it was read last. */
   size?: number | undefined;
   changedAtMs: number;
-  /** A change has been told, and nobody has read it yet. */
-  isTold: boolean;
+  hasUnreadChange: boolean;
   subscription?: Disposable | undefined;
 }
 
 /**
- * Resources as read-only files, so that a text opens in an editor and follows its server while it is open. Nothing is
- * asked of a server that nobody has started: a tab that the editor brings back says so instead.
+ * Resources as read-only files, so that a text opens in an editor and is updated while it is open. Reading a file
+ * starts no server: a restored tab shows an error instead.
  */
 export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disposable {
   readonly #host: ResourceSource;
   readonly #folder: vscode.Uri;
   readonly #scheme: string;
   readonly #entries = new Map<string, Entry>();
-  /** The servers that the user has opened a resource of in this session. */
-  readonly #asked = new Set<string>();
+  /** Servers of resources that the user opened in this session; these may be started. */
+  readonly #openedServers = new Set<string>();
   readonly #changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly #disposables: vscode.Disposable[] = [this.#changed];
   readonly onDidChangeFile = this.#changed.event;
+  readonly createDirectory = refuse;
+  readonly writeFile = refuse;
+  readonly delete = refuse;
+  readonly rename = refuse;
 
-  /** `folder` is where bytes are saved so that the editor can show them. */
+  /** Binary resources are saved in `folder`, so that the editor can show them. */
   constructor(host: ResourceSource, folder: vscode.Uri, scheme = RESOURCE_SCHEME) {
     this.#host = host;
     this.#folder = folder;
     this.#scheme = scheme;
     this.#disposables.push(
       vscode.workspace.onDidOpenTextDocument((document) => this.#follow(document.uri)),
-      vscode.workspace.onDidCloseTextDocument((document) => this.#forget(document.uri)),
+      vscode.workspace.onDidCloseTextDocument((document) => this.#unfollow(document.uri)),
     );
     for (const document of vscode.workspace.textDocuments) this.#follow(document.uri);
   }
@@ -67,10 +66,10 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
     for (const disposable of this.#disposables) disposable.dispose();
   }
 
-  /** Fetches a resource and shows it: text in an editor, bytes as a file. Rejects with a message fit for the user. */
+  /** Shows text in an editor and bytes as a file. Rejects with a message for the user. */
   async open(resource: ResourceName, signal?: AbortSignal): Promise<void> {
     if (!vscode.workspace.isTrusted) throw new Error(UNTRUSTED);
-    this.#asked.add(resource.server);
+    this.#openedServers.add(resource.server);
     const contents = await this.#host.fetchResource(resource, { maxBytes: MAX_RESOURCE_BYTES, signal });
     if (contents.length === 0) throw new Error(vscode.l10n.t('The resource {0} is empty.', resource.uri));
     const texts = contents.flatMap(({ data }) => (typeof data === 'string' ? [data] : []));
@@ -79,7 +78,7 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
     await this.#show(uri, toBytes(contents));
   }
 
-  /** An address that keeps the server and the resource's own address; the name is for people and for the language. */
+  /** The path has the server and a file name, for the tab and the language mode; the query is the resource's URI. */
   uriFor({ server, uri }: ResourceName, name = nameFromUri(uri)): vscode.Uri {
     const safe = nameFromUri(`name:${encodeURIComponent((name ?? '').toWellFormed())}`) ?? 'resource';
     return vscode.Uri.from({ scheme: this.#scheme, path: `/${server}/${safe}`, query: uri });
@@ -92,10 +91,10 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
       : undefined;
   }
 
-  /** An editor asks for this often: the server is not asked again before it says that something has changed. */
+  /** Called often, so the size is cached until the server reports a change. */
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
     const entry = this.#entry(uri);
-    const known = entry.isTold || entry.content !== undefined ? undefined : entry.size;
+    const known = entry.hasUnreadChange || entry.content !== undefined ? undefined : entry.size;
     const size = known ?? (await this.#content(uri, entry)).byteLength;
     const permissions = vscode.FilePermission.Readonly;
     return { type: vscode.FileType.File, ctime: 0, mtime: entry.changedAtMs, size, permissions };
@@ -103,7 +102,7 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
 
   async readFile(uri: vscode.Uri): Promise<Uint8Array> {
     const entry = this.#entry(uri);
-    entry.isTold = false;
+    entry.hasUnreadChange = false;
     const reading = this.#content(uri, entry);
     if (!entry.isOpening) entry.content = undefined;
     const content = await reading;
@@ -111,29 +110,13 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
     return content;
   }
 
-  /** What is open is followed anyway. */
+  /** Open documents are followed without it. */
   watch(): vscode.Disposable {
     return new vscode.Disposable(() => {});
   }
 
   readDirectory(uri: vscode.Uri): never {
     throw vscode.FileSystemError.FileNotADirectory(uri);
-  }
-
-  createDirectory(uri: vscode.Uri): never {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
-  writeFile(uri: vscode.Uri): never {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
-  delete(uri: vscode.Uri): never {
-    throw vscode.FileSystemError.NoPermissions(uri);
-  }
-
-  rename(uri: vscode.Uri): never {
-    throw vscode.FileSystemError.NoPermissions(uri);
   }
 
   #content(uri: vscode.Uri, entry: Entry): Promise<Uint8Array> {
@@ -146,40 +129,39 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
 
   async #fetch(resource: ResourceName, entry: Entry): Promise<Uint8Array> {
     try {
-      if (!(await this.#mayAsk(resource.server))) throw new Error(notStarted(resource));
+      if (!(await this.#canFetch(resource.server))) throw new Error(notStarted(resource));
       return toBytes(await this.#host.fetchResource(resource, { maxBytes: MAX_RESOURCE_BYTES }));
     } catch (error) {
-      // The next one who reads tries again.
+      // The next read retries.
       entry.content = undefined;
       throw vscode.FileSystemError.Unavailable(messageOf(error));
     }
   }
 
-  async #mayAsk(server: string): Promise<boolean> {
-    return this.#asked.has(server) || (await this.#host.states()).get(server)?.kind === 'ready';
+  async #canFetch(server: string): Promise<boolean> {
+    return this.#openedServers.has(server) || (await this.#host.states()).get(server)?.kind === 'ready';
   }
 
   #entry(uri: vscode.Uri): Entry {
     const known = this.#entries.get(uri.toString());
     if (known) return known;
-    const entry: Entry = { changedAtMs: Date.now(), isTold: false, isOpening: false };
+    const entry: Entry = { changedAtMs: Date.now(), hasUnreadChange: false, isOpening: false };
     this.#entries.set(uri.toString(), entry);
     return entry;
   }
 
-  /** What has been fetched just now is what an open document shows from now on. */
   async #show(uri: vscode.Uri, bytes: Uint8Array): Promise<void> {
     const entry = this.#entry(uri);
     entry.content = Promise.resolve(bytes);
     entry.isOpening = true;
-    if (entry.subscription) this.#tellChange(uri, entry);
+    if (entry.subscription) this.#notifyChange(uri, entry);
     try {
-      // Not as a document of ours, which the editor would keep open for minutes after its tab is closed.
+      // Not `openTextDocument`, which keeps the document open for minutes after its tab is closed.
       await vscode.commands.executeCommand('vscode.openWith', uri, 'default', { preview: true });
     } finally {
       entry.isOpening = false;
-      // A document that was open already may not have read it yet.
-      if (!entry.isTold) entry.content = undefined;
+      // A document that was already open may not have read it yet.
+      if (!entry.hasUnreadChange) entry.content = undefined;
     }
   }
 
@@ -189,34 +171,35 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
     const entry = this.#entry(uri);
     entry.subscription ??= this.#host.subscribe(resource, () => {
       entry.content = undefined;
-      // A server that never stops is heard as often as the editor reads.
-      if (!entry.isTold) this.#tellChange(uri, entry);
+      // At most one notification per read, however often the server reports changes.
+      if (!entry.hasUnreadChange) this.#notifyChange(uri, entry);
     });
   }
 
-  #forget(uri: vscode.Uri): void {
+  #unfollow(uri: vscode.Uri): void {
     const entry = this.#entries.get(uri.toString());
     entry?.subscription?.dispose();
     this.#entries.delete(uri.toString());
   }
 
-  /** The time has to be another one, or the editor takes the file for unchanged. */
-  #tellChange(uri: vscode.Uri, entry: Entry): void {
-    entry.isTold = true;
+  /** The time must increase, or the editor treats the file as unchanged. */
+  #notifyChange(uri: vscode.Uri, entry: Entry): void {
+    entry.hasUnreadChange = true;
     entry.changedAtMs = Math.max(Date.now(), entry.changedAtMs + 1);
     this.#changed.fire([{ type: vscode.FileChangeType.Changed, uri }]);
   }
 
-  /** Under a name of our own, the same for the same resource, so that opening it again adds no file. */
+  /** The file name depends only on the resource, so that opening it again adds no file. */
   async #openSaved(resource: ResourceName, contents: readonly ResourceContents[]): Promise<void> {
+    const id = createHash('sha256')
+      .update(JSON.stringify([resource.server, resource.uri]))
+      .digest('hex')
+      .slice(0, 16);
     const saved: vscode.Uri[] = [];
-    for (const [at, { uri, mimeType, data }] of contents.entries()) {
-      const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
-      const { extension } = await detectMediaType({ bytes, declared: mimeType, uri, block: 'file' });
-      const id = createHash('sha256')
-        .update(JSON.stringify([resource.server, resource.uri]))
-        .digest('hex');
-      const file = vscode.Uri.joinPath(this.#folder, `resource-${id.slice(0, 16)}-${at + 1}.${extension}`);
+    for (const [index, { uri, mimeType, data }] of contents.entries()) {
+      const bytes = typeof data === 'string' ? encode(data) : data;
+      const { extension } = await judgeMediaType({ bytes, declared: mimeType, uri, block: 'file' });
+      const file = vscode.Uri.joinPath(this.#folder, `resource-${id}-${index + 1}.${extension}`);
       await vscode.workspace.fs.writeFile(file, bytes);
       saved.push(file);
     }
@@ -234,6 +217,10 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
   }
 }
 
+function refuse(uri: vscode.Uri): never {
+  throw vscode.FileSystemError.NoPermissions(uri);
+}
+
 const UNTRUSTED = vscode.l10n.t('Resources are read only in a workspace that you trust.');
 
 function notStarted({ server }: ResourceName): string {
@@ -243,13 +230,13 @@ function notStarted({ server }: ResourceName): string {
   );
 }
 
-/** A name with an ending that says what the text is, where the resource's own does not. */
+/** Adds an extension for the type of the text where the resource's own name has none. */
 function textName({ uri }: ResourceName, text: string, mimeType: string | undefined): string {
   const name = nameFromUri(uri) ?? 'resource';
-  const ending = /\.([A-Za-z0-9]{1,10})$/.exec(name)?.[1];
+  const extension = /\.([A-Za-z0-9]{1,10})$/.exec(name)?.[1];
   const isPlain = mimeType === undefined || /^text\/plain\b/i.test(mimeType);
-  if (ending !== undefined && (isPlain || mediaByExtension(ending))) return name;
-  return `${name}.${detectTextType(text, mimeType).extension}`;
+  if (extension !== undefined && (isPlain || mediaByExtension(extension))) return name;
+  return `${name}.${judgeTextType(text, mimeType).extension}`;
 }
 
 function toBytes(contents: readonly ResourceContents[]): Uint8Array {

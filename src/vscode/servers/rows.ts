@@ -1,24 +1,23 @@
 import * as vscode from 'vscode';
 import type { ServerHost } from '../../ports/servers.ts';
-
 import type { ServerRow } from './items.ts';
 import type { ListedServer, ServerList } from './list.ts';
 
-/** What is configured and how it does, read once for all who show it, and again when something has changed. */
+type Host = Pick<ServerHost, 'states' | 'onDidChange'>;
+type List = Pick<ServerList, 'all' | 'onDidChange'>;
+
+/** The configured servers and their states, cached until something changes. */
 export class ServerRows implements vscode.Disposable {
-  readonly #host: Pick<ServerHost, 'states' | 'onDidChange'>;
-  readonly #list: Pick<ServerList, 'all' | 'onDidChange'>;
+  readonly #host: Host;
+  readonly #list: List;
   readonly #changed = new vscode.EventEmitter<string | undefined>();
   readonly #subscriptions: readonly vscode.Disposable[];
   #rows: Promise<readonly ServerRow[]> | undefined;
 
-  /** The server whose row is another one now; without one, all of them may be. */
+  /** The server whose row has changed; undefined when any may have. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(
-    host: Pick<ServerHost, 'states' | 'onDidChange'>,
-    list: Pick<ServerList, 'all' | 'onDidChange'>,
-  ) {
+  constructor(host: Host, list: List) {
     this.#host = host;
     this.#list = list;
     this.#subscriptions = [
@@ -34,7 +33,7 @@ export class ServerRows implements vscode.Disposable {
     this.#changed.dispose();
   }
 
-  /** Starts nothing and asks no server. */
+  /** Sends nothing to any server. */
   all(): Promise<readonly ServerRow[]> {
     this.#rows ??= this.#read().catch((error: unknown) => {
       this.#rows = undefined;
@@ -43,8 +42,8 @@ export class ServerRows implements vscode.Disposable {
     return this.#rows;
   }
 
-  /** For a question to the user, who may have changed a file a moment ago: the editor takes its time to notice that. */
-  readAgain(): Promise<readonly ServerRow[]> {
+  /** Bypasses the cache: the editor reports a file change only after a delay. */
+  reload(): Promise<readonly ServerRow[]> {
     this.#rows = undefined;
     return this.all();
   }
@@ -54,7 +53,7 @@ export class ServerRows implements vscode.Disposable {
   }
 
   async #read(): Promise<readonly ServerRow[]> {
-    // Nothing can be started here, and the view says so in the place of servers.
+    // The view shows that no server can be started.
     if (!vscode.workspace.isTrusted) return [];
     const [listed, states] = await Promise.all([this.#list.all(), this.#host.states()]);
     return listed.map((each) => ({
@@ -72,9 +71,9 @@ export class ServerRows implements vscode.Disposable {
 }
 
 function stateOf(
-  { agreed, problem }: ListedServer,
+  { isAllowed, problem }: ListedServer,
   state: ServerRow['state'] | undefined,
 ): ServerRow['state'] {
-  if (!agreed) return { kind: 'unasked' };
+  if (!isAllowed) return { kind: 'unasked' };
   return problem === undefined ? (state ?? { kind: 'idle' }) : { kind: 'failed', reason: problem };
 }

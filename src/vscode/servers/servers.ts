@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { withBuiltInTools } from '../../catalog/tools/builtIn.ts';
 import { isLoopback } from '../../mcp/config/addresses.ts';
 import type { ServerConfig } from '../../mcp/config/types.ts';
 import type { Connections } from '../../mcp/pool/connections.ts';
@@ -17,8 +16,8 @@ import { SignInBrowser } from '../consent/signIn.ts';
 import { registerAll } from '../registration.ts';
 import { clientMetadata, resultLimits, showsApps, timeoutMs, toolSettings } from '../settings.ts';
 import { BuiltIns } from '../tools/builtIns.ts';
-import { withEditorTools } from '../tools/editorTools.ts';
-import { isEnabled, withSwitches } from '../tools/switches.ts';
+import { chatTools } from '../tools/host.ts';
+import { isEnabled } from '../tools/switches.ts';
 import { ServerCommands } from './commands.ts';
 import { ServerInputs } from './inputs.ts';
 import { ServerList } from './list.ts';
@@ -26,37 +25,33 @@ import { ServerLogs } from './logs.ts';
 import { forgetCredentials, secretCredentials, VerdictMemory } from './memory.ts';
 import { RESOURCE_SCHEME, ResourceDocuments } from './resources.ts';
 import { ServerRows } from './rows.ts';
-import { ServerStatus, ServersView } from './view.ts';
+import { ServersView, showServerStatus } from './view.ts';
 
-export interface EditorServersParts {
+export interface EditorServersDeps {
   readonly context: vscode.ExtensionContext;
   readonly log: Log;
-  /** The model of a chat, by its address; of no chat, the one that new chats have. */
+  /** By the URI of a chat; undefined gives the default model. */
   readonly modelFor: (chat: string | undefined) => Promise<ChatModel>;
-  /** What a chat says about its calls, for those of the apps beside it. */
   readonly rulesFor: (chat: string) => Promise<ChatRules>;
   readonly mayCall: Consent['mayCall'];
   readonly addToChat: (chat: vscode.Uri, text: string) => Promise<void>;
 }
 
-/** The MCP servers in the editor: which there are, what they offer, and all that shows them. */
+/** The MCP servers in the editor, and the views and commands for them. */
 export class EditorServers implements vscode.Disposable {
   readonly list: ServerList;
   readonly inputs: ServerInputs;
   readonly client: McpClient;
-  /** What chats may call that no server offers. */
   readonly builtIns: BuiltIns;
-  /** What chats may call. */
   readonly tools: ToolHost;
-  /** What is configured and how it does. */
   readonly rows: ServerRows;
   readonly view: ServersView;
   readonly commands: ServerCommands;
   readonly audit: AuditLog;
-  readonly #parts: EditorServersParts;
+  readonly #deps: EditorServersDeps;
   readonly #logs = new ServerLogs();
-  /** Those that may ask a model without a question. */
-  readonly #always = new AlwaysAllowedServers();
+  /** Servers that may use sampling without a dialog. */
+  readonly #always = new AlwaysServers();
   readonly #sink: AppSink = {
     isLocal: async (server) => isLocal((await this.list.startable()).get(server)),
     show: (app) => void this.#showApp(app),
@@ -65,9 +60,9 @@ export class EditorServers implements vscode.Disposable {
   readonly #disposables: vscode.Disposable[];
   #apps: Promise<AppPanels> | undefined;
 
-  constructor(parts: EditorServersParts) {
-    this.#parts = parts;
-    const { context, log } = parts;
+  constructor(deps: EditorServersDeps) {
+    this.#deps = deps;
+    const { context, log } = deps;
     const { globalState, globalStorageUri, secrets, extensionUri } = context;
     const samplePath = vscode.Uri.joinPath(extensionUri, 'dist', 'sample-server.js').fsPath;
     this.inputs = new ServerInputs(secrets);
@@ -79,7 +74,7 @@ export class EditorServers implements vscode.Disposable {
       apps: () => (showsApps() ? this.#sink : undefined),
     });
     this.builtIns = new BuiltIns(this.list, globalStorageUri);
-    this.tools = withSwitches(withEditorTools(withBuiltInTools(this.client, this.builtIns)));
+    this.tools = chatTools(this.client, this.builtIns);
     this.#signIn = new SignInBrowser(context.extension.id);
     const rows = new ServerRows(this.client, this.list);
     this.rows = rows;
@@ -89,7 +84,7 @@ export class EditorServers implements vscode.Disposable {
       host: this.client,
       rows,
       logs: this.#logs,
-      agree: (server) => this.list.agree(server),
+      askForConsent: (server) => this.list.askForConsent(server),
       openResource: (resource, signal) => this.#openResource(resource, documents, signal),
       signOut: (server) => this.client.signOut(server),
       forgetInputs: (server) => this.list.forgetInputs(server),
@@ -100,7 +95,7 @@ export class EditorServers implements vscode.Disposable {
       this.view,
       documents,
       registerAll({ [RESOURCE_SCHEME]: () => documents.register() }, globalState),
-      new ServerStatus(rows),
+      showServerStatus(rows),
       this.#logs,
       this.#signIn,
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.client.rootsChanged()),
@@ -114,22 +109,20 @@ export class EditorServers implements vscode.Disposable {
     void this.#apps?.then((apps) => apps.dispose());
   }
 
-  /** Resolves when no server is left. */
   async close(): Promise<void> {
     await this.client.dispose();
     await this.audit.flush();
   }
 
-  /** Everything that the user has agreed to or filled in, and every sign-in. What runs without a word is closed. */
+  /** Deletes permissions, inputs and sign-ins, and stops the servers that now lack permission. */
   async forget(): Promise<void> {
-    await forgetCredentials(this.#parts.context.secrets);
+    await forgetCredentials(this.#deps.context.secrets);
     await this.inputs.forget();
     this.#always.clear();
     await this.list.forget();
     await this.client.settle();
   }
 
-  /** Shows the app of the call at the cursor. */
   async openApp(
     document: vscode.TextDocument,
     position: vscode.Position,
@@ -138,12 +131,12 @@ export class EditorServers implements vscode.Disposable {
     await (await this.#appPanels()).openFromChat(document, position, signal);
   }
 
-  /** What has changed counts for servers that run as well. */
+  /** Applies changed settings to running servers. */
   async #settle(): Promise<void> {
     try {
       await this.client.settle();
     } catch (error) {
-      this.#parts.log.warn(`Servers that run were not compared with the settings: ${String(error)}`);
+      this.#deps.log.warn(`Could not apply the changed settings to running servers: ${String(error)}`);
     }
   }
 
@@ -153,9 +146,9 @@ export class EditorServers implements vscode.Disposable {
     signal: AbortSignal,
   ): Promise<void> {
     const entry = { kind: 'resource', server: resource.server, name: resource.uri } as const;
-    await audited(this.audit, entry, (agreed) => {
-      // Whoever names it in a command has asked for it.
-      agreed('asked');
+    await audited(this.audit, entry, (note) => {
+      // The user ran the command that names the resource.
+      note({ consent: 'asked' });
       return documents.open(resource, signal);
     });
   }
@@ -166,12 +159,12 @@ export class EditorServers implements vscode.Disposable {
     try {
       (await this.#appPanels()).show(vscode.Uri.parse(chat, true), shown);
     } catch (error) {
-      this.#parts.log.warn(`The app of ${tool.server}.${tool.tool} is not shown: ${String(error)}`);
+      this.#deps.log.warn(`Could not show the app of ${tool.server}.${tool.tool}: ${String(error)}`);
     }
   }
 
   #appPanels(): Promise<AppPanels> {
-    const { context, rulesFor, mayCall, addToChat } = this.#parts;
+    const { context, rulesFor, mayCall, addToChat } = this.#deps;
     this.#apps ??= import('../apps/panel.ts').then(
       ({ AppPanels }) =>
         new AppPanels({
@@ -191,21 +184,21 @@ export class EditorServers implements vscode.Disposable {
     return this.#apps;
   }
 
-  /** The SDK is large; New Chat should not wait for it. */
+  /** Loads the SDK on first use, because it is large. */
   async #openConnections(): Promise<Connections> {
-    const { context, log, modelFor } = this.#parts;
+    const { context, log, modelFor } = this.#deps;
     const [{ Connections }, { RemoteAuthorization }] = await Promise.all([
       import('../../mcp/pool/connections.ts'),
       import('../../mcp/oauth/authorization.ts'),
     ]);
-    const serverPrint = (server: string) => this.list.fingerprint(server);
+    const serverFingerprint = (server: string) => this.list.fingerprint(server);
     return new Connections({
       servers: () => this.list.startable(),
       log,
       logFor: (server) => this.#logs.logFor(server),
       timeoutMs,
       clientInfo: { name: 'filechat', title: 'Filechat', version: versionOf(context) },
-      requests: editorRequests({ modelFor, serverPrint, always: this.#always, audit: this.audit }),
+      requests: editorRequests({ modelFor, serverFingerprint, always: this.#always, audit: this.audit }),
       apps: showsApps(),
       knownProtocols: new VerdictMemory(context.globalState),
       resolve: (server, config) => this.list.resolve(server, config),

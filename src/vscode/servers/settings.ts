@@ -3,43 +3,40 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import * as vscode from 'vscode';
 import { isInside } from '../../assets/confined.ts';
+import { messageOf } from '../../base/errors.ts';
 import { withEnvFile } from '../../mcp/config/envFile.ts';
 import type { InputDefinition } from '../../mcp/config/inputs.ts';
 import { readServers, readServersFile } from '../../mcp/config/servers.ts';
 import type { ServerConfig } from '../../mcp/config/types.ts';
 import { userServers } from '../settings.ts';
 
-/** A server as somebody has configured it, with its env file in it. */
 export interface ConfiguredServer {
   readonly name: string;
+  /** With variables expanded and the env file read. */
   readonly config: ServerConfig;
-  /** The same as it is written there, for a person to read. */
+  /** As it is written, to show to the user. */
   readonly written: ServerConfig;
   readonly source: 'user' | 'workspace';
-  /** Where it is configured: the user's settings, or the address of a folder of the workspace. */
+  /** `USER_PLACE`, or the URI of the workspace folder. */
   readonly place: string;
-  /** What the place says about inputs. */
   readonly inputs: ReadonlyMap<string, InputDefinition>;
   readonly envFile?: EnvFile;
   /** Why it cannot be started. */
   readonly problem?: string;
 }
 
-/** Where the variables of a server are, or would be read. */
 export interface EnvFile {
   readonly path: string;
-  /** The address of the folder of the workspace that decides about it. */
+  /** The URI of the workspace folder that controls the file. */
   readonly folder?: string | undefined;
 }
 
-/** Whether somebody has agreed that an env file outside of the workspace is read for a server of the workspace. */
+/** Whether the user allowed a workspace server to read its env file outside of the workspace. */
 export type MayRead = (server: ConfiguredServer) => boolean;
 
-/** Told what could not be used, in sentences. */
 export type Warn = (problem: string) => void;
 
 export const USER_PLACE = 'user';
-/** More is no list of variables, and reading it would only hold everybody up. */
 const MAX_ENV_FILE_BYTES = 1024 * 1024;
 
 export async function readUserServers(warn: Warn): Promise<readonly ConfiguredServer[]> {
@@ -56,7 +53,7 @@ export async function readUserServers(warn: Warn): Promise<readonly ConfiguredSe
   );
 }
 
-/** Those of `.vscode/mcp.json`. Not even the file is read while the workspace is not trusted. */
+/** The servers in `.vscode/mcp.json`, which is not read in an untrusted workspace. */
 export async function readWorkspaceServers(
   warn: Warn,
   mayRead: MayRead,
@@ -66,7 +63,6 @@ export async function readWorkspaceServers(
   return (await Promise.all(folders.map((folder) => readFolder(folder, warn, mayRead)))).flat();
 }
 
-/** Calls back whenever the servers may be others than before. */
 export function watchServerSettings(onChange: () => void): vscode.Disposable {
   const files = vscode.workspace.createFileSystemWatcher('**/.vscode/mcp.json');
   return vscode.Disposable.from(
@@ -103,17 +99,16 @@ async function readFolder(
   );
 }
 
-interface Reading {
-  /** What the path of an env file starts from. */
+interface EnvFileOptions {
   readonly base: string;
   readonly mayRead: MayRead;
   readonly warn: Warn;
 }
 
-/** One whose env file cannot be read stays in the list, so that whoever uses it is told why it does not start. */
+/** A server whose env file cannot be read stays in the list, with the reason in `problem`. */
 async function readEnvFile(
   server: ConfiguredServer,
-  { base, mayRead, warn }: Reading,
+  { base, mayRead, warn }: EnvFileOptions,
 ): Promise<ConfiguredServer> {
   const { config, written, source } = server;
   if (config.kind !== 'stdio' || config.envFile === undefined) return server;
@@ -125,31 +120,31 @@ async function readEnvFile(
     const { fileVariables } = read.kind === 'stdio' ? read : {};
     return { ...located, config: read, written: { ...written, ...(fileVariables && { fileVariables }) } };
   } catch (error) {
-    const problem = (error as Error).message;
+    const problem = messageOf(error);
     warn(`MCP server "${server.name}" cannot be started. ${problem}`);
     return { ...located, problem };
   }
 }
 
 /**
- * The workspace decides about a file of the user's choice that is inside of it by its path or in truth. A file of
- * the workspace's choice must be both: a link may lead out of it. Elsewhere nothing is touched for a workspace, since
- * even to look at a path may reach another machine.
+ * Finds the workspace folder that controls an env file. A file named in user settings is controlled if its path or its
+ * real path is inside a folder. A file named by a workspace must have both inside, because a symbolic link may lead
+ * out. A path outside that a workspace names is not accessed at all: even `realpath` may contact another machine.
  */
 async function locate(path: string, source: ConfiguredServer['source']): Promise<EnvFile> {
   const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
   const named = folders.find(({ uri }) => isInside(uri.fsPath, path));
   if (source === 'workspace' && named === undefined) return { path };
-  // What is not there is told by whoever reads it.
+  // A missing file is reported when it is read.
   const real = await realpath(path).catch(() => path);
   if (real === path && named !== undefined) return { path, folder: named.uri.toString() };
   const roots = await Promise.all(folders.map(({ uri }) => realpath(uri.fsPath).catch(() => uri.fsPath)));
-  const actual = folders.find((_folder, at) => isInside(roots[at] ?? '', real));
+  const actual = folders.find((_folder, index) => isInside(roots[index] ?? '', real));
   const folder = source === 'user' ? (named ?? actual) : actual;
   return { path: real, folder: folder?.uri.toString() };
 }
 
-/** Devices and pipes, which may never end, are no files. */
+/** Rejects devices and pipes, which may never end. */
 async function readSmallFile(file: vscode.Uri): Promise<string> {
   const { type, size } = await vscode.workspace.fs.stat(file).then(undefined, (error: unknown) => {
     throw isMissing(error) ? new Error('there is no such file') : error;
@@ -163,7 +158,7 @@ async function readIfThere(file: vscode.Uri, warn: Warn): Promise<string | undef
   try {
     return new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
   } catch (error) {
-    if (!isMissing(error)) warn(`${file.fsPath} could not be read: ${(error as Error).message}`);
+    if (!isMissing(error)) warn(`${file.fsPath} could not be read: ${messageOf(error)}`);
     return undefined;
   }
 }
@@ -172,7 +167,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof vscode.FileSystemError && error.code === 'FileNotFound';
 }
 
-/** As VS Code's own MCP client has it: programs of a workspace start in the workspace. */
+/** Like VS Code's own MCP client, starts programs of a workspace in its folder. */
 function startedIn(cwd: string, config: ServerConfig): ServerConfig {
   return config.kind === 'stdio' && config.cwd === undefined ? { ...config, cwd } : config;
 }

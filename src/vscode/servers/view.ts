@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import { Throttle } from '../../base/throttle.ts';
 import type { ResourceList, ServerChange, ServerHost } from '../../ports/servers.ts';
-
 import { isEnabled, setEnabled } from '../tools/switches.ts';
 import {
   type Contents,
@@ -25,9 +24,8 @@ import type { ServerRows } from './rows.ts';
 
 type OfferNode = Exclude<ServerNode, { readonly kind: 'server' | 'group' }>;
 
-/** What a group holds, while it is asked for and then. */
 interface Loading {
-  readonly asked: Promise<Contents>;
+  readonly pending: Promise<Contents>;
   contents?: Contents;
 }
 
@@ -38,16 +36,16 @@ const GROUPS_OF: Readonly<Record<ServerChange, readonly GroupNode['group'][]>> =
   prompts: ['prompts'],
 };
 
-/** A server that calls its list another one each time it is asked would be asked without an end. */
+/** Throttles a server that reports a change after every request for its list. */
 const REFRESH_MS = 1000;
 
-/** Servers, and what those that run offer. Looking at the view starts nothing and asks no server that is not ready. */
+/** Servers, and the lists of those that are running. Showing the view starts no server. */
 export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.Disposable {
   readonly #host: ServerHost;
   readonly #rows: ServerRows;
   readonly #changed = new vscode.EventEmitter<ServerNode | undefined>();
   readonly #subscriptions: readonly vscode.Disposable[];
-  /** The editor knows a row by its node, so servers and groups keep theirs. */
+  /** The editor identifies a row by its node object, so those of servers and groups are kept. */
   readonly #nodes = new Map<string, ServerNode>();
   readonly #loading = new Map<string, Loading>();
   readonly #resources = new Map<string, Promise<ResourceList>>();
@@ -80,7 +78,7 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
 
   async getChildren(node?: ServerNode): Promise<ServerNode[]> {
     if (!node) return (await this.#rows.all()).map(({ server }) => this.#keep({ kind: 'server', server }));
-    if (node.kind === 'group') return [...childrenOfGroup(node, await this.#load(node).asked)];
+    if (node.kind === 'group') return [...childrenOfGroup(node, await this.#load(node).pending)];
     if (node.kind !== 'server') return [];
     const row = await this.#rows.find(node.server);
     return row ? childrenOfServer(row).map((child) => this.#keep(child)) : [];
@@ -88,7 +86,7 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
 
   async getTreeItem(node: ServerNode): Promise<vscode.TreeItem> {
     if (node.kind === 'server') {
-      const row = (await this.#rows.find(node.server)) ?? gone(node.server);
+      const row = (await this.#rows.find(node.server)) ?? removedRow(node.server);
       return treeItem(serverItem(row), { id: node.server, isParent: true });
     }
     if (node.kind === 'group') {
@@ -97,33 +95,32 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
     return offerTreeItem(node);
   }
 
-  /** A box was ticked or cleared. */
   async check({ items }: vscode.TreeCheckboxChangeEvent<ServerNode>): Promise<void> {
     for (const [node, state] of items) {
       const on = state === vscode.TreeItemCheckboxState.Checked;
       const isDone = node.kind === 'tool' && (await setEnabled(node, on).catch(() => false));
-      // The box shows what the user wanted, and must show what holds.
+      // The editor has already changed the box; show the actual state again.
       if (!isDone) this.#refreshTools();
     }
   }
 
-  /** Asks for what a group holds, once; the row is shown at once and gets its count when that is known. */
+  /** The row of the group is shown at once; its count follows when the list has loaded. */
   #load(node: GroupNode): Loading {
     const key = keyOf(node);
     const known = this.#loading.get(key);
     if (known) return known;
-    const loading: Loading = { asked: this.#ask(node) };
+    const loading: Loading = { pending: this.#fetch(node) };
     this.#loading.set(key, loading);
-    void loading.asked.then((contents) => {
+    void loading.pending.then((contents) => {
       loading.contents = contents;
       if (this.#loading.get(key) === loading) this.#changed.fire(this.#nodes.get(key));
     });
     return loading;
   }
 
-  async #ask({ server, group }: GroupNode): Promise<Contents> {
+  async #fetch({ server, group }: GroupNode): Promise<Contents> {
     try {
-      // To ask a server is to start it, and only the user does that.
+      // A request would start the server, and only the user may do that.
       const row = await this.#rows.find(server);
       if (row?.state.kind !== 'ready') return { nodes: [] };
       switch (group) {
@@ -141,11 +138,10 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
     }
   }
 
-  /** One list for two groups. */
   #resourcesOf(server: string): Promise<ResourceList> {
-    const asked = this.#resources.get(server) ?? this.#host.listResources(server);
-    this.#resources.set(server, asked);
-    return asked;
+    const list = this.#resources.get(server) ?? this.#host.listResources(server);
+    this.#resources.set(server, list);
+    return list;
   }
 
   #refresh(server: string, what: ServerChange): void {
@@ -153,7 +149,7 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
     for (const group of GROUPS_OF[what]) {
       const key = keyOf({ server, group });
       const wasShown = this.#loading.delete(key);
-      // With another state the whole server is shown anew.
+      // A new state refreshes the whole server.
       if (wasShown && what !== 'state') this.#changed.fire(this.#nodes.get(key));
     }
   }
@@ -174,13 +170,13 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
   }
 }
 
-/** No server has a slash in its name. */
+/** Names of servers contain no slash. */
 function keyOf({ server, group }: Pick<GroupNode, 'server' | 'group'>): string {
   return `${server}/${group}`;
 }
 
-/** It was taken out of the settings a moment ago; the list is on its way. */
-function gone(server: string): ServerRow {
+/** For a server that was just removed from the settings, until the tree is refreshed. */
+function removedRow(server: string): ServerRow {
   return { server, source: 'user', isRemote: false, state: { kind: 'idle' } };
 }
 
@@ -188,8 +184,11 @@ function treeItem(item: Item, more: { readonly id?: string; readonly isParent: b
   const { None, Collapsed } = vscode.TreeItemCollapsibleState;
   const result = new vscode.TreeItem(item.label, more.isParent ? Collapsed : None);
   result.contextValue = item.contextValue;
-  // Without it a screen reader reads out the whole tooltip.
-  result.accessibilityInformation = { label: spoken(item) };
+  // Otherwise a screen reader reads the whole tooltip.
+  const { label, description } = item;
+  result.accessibilityInformation = {
+    label: description === undefined ? label : `${label}, ${description}`,
+  };
   if (more.id !== undefined) result.id = more.id;
   if (item.description !== undefined) result.description = item.description;
   if (item.tooltip !== undefined) result.tooltip = item.tooltip;
@@ -197,12 +196,8 @@ function treeItem(item: Item, more: { readonly id?: string; readonly isParent: b
   return result;
 }
 
-function spoken({ label, description }: Item): string {
-  return description === undefined ? label : `${label}, ${description}`;
-}
-
 function iconPath(icon: NonNullable<Item['icon']>): vscode.ThemeIcon | vscode.Uri {
-  if ('picture' in icon) return vscode.Uri.parse(icon.picture);
+  if ('image' in icon) return vscode.Uri.parse(icon.image);
   return new vscode.ThemeIcon(
     icon.id,
     icon.color === undefined ? undefined : new vscode.ThemeColor(icon.color),
@@ -215,12 +210,8 @@ function offerTreeItem(node: OfferNode): vscode.TreeItem {
     item.command = { command: node.command, title: node.text, arguments: [{ server: node.server }] };
   }
   if (node.kind === 'resource') {
-    const { server, resource } = node;
-    item.command = {
-      command: 'filechat.openResource',
-      title: vscode.l10n.t('Open'),
-      arguments: [{ server, resource }],
-    };
+    const argument = { server: node.server, resource: node.resource };
+    item.command = { command: 'filechat.openResource', title: vscode.l10n.t('Open'), arguments: [argument] };
   }
   if (node.kind === 'tool') {
     const { Checked, Unchecked } = vscode.TreeItemCheckboxState;
@@ -234,39 +225,26 @@ function offerTreeItem(node: OfferNode): vscode.TreeItem {
 
 const PRIORITY = 89;
 
-/** How many servers are ready, in the status bar; a click leads to the view. */
-export class ServerStatus implements vscode.Disposable {
-  readonly #rows: ServerRows;
-  readonly #item: vscode.StatusBarItem;
-  readonly #subscription: vscode.Disposable;
-
-  constructor(rows: ServerRows) {
-    this.#rows = rows;
-    this.#item = vscode.window.createStatusBarItem(
-      'filechat.servers',
-      vscode.StatusBarAlignment.Right,
-      PRIORITY,
-    );
-    this.#item.name = vscode.l10n.t('Filechat: Servers');
-    this.#item.command = 'filechat.servers.focus';
-    this.#subscription = rows.onDidChange(() => void this.#show());
-    void this.#show();
-  }
-
-  dispose(): void {
-    this.#subscription.dispose();
-    this.#item.dispose();
-  }
-
-  async #show(): Promise<void> {
-    const status = await this.#rows.all().then(statusText, () => undefined);
-    if (!status) return this.#item.hide();
-    this.#item.text = status.text;
-    this.#item.tooltip = status.tooltip;
-    this.#item.accessibilityInformation = { label: status.tooltip.replaceAll('\n', ', ') };
-    this.#item.backgroundColor = status.isWarning
+/** The number of ready servers in the status bar; a click opens the view. */
+export function showServerStatus(rows: ServerRows): vscode.Disposable {
+  const { Right } = vscode.StatusBarAlignment;
+  const item = vscode.window.createStatusBarItem('filechat.servers', Right, PRIORITY);
+  item.name = vscode.l10n.t('Filechat: Servers');
+  item.command = 'filechat.servers.focus';
+  const update = async () => {
+    const status = await rows.all().then(statusText, () => undefined);
+    if (!status) return item.hide();
+    item.text = status.text;
+    item.tooltip = status.tooltip;
+    item.accessibilityInformation = { label: status.tooltip.replaceAll('\n', ', ') };
+    item.backgroundColor = status.isWarning
       ? new vscode.ThemeColor('statusBarItem.warningBackground')
       : undefined;
-    this.#item.show();
-  }
+    item.show();
+  };
+  void update();
+  return vscode.Disposable.from(
+    rows.onDidChange(() => void update()),
+    item,
+  );
 }

@@ -3,26 +3,23 @@ import { messageOf } from '../../base/errors.ts';
 import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
 import type { ChatListener, ToolRequest } from '../../listener.ts';
 import type { RunOutcome } from '../../ports/document.ts';
-import type { ToolHost } from '../../ports/tools.ts';
-
 import { createChat, discardEmptyChat, findChat } from '../chat/chatFiles.ts';
 import type { EditorServers } from '../servers/servers.ts';
 import { type Fields, readFields, readObject, readString } from '../ui/commandArguments.ts';
 import { CANCELLED, failed, NO_CHAT, tell, UNTRUSTED } from '../ui/outcomes.ts';
-import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
+import { readToolRequest } from './callTool.ts';
 import { EDITOR_SERVER, hasEditorTools } from './editorTools.ts';
+import { withoutAppTools } from './host.ts';
 import { pickPrompt } from './insertPrompt.ts';
-import { fillTemplate, pickResource } from './readResource.ts';
-import { readToolRequest } from './request.ts';
+import { chooseResource } from './readResource.ts';
 
-/** Runs something in a chat and tells what became of it. */
 export type RunIn = (
   document: vscode.TextDocument,
   work: (listener: ChatListener) => Promise<RunOutcome>,
 ) => Promise<RunOutcome>;
 
-/** The commands that bring something from a server into a chat. */
+/** The commands that insert something from a server into a chat. */
 export class ServerActions {
   readonly #servers: EditorServers;
   readonly #runIn: RunIn;
@@ -32,34 +29,27 @@ export class ServerActions {
     this.#runIn = runIn;
   }
 
-  /** A tool of VS Code's own is asked about by the tool's own consent. */
   async callTool(argument: unknown): Promise<RunOutcome> {
     return this.#into<ToolRequest>(argument, {
       chat: 'uri',
       choose: (fields) =>
-        readToolRequest(fields, forChats(this.#servers.tools), () => this.#toolServers(fields)),
+        readToolRequest(fields, withoutAppTools(this.#servers.tools), () => this.#toolServers(fields)),
       run: (listener, request) => listener.callTool(request),
     });
   }
 
-  /** The view names a resource as `resource`, and many of them as `template`. */
   async readResource(argument: unknown): Promise<RunOutcome> {
     const { client } = this.#servers;
     return this.#into(argument, {
       chat: 'into',
-      choose: async (fields) => {
-        const server = readString(fields, 'server');
-        const template = readString(fields, 'template');
-        if (server !== undefined && template !== undefined) {
-          const message = plainMessage(vscode.l10n.t('Asking {0} for its resources', server));
-          const list = await withNotice(message, (signal) => client.listResources(server, signal));
-          if (!list) return undefined;
-          const found = list.templates.find((each) => each.uriTemplate === template);
-          return fillTemplate(client, found ?? { server, uriTemplate: template, name: template });
-        }
-        const uri = readString(fields, 'resource') ?? readString(fields, 'uri');
-        return pickResource(client, () => this.#names(), { server, uri });
-      },
+      choose: (fields) =>
+        chooseResource(client, {
+          server: readString(fields, 'server'),
+          uri: readString(fields, 'resource') ?? readString(fields, 'uri'),
+          template: readString(fields, 'template'),
+          servers: () => this.#names(),
+          allowsUnlisted: true,
+        }),
       run: (listener, resource) => listener.readResource(resource),
     });
   }
@@ -71,13 +61,13 @@ export class ServerActions {
         pickPrompt(this.#servers.client, () => this.#names(), {
           server: readString(fields, 'server'),
           prompt: readString(fields, 'prompt'),
-          arguments: texts(readObject(fields, 'arguments')),
+          arguments: toStrings(readObject(fields, 'arguments')),
         }),
       run: (listener, request) => listener.insertPrompt(request),
     });
   }
 
-  /** Shows the app of the call that the cursor is in. */
+  /** Shows the app of the call at the cursor. */
   async openApp(): Promise<void> {
     const editor = vscode.window.activeTextEditor;
     if (!editor) return void tell(failed(NO_CHAT));
@@ -98,7 +88,7 @@ export class ServerActions {
     }
   }
 
-  /** Asks about the workspace's servers; without a name about all of them, of which some may be declined. */
+  /** Asks for permission: for one server, which must be given, or for all, of which some may be declined. */
   async refused(server: string | undefined): Promise<RunOutcome | undefined> {
     if (server === EDITOR_SERVER && hasEditorTools()) return undefined;
     const consent = await this.#servers.list.askForWorkspaceServers(server);
@@ -127,37 +117,25 @@ export class ServerActions {
     return [...(await this.#servers.list.startable()).keys()];
   }
 
-  /** Those of the editor and our own come last; ours only if the chat in front would have them offered. */
+  /** Includes the built-in server only if it is offered to the active chat. */
   async #toolServers(fields: Fields): Promise<readonly string[]> {
     const { list, builtIns } = this.#servers;
     const servers = await this.#names();
     const names = hasEditorTools() ? [...servers, EDITOR_SERVER] : servers;
     const chat = await findChat(fields);
     if (!chat || servers.includes(BUILT_IN_SERVER)) return names;
-    const offered = await builtIns.beside([...(await list.allowed()).keys()], chat.uri);
+    const offered = await builtIns.addTo([...(await list.allowed()).keys()], chat.uri);
     return offered.includes(BUILT_IN_SERVER) ? [...names, BUILT_IN_SERVER] : names;
   }
 }
 
 interface Action<T> {
-  /** The field that names the chat. */
   readonly chat: string;
   readonly choose: (fields: Fields) => Promise<T | undefined>;
   readonly run: (listener: ChatListener, chosen: T) => Promise<RunOutcome>;
 }
 
-/** Tools that are for apps only are not for the user to pick; who names one is told so by the turn loop. */
-function forChats(host: ToolHost): ToolHost {
-  return {
-    callTool: (call, options) => host.callTool(call, options),
-    async listTools(server, signal) {
-      const list = await host.listTools(server, signal);
-      return { ...list, tools: list.tools.filter(({ forAppsOnly }) => !forAppsOnly) };
-    },
-  };
-}
-
-/** Arguments of prompts are texts; what else a caller gives is meant as its text. */
-function texts(values: Readonly<Record<string, unknown>> | undefined): Readonly<Record<string, string>> {
+/** Arguments of prompts are always strings. */
+function toStrings(values: Readonly<Record<string, unknown>> | undefined): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, String(value)]));
 }

@@ -1,6 +1,8 @@
+import { encodeBase64 } from '../../base/base64.ts';
+
 /**
- * What one of the editor's tools returned, as the blocks of an MCP result. By shape and not by class: the classes
- * are the editor's, and some are newer than the types that we compile against.
+ * Converts the result of a VS Code tool to MCP content blocks. Checks the shape, not the class, of each part: some
+ * classes are newer than the types that we compile against.
  */
 export function blocksOf(parts: readonly unknown[]): readonly object[] {
   return parts.map(blockOf);
@@ -10,7 +12,7 @@ function blockOf(part: unknown): object {
   const { value, data, mimeType } = fieldsOf(part);
   if (typeof value === 'string') return text(value);
   if (data instanceof Uint8Array && typeof mimeType === 'string') return blockOfData(data, mimeType);
-  // A prompt element, or a kind of part that is not known yet.
+  // A prompt element, or an unknown kind of part.
   return text(JSON.stringify(value ?? part) ?? String(part));
 }
 
@@ -18,15 +20,14 @@ const TEXT_TYPE = /^(?:text\/|application\/json\b|application\/[\w.-]+\+json\b)/
 
 function blockOfData(bytes: Uint8Array, mimeType: string): object {
   const kind = /^(image|audio)\//i.exec(mimeType)?.[1]?.toLowerCase();
-  const said = TEXT_TYPE.test(mimeType) ? decode(bytes) : undefined;
-  if (said !== undefined) return text(said);
-  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  const decoded = TEXT_TYPE.test(mimeType) ? decode(bytes) : undefined;
+  if (decoded !== undefined) return text(decoded);
+  const data = encodeBase64(bytes);
   return kind
     ? { type: kind, data, mimeType }
     : { type: 'resource', resource: { uri: '', blob: data, mimeType } };
 }
 
-/** Nothing for bytes that only claim to be text. */
 function decode(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -35,8 +36,8 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-function text(words: string): object {
-  return { type: 'text', text: words };
+function text(value: string): object {
+  return { type: 'text', text: value };
 }
 
 interface PartFields {
@@ -45,7 +46,7 @@ interface PartFields {
   readonly mimeType?: unknown;
 }
 
-/** Not copied: some fields may be getters of a class. */
+/** Not a copy: some fields may be getters of a class. */
 function fieldsOf(part: unknown): PartFields {
   return typeof part === 'object' && part !== null ? part : {};
 }

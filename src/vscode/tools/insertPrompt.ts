@@ -1,13 +1,12 @@
 import * as vscode from 'vscode';
 import type { PromptRequest } from '../../loop/insertions.ts';
 import type { PromptInfo, PromptList, ServerHost } from '../../ports/servers.ts';
-
-import { type Answers, askCompleted } from '../ui/completionInput.ts';
-import { type PickWords, pickGrowing, type Row } from '../ui/growingPick.ts';
+import { type Answers, askWithCompletion } from '../ui/completionInput.ts';
+import { type PickTexts, pickGrowing, type Row, serverRows } from '../ui/growingPick.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
 
-const WORDS: PickWords = {
+const TEXTS: PickTexts = {
   title: vscode.l10n.t('Filechat: Insert Prompt'),
   waiting: vscode.l10n.t('Asking the servers for their prompts…'),
   question: vscode.l10n.t('Which prompt?'),
@@ -15,48 +14,45 @@ const WORDS: PickWords = {
 };
 
 export interface GivenPrompt {
-  readonly server?: string | undefined;
-  readonly prompt?: string | undefined;
-  readonly arguments?: Answers | undefined;
+  readonly server: string | undefined;
+  readonly prompt: string | undefined;
+  readonly arguments: Answers;
 }
 
-/** Which prompt to insert: as the caller says, and the rest as the user picks it. */
+/** The prompt that the caller names; the user picks what is missing. */
 export async function pickPrompt(
   host: ServerHost,
   servers: () => Promise<readonly string[]>,
-  given: GivenPrompt = {},
+  { server, prompt, arguments: given }: GivenPrompt,
 ): Promise<PromptRequest | undefined> {
-  const { server, prompt, arguments: values = {} } = given;
-  const named =
-    server !== undefined && prompt !== undefined ? { server, prompt, arguments: values } : undefined;
-  const list = named && (await askFor(host, named.server));
-  if (named && !list) return undefined;
-  const info = list
-    ? list.prompts.find((each) => each.prompt === prompt)
-    : await pickAny(host, server === undefined ? await servers() : [server], prompt);
-  // A prompt that nobody knows is told where all such things are told: by the server.
-  if (!info || (named && missing(info, values).length === 0)) return named;
-  const answers = await askArguments(host, info, values);
-  return answers && { server: info.server, prompt: info.prompt, arguments: answers };
-}
-
-/** Resolves to nothing when the user calls it off. */
-function askFor(host: ServerHost, server: string): Promise<PromptList | undefined> {
+  if (server === undefined || prompt === undefined) {
+    const picked = await pickAny(host, server === undefined ? await servers() : [server], prompt);
+    return picked && askArguments(host, picked, given);
+  }
   const message = plainMessage(vscode.l10n.t('Asking {0} for its prompts', server));
-  return withNotice(message, (signal) => host.listPrompts(server, signal));
+  const list = await withNotice(message, (signal) => host.listPrompts(server, signal));
+  if (!list) return undefined;
+  const info = list.prompts.find((each) => each.prompt === prompt);
+  // The server reports an unknown prompt.
+  if (!info || !isMissingAny(info, given)) return { server, prompt, arguments: given };
+  return askArguments(host, info, given);
 }
 
-/** Asks for each argument that is not given yet. Resolves to nothing when the user gives up. */
+function isMissingAny(info: PromptInfo, given: Answers): boolean {
+  return info.arguments.some(({ name, required }) => required && !Object.hasOwn(given, name));
+}
+
+/** Asks for the arguments that are not given. Resolves to undefined when the user cancels. */
 async function askArguments(
   host: ServerHost,
   info: PromptInfo,
   given: Answers,
-): Promise<Answers | undefined> {
+): Promise<PromptRequest | undefined> {
   const { server, prompt } = info;
-  const asked = info.arguments.filter(({ name }) => !Object.hasOwn(given, name));
-  const answers = await askCompleted(
+  const missing = info.arguments.filter(({ name }) => !Object.hasOwn(given, name));
+  const answers = await askWithCompletion(
     info.title ?? prompt,
-    asked.map((argument) => ({
+    missing.map((argument) => ({
       ...argument,
       complete: (value, others, signal) =>
         host.complete(
@@ -71,11 +67,7 @@ async function askArguments(
         ),
     })),
   );
-  return answers && { ...given, ...answers };
-}
-
-function missing({ arguments: all }: PromptInfo, given: Answers): readonly string[] {
-  return all.flatMap(({ name, required }) => (required && !Object.hasOwn(given, name) ? [name] : []));
+  return answers && { server, prompt, arguments: { ...given, ...answers } };
 }
 
 function pickAny(
@@ -83,7 +75,7 @@ function pickAny(
   servers: readonly string[],
   name: string | undefined,
 ): Promise<PromptInfo | undefined> {
-  return pickGrowing<PromptInfo>(WORDS, (signal) =>
+  return pickGrowing<PromptInfo>(TEXTS, (signal) =>
     servers.map(async (server) => rowsOf(server, await host.listPrompts(server, signal), name)),
   );
 }
@@ -93,19 +85,12 @@ function rowsOf(
   { prompts, failure }: PromptList,
   name: string | undefined,
 ): readonly Row<PromptInfo>[] {
-  const wanted = prompts.filter(({ prompt }) => name === undefined || prompt === name);
-  const rows: Row<PromptInfo>[] = wanted.map((info) => ({
+  const matches = prompts.filter(({ prompt }) => name === undefined || prompt === name);
+  const rows: Row<PromptInfo>[] = matches.map((info) => ({
     label: `$(comment) ${plainMessage(info.prompt)}`,
     description: plainMessage(info.title ?? ''),
     detail: plainMessage(info.description ?? ''),
     value: info,
   }));
-  if (failure !== undefined) {
-    rows.push({
-      label: `$(warning) ${vscode.l10n.t('This list is not whole')}`,
-      detail: plainMessage(failure),
-    });
-  }
-  if (rows.length === 0) return [];
-  return [{ label: server, kind: vscode.QuickPickItemKind.Separator }, ...rows];
+  return serverRows(server, rows, failure);
 }

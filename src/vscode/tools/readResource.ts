@@ -8,46 +8,69 @@ import type {
   ServerHost,
   TemplateInfo,
 } from '../../ports/servers.ts';
-
-import { askCompleted } from '../ui/completionInput.ts';
-import { type PickWords, pickGrowing, type Row } from '../ui/growingPick.ts';
+import { askWithCompletion } from '../ui/completionInput.ts';
+import { type PickTexts, pickGrowing, type Row, serverRows } from '../ui/growingPick.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
+import { withNotice } from '../ui/progress.ts';
 
 type Choice =
   | { readonly kind: 'resource'; readonly resource: ResourceName }
   | { readonly kind: 'template'; readonly template: TemplateInfo };
 
-const WORDS: PickWords = {
+const TEXTS: PickTexts = {
   title: vscode.l10n.t('Filechat: Read Resource'),
   waiting: vscode.l10n.t('Asking the servers for their resources…'),
   question: vscode.l10n.t('Which resource?'),
   nothing: vscode.l10n.t('No server has resources.'),
 };
 
-/** Which resource to read: as the caller says, and the rest as the user picks it. */
-export async function pickResource(
+export interface ResourceChoice {
+  readonly server: string | undefined;
+  readonly uri: string | undefined;
+  readonly template: string | undefined;
+  readonly servers: () => Promise<readonly string[]>;
+  /** Whether to use a template that the server does not list. */
+  readonly allowsUnlisted?: boolean;
+}
+
+/** The resource that the caller names; the user picks what is missing. */
+export async function chooseResource(
   host: ServerHost,
-  servers: () => Promise<readonly string[]>,
-  given: { readonly server?: string | undefined; readonly uri?: string | undefined } = {},
+  choice: ResourceChoice,
 ): Promise<ResourceName | undefined> {
-  const { server, uri } = given;
+  const { server, template, allowsUnlisted } = choice;
+  if (server === undefined || template === undefined) return pickResource(host, choice);
+  const message = plainMessage(vscode.l10n.t('Asking {0} for its resources', server));
+  const list = await withNotice(message, (signal) => host.listResources(server, signal));
+  if (!list) return undefined;
+  const found = list.templates.find(({ uriTemplate }) => uriTemplate === template);
+  if (!found && !allowsUnlisted) {
+    throw new Error(vscode.l10n.t('It has no template {0} any more.', template));
+  }
+  return fillTemplate(host, found ?? { server, uriTemplate: template, name: template });
+}
+
+async function pickResource(
+  host: ServerHost,
+  { server, uri, servers }: ResourceChoice,
+): Promise<ResourceName | undefined> {
   const among = server === undefined ? await servers() : [server];
   if (uri !== undefined) {
     const chosen = among.length > 1 ? await pickServer(among) : among[0];
     return chosen === undefined ? undefined : { server: chosen, uri };
   }
-  const choice = await pickGrowing<Choice>(WORDS, (signal) =>
+  const choice = await pickGrowing<Choice>(TEXTS, (signal) =>
     among.map(async (each) => rowsOf(each, await host.listResources(each, signal))),
   );
   return choice?.kind === 'template' ? fillTemplate(host, choice.template) : choice?.resource;
 }
 
-/** Asks for each blank of a template. Resolves to nothing when the user gives up. */
-export async function fillTemplate(
+/** Asks for the variables of a template. Resolves to undefined when the user cancels. */
+async function fillTemplate(
   host: ServerHost,
   { server, uriTemplate, name, title }: TemplateInfo,
 ): Promise<ResourceName | undefined> {
-  const answers = await askCompleted(
+  const answers = await askWithCompletion(
     title ?? name,
     readVariables(uriTemplate).map((blank) => ({
       ...blank,
@@ -64,21 +87,13 @@ export async function fillTemplate(
 
 async function pickServer(servers: readonly string[]): Promise<string | undefined> {
   return vscode.window.showQuickPick([...servers], {
-    title: WORDS.title,
+    title: TEXTS.title,
     placeHolder: vscode.l10n.t('Of which server?'),
   });
 }
 
 function rowsOf(server: string, { resources, templates, failure }: ResourceList): readonly Row<Choice>[] {
-  const rows = [...resources.map(resourceRow), ...templates.map(templateRow)];
-  if (failure !== undefined) {
-    rows.push({
-      label: `$(warning) ${vscode.l10n.t('This list is not whole')}`,
-      detail: plainMessage(failure),
-    });
-  }
-  if (rows.length === 0) return [];
-  return [{ label: server, kind: vscode.QuickPickItemKind.Separator }, ...rows];
+  return serverRows(server, [...resources.map(resourceRow), ...templates.map(templateRow)], failure);
 }
 
 function resourceRow(info: ResourceInfo): Row<Choice> {

@@ -1,15 +1,15 @@
 import { allowsTool } from '../../chat/format/settings.ts';
 import type { ToolList, ToolName } from '../../ports/tools.ts';
 
-/** Whether one of the patterns, such as `charts.*`, is about the tool. */
+/** Whether a pattern such as `charts.*` matches the tool. */
 export function isSwitchedOff(patterns: readonly string[], tool: ToolName): boolean {
   return allowsTool({ tools: patterns }, tool);
 }
 
-/** The list without what is switched off. A server of which no tool is left has nothing to say to a model either. */
-export function leaveOut(list: ToolList, patterns: readonly string[]): ToolList {
+/** Also removes the instructions of a server that has no tools left. */
+export function withoutSwitchedOff(list: ToolList, patterns: readonly string[]): ToolList {
   const tools = list.tools.filter((tool) => !isSwitchedOff(patterns, tool));
-  const has = (among: ToolList['tools'], server: string) => among.some((tool) => tool.server === server);
+  const has = (all: ToolList['tools'], server: string) => all.some((tool) => tool.server === server);
   const instructions = list.instructions?.filter(
     ({ server }) => has(tools, server) || !has(list.tools, server),
   );
@@ -18,10 +18,9 @@ export function leaveOut(list: ToolList, patterns: readonly string[]): ToolList 
 
 export type Switched =
   | { readonly ok: true; readonly patterns: readonly string[] }
-  /** This pattern is about other tools as well, so it is the user's to change. */
+  /** This pattern also matches other tools, so only the user changes it. */
   | { readonly ok: false; readonly pattern: string };
 
-/** The patterns with one tool more, or one less. */
 export function switchTool(patterns: readonly string[], tool: ToolName, on: boolean): Switched {
   const name = `${tool.server}.${tool.tool}`;
   if (!on) return { ok: true, patterns: isSwitchedOff(patterns, tool) ? patterns : [...patterns, name] };

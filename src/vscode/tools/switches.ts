@@ -1,51 +1,31 @@
 import * as vscode from 'vscode';
 import { renderToolName } from '../../chat/format/calls.ts';
-import type { ToolHost, ToolName } from '../../ports/tools.ts';
+import type { ToolName } from '../../ports/tools.ts';
 import { disabledTools } from '../settings.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { isSwitchedOff, leaveOut, switchTool } from './switchedTools.ts';
+import { isSwitchedOff, switchTool } from './switchedTools.ts';
 
 const CHANGE = vscode.l10n.t('Open the Setting');
-
-/** The tools without those that the user has switched off: nobody is told of them, and nobody can call them. */
-export function withSwitches(host: ToolHost, disabled: () => readonly string[] = disabledTools): ToolHost {
-  return {
-    async listTools(server, signal) {
-      return leaveOut(await host.listTools(server, signal), disabled());
-    },
-    async callTool(call, options) {
-      if (isSwitchedOff(disabled(), call)) {
-        throw new Error(
-          `The tool ${renderToolName(call)} is switched off. Switch it on in the Filechat view, or in the setting filechat.disabledTools.`,
-        );
-      }
-      return host.callTool(call, options);
-    },
-  };
-}
 
 export function isEnabled(tool: ToolName): boolean {
   return !isSwitchedOff(disabledTools(), tool);
 }
 
-/** Writes it into the user's settings. Resolves to false when a pattern there says otherwise. */
+/** Changes the user settings. Resolves to false if a pattern there still matches the tool. */
 export async function setEnabled(tool: ToolName, on: boolean): Promise<boolean> {
   const switched = switchTool(disabledTools(), tool, on);
   if (!switched.ok) {
-    void tellPattern(tool, switched.pattern);
+    void showPattern(tool, switched.pattern);
     return false;
   }
+  const patterns = switched.patterns.length === 0 ? undefined : switched.patterns;
   await vscode.workspace
     .getConfiguration('filechat')
-    .update(
-      'disabledTools',
-      switched.patterns.length === 0 ? undefined : switched.patterns,
-      vscode.ConfigurationTarget.Global,
-    );
+    .update('disabledTools', patterns, vscode.ConfigurationTarget.Global);
   return true;
 }
 
-async function tellPattern(tool: ToolName, pattern: string): Promise<void> {
+async function showPattern(tool: ToolName, pattern: string): Promise<void> {
   const answer = await vscode.window.showWarningMessage(
     plainMessage(
       vscode.l10n.t(

@@ -2,57 +2,49 @@ import * as vscode from 'vscode';
 import { checkAnswer, printAnswer } from '../../mcp/schema/answer.ts';
 import type { ArgumentQuestion, CheckedAnswer, ChoicesQuestion } from '../../mcp/schema/question.ts';
 import { plainMessage } from './plainMessage.ts';
+import { askInSteps, describeQuestion, type Reply, type Step } from './wizard.ts';
 
 export type Answers = Readonly<Record<string, unknown>>;
 
 export interface AskOptions {
-  /** Stands over every input, with the number of the step. */
+  /** Shown above every input, with the number of the step. */
   readonly title: string;
-  /** Closes what is open; then nothing has been answered. */
+  /** Closes the input, as if the user had cancelled it. */
   readonly signal?: AbortSignal;
-  /** Reads an answer where more than the question's own kind may be right. */
-  readonly check?: (question: ArgumentQuestion, text: string) => CheckedAnswer;
-  /** Another way to an answer, behind a button. Nothing when there is none for this question. */
-  readonly chooseFile?: (question: ArgumentQuestion, title: string) => FileChooser | undefined;
-  /** Looked at before the answers count. A number is the question to go back to. */
+  /** Validates answers; `checkAnswer` by default. */
+  readonly check?: (question: ArgumentQuestion, text: string) => Answer;
+  /** Adds a button that chooses a file. Undefined if the question has none. */
+  readonly chooseFile?: (
+    question: ArgumentQuestion,
+    title: string,
+  ) => (() => Promise<string | undefined>) | undefined;
+  /** Called with all answers. A number is the question to go back to. */
   readonly review?: (answers: Answers) => Promise<'accept' | 'cancel' | number>;
 }
 
-export type FileChooser = () => Promise<string | undefined>;
-
-/**
- * Asks one question after the other, with a way back. Resolves to nothing when the user gives up. What was left out
- * is there as undefined.
- */
+/** Resolves to undefined when the user cancels. Omitted answers are undefined. */
 export async function askQuestions(
   questions: readonly ArgumentQuestion[],
   options: AskOptions,
 ): Promise<Answers | undefined> {
-  const { review = async () => 'accept', signal } = options;
+  const { title, review = async () => 'accept', signal } = options;
   const texts = new Map<string, string>();
-  for (let step = 0; !signal?.aborted; ) {
-    const question = questions[step];
-    if (!question) {
-      const answers = readAnswers(questions, texts, options);
-      const next = await review(answers);
-      if (next === 'accept') return signal?.aborted ? undefined : answers;
-      if (next === 'cancel') return undefined;
-      step = next;
-      continue;
-    }
-    const title = `${options.title} (${step + 1}/${questions.length})`;
-    const text = texts.get(question.name) ?? presetOf(question);
-    const reply = await ask(question, { ...options, title, canGoBack: step > 0, text });
-    if (reply.kind === 'cancel') return undefined;
-    if (reply.kind === 'answer') texts.set(question.name, reply.text);
-    step += reply.kind === 'back' ? -1 : 1;
+  const askStep = async (question: ArgumentQuestion, step: Step): Promise<Reply> => {
+    if (signal?.aborted) return { kind: 'cancel' };
+    return ask(question, { ...options, ...step, text: texts.get(question.name) ?? presetOf(question) });
+  };
+  for (let first = 0; ; ) {
+    const isDone = await askInSteps(questions, { title, answers: texts, ask: askStep }, first);
+    if (!isDone || signal?.aborted) return undefined;
+    const answers = readAnswers(questions, texts, options);
+    const next = await review(answers);
+    if (next === 'accept') return signal?.aborted ? undefined : answers;
+    if (next === 'cancel') return undefined;
+    first = next;
   }
-  return undefined;
 }
 
-type Reply = { readonly kind: 'answer'; readonly text: string } | { readonly kind: 'back' | 'cancel' };
-
-/** `Object.fromEntries` keeps even a name like `__proto__` an ordinary one. */
+/** `Object.fromEntries` is safe for a name such as `__proto__`. */
 function readAnswers(
   questions: readonly ArgumentQuestion[],
   texts: ReadonlyMap<string, string>,
@@ -66,9 +58,8 @@ function readAnswers(
   );
 }
 
-interface Asking extends AskOptions {
-  readonly canGoBack: boolean;
-  /** What stands there at first: the default, or what was answered before the user came back to it. */
+interface Asking extends AskOptions, Step {
+  /** The initial value: the default, or the answer before the user came back. */
   readonly text: string;
 }
 
@@ -81,12 +72,12 @@ async function ask(question: ArgumentQuestion, asking: Asking): Promise<Reply> {
     ...(asking.canGoBack ? [vscode.QuickInputButtons.Back] : []),
     ...(chooser ? [{ iconPath: new vscode.ThemeIcon('folder-opened'), tooltip: CHOOSE_FILE }] : []),
   ];
-  // The file dialog of a browser takes the place of this input, which then must not count as given up.
-  let choosing = false;
+  // In a browser, the file dialog hides this input, which must not count as cancelled.
+  let isChoosing = false;
   const choose = async () => {
-    choosing = true;
+    isChoosing = true;
     input.value = (await chooser?.()) ?? input.value;
-    choosing = false;
+    isChoosing = false;
     input.show();
     input.accepted();
   };
@@ -95,7 +86,7 @@ async function ask(question: ArgumentQuestion, asking: Asking): Promise<Reply> {
     input.onDidTriggerButton((button) =>
       button === vscode.QuickInputButtons.Back ? resolve({ kind: 'back' }) : choose().catch(reject),
     );
-    input.onDidHide(() => choosing || resolve({ kind: 'cancel' }));
+    input.onDidHide(() => isChoosing || resolve({ kind: 'cancel' }));
     input.onDidAccept(() => {
       const text = input.accepted();
       if (text !== undefined) resolve({ kind: 'answer', text });
@@ -111,7 +102,7 @@ async function ask(question: ArgumentQuestion, asking: Asking): Promise<Reply> {
 
 const CHOOSE_FILE = vscode.l10n.t('Choose a file…');
 
-/** What a list and an input box have in common, and the answer once it is a good one. */
+/** `accepted` returns the answer if it is valid. */
 type Input = (vscode.QuickPick<ChoiceItem> | vscode.InputBox) & { accepted(): string | undefined };
 
 interface ChoiceItem extends vscode.QuickPickItem {
@@ -126,7 +117,7 @@ function inputFor(question: ArgumentQuestion, asking: Asking): Input {
     : textInput(question, asking);
 }
 
-const LEFT_OUT = `$(circle-slash) ${vscode.l10n.t('Leave out')}`;
+const LEAVE_OUT = `$(circle-slash) ${vscode.l10n.t('Leave out')}`;
 
 function choiceInput(question: ArgumentQuestion, { text }: Asking): Input {
   const pick = vscode.window.createQuickPick<ChoiceItem>();
@@ -137,15 +128,14 @@ function choiceInput(question: ArgumentQuestion, { text }: Asking): Input {
           { label: vscode.l10n.t('Yes'), text: printAnswer(question, true) },
           { label: vscode.l10n.t('No'), text: printAnswer(question, false) },
         ];
-  pick.items = question.required ? choices : [...choices, { label: LEFT_OUT, text: '' }];
+  pick.items = question.required ? choices : [...choices, { label: LEAVE_OUT, text: '' }];
   const preselected = pick.items.find((item) => item.text === text);
-  // An empty list would leave no row to accept with Enter.
+  // With an empty array, Enter would accept no row.
   if (preselected) pick.activeItems = [preselected];
-  pick.placeholder = describe(question);
+  pick.placeholder = describeQuestion(question);
   return Object.assign(pick, { accepted: () => pick.activeItems[0]?.text });
 }
 
-/** A list in which several rows can be ticked. */
 function choicesInput(question: ChoicesQuestion, { text }: Asking): Input {
   const pick = vscode.window.createQuickPick<ChoiceItem>();
   const preset = checkAnswer(question, text);
@@ -153,7 +143,7 @@ function choicesInput(question: ChoicesQuestion, { text }: Asking): Input {
   pick.canSelectMany = true;
   pick.items = question.choices.map(({ label, ...choice }) => ({ label: plainMessage(label), ...choice }));
   pick.selectedItems = pick.items.filter(({ value }) => chosen.has(value));
-  pick.placeholder = describe(question);
+  pick.placeholder = describeQuestion(question);
   const accepted = () => {
     const answered = printChosen(
       question,
@@ -161,7 +151,7 @@ function choicesInput(question: ChoicesQuestion, { text }: Asking): Input {
     );
     const answer = checkAnswer(question, answered);
     if (answer.ok) return answered;
-    // Such a list has no other place for a message, and shows this one only while nothing is typed.
+    // A multi-select list can show a message only as its placeholder, while its filter is empty.
     pick.value = '';
     pick.placeholder = plainMessage(answer.message);
     return undefined;
@@ -169,7 +159,7 @@ function choicesInput(question: ChoicesQuestion, { text }: Asking): Input {
   return Object.assign(pick, { accepted });
 }
 
-/** Nothing ticked leaves an optional list out, unless that would bring back a default which the user took away. */
+/** No selection omits an optional list, unless that would restore a default that the user deselected. */
 function printChosen(question: ChoicesQuestion, values: readonly unknown[]): string {
   const list = printAnswer(question, values);
   const isLeftOut = values.length === 0 && !question.required;
@@ -180,31 +170,24 @@ function printChosen(question: ChoicesQuestion, values: readonly unknown[]): str
 function textInput(question: ArgumentQuestion, { text, check = checkAnswer }: Asking): Input {
   const box = vscode.window.createInputBox();
   box.value = text;
-  box.prompt = describe(question);
+  box.prompt = describeQuestion(question);
   box.placeholder =
     question.kind === 'json'
       ? question.example
       : question.required
         ? ''
         : vscode.l10n.t('Leave empty to leave it out');
-  const isGood = () => {
+  const isValid = () => {
     const answer = check(question, box.value);
     box.validationMessage = answer.ok ? undefined : plainMessage(answer.message);
     return answer.ok;
   };
-  box.onDidChangeValue(isGood);
-  return Object.assign(box, { accepted: () => (isGood() ? box.value : undefined) });
+  box.onDidChangeValue(isValid);
+  return Object.assign(box, { accepted: () => (isValid() ? box.value : undefined) });
 }
 
-/** The default if there is one; for required JSON the example, which is easier to change than to invent. */
+/** The default; for required JSON the example, which is easier to edit than an empty box. */
 function presetOf(question: ArgumentQuestion): string {
   if (question.default !== undefined) return printAnswer(question, question.default);
   return question.kind === 'json' && question.required ? question.example : '';
-}
-
-function describe(question: ArgumentQuestion): string {
-  const name = question.title === question.name ? question.name : `${question.title} (${question.name})`;
-  const about = question.description ? `: ${question.description.replaceAll('\n', ' ')}` : '';
-  const called = question.required ? name : vscode.l10n.t('{0}, optional', name);
-  return plainMessage(`${called}${about}`);
 }

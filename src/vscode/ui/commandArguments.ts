@@ -1,13 +1,14 @@
 import * as vscode from 'vscode';
+import { isObject } from '../../base/json.ts';
 
-/** Keybindings and other extensions may pass anything; what does not fit is an error, not a guess. */
+/** The argument of a command. Keybindings and other extensions may pass anything; invalid values throw. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function readFields(argument: unknown): Fields {
   if (argument === undefined || argument === null) return {};
-  // A click in the editor's title bar passes the file that it is about.
+  // A button in the editor's title bar passes the URI of the file.
   if (argument instanceof vscode.Uri) return { uri: argument };
-  if (typeof argument === 'object' && !Array.isArray(argument)) return argument as Fields;
+  if (isObject(argument)) return argument;
   throw new TypeError(vscode.l10n.t('The argument must be an object.'));
 }
 
@@ -39,6 +40,6 @@ export function readString(fields: Fields, name: string): string | undefined {
 export function readObject(fields: Fields, name: string): Fields | undefined {
   const value = fields[name];
   if (value === undefined) return undefined;
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  if (isObject(value)) return value;
   throw new TypeError(vscode.l10n.t('“{0}” must be an object.', name));
 }

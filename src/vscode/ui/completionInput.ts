@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
 import { plainMessage } from './plainMessage.ts';
+import { askInSteps, describeQuestion, type Reply, type Step } from './wizard.ts';
 
-/** A text to ask for, and who may know how it goes on. */
-export interface CompletedQuestion {
+export interface CompletableQuestion {
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly required: boolean;
-  /** What the value may be, by what is typed so far and what was answered before. */
+  /** Suggestions for the typed value, given the earlier answers. */
   readonly complete?:
     | ((value: string, others: Answers, signal: AbortSignal) => Promise<readonly string[]>)
     | undefined;
@@ -15,34 +15,22 @@ export interface CompletedQuestion {
 
 export type Answers = Readonly<Record<string, string>>;
 
-/**
- * Asks one question after the other, with a way back. What is left empty is left out. Resolves to nothing when the
- * user gives up.
- */
-export async function askCompleted(
+/** Resolves to undefined when the user cancels. Empty answers are omitted. */
+export async function askWithCompletion(
   title: string,
-  questions: readonly CompletedQuestion[],
+  questions: readonly CompletableQuestion[],
 ): Promise<Answers | undefined> {
   const answers = new Map<string, string>();
-  for (let step = 0; step < questions.length; ) {
-    const question = questions[step];
-    if (!question) break;
-    const others = answersTo(questions.slice(0, step), answers);
-    const reply = await ask(question, {
-      title: `${plainMessage(title)} (${step + 1}/${questions.length})`,
-      canGoBack: step > 0,
-      value: answers.get(question.name) ?? '',
-      others,
-    });
-    if (reply.kind === 'cancel') return undefined;
-    if (reply.kind === 'answer') answers.set(question.name, reply.text);
-    step += reply.kind === 'back' ? -1 : 1;
-  }
-  return answersTo(questions, answers);
+  const askStep = (question: CompletableQuestion, step: Step) => {
+    const others = answersTo(questions.slice(0, step.index), answers);
+    return ask(question, { ...step, value: answers.get(question.name) ?? '', others });
+  };
+  const isDone = await askInSteps(questions, { title: plainMessage(title), answers, ask: askStep });
+  return isDone ? answersTo(questions, answers) : undefined;
 }
 
-/** `Object.fromEntries` keeps even a name like `__proto__` an ordinary one. */
-function answersTo(questions: readonly CompletedQuestion[], answers: ReadonlyMap<string, string>): Answers {
+/** `Object.fromEntries` is safe for a name such as `__proto__`. */
+function answersTo(questions: readonly CompletableQuestion[], answers: ReadonlyMap<string, string>): Answers {
   return Object.fromEntries(
     questions.flatMap(({ name }) => {
       const answer = answers.get(name) ?? '';
@@ -51,12 +39,7 @@ function answersTo(questions: readonly CompletedQuestion[], answers: ReadonlyMap
   );
 }
 
-type Reply = { readonly kind: 'answer'; readonly text: string } | { readonly kind: 'back' | 'cancel' };
-
-interface Asking {
-  readonly title: string;
-  readonly canGoBack: boolean;
-  /** What was answered before the user came back to it. */
+interface Asking extends Step {
   readonly value: string;
   readonly others: Answers;
 }
@@ -65,82 +48,82 @@ interface Choice extends vscode.QuickPickItem {
   readonly text: string;
 }
 
-function ask(question: CompletedQuestion, asking: Asking): Promise<Reply> {
+function ask(question: CompletableQuestion, asking: Asking): Promise<Reply> {
   const pick = vscode.window.createQuickPick<Choice>();
   pick.title = asking.title;
-  pick.placeholder = describe(question);
+  pick.placeholder = describeQuestion(question);
   pick.ignoreFocusOut = true;
   pick.value = asking.value;
   pick.buttons = asking.canGoBack ? [vscode.QuickInputButtons.Back] : [];
-  const offers = new Offers(pick, question, asking.others);
+  const suggestions = new Suggestions(pick, question, asking.others);
   const reply = new Promise<Reply>((resolve) => {
-    pick.onDidChangeValue(() => offers.renew());
+    pick.onDidChangeValue(() => suggestions.update());
     pick.onDidTriggerButton(() => resolve({ kind: 'back' }));
     pick.onDidHide(() => resolve({ kind: 'cancel' }));
     pick.onDidAccept(() => {
-      const text = offers.chosen();
+      const text = suggestions.chosen();
       if (text !== '' || !question.required) resolve({ kind: 'answer', text });
     });
   });
-  offers.renew();
+  suggestions.update();
   pick.show();
   return reply.finally(() => {
-    offers.dispose();
+    suggestions.dispose();
     pick.dispose();
   });
 }
 
-/** More than anybody reads; the protocol allows no more either. */
-const MAX_OFFERS = 100;
+/** The limit of the protocol. */
+const MAX_SUGGESTIONS = 100;
 
-/** The rows below the input: first what is typed, as it is, then what the server knows. */
-class Offers implements vscode.Disposable {
+/** The rows below the input: the typed value, then the server's suggestions. */
+class Suggestions implements vscode.Disposable {
   readonly #pick: vscode.QuickPick<Choice>;
-  readonly #question: CompletedQuestion;
+  readonly #question: CompletableQuestion;
   readonly #others: Answers;
-  #asking = new AbortController();
+  #request = new AbortController();
   #known: readonly string[] = [];
 
-  constructor(pick: vscode.QuickPick<Choice>, question: CompletedQuestion, others: Answers) {
+  constructor(pick: vscode.QuickPick<Choice>, question: CompletableQuestion, others: Answers) {
     this.#pick = pick;
     this.#question = question;
     this.#others = others;
   }
 
-  /** Each keystroke takes the question back that the one before it has asked. */
-  renew(): void {
-    this.#asking.abort();
-    this.#asking = new AbortController();
+  /** Each keystroke cancels the previous request. */
+  update(): void {
+    this.#request.abort();
+    this.#request = new AbortController();
     this.#show();
-    void this.#askServer(this.#asking.signal);
+    void this.#fetch(this.#request.signal);
   }
 
-  /** The row that is chosen; one that a newer list has replaced is not what the user sees. */
+  /** The active row, unless a newer list has replaced it: then the user does not see it. */
   chosen(): string {
     const [active] = this.#pick.activeItems;
     return active && this.#pick.items.includes(active) ? active.text : this.#pick.value;
   }
 
-  async #askServer(signal: AbortSignal): Promise<void> {
+  async #fetch(signal: AbortSignal): Promise<void> {
     const { complete } = this.#question;
     if (!complete) return;
     this.#pick.busy = true;
     const known = await complete(this.#pick.value, this.#others, signal).catch((): readonly string[] => []);
     if (signal.aborted) return;
-    this.#known = [...new Set(known)].slice(0, MAX_OFFERS);
+    this.#known = [...new Set(known)].slice(0, MAX_SUGGESTIONS);
     this.#pick.busy = false;
     this.#show();
   }
 
   dispose(): void {
-    this.#asking.abort();
+    this.#request.abort();
   }
 
   #show(): void {
     const active = this.#pick.activeItems[0];
     const { value } = this.#pick;
     const known = this.#known.filter((text) => text !== value && text !== '');
-    // The editor must not filter what the server has chosen.
+    // `alwaysShow` keeps the editor from filtering the server's suggestions.
     const items = known.map((text) => ({ label: plainMessage(text), text, alwaysShow: true }));
     this.#pick.items = [...typedRow(value, this.#question.required), ...items];
     const again = active && this.#pick.items.find((item) => item.text === active.text);
@@ -156,10 +139,4 @@ function typedRow(value: string, required: boolean): readonly Choice[] {
   return required
     ? []
     : [{ label: `$(circle-slash) ${vscode.l10n.t('Leave out')}`, text: '', alwaysShow: true }];
-}
-
-function describe({ name, title, description, required }: CompletedQuestion): string {
-  const called = title === undefined || title === name ? name : `${title} (${name})`;
-  const asked = required ? called : vscode.l10n.t('{0}, optional', called);
-  return plainMessage(`${asked}${description ? `: ${description}` : ''}`);
 }

@@ -1,13 +1,14 @@
 import * as vscode from 'vscode';
 import { describeSeconds } from './elapsed.ts';
+import { plainMessage } from './plainMessage.ts';
 import { countSeconds } from './progress.ts';
 
-/** A row of a list; one without a value is there to be read. */
+/** A row without a value cannot be chosen. */
 export interface Row<T> extends vscode.QuickPickItem {
   readonly value?: T;
 }
 
-export interface PickWords {
+export interface PickTexts {
   readonly title: string;
   readonly waiting: string;
   readonly question: string;
@@ -15,17 +16,17 @@ export interface PickWords {
 }
 
 /**
- * One list of what all servers have. It opens at once and grows as the servers answer, so that none waits for
- * another. The signal ends what is still being asked when the user has chosen or given up.
+ * Shows one list for all servers. It opens at once and grows as they respond, so that no server delays the others.
+ * The signal cancels pending requests when the user has chosen or cancelled.
  */
 export async function pickGrowing<T>(
-  words: PickWords,
-  ask: (signal: AbortSignal) => readonly Promise<readonly Row<T>[]>[],
+  texts: PickTexts,
+  request: (signal: AbortSignal) => readonly Promise<readonly Row<T>[]>[],
 ): Promise<T | undefined> {
   const pick = vscode.window.createQuickPick<Row<T>>();
-  const asking = new AbortController();
-  pick.title = words.title;
-  pick.placeholder = words.waiting;
+  const closed = new AbortController();
+  pick.title = texts.title;
+  pick.placeholder = texts.waiting;
   pick.matchOnDescription = true;
   pick.matchOnDetail = true;
   pick.keepScrollPosition = true;
@@ -33,29 +34,40 @@ export async function pickGrowing<T>(
   const chosen = acceptedValue(pick);
   pick.show();
   const clock = countSeconds((seconds) => {
-    if (seconds > 0) pick.title = pick.busy ? `${words.title} · ${describeSeconds(seconds)}` : words.title;
+    if (seconds > 0) pick.title = pick.busy ? `${texts.title} · ${describeSeconds(seconds)}` : texts.title;
   });
   try {
-    const filled = fill(pick, words, ask(asking.signal));
+    const filled = fill(pick, texts, request(closed.signal));
     await Promise.race([filled, chosen]);
     return await chosen;
   } finally {
-    asking.abort();
+    closed.abort();
     clock.dispose();
     pick.dispose();
   }
 }
 
+/** The rows of one server below its name, with a warning if its list is incomplete. */
+export function serverRows<T>(
+  server: string,
+  rows: readonly Row<T>[],
+  failure: string | undefined,
+): readonly Row<T>[] {
+  const label = `$(warning) ${vscode.l10n.t('This list is not whole')}`;
+  const all = failure === undefined ? rows : [...rows, { label, detail: plainMessage(failure) }];
+  return all.length === 0 ? [] : [{ label: server, kind: vscode.QuickPickItemKind.Separator }, ...all];
+}
+
 async function fill<T>(
   pick: vscode.QuickPick<Row<T>>,
-  words: PickWords,
+  texts: PickTexts,
   lists: readonly Promise<readonly Row<T>[]>[],
 ): Promise<void> {
   await Promise.all(
     lists.map(async (list) => {
-      // Who is not asked any more has nothing to add.
+      // A cancelled request adds no rows.
       const rows = await list.catch(() => []);
-      pick.placeholder = words.question;
+      pick.placeholder = texts.question;
       if (rows.length === 0) return;
       const active = pick.activeItems;
       pick.items = [...pick.items, ...rows];
@@ -63,8 +75,8 @@ async function fill<T>(
     }),
   );
   pick.busy = false;
-  pick.title = words.title;
-  if (pick.items.length === 0) pick.placeholder = words.nothing;
+  pick.title = texts.title;
+  if (pick.items.length === 0) pick.placeholder = texts.nothing;
 }
 
 function acceptedValue<T>(pick: vscode.QuickPick<Row<T>>): Promise<T | undefined> {

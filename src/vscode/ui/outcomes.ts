@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 import type { RunOutcome } from '../../ports/document.ts';
-
 import { plainMessage } from './plainMessage.ts';
 
 export const CANCELLED: RunOutcome = {
@@ -22,7 +21,7 @@ export function failed(error: string): RunOutcome {
   return { ok: false, error, assets: [] };
 }
 
-/** Tells what failed, in plain words; what the user called off needs no telling. */
+/** Shows a warning if the run failed and was not cancelled. */
 export function tell(outcome: RunOutcome, chat?: vscode.Uri): RunOutcome {
   if (!outcome.ok && !outcome.cancelled && !outcome.lost) void warn(outcome, chat);
   return outcome;

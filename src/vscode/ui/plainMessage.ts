@@ -3,17 +3,20 @@ import { showInvisible } from '../../chat/format/escape.ts';
 const MAX_MESSAGE_CHARS = 300;
 
 /**
- * Foreign words for a notification, a prompt or a list: one short line. The editor turns `[x](command:…)` into a
- * link that runs a command and `$(x)` into an icon, and a server must be able to make neither.
+ * Makes untrusted text safe for a notification, a prompt or a list: one short line in which no `[x](command:…)` is a
+ * link and no `$(x)` is an icon.
  */
 export function plainMessage(text: string): string {
   const line = showInvisible(text.replace(/\s+/g, ' ').trim());
-  const cut = line.length > MAX_MESSAGE_CHARS ? `${line.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}…` : line;
-  return cut.replaceAll('](', '] (').replaceAll('$(', '$ (');
+  return truncate(line, MAX_MESSAGE_CHARS).replaceAll('](', '] (').replaceAll('$(', '$ (');
 }
 
-/** A Markdown link that runs a command. The language's own function leaves brackets alone, and one would end the link. */
-export function commandLink(words: string, command: string, argument: object): string {
+export function truncate(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars).toWellFormed()}…`;
+}
+
+/** A Markdown link that runs a command. Escapes parentheses, which `encodeURIComponent` does not. */
+export function commandLink(label: string, command: string, argument: object): string {
   const encoded = encodeURIComponent(JSON.stringify([argument]));
-  return `[${words}](command:${command}?${encoded.replaceAll('(', '%28').replaceAll(')', '%29')})`;
+  return `[${label}](command:${command}?${encoded.replaceAll('(', '%28').replaceAll(')', '%29')})`;
 }

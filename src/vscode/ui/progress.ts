@@ -3,12 +3,11 @@ import { deferred, untilAborted } from '../../base/async.ts';
 import { describeSize } from '../../base/size.ts';
 import { describeSeconds } from './elapsed.ts';
 
-/** What is over sooner needs no telling. */
-const PATIENCE_MS = 500;
+const NOTICE_DELAY_MS = 500;
 
 /**
- * Does work that may take a while. After half a second a notification says what is done, for how long, and how much
- * has come. Its Cancel aborts the signal, and then this resolves to nothing.
+ * After half a second, shows a notification with the elapsed time and the bytes received. Cancel aborts the signal;
+ * then this resolves to undefined.
  */
 export async function withNotice<T>(
   message: string,
@@ -28,27 +27,25 @@ export async function withNotice<T>(
   }
 }
 
-export interface Told {
-  /** In words that are safe to show. */
+export interface NoticeUpdate {
   readonly message?: string | undefined;
   readonly percent?: number | undefined;
   readonly bytes?: number | undefined;
-  /** Whether the seconds that have gone by say anything here; they do unless this says no. */
+  /** Whether to show the elapsed time; true by default. */
   readonly counts?: boolean | undefined;
 }
 
-/** One notification for as long as something lasts, if it lasts. */
+/** A notification that appears if the work takes longer than half a second. */
 export class Notice implements vscode.Disposable {
   readonly #cancel: (() => void) | undefined;
   readonly #closed = deferred<void>();
   readonly #clock: vscode.Disposable;
   #progress: vscode.Progress<{ message?: string; increment?: number }> | undefined;
-  #told: Told = {};
+  #state: NoticeUpdate = {};
   #seconds = 0;
-  /** What the bar shows. */
   #percent = 0;
 
-  /** Without `cancel` it cannot be called off. */
+  /** Without `cancel`, the notification has no Cancel button. */
   constructor(cancel?: () => void) {
     this.#cancel = cancel;
     this.#clock = countSeconds((seconds) => {
@@ -58,11 +55,11 @@ export class Notice implements vscode.Disposable {
     });
   }
 
-  /** What is left out stays as it was. */
-  report(told: Told): void {
-    this.#told = { ...this.#told, ...told };
-    // Bytes come often, and the clock shows them soon.
-    if (told.bytes === undefined) this.#show();
+  /** Omitted fields keep their values. */
+  report(update: NoticeUpdate): void {
+    this.#state = { ...this.#state, ...update };
+    // Bytes arrive often, so only the clock shows them.
+    if (update.bytes === undefined) this.#show();
   }
 
   dispose(): void {
@@ -72,7 +69,7 @@ export class Notice implements vscode.Disposable {
 
   #show(): void {
     if (!this.#progress) return;
-    const { message = '', percent = 0, bytes, counts = true } = this.#told;
+    const { message = '', percent = 0, bytes, counts = true } = this.#state;
     const parts = [
       message,
       ...(counts && this.#seconds > 0 ? [describeSeconds(this.#seconds)] : []),
@@ -98,15 +95,15 @@ export class Notice implements vscode.Disposable {
   }
 }
 
-/** Tells when patience is over, and then every second, how many seconds have gone by. */
-export function countSeconds(tell: (seconds: number) => void): vscode.Disposable {
+/** Calls back after half a second, and then every second. */
+export function countSeconds(onTick: (seconds: number) => void): vscode.Disposable {
   const startedAtMs = Date.now();
   let timer: NodeJS.Timeout;
   const tick = () => {
     const elapsedMs = Date.now() - startedAtMs;
     timer = setTimeout(tick, 1000 - (elapsedMs % 1000));
-    tell(Math.floor(elapsedMs / 1000));
+    onTick(Math.floor(elapsedMs / 1000));
   };
-  timer = setTimeout(tick, PATIENCE_MS);
+  timer = setTimeout(tick, NOTICE_DELAY_MS);
   return new vscode.Disposable(() => clearTimeout(timer));
 }

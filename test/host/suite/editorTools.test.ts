@@ -21,7 +21,7 @@ const others: ToolHost = {
   listTools: async () => ({ tools: [{ server: 'a', tool: 'b', inputSchema: {} }], failures: [] }),
   callTool: async () => ({ isError: false, parts: [{ kind: 'text', text: 'Another server’s.' }] }),
 };
-const host = withEditorTools(others, { patterns: () => ['filechat_test_*'] });
+const host = withEditorTools(others, () => ['filechat_test_*']);
 const draw = (args: object): ToolCall => ({
   server: 'vscode',
   tool: NAME,
@@ -91,12 +91,12 @@ suite('tools of the editor itself', () => {
   });
 
   test('without the setting there are none', async () => {
-    const without = withEditorTools(others, { patterns: () => [] });
+    const without = withEditorTools(others, () => []);
     assert.equal((await without.listTools()).tools.length, 1);
     assert.deepEqual((await without.callTool(draw({}), options())).parts, [
       { kind: 'text', text: 'Another server’s.' },
     ]);
-    const other = withEditorTools(others, { patterns: () => ['something_else'] });
+    const other = withEditorTools(others, () => ['something_else']);
     await assert.rejects(other.callTool(draw({}), options()), /not enabled.*filechat\.editorTools/);
   });
 

@@ -83,7 +83,7 @@ suite('configuration of servers', () => {
     writeServers({ mine: { command: 'evil' }, theirs: { url: 'http://127.0.0.1:1/' } });
     using opened = openList();
     const { list } = opened;
-    const listed = (await list.all()).map(({ name, source, agreed }) => `${name} ${source} ${agreed}`);
+    const listed = (await list.all()).map(({ name, source, isAllowed }) => `${name} ${source} ${isAllowed}`);
     assert.deepEqual(listed.sort(), ['mine user true', 'theirs workspace false']);
     assert.deepEqual(
       [...(await list.startable())],
@@ -94,7 +94,7 @@ suite('configuration of servers', () => {
       ['user', 'workspace'],
     );
     assert.equal(await list.askForWorkspaceServers('mine'), 'given');
-    assert.equal(await list.agree('mine'), 'given');
+    assert.equal(await list.askForConsent('mine'), 'given');
     assert.equal(opened.logged.length, 1);
     assert.match(opened.logged[0] ?? '', /^MCP server "bad" is left out/);
   });
@@ -105,8 +105,8 @@ suite('configuration of servers', () => {
     using opened = openList();
     const { list } = opened;
     assert.deepEqual(
-      (await list.all()).map(({ name, source, agreed }) => ({ name, source, agreed })),
-      [{ name: 'sample', source: 'sample', agreed: true }],
+      (await list.all()).map(({ name, source, isAllowed }) => ({ name, source, isAllowed })),
+      [{ name: 'sample', source: 'sample', isAllowed: true }],
     );
     assert.equal(list.source('sample'), 'sample');
     const sample = (await list.startable()).get('sample');

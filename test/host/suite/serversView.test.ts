@@ -90,7 +90,7 @@ suite('the view of servers', () => {
   setup(() => {
     host = new FakeServers();
     const config = { kind: 'stdio' as const, command: 'x', args: [], env: {} };
-    listed = ['a', 'b'].map((name) => ({ name, config, source: 'user' as const, agreed: true }));
+    listed = ['a', 'b'].map((name) => ({ name, config, source: 'user' as const, isAllowed: true }));
     listChanged = new vscode.EventEmitter<void>();
     rows = new ServerRows(host, { all: async () => listed, onDidChange: listChanged.event });
     view = new ServersView({ host, rows });
@@ -129,7 +129,7 @@ suite('the view of servers', () => {
   });
 
   test('a server that nobody agreed to says so', async () => {
-    listed = listed.map((each) => ({ ...each, agreed: each.name !== 'b' }));
+    listed = listed.map((each) => ({ ...each, isAllowed: each.name !== 'b' }));
     assert.deepEqual(await labels(), ['a: not started', 'b: not allowed yet']);
   });
 
@@ -181,7 +181,7 @@ suite('the view of servers', () => {
       host,
       rows,
       logs: { show: unused },
-      agree: unused,
+      askForConsent: unused,
       openResource: unused,
       signOut: unused,
       forgetInputs: unused,

@@ -8,7 +8,11 @@ import { modelTools, toolOfName } from '../../../src/model/request/tools.ts';
 import type { ChatModel } from '../../../src/ports/models.ts';
 import type { ToolInfo } from '../../../src/ports/tools.ts';
 
-import { describeChange, printTool, sketchTool } from '../../../src/vscode/consent/toolDefinition.ts';
+import {
+  describeChange,
+  fingerprintTool,
+  summarizeTool,
+} from '../../../src/vscode/consent/toolDefinition.ts';
 import { until } from '../../kit/until.ts';
 import {
   face,
@@ -206,14 +210,14 @@ for (const way of WAYS) {
       };
       const [before, same] = [await find(), await find()];
       assert.equal(
-        printTool(before, 'p'),
-        printTool(same, 'p'),
+        fingerprintTool(before, 'p'),
+        fingerprintTool(same, 'p'),
         'what has not changed is not asked for again',
       );
       assert.equal(await text('bad', 'change'), 'changed');
       const now = await find();
-      assert.notEqual(printTool(now, 'p'), printTool(before, 'p'));
-      assert.deepEqual(describeChange(sketchTool(before), sketchTool(now)), [
+      assert.notEqual(fingerprintTool(now, 'p'), fingerprintTool(before, 'p'));
+      assert.deepEqual(describeChange(summarizeTool(before), summarizeTool(now)), [
         'New arguments: “key”.',
         'Its description was “Draws.”.',
       ]);

@@ -8,7 +8,6 @@ import type {
   ToolCall,
   ToolInfo,
 } from '../../../../src/ports/tools.ts';
-
 import { AppCalls } from '../../../../src/vscode/apps/calls.ts';
 
 const CHAT = 'file:///x.chat.md';
@@ -24,7 +23,7 @@ interface SceneOptions {
   readonly result?: unknown;
 }
 
-/** The calls of an app, with what was asked, sent and written down. */
+/** The calls of an app, with all questions, requests and audit entries. */
 function scene({
   rules = OPEN,
   off = false,
@@ -68,7 +67,7 @@ function scene({
 
 const timeless = (entries: readonly AuditEntry[]) => entries.map(({ ms: _ms, ...entry }) => entry);
 
-test('a call of an app is asked about by the rules of its chat, and written down with who agreed', async () => {
+test('a call of an app follows the rules of its chat, and is audited with its consent', async () => {
   const rules: ChatRules = { approve: 'ask', allows: () => true };
   const { calls, entries, asked, sent } = scene({ rules, answer: { kind: 'allow', by: 'remembered' } });
   const call = newCall();
@@ -94,7 +93,7 @@ const REFUSED: readonly (readonly [string, SceneOptions, RegExp])[] = [
   ['a tool of a chat whose rules cannot be read', { rules: new Error('Line 2: no.') }, /Line 2: no\./],
 ];
 for (const [name, options, reason] of REFUSED) {
-  test(`an app does not get ${name}, and nobody is asked`, async () => {
+  test(`an app cannot call ${name}, and the user is not asked`, async () => {
     const { calls, entries, asked } = scene(options);
     await assert.rejects(calls.mayCall(newCall(), TOOL), reason);
     assert.deepEqual(asked, []);
@@ -108,31 +107,32 @@ const NOT_ALLOWED: readonly (readonly [ConsentAnswer['kind'], AuditEntry['outcom
   ['edit', 'cancelled'],
 ];
 for (const [kind, outcome] of NOT_ALLOWED) {
-  test(`the answer “${kind}” of the user is ${outcome} in the log`, async () => {
+  test(`the user’s answer “${kind}” is ${outcome} in the audit log`, async () => {
     const { calls, entries } = scene({ answer: { kind } as ConsentAnswer });
     assert.equal(await calls.mayCall(newCall(), TOOL), false);
     assert.deepEqual(entries, [{ ...ABOUT, outcome }]);
   });
 }
 
-test('a call that nobody agreed to is not sent, and one that was agreed to is sent once', async () => {
+test('a call without permission is not sent, and an allowed call is sent once', async () => {
   const { calls, sent } = scene();
   const call = newCall();
   const { signal } = new AbortController();
-  await assert.rejects(calls.call(call, signal), /Nobody agreed/);
+  await assert.rejects(calls.call(call, signal), /was not allowed/);
   await calls.mayCall(call, TOOL);
   await calls.call(call, signal);
-  await assert.rejects(calls.call(call, signal), /Nobody agreed/);
+  await assert.rejects(calls.call(call, signal), /was not allowed/);
   assert.equal(sent.length, 1);
 });
 
 const ENDS: readonly (readonly [string, unknown, boolean, AuditEntry['outcome']])[] = [
   ['reports an error', { isError: true, content: [] }, false, 'error'],
+  ['looks like a declined form', { action: 'decline', content: [] }, false, 'ok'],
   ['never answers', new Error('gone'), false, 'error'],
   ['was stopped', new Error('stopped'), true, 'cancelled'],
 ];
 for (const [name, result, isStopped, outcome] of ENDS) {
-  test(`a call that ${name} is ${outcome} in the log`, async () => {
+  test(`a call that ${name} is ${outcome} in the audit log`, async () => {
     const { calls, entries } = scene({ result });
     const call = newCall();
     await calls.mayCall(call, TOOL);
@@ -145,7 +145,7 @@ for (const [name, result, isStopped, outcome] of ENDS) {
   });
 }
 
-test('what an app reads of its server is written down too', async () => {
+test('a resource that an app reads is audited', async () => {
   const { calls, entries } = scene();
   await calls.read({ server: 'a', uri: 'db://x' }, { maxBytes: 1 });
   assert.deepEqual(timeless(entries), [

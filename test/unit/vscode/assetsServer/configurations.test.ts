@@ -18,7 +18,7 @@ interface Started {
   readonly args: readonly string[];
 }
 
-/** Which key of the client's JSON holds its servers, and what an entry has besides. */
+/** The key of the servers in the client's JSON, and the extra fields of an entry. */
 const JSON_CLIENTS: Partial<Record<McpClient, { group: string; more?: object }>> = {
   'claude-desktop': { group: 'mcpServers' },
   cursor: { group: 'mcpServers', more: { type: 'stdio' } },
@@ -29,7 +29,7 @@ const JSON_CLIENTS: Partial<Record<McpClient, { group: string; more?: object }>>
   json: { group: 'mcpServers' },
 };
 
-/** What the client would start. */
+/** The command that the client would start. */
 function readBack(client: McpClient, text: string, platform: NodeJS.Platform): Started {
   if (client === 'codex') return readToml(text);
   if (client === 'claude-code') return readLine(text, platform);
@@ -41,7 +41,7 @@ function readBack(client: McpClient, text: string, platform: NodeJS.Platform): S
   return { command, args };
 }
 
-/** The part of TOML that is written. Its strings are read strictly: an escape that TOML lacks is an error. */
+/** Reads the subset of TOML that we write. Rejects escapes that TOML does not have. */
 function readToml(text: string): Started {
   const shape =
     /^\[mcp_servers\.filechat-assets\]\ncommand = ("[^\n]*")\nargs = \[\n((?: {2}"[^\n]*",\n)*)\]\n$/;
@@ -52,7 +52,7 @@ function readToml(text: string): Started {
   };
   return {
     command: read(command),
-    // Only this ends a line of TOML: not U+2028, which a dot does not match and behind which `^` does.
+    // Only \n ends a line of TOML; a dot and `^` also treat U+2028 as a line end.
     args: args
       .split('\n')
       .slice(0, -1)
@@ -61,7 +61,7 @@ function readToml(text: string): Started {
 }
 
 function readLine(text: string, platform: NodeJS.Platform): Started {
-  // PowerShell writes a quote twice where a shell would close the string and open it again.
+  // PowerShell doubles a quote; a shell closes and reopens the string.
   const plain = platform === 'win32' ? text.replaceAll(/(?<=\S)''(?=\S)/g, `'"'"'`) : text;
   const line = splitCommand(plain);
   assert.ok(line.kind === 'command', text);
@@ -96,7 +96,7 @@ const PATHS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
   ],
 };
 
-describe('what is copied for a client', () => {
+describe('the copied configuration', () => {
   for (const client of CLIENT_IDS) {
     for (const [system, paths] of Object.entries(PATHS)) {
       it(`starts the same program with the same arguments: ${client} on ${system}`, () => {
@@ -107,7 +107,7 @@ describe('what is copied for a client', () => {
       });
     }
 
-    it(`does so for any path: ${client}`, () => {
+    it(`works for any path: ${client}`, () => {
       const path = fc
         .string({ unit: 'grapheme', minLength: 1 })
         .map((name) => `/${name.replaceAll('\0', '')}`);
@@ -121,7 +121,7 @@ describe('what is copied for a client', () => {
     });
   }
 
-  it('is what our own import reads, under a name that hides none of our tools', () => {
+  it('can be imported by Filechat, under a name that hides none of its tools', () => {
     const args = ['/store/assets-server.mjs', '/home/me/My Notes'];
     for (const client of ['claude-desktop', 'cursor', 'windsurf', 'vscode', 'gemini', 'json'] as const) {
       const text = configurationFor(client, { command: 'node', args, platform: 'linux' });
@@ -134,10 +134,10 @@ describe('what is copied for a client', () => {
   });
 });
 
-describe('where it belongs', () => {
+describe('the path of the configuration file', () => {
   const place = (client: McpClient, platform: NodeJS.Platform) => clientForm(client).place?.(platform);
 
-  it('is said as the users of each system write it', () => {
+  it('is written in the style of each system', () => {
     const all = (platform: NodeJS.Platform) =>
       Object.fromEntries(CLIENT_IDS.map((client) => [client, place(client, platform)]));
     const alike = {

@@ -1,39 +1,43 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditEntry } from '../../../../src/ports/tools.ts';
-import { type Agreed, audited, Declined } from '../../../../src/vscode/consent/audited.ts';
+import { audited, DeclinedError, FORM_OUTCOMES, type Note } from '../../../../src/vscode/consent/audited.ts';
 
 const ABOUT = { kind: 'sampling', server: 'a', chat: 'file:///x.chat.md' } as const;
 
-const CASES: readonly (readonly [string, (agreed: Agreed) => Promise<unknown>, Partial<AuditEntry>])[] = [
+const CASES: readonly (readonly [string, (note: Note) => Promise<unknown>, Partial<AuditEntry>])[] = [
   [
-    'who lets a server ask has agreed',
-    async (agreed) => agreed('asked'),
+    'an allowed request has a consent',
+    async (note) => note({ consent: 'asked' }),
     { consent: 'asked', outcome: 'ok' },
   ],
   [
-    'under “always” nobody was asked',
-    async (agreed) => agreed('remembered'),
+    'a request under “always” was not asked about',
+    async (note) => note({ consent: 'remembered' }),
     { consent: 'remembered', outcome: 'ok' },
   ],
-  ['who declines a form has not agreed', async () => ({ action: 'decline' }), { outcome: 'denied' }],
-  ['who closes a form has not agreed', async () => ({ action: 'cancel' }), { outcome: 'cancelled' }],
-  ['who fills in a form was asked', async () => ({ action: 'accept' }), { consent: 'asked', outcome: 'ok' }],
-  ['who says no denies it', () => Promise.reject(new Declined('denied')), { outcome: 'denied' }],
+  ['a declined form is denied', async (note) => note(FORM_OUTCOMES.decline), { outcome: 'denied' }],
+  ['a dismissed form is cancelled', async (note) => note(FORM_OUTCOMES.cancel), { outcome: 'cancelled' }],
   [
-    'who stops the model cancels it',
-    () => Promise.reject(new Declined('cancelled')),
+    'a submitted form was asked about',
+    async (note) => note(FORM_OUTCOMES.accept),
+    { consent: 'asked', outcome: 'ok' },
+  ],
+  ['a declined request is denied', () => Promise.reject(new DeclinedError('denied')), { outcome: 'denied' }],
+  [
+    'a request whose model was stopped is cancelled',
+    () => Promise.reject(new DeclinedError('cancelled')),
     { outcome: 'cancelled' },
   ],
   [
-    'a model that fails is an error, after the user agreed',
-    async (agreed) => {
-      agreed('asked');
+    'a model that fails is an error, with the consent',
+    async (note) => {
+      note({ consent: 'asked' });
       throw new Error('overloaded');
     },
     { consent: 'asked', outcome: 'error' },
   ],
-  ['too many questions are an error', () => Promise.reject(new Error('10 questions')), { outcome: 'error' }],
+  ['too many requests are an error', () => Promise.reject(new Error('10 questions')), { outcome: 'error' }],
 ];
 for (const [name, work, expected] of CASES) {
   test(`the audit: ${name}`, async () => {
@@ -47,7 +51,7 @@ for (const [name, work, expected] of CASES) {
   });
 }
 
-test('what the server itself takes back is cancelled', async () => {
+test('a request that the server aborts is cancelled', async () => {
   const entries: AuditEntry[] = [];
   const audit = { record: (entry: AuditEntry) => void entries.push(entry) };
   const stopped = () => Promise.reject(new Error('stopped'));

@@ -9,13 +9,12 @@ import {
   judgeCall,
   needsQuestion,
 } from '../../../../src/vscode/consent/callQuestion.ts';
-
-import { type AllowedTool, sketchTool } from '../../../../src/vscode/consent/toolDefinition.ts';
+import { type AllowedTool, summarizeTool } from '../../../../src/vscode/consent/toolDefinition.ts';
 
 const TOOL: ToolInfo = { server: 'a', tool: 'b', inputSchema: {} };
 const call = (value: string, id = 'c3'): ToolCall => ({ server: 'a', tool: 'b', id, arguments: { value } });
 
-describe('a chat can only be stricter than its user', () => {
+describe('a chat can only be stricter than the settings', () => {
   const cases: readonly [setting: Approval, chat: Approval | undefined, expected: Approval][] = [
     ['ask', undefined, 'ask'],
     ['ask', 'auto', 'ask'],
@@ -31,7 +30,7 @@ describe('a chat can only be stricter than its user', () => {
   }
 });
 
-describe('which calls need a question', () => {
+describe('which calls need a dialog', () => {
   const cases: readonly [Approval, readOnly: boolean, expected: boolean][] = [
     ['ask', true, true],
     ['auto-readonly', true, false],
@@ -44,9 +43,9 @@ describe('which calls need a question', () => {
   }
 });
 
-describe('what a call needs that the user may have allowed before', () => {
+describe('how a call of a remembered tool is judged', () => {
   const allowed = (print: string, always: boolean): AllowedTool => ({
-    ...sketchTool(TOOL),
+    ...summarizeTool(TOOL),
     print,
     always,
     at: '2026-05-03',
@@ -88,8 +87,8 @@ describe('what a call needs that the user may have allowed before', () => {
   }
 });
 
-describe('what the question shows', () => {
-  it('short arguments are whole, before the files and the server’s words', () => {
+describe('the text of the dialog', () => {
+  it('shows short arguments whole, before the files and the server’s text', () => {
     const text = describeCall(
       call('x'),
       { ...TOOL, description: 'Draws.' },
@@ -103,7 +102,7 @@ describe('what the question shows', () => {
     );
   });
 
-  it('short lists and objects inside the arguments stay on one line', () => {
+  it('keeps short lists and objects inside the arguments on one line', () => {
     const args = { values: [3, 5], at: { x: 1, list: [] }, words: ['a '.repeat(40), '[ ]'], none: {} };
     const text = describeCall({ server: 'a', tool: 'b', id: 'c1', arguments: args }, TOOL);
     const words = `"words": [\n    ${JSON.stringify('a '.repeat(40))},\n    "[ ]"\n  ]`;
@@ -113,7 +112,7 @@ describe('what the question shows', () => {
     );
   });
 
-  it('long arguments show their head and their end, and say twice what is missing and where it is', () => {
+  it('shows the head and the end of long arguments, and says twice what is missing', () => {
     const text = describeCall(call(`HEAD${'x'.repeat(9_000)}TAIL`), TOOL);
     assert.ok(text.length < 4_500, String(text.length));
     assert.match(text, /"HEADx/);
@@ -124,24 +123,24 @@ describe('what the question shows', () => {
     );
   });
 
-  it('a call that is not in the chat yet is shown whole at any length', () => {
+  it('shows a call that is not in the chat yet whole at any length', () => {
     assert.ok(describeCall(call('x'.repeat(9_000), ''), TOOL).includes('x'.repeat(9_000)));
   });
 
-  it('nothing invisible hides in it, and a server’s words cannot push the arguments away', () => {
+  it('shows invisible characters, and the server’s text cannot push the arguments away', () => {
     const text = describeCall(call('a\u202eb'), { ...TOOL, description: 'y'.repeat(5_000) });
     assert.match(text, /a⟦U\+202E⟧b/);
     assert.ok(text.length < 1_000);
     assert.ok(text.indexOf('value') < text.indexOf('yyy'));
   });
 
-  it('what the server says of itself that is dangerous comes first', () => {
+  it('starts with the warning that a tool is destructive', () => {
     const text = describeCall(call('x'), { ...TOOL, destructive: true });
     assert.match(text, /^⚠ The server says that this tool may delete or overwrite\.\n\nArguments:/);
   });
 
-  it('a tool that has changed says so first, and how behind the arguments', () => {
-    const before = { ...sketchTool(TOOL), print: '', always: true, at: '2026-05-03T10:20:30.456Z' };
+  it('starts with a warning about a changed tool, and describes the change after the arguments', () => {
+    const before = { ...summarizeTool(TOOL), print: '', always: true, at: '2026-05-03T10:20:30.456Z' };
     const text = describeCall(call('x'), { ...TOOL, title: 'Sums' }, { before });
     assert.equal(
       text,
@@ -149,7 +148,7 @@ describe('what the question shows', () => {
     );
   });
 
-  it('a tool of our own is described in our own words, and whole', async () => {
+  it('shows the whole description of a built-in tool as our own text', async () => {
     for (const tool of await builtInTools()) {
       const text = describeCall({ ...call('x'), server: 'filechat', tool: tool.tool }, tool);
       assert.ok(text.endsWith(`\n\nWhat it does: ${tool.description}`), text);

@@ -13,8 +13,8 @@ const questions = argumentQuestions({
   },
 });
 
-describe('what a person reads before answering a server', () => {
-  test('the words of the server, without anything hidden, and what it wants to know', () => {
+describe('the dialog before a server’s form', () => {
+  test('shows the server’s text with invisible characters, and the fields', () => {
     const text = describeForm('Who\u202e are you?', questions);
     assert.match(
       text,
@@ -30,11 +30,11 @@ describe('what a person reads before answering a server', () => {
     assert.match(text, /^It says:\na{2000}…\n\nIt asks for: f0, .*, f19, and 5 more\.\n/);
   });
 
-  test('a form without fields is only its words', () => {
+  test('shows only the text of a form without fields', () => {
     assert.equal(describeForm('Shall I?', []), 'It says:\nShall I?');
   });
 
-  test('the host has a line of its own, as it really is', () => {
+  test('shows the real host on a line of its own', () => {
     const text = describeUrl('Pay.', new URL('https://p\u0430ypal.com/https://paypal.com/?a=1'));
     assert.match(text, /\nHost:\nxn--pypal-4ve\.com\n/);
     assert.match(text, /\nWhole address:\nhttps:\/\/xn--pypal-4ve\.com\/https:\/\/paypal\.com\/\?a=1\n/);

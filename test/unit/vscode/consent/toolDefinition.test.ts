@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ToolInfo } from '../../../../src/ports/tools.ts';
-
-import { describeChange, printTool, sketchTool } from '../../../../src/vscode/consent/toolDefinition.ts';
+import {
+  describeChange,
+  fingerprintTool,
+  summarizeTool,
+} from '../../../../src/vscode/consent/toolDefinition.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -19,7 +22,7 @@ const TOOL: ToolInfo = {
   readOnly: true,
 };
 
-describe('the print of a definition', () => {
+describe('the fingerprint of a tool', () => {
   const changes: Record<string, Partial<ToolInfo>> = {
     'another name': { tool: 'u' },
     'another title': { title: 'Paint' },
@@ -32,21 +35,24 @@ describe('the print of a definition', () => {
     'another app': { app: 'ui://x' },
   };
   for (const [name, change] of Object.entries(changes)) {
-    it(`is another one with ${name}`, () =>
-      assert.notEqual(printTool({ ...TOOL, ...change }, 'p'), printTool(TOOL, 'p')));
+    it(`changes with ${name}`, () =>
+      assert.notEqual(fingerprintTool({ ...TOOL, ...change }, 'p'), fingerprintTool(TOOL, 'p')));
   }
 
-  it('is another one for another server of the same name', () =>
-    assert.notEqual(printTool(TOOL, 'p'), printTool(TOOL, 'q')));
+  it('changes with another server of the same name', () =>
+    assert.notEqual(fingerprintTool(TOOL, 'p'), fingerprintTool(TOOL, 'q')));
 
-  it('is the same whatever the order of keys, and with another picture', () => {
+  it('does not depend on the order of keys or the icon', () => {
     const { properties, ...rest } = SCHEMA;
     const same = { ...TOOL, inputSchema: { properties: { b: properties.b, a: properties.a }, ...rest } };
-    assert.equal(printTool({ ...same, icon: 'data:image/png;base64,' }, 'p'), printTool(TOOL, 'p'));
+    assert.equal(
+      fingerprintTool({ ...same, icon: 'data:image/png;base64,' }, 'p'),
+      fingerprintTool(TOOL, 'p'),
+    );
   });
 });
 
-describe('what has changed', () => {
+describe('the description of a change', () => {
   const withArguments = (properties: object, required: readonly string[] = ['a']): Partial<ToolInfo> => ({
     inputSchema: { type: 'object', properties, required },
   });
@@ -54,8 +60,8 @@ describe('what has changed', () => {
   const cases: readonly [name: string, change: Partial<ToolInfo>, expected: readonly string[]][] = [
     ['the title', { title: 'Paint' }, ['Its title was “Draw” and is “Paint”.']],
     ['the description', { description: 'Sends it away.' }, ['Its description was “Draws.”.']],
-    ['an argument more', withArguments({ a, b, token: a }), ['New arguments: “token”.']],
-    ['an argument less', withArguments({ a }), ['Arguments that are gone: “b”.']],
+    ['a new argument', withArguments({ a, b, token: a }), ['New arguments: “token”.']],
+    ['a removed argument', withArguments({ a }), ['Arguments that are gone: “b”.']],
     ['an argument of another kind', withArguments({ a: b, b }), ['Arguments that are other ones now: “a”.']],
     [
       'an argument that is needed now',
@@ -67,21 +73,21 @@ describe('what has changed', () => {
       { readOnly: false, destructive: true },
       ['It no longer says that it only reads.', 'It says now that it may delete or overwrite.'],
     ],
-    ['what hides', { title: 'Dr\u200baw' }, ['Its title was “Draw” and is “Dr⟦U+200B⟧aw”.']],
+    ['an invisible character', { title: 'Dr\u200baw' }, ['Its title was “Draw” and is “Dr⟦U+200B⟧aw”.']],
   ];
   for (const [name, change, expected] of cases) {
     it(name, () =>
-      assert.deepEqual(describeChange(sketchTool(TOOL), sketchTool({ ...TOOL, ...change })), expected),
+      assert.deepEqual(describeChange(summarizeTool(TOOL), summarizeTool({ ...TOOL, ...change })), expected),
     );
   }
 
-  it('is at least said to be something', () => {
-    const [line, ...more] = describeChange(sketchTool(TOOL), sketchTool(TOOL));
+  it('has at least one line', () => {
+    const [line, ...more] = describeChange(summarizeTool(TOOL), summarizeTool(TOOL));
     assert.match(line ?? '', /^Something else: /);
     assert.deepEqual(more, []);
   });
 
-  it('stays short whatever a server makes up', () => {
+  it('stays short for any definition', () => {
     const names = Array.from({ length: 5_000 }, (_, at) => [`${'n'.repeat(500)}${at}`, {}] as const);
     const hostile: ToolInfo = {
       ...TOOL,
@@ -89,12 +95,12 @@ describe('what has changed', () => {
       description: 'd'.repeat(90_000),
       inputSchema: { properties: { ...Object.fromEntries(names), ...{ x: 1, y: 2 } } },
     };
-    assert.ok(JSON.stringify(sketchTool(hostile)).length < 6_000);
-    assert.ok(describeChange(sketchTool(hostile), sketchTool(TOOL)).join('\n').length < 3_000);
+    assert.ok(JSON.stringify(summarizeTool(hostile)).length < 6_000);
+    assert.ok(describeChange(summarizeTool(hostile), summarizeTool(TOOL)).join('\n').length < 3_000);
   });
 
   for (const inputSchema of [undefined, null, true, [], { properties: [1] }, { properties: { a: null } }]) {
-    it(`of a schema like ${JSON.stringify(inputSchema)} can be told`, () =>
-      assert.ok(describeChange(sketchTool(TOOL), sketchTool({ ...TOOL, inputSchema })).length > 0));
+    it(`works for the schema ${JSON.stringify(inputSchema)}`, () =>
+      assert.ok(describeChange(summarizeTool(TOOL), summarizeTool({ ...TOOL, inputSchema })).length > 0));
   }
 });

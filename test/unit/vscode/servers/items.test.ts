@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ServerAbout, ServerOffers } from '../../../../src/ports/servers.ts';
 import type { ToolInfo } from '../../../../src/ports/tools.ts';
-
 import {
   childrenOfGroup,
   childrenOfServer,
@@ -70,14 +69,14 @@ describe('the row of a server', () => {
     });
   }
 
-  it('has the whole failure in its tooltip, and where it comes from', () => {
+  it('shows the whole failure and the source in its tooltip', () => {
     assert.equal(
       serverItem({ ...FAILED, source: 'workspace' }).tooltip,
       'charts: failed\nIt died.\nnode: not found\nFrom .vscode/mcp.json of this workspace.',
     );
   });
 
-  it('shows what the server says of itself as its words, with nothing that hides', () => {
+  it('marks the server’s own text as such, and shows invisible characters', () => {
     const about = { ...ABOUT, title: 'Char\u202ets', instructions: 'Be\nnice.' };
     assert.equal(
       serverItem(row({ kind: 'ready', about })).tooltip,
@@ -85,14 +84,14 @@ describe('the row of a server', () => {
     );
   });
 
-  it('makes no icon and no link of a server’s words', () => {
+  it('shows no icons and links from a server’s text', () => {
     const about = { ...ABOUT, version: '$(zap) [x](command:y)' };
     assert.equal(serverItem(row({ kind: 'ready', about })).description, 'ready · $ (zap) [x] (command:y)');
   });
 });
 
-describe('below a server', () => {
-  it('that is not started is the way to start it, and nothing that would start it', () => {
+describe('the children of a server', () => {
+  it('that is not started: a command to start it, and nothing that starts it', () => {
     assert.deepEqual(childrenOfServer(row({ kind: 'idle' })), [
       {
         kind: 'note',
@@ -104,7 +103,7 @@ describe('below a server', () => {
     ]);
   });
 
-  it('that failed is why, the way to start it again, and its log', () => {
+  it('that failed: the reason, a command to restart it, and its log', () => {
     const failed = row({ kind: 'failed', reason: 'Server charts could not be started: no such file.' });
     assert.deepEqual(
       childrenOfServer(failed).map((child) => child.kind === 'note' && [child.text, child.command]),
@@ -122,7 +121,7 @@ describe('below a server', () => {
     [{}, ['It offers nothing.']],
   ];
   for (const [offers, expected] of groups) {
-    it(`that is ready is what it offers: ${expected.join(', ')}`, () => {
+    it(`that is ready: ${expected.join(', ')}`, () => {
       const about = { ...ABOUT, offers: { ...NOTHING, ...offers } };
       const children = childrenOfServer(row({ kind: 'ready', about }));
       assert.deepEqual(
@@ -140,12 +139,12 @@ describe('a group', () => {
     failures: [{ server: 'charts', reason: 'Page 2 never came.' }],
   });
 
-  it('has a count as soon as it is known', () => {
+  it('shows its count once the list has loaded', () => {
     assert.equal(groupItem(group, undefined).label, 'Tools');
     assert.equal(groupItem(group, contents).label, 'Tools (1)');
   });
 
-  it('says why it is not whole', () => {
+  it('shows why its list is incomplete', () => {
     assert.deepEqual(childrenOfGroup(group, contents), [
       { kind: 'tool', server: 'charts', tool: 'bars', info: TOOL },
       { kind: 'note', server: 'charts', text: 'Page 2 never came.', icon: 'warning' },
@@ -153,7 +152,7 @@ describe('a group', () => {
     assert.equal(groupItem(group, contents).tooltip, 'Page 2 never came.');
   });
 
-  it('shows only so many rows, and says how many are left', () => {
+  it('limits its rows, and shows how many are left out', () => {
     const tools = Array.from({ length: 1_003 }, (_, at) => ({ ...TOOL, tool: `t${at}` }));
     const rows = childrenOfGroup(group, toolContents('charts', { tools, failures: [] }));
     assert.equal(rows.length, 1_001);
@@ -166,12 +165,12 @@ describe('a group', () => {
   });
 });
 
-describe('the row of what a server offers', () => {
+describe('the row of a tool, resource or prompt', () => {
   const only = <T>(nodes: readonly T[]): T => nodes[0] ?? assert.fail('There is no row.');
   const offered = (node: ServerNode) =>
     node.kind === 'server' || node.kind === 'group' ? assert.fail('It is no offer.') : offerItem(node);
 
-  it('a tool has its claims in the tooltip, and each text once', () => {
+  it('a tool lists its claims in the tooltip, each text once', () => {
     const info = { ...TOOL, title: 'bars', description: 'Draws.', destructive: true };
     const item = offered(only(toolContents('charts', { tools: [info], failures: [] }).nodes));
     assert.deepEqual(item, {
@@ -183,13 +182,13 @@ describe('the row of what a server offers', () => {
     });
   });
 
-  it('a tool has its own picture if it brings one', () => {
+  it('a tool is shown with its own icon if it has one', () => {
     const info = { ...TOOL, icon: 'data:image/png;base64,AAAA' };
     const item = offered(only(toolContents('charts', { tools: [info], failures: [] }).nodes));
-    assert.deepEqual(item.icon, { picture: 'data:image/png;base64,AAAA' });
+    assert.deepEqual(item.icon, { image: 'data:image/png;base64,AAAA' });
   });
 
-  it('a tool for apps can be told from the others', () => {
+  it('a tool for apps has its own context value', () => {
     const info = { ...TOOL, forAppsOnly: true as const };
     assert.equal(
       offered(only(toolContents('charts', { tools: [info], failures: [] }).nodes)).contextValue,
@@ -197,7 +196,7 @@ describe('the row of what a server offers', () => {
     );
   });
 
-  it('a resource shows its address, its type and its size', () => {
+  it('a resource shows its URI, type and size', () => {
     const resources = [
       { server: 'charts', uri: 'db://a', name: 'a', title: 'All', mimeType: 'text/csv', size: 1234 },
     ];
@@ -212,13 +211,13 @@ describe('the row of what a server offers', () => {
     });
   });
 
-  it('a template is one', () => {
+  it('a template has its own icon and context value', () => {
     const templates = [{ server: 'charts', uriTemplate: 'db://{id}', name: 'row' }];
     const node = only(templateContents('charts', { resources: [], templates }).nodes);
     assert.deepEqual([offered(node).description, offered(node).contextValue], ['db://{id}', 'template']);
   });
 
-  it('a prompt says what it asks for', () => {
+  it('a prompt lists its arguments', () => {
     const args = [
       { name: 'city', required: true },
       { name: 'day', required: false },
@@ -230,7 +229,7 @@ describe('the row of what a server offers', () => {
 });
 
 describe('the status bar', () => {
-  it('counts the servers that are ready', () => {
+  it('counts the ready servers', () => {
     assert.deepEqual(statusText([READY, row({ kind: 'idle' }, { server: 'b' })]), {
       text: '$(plug) 1/2',
       tooltip: 'MCP servers of Filechat\ncharts: ready\nb: not started',
@@ -238,13 +237,13 @@ describe('the status bar', () => {
     });
   });
 
-  it('warns when one has failed, and says why', () => {
+  it('warns when a server has failed, with the reason', () => {
     const status = statusText([READY, { ...FAILED, server: 'b' }]);
     assert.equal(status?.isWarning, true);
     assert.match(status?.tooltip ?? '', /\nb: failed: It died\. node: not found$/);
   });
 
-  it('says nothing without servers, or with only the one that comes along and rests', () => {
+  it('is hidden without servers, or with only an idle sample server', () => {
     assert.equal(statusText([]), undefined);
     assert.equal(statusText([row({ kind: 'idle' }, { source: 'sample' })]), undefined);
     assert.equal(statusText([{ ...READY, source: 'sample' }])?.text, '$(plug) 1/1');

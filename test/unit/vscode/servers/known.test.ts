@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ServerChange, ServerState } from '../../../../src/ports/servers.ts';
 import type { ToolInfo, ToolList } from '../../../../src/ports/tools.ts';
-
 import { KnownServers } from '../../../../src/vscode/servers/known.ts';
 
 const READY: ServerState = {
@@ -10,7 +9,7 @@ const READY: ServerState = {
   about: { offers: {} },
 } as ServerState;
 
-/** Servers that count how often they are asked. */
+/** Servers that count their requests. */
 function servers(states: Map<string, ServerState>, builtIn: readonly ToolInfo[] = []) {
   const asked: string[] = [];
   const listeners: ((server: string, what: ServerChange) => void)[] = [];
@@ -44,8 +43,8 @@ function servers(states: Map<string, ServerState>, builtIn: readonly ToolInfo[] 
   };
 }
 
-describe('what is known of servers', () => {
-  it('a server that runs is asked once, and again when its tools have changed', async () => {
+describe('known servers', () => {
+  it('the tools of a running server are listed once, and again after a change', async () => {
     const { known, asked, tell } = servers(new Map([['charts', READY]]));
     const [first] = await known.tools();
     const [second] = await known.tools();
@@ -59,7 +58,7 @@ describe('what is known of servers', () => {
     assert.deepEqual(asked, ['charts', 'charts']);
   });
 
-  it('a server that does not run is not asked, and what it offered is still known', async () => {
+  it('a stopped server gets no request, and its last tools stay known', async () => {
     const states = new Map([['charts', READY]]);
     const { known, asked, tell } = servers(states);
     states.set('idle', { kind: 'idle' });
@@ -73,7 +72,7 @@ describe('what is known of servers', () => {
     assert.deepEqual(asked, ['charts']);
   });
 
-  it('who has failed to answer is asked again', async () => {
+  it('a failed request is retried at the next use', async () => {
     const { known, asked, answer } = servers(new Map([['charts', READY]]));
     answer((server) => ({ tools: [], failures: [{ server, reason: 'busy' }] }));
     assert.deepEqual(await known.tools(), []);
@@ -82,7 +81,7 @@ describe('what is known of servers', () => {
     assert.deepEqual(asked, ['charts', 'charts']);
   });
 
-  it('tools that need no server are known without one, behind the others', async () => {
+  it('built-in tools are listed after those of servers', async () => {
     const own: ToolInfo = { server: 'filechat', tool: 'list_assets', inputSchema: {} };
     const { known } = servers(new Map([['charts', READY]]), [own]);
     assert.deepEqual(

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Credentials } from '../../../../src/mcp/oauth/credentials.ts';
 import { forgetCredentials, secretCredentials } from '../../../../src/vscode/servers/memory.ts';
 
-test('what was kept for any server is forgotten, and no other secret', async () => {
+test('forgetting deletes the credentials of all servers, and no other secret', async () => {
   const kept = new Map([['key openai', 'x']]);
   const secrets = {
     keys: async () => [...kept.keys()],

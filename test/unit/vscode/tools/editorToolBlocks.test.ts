@@ -5,7 +5,7 @@ import { blocksOf } from '../../../../src/vscode/tools/editorToolBlocks.ts';
 const BYTES = new Uint8Array([0, 255, 1, 2]).subarray(1);
 const utf8 = (words: string) => new TextEncoder().encode(words);
 
-/** As the editor's classes have it: what it holds may be behind a getter. */
+/** Like some classes of VS Code, with its value behind a getter. */
 class Held {
   readonly #value: unknown;
 
@@ -18,7 +18,7 @@ class Held {
   }
 }
 
-describe('what the editor’s tools return', () => {
+describe('the result of a VS Code tool', () => {
   const blob = (data: string, mimeType: string) => ({
     type: 'resource',
     resource: { uri: '', blob: data, mimeType },
@@ -41,7 +41,7 @@ describe('what the editor’s tools return', () => {
     ['text as data', { data: utf8('é'), mimeType: 'text/plain' }, { type: 'text', text: 'é' }],
     ['bytes that claim to be text', { data: BYTES, mimeType: 'text/plain' }, blob('/wEC', 'text/plain')],
     ['a prompt element', { value: { node: { type: 1 } } }, { type: 'text', text: '{"node":{"type":1}}' }],
-    ['a part that nobody knows', { kind: 'new' }, { type: 'text', text: '{"kind":"new"}' }],
+    ['an unknown kind of part', { kind: 'new' }, { type: 'text', text: '{"kind":"new"}' }],
     ['no part at all', undefined, { type: 'text', text: 'undefined' }],
   ];
   for (const [name, part, expected] of cases) {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   isSwitchedOff,
-  leaveOut,
   type Switched,
   switchTool,
+  withoutSwitchedOff,
 } from '../../../../src/vscode/tools/switchedTools.ts';
 
 const BARS = { server: 'charts', tool: 'bars' };
@@ -30,11 +30,11 @@ describe('switching a tool', () => {
   const cases: readonly [patterns: readonly string[], on: boolean, expected: Switched][] = [
     [[], false, { ok: true, patterns: ['charts.bars'] }],
     [['x.*'], false, { ok: true, patterns: ['x.*', 'charts.bars'] }],
-    // What a pattern says already needs no second one.
+    // A matching pattern is not added twice.
     [['charts.*'], false, { ok: true, patterns: ['charts.*'] }],
     [['x.*', 'charts.bars'], true, { ok: true, patterns: ['x.*'] }],
     [[], true, { ok: true, patterns: [] }],
-    // A pattern about more than this tool is not ours to change.
+    // A pattern that matches other tools too is not changed.
     [['charts.bars', 'charts.*'], true, { ok: false, pattern: 'charts.*' }],
   ];
   for (const [patterns, on, expected] of cases) {
@@ -51,8 +51,8 @@ describe('a list of tools', () => {
     instructions: ['a', 'b', 'd'].map((server) => ({ server, text: 'Use me.' })),
   };
 
-  it('has no tool that is switched off, and no word of a server that has none left', () => {
-    const left = leaveOut(list, ['a.x', 'b.*']);
+  it('omits tools that are switched off, and the instructions of a server without tools', () => {
+    const left = withoutSwitchedOff(list, ['a.x', 'b.*']);
     assert.deepEqual(left.tools, [tool('a', 'y')]);
     assert.deepEqual(left.failures, list.failures);
     assert.deepEqual(
@@ -61,5 +61,5 @@ describe('a list of tools', () => {
     );
   });
 
-  it('is as it was when nothing is switched off', () => assert.deepEqual(leaveOut(list, []), list));
+  it('is unchanged when nothing is switched off', () => assert.deepEqual(withoutSwitchedOff(list, []), list));
 });
