@@ -48,7 +48,7 @@ import { withNotice } from './ui/progress.ts';
 import { useTranslation } from './ui/words.ts';
 import { registerCompletion } from './write/completion.ts';
 
-/** All parts of Filechat in the editor, and what its commands do. Made when a chat is first seen or a command used. */
+/** Builds and wires all features. Created when a chat is first shown or a command is first used. */
 export class App {
   readonly servers: EditorServers;
   readonly serverActions: ServerActions;
@@ -193,7 +193,7 @@ export class App {
     const found = await findChat(readFields(argument));
     if (!found) return tell(failed(NO_CHAT));
     if (this.#runs.isRunning(found.uri)) return tell(failed(RUNNING));
-    // A script, a button or a lens says which chat; a key means the turn that the cursor is in.
+    // A script, a button or a lens names the chat; a key runs the turn at the cursor.
     const document = argument === undefined ? await chooseWhereToRun(found) : found;
     return document ? this.#runNext(document, (listener) => listener.run()) : CANCELLED;
   }
@@ -207,7 +207,7 @@ export class App {
   async compact(argument: unknown): Promise<RunOutcome> {
     const document = await findChat(readFields(argument));
     if (!document) return tell(failed(NO_CHAT));
-    // Nothing of a summary can be read before it is whole.
+    // A summary is not shown before it is complete, so a notification shows the progress.
     const outcome = await withNotice(vscode.l10n.t('Summing the chat up'), (signal) => {
       signal.addEventListener('abort', () => this.#runs.stop(document.uri), { once: true });
       return this.#runNext(document, (listener) => listener.compact());
@@ -254,8 +254,7 @@ export class App {
     try {
       return await cleanUpAssets({ folder, isRunning: () => this.#runs.isRunningIn(folder) });
     } catch (error) {
-      const reason = messageOf(error);
-      return tell(failed(vscode.l10n.t('No asset was touched. {0}', reason)));
+      return tell(failed(vscode.l10n.t('No asset was touched. {0}', messageOf(error))));
     }
   }
 
@@ -284,7 +283,7 @@ export class App {
     return this.#runs.start(document, work);
   }
 
-  /** A call needs its server. A reply needs none: what the user does not agree to is left out. */
+  /** Tool calls need their servers. A reply does not: servers that the user declines are left out. */
   async #askForServers(text: string): Promise<RunOutcome | undefined> {
     const action = nextAction(text);
     if (action.kind === 'reply' || action.kind === 'resume') {
@@ -308,7 +307,7 @@ export class App {
     void this.#cost.addTurn(uri, { model: model.name, usage: used, dollars });
   }
 
-  /** The model that the chat or its agent names, or the one of chats that name none. */
+  /** The model that the chat or its agent names, or the default model. */
   async #modelFor(chat: string | undefined): Promise<ChatModel> {
     if (chat === undefined) return this.#prices.find(undefined);
     const { uri, text } = await readChat(chat);
@@ -341,7 +340,6 @@ async function mayGoOn(steps: number): Promise<boolean> {
   return (await vscode.window.showInformationMessage(question, { modal: true }, goOn)) === goOn;
 }
 
-/** The folder that a chat lies in, if it is saved. */
 function folderOf(chat: vscode.Uri | undefined): vscode.Uri | undefined {
   return chat && chat.scheme !== 'untitled' ? vscode.Uri.joinPath(chat, '..') : undefined;
 }

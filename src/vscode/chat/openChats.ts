@@ -8,10 +8,10 @@ interface Known {
   readonly chat: Chat;
 }
 
-/** Each document's chat as it was last read, so that a keystroke costs one turn, once, whoever asks. */
+/** The parsed chat of each document, so that a keystroke parses one turn once for all features. */
 const known = new WeakMap<vscode.TextDocument, Known>();
 
-/** What the text of an open chat means now. */
+/** Parses the current text of a document, incrementally. */
 export function chatOf(document: vscode.TextDocument): Chat {
   const last = known.get(document);
   if (last?.version === document.version) return last.chat;

@@ -5,7 +5,7 @@ import { chatOf } from './openChats.ts';
 
 const DEBOUNCE_MS = 300;
 
-/** Underlines what cannot be read in a chat: calls, fences, settings. */
+/** Reports calls, fences and settings that cannot be parsed. */
 export class ChatProblems implements vscode.Disposable {
   readonly #shown = vscode.languages.createDiagnosticCollection('filechat');
   readonly #waiting = new Map<vscode.TextDocument, NodeJS.Timeout>();

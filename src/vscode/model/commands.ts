@@ -23,7 +23,7 @@ export class ModelCommands implements vscode.Disposable {
   readonly #models: EditorModels;
   readonly #conversations: Conversations;
   readonly #view = new RequestView();
-  /** How far the last estimate was from what the provider counted. */
+  /** The last count of a provider, relative to the estimate. */
   #factor = 1;
 
   constructor(models: EditorModels, conversations: Conversations) {
@@ -35,17 +35,15 @@ export class ModelCommands implements vscode.Disposable {
     this.#view.dispose();
   }
 
-  /** Writes the model into the chat, unless the user gives up. */
   async select(document: vscode.TextDocument, wanted: string | undefined): Promise<void> {
     const current = settingsOf(document).model;
     const question = vscode.l10n.t('Which model should answer in this chat?');
     const name = wanted ?? (await this.#models.pick(question, current));
     if (name === undefined || name === current) return;
-    // A reply that is being written would make the editor refuse a single edit.
+    // Retries: while a reply is being written, the editor can refuse an edit.
     await editDocument(document, (text) => setFrontMatter(text, 'model', name));
   }
 
-  /** Writes the model into the user's settings, unless the user gives up. */
   async selectDefault(wanted: string | undefined): Promise<void> {
     const question = vscode.l10n.t('Which model should answer in chats that name none?');
     const name = wanted ?? (await this.#models.pick(question, defaultModel()));
@@ -62,7 +60,7 @@ export class ModelCommands implements vscode.Disposable {
     wanted: string | undefined,
   ): Promise<string | undefined> {
     const used = document && settingsOf(document).model;
-    // A chat of the tour, or of one of the editor's own models, does not say whose key is meant.
+    // The tour and VS Code's own models have no key.
     const takesKey = used !== undefined && this.#models.configOf(used) !== undefined;
     const name = wanted ?? (takesKey ? used : await this.#pickKeyPlace());
     if (name === undefined) return undefined;
@@ -90,7 +88,7 @@ export class ModelCommands implements vscode.Disposable {
     return picked?.name;
   }
 
-  /** Opens exactly what would be sent now. Sends nothing. */
+  /** Shows the exact request without sending it. */
   async showRequest(document: vscode.TextDocument, signal: AbortSignal): Promise<void> {
     const { model, request, notes } = await this.#conversations
       .of(document.uri)
@@ -114,7 +112,7 @@ export class ModelCommands implements vscode.Disposable {
     await this.#view.show(document.uri, `${head.join('\n\n')}\n\n${body}\n`);
   }
 
-  /** What the next request would be, without asking anybody anything. */
+  /** Estimates the next request without sending anything. */
   async estimate(document: vscode.TextDocument, signal: AbortSignal): Promise<NextRequest | undefined> {
     const tokens = Math.round((await this.#countTokens(document, signal)) * this.#factor);
     const name = settingsOf(document).model;
@@ -122,11 +120,11 @@ export class ModelCommands implements vscode.Disposable {
     return { tokens, model: this.#models.configOf(name)?.name, dollars: costOf({ input: tokens }, price) };
   }
 
-  /** Of a very long chat a rough guess must do: nobody should wait for it at every pause. */
+  /** Very long chats get a rough estimate, because this runs after every pause in typing. */
   async #countTokens(document: vscode.TextDocument, signal: AbortSignal): Promise<number> {
     const text = document.getText();
     if (text.length > MAX_COUNTED_CHARS) return text.length / CHARS_PER_TOKEN;
-    const { request } = await this.#conversations.guess(document.uri).prepare(text, signal);
+    const { request } = await this.#conversations.dryRun(document.uri).prepare(text, signal);
     return estimateRequest(request).total;
   }
 
@@ -138,7 +136,7 @@ export class ModelCommands implements vscode.Disposable {
 const MAX_COUNTED_CHARS = 1_000_000;
 const CHARS_PER_TOKEN = 4;
 
-/** A key belongs to the provider's address, whichever model is asked there. */
+/** A key belongs to the provider's address, whatever the model. */
 const ANY_MODEL = '/default';
 
 function settingsOf(document: vscode.TextDocument) {
@@ -184,7 +182,7 @@ export class ModelActions {
 
 const SCHEME = 'filechat-request';
 
-/** Shows what would be sent, to be read only: a document that nobody has to save or throw away. */
+/** Shows requests as read-only documents. */
 class RequestView implements vscode.TextDocumentContentProvider, vscode.Disposable {
   readonly #contents = new Map<string, string>();
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
@@ -207,7 +205,7 @@ class RequestView implements vscode.TextDocumentContentProvider, vscode.Disposab
     return this.#contents.get(uri.toString()) ?? '';
   }
 
-  /** Asked again for the same chat, it shows the new request in the same place. */
+  /** Replaces the request that is shown for the same chat. */
   async show(chat: vscode.Uri, markdown: string): Promise<void> {
     const path = `/${vscode.l10n.t('Request of {0}', chatName(chat))}.md`;
     const uri = vscode.Uri.from({ scheme: SCHEME, path, query: chat.toString() });

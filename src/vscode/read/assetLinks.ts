@@ -4,7 +4,7 @@ import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';
 import { placesOf } from '../chat/places.ts';
 import { CHAT_FILES } from '../run/lenses.ts';
 
-/** Makes `asset:` references of a chat clickable. Nothing is looked up before the click. */
+/** Makes `asset:` references clickable. The file is not looked up before the click. */
 export function registerAssetLinks({ globalStorageUri }: vscode.ExtensionContext): vscode.Disposable {
   return vscode.languages.registerDocumentLinkProvider(CHAT_FILES, {
     provideDocumentLinks: (document) =>
@@ -17,7 +17,7 @@ export function registerAssetLinks({ globalStorageUri }: vscode.ExtensionContext
   });
 }
 
-/** `name` is one of our own, in which there is no slash: it leads out of the folder nowhere. */
+/** `name` is a valid asset name without slashes, so it stays in the folder. */
 function assetUri(chat: vscode.Uri, name: string, globalStorage: vscode.Uri): vscode.Uri {
   const folder =
     chat.scheme === 'untitled'

@@ -10,7 +10,6 @@ import {
   totalOf,
 } from '../../model/request/breakdown.ts';
 
-/** A row of the list of what will be sent. */
 export interface BreakdownRow extends vscode.QuickPickItem {
   readonly item?: BreakdownItem;
 }
@@ -20,7 +19,6 @@ const LEAVE_OUT = (): vscode.QuickInputButton => ({
   tooltip: vscode.l10n.t('Leave It Out'),
 });
 
-/** More of the smallest parts would only hide the largest. */
 const MAX_ROWS_OF_GROUP = 30;
 
 export function breakdownRows(text: string, parts: Breakdown): readonly BreakdownRow[] {
@@ -111,7 +109,7 @@ function groupName(group: BreakdownGroup): string {
   }
 }
 
-/** In a label only `$(…)` means something. */
+/** Escapes `$(…)`, which is an icon in labels. */
 function plain(name: string): string {
   return name.replace(/\s+/g, ' ').replaceAll('$(', '$ (');
 }

@@ -15,7 +15,7 @@ export interface SendingDeps extends LinkMarksDeps {
   readonly modelCommands: ModelCommands;
 }
 
-/** Shows what the next request will hold: at each link, and as a list of its parts. */
+/** Shows the contents of the next request: at each link, and as a list of its parts. */
 export class Sending implements vscode.Disposable {
   readonly #deps: SendingDeps;
   readonly #marks: LinkMarks;
@@ -39,12 +39,12 @@ export class Sending implements vscode.Disposable {
     }
   }
 
-  /** One look at the list; true when something was left out and the list should be shown again. */
+  /** Shows the list once. Returns true if something was left out and the list should be shown again. */
   async #choose(document: vscode.TextDocument): Promise<boolean> {
-    const asking = new AbortController();
+    const { signal } = new AbortController();
     const text = document.getText();
-    const parts = await this.#deps.conversations.guess(document.uri).breakDown(text, asking.signal);
-    const next = await this.#deps.modelCommands.estimate(document, asking.signal);
+    const parts = await this.#deps.conversations.dryRun(document.uri).breakDown(text, signal);
+    const next = await this.#deps.modelCommands.estimate(document, signal);
     const title = next?.model
       ? vscode.l10n.t('What Will Be Sent to {0}: {1}', next.model, tokens(next.tokens))
       : vscode.l10n.t('What Will Be Sent: {0}', tokens(next?.tokens ?? 0));
@@ -68,7 +68,7 @@ async function handle(
   const action = leaveOut ? item.leaveOut : await chooseAction(text, item);
   if (action === 'go') await goTo(document, item.at ?? 0);
   if (action === undefined || action === 'go') return false;
-  // What was offered is an edit of the text as it was; if it has changed, the list is made anew.
+  // The edit is only valid for this text; if the chat has changed, the list is shown again.
   return document.getText() !== text || applyEdit(document, action);
 }
 
@@ -82,7 +82,6 @@ function wholeRequest(): RequestRow {
   return { label: `$(json) ${vscode.l10n.t('Show the whole request')}`, isRequest: true };
 }
 
-/** A click on the button of a row is an answer as well. */
 function pick(
   title: string,
   rows: readonly RequestRow[],

@@ -3,7 +3,7 @@ import { type OutlineEntry, planOutline } from '../../chat/outline/outline.ts';
 import type { TurnShapes } from '../../chat/outline/turnShape.ts';
 import { chatOf } from '../chat/openChats.ts';
 
-/** The turns of a chat for the outline, the breadcrumbs, “Go to Symbol” and sticky scroll. */
+/** The turns for the outline, breadcrumbs, Go to Symbol and sticky scroll. */
 export class TurnSymbols implements vscode.DocumentSymbolProvider {
   readonly #shapes: TurnShapes;
 

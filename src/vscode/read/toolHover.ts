@@ -3,7 +3,7 @@ import { askableArguments } from '../../mcp/schema/arguments.ts';
 import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 
-/** The words around what a server says, in the user's language. */
+/** Translated labels. */
 export interface ToolHoverWords {
   readonly argument: string;
   readonly type: string;
@@ -22,7 +22,7 @@ const MAX_NAME_CHARS = 100;
 const MAX_ROWS = 30;
 const MAX_CHOICES = 8;
 
-/** A tool as Markdown, in which nothing of the server's is more than text. */
+/** A tool as Markdown, with all text of the server escaped. */
 export function toolHoverText(tool: ToolInfo, words: ToolHoverWords): string {
   const name = `**${plainMarkdown(`${tool.server}.${tool.tool}`, MAX_NAME_CHARS)}**`;
   const title =
@@ -55,7 +55,7 @@ function argumentTable(all: readonly ArgumentQuestion[], words: ToolHoverWords):
   return [head, '|:-|:-|:-|:-|', ...rows, ...more].join('\n');
 }
 
-/** In the words of JSON, which is what is written. */
+/** Uses JSON type names, because arguments are written in JSON. */
 function typeOf(question: ArgumentQuestion): string {
   switch (question.kind) {
     case 'choice':
@@ -78,7 +78,7 @@ function choicesOf(texts: readonly string[]): string {
   return texts.length > MAX_CHOICES ? `${shown} | …` : shown;
 }
 
-/** Foreign words on one line of Markdown: every sign is escaped, so that none means anything. */
+/** Untrusted text as one line of Markdown, with all punctuation escaped. */
 export function plainMarkdown(text: string, maxChars: number): string {
   const line = showInvisible(
     text

@@ -7,7 +7,7 @@ import { TurnSymbols } from './symbols.ts';
 
 const CHATS: vscode.DocumentSelector = { language: 'markdown', pattern: '**/*.chat.md' };
 
-/** Turns in the editor: colours, folds, outline. */
+/** Colors, folds and outline of turns. */
 export class Turns implements vscode.Disposable {
   readonly #disposables: vscode.Disposable;
 

@@ -4,13 +4,10 @@ import { type LensKind, type PlannedLens, planLenses } from './lensPlan.ts';
 
 export const CHAT_FILES: vscode.DocumentSelector = { pattern: '**/*.chat.md' };
 
-/**
- * The editor asks for lenses a while after it is told to, and forgets that it was told when the text loses the focus
- * meanwhile, for instance to a dialog. So it is told again.
- */
+/** VS Code drops a refresh if the editor loses focus before it is done, for example to a dialog. So it is repeated. */
 const REMINDERS_MS = [1_000, 4_000];
 
-/** Run, Stop, Resume, Regenerate and Fork above the turns that they are about. */
+/** Run, Stop, Resume, Regenerate and Fork above their turns. */
 export class RunLens implements vscode.CodeLensProvider, vscode.Disposable {
   readonly #isRunning: (chat: vscode.Uri) => boolean;
   readonly #changed = new vscode.EventEmitter<void>();
@@ -26,7 +23,7 @@ export class RunLens implements vscode.CodeLensProvider, vscode.Disposable {
     this.#changed.dispose();
   }
 
-  /** A run has begun or ended. */
+  /** Call this when a run has started or ended. */
   refresh(): void {
     for (const timer of this.#reminders) clearTimeout(timer);
     this.#reminders = REMINDERS_MS.map((ms) => setTimeout(() => this.#changed.fire(), ms));
@@ -39,7 +36,7 @@ export class RunLens implements vscode.CodeLensProvider, vscode.Disposable {
     return planLenses(text, chatOf(document), this.#isRunning(uri)).map((lens) => {
       const position = document.positionAt(lens.offset);
       return new vscode.CodeLens(new vscode.Range(position, position), {
-        // The editor lays a lens out as a row, in which a plain space behind an icon has no width.
+        // A plain space behind an icon has no width in a lens.
         title: titleOf(lens).replace(') ', ')\u00a0'),
         tooltip: tooltipOf(lens),
         command: COMMANDS[lens.kind],

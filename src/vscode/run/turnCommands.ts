@@ -15,11 +15,11 @@ import type { Runs } from './runs.ts';
 
 export interface TurnCommandsDeps {
   readonly runs: Runs;
-  /** Runs what the chat asks for next, as the command does. */
+  /** Runs the next action of the chat. */
   readonly run: (document: vscode.TextDocument) => Promise<RunOutcome>;
 }
 
-/** What can be done with one turn: ask again, or change a call before it is made. */
+/** Commands on a single turn. */
 export class TurnCommands {
   readonly #deps: TurnCommandsDeps;
 
@@ -27,12 +27,12 @@ export class TurnCommands {
     this.#deps = deps;
   }
 
-  /** Asks for another reply in the place of the one at the line, or at the cursor. */
+  /** Replaces the reply at the given line or the cursor by a new one. */
   async regenerate(argument: unknown): Promise<RunOutcome> {
     const fields = readFields(argument);
     const document = await findChat(fields);
     if (!document) return tell(failed(NO_CHAT));
-    // Before anything is taken away: who may not run gets nothing in its place.
+    // Checked before the reply is removed.
     if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
     if (this.#deps.runs.isRunning(document.uri)) return tell(failed(RUNNING));
     const { version } = document;
@@ -40,7 +40,7 @@ export class TurnCommands {
     if (!plan) return tell(failed(vscode.l10n.t('There is no reply here that could be asked for again.')));
     const place = plan.hasLater ? await askWhere() : 'here';
     if (place === undefined) return CANCELLED;
-    // What was planned is an edit of the text as it was when the question was asked.
+    // The edit is only valid for the text at the time of the question.
     if (document.isClosed || document.version !== version) return tell(failed(CHANGED));
     if (place === 'fork') {
       const fork = await writeFork(document, applied(document.getText(), plan.edit));
@@ -49,7 +49,7 @@ export class TurnCommands {
     return this.#replace(document, plan.edit);
   }
 
-  /** Puts the cursor into the arguments of the call at the line, or at the cursor. */
+  /** Puts the cursor into the arguments of the call at the given line or the cursor. */
   async editArguments(argument: unknown): Promise<void> {
     const fields = readFields(argument);
     const document = await findChat(fields);
@@ -62,12 +62,12 @@ export class TurnCommands {
     await selectArguments(document, call);
   }
 
-  /** A run that brings nothing at all leaves the reply that was there. */
+  /** Restores the old reply if the run brings nothing. */
   async #replace(document: vscode.TextDocument, edit: TextEdit): Promise<RunOutcome> {
     const removed = document.getText().slice(edit.start, edit.end);
     const wasSaved = !document.isDirty && !document.isUntitled;
     if (!(await applyEdit(document, edit))) return tell(failed(CHANGED));
-    const left = document.getText();
+    const textBeforeRun = document.getText();
     const chat = new EditorDocument(document);
     let isAnswered = false;
     try {
@@ -75,10 +75,11 @@ export class TurnCommands {
       isAnswered = outcome.ok;
       return outcome;
     } finally {
-      const back = { start: edit.start, end: edit.start + edit.text.length, text: removed };
-      const isBack = !isAnswered && (await chat.edit((text) => (text === left ? back : undefined)));
-      // The end of a run saves the chat, then without its reply.
-      if (isBack && wasSaved && autoSave()) await chat.save();
+      const restore = { start: edit.start, end: edit.start + edit.text.length, text: removed };
+      const isRestored =
+        !isAnswered && (await chat.edit((text) => (text === textBeforeRun ? restore : undefined)));
+      // The run has saved the chat without its reply.
+      if (isRestored && wasSaved && autoSave()) await chat.save();
       chat.dispose();
     }
   }
@@ -101,7 +102,7 @@ async function askWhere(): Promise<'fork' | 'here' | undefined> {
   return answer === fork ? 'fork' : answer === replace ? 'here' : undefined;
 }
 
-/** The line that a lens or a script names, or the one of the cursor. */
+/** The given line, or the cursor. */
 function offsetFor(document: vscode.TextDocument, fields: Fields): number {
   const line = fields['line'];
   if (typeof line === 'number') return document.offsetAt(new vscode.Position(line, 0));
@@ -112,7 +113,7 @@ function offsetFor(document: vscode.TextDocument, fields: Fields): number {
   return editor ? document.offsetAt(editor.selection.active) : document.getText().length;
 }
 
-/** The call that the offset is in, else the first of its turn, else the one that would be made next. */
+/** The call at the offset, or the first of its turn, or the next one to run. */
 function pendingCallAt(document: vscode.TextDocument, offset: number): WrittenCall | undefined {
   const chat = chatOf(document);
   const turn = turnAt(chat, offset);

@@ -5,9 +5,9 @@ import { printJson } from '../../mcp/schema/example.ts';
 import { isChat } from '../chat/chatFiles.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { rangeOf, type ToolHelp, type WaitingCall, waitingCalls } from './argumentHelp.ts';
+import { type PendingCall, pendingCallsIn, rangeOf, type ToolHelp } from './argumentHelp.ts';
 
-/** Ways to put right what does not fit in the arguments of a call. */
+/** Quick fixes for the arguments of pending calls. */
 export class ArgumentFixes implements vscode.CodeActionProvider {
   readonly #help: ToolHelp;
 
@@ -23,40 +23,35 @@ export class ArgumentFixes implements vscode.CodeActionProvider {
     if (!isChat(document.uri)) return [];
     const { version } = document;
     const offset = document.offsetAt(range.start);
-    const waiting = waitingCalls(document).find(({ call }) => call.start <= offset && offset <= call.end);
-    const help = waiting && (await this.#help.of(waiting.call));
+    const pending = pendingCallsIn(document).find(({ call }) => call.start <= offset && offset <= call.end);
+    const help = pending && (await this.#help.of(pending.call));
     if (!help) return [];
-    const text = waiting.call.argumentsText;
+    const text = pending.call.argumentsText;
     const problems = await help.check(text);
-    // Of a text that is gone by now every place is wrong; the editor asks again for the new one.
+    // The offsets are outdated; VS Code asks again for the new text.
     if (document.version !== version) return [];
-    // What is missing is not there to be pointed at: it can be added from anywhere in the call.
+    // A missing argument has no range of its own, so it can be added from anywhere in the call.
     const here = problems.filter(
-      (each) => each.kind === 'missing' || rangeOf(document, waiting, each).intersection(range),
+      (each) => each.kind === 'missing' || rangeOf(document, pending, each).intersection(range),
     );
-    const fixes = here.flatMap((each) => {
-      const where = rangeOf(document, waiting, each);
-      const about = diagnostics.filter((diagnostic) => diagnostic.range.isEqual(where));
-      return fixesFor(help, text, each, problems).map((fix) => ({ fix, about }));
+    const actions = here.flatMap((problem) => {
+      const problemRange = rangeOf(document, pending, problem);
+      const fixed = diagnostics.filter((each) => each.range.isEqual(problemRange));
+      return fixesFor(help, text, problem, problems).map((fix) => toAction(document, pending, fix, fixed));
     });
-    // Several that are missing at one place are added together, once.
-    const seen = new Set<string>();
-    return fixes.flatMap(({ fix, about }) => {
-      const action = toAction(document, waiting, fix);
-      if (seen.has(action.title)) return [];
-      seen.add(action.title);
-      action.diagnostics = about;
-      return [action];
-    });
+    // One fix adds all arguments that are missing at one place.
+    return actions.filter(({ title }, at) => actions.findIndex((each) => each.title === title) === at);
   }
 }
 
 function toAction(
   document: vscode.TextDocument,
-  { start }: WaitingCall,
+  { start }: PendingCall,
   fix: ArgumentFix,
+  diagnostics: vscode.Diagnostic[],
 ): vscode.CodeAction {
   const action = new vscode.CodeAction(titleOf(fix), vscode.CodeActionKind.QuickFix);
+  action.diagnostics = diagnostics;
   const { edit } = fix;
   const range = new vscode.Range(
     document.positionAt(start + edit.start),
@@ -83,7 +78,7 @@ function titleOf({ kind, subjects }: ArgumentFix): string {
 const MAX_DESCRIPTION_CHARS = 2000;
 const MAX_CHOICES = 20;
 
-/** What an argument is for, as its tool describes it. */
+/** Describes the argument at the pointer. */
 export class ArgumentHover implements vscode.HoverProvider {
   readonly #help: ToolHelp;
 
@@ -106,7 +101,7 @@ export class ArgumentHover implements vscode.HoverProvider {
   }
 }
 
-/** All of it is the server's text, and shown as nothing but text. */
+/** All of it is untrusted text of the server, so it is shown as plain text. */
 function describe(
   name: string,
   { type, title, description, default: usual }: Readonly<Record<string, unknown>>,

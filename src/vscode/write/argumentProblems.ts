@@ -4,11 +4,11 @@ import type { ServerHost } from '../../ports/servers.ts';
 
 import { isChat } from '../chat/chatFiles.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { rangeOf, type ToolHelp, type WaitingCall, waitingCalls } from './argumentHelp.ts';
+import { type PendingCall, pendingCallsIn, rangeOf, type ToolHelp } from './argumentHelp.ts';
 
 const DEBOUNCE_MS = 300;
 
-/** Underlines what does not fit in the arguments of calls that have not run. It stops nothing: the tool judges. */
+/** Reports arguments of pending calls that do not match the schema. The calls can still run. */
 export class ArgumentProblems implements vscode.Disposable {
   readonly #help: ToolHelp;
   readonly #shown = vscode.languages.createDiagnosticCollection('filechat-arguments');
@@ -21,7 +21,7 @@ export class ArgumentProblems implements vscode.Disposable {
       vscode.workspace.onDidOpenTextDocument((document) => this.#lookSoon(document)),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.#lookSoon(document)),
       vscode.workspace.onDidCloseTextDocument((document) => this.#forget(document)),
-      // A server that has just told its tools says what their arguments are.
+      // A server that has started may have sent new schemas.
       servers.onDidChange(() => this.#lookAtAll()),
     ];
     this.#lookAtAll();
@@ -51,22 +51,22 @@ export class ArgumentProblems implements vscode.Disposable {
     this.#waiting.delete(document);
     if (document.isClosed) return;
     const { version } = document;
-    const calls = waitingCalls(document);
-    const found = await Promise.all(calls.map((waiting) => this.#check(document, waiting)));
-    // What has changed meanwhile is looked at again.
+    const calls = pendingCallsIn(document);
+    const found = await Promise.all(calls.map((call) => this.#check(document, call)));
+    // The change has scheduled another check.
     if (document.isClosed || document.version !== version) return;
     this.#shown.set(document.uri, found.flat());
   }
 
-  async #check(document: vscode.TextDocument, waiting: WaitingCall): Promise<readonly vscode.Diagnostic[]> {
+  async #check(document: vscode.TextDocument, pending: PendingCall): Promise<readonly vscode.Diagnostic[]> {
     const { version } = document;
-    const help = await this.#help.of(waiting.call);
-    const problems = (await help?.check(waiting.call.argumentsText)) ?? [];
+    const help = await this.#help.of(pending.call);
+    const problems = (await help?.check(pending.call.argumentsText)) ?? [];
     if (document.version !== version) return [];
     return problems.map((problem) => {
-      const range = rangeOf(document, waiting, problem);
-      const words = plainMessage(describe(problem));
-      const diagnostic = new vscode.Diagnostic(range, words, vscode.DiagnosticSeverity.Warning);
+      const range = rangeOf(document, pending, problem);
+      const message = plainMessage(describe(problem));
+      const diagnostic = new vscode.Diagnostic(range, message, vscode.DiagnosticSeverity.Warning);
       diagnostic.source = 'Filechat';
       return diagnostic;
     });

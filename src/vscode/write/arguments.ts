@@ -9,7 +9,7 @@ import type { Offer, PlaceOf } from './offer.ts';
 
 type Where = Offer<PlaceOf<'arguments'>>;
 
-/** Names and values by the tool's schema, and the chat's own files where one can be given. */
+/** Names and values from the tool's schema, and assets where a file is expected. */
 export async function argumentItems(where: Where): Promise<vscode.CompletionItem[]> {
   const { place, deps } = where;
   const text = place.call.argumentsText;
@@ -39,7 +39,7 @@ function toItem(found: ArgumentItem, { document, place }: Where): vscode.Complet
   return item;
 }
 
-/** A call without a word yet gets all that it needs at once. */
+/** Inserts all required arguments into an empty call. */
 function wholeItem(help: ArgumentHelp, { document, place }: Where): vscode.CompletionItem {
   const item = new vscode.CompletionItem('{…}', vscode.CompletionItemKind.Struct);
   item.detail = vscode.l10n.t('All arguments that the tool needs');
@@ -68,7 +68,7 @@ async function assetItems(help: ArgumentHelp | undefined, where: Where): Promise
       item.detail = vscode.l10n.t('Becomes what the tool asks for');
       item.insertText = `asset:${name}`;
       item.filterText = `asset:${name}`;
-      // The newest first, as their names say.
+      // Names contain the time, so the newest come first.
       item.sortText = `~${String(at).padStart(5, '0')}`;
       item.range = range;
       return item;

@@ -16,8 +16,8 @@ import { FolderNames, WorkspaceFiles } from './workspaceFiles.ts';
 
 type Kind = Place['kind'];
 
-/** Which sign asks for what: where it is a part of other text, it asks for nothing. */
-const ASKED_BY: Readonly<Record<string, readonly Kind[]>> = {
+/** The places at which each trigger character opens completions. */
+const TRIGGERS: Readonly<Record<string, readonly Kind[]>> = {
   '#': ['file'],
   '@': ['mention'],
   '/': ['command', 'file', 'mention'],
@@ -29,9 +29,6 @@ const ASKED_BY: Readonly<Record<string, readonly Kind[]>> = {
   ' ': ['arguments', 'value', 'role', 'tool'],
 };
 
-const TRIGGERS = Object.keys(ASKED_BY);
-
-/** What can be written at the cursor. */
 export function registerCompletion(deps: CompletionDeps): vscode.Disposable {
   const help = new ToolHelp(deps.known);
   const files = new WorkspaceFiles();
@@ -42,7 +39,7 @@ export function registerCompletion(deps: CompletionDeps): vscode.Disposable {
     assets,
     new ArgumentProblems(help, deps.servers),
     watchSettings(),
-    vscode.languages.registerCompletionItemProvider(CHAT_FILES, completion, ...TRIGGERS),
+    vscode.languages.registerCompletionItemProvider(CHAT_FILES, completion, ...Object.keys(TRIGGERS)),
     vscode.languages.registerHoverProvider(CHAT_FILES, new ArgumentHover(help)),
     vscode.languages.registerCodeActionsProvider(CHAT_FILES, new ArgumentFixes(help), {
       providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
@@ -66,17 +63,14 @@ class ChatCompletion implements vscode.CompletionItemProvider {
     if (!isChat(document.uri)) return undefined;
     const place = placeAt(document.getText(), chatOf(document), document.offsetAt(position));
     if (!place) return undefined;
-    if (triggerCharacter !== undefined && !ASKED_BY[triggerCharacter]?.includes(place.kind)) return undefined;
+    if (triggerCharacter !== undefined && !TRIGGERS[triggerCharacter]?.includes(place.kind)) return undefined;
     const range = new vscode.Range(document.positionAt(place.start), position);
     const list = await offer({ document, place, range, token, deps: this.#deps });
     return token.isCancellationRequested || list.items.length === 0 ? undefined : list;
   }
 }
 
-/**
- * Files depend on every letter that is typed, so they are asked for again. Until the answer is there the editor shows
- * the old list, and a quick Enter takes what was in front in that.
- */
+/** Files are ranked by the typed text, so their list is incomplete and requested again after each letter. */
 async function offer(where: Offer): Promise<vscode.CompletionList> {
   const { place } = where;
   switch (place.kind) {

@@ -15,7 +15,7 @@ type Mention = Offer<PlaceOf<'mention'>>;
 
 const MAX_RESOURCES = 200;
 
-/** Everything that can be called by its name: tools, agents, prompts, resources and servers. */
+/** Tools, agents, prompts, resources and servers. */
 export async function mentionItems(where: Mention): Promise<vscode.CompletionItem[]> {
   const { known, rows, files } = where.deps;
   const [tools, agents, prompts, resources, servers] = await Promise.all([
@@ -34,7 +34,7 @@ export async function mentionItems(where: Mention): Promise<vscode.CompletionIte
   ];
 }
 
-/** The names alone, on the first line of a call. */
+/** Tool names for the first line of a call. */
 export async function toolNameItems(where: Offer<PlaceOf<'tool'>>): Promise<vscode.CompletionItem[]> {
   return (await toolsForChats(where)).map((tool) => {
     const name = renderToolName(tool);
@@ -97,7 +97,7 @@ function agentItem(name: string, where: Mention): vscode.CompletionItem {
   return place(item, '2', name, where);
 }
 
-/** A server can be named in the settings; one that does not run can be started, to see what it offers. */
+/** A server can be added to the front matter, and started if it does not run. */
 function serverItems({ server, state }: ServerRow, where: Mention): vscode.CompletionItem[] {
   const named = readSettings(chatOf(where.document)).settings.servers;
   const items: vscode.CompletionItem[] = [];
@@ -121,15 +121,10 @@ function serverItems({ server, state }: ServerRow, where: Mention): vscode.Compl
   return items;
 }
 
-interface Described {
-  readonly title?: string | undefined;
-  readonly description?: string | undefined;
-}
-
-/** What a server says is text and nothing more. */
+/** The server's description is shown as plain text. */
 function described(
   name: string,
-  { title, description }: Described,
+  { title, description }: { readonly title?: string | undefined; readonly description?: string | undefined },
   kind: vscode.CompletionItemKind,
 ): vscode.CompletionItem {
   const label = { label: plainMessage(name), ...(title ? { description: plainMessage(title) } : {}) };

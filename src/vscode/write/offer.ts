@@ -10,9 +10,9 @@ import type { FolderNames, WorkspaceFiles } from './workspaceFiles.ts';
 
 export interface CompletionDeps {
   readonly servers: ServerHost;
-  /** What servers offer, without starting any. */
+  /** The tools, prompts and resources of running servers. */
   readonly known: KnownServers;
-  /** What is configured, also what nobody has started yet. */
+  /** All configured servers. */
   readonly rows: ServerRows;
   readonly models: EditorModels;
 }
@@ -23,11 +23,10 @@ export interface OfferDeps extends CompletionDeps {
   readonly assets: FolderNames;
 }
 
-/** Where something is to be written: what it is for, and what it takes the place of. */
 export interface Offer<P extends Place = Place> {
   readonly document: vscode.TextDocument;
   readonly place: P;
-  /** From where the place starts up to the cursor. */
+  /** From the start of the place to the cursor. */
   readonly range: vscode.Range;
   readonly token: vscode.CancellationToken;
   readonly deps: OfferDeps;

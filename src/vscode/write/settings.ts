@@ -7,7 +7,6 @@ import { chatOf } from '../chat/openChats.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import type { Offer, PlaceOf } from './offer.ts';
 
-/** What each setting is for. */
 function aboutSettings(): Readonly<Record<SettingKey, string>> {
   const { t } = vscode.l10n;
   return {
@@ -25,7 +24,7 @@ function aboutSettings(): Readonly<Record<SettingKey, string>> {
   };
 }
 
-/** The same in a few words, or the values where there are only a few. */
+/** A few words, or the possible values if there are only a few. */
 function briefSettings(): Readonly<Record<SettingKey, string>> {
   const { t } = vscode.l10n;
   const choices = (key: SettingKey) => settingRule(key)?.choices?.join(' | ') ?? '';
@@ -44,8 +43,8 @@ function briefSettings(): Readonly<Record<SettingKey, string>> {
   };
 }
 
-/** For these there are values to offer. */
-const OFFERED: ReadonlySet<SettingKey> = new Set([
+/** Keys whose values can be completed. */
+const COMPLETABLE: ReadonlySet<SettingKey> = new Set([
   'model',
   'agent',
   'servers',
@@ -67,7 +66,7 @@ export function settingKeyItems({ document, place }: Offer<PlaceOf<'key'>>): vsc
     item.documentation = abouts[key];
     item.range = range;
     item.sortText = String(at).padStart(2, '0');
-    if (!place.hasColon && OFFERED.has(key)) {
+    if (!place.hasColon && COMPLETABLE.has(key)) {
       item.command = { command: 'editor.action.triggerSuggest', title: vscode.l10n.t('Show the values') };
     }
     return item;
@@ -90,7 +89,7 @@ export async function settingValueItems(where: Offer<PlaceOf<'value'>>): Promise
       const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Value);
       const written = renderValue(value);
       item.insertText = place.needsSpace ? ` ${written}` : written;
-      // Who has begun with a quote goes on with one.
+      // Keeps matching a value that starts with a quote.
       item.filterText = /^["']/.test(place.typed) ? `${place.typed.charAt(0)}${value}` : value;
       item.sortText = String(at).padStart(4, '0');
       item.range = range;
@@ -139,7 +138,7 @@ function toolPatterns(tools: Awaited<ReturnType<Offer['deps']['known']['tools']>
     about: vscode.l10n.t('All tools of this server'),
   }));
   const single = tools.filter(({ forAppsOnly }) => !forAppsOnly);
-  // A pattern is about the tool's own name, whatever signs a call would have to encode.
+  // Patterns match the tool's own name, not the encoded name of calls.
   return [...all, ...single.map((tool) => ({ value: `${tool.server}.${tool.tool}`, about: tool.title }))];
 }
 
@@ -154,10 +153,7 @@ function aboutChoice(key: SettingKey, value: string): string | undefined {
   return abouts[value];
 }
 
-/**
- * Offers the settings to who begins to write one. In Markdown the editor offers nothing at letters, and elsewhere in
- * a chat it should not.
- */
+/** Opens completions when the user starts to type a setting: in Markdown, letters do not open them. */
 export function watchSettings(): vscode.Disposable {
   return vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
     const [change, ...others] = contentChanges;
@@ -165,7 +161,6 @@ export function watchSettings(): vscode.Disposable {
     if (change.range.start.character > 0 || !change.range.isEmpty || !isChat(document.uri)) return;
     if (vscode.window.activeTextEditor?.document !== document || !suggests(document)) return;
     const text = document.getText();
-    // Settings stand at the top; most chats have none, and most letters are typed elsewhere.
     if (!text.startsWith('---')) return;
     if (placeAt(text, chatOf(document), change.rangeOffset + 1)?.kind !== 'key') return;
     void vscode.commands.executeCommand('editor.action.triggerSuggest');

@@ -30,16 +30,15 @@ function slashCommands(): readonly SlashCommand[] {
   ];
 }
 
-/** The field that names the chat. */
+/** The argument with the chat's URI, if it is not `uri`. */
 const CHAT_FIELDS: Readonly<Record<string, string>> = { 'filechat.readResource': 'into' };
-/** These are about no chat. */
 const WITHOUT_CHAT: ReadonlySet<string> = new Set([
   'filechat.newChat',
   'filechat.searchChats',
   'filechat.startServer',
 ]);
 
-/** What was typed is taken away, and the command runs. */
+/** Removes the typed text and runs the command. */
 export function commandItems({ document, range }: Offer<PlaceOf<'command'>>): vscode.CompletionItem[] {
   return slashCommands().map(({ word, command, about }, at) => {
     const label = { label: `/${word}`, description: about };
@@ -54,7 +53,7 @@ export function commandItems({ document, range }: Offer<PlaceOf<'command'>>): vs
   });
 }
 
-/** The lines that begin a turn. One for the assistant is left without a line break: that one asks for the reply. */
+/** Markers of turns. The assistant's has no line break, because typing that one starts the run. */
 export function roleItems({ range, place }: Offer<PlaceOf<'role'>>): vscode.CompletionItem[] {
   const abouts: readonly (readonly [Role, string])[] = [
     ['user', vscode.l10n.t('What you say')],
@@ -62,14 +61,13 @@ export function roleItems({ range, place }: Offer<PlaceOf<'role'>>): vscode.Comp
     ['system', vscode.l10n.t('What the model is told in advance')],
   ];
   return abouts.flatMap(([role, detail], at) => {
-    // Who has written the whole word wants nothing but a line break.
     if (place.typed.toLowerCase() === role) return [];
     const marker = renderMarker(role);
     const item = new vscode.CompletionItem(marker, vscode.CompletionItemKind.Keyword);
     item.insertText = role === 'assistant' ? marker : `${marker}\n`;
     item.detail = detail;
     item.range = range;
-    // Without its last letter, so that the whole word leaves nothing to choose, and Enter is a line break at once.
+    // Without the last letter: once the word is complete, nothing matches and Enter inserts a line break.
     item.filterText = marker.slice(0, -1);
     item.sortText = String(at);
     return [item];

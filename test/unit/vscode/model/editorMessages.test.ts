@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FilePart, ModelMessage, ModelRequest } from '../../../../src/ports/models.ts';
 
-import { editorMessages, previewMessages, wordsOf } from '../../../../src/vscode/model/editorMessages.ts';
+import { editorMessages, previewMessages, textOf } from '../../../../src/vscode/model/editorMessages.ts';
 
 const picture: FilePart = {
   kind: 'file',
@@ -71,6 +71,6 @@ describe('a request in the words of the editor’s models', () => {
       { role: 'assistant', parts: [say('A'), call] },
       { role: 'tool', results: [result] },
     );
-    assert.equal(wordsOf(editorMessages(asked, () => true)), 'S\nA\na__b\n{"x":1}\nT\n');
+    assert.equal(textOf(editorMessages(asked, () => true)), 'S\nA\na__b\n{"x":1}\nT\n');
   });
 });
