@@ -11,7 +11,7 @@ import type { RunOutcome } from '../ports/document.ts';
 import type { FileArguments } from '../ports/files.ts';
 import type { ChatModel, ChatRules, ModelRequest, Usage } from '../ports/models.ts';
 
-import { findChat, readChat, selectCall } from './chat/chatFiles.ts';
+import { findChat, readChat, selectCall, withChat } from './chat/chatFiles.ts';
 import { addToChat, attachFiles, chooseWhereToRun, forkChat, giveTitle } from './chat/commands.ts';
 import type { EditorDocument } from './chat/editorDocument.ts';
 import { registerPaste } from './chat/paste.ts';
@@ -24,7 +24,7 @@ import { Chats } from './chats/chats.ts';
 import { AttachmentConsent } from './consent/attachments.ts';
 import { ToolConsent } from './consent/tool.ts';
 import { Gallery } from './gallery/gallery.ts';
-import { ModelActions, ModelCommands } from './model/commands.ts';
+import { ModelCommands } from './model/commands.ts';
 import { Keys } from './model/keys.ts';
 import { EditorModels } from './model/models.ts';
 import { registerAssetLinks } from './read/assetLinks.ts';
@@ -43,7 +43,7 @@ import { autoSave, resultLimits, reviewResults } from './settings.ts';
 import { ServerActions } from './tools/actions.ts';
 import { isEnabled } from './tools/switches.ts';
 import { readFields, readUri, readUris } from './ui/commandArguments.ts';
-import { CANCELLED, failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from './ui/outcomes.ts';
+import { CANCELLED, failed, tell, UNTRUSTED } from './ui/outcomes.ts';
 import { withNotice } from './ui/progress.ts';
 import { useTranslation } from './ui/words.ts';
 import { registerCompletion } from './write/completion.ts';
@@ -52,7 +52,7 @@ import { registerCompletion } from './write/completion.ts';
 export class App {
   readonly servers: EditorServers;
   readonly serverActions: ServerActions;
-  readonly modelActions: ModelActions;
+  readonly modelCommands: ModelCommands;
   readonly chats: Chats;
   readonly gallery: Gallery;
   readonly sending: Sending;
@@ -62,8 +62,7 @@ export class App {
   readonly #consent: ToolConsent;
   readonly #attachments = new AttachmentConsent();
   readonly #conversations: Conversations;
-  readonly #models: ModelCommands;
-  readonly #prices: EditorModels;
+  readonly #models: EditorModels;
   readonly #cost: CostItem;
   readonly #figures = new RunFigures();
   readonly #runs: Runs;
@@ -73,7 +72,7 @@ export class App {
     this.#context = context;
     this.#log = vscode.window.createOutputChannel('Filechat', { log: true });
     const { globalState, globalStorageUri, secrets } = context;
-    this.#prices = new EditorModels(new Keys(secrets), this.#log);
+    this.#models = new EditorModels(new Keys(secrets), this.#log);
     this.servers = new EditorServers({
       context,
       log: this.#log,
@@ -88,20 +87,19 @@ export class App {
       listTools: async (server) => (await tools.listTools(server)).tools,
     });
     this.#conversations = new Conversations({
-      models: this.#prices,
+      models: this.#models,
       tools,
       servers: list,
       builtIns,
       consent: this.#attachments,
       globalStorage: globalStorageUri,
     });
-    this.#models = new ModelCommands(this.#prices, this.#conversations);
-    this.modelActions = new ModelActions(this.#models);
+    this.modelCommands = new ModelCommands(this.#models, this.#conversations);
     const stores = new AssetStores(globalStorageUri, this.#log);
     this.#cost = new CostItem({
       memory: globalState,
       estimate: async (document, signal) =>
-        vscode.workspace.isTrusted ? this.#models.estimate(document, signal) : undefined,
+        vscode.workspace.isTrusted ? this.modelCommands.estimate(document, signal) : undefined,
     });
     this.#runs = new Runs({
       tools,
@@ -130,8 +128,8 @@ export class App {
     this.gallery = new Gallery(context);
     this.sending = new Sending({
       conversations: this.#conversations,
-      models: this.#prices,
-      modelCommands: this.#models,
+      models: this.#models,
+      modelCommands: this.modelCommands,
     });
     this.turns = new TurnCommands({
       runs: this.#runs,
@@ -149,14 +147,14 @@ export class App {
       this.#runs,
       this.#cost,
       this.#figures,
-      this.#models,
+      this.modelCommands,
       this.servers,
       this.chats,
       this.gallery,
       this.sending,
       known,
       new Turns(this.#runs),
-      registerCompletion({ servers: client, known, rows, models: this.#prices }),
+      registerCompletion({ servers: client, known, rows, models: this.#models }),
       registerHovers(known, this.#context),
       registerAssetLinks(this.#context),
       lens,
@@ -189,30 +187,28 @@ export class App {
     await this.servers.close();
   }
 
-  async run(argument: unknown): Promise<RunOutcome> {
-    const found = await findChat(readFields(argument));
-    if (!found) return tell(failed(NO_CHAT));
-    if (this.#runs.isRunning(found.uri)) return tell(failed(RUNNING));
-    // A script, a button or a lens names the chat; a key runs the turn at the cursor.
-    const document = argument === undefined ? await chooseWhereToRun(found) : found;
-    return document ? this.#runNext(document, (listener) => listener.run()) : CANCELLED;
+  run(argument: unknown): Promise<RunOutcome> {
+    const run = async (chat: vscode.TextDocument) => {
+      // A script, a button or a lens names the chat; a key runs the turn at the cursor.
+      const document = argument === undefined ? await chooseWhereToRun(chat) : chat;
+      return document ? this.#runNext(document, (listener) => listener.run()) : CANCELLED;
+    };
+    return withChat(argument, run, { idleIn: this.#runs });
   }
 
-  async resume(argument: unknown): Promise<RunOutcome> {
-    const document = await findChat(readFields(argument));
-    if (!document) return tell(failed(NO_CHAT));
-    return this.#runNext(document, (listener) => listener.resume());
+  resume(argument: unknown): Promise<RunOutcome> {
+    return withChat(argument, (document) => this.#runNext(document, (listener) => listener.resume()));
   }
 
-  async compact(argument: unknown): Promise<RunOutcome> {
-    const document = await findChat(readFields(argument));
-    if (!document) return tell(failed(NO_CHAT));
-    // A summary is not shown before it is complete, so a notification shows the progress.
-    const outcome = await withNotice(vscode.l10n.t('Summing the chat up'), (signal) => {
-      signal.addEventListener('abort', () => this.#runs.stop(document.uri), { once: true });
-      return this.#runNext(document, (listener) => listener.compact());
+  compact(argument: unknown): Promise<RunOutcome> {
+    return withChat(argument, async (document) => {
+      // A summary is not shown before it is complete, so a notification shows the progress.
+      const outcome = await withNotice(vscode.l10n.t('Summing the chat up'), (signal) => {
+        signal.addEventListener('abort', () => this.#runs.stop(document.uri), { once: true });
+        return this.#runNext(document, (listener) => listener.compact());
+      });
+      return outcome ?? CANCELLED;
     });
-    return outcome ?? CANCELLED;
   }
 
   async stop(argument: unknown): Promise<void> {
@@ -221,27 +217,20 @@ export class App {
   }
 
   async fork(argument: unknown): Promise<void> {
-    const fields = readFields(argument);
-    const document = await findChat(fields);
-    if (!document) return void tell(failed(NO_CHAT));
-    const cursor = vscode.window.visibleTextEditors.find((each) => each.document === document)?.selection
-      .active;
-    const line =
-      typeof fields['line'] === 'number' ? fields['line'] : (cursor?.line ?? document.lineCount - 1);
-    await forkChat(document, document.offsetAt(new vscode.Position(line, 0)));
+    await withChat(argument, async (document, { line }) => {
+      const editor = vscode.window.visibleTextEditors.find((each) => each.document === document);
+      const at = typeof line === 'number' ? line : (editor?.selection.active.line ?? document.lineCount - 1);
+      await forkChat(document, document.offsetAt(new vscode.Position(at, 0)));
+    });
   }
 
-  async attachFile(argument: unknown): Promise<RunOutcome> {
-    const fields = readFields(argument);
-    const document = await findChat(fields);
-    if (!document) return tell(failed(NO_CHAT));
-    const files =
-      readUris(fields, 'files') ??
-      (await vscode.window.showOpenDialog({
-        canSelectMany: true,
-        title: vscode.l10n.t('Attach to the Chat'),
-      }));
-    return files ? tell(await attachFiles(document, files)) : CANCELLED;
+  attachFile(argument: unknown): Promise<RunOutcome> {
+    return withChat(argument, async (document, fields) => {
+      const title = vscode.l10n.t('Attach to the Chat');
+      const files =
+        readUris(fields, 'files') ?? (await vscode.window.showOpenDialog({ canSelectMany: true, title }));
+      return files ? tell(await attachFiles(document, files)) : CANCELLED;
+    });
   }
 
   async cleanUpAssets(argument: unknown): Promise<RunOutcome> {
@@ -302,14 +291,14 @@ export class App {
   }
 
   #count(uri: vscode.Uri, model: ChatModel, { used, request }: { used: Usage; request: ModelRequest }): void {
-    this.#models.learn(used, request);
-    const dollars = costOf(used, this.#prices.priceOf(model.name));
+    this.modelCommands.calibrate(used, request);
+    const dollars = costOf(used, this.#models.priceOf(model.name));
     void this.#cost.addTurn(uri, { model: model.name, usage: used, dollars });
   }
 
   /** The model that the chat or its agent names, or the default model. */
   async #modelFor(chat: string | undefined): Promise<ChatModel> {
-    if (chat === undefined) return this.#prices.find(undefined);
+    if (chat === undefined) return this.#models.find(undefined);
     const { uri, text } = await readChat(chat);
     return this.#conversations.of(uri).model(text);
   }

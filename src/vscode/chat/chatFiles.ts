@@ -4,7 +4,10 @@ import { newChat } from '../../chat/edits/append.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { chatStem } from '../../chat/outline/title.ts';
-import { type Fields, readUri } from '../ui/commandArguments.ts';
+import type { RunOutcome } from '../../ports/document.ts';
+
+import { type Fields, readFields, readUri } from '../ui/commandArguments.ts';
+import { failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from '../ui/outcomes.ts';
 
 const MAX_NAME_TRIES = 1000;
 
@@ -37,6 +40,24 @@ export async function findChat(fields: Fields, name = 'uri'): Promise<vscode.Tex
   if (!isChat(uri))
     throw new TypeError(vscode.l10n.t('{0} is not a chat: its name must end in .chat.md.', uri.path));
   return vscode.workspace.openTextDocument(uri);
+}
+
+/** Runs a command on the chat that its argument names, or the active one. Tells the user if that is not possible. */
+export async function withChat<T>(
+  argument: unknown,
+  work: (document: vscode.TextDocument, fields: Fields) => Promise<T>,
+  requires: {
+    readonly trust?: boolean;
+    /** The chat must not be running here. */
+    readonly idleIn?: { isRunning(chat: vscode.Uri): boolean };
+  } = {},
+): Promise<T | RunOutcome> {
+  const fields = readFields(argument);
+  const document = await findChat(fields);
+  if (!document) return tell(failed(NO_CHAT));
+  if (requires.trust && !vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
+  if (requires.idleIn?.isRunning(document.uri)) return tell(failed(RUNNING));
+  return work(document, fields);
 }
 
 /** The current text of a chat. An untitled chat that was closed no longer exists. */

@@ -7,18 +7,18 @@ import { costOf } from '../../model/config/prices.ts';
 import { calibrate, estimateRequest } from '../../model/request/estimate.ts';
 import type { ModelRequest, Usage } from '../../ports/models.ts';
 
-import { chatName, findChat } from '../chat/chatFiles.ts';
+import { chatName, findChat, withChat } from '../chat/chatFiles.ts';
 import { editDocument } from '../chat/editorDocument.ts';
 import type { Conversations } from '../run/conversations.ts';
 import type { NextRequest } from '../run/costText.ts';
 import { defaultModel, writeDefaultModel } from '../settings.ts';
 import { readFields, readString } from '../ui/commandArguments.ts';
-import { failed, NO_CHAT, tell, UNTRUSTED } from '../ui/outcomes.ts';
+import { failed, tell } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
 import type { EditorModels } from './models.ts';
 
-/** What a chat is told about its model by its user. */
+/** The commands for models, and estimates of requests. */
 export class ModelCommands implements vscode.Disposable {
   readonly #models: EditorModels;
   readonly #conversations: Conversations;
@@ -35,7 +35,15 @@ export class ModelCommands implements vscode.Disposable {
     this.#view.dispose();
   }
 
-  async select(document: vscode.TextDocument, wanted: string | undefined): Promise<void> {
+  /** Selects the model of the chat, or without a chat the default model. */
+  async select(argument: unknown): Promise<void> {
+    const fields = readFields(argument);
+    const document = await findChat(fields);
+    const wanted = readString(fields, 'model');
+    await (document ? this.#selectFor(document, wanted) : this.#selectDefault(wanted));
+  }
+
+  async #selectFor(document: vscode.TextDocument, wanted: string | undefined): Promise<void> {
     const current = settingsOf(document).model;
     const question = vscode.l10n.t('Which model should answer in this chat?');
     const name = wanted ?? (await this.#models.pick(question, current));
@@ -44,7 +52,7 @@ export class ModelCommands implements vscode.Disposable {
     await editDocument(document, (text) => setFrontMatter(text, 'model', name));
   }
 
-  async selectDefault(wanted: string | undefined): Promise<void> {
+  async #selectDefault(wanted: string | undefined): Promise<void> {
     const question = vscode.l10n.t('Which model should answer in chats that name none?');
     const name = wanted ?? (await this.#models.pick(question, defaultModel()));
     if (name === undefined) return;
@@ -54,23 +62,22 @@ export class ModelCommands implements vscode.Disposable {
     );
   }
 
-  /** Asks for the key of a model, or of the one that the chat uses. */
-  async setKey(
-    document: vscode.TextDocument | undefined,
-    wanted: string | undefined,
-  ): Promise<string | undefined> {
+  /** Asks for the key of the given model, or of the chat's. */
+  async setKey(argument: unknown): Promise<void> {
+    const fields = readFields(argument);
+    const document = await findChat(fields);
+    const wanted = readString(fields, 'model');
     const used = document && settingsOf(document).model;
     // The tour and VS Code's own models have no key.
     const takesKey = used !== undefined && this.#models.configOf(used) !== undefined;
-    const name = wanted ?? (takesKey ? used : await this.#pickKeyPlace());
-    if (name === undefined) return undefined;
+    const name = wanted ?? (takesKey ? used : await this.#pickKeyOwner());
+    if (name === undefined) return;
     const config = this.#models.configOf(name);
-    if (!config) return vscode.l10n.t('There is no model “{0}” that takes a key.', name);
-    await this.#models.askKey({ ...config, name: config.name.replace(ANY_MODEL, '') });
-    return undefined;
+    if (config) await this.#models.askKey({ ...config, name: config.name.replace(ANY_MODEL, '') });
+    else tell(failed(vscode.l10n.t('There is no model “{0}” that takes a key.', name)));
   }
 
-  async #pickKeyPlace(): Promise<string | undefined> {
+  async #pickKeyOwner(): Promise<string | undefined> {
     const configured = [...this.#models.configured().keys()];
     const usual = ['anthropic', 'openai', 'google'];
     const items = [
@@ -89,7 +96,20 @@ export class ModelCommands implements vscode.Disposable {
   }
 
   /** Shows the exact request without sending it. */
-  async showRequest(document: vscode.TextDocument, signal: AbortSignal): Promise<void> {
+  async showRequest(argument: unknown): Promise<void> {
+    const show = async (document: vscode.TextDocument) => {
+      try {
+        await withNotice(vscode.l10n.t('Preparing the request'), (signal) =>
+          this.#showRequest(document, signal),
+        );
+      } catch (error) {
+        tell(failed(messageOf(error)));
+      }
+    };
+    await withChat(argument, show, { trust: true });
+  }
+
+  async #showRequest(document: vscode.TextDocument, signal: AbortSignal): Promise<void> {
     const { model, request, notes } = await this.#conversations
       .of(document.uri)
       .prepare(document.getText(), signal);
@@ -128,7 +148,8 @@ export class ModelCommands implements vscode.Disposable {
     return estimateRequest(request).total;
   }
 
-  learn(usage: Usage, request: ModelRequest): void {
+  /** Corrects later estimates by the provider's count. */
+  calibrate(usage: Usage, request: ModelRequest): void {
     if (usage.input !== undefined) this.#factor = calibrate(estimateRequest(request).total, usage.input);
   }
 }
@@ -141,43 +162,6 @@ const ANY_MODEL = '/default';
 
 function settingsOf(document: vscode.TextDocument) {
   return readSettings(parseChat(document.getText())).settings;
-}
-
-/** The commands about a chat's model, as the palette calls them. */
-export class ModelActions {
-  readonly #models: ModelCommands;
-
-  constructor(models: ModelCommands) {
-    this.#models = models;
-  }
-
-  /** For the chat, or without one for all chats that name no model. */
-  async select(argument: unknown): Promise<void> {
-    const fields = readFields(argument);
-    const document = await findChat(fields);
-    const wanted = readString(fields, 'model');
-    if (document) await this.#models.select(document, wanted);
-    else await this.#models.selectDefault(wanted);
-  }
-
-  async setKey(argument: unknown): Promise<void> {
-    const fields = readFields(argument);
-    const problem = await this.#models.setKey(await findChat(fields), readString(fields, 'model'));
-    if (problem !== undefined) tell(failed(problem));
-  }
-
-  async showRequest(argument: unknown): Promise<void> {
-    const document = await findChat(readFields(argument));
-    if (!document) return void tell(failed(NO_CHAT));
-    if (!vscode.workspace.isTrusted) return void tell(failed(UNTRUSTED));
-    try {
-      await withNotice(vscode.l10n.t('Preparing the request'), (signal) =>
-        this.#models.showRequest(document, signal),
-      );
-    } catch (error) {
-      tell(failed(messageOf(error)));
-    }
-  }
 }
 
 const SCHEME = 'filechat-request';

@@ -3,11 +3,10 @@ import { messageOf } from '../../base/errors.ts';
 import type { BreakdownItem } from '../../model/request/breakdown.ts';
 import type { TextEdit } from '../../ports/document.ts';
 
-import { findChat } from '../chat/chatFiles.ts';
+import { withChat } from '../chat/chatFiles.ts';
 import { applyEdit } from '../chat/commands.ts';
 import type { ModelCommands } from '../model/commands.ts';
-import { readFields } from '../ui/commandArguments.ts';
-import { failed, NO_CHAT, tell } from '../ui/outcomes.ts';
+import { failed, tell } from '../ui/outcomes.ts';
 import { type BreakdownRow, breakdownRows, labelOf, tokens } from './breakdownRows.ts';
 import { LinkMarks, type LinkMarksDeps } from './linkMarks.ts';
 
@@ -30,13 +29,13 @@ export class Sending implements vscode.Disposable {
   }
 
   async showBreakdown(argument: unknown): Promise<void> {
-    const document = await findChat(readFields(argument));
-    if (!document) return void tell(failed(NO_CHAT));
-    try {
-      while (await this.#choose(document));
-    } catch (error) {
-      tell(failed(messageOf(error)));
-    }
+    await withChat(argument, async (document) => {
+      try {
+        while (await this.#choose(document));
+      } catch (error) {
+        tell(failed(messageOf(error)));
+      }
+    });
   }
 
   /** Shows the list once. Returns true if something was left out and the list should be shown again. */

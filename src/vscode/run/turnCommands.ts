@@ -4,13 +4,13 @@ import type { WrittenCall } from '../../chat/format/calls.ts';
 import { nextAction, pendingCalls } from '../../chat/format/nextAction.ts';
 import type { RunOutcome, TextEdit } from '../../ports/document.ts';
 
-import { findChat, selectArguments } from '../chat/chatFiles.ts';
+import { selectArguments, withChat } from '../chat/chatFiles.ts';
 import { applyEdit, writeFork } from '../chat/commands.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { autoSave } from '../settings.ts';
-import { type Fields, readFields } from '../ui/commandArguments.ts';
-import { CANCELLED, CHANGED, failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from '../ui/outcomes.ts';
+import type { Fields } from '../ui/commandArguments.ts';
+import { CANCELLED, CHANGED, failed, tell } from '../ui/outcomes.ts';
 import type { Runs } from './runs.ts';
 
 export interface TurnCommandsDeps {
@@ -28,13 +28,13 @@ export class TurnCommands {
   }
 
   /** Replaces the reply at the given line or the cursor by a new one. */
-  async regenerate(argument: unknown): Promise<RunOutcome> {
-    const fields = readFields(argument);
-    const document = await findChat(fields);
-    if (!document) return tell(failed(NO_CHAT));
-    // Checked before the reply is removed.
-    if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
-    if (this.#deps.runs.isRunning(document.uri)) return tell(failed(RUNNING));
+  regenerate(argument: unknown): Promise<RunOutcome> {
+    // Trust is checked here because the old reply is removed before the run.
+    const requires = { trust: true, idleIn: this.#deps.runs };
+    return withChat(argument, (document, fields) => this.#regenerate(document, fields), requires);
+  }
+
+  async #regenerate(document: vscode.TextDocument, fields: Fields): Promise<RunOutcome> {
     const { version } = document;
     const plan = planRegeneration(document.getText(), offsetFor(document, fields), chatOf(document));
     if (!plan) return tell(failed(vscode.l10n.t('There is no reply here that could be asked for again.')));
@@ -51,15 +51,11 @@ export class TurnCommands {
 
   /** Puts the cursor into the arguments of the call at the given line or the cursor. */
   async editArguments(argument: unknown): Promise<void> {
-    const fields = readFields(argument);
-    const document = await findChat(fields);
-    if (!document) return void tell(failed(NO_CHAT));
-    const call = pendingCallAt(document, offsetFor(document, fields));
-    if (!call) {
-      void vscode.window.showInformationMessage(vscode.l10n.t('No call in this chat waits to be made.'));
-      return;
-    }
-    await selectArguments(document, call);
+    await withChat(argument, async (document, fields) => {
+      const call = pendingCallAt(document, offsetFor(document, fields));
+      if (call) await selectArguments(document, call);
+      else void vscode.window.showInformationMessage(vscode.l10n.t('No call in this chat waits to be made.'));
+    });
   }
 
   /** Restores the old reply if the run brings nothing. */
