@@ -16,7 +16,7 @@ import { addToChat, attachFiles, chooseWhereToRun, forkChat, giveTitle } from '.
 import type { EditorDocument } from './chat/editorDocument.ts';
 import { registerPaste } from './chat/paste.ts';
 import { placesOf } from './chat/places.ts';
-import { ChatProblems } from './chat/problems.ts';
+import { watchProblems } from './chat/problems.ts';
 import { keepCopy } from './chat/recovery.ts';
 import { AssetStores } from './chat/stores.ts';
 import { watchTyping } from './chat/typing.ts';
@@ -158,7 +158,7 @@ export class App {
       registerHovers(known, this.#context),
       registerAssetLinks(this.#context),
       lens,
-      new ChatProblems(),
+      watchProblems(),
       vscode.languages.registerCodeLensProvider(CHAT_FILES, lens),
       registerPaste({
         storeFor: (uri) => stores.storeFor(uri),

@@ -5,7 +5,7 @@ import { chatOf } from '../chat/openChats.ts';
 import { CHAT_FILES } from '../run/lenses.ts';
 import { ArgumentFixes, ArgumentHover } from './argumentFixes.ts';
 import { ToolHelp } from './argumentHelp.ts';
-import { ArgumentProblems } from './argumentProblems.ts';
+import { watchArguments } from './argumentProblems.ts';
 import { argumentItems } from './arguments.ts';
 import { fileItems } from './files.ts';
 import { mentionItems, toolNameItems } from './mentions.ts';
@@ -37,7 +37,7 @@ export function registerCompletion(deps: CompletionDeps): vscode.Disposable {
   return vscode.Disposable.from(
     files,
     assets,
-    new ArgumentProblems(help, deps.servers),
+    watchArguments(help, deps.servers),
     watchSettings(),
     vscode.languages.registerCompletionItemProvider(CHAT_FILES, completion, ...Object.keys(TRIGGERS)),
     vscode.languages.registerHoverProvider(CHAT_FILES, new ArgumentHover(help)),
