@@ -10,6 +10,7 @@ import type {
 
 import { autoSave } from '../settings.ts';
 import { exists } from './chatFiles.ts';
+import { renamedPath } from './renamedPath.ts';
 
 /** Attempts on an unchanged document before an edit is given up. */
 const MAX_REFUSALS = 10;
@@ -95,10 +96,10 @@ export class EditorDocument implements ChatDocument, Disposable {
 
   /** The new address after a rename of the file or a folder above it. */
   #moved(from: vscode.Uri, to: vscode.Uri): vscode.Uri | undefined {
-    if (from.scheme !== this.#uri.scheme || from.authority !== this.#uri.authority) return undefined;
-    if (this.#uri.path === from.path) return to;
-    if (!this.#uri.path.startsWith(`${from.path}/`)) return undefined;
-    return to.with({ path: to.path + this.#uri.path.slice(from.path.length) });
+    const { scheme, authority } = this.#uri;
+    if (from.scheme !== scheme || from.authority !== authority) return undefined;
+    const path = renamedPath(this.#uri.path, from.path, to.path);
+    return path === undefined ? undefined : to.with({ path });
   }
 
   text(): string {

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { isChat } from '../chat/chatFiles.ts';
+import { renamedPath } from '../chat/renamedPath.ts';
 import { costLine, costTooltip, type NextRequest } from './costText.ts';
 import {
   addTurn,
@@ -8,7 +9,6 @@ import {
   forgetChats,
   type RunState,
   renameChats,
-  renamedChat,
   type SpentTurn,
 } from './totals.ts';
 
@@ -111,7 +111,7 @@ export class CostItem implements vscode.Disposable {
     for (const [from, to] of names) {
       for (const [chat, run] of [...this.#running]) {
         this.#running.delete(chat);
-        this.#running.set(renamedChat(chat, from, to), run);
+        this.#running.set(renamedPath(chat, from, to) ?? chat, run);
       }
     }
     const changed = after.some((each, at) => each.chat !== before[at]?.chat);

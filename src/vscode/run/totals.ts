@@ -1,5 +1,7 @@
 import type { Usage } from '../../ports/models.ts';
 
+import { isAtOrBelow, renamedPath } from '../chat/renamedPath.ts';
+
 /** The usage of one reply. */
 export interface SpentTurn {
   readonly model: string;
@@ -45,23 +47,17 @@ export function findTotal(totals: ChatTotals, chat: string): ChatTotal | undefin
 
 /** A chat that had the new name before was overwritten. */
 export function renameChats(totals: ChatTotals, from: string, to: string): ChatTotals {
-  const renamed = totals.map((total) => ({ ...total, chat: renamedChat(total.chat, from, to) }));
+  const renamed = totals.map((total) => ({
+    ...total,
+    chat: renamedPath(total.chat, from, to) ?? total.chat,
+  }));
   const moved = new Set(renamed.filter(({ chat }, at) => chat !== totals[at]?.chat).map(({ chat }) => chat));
   return renamed.filter(({ chat }, at) => chat !== totals[at]?.chat || !moved.has(chat));
 }
 
 /** A new chat can get the name of a deleted one. */
 export function forgetChats(totals: ChatTotals, deleted: string): ChatTotals {
-  return totals.filter(({ chat }) => !isIn(chat, deleted));
-}
-
-/** The chat's URI after the rename of a file or folder. */
-export function renamedChat(chat: string, from: string, to: string): string {
-  return isIn(chat, from) ? to + chat.slice(from.length) : chat;
-}
-
-function isIn(chat: string, place: string): boolean {
-  return chat === place || chat.startsWith(`${place}/`);
+  return totals.filter(({ chat }) => !isAtOrBelow(chat, deleted));
 }
 
 /** The elapsed time and the tokens of a run, over all its replies. */
