@@ -28,15 +28,16 @@ import { ModelCommands } from './model/commands.ts';
 import { Keys } from './model/keys.ts';
 import { EditorModels } from './model/models.ts';
 import { registerAssetLinks } from './read/assetLinks.ts';
+import { showBreakdown } from './read/breakdown.ts';
 import { registerHovers } from './read/hovers.ts';
-import { Sending } from './read/sending.ts';
-import { Turns } from './read/turns.ts';
+import { LinkMarks } from './read/linkMarks.ts';
+import { registerTurns } from './read/turns.ts';
 import { Conversations } from './run/conversations.ts';
 import { CostItem } from './run/cost.ts';
 import { RunFigures } from './run/figures.ts';
 import { CHAT_FILES, RunLens } from './run/lenses.ts';
 import { Runs } from './run/runs.ts';
-import { TurnCommands } from './run/turnCommands.ts';
+import { editArguments, regenerate } from './run/turnCommands.ts';
 import { KnownServers } from './servers/known.ts';
 import { EditorServers } from './servers/servers.ts';
 import { autoSave, resultLimits, reviewResults } from './settings.ts';
@@ -55,8 +56,7 @@ export class App {
   readonly modelCommands: ModelCommands;
   readonly chats: Chats;
   readonly gallery: Gallery;
-  readonly sending: Sending;
-  readonly turns: TurnCommands;
+  readonly editArguments = editArguments;
   readonly #context: vscode.ExtensionContext;
   readonly #log: vscode.LogOutputChannel;
   readonly #consent: ToolConsent;
@@ -126,15 +126,6 @@ export class App {
     );
     this.chats = new Chats({ context, runs: this.#runs, offerSample: () => list.offerSample() });
     this.gallery = new Gallery(context);
-    this.sending = new Sending({
-      conversations: this.#conversations,
-      models: this.#models,
-      modelCommands: this.modelCommands,
-    });
-    this.turns = new TurnCommands({
-      runs: this.#runs,
-      run: (document) => this.#runNext(document, (listener) => listener.run()),
-    });
     this.#register(stores);
   }
 
@@ -151,9 +142,9 @@ export class App {
       this.servers,
       this.chats,
       this.gallery,
-      this.sending,
+      new LinkMarks(this.#conversations, this.#models),
       known,
-      new Turns(this.#runs),
+      registerTurns(this.#runs),
       registerCompletion({ servers: client, known, rows, models: this.#models }),
       registerHovers(known, this.#context),
       registerAssetLinks(this.#context),
@@ -166,7 +157,7 @@ export class App {
       }),
       watchTyping({
         isRunning: (uri) => this.#runs.isRunning(uri),
-        run: (document) => void this.#runNext(document, (listener) => listener.run()),
+        run: (document) => void this.#run(document),
       }),
       this.#runs.onDidChange((uri) => {
         lens.refresh();
@@ -191,9 +182,17 @@ export class App {
     const run = async (chat: vscode.TextDocument) => {
       // A script, a button or a lens names the chat; a key runs the turn at the cursor.
       const document = argument === undefined ? await chooseWhereToRun(chat) : chat;
-      return document ? this.#runNext(document, (listener) => listener.run()) : CANCELLED;
+      return document ? this.#run(document) : CANCELLED;
     };
     return withChat(argument, run, { idleIn: this.#runs });
+  }
+
+  regenerate(argument: unknown): Promise<RunOutcome> {
+    return regenerate(argument, this.#runs, (document) => this.#run(document));
+  }
+
+  showBreakdown(argument: unknown): Promise<void> {
+    return showBreakdown(argument, { conversations: this.#conversations, modelCommands: this.modelCommands });
   }
 
   resume(argument: unknown): Promise<RunOutcome> {
@@ -260,6 +259,10 @@ export class App {
 
   showLog(): void {
     this.#log.show();
+  }
+
+  #run(document: vscode.TextDocument): Promise<RunOutcome> {
+    return this.#runNext(document, (listener) => listener.run());
   }
 
   async #runNext(

@@ -11,8 +11,8 @@ import { chatName, moveToEnd, writeNewChat } from './chatFiles.ts';
 import { type EditorDocument, editDocument } from './editorDocument.ts';
 import { linkToFile } from './fileLink.ts';
 
-const FORK = vscode.l10n.t('Fork to a New Chat');
-const REPLACE = vscode.l10n.t('Replace What Follows');
+export const FORK = vscode.l10n.t('Fork to a New Chat');
+export const REPLACE = vscode.l10n.t('Replace What Follows');
 const AT_END = vscode.l10n.t('Run at the End');
 
 /** Asks what to do if the cursor is in an earlier question. Resolves to the chat to run, or undefined if cancelled. */

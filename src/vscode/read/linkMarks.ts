@@ -34,14 +34,10 @@ interface LinkStatus {
   readonly reason: string;
 }
 
-export interface LinkMarksDeps {
-  readonly conversations: Conversations;
-  readonly models: EditorModels;
-}
-
 /** Shows behind each link in user turns whether its file is sent, and if not, why. */
 export class LinkMarks implements vscode.Disposable {
-  readonly #deps: LinkMarksDeps;
+  readonly #conversations: Conversations;
+  readonly #models: EditorModels;
   readonly #sent = createMark('filechat.attached');
   readonly #notSent = createMark('filechat.notAttached');
   readonly #subscriptions: vscode.Disposable;
@@ -49,8 +45,9 @@ export class LinkMarks implements vscode.Disposable {
   readonly #files = new Map<string, { readonly at: number; readonly file: Promise<AttachedFile> }>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(deps: LinkMarksDeps) {
-    this.#deps = deps;
+  constructor(conversations: Conversations, models: EditorModels) {
+    this.#conversations = conversations;
+    this.#models = models;
     this.#subscriptions = vscode.Disposable.from(
       this.#sent,
       this.#notSent,
@@ -100,7 +97,7 @@ export class LinkMarks implements vscode.Disposable {
       visible.some(([from = 0, to = 0]) => start <= to && end >= from);
     const model = readSettings(chat).settings.model;
     const turns = sinceSummary(chat).turns.filter((turn) => turn.role === 'user' && isVisible(turn));
-    const attachments = this.#deps.conversations.attachments(document.uri);
+    const attachments = this.#conversations.attachments(document.uri);
     return turns.flatMap((turn) =>
       findLinks(turnBody(text, turn)).flatMap(({ offset, end, local, isImage, target }) => {
         const at = (status: LinkStatus): Mark => ({
@@ -147,10 +144,10 @@ export class LinkMarks implements vscode.Disposable {
         : vscode.l10n.t('This file is sent with the turn: {0}, {1}.', file.mimeType, size),
     };
     if (file.isText) return sent;
-    const name = this.#deps.models.configOf(model)?.name ?? vscode.l10n.t('the model');
+    const name = this.#models.configOf(model)?.name ?? vscode.l10n.t('the model');
     const reason = whyNotSent(file, {
       name,
-      accepts: (mimeType) => this.#deps.models.accepts(model, mimeType),
+      accepts: (mimeType) => this.#models.accepts(model, mimeType),
     });
     if (reason === undefined) return sent;
     return {

@@ -5,7 +5,7 @@ import { nextAction, pendingCalls } from '../../chat/format/nextAction.ts';
 import type { RunOutcome, TextEdit } from '../../ports/document.ts';
 
 import { selectArguments, withChat } from '../chat/chatFiles.ts';
-import { applyEdit, writeFork } from '../chat/commands.ts';
+import { applyEdit, FORK, REPLACE, writeFork } from '../chat/commands.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { autoSave } from '../settings.ts';
@@ -13,78 +13,63 @@ import type { Fields } from '../ui/commandArguments.ts';
 import { CANCELLED, CHANGED, failed, tell } from '../ui/outcomes.ts';
 import type { Runs } from './runs.ts';
 
-export interface TurnCommandsDeps {
-  readonly runs: Runs;
-  /** Runs the next action of the chat. */
-  readonly run: (document: vscode.TextDocument) => Promise<RunOutcome>;
+/** Runs the next action of a chat. */
+type Run = (document: vscode.TextDocument) => Promise<RunOutcome>;
+
+/** Replaces the reply at the given line or the cursor by a new one. */
+export function regenerate(argument: unknown, runs: Runs, run: Run): Promise<RunOutcome> {
+  // Trust is checked here because the old reply is removed before the run.
+  return withChat(argument, (document, fields) => regenerateAt(document, offsetFor(document, fields), run), {
+    trust: true,
+    idleIn: runs,
+  });
 }
 
-/** Commands on a single turn. */
-export class TurnCommands {
-  readonly #deps: TurnCommandsDeps;
+async function regenerateAt(document: vscode.TextDocument, offset: number, run: Run): Promise<RunOutcome> {
+  const { version } = document;
+  const plan = planRegeneration(document.getText(), offset, chatOf(document));
+  if (!plan) return tell(failed(vscode.l10n.t('There is no reply here that could be asked for again.')));
+  const answer = plan.hasLater ? await askWhere() : REPLACE;
+  if (answer === undefined) return CANCELLED;
+  // The edit is only valid for the text at the time of the question.
+  if (document.isClosed || document.version !== version) return tell(failed(CHANGED));
+  if (answer === REPLACE) return replaceReply(document, plan.edit, run);
+  return run(await writeFork(document, applied(document.getText(), plan.edit)));
+}
 
-  constructor(deps: TurnCommandsDeps) {
-    this.#deps = deps;
-  }
+/** Puts the cursor into the arguments of the call at the given line or the cursor. */
+export async function editArguments(argument: unknown): Promise<void> {
+  await withChat(argument, async (document, fields) => {
+    const call = pendingCallAt(document, offsetFor(document, fields));
+    if (call) await selectArguments(document, call);
+    else void vscode.window.showInformationMessage(vscode.l10n.t('No call in this chat waits to be made.'));
+  });
+}
 
-  /** Replaces the reply at the given line or the cursor by a new one. */
-  regenerate(argument: unknown): Promise<RunOutcome> {
-    // Trust is checked here because the old reply is removed before the run.
-    const requires = { trust: true, idleIn: this.#deps.runs };
-    return withChat(argument, (document, fields) => this.#regenerate(document, fields), requires);
-  }
-
-  async #regenerate(document: vscode.TextDocument, fields: Fields): Promise<RunOutcome> {
-    const { version } = document;
-    const plan = planRegeneration(document.getText(), offsetFor(document, fields), chatOf(document));
-    if (!plan) return tell(failed(vscode.l10n.t('There is no reply here that could be asked for again.')));
-    const place = plan.hasLater ? await askWhere() : 'here';
-    if (place === undefined) return CANCELLED;
-    // The edit is only valid for the text at the time of the question.
-    if (document.isClosed || document.version !== version) return tell(failed(CHANGED));
-    if (place === 'fork') {
-      const fork = await writeFork(document, applied(document.getText(), plan.edit));
-      return this.#deps.run(fork);
-    }
-    return this.#replace(document, plan.edit);
-  }
-
-  /** Puts the cursor into the arguments of the call at the given line or the cursor. */
-  async editArguments(argument: unknown): Promise<void> {
-    await withChat(argument, async (document, fields) => {
-      const call = pendingCallAt(document, offsetFor(document, fields));
-      if (call) await selectArguments(document, call);
-      else void vscode.window.showInformationMessage(vscode.l10n.t('No call in this chat waits to be made.'));
-    });
-  }
-
-  /** Restores the old reply if the run brings nothing. */
-  async #replace(document: vscode.TextDocument, edit: TextEdit): Promise<RunOutcome> {
-    const removed = document.getText().slice(edit.start, edit.end);
-    const wasSaved = !document.isDirty && !document.isUntitled;
-    if (!(await applyEdit(document, edit))) return tell(failed(CHANGED));
-    const textBeforeRun = document.getText();
-    const chat = new EditorDocument(document);
-    let isAnswered = false;
-    try {
-      const outcome = await this.#deps.run(document);
-      isAnswered = outcome.ok;
-      return outcome;
-    } finally {
-      const restore = { start: edit.start, end: edit.start + edit.text.length, text: removed };
-      const isRestored =
-        !isAnswered && (await chat.edit((text) => (text === textBeforeRun ? restore : undefined)));
-      // The run has saved the chat without its reply.
-      if (isRestored && wasSaved && autoSave()) await chat.save();
-      chat.dispose();
-    }
+/** Restores the old reply if the run brings nothing. */
+async function replaceReply(document: vscode.TextDocument, edit: TextEdit, run: Run): Promise<RunOutcome> {
+  const removed = document.getText().slice(edit.start, edit.end);
+  const wasSaved = !document.isDirty && !document.isUntitled;
+  if (!(await applyEdit(document, edit))) return tell(failed(CHANGED));
+  const textBeforeRun = document.getText();
+  const chat = new EditorDocument(document);
+  let isAnswered = false;
+  try {
+    const outcome = await run(document);
+    isAnswered = outcome.ok;
+    return outcome;
+  } finally {
+    const restore = { start: edit.start, end: edit.start + edit.text.length, text: removed };
+    const isRestored =
+      !isAnswered && (await chat.edit((text) => (text === textBeforeRun ? restore : undefined)));
+    // The run has saved the chat without its reply.
+    if (isRestored && wasSaved && autoSave()) await chat.save();
+    chat.dispose();
   }
 }
 
-async function askWhere(): Promise<'fork' | 'here' | undefined> {
-  const fork = vscode.l10n.t('Fork to a New Chat');
-  const replace = vscode.l10n.t('Replace What Follows');
-  const answer = await vscode.window.showInformationMessage(
+async function askWhere(): Promise<string | undefined> {
+  return vscode.window.showInformationMessage(
     vscode.l10n.t('More was said below this reply. Ask for it again?'),
     {
       modal: true,
@@ -92,10 +77,9 @@ async function askWhere(): Promise<'fork' | 'here' | undefined> {
         'A fork keeps this chat as it is and goes on in a new file. Replacing deletes the reply and all turns below it; Undo brings them back.',
       ),
     },
-    fork,
-    replace,
+    FORK,
+    REPLACE,
   );
-  return answer === fork ? 'fork' : answer === replace ? 'here' : undefined;
 }
 
 /** The given line, or the cursor. */

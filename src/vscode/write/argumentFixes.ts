@@ -8,40 +8,32 @@ import { plainMessage } from '../ui/plainMessage.ts';
 import { type PendingCall, pendingCallsIn, rangeOf, type ToolHelp } from './argumentHelp.ts';
 
 /** Quick fixes for the arguments of pending calls. */
-export class ArgumentFixes implements vscode.CodeActionProvider {
-  readonly #help: ToolHelp;
-
-  constructor(help: ToolHelp) {
-    this.#help = help;
-  }
-
-  async provideCodeActions(
-    document: vscode.TextDocument,
-    range: vscode.Range,
-    { diagnostics }: vscode.CodeActionContext,
-  ): Promise<vscode.CodeAction[]> {
-    if (!isChat(document.uri)) return [];
-    const { version } = document;
-    const offset = document.offsetAt(range.start);
-    const pending = pendingCallsIn(document).find(({ call }) => call.start <= offset && offset <= call.end);
-    const help = pending && (await this.#help.of(pending.call));
-    if (!help) return [];
-    const text = pending.call.argumentsText;
-    const problems = await help.check(text);
-    // The offsets are outdated; VS Code asks again for the new text.
-    if (document.version !== version) return [];
-    // A missing argument has no range of its own, so it can be added from anywhere in the call.
-    const here = problems.filter(
-      (each) => each.kind === 'missing' || rangeOf(document, pending, each).intersection(range),
-    );
-    const actions = here.flatMap((problem) => {
-      const problemRange = rangeOf(document, pending, problem);
-      const fixed = diagnostics.filter((each) => each.range.isEqual(problemRange));
-      return fixesFor(help, text, problem, problems).map((fix) => toAction(document, pending, fix, fixed));
-    });
-    // One fix adds all arguments that are missing at one place.
-    return actions.filter(({ title }, at) => actions.findIndex((each) => each.title === title) === at);
-  }
+export function argumentFixes(tools: ToolHelp): vscode.CodeActionProvider {
+  return {
+    async provideCodeActions(document, range, { diagnostics }) {
+      if (!isChat(document.uri)) return [];
+      const { version } = document;
+      const offset = document.offsetAt(range.start);
+      const pending = pendingCallsIn(document).find(({ call }) => call.start <= offset && offset <= call.end);
+      const help = pending && (await tools.of(pending.call));
+      if (!help) return [];
+      const text = pending.call.argumentsText;
+      const problems = await help.check(text);
+      // The offsets are outdated; VS Code asks again for the new text.
+      if (document.version !== version) return [];
+      // A missing argument has no range of its own, so it can be added from anywhere in the call.
+      const here = problems.filter(
+        (each) => each.kind === 'missing' || rangeOf(document, pending, each).intersection(range),
+      );
+      const actions = here.flatMap((problem) => {
+        const problemRange = rangeOf(document, pending, problem);
+        const fixed = diagnostics.filter((each) => each.range.isEqual(problemRange));
+        return fixesFor(help, text, problem, problems).map((fix) => toAction(document, pending, fix, fixed));
+      });
+      // One fix adds all arguments that are missing at one place.
+      return actions.filter(({ title }, at) => actions.findIndex((each) => each.title === title) === at);
+    },
+  };
 }
 
 function toAction(
@@ -79,26 +71,19 @@ const MAX_DESCRIPTION_CHARS = 2000;
 const MAX_CHOICES = 20;
 
 /** Describes the argument at the pointer. */
-export class ArgumentHover implements vscode.HoverProvider {
-  readonly #help: ToolHelp;
-
-  constructor(help: ToolHelp) {
-    this.#help = help;
-  }
-
-  async provideHover(
-    document: vscode.TextDocument,
-    position: vscode.Position,
-  ): Promise<vscode.Hover | undefined> {
-    if (!isChat(document.uri)) return undefined;
-    const place = placeAt(document.getText(), chatOf(document), document.offsetAt(position));
-    if (place?.kind !== 'arguments') return undefined;
-    const help = await this.#help.of(place.call);
-    const found = help?.at(place.call.argumentsText, place.offset);
-    const name = found?.steps.at(-1);
-    if (!found || typeof name !== 'string' || Object.keys(found.keywords).length === 0) return undefined;
-    return new vscode.Hover(describe(name, found.keywords, found.choices));
-  }
+export function argumentHover(tools: ToolHelp): vscode.HoverProvider {
+  return {
+    async provideHover(document, position) {
+      if (!isChat(document.uri)) return undefined;
+      const place = placeAt(document.getText(), chatOf(document), document.offsetAt(position));
+      if (place?.kind !== 'arguments') return undefined;
+      const help = await tools.of(place.call);
+      const found = help?.at(place.call.argumentsText, place.offset);
+      const name = found?.steps.at(-1);
+      if (!found || typeof name !== 'string' || Object.keys(found.keywords).length === 0) return undefined;
+      return new vscode.Hover(describe(name, found.keywords, found.choices));
+    },
+  };
 }
 
 /** All of it is untrusted text of the server, so it is shown as plain text. */

@@ -3,7 +3,7 @@ import { type Place, placeAt } from '../../chat/completion/place.ts';
 import { isChat } from '../chat/chatFiles.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { CHAT_FILES } from '../run/lenses.ts';
-import { ArgumentFixes, ArgumentHover } from './argumentFixes.ts';
+import { argumentFixes, argumentHover } from './argumentFixes.ts';
 import { ToolHelp } from './argumentHelp.ts';
 import { watchArguments } from './argumentProblems.ts';
 import { argumentItems } from './arguments.ts';
@@ -33,41 +33,33 @@ export function registerCompletion(deps: CompletionDeps): vscode.Disposable {
   const help = new ToolHelp(deps.known);
   const files = new WorkspaceFiles();
   const assets = new FolderNames('cmdassets');
-  const completion = new ChatCompletion({ ...deps, help, files, assets });
+  const completion = completionProvider({ ...deps, help, files, assets });
   return vscode.Disposable.from(
     files,
     assets,
     watchArguments(help, deps.servers),
     watchSettings(),
     vscode.languages.registerCompletionItemProvider(CHAT_FILES, completion, ...Object.keys(TRIGGERS)),
-    vscode.languages.registerHoverProvider(CHAT_FILES, new ArgumentHover(help)),
-    vscode.languages.registerCodeActionsProvider(CHAT_FILES, new ArgumentFixes(help), {
+    vscode.languages.registerHoverProvider(CHAT_FILES, argumentHover(help)),
+    vscode.languages.registerCodeActionsProvider(CHAT_FILES, argumentFixes(help), {
       providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
     }),
   );
 }
 
-class ChatCompletion implements vscode.CompletionItemProvider {
-  readonly #deps: OfferDeps;
-
-  constructor(deps: OfferDeps) {
-    this.#deps = deps;
-  }
-
-  async provideCompletionItems(
-    document: vscode.TextDocument,
-    position: vscode.Position,
-    token: vscode.CancellationToken,
-    { triggerCharacter }: vscode.CompletionContext,
-  ): Promise<vscode.CompletionList | undefined> {
-    if (!isChat(document.uri)) return undefined;
-    const place = placeAt(document.getText(), chatOf(document), document.offsetAt(position));
-    if (!place) return undefined;
-    if (triggerCharacter !== undefined && !TRIGGERS[triggerCharacter]?.includes(place.kind)) return undefined;
-    const range = new vscode.Range(document.positionAt(place.start), position);
-    const list = await offer({ document, place, range, token, deps: this.#deps });
-    return token.isCancellationRequested || list.items.length === 0 ? undefined : list;
-  }
+function completionProvider(deps: OfferDeps): vscode.CompletionItemProvider {
+  return {
+    async provideCompletionItems(document, position, token, { triggerCharacter }) {
+      if (!isChat(document.uri)) return undefined;
+      const place = placeAt(document.getText(), chatOf(document), document.offsetAt(position));
+      if (!place) return undefined;
+      if (triggerCharacter !== undefined && !TRIGGERS[triggerCharacter]?.includes(place.kind))
+        return undefined;
+      const range = new vscode.Range(document.positionAt(place.start), position);
+      const list = await offer({ document, place, range, deps });
+      return token.isCancellationRequested || list.items.length === 0 ? undefined : list;
+    },
+  };
 }
 
 /** Files are ranked by the typed text, so their list is incomplete and requested again after each letter. */

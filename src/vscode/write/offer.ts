@@ -28,7 +28,6 @@ export interface Offer<P extends Place = Place> {
   readonly place: P;
   /** From the start of the place to the cursor. */
   readonly range: vscode.Range;
-  readonly token: vscode.CancellationToken;
   readonly deps: OfferDeps;
 }
 
