@@ -10,6 +10,7 @@ import { CHANGED, failed, tell } from '../ui/outcomes.ts';
 import { chatName, moveToEnd, writeNewChat } from './chatFiles.ts';
 import { type EditorDocument, editDocument } from './editorDocument.ts';
 import { linkToFile } from './fileLink.ts';
+import { rangeOf } from './openChats.ts';
 
 export const FORK = vscode.l10n.t('Fork to a New Chat');
 export const REPLACE = vscode.l10n.t('Replace What Follows');
@@ -129,8 +130,7 @@ function addTitle(text: string): TextEdit | undefined {
 export async function applyEdit(document: vscode.TextDocument, edit: TextEdit | undefined): Promise<boolean> {
   if (!edit) return false;
   const change = new vscode.WorkspaceEdit();
-  const range = new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end));
-  change.replace(document.uri, range, edit.text);
+  change.replace(document.uri, rangeOf(document, edit), edit.text);
   return vscode.workspace.applyEdit(change);
 }
 

@@ -10,6 +10,7 @@ import type {
 
 import { autoSave } from '../settings.ts';
 import { exists } from './chatFiles.ts';
+import { rangeOf } from './openChats.ts';
 import { renamedPath } from './renamedPath.ts';
 
 /** Attempts on an unchanged document before an edit is given up. */
@@ -204,7 +205,7 @@ export class EditorDocument implements ChatDocument, Disposable {
     edit: TextEdit,
     { joinUndo = false }: EditOptions,
   ): Promise<'written' | 'refused' | 'editorClosed'> {
-    const range = new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end));
+    const range = rangeOf(document, edit);
     const editor = vscode.window.visibleTextEditors.find(
       (each) => each.document === document && !this.#closedEditors.has(each),
     );

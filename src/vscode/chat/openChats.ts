@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as vscode from 'vscode';
 import type { Chat } from '../../chat/format/chat.ts';
 import { ChatReader } from '../../chat/format/parse.ts';
 
@@ -19,4 +19,11 @@ export function chatOf(document: vscode.TextDocument): Chat {
   const chat = reader.read(document.getText());
   known.set(document, { reader, version: document.version, chat });
   return chat;
+}
+
+export function rangeOf(
+  document: vscode.TextDocument,
+  { start, end }: { readonly start: number; readonly end: number },
+): vscode.Range {
+  return new vscode.Range(document.positionAt(start), document.positionAt(end));
 }

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { ASSET_FOLDER } from '../../assets/names.ts';
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';
+import { rangeOf } from '../chat/openChats.ts';
 import { placesOf } from '../chat/places.ts';
 import { CHAT_FILES } from '../run/lenses.ts';
 
@@ -8,9 +9,9 @@ import { CHAT_FILES } from '../run/lenses.ts';
 export function registerAssetLinks({ globalStorageUri }: vscode.ExtensionContext): vscode.Disposable {
   return vscode.languages.registerDocumentLinkProvider(CHAT_FILES, {
     provideDocumentLinks: (document) =>
-      findAssetReferences(document.getText()).map(({ name, start, end }) => {
-        const range = new vscode.Range(document.positionAt(start), document.positionAt(end));
-        const link = new vscode.DocumentLink(range, assetUri(document.uri, name, globalStorageUri));
+      findAssetReferences(document.getText()).map((reference) => {
+        const target = assetUri(document.uri, reference.name, globalStorageUri);
+        const link = new vscode.DocumentLink(rangeOf(document, reference), target);
         link.tooltip = vscode.l10n.t('Open the asset');
         return link;
       }),

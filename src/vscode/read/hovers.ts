@@ -11,13 +11,13 @@ import { type PointedAt, pointedAt } from '../../chat/outline/pointedAt.ts';
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';
 import type { ToolName } from '../../ports/tools.ts';
 
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf, rangeOf } from '../chat/openChats.ts';
 import { placesOf } from '../chat/places.ts';
 import { CHAT_FILES } from '../run/lenses.ts';
 import type { KnownServers } from '../servers/known.ts';
 import { EDITOR_SERVER } from '../tools/editorTools.ts';
 import { commandLink } from '../ui/plainMessage.ts';
-import { plainMarkdown, type ToolHoverWords, toolHoverText } from './toolHover.ts';
+import { plainMarkdown, toolHoverText } from './toolHover.ts';
 
 const START_SERVER = 'filechat.startServer';
 const MAX_LISTED = 20;
@@ -36,9 +36,7 @@ export function registerHovers(
       }
       const found = pointedAt(document.getText(), chatOf(document), document.offsetAt(position));
       const text = found && (await describe(found, { known, document, globalStorageUri }));
-      if (!text) return undefined;
-      const range = new vscode.Range(document.positionAt(found.start), document.positionAt(found.end));
-      return new vscode.Hover(text, range);
+      return text && new vscode.Hover(text, rangeOf(document, found));
     },
   });
 }
@@ -75,7 +73,7 @@ async function describeTool(name: ToolName, known: KnownServers): Promise<vscode
   // VS Code's own tools are listed by VS Code.
   if (name.server === EDITOR_SERVER) return undefined;
   const tool = await known.tool(name);
-  return tool ? new vscode.MarkdownString(toolHoverText(tool, words())) : describeUnknown(name, known);
+  return tool ? new vscode.MarkdownString(toolHoverText(tool)) : describeUnknown(name, known);
 }
 
 async function describeUnknown(
@@ -115,20 +113,6 @@ async function describePattern(pattern: string, known: KnownServers): Promise<vs
   const rest = more > 0 ? [`- ${vscode.l10n.t('and {0} more', more)}`] : [];
   const head = vscode.l10n.t('{0} fits these tools of servers that run:', shown);
   return new vscode.MarkdownString([head, '', ...names, ...rest].join('\n'));
-}
-
-function words(): ToolHoverWords {
-  return {
-    argument: vscode.l10n.t('Argument'),
-    type: vscode.l10n.t('Type'),
-    required: vscode.l10n.t('Required'),
-    meaning: vscode.l10n.t('Meaning'),
-    yes: vscode.l10n.t('yes'),
-    noArguments: vscode.l10n.t('It takes no arguments.'),
-    readOnly: vscode.l10n.t('It says that it only reads.'),
-    destructive: vscode.l10n.t('It says that it may delete or overwrite.'),
-    more: (count) => vscode.l10n.t('and {0} more', count),
-  };
 }
 
 type HoveredFile =

@@ -11,7 +11,7 @@ import { whyNotSent } from '../../model/request/attachments.ts';
 import type { AttachedFile, AttachmentSource } from '../../ports/files.ts';
 
 import { isChat } from '../chat/chatFiles.ts';
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf, rangeOf } from '../chat/openChats.ts';
 import type { EditorModels } from '../model/models.ts';
 import type { Conversations } from '../run/conversations.ts';
 
@@ -185,10 +185,10 @@ function createMark(color: string): vscode.TextEditorDecorationType {
   });
 }
 
-function decoration(document: vscode.TextDocument, { start, end, status }: Mark): vscode.DecorationOptions {
+function decoration(document: vscode.TextDocument, mark: Mark): vscode.DecorationOptions {
   return {
-    range: new vscode.Range(document.positionAt(start), document.positionAt(end)),
-    hoverMessage: new vscode.MarkdownString().appendText(status.reason),
-    renderOptions: { after: { contentText: status.label } },
+    range: rangeOf(document, mark),
+    hoverMessage: new vscode.MarkdownString().appendText(mark.status.reason),
+    renderOptions: { after: { contentText: mark.status.label } },
   };
 }

@@ -3,9 +3,9 @@ import { placeAt } from '../../chat/completion/place.ts';
 import { type ArgumentFix, fixesFor } from '../../mcp/callArguments/fixes.ts';
 import { printJson } from '../../mcp/schema/example.ts';
 import { isChat } from '../chat/chatFiles.ts';
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf, rangeOf } from '../chat/openChats.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { type PendingCall, pendingCallsIn, rangeOf, type ToolHelp } from './argumentHelp.ts';
+import { type PendingCall, pendingCallsIn, problemRange, type ToolHelp } from './argumentHelp.ts';
 
 /** Quick fixes for the arguments of pending calls. */
 export function argumentFixes(tools: ToolHelp): vscode.CodeActionProvider {
@@ -23,11 +23,11 @@ export function argumentFixes(tools: ToolHelp): vscode.CodeActionProvider {
       if (document.version !== version) return [];
       // A missing argument has no range of its own, so it can be added from anywhere in the call.
       const here = problems.filter(
-        (each) => each.kind === 'missing' || rangeOf(document, pending, each).intersection(range),
+        (each) => each.kind === 'missing' || problemRange(document, pending, each).intersection(range),
       );
       const actions = here.flatMap((problem) => {
-        const problemRange = rangeOf(document, pending, problem);
-        const fixed = diagnostics.filter((each) => each.range.isEqual(problemRange));
+        const own = problemRange(document, pending, problem);
+        const fixed = diagnostics.filter((each) => each.range.isEqual(own));
         return fixesFor(help, text, problem, problems).map((fix) => toAction(document, pending, fix, fixed));
       });
       // One fix adds all arguments that are missing at one place.
@@ -45,10 +45,7 @@ function toAction(
   const action = new vscode.CodeAction(titleOf(fix), vscode.CodeActionKind.QuickFix);
   action.diagnostics = diagnostics;
   const { edit } = fix;
-  const range = new vscode.Range(
-    document.positionAt(start + edit.start),
-    document.positionAt(start + edit.end),
-  );
+  const range = rangeOf(document, { start: start + edit.start, end: start + edit.end });
   action.edit = new vscode.WorkspaceEdit();
   action.edit.replace(document.uri, range, edit.text);
   action.isPreferred = fix.kind === 'add';

@@ -1,11 +1,11 @@
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import { argumentsStart } from '../../chat/completion/place.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
 import { pendingCalls } from '../../chat/format/nextAction.ts';
 import type { ArgumentHelp, ArgumentProblem } from '../../mcp/callArguments/help.ts';
 import type { ToolName } from '../../ports/tools.ts';
 
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf, rangeOf } from '../chat/openChats.ts';
 import type { KnownServers } from '../servers/known.ts';
 
 /** The schema of tools whose server has not run yet. */
@@ -59,14 +59,13 @@ export function pendingCallsIn(document: vscode.TextDocument): readonly PendingC
 }
 
 /** The range of a problem. Missing arguments of an empty call are reported at the line with the tool's name. */
-export function rangeOf(
+export function problemRange(
   document: vscode.TextDocument,
   { call, start }: PendingCall,
   problem: ArgumentProblem,
 ): vscode.Range {
-  const [from, to] =
-    call.argumentsText.slice(0, problem.start).trim() === '' && problem.kind === 'missing'
-      ? [call.start, call.infoEnd]
-      : [start + problem.start, start + problem.end];
-  return new vscode.Range(document.positionAt(from), document.positionAt(to));
+  const isAllMissing = problem.kind === 'missing' && call.argumentsText.slice(0, problem.start).trim() === '';
+  return isAllMissing
+    ? rangeOf(document, { start: call.start, end: call.infoEnd })
+    : rangeOf(document, { start: start + problem.start, end: start + problem.end });
 }

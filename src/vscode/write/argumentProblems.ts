@@ -4,7 +4,7 @@ import type { ServerHost } from '../../ports/servers.ts';
 
 import { ChatDiagnostics } from '../chat/problems.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { type PendingCall, pendingCallsIn, rangeOf, type ToolHelp } from './argumentHelp.ts';
+import { type PendingCall, pendingCallsIn, problemRange, type ToolHelp } from './argumentHelp.ts';
 
 /** Reports arguments of pending calls that do not match the schema. The calls can still run. */
 export function watchArguments(help: ToolHelp, servers: Pick<ServerHost, 'onDidChange'>): vscode.Disposable {
@@ -29,7 +29,7 @@ async function check(
   const problems = (await (await help.of(pending.call))?.check(argumentsText)) ?? [];
   if (document.version !== version) return [];
   return problems.map((problem) => {
-    const range = rangeOf(document, pending, problem);
+    const range = problemRange(document, pending, problem);
     const message = plainMessage(describe(problem));
     const diagnostic = new vscode.Diagnostic(range, message, vscode.DiagnosticSeverity.Warning);
     diagnostic.source = 'Filechat';

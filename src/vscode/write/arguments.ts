@@ -4,6 +4,7 @@ import type { ArgumentHelp, ArgumentItem } from '../../mcp/callArguments/help.ts
 import { argumentsSnippet } from '../../mcp/callArguments/schema.ts';
 import { judgeForm } from '../../mcp/fileArguments/form.ts';
 import { readReference } from '../../mcp/fileArguments/reference.ts';
+import { rangeOf } from '../chat/openChats.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import type { Offer, PlaceOf } from './offer.ts';
 
@@ -29,10 +30,7 @@ function toItem(found: ArgumentItem, { document, place }: Where): vscode.Complet
     found.kind === 'property' ? Property : Value,
   );
   item.insertText = new vscode.SnippetString(found.snippet);
-  item.range = new vscode.Range(
-    document.positionAt(place.start + found.start),
-    document.positionAt(place.start + found.end),
-  );
+  item.range = rangeOf(document, { start: place.start + found.start, end: place.start + found.end });
   if (found.filterText !== undefined) item.filterText = found.filterText;
   if (found.sortText !== undefined) item.sortText = found.sortText;
   if (found.about !== undefined) item.documentation = new vscode.MarkdownString().appendText(found.about);
@@ -55,10 +53,7 @@ async function assetItems(help: ArgumentHelp | undefined, where: Where): Promise
   const written = assetTyped(text, place.offset);
   if (!written || (!written.typed.startsWith('asset:') && !wantsFile(help, text, place.offset))) return [];
   const names = await deps.assets.beside(document.uri);
-  const range = new vscode.Range(
-    document.positionAt(place.start + written.start),
-    document.positionAt(place.start + written.end),
-  );
+  const range = rangeOf(document, { start: place.start + written.start, end: place.start + written.end });
   return names
     .filter((name) => readReference(`asset:${name}`).kind === 'reference')
     .sort()

@@ -5,7 +5,7 @@ import { argumentsSnippet, escapeText } from '../../mcp/callArguments/schema.ts'
 import type { PromptInfo, ResourceList } from '../../ports/servers.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf, rangeOf } from '../chat/openChats.ts';
 import type { ServerRow } from '../servers/items.ts';
 import { isEnabled } from '../tools/switches.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
@@ -158,6 +158,6 @@ function setting(
   value: string | readonly string[],
   { document }: Mention,
 ): vscode.TextEdit {
-  const { start, end, text } = setFrontMatter(document.getText(), key, value, chatOf(document));
-  return new vscode.TextEdit(new vscode.Range(document.positionAt(start), document.positionAt(end)), text);
+  const edit = setFrontMatter(document.getText(), key, value, chatOf(document));
+  return new vscode.TextEdit(rangeOf(document, edit), edit.text);
 }

@@ -3,7 +3,7 @@ import { placeAt } from '../../chat/completion/place.ts';
 import { renderValue, SETTING_KEYS, type SettingKey, settingRule } from '../../chat/format/settings.ts';
 import { wellKnownModels } from '../../model/config/prices.ts';
 import { isChat } from '../chat/chatFiles.ts';
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf, rangeOf } from '../chat/openChats.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import type { Offer, PlaceOf } from './offer.ts';
 
@@ -24,10 +24,9 @@ function aboutSettings(): Readonly<Record<SettingKey, string>> {
   };
 }
 
-/** A few words, or the possible values if there are only a few. */
-function briefSettings(): Readonly<Record<SettingKey, string>> {
+/** A few words; settings with few values list them instead. */
+function briefSettings(): Readonly<Partial<Record<SettingKey, string>>> {
   const { t } = vscode.l10n;
-  const choices = (key: SettingKey) => settingRule(key)?.choices?.join(' | ') ?? '';
   return {
     model: t('who answers'),
     agent: t('a file .filechat/NAME.md'),
@@ -38,8 +37,6 @@ function briefSettings(): Readonly<Record<SettingKey, string>> {
     maxSteps: t('steps before you are asked'),
     maxTokens: t('tokens of a reply'),
     temperature: t('number from 0 to 2'),
-    approve: choices('approve'),
-    reasoning: choices('reasoning'),
   };
 }
 
@@ -56,10 +53,10 @@ const COMPLETABLE: ReadonlySet<SettingKey> = new Set([
 export function settingKeyItems({ document, place }: Offer<PlaceOf<'key'>>): vscode.CompletionItem[] {
   const abouts = aboutSettings();
   const briefs = briefSettings();
-  const range = new vscode.Range(document.positionAt(place.start), document.positionAt(place.end));
+  const range = rangeOf(document, place);
   return SETTING_KEYS.filter((key) => !place.present.has(key)).map((key, at) => {
     const rule = settingRule(key);
-    const label = { label: key, description: briefs[key] };
+    const label = { label: key, description: briefs[key] ?? rule?.choices?.join(' | ') ?? '' };
     const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Property);
     const value = rule?.takes === 'list' ? '[$0]' : '$0';
     item.insertText = place.hasColon ? key : new vscode.SnippetString(`${key}: ${value}`);
@@ -81,7 +78,7 @@ interface SettingValue {
 export async function settingValueItems(where: Offer<PlaceOf<'value'>>): Promise<vscode.CompletionItem[]> {
   const { document, place } = where;
   const values = await valuesOf(where);
-  const range = new vscode.Range(document.positionAt(place.start), document.positionAt(place.end));
+  const range = rangeOf(document, place);
   return values
     .filter(({ value }) => !place.taken.includes(value))
     .map(({ value, about }, at) => {
