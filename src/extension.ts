@@ -81,7 +81,9 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
       });
     return app;
   };
-  const chats = showChats(load, chatsChanged.event);
+  const chats = vscode.window.createTreeView<ChatNode>('filechat.chats', {
+    treeDataProvider: lazyTree(chatsChanged.event, async () => (await load()).chats.tree),
+  });
   const registrations = {
     ...commandRegistrations(context, load, chats),
     ...assetsRegistrations(context),
@@ -170,22 +172,10 @@ function showServers(
   changed: vscode.Event<ServerNode | undefined>,
 ): vscode.Disposable {
   const view = async () => (await load()).servers.view;
-  const tree = vscode.window.createTreeView<ServerNode>('filechat.servers', {
-    treeDataProvider: lazyTree(changed, view),
-    showCollapseAll: true,
-  });
+  const treeDataProvider = lazyTree(changed, view);
+  const tree = vscode.window.createTreeView('filechat.servers', { treeDataProvider, showCollapseAll: true });
   const checked = tree.onDidChangeCheckboxState(async (event) => (await view()).check(event));
   return vscode.Disposable.from(tree, checked);
-}
-
-function showChats(
-  load: () => Promise<App>,
-  changed: vscode.Event<ChatNode | undefined>,
-): vscode.TreeView<ChatNode> {
-  const view = async () => (await load()).chats.tree;
-  return vscode.window.createTreeView<ChatNode>('filechat.chats', {
-    treeDataProvider: lazyTree(changed, view),
-  });
 }
 
 /** Offers the assets MCP server to VS Code's own chat. */

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { deferred } from '../../base/async.ts';
+import { unlessAborted } from '../../base/async.ts';
 import { isObject } from '../../base/json.ts';
 import type {
   ChatModel,
@@ -42,20 +42,21 @@ export class EditorModel implements ChatModel {
   }
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    using cancellation = new Cancellation(signal);
-    const { token } = cancellation;
+    const source = new vscode.CancellationTokenSource();
+    const { token } = source;
+    const cancel = () => source.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
     try {
       const messages = this.#messages(request);
-      const sent = await cancellation.orThrow(
-        Promise.all(messages.map((each) => this.#render(each, signal))),
-      );
+      const rendering = Promise.all(messages.map((each) => this.#render(each, signal)));
+      const sent = await unlessAborted(rendering, signal);
       const input = this.#count(textOf(messages), token);
-      const response = await cancellation.orThrow(
-        this.#model.sendRequest(sent, requestOptions(request), token),
-      );
+      const sending = this.#model.sendRequest(sent, requestOptions(request), token);
+      const response = await unlessAborted(Promise.resolve(sending), signal);
       const output: string[] = [];
       let calls = 0;
-      for await (const part of cancellation.each(response.stream)) {
+      for await (const part of partsUnlessAborted(response.stream, signal)) {
         const event = readPart(part);
         if (event?.kind === 'text') output.push(event.text);
         if (event?.kind === 'call') output.push(event.argumentsText);
@@ -66,6 +67,11 @@ export class EditorModel implements ChatModel {
       yield { kind: 'finish', reason: calls > 0 ? 'calls' : 'stop', usage };
     } catch (error) {
       throw signal.aborted ? stoppedFailure(this.name) : editorFailure(error, this.name);
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      // Also cancels a request whose stream is abandoned early.
+      cancel();
+      source.dispose();
     }
   }
 
@@ -197,46 +203,13 @@ function hasImageMaker(value: unknown): value is { readonly image: MakeImagePart
   return typeof value === 'function' && 'image' in value && typeof value.image === 'function';
 }
 
-/** Cancels a request when the signal aborts, without waiting for providers that ignore the cancellation. */
-class Cancellation implements Disposable {
-  readonly #signal: AbortSignal;
-  readonly #source = new vscode.CancellationTokenSource();
-  readonly #stopped = deferred<never>();
-  readonly #stop = () => {
-    this.#source.cancel();
-    this.#stopped.reject(this.#signal.reason);
-  };
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal;
-    // Avoids an unhandled rejection while nothing awaits it.
-    this.#stopped.promise.catch(() => undefined);
-    if (signal.aborted) this.#stop();
-    else signal.addEventListener('abort', this.#stop, { once: true });
-  }
-
-  get token(): vscode.CancellationToken {
-    return this.#source.token;
-  }
-
-  orThrow<T>(work: PromiseLike<T>): Promise<T> {
-    return Promise.race([this.#stopped.promise, work]);
-  }
-
-  async *each<T>(parts: AsyncIterable<T>): AsyncGenerator<T> {
-    const iterator = parts[Symbol.asyncIterator]();
-    for (;;) {
-      const next = await this.orThrow(iterator.next());
-      if (next.done) return;
-      yield next.value;
-    }
-  }
-
-  /** Also cancels a request whose stream is abandoned early. */
-  [Symbol.dispose](): void {
-    this.#signal.removeEventListener('abort', this.#stop);
-    this.#source.cancel();
-    this.#source.dispose();
+/** Does not wait for providers that ignore the cancellation. */
+async function* partsUnlessAborted<T>(parts: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  const iterator = parts[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await unlessAborted(iterator.next(), signal);
+    if (next.done) return;
+    yield next.value;
   }
 }
 

@@ -79,8 +79,6 @@ export class EditorModels {
     return pickModel({
       question,
       configured: [...this.configured().values()],
-      editorModels: listEditorModels,
-      local: () => findLocalModels({ fetch }),
       providers: await this.#providersWithKey(),
       current,
     });

@@ -1,12 +1,13 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
+import { findLocalModels } from '../../model/config/local.ts';
 import type { ModelConfig, ModelPrice } from '../../model/config/models.ts';
 import { describeCount, priceOf } from '../../model/config/prices.ts';
 import { describeSeconds } from '../ui/elapsed.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { countSeconds } from '../ui/progress.ts';
 
-import { editorModelName } from './editorModel.ts';
+import { editorModelName, listEditorModels } from './editorModel.ts';
 
 interface ListedModel {
   /** `provider/model` */
@@ -23,8 +24,6 @@ export interface ModelProvider {
 interface PickModelOptions {
   readonly question: string;
   readonly configured: readonly ModelConfig[];
-  readonly editorModels: () => Promise<readonly vscode.LanguageModelChat[]>;
-  readonly local: () => Promise<readonly ModelConfig[]>;
   /** Those with a known key. */
   readonly providers: readonly ModelProvider[];
   readonly current?: string | undefined;
@@ -111,12 +110,11 @@ class ModelPick {
 
   fill(): void {
     this.#show();
-    const { editorModels, local } = this.#options;
     void this.#fillSection(1, async () => {
-      const models = await editorModels();
+      const models = await listEditorModels();
       return models.map((model) => editorItem(model, models));
     });
-    void this.#fillSection(2, async () => (await local()).map(configItem));
+    void this.#fillSection(2, async () => (await findLocalModels({ fetch })).map(configItem));
   }
 
   async #load(provider: ModelProvider): Promise<void> {

@@ -45,7 +45,7 @@ async function showOnce(
   const title = next?.model
     ? vscode.l10n.t('What Will Be Sent to {0}: {1}', next.model, tokens(next.tokens))
     : vscode.l10n.t('What Will Be Sent: {0}', tokens(next?.tokens ?? 0));
-  const answer = await pick(title, [...breakdownRows(text, parts), SEPARATOR, wholeRequest()]);
+  const answer = await pick(title, [...breakdownRows(text, parts), ...WHOLE_REQUEST]);
   if (answer?.row.item) return handle(document, text, answer.row.item, answer.leaveOut);
   if (answer?.row.isRequest)
     await vscode.commands.executeCommand('filechat.showRequest', { uri: document.uri });
@@ -71,11 +71,10 @@ interface BreakdownRow extends vscode.QuickPickItem {
   readonly isRequest?: boolean;
 }
 
-const SEPARATOR: BreakdownRow = { label: '', kind: vscode.QuickPickItemKind.Separator };
-
-function wholeRequest(): BreakdownRow {
-  return { label: `$(json) ${vscode.l10n.t('Show the whole request')}`, isRequest: true };
-}
+const WHOLE_REQUEST: readonly BreakdownRow[] = [
+  { label: '', kind: vscode.QuickPickItemKind.Separator },
+  { label: `$(json) ${vscode.l10n.t('Show the whole request')}`, isRequest: true },
+];
 
 function pick(
   title: string,
@@ -131,10 +130,10 @@ async function goTo(document: vscode.TextDocument, offset: number): Promise<void
   await vscode.window.showTextDocument(document, { selection: new vscode.Selection(position, position) });
 }
 
-const LEAVE_OUT = (): vscode.QuickInputButton => ({
+const LEAVE_OUT: vscode.QuickInputButton = {
   iconPath: new vscode.ThemeIcon('eye-closed'),
   tooltip: vscode.l10n.t('Leave It Out'),
-});
+};
 
 const MAX_ROWS_OF_GROUP = 30;
 
@@ -143,7 +142,7 @@ function breakdownRows(text: string, parts: Breakdown): readonly BreakdownRow[] 
   return GROUPS.flatMap((group) => {
     const items = parts[group];
     if (items.length === 0) return [];
-    const head = `${groupName(group)} · ${tokens(totalOf(items))}`;
+    const head = `${GROUP_NAMES[group]} · ${tokens(totalOf(items))}`;
     const shown = items.slice(0, MAX_ROWS_OF_GROUP);
     const rest = items.slice(MAX_ROWS_OF_GROUP);
     return [
@@ -164,7 +163,7 @@ function row(text: string, item: BreakdownItem, total: number): BreakdownRow {
     label: labelOf(text, item),
     description: share > 0 ? `${tokens(item.tokens)} · ${share} %` : tokens(item.tokens),
     item,
-    buttons: item.leaveOut ? [LEAVE_OUT()] : [],
+    buttons: item.leaveOut ? [LEAVE_OUT] : [],
   };
 }
 
@@ -178,9 +177,9 @@ function labelOf(text: string, { what }: BreakdownItem): string {
       return `$(settings) ${vscode.l10n.t('Instructions for the model')}`;
     case 'turn': {
       const { role, words } = what.turn;
-      const name = role === 'tool' && words !== '' ? words : roleName(role);
+      const name = role === 'tool' && words !== '' ? words : ROLES[role].name;
       const excerpt = excerptOf(text, what.turn);
-      return `${ICONS[role]} ${plain(excerpt ? `${name}: ${excerpt}` : name)}`;
+      return `${ROLES[role].icon} ${plain(excerpt ? `${name}: ${excerpt}` : name)}`;
     }
     case 'file':
       return `$(file) ${plain(what.name)}`;
@@ -193,38 +192,19 @@ function labelOf(text: string, { what }: BreakdownItem): string {
   }
 }
 
-const ICONS: Readonly<Record<Role, string>> = {
-  user: '$(account)',
-  assistant: '$(sparkle)',
-  tool: '$(tools)',
-  system: '$(settings)',
+const ROLES: Readonly<Record<Role, { readonly icon: string; readonly name: string }>> = {
+  user: { icon: '$(account)', name: vscode.l10n.t('You') },
+  assistant: { icon: '$(sparkle)', name: vscode.l10n.t('Assistant') },
+  tool: { icon: '$(tools)', name: vscode.l10n.t('Tool') },
+  system: { icon: '$(settings)', name: vscode.l10n.t('System') },
 };
 
-function roleName(role: Role): string {
-  switch (role) {
-    case 'user':
-      return vscode.l10n.t('You');
-    case 'assistant':
-      return vscode.l10n.t('Assistant');
-    case 'tool':
-      return vscode.l10n.t('Tool');
-    case 'system':
-      return vscode.l10n.t('System');
-  }
-}
-
-function groupName(group: BreakdownGroup): string {
-  switch (group) {
-    case 'system':
-      return vscode.l10n.t('Instructions');
-    case 'history':
-      return vscode.l10n.t('Turns');
-    case 'tools':
-      return vscode.l10n.t('Tools');
-    case 'attachments':
-      return vscode.l10n.t('Files');
-  }
-}
+const GROUP_NAMES: Readonly<Record<BreakdownGroup, string>> = {
+  system: vscode.l10n.t('Instructions'),
+  history: vscode.l10n.t('Turns'),
+  tools: vscode.l10n.t('Tools'),
+  attachments: vscode.l10n.t('Files'),
+};
 
 /** Escapes `$(…)`, which is an icon in labels. */
 function plain(name: string): string {

@@ -76,18 +76,14 @@ export class TurnColors implements vscode.Disposable {
       const own = [...turns.keys()].filter((at) => turns[at]?.role === role);
       const marked = own.filter((at) => turns[at]?.bodyStart !== turns[at]?.start);
       const markers = marked.map((at) => lines[at] ?? 0);
-      editor.setDecorations(
-        style.turn,
-        own.map((at) => linesOf(document, lines[at] ?? 0, (lines[at + 1] ?? document.lineCount) - 1)),
-      );
-      editor.setDecorations(
-        style.marker,
-        markers.map((line) => linesOf(document, line, line)),
-      );
-      editor.setDecorations(
-        style.role,
-        markers.map((line) => roleRange(document, line)),
-      );
+      const ranges = {
+        turn: own.map((at) => linesOf(document, lines[at] ?? 0, (lines[at + 1] ?? document.lineCount) - 1)),
+        marker: markers.map((line) => linesOf(document, line, line)),
+        role: markers.map((line) => roleRange(document, line)),
+      };
+      editor.setDecorations(style.turn, ranges.turn);
+      editor.setDecorations(style.marker, ranges.marker);
+      editor.setDecorations(style.role, ranges.role);
     }
   }
 }

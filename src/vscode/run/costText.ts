@@ -11,7 +11,7 @@ export interface NextRequest {
   readonly dollars?: number | undefined;
 }
 
-export interface RunView {
+interface RunView {
   readonly elapsedMs: number;
   readonly model?: string | undefined;
   readonly state?: RunState | undefined;

@@ -6,24 +6,24 @@ import { judgeForm } from '../../mcp/fileArguments/form.ts';
 import { readReference } from '../../mcp/fileArguments/reference.ts';
 import { rangeOf } from '../chat/openChats.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { Offer, PlaceOf } from './offer.ts';
+import type { RequestAt } from './request.ts';
 
-type Where = Offer<PlaceOf<'arguments'>>;
+type ArgumentsRequest = RequestAt<'arguments'>;
 
 /** Names and values from the tool's schema, and assets where a file is expected. */
-export async function argumentItems(where: Where): Promise<vscode.CompletionItem[]> {
-  const { place, deps } = where;
+export async function argumentItems(request: ArgumentsRequest): Promise<vscode.CompletionItem[]> {
+  const { place, deps } = request;
   const text = place.call.argumentsText;
   const help = await deps.help.of(place.call);
-  if (text.trim() === '') return help ? [wholeItem(help, where)] : [];
+  if (text.trim() === '') return help ? [wholeItem(help, request)] : [];
   const [items, assets] = await Promise.all([
     help?.complete(text, place.offset) ?? [],
-    assetItems(help, where),
+    assetItems(help, request),
   ]);
-  return [...items.map((item) => toItem(item, where)), ...assets];
+  return [...items.map((item) => toItem(item, request)), ...assets];
 }
 
-function toItem(found: ArgumentItem, { document, place }: Where): vscode.CompletionItem {
+function toItem(found: ArgumentItem, { document, place }: ArgumentsRequest): vscode.CompletionItem {
   const { Property, Value } = vscode.CompletionItemKind;
   const item = new vscode.CompletionItem(
     plainMessage(found.label),
@@ -38,7 +38,7 @@ function toItem(found: ArgumentItem, { document, place }: Where): vscode.Complet
 }
 
 /** Inserts all required arguments into an empty call. */
-function wholeItem(help: ArgumentHelp, { document, place }: Where): vscode.CompletionItem {
+function wholeItem(help: ArgumentHelp, { document, place }: ArgumentsRequest): vscode.CompletionItem {
   const item = new vscode.CompletionItem('{…}', vscode.CompletionItemKind.Struct);
   item.detail = vscode.l10n.t('All arguments that the tool needs');
   item.insertText = new vscode.SnippetString(argumentsSnippet(help.schema));
@@ -47,8 +47,11 @@ function wholeItem(help: ArgumentHelp, { document, place }: Where): vscode.Compl
   return item;
 }
 
-async function assetItems(help: ArgumentHelp | undefined, where: Where): Promise<vscode.CompletionItem[]> {
-  const { document, place, deps } = where;
+async function assetItems(
+  help: ArgumentHelp | undefined,
+  request: ArgumentsRequest,
+): Promise<vscode.CompletionItem[]> {
+  const { document, place, deps } = request;
   const text = place.call.argumentsText;
   const written = assetTyped(text, place.offset);
   if (!written || (!written.typed.startsWith('asset:') && !wantsFile(help, text, place.offset))) return [];

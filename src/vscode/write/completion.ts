@@ -9,7 +9,7 @@ import { watchArguments } from './argumentProblems.ts';
 import { argumentItems } from './arguments.ts';
 import { fileItems } from './files.ts';
 import { mentionItems, toolNameItems } from './mentions.ts';
-import type { CompletionDeps, Offer, OfferDeps } from './offer.ts';
+import type { CompletionDeps, CompletionRequest, ItemDeps } from './request.ts';
 import { settingKeyItems, settingValueItems, watchSettings } from './settings.ts';
 import { commandItems, roleItems } from './words.ts';
 import { FolderNames, WorkspaceFiles } from './workspaceFiles.ts';
@@ -47,7 +47,7 @@ export function registerCompletion(deps: CompletionDeps): vscode.Disposable {
   );
 }
 
-function completionProvider(deps: OfferDeps): vscode.CompletionItemProvider {
+function completionProvider(deps: ItemDeps): vscode.CompletionItemProvider {
   return {
     async provideCompletionItems(document, position, token, { triggerCharacter }) {
       if (!isChat(document.uri)) return undefined;
@@ -56,31 +56,32 @@ function completionProvider(deps: OfferDeps): vscode.CompletionItemProvider {
       if (triggerCharacter !== undefined && !TRIGGERS[triggerCharacter]?.includes(place.kind))
         return undefined;
       const range = new vscode.Range(document.positionAt(place.start), position);
-      const list = await offer({ document, place, range, deps });
-      return token.isCancellationRequested || list.items.length === 0 ? undefined : list;
+      const items = await itemsFor({ document, place, range, deps });
+      if (token.isCancellationRequested || items.length === 0) return undefined;
+      // Files are ranked by the typed text, so their list is requested again after each letter.
+      return new vscode.CompletionList(items, place.kind === 'file');
     },
   };
 }
 
-/** Files are ranked by the typed text, so their list is incomplete and requested again after each letter. */
-async function offer(where: Offer): Promise<vscode.CompletionList> {
-  const { place } = where;
+async function itemsFor(request: CompletionRequest): Promise<vscode.CompletionItem[]> {
+  const { place } = request;
   switch (place.kind) {
     case 'file':
-      return new vscode.CompletionList(await fileItems({ ...where, place }), true);
+      return fileItems({ ...request, place });
     case 'mention':
-      return new vscode.CompletionList(await mentionItems({ ...where, place }));
+      return mentionItems({ ...request, place });
     case 'tool':
-      return new vscode.CompletionList(await toolNameItems({ ...where, place }));
+      return toolNameItems({ ...request, place });
     case 'command':
-      return new vscode.CompletionList(commandItems({ ...where, place }));
+      return commandItems({ ...request, place });
     case 'role':
-      return new vscode.CompletionList(roleItems({ ...where, place }));
+      return roleItems({ ...request, place });
     case 'key':
-      return new vscode.CompletionList(settingKeyItems({ ...where, place }));
+      return settingKeyItems({ ...request, place });
     case 'value':
-      return new vscode.CompletionList(await settingValueItems({ ...where, place }));
+      return settingValueItems({ ...request, place });
     case 'arguments':
-      return new vscode.CompletionList(await argumentItems({ ...where, place }));
+      return argumentItems({ ...request, place });
   }
 }

@@ -9,71 +9,71 @@ import { chatOf, rangeOf } from '../chat/openChats.ts';
 import type { ServerRow } from '../servers/items.ts';
 import { isEnabled } from '../tools/switches.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { Offer, PlaceOf } from './offer.ts';
+import type { CompletionRequest, RequestAt } from './request.ts';
 
-type Mention = Offer<PlaceOf<'mention'>>;
+type Mention = RequestAt<'mention'>;
 
 const MAX_RESOURCES = 200;
 
 /** Tools, agents, prompts, resources and servers. */
-export async function mentionItems(where: Mention): Promise<vscode.CompletionItem[]> {
-  const { known, rows, files } = where.deps;
+export async function mentionItems(request: Mention): Promise<vscode.CompletionItem[]> {
+  const { known, rows, files } = request.deps;
   const [tools, agents, prompts, resources, servers] = await Promise.all([
-    toolsForChats(where),
-    files.agents(where.document.uri),
+    toolsForChats(request),
+    files.agents(request.document.uri),
     known.prompts(),
     known.resources(),
     rows.all(),
   ]);
   return [
-    ...tools.map((tool) => toolItem(tool, where)),
-    ...agents.map((name) => agentItem(name, where)),
-    ...prompts.map((prompt) => promptItem(prompt, where)),
-    ...resourceItems(resources, where),
-    ...servers.flatMap((row) => serverItems(row, where)),
+    ...tools.map((tool) => toolItem(tool, request)),
+    ...agents.map((name) => agentItem(name, request)),
+    ...prompts.map((prompt) => promptItem(prompt, request)),
+    ...resourceItems(resources, request),
+    ...servers.flatMap((row) => serverItems(row, request)),
   ];
 }
 
 /** Tool names for the first line of a call. */
-export async function toolNameItems(where: Offer<PlaceOf<'tool'>>): Promise<vscode.CompletionItem[]> {
-  return (await toolsForChats(where)).map((tool) => {
+export async function toolNameItems(request: RequestAt<'tool'>): Promise<vscode.CompletionItem[]> {
+  return (await toolsForChats(request)).map((tool) => {
     const name = renderToolName(tool);
     const item = described(name, tool, vscode.CompletionItemKind.Function);
     item.insertText = name;
-    item.range = where.range;
+    item.range = request.range;
     return item;
   });
 }
 
-async function toolsForChats({ deps }: Offer): Promise<readonly ToolInfo[]> {
+async function toolsForChats({ deps }: CompletionRequest): Promise<readonly ToolInfo[]> {
   return (await deps.known.tools()).filter((tool) => !tool.forAppsOnly && isEnabled(tool));
 }
 
-function toolItem(tool: ToolInfo, where: Mention): vscode.CompletionItem {
+function toolItem(tool: ToolInfo, request: Mention): vscode.CompletionItem {
   const name = renderToolName(tool);
   const item = described(name, tool, vscode.CompletionItemKind.Function);
-  const { before, after } = aroundRange(where);
+  const { before, after } = aroundRange(request);
   const block = `\`\`\`tool_call ${escapeText(name)}\n${argumentsSnippet(tool.inputSchema)}\n\`\`\`\n$0`;
   item.insertText = new vscode.SnippetString(
     `${before === '' ? '' : '\n'}${block}${after === '' ? '' : '\n'}`,
   );
-  return place(item, '1', name, where);
+  return place(item, '1', name, request);
 }
 
-function promptItem(info: PromptInfo, where: Mention): vscode.CompletionItem {
+function promptItem(info: PromptInfo, request: Mention): vscode.CompletionItem {
   const name = `${info.server}.${info.prompt}`;
   const item = described(name, info, vscode.CompletionItemKind.Snippet);
   item.insertText = '';
   const { server, prompt } = info;
-  const argument = { server, prompt, uri: where.document.uri };
+  const argument = { server, prompt, uri: request.document.uri };
   item.command = { command: 'filechat.insertPrompt', title: INSERT(), arguments: [argument] };
-  return place(item, '3', name, where);
+  return place(item, '3', name, request);
 }
 
 const INSERT = () => vscode.l10n.t('Insert the prompt');
 const READ = () => vscode.l10n.t('Read the resource into the chat');
 
-function resourceItems(lists: readonly ResourceList[], where: Mention): vscode.CompletionItem[] {
+function resourceItems(lists: readonly ResourceList[], request: Mention): vscode.CompletionItem[] {
   const resources = lists.flatMap((each) => each.resources).slice(0, MAX_RESOURCES);
   return resources.map(({ server, uri, name, title, description }) => {
     const item = described(
@@ -83,23 +83,23 @@ function resourceItems(lists: readonly ResourceList[], where: Mention): vscode.C
     );
     item.label = { label: plainMessage(title ?? name), description: plainMessage(`${server} ${uri}`) };
     item.insertText = '';
-    const argument = { server, resource: uri, into: where.document.uri };
+    const argument = { server, resource: uri, into: request.document.uri };
     item.command = { command: 'filechat.readResource', title: READ(), arguments: [argument] };
-    return place(item, '4', `${server}.${title ?? name} ${uri}`, where);
+    return place(item, '4', `${server}.${title ?? name} ${uri}`, request);
   });
 }
 
-function agentItem(name: string, where: Mention): vscode.CompletionItem {
+function agentItem(name: string, request: Mention): vscode.CompletionItem {
   const label = { label: plainMessage(name), description: vscode.l10n.t('Make it the agent of this chat') };
   const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.User);
   item.insertText = '';
-  item.additionalTextEdits = [setting('agent', name, where)];
-  return place(item, '2', name, where);
+  item.additionalTextEdits = [setting('agent', name, request)];
+  return place(item, '2', name, request);
 }
 
 /** A server can be added to the front matter, and started if it does not run. */
-function serverItems({ server, state }: ServerRow, where: Mention): vscode.CompletionItem[] {
-  const named = readSettings(chatOf(where.document)).settings.servers;
+function serverItems({ server, state }: ServerRow, request: Mention): vscode.CompletionItem[] {
+  const named = readSettings(chatOf(request.document)).settings.servers;
   const items: vscode.CompletionItem[] = [];
   if (!named?.includes(server)) {
     const description = named
@@ -108,15 +108,15 @@ function serverItems({ server, state }: ServerRow, where: Mention): vscode.Compl
     const label = { label: plainMessage(server), description };
     const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Module);
     item.insertText = '';
-    item.additionalTextEdits = [setting('servers', [...(named ?? []), server], where)];
-    items.push(place(item, '6', server, where));
+    item.additionalTextEdits = [setting('servers', [...(named ?? []), server], request)];
+    items.push(place(item, '6', server, request));
   }
   if (state.kind !== 'ready' && state.kind !== 'starting') {
     const words = vscode.l10n.t('Start server {0} to see its tools', plainMessage(server));
     const item = new vscode.CompletionItem(words, vscode.CompletionItemKind.Event);
     item.insertText = '';
     item.command = { command: 'filechat.startServer', title: words, arguments: [{ server }] };
-    items.push(place(item, '5', `${server} ${words}`, where));
+    items.push(place(item, '5', `${server} ${words}`, request));
   }
   return items;
 }

@@ -5,7 +5,7 @@ import { wellKnownModels } from '../../model/config/prices.ts';
 import { isChat } from '../chat/chatFiles.ts';
 import { chatOf, rangeOf } from '../chat/openChats.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { Offer, PlaceOf } from './offer.ts';
+import type { CompletionRequest, RequestAt } from './request.ts';
 
 function aboutSettings(): Readonly<Record<SettingKey, string>> {
   const { t } = vscode.l10n;
@@ -50,7 +50,7 @@ const COMPLETABLE: ReadonlySet<SettingKey> = new Set([
   'reasoning',
 ]);
 
-export function settingKeyItems({ document, place }: Offer<PlaceOf<'key'>>): vscode.CompletionItem[] {
+export function settingKeyItems({ document, place }: RequestAt<'key'>): vscode.CompletionItem[] {
   const abouts = aboutSettings();
   const briefs = briefSettings();
   const range = rangeOf(document, place);
@@ -75,9 +75,9 @@ interface SettingValue {
   readonly about?: string | undefined;
 }
 
-export async function settingValueItems(where: Offer<PlaceOf<'value'>>): Promise<vscode.CompletionItem[]> {
-  const { document, place } = where;
-  const values = await valuesOf(where);
+export async function settingValueItems(request: RequestAt<'value'>): Promise<vscode.CompletionItem[]> {
+  const { document, place } = request;
+  const values = await valuesOf(request);
   const range = rangeOf(document, place);
   return values
     .filter(({ value }) => !place.taken.includes(value))
@@ -94,11 +94,7 @@ export async function settingValueItems(where: Offer<PlaceOf<'value'>>): Promise
     });
 }
 
-async function valuesOf({
-  document,
-  place,
-  deps,
-}: Offer<PlaceOf<'value'>>): Promise<readonly SettingValue[]> {
+async function valuesOf({ document, place, deps }: RequestAt<'value'>): Promise<readonly SettingValue[]> {
   const choices = settingRule(place.key)?.choices;
   if (choices) return choices.map((value) => ({ value, about: aboutChoice(place.key, value) }));
   switch (place.key) {
@@ -118,7 +114,9 @@ async function valuesOf({
   }
 }
 
-function modelValues(configured: ReturnType<Offer['deps']['models']['configured']>): readonly SettingValue[] {
+function modelValues(
+  configured: ReturnType<CompletionRequest['deps']['models']['configured']>,
+): readonly SettingValue[] {
   const own = [...configured.values()].map(({ name, provider, model }) => ({
     value: name,
     about: `${provider}/${model}`,
@@ -128,7 +126,9 @@ function modelValues(configured: ReturnType<Offer['deps']['models']['configured'
   return [...own, ...others.map((value) => ({ value })), ...(configured.has('tour') ? [] : [tour])];
 }
 
-function toolPatterns(tools: Awaited<ReturnType<Offer['deps']['known']['tools']>>): readonly SettingValue[] {
+function toolPatterns(
+  tools: Awaited<ReturnType<CompletionRequest['deps']['known']['tools']>>,
+): readonly SettingValue[] {
   const servers = [...new Set(tools.map(({ server }) => server))];
   const all = servers.map((server) => ({
     value: `${server}.*`,

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { type Role, renderMarker } from '../../chat/format/marker.ts';
-import type { Offer, PlaceOf } from './offer.ts';
+import type { RequestAt } from './request.ts';
 
 interface SlashCommand {
   readonly word: string;
@@ -39,7 +39,7 @@ const WITHOUT_CHAT: ReadonlySet<string> = new Set([
 ]);
 
 /** Removes the typed text and runs the command. */
-export function commandItems({ document, range }: Offer<PlaceOf<'command'>>): vscode.CompletionItem[] {
+export function commandItems({ document, range }: RequestAt<'command'>): vscode.CompletionItem[] {
   return slashCommands().map(({ word, command, about }, at) => {
     const label = { label: `/${word}`, description: about };
     const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Event);
@@ -54,7 +54,7 @@ export function commandItems({ document, range }: Offer<PlaceOf<'command'>>): vs
 }
 
 /** Markers of turns. The assistant's has no line break, because typing that one starts the run. */
-export function roleItems({ range, place }: Offer<PlaceOf<'role'>>): vscode.CompletionItem[] {
+export function roleItems({ range, place }: RequestAt<'role'>): vscode.CompletionItem[] {
   const abouts: readonly (readonly [Role, string])[] = [
     ['user', vscode.l10n.t('What you say')],
     ['assistant', vscode.l10n.t('What the model says; Enter asks it')],

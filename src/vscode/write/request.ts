@@ -17,18 +17,18 @@ export interface CompletionDeps {
   readonly models: EditorModels;
 }
 
-export interface OfferDeps extends CompletionDeps {
+export interface ItemDeps extends CompletionDeps {
   readonly help: ToolHelp;
   readonly files: WorkspaceFiles;
   readonly assets: FolderNames;
 }
 
-export interface Offer<P extends Place = Place> {
+export interface CompletionRequest<P extends Place = Place> {
   readonly document: vscode.TextDocument;
   readonly place: P;
   /** From the start of the place to the cursor. */
   readonly range: vscode.Range;
-  readonly deps: OfferDeps;
+  readonly deps: ItemDeps;
 }
 
-export type PlaceOf<K extends Place['kind']> = Extract<Place, { kind: K }>;
+export type RequestAt<K extends Place['kind']> = CompletionRequest<Extract<Place, { kind: K }>>;
