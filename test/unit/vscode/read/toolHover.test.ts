@@ -33,7 +33,7 @@ it('a tool shows its title, its description and a row for each argument, the req
   );
 });
 
-it('nothing that a server says is more than text', () => {
+it('all text of a server is escaped', () => {
   const evil =
     '[x](command:a) <img src=x> ![y](http://e.com/z) https://e.com `c` | $(zap) \n\n# h \u202e www.e.com';
   const text = toolHoverText({
