@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import { messageOf } from '../base/errors.ts';
 import { groupByOwner } from './idOwners.ts';
 
-/** Functions that register something under an id. */
 export type Registrations = Readonly<Record<string, () => vscode.Disposable>>;
 
 /**

@@ -147,7 +147,6 @@ function endOf(document: vscode.TextDocument): vscode.Selection {
   return new vscode.Selection(end, end);
 }
 
-/** Shows a call for editing. */
 export async function selectCall(document: vscode.TextDocument, id: string): Promise<void> {
   const { turns } = parseChat(document.getText());
   const call = turns.flatMap((turn) => turn.calls).findLast((each) => each.id === id);

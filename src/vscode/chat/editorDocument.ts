@@ -30,7 +30,6 @@ export class EditorDocument implements ChatDocument, Disposable {
   #document: vscode.TextDocument;
   #uri: vscode.Uri;
   #queue: Promise<unknown> = Promise.resolve();
-  /** The edit or save in progress. */
   #applying: Promise<unknown> = Promise.resolve();
   #renaming: Deadline | undefined;
   /** Any save, also the user's. */
@@ -95,7 +94,6 @@ export class EditorDocument implements ChatDocument, Disposable {
     await this.#saving?.over;
   }
 
-  /** The new address after a rename of the file or a folder above it. */
   #moved(from: vscode.Uri, to: vscode.Uri): vscode.Uri | undefined {
     const { scheme, authority } = this.#uri;
     if (from.scheme !== scheme || from.authority !== authority) return undefined;

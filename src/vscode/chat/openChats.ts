@@ -11,7 +11,6 @@ interface Known {
 /** The parsed chat of each document, so that a keystroke parses one turn once for all features. */
 const known = new WeakMap<vscode.TextDocument, Known>();
 
-/** Parses the current text of a document, incrementally. */
 export function chatOf(document: vscode.TextDocument): Chat {
   const last = known.get(document);
   if (last?.version === document.version) return last.chat;

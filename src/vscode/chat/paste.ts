@@ -39,7 +39,6 @@ function attachmentKind(): vscode.DocumentDropOrPasteEditKind {
   return vscode.DocumentDropOrPasteEditKind.Empty.append('filechat', 'attachment');
 }
 
-/** A pasted or dropped file: linked in place, or saved first. */
 type Incoming =
   | { readonly kind: 'linked'; readonly name: string; readonly target: string }
   | { readonly kind: 'bytes'; readonly name: string; readonly mimeType: string; readonly bytes: Uint8Array };
@@ -134,7 +133,6 @@ export class FileInserter
     return { kind: 'bytes', name, mimeType: '', bytes: await vscode.workspace.fs.readFile(uri) };
   }
 
-  /** Shows a warning for each file that could not be saved, and links the others. */
   async #render(chat: vscode.Uri, incoming: readonly Incoming[]): Promise<string> {
     let assets: ResultAssets | undefined;
     const render = async (each: Incoming) => {

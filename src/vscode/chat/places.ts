@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 
-/** The local folders of a chat's files. */
 export interface ChatPlaces {
   /** Relative links start here. */
   readonly folder: string;

@@ -120,7 +120,7 @@ class WorkspacePlace implements AssetPlace {
     const key = keyOf(asset, asset.bytes);
     const saved = this.#saved.get(key);
     if (!saved) return undefined;
-    const found = await vscode.workspace.fs.stat(this.#file(saved.name)).then(undefined, () => undefined);
+    const found = await this.#stat(saved.name);
     const untouched =
       found?.type === vscode.FileType.File && found.mtime === saved.mtime && found.size === saved.size;
     if (untouched) return saved.name;
@@ -145,7 +145,7 @@ class WorkspacePlace implements AssetPlace {
 
   async remember(name: string, asset: NewAsset): Promise<void> {
     if (!(asset.bytes instanceof Uint8Array)) return;
-    const found = await vscode.workspace.fs.stat(this.#file(name)).then(undefined, () => undefined);
+    const found = await this.#stat(name);
     if (!found) return;
     const [oldest] = this.#saved.keys();
     if (oldest !== undefined && this.#saved.size >= MAX_REMEMBERED) this.#saved.delete(oldest);
@@ -164,11 +164,10 @@ class WorkspacePlace implements AssetPlace {
       if (!hasFileCode(error, 'FileNotFound')) throw error;
     });
     if (!found) return vscode.workspace.fs.createDirectory(this.#folder);
-    const { type } = found;
-    if (type & vscode.FileType.SymbolicLink) {
+    if (found.type & vscode.FileType.SymbolicLink)
       throw new Error('it is a symbolic link. Put a real folder in its place.');
-    }
-    if (!(type & vscode.FileType.Directory)) throw new Error('it is a file. Put a folder in its place.');
+    if (!(found.type & vscode.FileType.Directory))
+      throw new Error('it is a file. Put a folder in its place.');
   }
 
   async #inMemory(bytes: AssetBytes): Promise<Uint8Array> {
@@ -177,6 +176,10 @@ class WorkspacePlace implements AssetPlace {
       throw new Error('it is larger than filechat.results.maxAssetBytes allows.');
     }
     return readFile(bytes.path);
+  }
+
+  async #stat(name: string): Promise<vscode.FileStat | undefined> {
+    return vscode.workspace.fs.stat(this.#file(name)).then(undefined, () => undefined);
   }
 
   #file(name: string): vscode.Uri {

@@ -62,7 +62,6 @@ export class ModelCommands implements vscode.Disposable {
     );
   }
 
-  /** Asks for the key of the given model, or of the chat's. */
   async setKey(argument: unknown): Promise<void> {
     const fields = readFields(argument);
     const document = await findChat(fields);
@@ -166,7 +165,6 @@ function settingsOf(document: vscode.TextDocument) {
 
 const SCHEME = 'filechat-request';
 
-/** Shows requests as read-only documents. */
 class RequestView implements vscode.TextDocumentContentProvider, vscode.Disposable {
   readonly #contents = new Map<string, string>();
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();

@@ -27,12 +27,10 @@ export function editorMessages(
   return [first, ...rest].filter(({ parts }) => parts.length > 0);
 }
 
-/** The messages for display, without the bytes of files. */
 export function previewMessages(messages: readonly EditorMessage[]): unknown {
   return messages.map(({ role, parts }) => ({ role, content: parts.map(previewPart) }));
 }
 
-/** The text of all messages, to count its tokens. */
 export function textOf(messages: readonly EditorMessage[]): string {
   const partText = (part: EditorPart): string => {
     if (part.kind === 'text') return part.text;

@@ -232,7 +232,6 @@ function stoppedFailure(model: string): ModelFailure {
   return new EditorModelFailure(`The request to ${model} was stopped.`);
 }
 
-/** By error code. */
 const EXPLANATIONS: Readonly<Record<string, (model: string, reason: string) => string>> = {
   [vscode.LanguageModelError.NoPermissions.name]: (model) =>
     `Filechat may not use VS Code’s model ${model}. Run the chat again and choose Allow, or allow it with “Manage Language Model Access” in the Accounts menu.`,

@@ -15,7 +15,6 @@ import { type ModelProvider, pickModel } from './pickModel.ts';
 /** Providers with a well-known address. */
 const PROVIDERS = ['anthropic', 'openai', 'google'] as const;
 
-/** The models of the settings, of VS Code and of this machine. */
 export class EditorModels {
   readonly #keys: Keys;
   readonly #log: Log;
@@ -84,7 +83,6 @@ export class EditorModels {
     });
   }
 
-  /** Asks for the key of a model and stores it. */
   async askKey(config: ModelConfig): Promise<void> {
     await this.#keys.ask(config);
   }

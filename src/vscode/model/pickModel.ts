@@ -17,7 +17,6 @@ interface ListedModel {
 
 export interface ModelProvider {
   readonly name: string;
-  /** Called when the user asks for the models of this provider. */
   list(signal: AbortSignal): Promise<readonly ListedModel[]>;
 }
 
@@ -128,7 +127,6 @@ class ModelPick {
     if (!this.#closed.signal.aborted) this.#pick.activeItems = items.slice(0, 1);
   }
 
-  /** A section that cannot be loaded shows the error. */
   async #fillSection(at: number, load: () => Promise<readonly ModelItem[]>): Promise<readonly ModelItem[]> {
     this.#pending += 1;
     this.#pick.busy = true;

@@ -67,7 +67,6 @@ async function handle(
 
 interface BreakdownRow extends vscode.QuickPickItem {
   readonly item?: BreakdownItem;
-  /** Shows the whole request. */
   readonly isRequest?: boolean;
 }
 

@@ -8,7 +8,6 @@ const THROTTLE_MS = 100;
 const CUSTOMIZED = 'colorCustomizations';
 const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system'];
 
-/** The decorations of one role. */
 interface RoleStyle {
   /** The rule beside all lines of a turn. */
   readonly turn: vscode.TextEditorDecorationType;

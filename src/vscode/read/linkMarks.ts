@@ -16,7 +16,6 @@ import type { EditorModels } from '../model/models.ts';
 import type { Conversations } from '../run/conversations.ts';
 
 const DEBOUNCE_MS = 400;
-/** How long file information is reused. */
 const MAX_AGE_MS = 5_000;
 
 interface Mark {

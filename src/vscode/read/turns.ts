@@ -8,7 +8,6 @@ import { TurnFolds } from './folds.ts';
 
 const CHATS: vscode.DocumentSelector = { language: 'markdown', pattern: '**/*.chat.md' };
 
-/** Colors, folds and outline of turns. */
 export function registerTurns(runs: Runs): vscode.Disposable {
   const shapes = new TurnShapes();
   const folds = new TurnFolds(shapes, runs);

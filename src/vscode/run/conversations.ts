@@ -23,7 +23,6 @@ interface ConversationsDeps {
   readonly globalStorage: vscode.Uri;
 }
 
-/** Builds the requests of chats. */
 export class Conversations {
   readonly #deps: ConversationsDeps;
   /** The last tool list of each server, for estimates, which must not start servers. */

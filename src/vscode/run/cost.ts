@@ -13,7 +13,6 @@ import {
 } from './totals.ts';
 
 interface CostItemDeps {
-  /** Stores the totals of each chat. */
   readonly memory: vscode.Memento;
   /** Estimates the next request without user interaction. */
   readonly estimate: (document: vscode.TextDocument, signal: AbortSignal) => Promise<NextRequest | undefined>;
@@ -36,7 +35,6 @@ export class CostItem implements vscode.Disposable {
   readonly #item: vscode.StatusBarItem;
   readonly #subscriptions: readonly vscode.Disposable[];
   readonly #running = new Map<string, RunningChat>();
-  /** The estimate for the active chat. */
   #next: { readonly chat: string; readonly request: NextRequest | undefined } | undefined;
   #estimating: AbortController | undefined;
   #debounce: NodeJS.Timeout | undefined;
@@ -158,17 +156,16 @@ export class CostItem implements vscode.Disposable {
       this.#item.hide();
       return;
     }
-    const { startedAt, model, state } = this.#running.get(chat) ?? {};
+    const run = this.#running.get(chat);
     const view = {
       next: this.#next?.chat === chat ? this.#next.request : undefined,
       total: findTotal(this.#totals(), chat),
-      run: startedAt === undefined ? undefined : { elapsedMs: Date.now() - startedAt, model, state },
+      run: run && { ...run, elapsedMs: Date.now() - run.startedAt },
     };
     this.#item.text = costLine(view);
     // Without icon names, which a screen reader would read aloud.
-    this.#item.accessibilityInformation = {
-      label: ['Filechat', this.#item.text.replace(/\$\([^)]*\) ?/g, '')].join(': '),
-    };
+    const label = ['Filechat', this.#item.text.replace(/\$\([^)]*\) ?/g, '')].join(': ');
+    this.#item.accessibilityInformation = { label };
     this.#item.tooltip = new vscode.MarkdownString(costTooltip(view));
     this.#item.show();
   }

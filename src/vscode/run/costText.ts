@@ -4,7 +4,6 @@ import { describeSeconds } from '../ui/elapsed.ts';
 import { t } from '../ui/words.ts';
 import { CHARS_PER_TOKEN, type ChatTotal, type RunState, type SpentTurn } from './totals.ts';
 
-/** An estimate of the next request. */
 export interface NextRequest {
   readonly model?: string | undefined;
   readonly tokens: number;

@@ -7,7 +7,6 @@ import { caretAfterRun } from '../../chat/edits/typing.ts';
  */
 export class EndFollower implements vscode.Disposable {
   readonly #chat: { readonly uri: vscode.Uri };
-  /** The text before the run. */
   readonly #before: string;
   readonly #visible = new Map<vscode.TextEditor, EditorState>();
   /** By column, because a tab that is shown again has a new editor. */
@@ -100,7 +99,7 @@ export class EndFollower implements vscode.Disposable {
     for (const [editor, { isAtEnd }] of this.#visible) if (isAtEnd) revealEnd(editor);
   }
 
-  /** Only the user scrolls up, and wants to stay there. */
+  /** Only the user scrolls up; then the view stays there. */
   #scrolled(editor: vscode.TextEditor): void {
     const state = this.#visible.get(editor);
     if (!state) return;

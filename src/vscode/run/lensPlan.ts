@@ -6,10 +6,8 @@ import { turnBody } from '../../chat/format/parse.ts';
 export type LensKind = 'run' | 'runTools' | 'editArguments' | 'resume' | 'stop' | 'regenerate' | 'fork';
 
 export interface PlannedLens {
-  /** The start of the turn. */
   readonly offset: number;
   readonly kind: LensKind;
-  /** The number of pending calls. */
   readonly count?: number;
 }
 

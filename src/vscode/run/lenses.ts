@@ -7,7 +7,6 @@ export const CHAT_FILES: vscode.DocumentSelector = { pattern: '**/*.chat.md' };
 /** VS Code drops a refresh if the editor loses focus before it is done, for example to a dialog. So it is repeated. */
 const REMINDERS_MS = [1_000, 4_000];
 
-/** Run, Stop, Resume, Regenerate and Fork above their turns. */
 export class RunLens implements vscode.CodeLensProvider, vscode.Disposable {
   readonly #isRunning: (chat: vscode.Uri) => boolean;
   readonly #changed = new vscode.EventEmitter<void>();
@@ -23,7 +22,6 @@ export class RunLens implements vscode.CodeLensProvider, vscode.Disposable {
     this.#changed.dispose();
   }
 
-  /** Call this when a run has started or ended. */
   refresh(): void {
     for (const timer of this.#reminders) clearTimeout(timer);
     this.#reminders = REMINDERS_MS.map((ms) => setTimeout(() => this.#changed.fire(), ms));

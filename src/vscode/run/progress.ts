@@ -22,7 +22,6 @@ export class RunProgress implements vscode.Disposable {
     this.#notice = undefined;
   }
 
-  /** Shows each tool call while it runs. */
   watch(tools: ToolHost): ToolHost {
     const running = new Set<ToolCall>();
     return {

@@ -2,7 +2,6 @@ import type { Usage } from '../../ports/models.ts';
 
 import { isAtOrBelow, renamedPath } from '../chat/renamedPath.ts';
 
-/** The usage of one reply. */
 export interface SpentTurn {
   readonly model: string;
   readonly usage: Usage;
@@ -89,7 +88,6 @@ export class RunTally {
   }
 }
 
-/** The state of a running chat. */
 export type RunState =
   | { readonly kind: 'asking'; readonly model: string }
   | { readonly kind: 'writing'; readonly chars: number }

@@ -82,7 +82,6 @@ async function askWhere(): Promise<string | undefined> {
   );
 }
 
-/** The given line, or the cursor. */
 function offsetFor(document: vscode.TextDocument, fields: Fields): number {
   const line = fields['line'];
   if (typeof line === 'number') return document.offsetAt(new vscode.Position(line, 0));

@@ -7,7 +7,6 @@ import { chatOf, rangeOf } from '../chat/openChats.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { type PendingCall, pendingCallsIn, problemRange, type ToolHelp } from './argumentHelp.ts';
 
-/** Quick fixes for the arguments of pending calls. */
 export function argumentFixes(tools: ToolHelp): vscode.CodeActionProvider {
   return {
     async provideCodeActions(document, range, { diagnostics }) {
@@ -67,7 +66,6 @@ function titleOf({ kind, subjects }: ArgumentFix): string {
 const MAX_DESCRIPTION_CHARS = 2000;
 const MAX_CHOICES = 20;
 
-/** Describes the argument at the pointer. */
 export function argumentHover(tools: ToolHelp): vscode.HoverProvider {
   return {
     async provideHover(document, position) {

@@ -15,7 +15,6 @@ type Mention = RequestAt<'mention'>;
 
 const MAX_RESOURCES = 200;
 
-/** Tools, agents, prompts, resources and servers. */
 export async function mentionItems(request: Mention): Promise<vscode.CompletionItem[]> {
   const { known, rows, files } = request.deps;
   const [tools, agents, prompts, resources, servers] = await Promise.all([
@@ -34,7 +33,6 @@ export async function mentionItems(request: Mention): Promise<vscode.CompletionI
   ];
 }
 
-/** Tool names for the first line of a call. */
 export async function toolNameItems(request: RequestAt<'tool'>): Promise<vscode.CompletionItem[]> {
   return (await toolsForChats(request)).map((tool) => {
     const name = renderToolName(tool);
@@ -52,49 +50,47 @@ async function toolsForChats({ deps }: CompletionRequest): Promise<readonly Tool
 function toolItem(tool: ToolInfo, request: Mention): vscode.CompletionItem {
   const name = renderToolName(tool);
   const item = described(name, tool, vscode.CompletionItemKind.Function);
-  const { before, after } = aroundRange(request);
+  const { document, range } = request;
+  const line = document.lineAt(range.start.line).text;
+  const before = line.slice(0, range.start.character).trim();
+  const after = line.slice(range.end.character).trim();
   const block = `\`\`\`tool_call ${escapeText(name)}\n${argumentsSnippet(tool.inputSchema)}\n\`\`\`\n$0`;
   item.insertText = new vscode.SnippetString(
     `${before === '' ? '' : '\n'}${block}${after === '' ? '' : '\n'}`,
   );
-  return place(item, '1', name, request);
+  return finish(item, '1', name, request);
 }
 
 function promptItem(info: PromptInfo, request: Mention): vscode.CompletionItem {
   const name = `${info.server}.${info.prompt}`;
   const item = described(name, info, vscode.CompletionItemKind.Snippet);
-  item.insertText = '';
-  const { server, prompt } = info;
-  const argument = { server, prompt, uri: request.document.uri };
-  item.command = { command: 'filechat.insertPrompt', title: INSERT(), arguments: [argument] };
-  return place(item, '3', name, request);
+  item.command = {
+    command: 'filechat.insertPrompt',
+    title: vscode.l10n.t('Insert the prompt'),
+    arguments: [{ server: info.server, prompt: info.prompt, uri: request.document.uri }],
+  };
+  return finish(item, '3', name, request);
 }
-
-const INSERT = () => vscode.l10n.t('Insert the prompt');
-const READ = () => vscode.l10n.t('Read the resource into the chat');
 
 function resourceItems(lists: readonly ResourceList[], request: Mention): vscode.CompletionItem[] {
   const resources = lists.flatMap((each) => each.resources).slice(0, MAX_RESOURCES);
   return resources.map(({ server, uri, name, title, description }) => {
-    const item = described(
-      `${server}: ${title ?? name}`,
-      { description },
-      vscode.CompletionItemKind.Reference,
-    );
-    item.label = { label: plainMessage(title ?? name), description: plainMessage(`${server} ${uri}`) };
-    item.insertText = '';
-    const argument = { server, resource: uri, into: request.document.uri };
-    item.command = { command: 'filechat.readResource', title: READ(), arguments: [argument] };
-    return place(item, '4', `${server}.${title ?? name} ${uri}`, request);
+    const about = { title: `${server} ${uri}`, description };
+    const item = described(title ?? name, about, vscode.CompletionItemKind.Reference);
+    item.command = {
+      command: 'filechat.readResource',
+      title: vscode.l10n.t('Read the resource into the chat'),
+      arguments: [{ server, resource: uri, into: request.document.uri }],
+    };
+    return finish(item, '4', `${server}.${title ?? name} ${uri}`, request);
   });
 }
 
 function agentItem(name: string, request: Mention): vscode.CompletionItem {
   const label = { label: plainMessage(name), description: vscode.l10n.t('Make it the agent of this chat') };
   const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.User);
-  item.insertText = '';
   item.additionalTextEdits = [setting('agent', name, request)];
-  return place(item, '2', name, request);
+  return finish(item, '2', name, request);
 }
 
 /** A server can be added to the front matter, and started if it does not run. */
@@ -107,16 +103,14 @@ function serverItems({ server, state }: ServerRow, request: Mention): vscode.Com
       : vscode.l10n.t('Limit this chat to this server');
     const label = { label: plainMessage(server), description };
     const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Module);
-    item.insertText = '';
     item.additionalTextEdits = [setting('servers', [...(named ?? []), server], request)];
-    items.push(place(item, '6', server, request));
+    items.push(finish(item, '6', server, request));
   }
   if (state.kind !== 'ready' && state.kind !== 'starting') {
-    const words = vscode.l10n.t('Start server {0} to see its tools', plainMessage(server));
-    const item = new vscode.CompletionItem(words, vscode.CompletionItemKind.Event);
-    item.insertText = '';
-    item.command = { command: 'filechat.startServer', title: words, arguments: [{ server }] };
-    items.push(place(item, '5', `${server} ${words}`, request));
+    const title = vscode.l10n.t('Start server {0} to see its tools', plainMessage(server));
+    const item = new vscode.CompletionItem(title, vscode.CompletionItemKind.Event);
+    item.command = { command: 'filechat.startServer', title, arguments: [{ server }] };
+    items.push(finish(item, '5', `${server} ${title}`, request));
   }
   return items;
 }
@@ -133,24 +127,18 @@ function described(
   return item;
 }
 
-function place(
+/** Items with a command or additional edits insert nothing. */
+function finish(
   item: vscode.CompletionItem,
   group: string,
   name: string,
   { range }: Mention,
 ): vscode.CompletionItem {
+  item.insertText ??= '';
   item.filterText = `@${name}`;
   item.sortText = `${group}${name}`;
   item.range = range;
   return item;
-}
-
-function aroundRange({ document, range }: Mention): { readonly before: string; readonly after: string } {
-  const line = document.lineAt(range.start.line).text;
-  return {
-    before: line.slice(0, range.start.character).trim(),
-    after: line.slice(range.end.character).trim(),
-  };
 }
 
 function setting(

@@ -113,7 +113,6 @@ export class WorkspaceFiles implements vscode.Disposable {
   }
 }
 
-/** The patterns of `files.exclude` and `search.exclude`. */
 function excluded(): string | undefined {
   const patterns = ['files', 'search'].flatMap((section) => {
     const exclude = vscode.workspace
