@@ -11,12 +11,13 @@ import { chatName, findChat, withChat } from '../chat/chatFiles.ts';
 import { editDocument } from '../chat/editorDocument.ts';
 import type { Conversations } from '../run/conversations.ts';
 import type { NextRequest } from '../run/costText.ts';
+import { CHARS_PER_TOKEN } from '../run/totals.ts';
 import { defaultModel, writeDefaultModel } from '../settings.ts';
 import { readFields, readString } from '../ui/commandArguments.ts';
 import { failed, tell } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
-import type { EditorModels } from './models.ts';
+import { type EditorModels, PROVIDERS } from './models.ts';
 
 /** The commands for models, and estimates of requests. */
 export class ModelCommands implements vscode.Disposable {
@@ -78,10 +79,9 @@ export class ModelCommands implements vscode.Disposable {
 
   async #pickKeyOwner(): Promise<string | undefined> {
     const configured = [...this.#models.configured().keys()];
-    const usual = ['anthropic', 'openai', 'google'];
     const items = [
       ...configured.map((name) => ({ label: name, name })),
-      ...usual.map((provider) => ({
+      ...PROVIDERS.map((provider) => ({
         label: provider,
         description: vscode.l10n.t('all of its models'),
         name: `${provider}${ANY_MODEL}`,
@@ -154,7 +154,6 @@ export class ModelCommands implements vscode.Disposable {
 }
 
 const MAX_COUNTED_CHARS = 1_000_000;
-const CHARS_PER_TOKEN = 4;
 
 /** A key belongs to the provider's address, whatever the model. */
 const ANY_MODEL = '/default';

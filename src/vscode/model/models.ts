@@ -13,7 +13,7 @@ import type { Keys } from './keys.ts';
 import { type ModelProvider, pickModel } from './pickModel.ts';
 
 /** Providers with a well-known address. */
-const PROVIDERS = ['anthropic', 'openai', 'google'] as const;
+export const PROVIDERS = ['anthropic', 'openai', 'google'] as const;
 
 export class EditorModels {
   readonly #keys: Keys;

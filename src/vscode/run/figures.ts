@@ -49,10 +49,9 @@ export class RunFigures implements vscode.Disposable {
 
   #showIn(editor: vscode.TextEditor, tally: RunTally): void {
     const { document } = editor;
-    // The line of the lens that stops the run.
-    const { range } = document.lineAt(
-      document.positionAt(lastMessageStart(document.getText(), chatOf(document))),
-    );
+    // The line of the Stop lens.
+    const start = lastMessageStart(document.getText(), chatOf(document));
+    const { range } = document.lineAt(document.positionAt(start));
     editor.setDecorations(this.#style, [
       { range, renderOptions: { after: { contentText: describe(tally) } } },
     ]);
