@@ -4,7 +4,6 @@ import { messageOf } from '../base/errors.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { readSettings } from '../chat/format/settings.ts';
-import type { ChatListener } from '../listener.ts';
 import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
 import { costOf } from '../model/config/prices.ts';
 import type { RunOutcome } from '../ports/document.ts';
@@ -36,7 +35,7 @@ import { Conversations } from './run/conversations.ts';
 import { CostItem } from './run/cost.ts';
 import { RunFigures } from './run/figures.ts';
 import { CHAT_FILES, RunLens } from './run/lenses.ts';
-import { Runs } from './run/runs.ts';
+import { Runs, type Work } from './run/runs.ts';
 import { editArguments, regenerate } from './run/turnCommands.ts';
 import { KnownServers } from './servers/known.ts';
 import { EditorServers } from './servers/servers.ts';
@@ -265,10 +264,7 @@ export class App {
     return this.#runNext(document, (listener) => listener.run());
   }
 
-  async #runNext(
-    document: vscode.TextDocument,
-    work: (listener: ChatListener) => Promise<RunOutcome>,
-  ): Promise<RunOutcome> {
+  async #runNext(document: vscode.TextDocument, work: Work): Promise<RunOutcome> {
     if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
     const refused = await this.#askForServers(document.getText());
     if (refused) return tell(refused);

@@ -8,7 +8,7 @@ import { findLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
 import { readSettings } from '../../chat/format/settings.ts';
 import { whyNotSent } from '../../model/request/attachments.ts';
-import type { AttachedFile, AttachmentSource } from '../../ports/files.ts';
+import type { AttachedFile } from '../../ports/files.ts';
 
 import { isChat } from '../chat/chatFiles.ts';
 import { chatOf, rangeOf } from '../chat/openChats.ts';
@@ -96,7 +96,6 @@ export class LinkMarks implements vscode.Disposable {
       visible.some(([from = 0, to = 0]) => start <= to && end >= from);
     const model = readSettings(chat).settings.model;
     const turns = sinceSummary(chat).turns.filter((turn) => turn.role === 'user' && isVisible(turn));
-    const attachments = this.#conversations.attachments(document.uri);
     return turns.flatMap((turn) =>
       findLinks(turnBody(text, turn)).flatMap(({ offset, end, local, isImage, target }) => {
         const at = (status: LinkStatus): Mark => ({
@@ -104,30 +103,18 @@ export class LinkMarks implements vscode.Disposable {
           end: turn.bodyStart + end,
           status,
         });
-        if (local !== undefined)
-          return [this.#linkStatus(local, { chat: document.uri, model, attachments }).then(at)];
+        if (local !== undefined) return [this.#linkStatus(document.uri, local, model).then(at)];
         return isImage && /^https?:/i.test(target) ? [Promise.resolve(at(remote()))] : [];
       }),
     );
   }
 
-  async #linkStatus(
-    target: string,
-    {
-      chat,
-      model,
-      attachments,
-    }: {
-      readonly chat: vscode.Uri;
-      readonly model: string | undefined;
-      readonly attachments: AttachmentSource;
-    },
-  ): Promise<LinkStatus> {
+  async #linkStatus(chat: vscode.Uri, target: string, model: string | undefined): Promise<LinkStatus> {
     const key = `${chat.toString()}\n${target}`;
-    const known = this.#files.get(key) ?? { at: Date.now(), file: attachments.find(target) };
-    this.#files.set(key, known);
+    const file = this.#files.get(key)?.file ?? this.#conversations.attachments(chat).find(target);
+    if (!this.#files.has(key)) this.#files.set(key, { at: Date.now(), file });
     try {
-      return this.#fileStatus(await known.file, model);
+      return this.#fileStatus(await file, model);
     } catch (error) {
       return error instanceof OutsideFolders ? outside() : notSent(messageOf(error));
     }
@@ -144,10 +131,8 @@ export class LinkMarks implements vscode.Disposable {
     };
     if (file.isText) return sent;
     const name = this.#models.configOf(model)?.name ?? vscode.l10n.t('the model');
-    const reason = whyNotSent(file, {
-      name,
-      accepts: (mimeType) => this.#models.accepts(model, mimeType),
-    });
+    const accepts = (mimeType: string) => this.#models.accepts(model, mimeType);
+    const reason = whyNotSent(file, { name, accepts });
     if (reason === undefined) return sent;
     return {
       isSent: false,

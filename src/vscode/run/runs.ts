@@ -33,6 +33,8 @@ interface RunsDeps {
   readonly conclude: (chat: EditorDocument, outcome: RunOutcome) => Promise<RunOutcome>;
 }
 
+export type Work = (listener: ChatListener) => Promise<RunOutcome>;
+
 interface Run {
   readonly document: EditorDocument;
   listener?: ChatListener;
@@ -60,10 +62,7 @@ export class Runs implements vscode.Disposable {
     this.#changed.dispose();
   }
 
-  async start(
-    document: vscode.TextDocument,
-    work: (listener: ChatListener) => Promise<RunOutcome>,
-  ): Promise<RunOutcome> {
+  async start(document: vscode.TextDocument, work: Work): Promise<RunOutcome> {
     if (this.#find(document.uri)) return tell(failed(RUNNING));
     const run: Run = { document: new EditorDocument(document), isStopped: false };
     try {
@@ -74,7 +73,7 @@ export class Runs implements vscode.Disposable {
     }
   }
 
-  async #run(run: Run, work: (listener: ChatListener) => Promise<RunOutcome>): Promise<RunOutcome> {
+  async #run(run: Run, work: Work): Promise<RunOutcome> {
     const { uri } = run.document;
     this.#running.add(run);
     this.#fireChange(uri);
@@ -112,7 +111,7 @@ export class Runs implements vscode.Disposable {
     void vscode.commands.executeCommand('setContext', 'filechat.running', running);
   }
 
-  async #work(run: Run, work: (listener: ChatListener) => Promise<RunOutcome>): Promise<RunOutcome> {
+  async #work(run: Run, work: Work): Promise<RunOutcome> {
     const follower = this.#followEnd(run.document);
     const progress = new RunProgress(() => run.listener?.stop());
     try {
