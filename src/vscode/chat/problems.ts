@@ -7,12 +7,14 @@ const DEBOUNCE_MS = 300;
 
 /** Reports calls, fences and settings that cannot be parsed. */
 export function watchProblems(): vscode.Disposable {
-  return new ChatDiagnostics('filechat', async (document) => {
-    const chat = chatOf(document);
-    return [...readSettings(chat).problems, ...chat.problems].map(({ offset, message }) => {
-      const { range } = document.lineAt(document.positionAt(offset));
-      return new vscode.Diagnostic(range, message, vscode.DiagnosticSeverity.Warning);
-    });
+  return new ChatDiagnostics('filechat', findProblems, { openDelayMs: 0 });
+}
+
+async function findProblems(document: vscode.TextDocument): Promise<readonly vscode.Diagnostic[]> {
+  const chat = chatOf(document);
+  return [...readSettings(chat).problems, ...chat.problems].map(({ offset, message }) => {
+    const { range } = document.lineAt(document.positionAt(offset));
+    return new vscode.Diagnostic(range, message, vscode.DiagnosticSeverity.Warning);
   });
 }
 
@@ -23,16 +25,20 @@ export class ChatDiagnostics implements vscode.Disposable {
   readonly #pending = new Map<vscode.TextDocument, NodeJS.Timeout>();
   readonly #subscriptions: vscode.Disposable;
 
-  constructor(name: string, find: (document: vscode.TextDocument) => Promise<readonly vscode.Diagnostic[]>) {
+  constructor(
+    name: string,
+    find: (document: vscode.TextDocument) => Promise<readonly vscode.Diagnostic[]>,
+    { openDelayMs = DEBOUNCE_MS } = {},
+  ) {
     this.#find = find;
     this.#shown = vscode.languages.createDiagnosticCollection(name);
     this.#subscriptions = vscode.Disposable.from(
-      vscode.workspace.onDidOpenTextDocument((document) => this.#checkSoon(document)),
+      vscode.workspace.onDidOpenTextDocument((document) => this.#checkSoon(document, openDelayMs)),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.#checkSoon(document)),
       vscode.workspace.onDidCloseTextDocument((document) => this.#forget(document)),
       this.#shown,
     );
-    this.checkAll();
+    this.checkAll(openDelayMs);
   }
 
   dispose(): void {
@@ -40,16 +46,16 @@ export class ChatDiagnostics implements vscode.Disposable {
     this.#subscriptions.dispose();
   }
 
-  checkAll(): void {
-    for (const document of vscode.workspace.textDocuments) this.#checkSoon(document);
+  checkAll(delayMs = DEBOUNCE_MS): void {
+    for (const document of vscode.workspace.textDocuments) this.#checkSoon(document, delayMs);
   }
 
-  #checkSoon(document: vscode.TextDocument): void {
+  #checkSoon(document: vscode.TextDocument, delayMs = DEBOUNCE_MS): void {
     if (!isChat(document.uri)) return;
     clearTimeout(this.#pending.get(document));
     this.#pending.set(
       document,
-      setTimeout(() => void this.#check(document), DEBOUNCE_MS),
+      setTimeout(() => void this.#check(document), delayMs),
     );
   }
 
