@@ -10,23 +10,23 @@ import { previewOptions } from './vscode/read/previewWords.ts';
 import { type Registrations, registerAll } from './vscode/registration.ts';
 import type { ServerNode } from './vscode/servers/items.ts';
 
-/** At module level only because `deactivate` is given nothing. */
+/** At module level because `deactivate` receives no arguments. */
 let app: Promise<App> | undefined;
 
-/** `more` is what menus add: all that is selected. */
-const COMMANDS: Readonly<Record<string, (app: App, argument: unknown, more: unknown) => unknown>> = {
+/** Menus pass all selected items as a second argument. */
+const COMMANDS: Readonly<Record<string, (app: App, argument: unknown, selected: unknown) => unknown>> = {
   newChat: (app, argument) => app.chats.create(argument),
   newChatWithSelection: (app) => app.chats.createWithSelection(),
-  newChatAboutFile: (app, argument, more) => app.chats.createAbout(argument, more),
+  newChatAboutFile: (app, argument, selected) => app.chats.createAbout(argument, selected),
   run: (app, argument) => app.run(argument),
   stop: (app, argument) => app.stop(argument),
   resume: (app, argument) => app.resume(argument),
-  regenerate: (app, argument) => app.turns.regenerate(argument),
-  editArguments: (app, argument) => app.turns.editArguments(argument),
+  regenerate: (app, argument) => app.regenerate(argument),
+  editArguments: (app, argument) => app.editArguments(argument),
   fork: (app, argument) => app.fork(argument),
   compact: (app, argument) => app.compact(argument),
   showAssets: (app, argument) => app.gallery.show(argument),
-  showBreakdown: (app, argument) => app.sending.showBreakdown(argument),
+  showBreakdown: (app, argument) => app.showBreakdown(argument),
   openSample: (app, argument) => app.chats.openSample(argument),
   searchChats: (app, argument) => app.chats.search(argument),
   refreshChats: (app) => app.chats.refresh(),
@@ -36,9 +36,9 @@ const COMMANDS: Readonly<Record<string, (app: App, argument: unknown, more: unkn
   forgetPermissions: (app) => app.forgetPermissions(),
   showLog: (app) => app.showLog(),
   showAuditLog: (app) => app.servers.audit.open(),
-  selectModel: (app, argument) => app.modelActions.select(argument),
-  setApiKey: (app, argument) => app.modelActions.setKey(argument),
-  showRequest: (app, argument) => app.modelActions.showRequest(argument),
+  selectModel: (app, argument) => app.modelCommands.select(argument),
+  setApiKey: (app, argument) => app.modelCommands.setKey(argument),
+  showRequest: (app, argument) => app.modelCommands.showRequest(argument),
   callTool: (app, argument) => app.serverActions.callTool(argument),
   readResource: (app, argument) => app.serverActions.readResource(argument),
   insertPrompt: (app, argument) => app.serverActions.insertPrompt(argument),
@@ -63,7 +63,7 @@ const CHAT_ACTIONS: Readonly<Record<string, ChatAction>> = {
   deleteChat: 'delete',
 };
 
-/** Registers the commands and the views; all the rest is loaded when one is used or a chat is shown. */
+/** Registers commands and views. The rest is loaded when one of them is used or a chat is shown. */
 export function activate(context: vscode.ExtensionContext): PreviewPlugin {
   const serversChanged = new vscode.EventEmitter<ServerNode | undefined>();
   const chatsChanged = new vscode.EventEmitter<ChatNode | undefined>();
@@ -81,7 +81,9 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
       });
     return app;
   };
-  const chats = showChats(load, chatsChanged.event);
+  const chats = vscode.window.createTreeView<ChatNode>('filechat.chats', {
+    treeDataProvider: lazyTree(chatsChanged.event, async () => (await load()).chats.tree),
+  });
   const registrations = {
     ...commandRegistrations(context, load, chats),
     ...assetsRegistrations(context),
@@ -102,12 +104,12 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
     void vscode.commands.executeCommand('setContext', 'filechat.untrusted', !vscode.workspace.isTrusted);
   context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(showTrust));
   showTrust();
-  const meet = (editors: readonly (vscode.TextEditor | undefined)[]) => {
+  const loadForChats = (editors: readonly (vscode.TextEditor | undefined)[]) => {
     if (editors.some((editor) => editor?.document.uri.path.endsWith('.chat.md'))) void load();
   };
-  context.subscriptions.push(vscode.window.onDidChangeActiveTextEditor((editor) => meet([editor])));
-  meet(vscode.window.visibleTextEditors);
-  // A tab that the editor brings back should say what it shows, and not that nobody knows its address.
+  context.subscriptions.push(vscode.window.onDidChangeActiveTextEditor((editor) => loadForChats([editor])));
+  loadForChats(vscode.window.visibleTextEditors);
+  // Restored tabs of resources need their content provider.
   if (openTabs().some((uri) => uri.scheme === 'filechat-resource')) void load();
   return { extendMarkdownIt };
 }
@@ -117,12 +119,12 @@ function commandRegistrations(
   load: () => Promise<App>,
   chats: vscode.TreeView<ChatNode>,
 ): Registrations {
-  const handlers: Record<string, (argument: unknown, more: unknown) => unknown> = {
+  const handlers: Record<string, (argument: unknown, selected: unknown) => unknown> = {
     copyMcpConfiguration: async (argument) =>
       (await import('./vscode/assetsServer/copyConfiguration.ts')).copyConfiguration(context, argument),
   };
   for (const [name, run] of Object.entries(COMMANDS)) {
-    handlers[name] = async (argument, more) => run(await load(), argument, more);
+    handlers[name] = async (argument, selected) => run(await load(), argument, selected);
   }
   for (const [name, action] of Object.entries(CHAT_ACTIONS)) {
     handlers[name] = async (argument) => (await load()).chats.act(action, argument, chats.selection);
@@ -135,7 +137,7 @@ function commandRegistrations(
   );
 }
 
-/** What the Markdown preview asks of an extension. */
+/** The API that the Markdown preview expects of an extension. */
 interface PreviewPlugin {
   readonly extendMarkdownIt: (md: MarkdownIt) => MarkdownIt;
 }
@@ -151,7 +153,7 @@ function openTabs(): readonly vscode.Uri[] {
   return tabs.flatMap(({ input }) => (input instanceof vscode.TabInputText ? [input.uri] : []));
 }
 
-/** A view whose rows are made by what is loaded when somebody looks at it. */
+/** A tree whose provider is loaded when the view is first shown. */
 function lazyTree<Node>(
   onDidChangeTreeData: vscode.Event<Node | undefined>,
   load: () => Promise<Omit<vscode.TreeDataProvider<Node>, 'getParent'>>,
@@ -170,27 +172,15 @@ function showServers(
   changed: vscode.Event<ServerNode | undefined>,
 ): vscode.Disposable {
   const view = async () => (await load()).servers.view;
-  const tree = vscode.window.createTreeView<ServerNode>('filechat.servers', {
-    treeDataProvider: lazyTree(changed, view),
-    showCollapseAll: true,
-  });
+  const treeDataProvider = lazyTree(changed, view);
+  const tree = vscode.window.createTreeView('filechat.servers', { treeDataProvider, showCollapseAll: true });
   const checked = tree.onDidChangeCheckboxState(async (event) => (await view()).check(event));
   return vscode.Disposable.from(tree, checked);
 }
 
-function showChats(
-  load: () => Promise<App>,
-  changed: vscode.Event<ChatNode | undefined>,
-): vscode.TreeView<ChatNode> {
-  const view = async () => (await load()).chats.tree;
-  return vscode.window.createTreeView<ChatNode>('filechat.chats', {
-    treeDataProvider: lazyTree(changed, view),
-  });
-}
-
-/** The MCP server with the assets, for the chat of VS Code. */
+/** Offers the assets MCP server to VS Code's own chat. */
 function assetsRegistrations(context: vscode.ExtensionContext): Registrations {
-  // Editors that are made from VS Code may lack this.
+  // Forks of VS Code may lack this API.
   if (!vscode.lm?.registerMcpServerDefinitionProvider) return {};
   const changed = new vscode.EventEmitter<void>();
   context.subscriptions.push(changed);
@@ -218,7 +208,7 @@ function updateLauncher(context: vscode.ExtensionContext): void {
     void import('./vscode/assetsServer/launcher.ts').then(({ installLauncher }) => installLauncher(context));
 }
 
-/** Awaited by the editor, so that no server outlives it. */
+/** VS Code awaits this, so no server process outlives the window. */
 export async function deactivate(): Promise<void> {
   await (await app)?.dispose();
 }

@@ -4,19 +4,18 @@ import { messageOf } from '../base/errors.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { readSettings } from '../chat/format/settings.ts';
-import type { ChatListener } from '../listener.ts';
 import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
 import { costOf } from '../model/config/prices.ts';
 import type { RunOutcome } from '../ports/document.ts';
 import type { FileArguments } from '../ports/files.ts';
 import type { ChatModel, ChatRules, ModelRequest, Usage } from '../ports/models.ts';
 
-import { findChat, readChat, selectCall } from './chat/chatFiles.ts';
+import { findChat, readChat, selectCall, withChat } from './chat/chatFiles.ts';
 import { addToChat, attachFiles, chooseWhereToRun, forkChat, giveTitle } from './chat/commands.ts';
 import type { EditorDocument } from './chat/editorDocument.ts';
 import { registerPaste } from './chat/paste.ts';
 import { placesOf } from './chat/places.ts';
-import { ChatProblems } from './chat/problems.ts';
+import { watchProblems } from './chat/problems.ts';
 import { keepCopy } from './chat/recovery.ts';
 import { AssetStores } from './chat/stores.ts';
 import { watchTyping } from './chat/typing.ts';
@@ -24,46 +23,45 @@ import { Chats } from './chats/chats.ts';
 import { AttachmentConsent } from './consent/attachments.ts';
 import { ToolConsent } from './consent/tool.ts';
 import { Gallery } from './gallery/gallery.ts';
-import { ModelActions, ModelCommands } from './model/commands.ts';
+import { ModelCommands } from './model/commands.ts';
 import { Keys } from './model/keys.ts';
 import { EditorModels } from './model/models.ts';
 import { registerAssetLinks } from './read/assetLinks.ts';
+import { showBreakdown } from './read/breakdown.ts';
 import { registerHovers } from './read/hovers.ts';
-import { Sending } from './read/sending.ts';
-import { Turns } from './read/turns.ts';
+import { LinkMarks } from './read/linkMarks.ts';
+import { registerTurns } from './read/turns.ts';
 import { Conversations } from './run/conversations.ts';
 import { CostItem } from './run/cost.ts';
 import { RunFigures } from './run/figures.ts';
 import { CHAT_FILES, RunLens } from './run/lenses.ts';
-import { Runs } from './run/runs.ts';
-import { TurnCommands } from './run/turnCommands.ts';
+import { Runs, type Work } from './run/runs.ts';
+import { editArguments, regenerate } from './run/turnCommands.ts';
 import { KnownServers } from './servers/known.ts';
 import { EditorServers } from './servers/servers.ts';
 import { autoSave, resultLimits, reviewResults } from './settings.ts';
 import { ServerActions } from './tools/actions.ts';
 import { isEnabled } from './tools/switches.ts';
 import { readFields, readUri, readUris } from './ui/commandArguments.ts';
-import { CANCELLED, failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from './ui/outcomes.ts';
+import { CANCELLED, failed, tell, UNTRUSTED } from './ui/outcomes.ts';
 import { withNotice } from './ui/progress.ts';
 import { useTranslation } from './ui/words.ts';
 import { registerCompletion } from './write/completion.ts';
 
-/** All parts of Filechat in the editor, and what its commands do. Made when a chat is first seen or a command used. */
+/** Builds and wires all features. Created when a chat is first shown or a command is first used. */
 export class App {
   readonly servers: EditorServers;
   readonly serverActions: ServerActions;
-  readonly modelActions: ModelActions;
+  readonly modelCommands: ModelCommands;
   readonly chats: Chats;
   readonly gallery: Gallery;
-  readonly sending: Sending;
-  readonly turns: TurnCommands;
+  readonly editArguments = editArguments;
   readonly #context: vscode.ExtensionContext;
   readonly #log: vscode.LogOutputChannel;
   readonly #consent: ToolConsent;
   readonly #attachments = new AttachmentConsent();
   readonly #conversations: Conversations;
-  readonly #models: ModelCommands;
-  readonly #prices: EditorModels;
+  readonly #models: EditorModels;
   readonly #cost: CostItem;
   readonly #figures = new RunFigures();
   readonly #runs: Runs;
@@ -73,7 +71,7 @@ export class App {
     this.#context = context;
     this.#log = vscode.window.createOutputChannel('Filechat', { log: true });
     const { globalState, globalStorageUri, secrets } = context;
-    this.#prices = new EditorModels(new Keys(secrets), this.#log);
+    this.#models = new EditorModels(new Keys(secrets), this.#log);
     this.servers = new EditorServers({
       context,
       log: this.#log,
@@ -88,20 +86,19 @@ export class App {
       listTools: async (server) => (await tools.listTools(server)).tools,
     });
     this.#conversations = new Conversations({
-      models: this.#prices,
+      models: this.#models,
       tools,
       servers: list,
       builtIns,
       consent: this.#attachments,
       globalStorage: globalStorageUri,
     });
-    this.#models = new ModelCommands(this.#prices, this.#conversations);
-    this.modelActions = new ModelActions(this.#models);
+    this.modelCommands = new ModelCommands(this.#models, this.#conversations);
     const stores = new AssetStores(globalStorageUri, this.#log);
     this.#cost = new CostItem({
       memory: globalState,
       estimate: async (document, signal) =>
-        vscode.workspace.isTrusted ? this.#models.estimate(document, signal) : undefined,
+        vscode.workspace.isTrusted ? this.modelCommands.estimate(document, signal) : undefined,
     });
     this.#runs = new Runs({
       tools,
@@ -128,15 +125,6 @@ export class App {
     );
     this.chats = new Chats({ context, runs: this.#runs, offerSample: () => list.offerSample() });
     this.gallery = new Gallery(context);
-    this.sending = new Sending({
-      conversations: this.#conversations,
-      models: this.#prices,
-      modelCommands: this.#models,
-    });
-    this.turns = new TurnCommands({
-      runs: this.#runs,
-      run: (document) => this.#runNext(document, (listener) => listener.run()),
-    });
     this.#register(stores);
   }
 
@@ -149,18 +137,18 @@ export class App {
       this.#runs,
       this.#cost,
       this.#figures,
-      this.#models,
+      this.modelCommands,
       this.servers,
       this.chats,
       this.gallery,
-      this.sending,
+      new LinkMarks(this.#conversations, this.#models),
       known,
-      new Turns(this.#runs),
-      registerCompletion({ servers: client, known, rows, models: this.#prices }),
+      registerTurns(this.#runs),
+      registerCompletion({ servers: client, known, rows, models: this.#models }),
       registerHovers(known, this.#context),
       registerAssetLinks(this.#context),
       lens,
-      new ChatProblems(),
+      watchProblems(),
       vscode.languages.registerCodeLensProvider(CHAT_FILES, lens),
       registerPaste({
         storeFor: (uri) => stores.storeFor(uri),
@@ -168,7 +156,7 @@ export class App {
       }),
       watchTyping({
         isRunning: (uri) => this.#runs.isRunning(uri),
-        run: (document) => void this.#runNext(document, (listener) => listener.run()),
+        run: (document) => void this.#run(document),
       }),
       this.#runs.onDidChange((uri) => {
         lens.refresh();
@@ -189,30 +177,36 @@ export class App {
     await this.servers.close();
   }
 
-  async run(argument: unknown): Promise<RunOutcome> {
-    const found = await findChat(readFields(argument));
-    if (!found) return tell(failed(NO_CHAT));
-    if (this.#runs.isRunning(found.uri)) return tell(failed(RUNNING));
-    // A script, a button or a lens says which chat; a key means the turn that the cursor is in.
-    const document = argument === undefined ? await chooseWhereToRun(found) : found;
-    return document ? this.#runNext(document, (listener) => listener.run()) : CANCELLED;
+  run(argument: unknown): Promise<RunOutcome> {
+    const run = async (chat: vscode.TextDocument) => {
+      // A script, a button or a lens names the chat; a key runs the turn at the cursor.
+      const document = argument === undefined ? await chooseWhereToRun(chat) : chat;
+      return document ? this.#run(document) : CANCELLED;
+    };
+    return withChat(argument, run, { idleIn: this.#runs });
   }
 
-  async resume(argument: unknown): Promise<RunOutcome> {
-    const document = await findChat(readFields(argument));
-    if (!document) return tell(failed(NO_CHAT));
-    return this.#runNext(document, (listener) => listener.resume());
+  regenerate(argument: unknown): Promise<RunOutcome> {
+    return regenerate(argument, this.#runs, (document) => this.#run(document));
   }
 
-  async compact(argument: unknown): Promise<RunOutcome> {
-    const document = await findChat(readFields(argument));
-    if (!document) return tell(failed(NO_CHAT));
-    // Nothing of a summary can be read before it is whole.
-    const outcome = await withNotice(vscode.l10n.t('Summing the chat up'), (signal) => {
-      signal.addEventListener('abort', () => this.#runs.stop(document.uri), { once: true });
-      return this.#runNext(document, (listener) => listener.compact());
+  showBreakdown(argument: unknown): Promise<void> {
+    return showBreakdown(argument, { conversations: this.#conversations, modelCommands: this.modelCommands });
+  }
+
+  resume(argument: unknown): Promise<RunOutcome> {
+    return withChat(argument, (document) => this.#runNext(document, (listener) => listener.resume()));
+  }
+
+  compact(argument: unknown): Promise<RunOutcome> {
+    return withChat(argument, async (document) => {
+      // A summary is not shown before it is complete, so a notification shows the progress.
+      const outcome = await withNotice(vscode.l10n.t('Summing the chat up'), (signal) => {
+        signal.addEventListener('abort', () => this.#runs.stop(document.uri), { once: true });
+        return this.#runNext(document, (listener) => listener.compact());
+      });
+      return outcome ?? CANCELLED;
     });
-    return outcome ?? CANCELLED;
   }
 
   async stop(argument: unknown): Promise<void> {
@@ -221,27 +215,20 @@ export class App {
   }
 
   async fork(argument: unknown): Promise<void> {
-    const fields = readFields(argument);
-    const document = await findChat(fields);
-    if (!document) return void tell(failed(NO_CHAT));
-    const cursor = vscode.window.visibleTextEditors.find((each) => each.document === document)?.selection
-      .active;
-    const line =
-      typeof fields['line'] === 'number' ? fields['line'] : (cursor?.line ?? document.lineCount - 1);
-    await forkChat(document, document.offsetAt(new vscode.Position(line, 0)));
+    await withChat(argument, async (document, { line }) => {
+      const editor = vscode.window.visibleTextEditors.find((each) => each.document === document);
+      const at = typeof line === 'number' ? line : (editor?.selection.active.line ?? document.lineCount - 1);
+      await forkChat(document, document.offsetAt(new vscode.Position(at, 0)));
+    });
   }
 
-  async attachFile(argument: unknown): Promise<RunOutcome> {
-    const fields = readFields(argument);
-    const document = await findChat(fields);
-    if (!document) return tell(failed(NO_CHAT));
-    const files =
-      readUris(fields, 'files') ??
-      (await vscode.window.showOpenDialog({
-        canSelectMany: true,
-        title: vscode.l10n.t('Attach to the Chat'),
-      }));
-    return files ? tell(await attachFiles(document, files)) : CANCELLED;
+  attachFile(argument: unknown): Promise<RunOutcome> {
+    return withChat(argument, async (document, fields) => {
+      const title = vscode.l10n.t('Attach to the Chat');
+      const files =
+        readUris(fields, 'files') ?? (await vscode.window.showOpenDialog({ canSelectMany: true, title }));
+      return files ? tell(await attachFiles(document, files)) : CANCELLED;
+    });
   }
 
   async cleanUpAssets(argument: unknown): Promise<RunOutcome> {
@@ -254,8 +241,7 @@ export class App {
     try {
       return await cleanUpAssets({ folder, isRunning: () => this.#runs.isRunningIn(folder) });
     } catch (error) {
-      const reason = messageOf(error);
-      return tell(failed(vscode.l10n.t('No asset was touched. {0}', reason)));
+      return tell(failed(vscode.l10n.t('No asset was touched. {0}', messageOf(error))));
     }
   }
 
@@ -274,17 +260,18 @@ export class App {
     this.#log.show();
   }
 
-  async #runNext(
-    document: vscode.TextDocument,
-    work: (listener: ChatListener) => Promise<RunOutcome>,
-  ): Promise<RunOutcome> {
+  #run(document: vscode.TextDocument): Promise<RunOutcome> {
+    return this.#runNext(document, (listener) => listener.run());
+  }
+
+  async #runNext(document: vscode.TextDocument, work: Work): Promise<RunOutcome> {
     if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
     const refused = await this.#askForServers(document.getText());
     if (refused) return tell(refused);
     return this.#runs.start(document, work);
   }
 
-  /** A call needs its server. A reply needs none: what the user does not agree to is left out. */
+  /** Tool calls need their servers. A reply does not: servers that the user declines are left out. */
   async #askForServers(text: string): Promise<RunOutcome | undefined> {
     const action = nextAction(text);
     if (action.kind === 'reply' || action.kind === 'resume') {
@@ -303,14 +290,14 @@ export class App {
   }
 
   #count(uri: vscode.Uri, model: ChatModel, { used, request }: { used: Usage; request: ModelRequest }): void {
-    this.#models.learn(used, request);
-    const dollars = costOf(used, this.#prices.priceOf(model.name));
+    this.modelCommands.calibrate(used, request);
+    const dollars = costOf(used, this.#models.priceOf(model.name));
     void this.#cost.addTurn(uri, { model: model.name, usage: used, dollars });
   }
 
-  /** The model that the chat or its agent names, or the one of chats that name none. */
+  /** The model that the chat or its agent names, or the default model. */
   async #modelFor(chat: string | undefined): Promise<ChatModel> {
-    if (chat === undefined) return this.#prices.find(undefined);
+    if (chat === undefined) return this.#models.find(undefined);
     const { uri, text } = await readChat(chat);
     return this.#conversations.of(uri).model(text);
   }
@@ -341,7 +328,6 @@ async function mayContinue(steps: number): Promise<boolean> {
   return (await vscode.window.showInformationMessage(question, { modal: true }, goOn)) === goOn;
 }
 
-/** The folder that a chat lies in, if it is saved. */
 function folderOf(chat: vscode.Uri | undefined): vscode.Uri | undefined {
   return chat && chat.scheme !== 'untitled' ? vscode.Uri.joinPath(chat, '..') : undefined;
 }

@@ -1,12 +1,12 @@
 import { groupBy } from '../base/json.ts';
 
-/** An installed extension, as the editor describes it. Other people write the manifest, so it can hold anything. */
+/** An installed extension. Its manifest is untrusted. */
 export interface InstalledExtension {
   readonly id: string;
   readonly packageJSON: unknown;
 }
 
-/** Groups ids by the extension that declares them; ids that no extension declares come under `undefined`. */
+/** Groups ids by the extension that declares them; undeclared ids are under `undefined`. */
 export function groupByOwner<T extends InstalledExtension>(
   ids: readonly string[],
   extensions: readonly T[],
@@ -14,7 +14,7 @@ export function groupByOwner<T extends InstalledExtension>(
   return groupBy(ids, (id) => extensions.find(({ packageJSON }) => declaredIds(packageJSON).includes(id)));
 }
 
-/** Ids that are only mentioned, in a menu or a keybinding for example, belong to another extension. */
+/** Ids in menus and keybindings are references, not declarations. */
 function declaredIds(manifest: unknown): readonly unknown[] {
   const { contributes, activationEvents } = fieldsOf(manifest);
   const { commands, mcpServerDefinitionProviders } = fieldsOf(contributes);

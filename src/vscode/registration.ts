@@ -2,13 +2,11 @@ import * as vscode from 'vscode';
 import { messageOf } from '../base/errors.ts';
 import { groupByOwner } from './idOwners.ts';
 
-/** What to register, by the id that the editor keeps it under. */
 export type Registrations = Readonly<Record<string, () => vscode.Disposable>>;
 
 /**
- * Registers everything that the editor keeps under an id. The editor throws when another extension has taken an id;
- * this costs only what the id names. The user is warned once per extension, and `memory` keeps that they want no more
- * warnings.
+ * VS Code throws when another extension has registered an id already; only that registration is lost. The user is
+ * warned once per extension. `memory` stores which warnings are silenced.
  */
 export function registerAll(registrations: Registrations, memory: vscode.Memento): vscode.Disposable {
   const registered: vscode.Disposable[] = [];

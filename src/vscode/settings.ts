@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import * as vscode from 'vscode';
 import type { FileLimits } from '../assets/chatFiles.ts';
+import { isObject } from '../base/json.ts';
 import { DEFAULT_LIMITS, type ResultLimits, type ToolSettings } from '../mcpClient.ts';
 import type { Approval } from '../ports/tools.ts';
 
@@ -9,7 +10,7 @@ import type { Transform } from '../result/process.ts';
 
 const DEFAULT_MAX_STEPS = 25;
 
-/** Read at every use, so that a change counts at once. */
+/** Read at every use, so changes apply at once. */
 function setting<T>(name: string, fallback: T): T {
   return vscode.workspace.getConfiguration('filechat').get<T>(name, fallback);
 }
@@ -26,12 +27,12 @@ export function resultLimits(): ResultLimits & FileLimits {
   };
 }
 
-/** What starts processes or loosens approval is the user's alone: a workspace's value is never looked at. */
+/** Settings that start processes or loosen approval: the workspace's value is ignored. */
 function userSetting<T>(name: string, fallback: T): T {
   return vscode.workspace.getConfiguration('filechat').inspect<T>(name)?.globalValue ?? fallback;
 }
 
-/** A limit that a workspace can make stricter than the user has it, and never looser. */
+/** A limit that a workspace can lower but never raise. */
 function lowered(name: string, fallback: number): number {
   return Math.min(userSetting(name, fallback), setting(name, fallback));
 }
@@ -69,37 +70,34 @@ export function autoSave(): boolean {
   return setting('autoSave', true);
 }
 
-/** Whether calls are recorded: when, with which consent, sizes and outcome. */
 export function isAudited(): boolean {
   return userSetting<unknown>('auditLog', false) === true;
 }
 
-/** Patterns such as `charts.*`: which tools are switched off. */
+/** Patterns such as `charts.*`. */
 export function disabledTools(): readonly string[] {
   return strings(userSetting<unknown>('disabledTools', []));
 }
 
-/** Patterns of names: which of the editor's own tools may be used. */
+/** Name patterns of VS Code's own tools that may be used. */
 export function editorTools(): readonly string[] {
   return strings(userSetting<unknown>('editorTools', []));
 }
 
-/** Whether models may open again what they were only told of. */
 export function offersBuiltInTools(): boolean {
   return userSetting<unknown>('builtInTools', true) !== false;
 }
 
-/** Settings are written by hand; what is no text in a list is no entry of it. */
+/** Settings are written by hand: entries that are not strings are ignored. */
 function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
-/** Whether the apps of servers are shown beside the chat. */
 export function showsApps(): boolean {
   return userSetting('apps', true);
 }
 
-/** Where authorization servers may read who we are, if there is such a place. */
+/** The address at which authorization servers can read Filechat's client metadata, if any. */
 export function clientMetadata(): { readonly clientMetadataUrl?: string } {
   const url = userSetting('oauth.clientMetadataUrl', '').trim();
   return url === '' ? {} : { clientMetadataUrl: url };
@@ -109,10 +107,10 @@ export function userServers(): unknown {
   return userSetting<unknown>('mcpServers', {});
 }
 
-/** Adds one to the user's own servers, or puts it in the place of the one that has its name. */
+/** Adds or replaces a server in the user settings. */
 export async function writeUserServer(name: string, entry: unknown): Promise<void> {
   const servers = userServers();
-  if (typeof servers !== 'object' || servers === null || Array.isArray(servers)) {
+  if (!isObject(servers)) {
     throw new Error(
       vscode.l10n.t(
         'The setting filechat.mcpServers is not an object. Put it right first, then add the server.',
@@ -123,7 +121,7 @@ export async function writeUserServer(name: string, entry: unknown): Promise<voi
   await settings.update('mcpServers', { ...servers, [name]: entry }, vscode.ConfigurationTarget.Global);
 }
 
-/** What the user says about the results of tools: which fields hold bytes, and a module that sees them first. */
+/** Which fields of tool results hold bytes, and the module that transforms results first. */
 export async function toolSettings(): Promise<ToolSettings> {
   const fields = userSetting<unknown>('results.fields', {});
   const module = userSetting<string>('results.transformer', '');
@@ -133,12 +131,12 @@ export async function toolSettings(): Promise<ToolSettings> {
   };
 }
 
-/** A module that cannot be used fails like one that throws: visibly, and with the result as it came. */
+/** A module that cannot be loaded fails like one that throws: a visible problem, and the unchanged result. */
 async function loadTransformer(path: string): Promise<Transform> {
   try {
     const loaded: { readonly default?: unknown } = await import(pathToFileURL(path).href);
     if (typeof loaded.default === 'function') return loaded.default as Transform;
-    throw new Error(`${path} has no function as its default export`);
+    throw new Error(`The default export of ${path} is not a function`);
   } catch (error) {
     return () => Promise.reject(error);
   }

@@ -4,17 +4,20 @@ import { newChat } from '../../chat/edits/append.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { chatStem } from '../../chat/outline/title.ts';
-import { type Fields, readUri } from '../ui/commandArguments.ts';
+import type { RunOutcome } from '../../ports/document.ts';
+
+import { type Fields, readFields, readUri } from '../ui/commandArguments.ts';
+import { failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from '../ui/outcomes.ts';
 
 const MAX_NAME_TRIES = 1000;
 
-/** A chat that can be written to; the old side of a diff, for instance, cannot. */
+/** A chat that can be written to, unlike the old side of a diff. */
 export function isChat({ path, scheme }: vscode.Uri): boolean {
   const writable = scheme === 'untitled' || vscode.workspace.fs.isWritableFileSystem(scheme) === true;
   return path.endsWith('.chat.md') && writable;
 }
 
-/** The name of a chat's file, without the ending that all have. */
+/** The file name without `.chat.md`. */
 export function chatName({ path }: Pick<vscode.Uri, 'path'>): string {
   return nameOf({ path }).replace(/\.chat\.md$/, '');
 }
@@ -23,14 +26,14 @@ function nameOf({ path }: Pick<vscode.Uri, 'path'>): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** The chat in front of the user, if there is one. */
+/** The chat in the active editor, or else in any visible one. */
 export function activeChat(): vscode.TextDocument | undefined {
   const active = vscode.window.activeTextEditor?.document;
   if (active && isChat(active.uri)) return active;
   return vscode.window.visibleTextEditors.find((editor) => isChat(editor.document.uri))?.document;
 }
 
-/** The chat that a command is about: the one that it names, or the one in front. */
+/** The chat that a command names, or the active one. */
 export async function findChat(fields: Fields, name = 'uri'): Promise<vscode.TextDocument | undefined> {
   const uri = readUri(fields, name);
   if (!uri) return activeChat();
@@ -39,7 +42,25 @@ export async function findChat(fields: Fields, name = 'uri'): Promise<vscode.Tex
   return vscode.workspace.openTextDocument(uri);
 }
 
-/** A chat as it is now, by its address. One that was never saved is gone when it is closed. */
+/** Runs a command on the chat that its argument names, or the active one. Tells the user if that is not possible. */
+export async function withChat<T>(
+  argument: unknown,
+  work: (document: vscode.TextDocument, fields: Fields) => Promise<T>,
+  requires: {
+    readonly trust?: boolean;
+    /** The chat must not be running here. */
+    readonly idleIn?: { isRunning(chat: vscode.Uri): boolean };
+  } = {},
+): Promise<T | RunOutcome> {
+  const fields = readFields(argument);
+  const document = await findChat(fields);
+  if (!document) return tell(failed(NO_CHAT));
+  if (requires.trust && !vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
+  if (requires.idleIn?.isRunning(document.uri)) return tell(failed(RUNNING));
+  return work(document, fields);
+}
+
+/** The current text of a chat. An untitled chat that was closed no longer exists. */
 export async function readChat(chat: string): Promise<{ readonly uri: vscode.Uri; readonly text: string }> {
   const uri = vscode.Uri.parse(chat, true);
   const open = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
@@ -48,7 +69,7 @@ export async function readChat(chat: string): Promise<{ readonly uri: vscode.Uri
   return { uri, text: document.getText() };
 }
 
-/** Creates a chat and shows it. Resolves to nothing when the user does not say where it should go. */
+/** Creates and shows a chat. Resolves to undefined if the user cancels. */
 export async function createChat(
   folder?: vscode.Uri,
   content?: string,
@@ -56,7 +77,7 @@ export async function createChat(
   return placeChat({ folder, stem: 'new', text: newChat(content) });
 }
 
-/** Writes a chat to where chats go, under a free name; where there is no such place, the user is asked. */
+/** Writes a chat under a free name to the default folder, or asks for a place if there is none. */
 export async function placeChat(chat: {
   readonly folder?: vscode.Uri | undefined;
   readonly stem: string;
@@ -66,7 +87,7 @@ export async function placeChat(chat: {
   if (folder) return writeNewChat({ ...chat, folder });
   const uri = await askForPlace(chat.stem);
   if (!uri || isChat(uri)) return uri && writeChat(uri, chat.text);
-  // The dialog did not ask about this name, so nothing is overwritten.
+  // The dialog did not confirm this name with the ending, so an existing file must not be overwritten.
   return writeNewChat({
     folder: vscode.Uri.joinPath(uri, '..'),
     stem: chatStem(nameOf(uri)),
@@ -74,14 +95,14 @@ export async function placeChat(chat: {
   });
 }
 
-/** Removes a chat that was created for a command, if nothing was written to it. */
+/** Deletes a chat that was created for a command, if nothing was written to it. */
 export async function discardEmptyChat(document: vscode.TextDocument): Promise<void> {
   if (document.isClosed || document.isDirty || document.getText() !== newChat()) return;
   await closeTabs(document.uri);
   await vscode.workspace.fs.delete(document.uri);
 }
 
-/** Closes the tabs of a file. Tabs with unsaved changes stay open. */
+/** Tabs with unsaved changes stay open. */
 export async function closeTabs(uri: vscode.Uri): Promise<void> {
   const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
   const shown = tabs.filter(
@@ -91,7 +112,7 @@ export async function closeTabs(uri: vscode.Uri): Promise<void> {
   await vscode.window.tabGroups.close(shown, true);
 }
 
-/** Writes a chat under the first name that is free, and shows it. */
+/** Writes a chat under the first free name and shows it. */
 export async function writeNewChat(chat: {
   readonly folder: vscode.Uri;
   readonly stem: string;
@@ -111,7 +132,7 @@ export async function writeNewChat(chat: {
 async function writeChat(uri: vscode.Uri, text: string): Promise<vscode.TextDocument> {
   await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
   const document = await vscode.workspace.openTextDocument(uri);
-  // With the cursor in its place from the start: one that came later would jump away from who types already.
+  // Moving the cursor later would disturb a user who is already typing.
   await vscode.window.showTextDocument(document, { preview: false, selection: endOf(document) });
   return document;
 }
@@ -126,14 +147,13 @@ function endOf(document: vscode.TextDocument): vscode.Selection {
   return new vscode.Selection(end, end);
 }
 
-/** Shows the arguments of the call of this id, ready to be changed. */
 export async function selectCall(document: vscode.TextDocument, id: string): Promise<void> {
   const { turns } = parseChat(document.getText());
   const call = turns.flatMap((turn) => turn.calls).findLast((each) => each.id === id);
   if (call) await selectArguments(document, call);
 }
 
-/** Puts the cursor behind the first line of a call's arguments. */
+/** Puts the cursor at the end of the first line of a call's arguments. */
 export async function selectArguments(
   document: vscode.TextDocument,
   call: Pick<WrittenCall, 'infoEnd'>,
@@ -152,10 +172,9 @@ function defaultFolder(): vscode.Uri | undefined {
 }
 
 async function askForPlace(stem: string): Promise<vscode.Uri | undefined> {
-  const defaultUri = vscode.Uri.joinPath(vscode.Uri.file(homedir()), `${stem}.chat.md`);
   return vscode.window.showSaveDialog({
     title: vscode.l10n.t('New Chat'),
-    defaultUri,
+    defaultUri: vscode.Uri.joinPath(vscode.Uri.file(homedir()), `${stem}.chat.md`),
     filters: { [vscode.l10n.t('Chat')]: ['chat.md'] },
   });
 }
@@ -170,7 +189,7 @@ export async function exists(uri: vscode.Uri): Promise<boolean> {
   }
 }
 
-/** What is in a folder. One that is not there, or cannot be read, holds nothing. */
+/** The entries of a folder; none if it is missing or cannot be read. */
 export async function readFolder(folder: vscode.Uri): Promise<readonly [string, vscode.FileType][]> {
   return vscode.workspace.fs.readDirectory(folder).then(undefined, () => []);
 }

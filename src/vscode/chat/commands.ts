@@ -10,15 +10,13 @@ import { CHANGED, failed, tell } from '../ui/outcomes.ts';
 import { chatName, moveToEnd, writeNewChat } from './chatFiles.ts';
 import { type EditorDocument, editDocument } from './editorDocument.ts';
 import { linkToFile } from './fileLink.ts';
+import { rangeOf } from './openChats.ts';
 
-const FORK = vscode.l10n.t('Fork to a New Chat');
-const REPLACE = vscode.l10n.t('Replace What Follows');
+export const FORK = vscode.l10n.t('Fork to a New Chat');
+export const REPLACE = vscode.l10n.t('Replace What Follows');
 const AT_END = vscode.l10n.t('Run at the End');
 
-/**
- * Who runs with the cursor in an earlier question may want that question answered again. Resolves to the chat to run,
- * or to nothing when the user gives up.
- */
+/** Asks what to do if the cursor is in an earlier question. Resolves to the chat to run, or undefined if cancelled. */
 export async function chooseWhereToRun(
   document: vscode.TextDocument,
 ): Promise<vscode.TextDocument | undefined> {
@@ -39,7 +37,7 @@ export async function chooseWhereToRun(
     REPLACE,
     AT_END,
   );
-  // The place of the cursor is one in the text as it was when the question was asked.
+  // The offset is only valid for the text at the time of the question.
   if (answer !== undefined && (document.isClosed || document.version !== version)) {
     tell(failed(CHANGED));
     return undefined;
@@ -51,12 +49,11 @@ export async function chooseWhereToRun(
   return answer === AT_END ? document : undefined;
 }
 
-/** A new chat beside this one, with everything up to the turn. */
+/** Creates a chat beside this one, with everything up to the turn at the offset. */
 export async function forkChat(document: vscode.TextDocument, offset: number): Promise<vscode.TextDocument> {
   return writeFork(document, forkAt(document.getText(), offset));
 }
 
-/** A new chat beside this one, with this text. */
 export async function writeFork(document: vscode.TextDocument, text: string): Promise<vscode.TextDocument> {
   const stem = chatName(document.uri).replace(/-fork(?:-\d+)?$/, '');
   return writeNewChat({ folder: folderFor(document), stem: `${stem}-fork`, text });
@@ -69,7 +66,7 @@ function folderFor(document: vscode.TextDocument): vscode.Uri {
   return folder.uri;
 }
 
-/** Links to files at the end of the chat, or at the cursor if that is in a turn of the user's. */
+/** Inserts links to files at the cursor if it is in a user turn, or else at the end of the chat. */
 export async function attachFiles(
   document: vscode.TextDocument,
   files: readonly vscode.Uri[],
@@ -86,12 +83,10 @@ export async function attachFiles(
     const gap = before === '' || /\s$/.test(before) ? '' : ' ';
     return `${gap}${links.join(' ')}`;
   });
-  return done
-    ? { ok: true, assets: [] }
-    : { ok: false, error: vscode.l10n.t('The chat did not take the links.'), assets: [] };
+  return done ? { ok: true, assets: [] } : failed(vscode.l10n.t('The chat did not take the links.'));
 }
 
-/** Inserts what `compute` makes of the line before the caret, and puts the caret behind it. */
+/** `compute` receives the text of the line before the caret. The caret moves behind the inserted text. */
 export async function insertAtCaret(
   editor: vscode.TextEditor,
   compute: (before: string) => string,
@@ -115,12 +110,12 @@ export async function insertAtCaret(
   return done;
 }
 
-const NEW_NAME = /\/new(?:-\d+)?\.chat\.md$/;
+const DEFAULT_NAME = /\/new(?:-\d+)?\.chat\.md$/;
 
-/** A chat that still has the name it was born with gets a title from its first question. */
+/** Adds a title from the first question to a chat that still has its default name. */
 export async function giveTitle(chat: EditorDocument): Promise<void> {
-  // One undo step with the reply: a user who undoes means the reply, not its title.
-  if (NEW_NAME.test(chat.uri.path)) await chat.edit(addTitle, { joinUndo: true });
+  // In one undo step with the reply: Undo should remove both.
+  if (DEFAULT_NAME.test(chat.uri.path)) await chat.edit(addTitle, { joinUndo: true });
 }
 
 function addTitle(text: string): TextEdit | undefined {
@@ -131,16 +126,15 @@ function addTitle(text: string): TextEdit | undefined {
   return title === undefined ? undefined : setFrontMatter(text, 'title', title);
 }
 
-/** Nothing may wait between the text that the edit was made for and this. */
+/** The edit must have been computed from the current text, without an `await` in between. */
 export async function applyEdit(document: vscode.TextDocument, edit: TextEdit | undefined): Promise<boolean> {
   if (!edit) return false;
   const change = new vscode.WorkspaceEdit();
-  const range = new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end));
-  change.replace(document.uri, range, edit.text);
+  change.replace(document.uri, rangeOf(document, edit), edit.text);
   return vscode.workspace.applyEdit(change);
 }
 
-/** Puts text that is safe as Markdown into the user's turn at the end of a chat. */
+/** Inserts text, which must be safe as Markdown, into the user turn at the end of a chat. */
 export async function addToChat(chat: vscode.Uri, addition: string): Promise<void> {
   const document = await vscode.workspace.openTextDocument(chat);
   await editDocument(document, (text) => insertIntoUserTurn(text, addition));

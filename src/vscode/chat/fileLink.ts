@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
 import { encodeTarget, renderFileLink } from '../../chat/edits/fileLink.ts';
 
-/** As far as an address tells where a file is. */
 interface Address {
   readonly scheme: string;
   readonly authority: string;
@@ -11,7 +10,7 @@ interface Address {
 
 const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
 
-/** From a chat to a file, or to some of its lines. Pictures are shown, unless a part of one is meant. */
+/** A link from a chat to a file. Images are embedded unless there is a fragment. */
 export function linkToFile(
   chat: Address,
   file: Address,
@@ -23,7 +22,7 @@ export function linkToFile(
   return renderFileLink({ label, target: `${target}${fragment}`, isImage });
 }
 
-/** From the chat to the file, as the target of a link; both are paths of URIs. */
+/** The target of a link from a chat to a file; both are paths of URIs. */
 export function relativeTarget(chat: string, file: string): string {
   return encodeTarget(posix.relative(posix.dirname(chat), file));
 }

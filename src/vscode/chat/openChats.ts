@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as vscode from 'vscode';
 import type { Chat } from '../../chat/format/chat.ts';
 import { ChatReader } from '../../chat/format/parse.ts';
 
@@ -8,10 +8,9 @@ interface Known {
   readonly chat: Chat;
 }
 
-/** Each document's chat as it was last read, so that a keystroke costs one turn, once, whoever asks. */
+/** The parsed chat of each document, so that a keystroke parses one turn once for all features. */
 const known = new WeakMap<vscode.TextDocument, Known>();
 
-/** What the text of an open chat means now. */
 export function chatOf(document: vscode.TextDocument): Chat {
   const last = known.get(document);
   if (last?.version === document.version) return last.chat;
@@ -19,4 +18,11 @@ export function chatOf(document: vscode.TextDocument): Chat {
   const chat = reader.read(document.getText());
   known.set(document, { reader, version: document.version, chat });
   return chat;
+}
+
+export function rangeOf(
+  document: vscode.TextDocument,
+  { start, end }: { readonly start: number; readonly end: number },
+): vscode.Range {
+  return new vscode.Range(document.positionAt(start), document.positionAt(end));
 }

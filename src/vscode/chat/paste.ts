@@ -11,14 +11,14 @@ import { CHAT_FILES } from '../run/lenses.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { readUriList, relativeTarget } from './fileLink.ts';
 
-export interface PasteParts {
+interface PasteDeps {
   readonly storeFor: (chat: vscode.Uri) => Promise<AssetStore>;
   readonly maxBytes: () => number;
 }
 
-/** Pasted and dropped files become links in a chat; what is not near the chat is saved beside it first. */
-export function registerPaste(parts: PasteParts): vscode.Disposable {
-  const provider = new FileInserter(parts);
+/** Turns pasted and dropped files into links. Media from elsewhere is saved beside the chat first. */
+export function registerPaste(deps: PasteDeps): vscode.Disposable {
+  const provider = new FileInserter(deps);
   const providedKinds = [attachmentKind()];
   return vscode.Disposable.from(
     vscode.languages.registerDocumentPasteEditProvider(CHAT_FILES, provider, {
@@ -39,9 +39,8 @@ function attachmentKind(): vscode.DocumentDropOrPasteEditKind {
   return vscode.DocumentDropOrPasteEditKind.Empty.append('filechat', 'attachment');
 }
 
-/** Something that was pasted or dropped: a file that is linked where it is, or bytes to be saved first. */
 type Incoming =
-  | { readonly kind: 'near'; readonly name: string; readonly target: string }
+  | { readonly kind: 'linked'; readonly name: string; readonly target: string }
   | { readonly kind: 'bytes'; readonly name: string; readonly mimeType: string; readonly bytes: Uint8Array };
 
 class AttachmentPaste extends vscode.DocumentPasteEdit {
@@ -61,13 +60,13 @@ class AttachmentPaste extends vscode.DocumentPasteEdit {
 export class FileInserter
   implements vscode.DocumentPasteEditProvider<AttachmentPaste>, vscode.DocumentDropEditProvider
 {
-  readonly #parts: PasteParts;
+  readonly #deps: PasteDeps;
 
-  constructor(parts: PasteParts) {
-    this.#parts = parts;
+  constructor(deps: PasteDeps) {
+    this.#deps = deps;
   }
 
-  /** The bytes are read now, because the clipboard is gone later; they are saved when this edit is the chosen one. */
+  /** Reads the bytes now, while the clipboard is available; they are saved if this edit is chosen. */
   async provideDocumentPasteEdits(
     document: vscode.TextDocument,
     ranges: readonly vscode.Range[],
@@ -80,7 +79,7 @@ export class FileInserter
     if (incoming.length === 0 || token.isCancellationRequested) return undefined;
     const position = ranges[0]?.start ?? new vscode.Position(0, 0);
     const edit = new AttachmentPaste(document, position, incoming);
-    // Cells of a table come as text and as a picture of it; then the text is meant, and the picture can be chosen.
+    // Table cells arrive as text and as an image: prefer the text, and let the user choose the image.
     if (transfer.get('text/plain')) edit.yieldTo = [vscode.DocumentDropOrPasteEditKind.Text];
     return [edit];
   }
@@ -90,7 +89,7 @@ export class FileInserter
     return Object.assign(edit, place(document, position, await this.#render(document.uri, edit.incoming)));
   }
 
-  /** Of a drop, the editor asks for the text at once; what is dropped into a chat is meant for it. */
+  /** Drop edits have no resolve step, so files are saved at once. */
   async provideDocumentDropEdits(
     document: vscode.TextDocument,
     position: vscode.Position,
@@ -113,9 +112,9 @@ export class FileInserter
     const files = [...transfer].map(([mimeType, item]) => ({ mimeType, file: item.asFile() }));
     const dropped = await Promise.all(
       files.map(async ({ mimeType, file }) => {
-        // A desktop names the same file twice: in the list and as a file.
+        // On a desktop the same file is in the list and in the transfer.
         if (!file || (file.uri && known.has(file.uri.toString()))) return undefined;
-        if (file.uri && !isForeignMedia(chat, file.uri)) return nearFile(chat, file.uri);
+        if (file.uri && !isForeignMedia(chat, file.uri)) return linkedFile(chat, file.uri);
         return { kind: 'bytes' as const, name: file.name, mimeType, bytes: await file.data() };
       }),
     );
@@ -123,24 +122,22 @@ export class FileInserter
   }
 
   async #fromUri(chat: vscode.Uri, uri: vscode.Uri): Promise<Incoming | undefined> {
-    if (!isForeignMedia(chat, uri)) return nearFile(chat, uri);
+    if (!isForeignMedia(chat, uri)) return linkedFile(chat, uri);
     const name = posix.basename(uri.path);
     const size = await vscode.workspace.fs.stat(uri).then(
       (found) => found.size,
       () => undefined,
     );
     if (size === undefined) return undefined;
-    // Too long to save, and still a file that can be linked.
-    if (size > this.#parts.maxBytes()) return nearFile(chat, uri);
+    if (size > this.#deps.maxBytes()) return linkedFile(chat, uri);
     return { kind: 'bytes', name, mimeType: '', bytes: await vscode.workspace.fs.readFile(uri) };
   }
 
-  /** What could not be saved is told, and the rest is linked. */
   async #render(chat: vscode.Uri, incoming: readonly Incoming[]): Promise<string> {
     let assets: ResultAssets | undefined;
     const render = async (each: Incoming) => {
-      if (each.kind === 'near') return renderNear(each);
-      assets ??= (await this.#parts.storeFor(chat)).beginResult();
+      if (each.kind === 'linked') return renderLinked(each);
+      assets ??= (await this.#deps.storeFor(chat)).beginResult();
       return this.#save(each, assets);
     };
     const links: string[] = [];
@@ -148,10 +145,8 @@ export class FileInserter
       try {
         links.push(await render(each));
       } catch (error) {
-        const reason = messageOf(error);
-        void vscode.window.showWarningMessage(
-          plainMessage(vscode.l10n.t('{0} was not attached. {1}', each.name, reason)),
-        );
+        const message = vscode.l10n.t('{0} was not attached. {1}', each.name, messageOf(error));
+        void vscode.window.showWarningMessage(plainMessage(message));
       }
     }
     return links.join('\n');
@@ -159,7 +154,7 @@ export class FileInserter
 
   async #save(incoming: Incoming & { kind: 'bytes' }, assets: ResultAssets): Promise<string> {
     const { name, mimeType, bytes } = incoming;
-    const maxBytes = this.#parts.maxBytes();
+    const maxBytes = this.#deps.maxBytes();
     if (bytes.length === 0) throw new Error(vscode.l10n.t('It is empty.'));
     if (bytes.length > maxBytes) {
       throw new Error(
@@ -182,10 +177,12 @@ export class FileInserter
   }
 }
 
-type Placed = Pick<vscode.DocumentDropEdit, 'insertText' | 'additionalEdit'>;
-
-/** On the line of a marker, a link would be the end of the turn's beginning; so it goes below. */
-function place(document: vscode.TextDocument, position: vscode.Position, text: string): Placed {
+/** A link in a marker line would break the marker, so it goes to the line below. */
+function place(
+  document: vscode.TextDocument,
+  position: vscode.Position,
+  text: string,
+): Pick<vscode.DocumentDropEdit, 'insertText' | 'additionalEdit'> {
   const line = document.lineAt(position);
   if (!readMarker(line.text)) return { insertText: text };
   const additionalEdit = new vscode.WorkspaceEdit();
@@ -193,19 +190,19 @@ function place(document: vscode.TextDocument, position: vscode.Position, text: s
   return { insertText: '', additionalEdit };
 }
 
-/** What browsers and editors call a picture that has no name. */
+/** The names that browsers and editors give to unnamed images. */
 const CLIPBOARD_IMAGE = /^(?:image|img|unknown|blob)?(?:\.\w+)?$/i;
 
-function renderNear({ name, target }: Incoming & { kind: 'near' }): string {
+function renderLinked({ name, target }: Incoming & { kind: 'linked' }): string {
   return renderFileLink({ label: name, target, isImage: mediaOf(name)?.kind === 'image' });
 }
 
-function nearFile(chat: vscode.Uri, uri: vscode.Uri): Incoming {
+function linkedFile(chat: vscode.Uri, uri: vscode.Uri): Incoming {
   const target = isNear(chat, uri) ? relativeTarget(chat.path, uri.path) : uri.toString();
-  return { kind: 'near', name: posix.basename(uri.path), target };
+  return { kind: 'linked', name: posix.basename(uri.path), target };
 }
 
-/** In the folder of the chat, or in the same folder of the workspace, so that both move together. */
+/** In the chat's folder or workspace folder, so that a relative link stays valid when both move. */
 function isNear(chat: vscode.Uri, uri: vscode.Uri): boolean {
   if (chat.scheme !== uri.scheme || chat.authority !== uri.authority) return false;
   const home = vscode.workspace.getWorkspaceFolder(chat);
@@ -213,7 +210,7 @@ function isNear(chat: vscode.Uri, uri: vscode.Uri): boolean {
   return together || uri.path.startsWith(`${posix.dirname(chat.path)}/`);
 }
 
-/** Images, sounds and PDFs from elsewhere are copied; text and data stay where they are and are linked there. */
+/** Media and PDFs from elsewhere are copied; other files are linked in place. */
 function isForeignMedia(chat: vscode.Uri, uri: vscode.Uri): boolean {
   const media = mediaOf(uri.path);
   const isMedia = media !== undefined && (media.kind !== 'file' || media.extension === 'pdf');
@@ -224,7 +221,7 @@ function mediaOf(path: string): MediaType | undefined {
   return mediaByExtension(posix.extname(path).slice(1));
 }
 
-/** Only files: an address of the web that is dropped stays what the editor makes of it. */
+/** Ignores web addresses, which VS Code inserts itself. */
 function parseFileUri(text: string, chat: vscode.Uri): readonly vscode.Uri[] {
   try {
     const uri = vscode.Uri.parse(text, true).with({ fragment: '' });

@@ -1,13 +1,12 @@
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 
-/** Where the files of a chat are, on a disk. */
 export interface ChatPlaces {
-  /** From which its links count. */
+  /** Relative links start here. */
   readonly folder: string;
-  /** The folder that holds its `cmdassets/`. */
+  /** The folder that contains `cmdassets/`. */
   readonly assetsIn: string;
-  /** Out of which nothing leads: the folders of the workspace; without one, the folder of the chat. */
+  /** Links must not lead out of these: the workspace folders, or without one the chat's folder. */
   readonly roots: readonly string[];
 }
 

@@ -3,10 +3,7 @@ import { newResultId } from '../../assets/store.ts';
 
 const OPEN = vscode.l10n.t('Open');
 
-/**
- * Keeps what a model or a tool has said when its chat did not take it: it may have cost something. Resolves when the
- * copy is kept; the notification stays until the user has seen it.
- */
+/** Saves a reply or result that could not be written to its chat. Resolves when the copy is saved. */
 export async function keepCopy(
   markdown: string,
   { globalStorageUri }: Pick<vscode.ExtensionContext, 'globalStorageUri'>,
@@ -16,7 +13,7 @@ export async function keepCopy(
     await vscode.workspace.fs.createDirectory(vscode.Uri.joinPath(file, '..'));
     await vscode.workspace.fs.writeFile(file, new TextEncoder().encode(markdown));
   } catch {
-    // No disk takes it, so it goes where the user sees it at once.
+    // The copy cannot be saved either, so it is shown in an untitled document.
     await show(await vscode.workspace.openTextDocument({ language: 'markdown', content: markdown }));
     return;
   }
@@ -35,7 +32,7 @@ async function show(document: vscode.TextDocument): Promise<void> {
   await vscode.window.showTextDocument(document, { preview: false, preserveFocus: true });
 }
 
-/** Not `.chat.md`: it is a piece of a chat and nothing to run. */
+/** Not `.chat.md`, because it is a fragment that must not be run. */
 function copyName(time: Date): string {
   const stamp = time.toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
   return `recovered-${stamp}-${newResultId()}.md`;

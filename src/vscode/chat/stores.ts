@@ -18,13 +18,13 @@ import { resultLimits } from '../settings.ts';
 
 const MAX_STORES = 20;
 
-/** Where the files of each chat go: beside it if it has a beside, else where they last. */
+/** The asset store of each chat: beside the chat, or in the global storage if it is not saved. */
 export class AssetStores {
   readonly #globalStorage: vscode.Uri;
   readonly #log: Log;
-  /** By folder: a store remembers what its folder holds, and sweeps it when it is first used. */
+  /** By folder, least recently used first. A store indexes its folder, so it is reused. */
   readonly #stores = new Map<string, AssetStore>();
-  #toldWhere = false;
+  #isPlaceShown = false;
 
   constructor(globalStorage: vscode.Uri, log: Log) {
     this.#globalStorage = globalStorage;
@@ -34,34 +34,33 @@ export class AssetStores {
   async storeFor(chat: vscode.Uri): Promise<AssetStore> {
     const folder = vscode.Uri.joinPath(chat, '..');
     if (chat.scheme === 'file') {
-      return this.#keep(folder, () => new FolderAssets({ folder: dirname(chat.fsPath) }));
+      return this.#cached(folder, () => new FolderAssets({ folder: dirname(chat.fsPath) }));
     }
     if (chat.scheme !== 'untitled' && vscode.workspace.fs.isWritableFileSystem(chat.scheme)) {
       const spillFolder = vscode.Uri.joinPath(this.#globalStorage, 'spill').fsPath;
       const maxAssetBytes = () => resultLimits().maxAssetBytes;
-      return this.#keep(folder, () => new WorkspaceAssets({ folder, spillFolder, maxAssetBytes }));
+      return this.#cached(folder, () => new WorkspaceAssets({ folder, spillFolder, maxAssetBytes }));
     }
-    return this.#lastingStore(chat);
+    return this.#globalStore(chat);
   }
 
-  async #lastingStore(chat: vscode.Uri): Promise<AssetStore> {
+  async #globalStore(chat: vscode.Uri): Promise<AssetStore> {
     const folder = this.#globalStorage.fsPath;
     await mkdir(folder, { recursive: true });
     const place = vscode.Uri.joinPath(this.#globalStorage, ASSET_FOLDER);
     this.#log.info(`${chat.toString()} is not a saved file. Its assets go to ${place.fsPath}.`);
-    if (!this.#toldWhere) {
-      this.#toldWhere = true;
+    if (!this.#isPlaceShown) {
+      this.#isPlaceShown = true;
       void vscode.window.showInformationMessage(
         vscode.l10n.t('This chat is not a saved file. What its tools return is kept in {0}.', place.fsPath),
       );
     }
-    return this.#keep(this.#globalStorage, () => new FolderAssets({ folder, linkPrefix: place.path }));
+    return this.#cached(this.#globalStorage, () => new FolderAssets({ folder, linkPrefix: place.path }));
   }
 
-  #keep(folder: vscode.Uri, create: () => AssetStore): AssetStore {
+  #cached(folder: vscode.Uri, create: () => AssetStore): AssetStore {
     const key = folder.toString();
     const store = this.#stores.get(key) ?? create();
-    // The one used last is the last to go.
     this.#stores.delete(key);
     this.#stores.set(key, store);
     const [oldest] = this.#stores.keys();
@@ -71,15 +70,15 @@ export class AssetStores {
 }
 
 export interface WorkspaceAssetsOptions extends Partial<NumberedOptions> {
-  /** The folder of the chat, in any file system that the editor can write to. */
+  /** The chat's folder, in any writable file system. */
   readonly folder: vscode.Uri;
-  /** Where long strings are decoded to while they arrive: a folder on the disk of this machine. */
+  /** A local folder for long strings while they arrive. */
   readonly spillFolder: string;
-  /** The editor's file systems take only whole arrays, so this much must fit into memory. */
+  /** The `FileSystem` API writes whole arrays, so this much must fit into memory. */
   readonly maxAssetBytes: () => number;
 }
 
-/** Assets beside a chat that is on no disk of ours: in a remote or virtual workspace. */
+/** Assets beside a chat in a remote or virtual workspace. */
 export class WorkspaceAssets implements AssetStore {
   readonly #place: WorkspacePlace;
   readonly #options: NumberedOptions;
@@ -105,7 +104,7 @@ const MAX_REMEMBERED = 1_000;
 class WorkspacePlace implements AssetPlace {
   readonly #options: WorkspaceAssetsOptions;
   readonly #folder: vscode.Uri;
-  /** What was saved here, by its bytes. To read a far folder through would cost more than to store twice. */
+  /** By hash. Only assets saved here: reading a whole remote folder costs more than a duplicate. */
   readonly #saved = new Map<string, Saved>();
   #swept = false;
 
@@ -127,7 +126,7 @@ class WorkspacePlace implements AssetPlace {
     const key = keyOf(asset, asset.bytes);
     const saved = this.#saved.get(key);
     if (!saved) return undefined;
-    const found = await vscode.workspace.fs.stat(this.#file(saved.name)).then(undefined, () => undefined);
+    const found = await this.#stat(saved.name);
     const untouched =
       found?.type === vscode.FileType.File && found.mtime === saved.mtime && found.size === saved.size;
     if (untouched) return saved.name;
@@ -152,7 +151,7 @@ class WorkspacePlace implements AssetPlace {
 
   async remember(name: string, asset: NewAsset): Promise<void> {
     if (!(asset.bytes instanceof Uint8Array)) return;
-    const found = await vscode.workspace.fs.stat(this.#file(name)).then(undefined, () => undefined);
+    const found = await this.#stat(name);
     if (!found) return;
     const [oldest] = this.#saved.keys();
     if (oldest !== undefined && this.#saved.size >= MAX_REMEMBERED) this.#saved.delete(oldest);
@@ -165,17 +164,16 @@ class WorkspacePlace implements AssetPlace {
     return REASONS[code] ?? error.message;
   }
 
-  /** A real folder: a link could lead the files anywhere. */
+  /** Requires a real folder: a symbolic link could lead anywhere. */
   async #makeFolder(): Promise<void> {
     const found = await vscode.workspace.fs.stat(this.#folder).then(undefined, (error: unknown) => {
       if (!hasFileCode(error, 'FileNotFound')) throw error;
     });
     if (!found) return vscode.workspace.fs.createDirectory(this.#folder);
-    const { type } = found;
-    if (type & vscode.FileType.SymbolicLink) {
+    if (found.type & vscode.FileType.SymbolicLink)
       throw new Error('it is a symbolic link. Put a real folder in its place.');
-    }
-    if (!(type & vscode.FileType.Directory)) throw new Error('it is a file. Put a folder in its place.');
+    if (!(found.type & vscode.FileType.Directory))
+      throw new Error('it is a file. Put a folder in its place.');
   }
 
   async #inMemory(bytes: AssetBytes): Promise<Uint8Array> {
@@ -184,6 +182,10 @@ class WorkspacePlace implements AssetPlace {
       throw new Error('it is larger than filechat.results.maxAssetBytes allows.');
     }
     return readFile(bytes.path);
+  }
+
+  async #stat(name: string): Promise<vscode.FileStat | undefined> {
+    return vscode.workspace.fs.stat(this.#file(name)).then(undefined, () => undefined);
   }
 
   #file(name: string): vscode.Uri {

@@ -8,23 +8,24 @@ import { costOf } from '../../model/config/prices.ts';
 import { calibrate, estimateRequest } from '../../model/request/estimate.ts';
 import type { ModelRequest, Usage } from '../../ports/models.ts';
 
-import { chatName, findChat } from '../chat/chatFiles.ts';
+import { chatName, findChat, withChat } from '../chat/chatFiles.ts';
 import { editDocument } from '../chat/editorDocument.ts';
 import type { Conversations } from '../run/conversations.ts';
 import type { NextRequest } from '../run/costText.ts';
+import { CHARS_PER_TOKEN } from '../run/totals.ts';
 import { defaultModel, writeDefaultModel } from '../settings.ts';
 import { readFields, readString } from '../ui/commandArguments.ts';
-import { failed, NO_CHAT, tell, UNTRUSTED } from '../ui/outcomes.ts';
+import { failed, tell } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
-import type { EditorModels } from './models.ts';
+import { type EditorModels, PROVIDERS } from './models.ts';
 
-/** What a chat is told about its model by its user. */
+/** The commands for models, and estimates of requests. */
 export class ModelCommands implements vscode.Disposable {
   readonly #models: EditorModels;
   readonly #conversations: Conversations;
   readonly #view = new RequestView();
-  /** How far the last estimate was from what the provider counted. */
+  /** The last count of a provider, relative to the estimate. */
   #factor = 1;
 
   constructor(models: EditorModels, conversations: Conversations) {
@@ -36,18 +37,24 @@ export class ModelCommands implements vscode.Disposable {
     this.#view.dispose();
   }
 
-  /** Writes the model into the chat, unless the user gives up. */
-  async select(document: vscode.TextDocument, wanted: string | undefined): Promise<void> {
+  /** Selects the model of the chat, or without a chat the default model. */
+  async select(argument: unknown): Promise<void> {
+    const fields = readFields(argument);
+    const document = await findChat(fields);
+    const wanted = readString(fields, 'model');
+    await (document ? this.#selectFor(document, wanted) : this.#selectDefault(wanted));
+  }
+
+  async #selectFor(document: vscode.TextDocument, wanted: string | undefined): Promise<void> {
     const current = settingsOf(document).model;
     const question = vscode.l10n.t('Which model should answer in this chat?');
     const name = wanted ?? (await this.#models.pick(question, current));
     if (name === undefined || name === current) return;
-    // A reply that is being written would make the editor refuse a single edit.
+    // Retries: while a reply is being written, the editor can refuse an edit.
     await editDocument(document, (text) => setFrontMatter(text, 'model', name));
   }
 
-  /** Writes the model into the user's settings, unless the user gives up. */
-  async selectDefault(wanted: string | undefined): Promise<void> {
+  async #selectDefault(wanted: string | undefined): Promise<void> {
     const question = vscode.l10n.t('Which model should answer in chats that name none?');
     const name = wanted ?? (await this.#models.pick(question, defaultModel()));
     if (name === undefined) return;
@@ -57,28 +64,25 @@ export class ModelCommands implements vscode.Disposable {
     );
   }
 
-  /** Asks for the key of a model, or of the one that the chat uses. */
-  async setKey(
-    document: vscode.TextDocument | undefined,
-    wanted: string | undefined,
-  ): Promise<string | undefined> {
+  async setKey(argument: unknown): Promise<void> {
+    const fields = readFields(argument);
+    const document = await findChat(fields);
+    const wanted = readString(fields, 'model');
     const used = document && settingsOf(document).model;
-    // A chat of the tour, or of one of the editor's own models, does not say whose key is meant.
+    // The tour and VS Code's own models have no key.
     const takesKey = used !== undefined && this.#models.configOf(used) !== undefined;
-    const name = wanted ?? (takesKey ? used : await this.#pickKeyPlace());
-    if (name === undefined) return undefined;
+    const name = wanted ?? (takesKey ? used : await this.#pickKeyOwner());
+    if (name === undefined) return;
     const config = this.#models.configOf(name);
-    if (!config) return vscode.l10n.t('There is no model “{0}” that takes a key.', name);
-    await this.#models.askKey({ ...config, name: config.name.replace(ANY_MODEL, '') });
-    return undefined;
+    if (config) await this.#models.askKey({ ...config, name: config.name.replace(ANY_MODEL, '') });
+    else tell(failed(vscode.l10n.t('There is no model “{0}” that takes a key.', name)));
   }
 
-  async #pickKeyPlace(): Promise<string | undefined> {
+  async #pickKeyOwner(): Promise<string | undefined> {
     const configured = [...this.#models.configured().keys()];
-    const usual = ['anthropic', 'openai', 'google'];
     const items = [
       ...configured.map((name) => ({ label: name, name })),
-      ...usual.map((provider) => ({
+      ...PROVIDERS.map((provider) => ({
         label: provider,
         description: vscode.l10n.t('all of its models'),
         name: `${provider}${ANY_MODEL}`,
@@ -91,8 +95,21 @@ export class ModelCommands implements vscode.Disposable {
     return picked?.name;
   }
 
-  /** Opens exactly what would be sent now. Sends nothing. */
-  async showRequest(document: vscode.TextDocument, signal: AbortSignal): Promise<void> {
+  /** Shows the exact request without sending it. */
+  async showRequest(argument: unknown): Promise<void> {
+    const show = async (document: vscode.TextDocument) => {
+      try {
+        await withNotice(vscode.l10n.t('Preparing the request'), (signal) =>
+          this.#showRequest(document, signal),
+        );
+      } catch (error) {
+        tell(failed(messageOf(error)));
+      }
+    };
+    await withChat(argument, show, { trust: true });
+  }
+
+  async #showRequest(document: vscode.TextDocument, signal: AbortSignal): Promise<void> {
     const { model, request, notes } = await this.#conversations
       .of(document.uri)
       .prepare(document.getText(), signal);
@@ -115,7 +132,7 @@ export class ModelCommands implements vscode.Disposable {
     await this.#view.show(document.uri, `${head.join('\n\n')}\n\n${body}\n`);
   }
 
-  /** What the next request would be, without asking anybody anything. */
+  /** Estimates the next request without sending anything. */
   async estimate(document: vscode.TextDocument, signal: AbortSignal): Promise<NextRequest | undefined> {
     const tokens = Math.round((await this.#countTokens(document, signal)) * this.#factor);
     const name = settingsOf(document).model;
@@ -123,68 +140,31 @@ export class ModelCommands implements vscode.Disposable {
     return { tokens, model: this.#models.configOf(name)?.name, dollars: costOf({ input: tokens }, price) };
   }
 
-  /** Of a very long chat a rough guess must do: nobody should wait for it at every pause. */
+  /** Very long chats get a rough estimate, because this runs after every pause in typing. */
   async #countTokens(document: vscode.TextDocument, signal: AbortSignal): Promise<number> {
     const text = document.getText();
     if (text.length > MAX_COUNTED_CHARS) return text.length / CHARS_PER_TOKEN;
-    const { request } = await this.#conversations.guess(document.uri).prepare(text, signal);
+    const { request } = await this.#conversations.dryRun(document.uri).prepare(text, signal);
     return estimateRequest(request).total;
   }
 
-  learn(usage: Usage, request: ModelRequest): void {
+  /** Corrects later estimates by the provider's count. */
+  calibrate(usage: Usage, request: ModelRequest): void {
     if (usage.input !== undefined) this.#factor = calibrate(estimateRequest(request).total, usage.input);
   }
 }
 
 const MAX_COUNTED_CHARS = 1_000_000;
 
-/** A key belongs to the provider's address, whichever model is asked there. */
+/** A key belongs to the provider's address, whatever the model. */
 const ANY_MODEL = '/default';
 
 function settingsOf(document: vscode.TextDocument) {
   return readSettings(parseChat(document.getText())).settings;
 }
 
-/** The commands about a chat's model, as the palette calls them. */
-export class ModelActions {
-  readonly #models: ModelCommands;
-
-  constructor(models: ModelCommands) {
-    this.#models = models;
-  }
-
-  /** For the chat, or without one for all chats that name no model. */
-  async select(argument: unknown): Promise<void> {
-    const fields = readFields(argument);
-    const document = await findChat(fields);
-    const wanted = readString(fields, 'model');
-    if (document) await this.#models.select(document, wanted);
-    else await this.#models.selectDefault(wanted);
-  }
-
-  async setKey(argument: unknown): Promise<void> {
-    const fields = readFields(argument);
-    const problem = await this.#models.setKey(await findChat(fields), readString(fields, 'model'));
-    if (problem !== undefined) tell(failed(problem));
-  }
-
-  async showRequest(argument: unknown): Promise<void> {
-    const document = await findChat(readFields(argument));
-    if (!document) return void tell(failed(NO_CHAT));
-    if (!vscode.workspace.isTrusted) return void tell(failed(UNTRUSTED));
-    try {
-      await withNotice(vscode.l10n.t('Preparing the request'), (signal) =>
-        this.#models.showRequest(document, signal),
-      );
-    } catch (error) {
-      tell(failed(messageOf(error)));
-    }
-  }
-}
-
 const SCHEME = 'filechat-request';
 
-/** Shows what would be sent, to be read only: a document that nobody has to save or throw away. */
 class RequestView implements vscode.TextDocumentContentProvider, vscode.Disposable {
   readonly #contents = new Map<string, string>();
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
@@ -207,7 +187,7 @@ class RequestView implements vscode.TextDocumentContentProvider, vscode.Disposab
     return this.#contents.get(uri.toString()) ?? '';
   }
 
-  /** Asked again for the same chat, it shows the new request in the same place. */
+  /** Replaces the request that is shown for the same chat. */
   async show(chat: vscode.Uri, markdown: string): Promise<void> {
     const path = `/${vscode.l10n.t('Request of {0}', chatName(chat))}.md`;
     const uri = vscode.Uri.from({ scheme: SCHEME, path, query: chat.toString() });

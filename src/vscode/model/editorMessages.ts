@@ -1,7 +1,7 @@
 import { describeSize } from '../../base/size.ts';
 import type { ContentPart, FilePart, ModelMessage, ModelRequest } from '../../ports/models.ts';
 
-/** A request in the words of the editor's language models, which know users and assistants and nobody else. */
+/** A message of VS Code's language model API, which has no system or tool role. */
 export interface EditorMessage {
   readonly role: 'user' | 'assistant';
   readonly parts: readonly EditorPart[];
@@ -16,30 +16,28 @@ export type EditorContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly file: FilePart };
 
-/** `accepts` says which files can be sent; in place of any other stands a line that says what it was. */
+/** Files that the model does not accept are replaced by a line that describes them. */
 export function editorMessages(
   { system, messages }: ModelRequest,
-  accepts: (mimeType: string) => boolean,
+  accepts: Accepts,
 ): readonly EditorMessage[] {
-  // There is no role for it, so the system's words come first, as the user's.
+  // The API has no system role, so the system prompt is the first user message.
   const first: EditorMessage = { role: 'user', parts: text(system) };
   const rest = messages.map((message) => editorMessage(message, accepts));
   return [first, ...rest].filter(({ parts }) => parts.length > 0);
 }
 
-/** What would be sent, for a person to read: no bytes, only what they are. */
 export function previewMessages(messages: readonly EditorMessage[]): unknown {
   return messages.map(({ role, parts }) => ({ role, content: parts.map(previewPart) }));
 }
 
-/** All the words of some messages; how many tokens they are is close to what the request has. */
-export function wordsOf(messages: readonly EditorMessage[]): string {
-  const words = (part: EditorPart): string => {
+export function textOf(messages: readonly EditorMessage[]): string {
+  const partText = (part: EditorPart): string => {
     if (part.kind === 'text') return part.text;
     if (part.kind === 'call') return `${part.name}\n${JSON.stringify(part.input)}`;
-    return part.kind === 'result' ? part.content.map(words).join('\n') : '';
+    return part.kind === 'result' ? part.content.map(partText).join('\n') : '';
   };
-  return messages.flatMap(({ parts }) => parts.map(words)).join('\n');
+  return messages.flatMap(({ parts }) => parts.map(partText)).join('\n');
 }
 
 type Accepts = (mimeType: string) => boolean;
@@ -52,7 +50,7 @@ function editorMessage(message: ModelMessage, accepts: Accepts): EditorMessage {
     const parts = message.results.map(({ id, isError, parts }) => ({
       kind: 'result' as const,
       id,
-      // The API has no flag for it.
+      // The API has no flag for errors.
       content: [
         ...text(isError ? 'The tool reported an error:' : ''),
         ...parts.flatMap((part) => content(part, accepts)),
@@ -62,7 +60,7 @@ function editorMessage(message: ModelMessage, accepts: Accepts): EditorMessage {
   }
   const parts = message.parts.flatMap((part): readonly EditorPart[] => {
     if (part.kind === 'text') return text(part.text);
-    // Reasoning has no place in the stable API, and its signatures are for the provider that made them.
+    // The stable API has no reasoning parts, and signatures are only valid for their provider.
     if (part.kind === 'reasoning') return [];
     return [{ kind: 'call', id: part.id, name: part.name, input: part.arguments }];
   });
@@ -75,7 +73,7 @@ function content(part: ContentPart, accepts: Accepts): readonly EditorContent[] 
   return text(`[${part.name}: ${part.mimeType}, ${describeSize(part.size)}; not sent to this model]`);
 }
 
-/** Several providers refuse text that is empty. */
+/** Several providers reject empty text. */
 function text(words: string): readonly (EditorContent & { readonly kind: 'text' })[] {
   return words.trim() === '' ? [] : [{ kind: 'text', text: words }];
 }

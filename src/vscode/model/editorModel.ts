@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { deferred } from '../../base/async.ts';
+import { unlessAborted } from '../../base/async.ts';
 import { isObject } from '../../base/json.ts';
 import type {
   ChatModel,
@@ -16,16 +16,16 @@ import {
   type EditorPart,
   editorMessages,
   previewMessages,
-  wordsOf,
+  textOf,
 } from './editorMessages.ts';
 
-/** What every provider of the editor takes, if it takes images at all. */
+/** Types that every provider accepts if it accepts images at all. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
-/** A provider that does not come to an end with its counting must not keep a finished reply waiting. */
+/** Counting tokens must not delay a finished reply. */
 const COUNT_TIMEOUT_MS = 2_000;
 const JUSTIFICATION = vscode.l10n.t('The chat that you run names this model.');
 
-/** One of the editor's own language models, such as Copilot's. */
+/** One of VS Code's own language models, such as Copilot's. */
 export class EditorModel implements ChatModel {
   readonly provider = 'vscode';
   readonly name: string;
@@ -37,31 +37,41 @@ export class EditorModel implements ChatModel {
     this.name = name;
   }
 
-  /** Stable since VS Code 1.106; before that, its models get no images. */
   accepts(mimeType: string): boolean {
     return this.#imagePart !== undefined && IMAGE_TYPES.has(mimeType);
   }
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    using stop = new Stop(signal);
+    const source = new vscode.CancellationTokenSource();
+    const { token } = source;
+    const cancel = () => source.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
     try {
       const messages = this.#messages(request);
-      const sent = await stop.orThrow(Promise.all(messages.map((each) => this.#render(each, signal))));
-      const input = this.#count(wordsOf(messages), stop.token);
-      const response = await stop.orThrow(this.#model.sendRequest(sent, requestOptions(request), stop.token));
+      const rendering = Promise.all(messages.map((each) => this.#render(each, signal)));
+      const sent = await unlessAborted(rendering, signal);
+      const input = this.#count(textOf(messages), token);
+      const sending = this.#model.sendRequest(sent, requestOptions(request), token);
+      const response = await unlessAborted(Promise.resolve(sending), signal);
       const output: string[] = [];
       let calls = 0;
-      for await (const part of stop.each(response.stream)) {
+      for await (const part of partsUnlessAborted(response.stream, signal)) {
         const event = readPart(part);
         if (event?.kind === 'text') output.push(event.text);
         if (event?.kind === 'call') output.push(event.argumentsText);
         if (event?.kind === 'call') calls += 1;
         if (event) yield event;
       }
-      const usage = await this.#usage(input, output.join(''), stop.token);
+      const usage = await this.#usage(input, output.join(''), token);
       yield { kind: 'finish', reason: calls > 0 ? 'calls' : 'stop', usage };
     } catch (error) {
       throw signal.aborted ? stoppedFailure(this.name) : editorFailure(error, this.name);
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      // Also cancels a request whose stream is abandoned early.
+      cancel();
+      source.dispose();
     }
   }
 
@@ -104,7 +114,7 @@ export class EditorModel implements ChatModel {
     return { input: await input, output: await output };
   }
 
-  /** An estimate by the model's own tokenizer, without images; nothing when it cannot say. Never rejects. */
+  /** An estimate by the model's own tokenizer, without images. Undefined if it fails; never rejects. */
   async #count(text: string, token: vscode.CancellationToken): Count {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<undefined>((resolve) => {
@@ -122,12 +132,12 @@ export class EditorModel implements ChatModel {
 
 type Count = Promise<number | undefined>;
 
-/** All models that the editor offers; without a sign-in there may be none. */
+/** Without a sign-in there may be none. */
 export async function listEditorModels(): Promise<readonly vscode.LanguageModelChat[]> {
   return vscode.lm.selectChatModels();
 }
 
-/** The model that `vscode/NAME` stands for: by its id, by `vendor/id`, or the first of a family. */
+/** Finds the model of `vscode/NAME` by its id, by `vendor/id`, or as the first of a family. */
 export function findEditorModel(
   models: readonly vscode.LanguageModelChat[],
   name: string,
@@ -139,7 +149,7 @@ export function findEditorModel(
   );
 }
 
-/** The shortest name by which `findEditorModel` finds it again. */
+/** The shortest name by which `findEditorModel` finds the model. */
 export function editorModelName(
   model: vscode.LanguageModelChat,
   among: readonly vscode.LanguageModelChat[],
@@ -149,7 +159,7 @@ export function editorModelName(
   return `vscode/${isFirst ? model.id : `${model.vendor}/${model.id}`}`;
 }
 
-/** Only what the API promises is read; other parts, such as a provider's own data, are nobody's business here. */
+/** Parts outside the stable API, such as a provider's own data, are ignored. */
 function readPart(part: unknown): Extract<ModelEvent, { kind: 'text' | 'call' }> | undefined {
   if (part instanceof vscode.LanguageModelTextPart) {
     return part.value === '' ? undefined : { kind: 'text', text: part.value };
@@ -159,7 +169,7 @@ function readPart(part: unknown): Extract<ModelEvent, { kind: 'text' | 'call' }>
   return { kind: 'call', key: callId, name, argumentsText: JSON.stringify(input ?? {}) };
 }
 
-/** The names of the options are those that Copilot's models know; others do not look at them. */
+/** The option names are those of Copilot's models; other models ignore them. */
 function requestOptions({ tools, maxTokens, temperature }: ModelRequest) {
   const modelOptions = {
     ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
@@ -178,7 +188,7 @@ function renderTool({ name, description, inputSchema }: ModelTool): vscode.Langu
 
 type MakeImagePart = (bytes: Uint8Array, mimeType: string) => vscode.LanguageModelTextPart;
 
-/** The types that we compile against are of VS Code 1.105, which had the class as a proposal only. */
+/** `LanguageModelDataPart` is stable since VS Code 1.106, and the types here are of 1.105. */
 const IMAGES_SINCE_MINOR = 106;
 
 function findImagePart(): MakeImagePart | undefined {
@@ -193,50 +203,17 @@ function hasImageMaker(value: unknown): value is { readonly image: MakeImagePart
   return typeof value === 'function' && 'image' in value && typeof value.image === 'function';
 }
 
-/** A stop by the signal: told to the provider, and not waited for if the provider does not listen. */
-class Stop implements Disposable {
-  readonly #signal: AbortSignal;
-  readonly #source = new vscode.CancellationTokenSource();
-  readonly #stopped = deferred<never>();
-  readonly #stop = () => {
-    this.#source.cancel();
-    this.#stopped.reject(this.#signal.reason);
-  };
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal;
-    // Nobody may be waiting at that moment.
-    this.#stopped.promise.catch(() => undefined);
-    if (signal.aborted) this.#stop();
-    else signal.addEventListener('abort', this.#stop, { once: true });
-  }
-
-  get token(): vscode.CancellationToken {
-    return this.#source.token;
-  }
-
-  orThrow<T>(work: PromiseLike<T>): Promise<T> {
-    return Promise.race([this.#stopped.promise, work]);
-  }
-
-  async *each<T>(parts: AsyncIterable<T>): AsyncGenerator<T> {
-    const iterator = parts[Symbol.asyncIterator]();
-    for (;;) {
-      const next = await this.orThrow(iterator.next());
-      if (next.done) return;
-      yield next.value;
-    }
-  }
-
-  /** Whoever stops listening early wants no more of it either. */
-  [Symbol.dispose](): void {
-    this.#signal.removeEventListener('abort', this.#stop);
-    this.#source.cancel();
-    this.#source.dispose();
+/** Does not wait for providers that ignore the cancellation. */
+async function* partsUnlessAborted<T>(parts: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  const iterator = parts[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await unlessAborted(iterator.next(), signal);
+    if (next.done) return;
+    yield next.value;
   }
 }
 
-/** Why one of the editor's models did not answer, in plain words. Whether to try again is left to the user: most answers are counted. */
+/** Not retryable: most providers count every request, so the user decides. */
 export class EditorModelFailure extends Error implements ModelFailure {
   readonly kind = 'modelFailure';
   readonly retryable = false;
@@ -245,9 +222,9 @@ export class EditorModelFailure extends Error implements ModelFailure {
 
 function editorFailure(error: unknown, model: string): ModelFailure {
   if (error instanceof EditorModelFailure) return error;
-  const words = messageOf(error);
-  const known = error instanceof vscode.LanguageModelError ? EXPLAINED[error.code] : undefined;
-  const message = known?.(model, sentence(words)) ?? `VS Code’s model ${model} failed: ${sentence(words)}`;
+  const reason = sentence(reasonOf(error));
+  const explain = error instanceof vscode.LanguageModelError ? EXPLANATIONS[error.code] : undefined;
+  const message = explain?.(model, reason) ?? `VS Code’s model ${model} failed: ${reason}`;
   return new EditorModelFailure(message, { cause: error });
 }
 
@@ -255,24 +232,23 @@ function stoppedFailure(model: string): ModelFailure {
   return new EditorModelFailure(`The request to ${model} was stopped.`);
 }
 
-/** By the codes that the editor gives to its errors. */
-const EXPLAINED: Readonly<Record<string, (model: string, words: string) => string>> = {
+const EXPLANATIONS: Readonly<Record<string, (model: string, reason: string) => string>> = {
   [vscode.LanguageModelError.NoPermissions.name]: (model) =>
     `Filechat may not use VS Code’s model ${model}. Run the chat again and choose Allow, or allow it with “Manage Language Model Access” in the Accounts menu.`,
-  [vscode.LanguageModelError.Blocked.name]: (model, words) =>
-    `VS Code blocked the request to ${model}: ${words} If a quota is used up, wait, or choose another model with “Filechat: Select Model”.`,
+  [vscode.LanguageModelError.Blocked.name]: (model, reason) =>
+    `VS Code blocked the request to ${model}: ${reason} If a quota is used up, wait, or choose another model with “Filechat: Select Model”.`,
   [vscode.LanguageModelError.NotFound.name]: (model) =>
     `VS Code has no model ${model} any more. Choose another with “Filechat: Select Model”.`,
 };
 
-/** An unspecified error of a model has the real one as its cause. */
-function messageOf(error: unknown): string {
+/** Unspecified errors have the real error as their cause. */
+function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? error.cause.message : '';
   return error.message || cause || 'it gave no reason';
 }
 
-function sentence(words: string): string {
-  const line = words.replace(/\s+/g, ' ').trim();
+function sentence(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
   return /[.!?…]$/.test(line) ? line : `${line}.`;
 }

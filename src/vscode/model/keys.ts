@@ -6,10 +6,7 @@ import { plainMessage } from '../ui/plainMessage.ts';
 
 const PREFIX = 'key ';
 
-/**
- * API keys in the editor's secret store. A key is bound to the address that it was given for: a model whose address is
- * changed later, by whomever, does not get it.
- */
+/** API keys in the secret store. A key is bound to the address it was entered for, even if the model's address changes. */
 export class Keys {
   readonly #secrets: vscode.SecretStorage;
 
@@ -25,11 +22,7 @@ export class Keys {
     await this.#secrets.store(PREFIX + keyPlace(config), key);
   }
 
-  async delete(config: ModelConfig): Promise<void> {
-    await this.#secrets.delete(PREFIX + keyPlace(config));
-  }
-
-  /** Asks the user for it and keeps it. Resolves to nothing when the user gives up. */
+  /** Asks for the key and stores it. Resolves to undefined if the user cancels. */
   async ask(config: ModelConfig): Promise<string | undefined> {
     const place = keyPlace(config);
     const answer = await vscode.window.showInputBox({
@@ -50,7 +43,7 @@ export class Keys {
   }
 }
 
-/** What follows the provider's name in a place; the name alone where the provider has no address. */
+/** The part after the provider's name, or the name if the provider has no address. */
 function address(place: string): string {
   return place.slice(place.indexOf(' ') + 1);
 }
@@ -59,7 +52,7 @@ function checkKey(text: string): string | undefined {
   const key = text.trim();
   if (key === '') return vscode.l10n.t('Paste the key, or press Escape.');
   if (/\s/.test(key)) return vscode.l10n.t('A key has no white space in it. Paste only the key.');
-  // It becomes an HTTP header.
+  // The key becomes an HTTP header.
   return /[^\x21-\x7e]/.test(key)
     ? vscode.l10n.t('A key has only plain letters, digits and signs. Copy it again.')
     : undefined;

@@ -10,18 +10,16 @@ import type { ChatModel } from '../../ports/models.ts';
 import { defaultModel, userModels } from '../settings.ts';
 import { EditorModel, editorModelName, findEditorModel, listEditorModels } from './editorModel.ts';
 import type { Keys } from './keys.ts';
-import { type ModelOffer, pickModel } from './pickModel.ts';
+import { type ModelProvider, pickModel } from './pickModel.ts';
 
-/** Providers that offer models at an address of their own. */
-const PROVIDERS = ['anthropic', 'openai', 'google'] as const;
+/** Providers with a well-known address. */
+export const PROVIDERS = ['anthropic', 'openai', 'google'] as const;
 
-/** The models of the settings, of the editor and of this machine. */
 export class EditorModels {
   readonly #keys: Keys;
   readonly #log: Log;
   readonly #finder: ModelFinder;
-  /** Problems of the settings that are in the log. */
-  readonly #told = new Set<string>();
+  readonly #loggedProblems = new Set<string>();
 
   constructor(keys: Keys, log: Log) {
     this.#keys = keys;
@@ -36,12 +34,12 @@ export class EditorModels {
     });
   }
 
-  /** Rejects with a message fit for the user; may ask for a key. */
+  /** Rejects with a message for the user; may ask for a key. */
   async find(name: string | undefined): Promise<ChatModel> {
     try {
       return await this.#finder.find(name);
     } catch (error) {
-      // Who asks for a model whose entry is wrong should hear what is wrong with it.
+      // A problem in the model's own settings explains more than “not found”.
       const problem =
         name && readModels(userModels()).problems.find((each) => each.includes(JSON.stringify(name)));
       throw problem ? new Error(problem, { cause: error }) : error;
@@ -51,13 +49,13 @@ export class EditorModels {
   configured(): ReadonlyMap<string, ModelConfig> {
     const { models, problems } = readModels(userModels());
     for (const problem of problems) {
-      if (!this.#told.has(problem)) this.#log.warn(problem);
-      this.#told.add(problem);
+      if (!this.#loggedProblems.has(problem)) this.#log.warn(problem);
+      this.#loggedProblems.add(problem);
     }
     return models;
   }
 
-  /** What is known of a model without asking anybody; nothing for those of the editor and the tour. */
+  /** The configuration of a model, without requests. Undefined for VS Code's models and the tour. */
   configOf(name: string | undefined): ModelConfig | undefined {
     const models = this.configured();
     const wanted = name ?? defaultModel() ?? [...models.keys()][0];
@@ -65,8 +63,8 @@ export class EditorModels {
     return typeof found === 'object' ? found : undefined;
   }
 
-  /** Whether a model takes files of a type, as far as that is known without asking anybody. */
-  takes(name: string | undefined, mimeType: string): boolean {
+  /** Whether a model accepts files of a type, as far as that is known without requests. */
+  accepts(name: string | undefined, mimeType: string): boolean {
     const config = this.configOf(name);
     return !config || !isSdkProvider(config.provider) || wireOf(config).files.has(mimeType);
   }
@@ -80,30 +78,26 @@ export class EditorModels {
     return pickModel({
       question,
       configured: [...this.configured().values()],
-      editorModels: listEditorModels,
-      local: () => findLocalModels({ fetch }),
-      listOffered: await this.#offers(),
+      providers: await this.#providersWithKey(),
       current,
     });
   }
 
-  /** Asks for the key of a model and keeps it. False when there is none to ask for, or the user gives up. */
-  async askKey(config: ModelConfig): Promise<boolean> {
-    return (await this.#keys.ask(config)) !== undefined;
+  async askKey(config: ModelConfig): Promise<void> {
+    await this.#keys.ask(config);
   }
 
-  /** One for each provider that a key is known for. */
-  async #offers(): Promise<readonly ModelOffer[]> {
-    const offers = await Promise.all(PROVIDERS.map((provider) => this.#offer(provider)));
-    return offers.filter((offer) => offer !== undefined);
+  async #providersWithKey(): Promise<readonly ModelProvider[]> {
+    const found = await Promise.all(PROVIDERS.map((provider) => this.#provider(provider)));
+    return found.filter((each) => each !== undefined);
   }
 
-  async #offer(provider: (typeof PROVIDERS)[number]): Promise<ModelOffer | undefined> {
+  async #provider(provider: (typeof PROVIDERS)[number]): Promise<ModelProvider | undefined> {
     const config: ModelConfig = { name: provider, provider, model: '' };
     const key = (await this.#keys.get(config)) ?? envKey(config, process.env);
     if (key === undefined) return undefined;
     return {
-      provider,
+      name: provider,
       list: async (signal) => {
         const { listModels } = await import('../../model/config/list.ts');
         const names = await listModels(config, { key, signal });
@@ -115,7 +109,7 @@ export class EditorModels {
     };
   }
 
-  /** The environment's key is for the provider's own address; any other address gets only what was given for it. */
+  /** A key of the environment is only sent to the provider's own address. */
   async #keyFor(config: ModelConfig): Promise<string | undefined> {
     const known = await this.#keys.get(config);
     if (known !== undefined) return known;

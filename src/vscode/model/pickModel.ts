@@ -1,40 +1,34 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
+import { findLocalModels } from '../../model/config/local.ts';
 import type { ModelConfig, ModelPrice } from '../../model/config/models.ts';
 import { describeCount, priceOf } from '../../model/config/prices.ts';
 import { describeSeconds } from '../ui/elapsed.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { countSeconds } from '../ui/progress.ts';
 
-import { editorModelName } from './editorModel.ts';
+import { editorModelName, listEditorModels } from './editorModel.ts';
 
-/** A model that a provider says it offers. */
-export interface OfferedModel {
-  /** As it is written into the chat: `provider/model`. */
+interface ListedModel {
+  /** `provider/model` */
   readonly name: string;
-  readonly title?: string | undefined;
-  readonly contextTokens?: number | undefined;
   readonly price?: ModelPrice | undefined;
 }
 
-/** A provider that can be asked what it offers; `list` is called when the user wants to see it. */
-export interface ModelOffer {
-  readonly provider: string;
-  list(signal: AbortSignal): Promise<readonly OfferedModel[]>;
+export interface ModelProvider {
+  readonly name: string;
+  list(signal: AbortSignal): Promise<readonly ListedModel[]>;
 }
 
-export interface PickModelOptions {
+interface PickModelOptions {
   readonly question: string;
   readonly configured: readonly ModelConfig[];
-  readonly editorModels: () => Promise<readonly vscode.LanguageModelChat[]>;
-  readonly local: () => Promise<readonly ModelConfig[]>;
-  /** One for each provider that has a key. */
-  readonly listOffered: readonly ModelOffer[];
-  /** The model that is selected now. */
+  /** Those with a known key. */
+  readonly providers: readonly ModelProvider[];
   readonly current?: string | undefined;
 }
 
-/** Resolves to the name of a model, as chats and settings write it, or to nothing. */
+/** Resolves to the name of a model as written in chats and settings. */
 export async function pickModel(options: PickModelOptions): Promise<string | undefined> {
   const pick = vscode.window.createQuickPick<ModelItem>();
   const list = new ModelPick(pick, options);
@@ -56,26 +50,25 @@ const TITLE = vscode.l10n.t('Filechat: Select Model');
 
 interface ModelItem extends vscode.QuickPickItem {
   readonly model?: string;
-  readonly offer?: ModelOffer;
-  /** Leads somewhere else. */
+  readonly provider?: ModelProvider;
   readonly command?: vscode.Command;
 }
 
 interface Section {
   readonly title: string;
   readonly items: readonly ModelItem[];
-  readonly offer?: ModelOffer;
+  readonly provider?: ModelProvider;
 }
 
-/** The list as it grows: sections that nobody has to wait for come first, the others take their place when they are there. */
+/** Shows the known models at once, and each other section when its models have arrived. */
 class ModelPick {
   readonly #pick: vscode.QuickPick<ModelItem>;
   readonly #options: PickModelOptions;
   readonly #sections: Section[];
   readonly #closed = new AbortController();
-  /** Says for how long providers have been asked. */
+  /** Shows the elapsed time in the title. */
   #clock: vscode.Disposable | undefined;
-  #waiting = 0;
+  #pending = 0;
 
   constructor(pick: vscode.QuickPick<ModelItem>, options: PickModelOptions) {
     this.#pick = pick;
@@ -84,7 +77,11 @@ class ModelPick {
       { title: vscode.l10n.t('configured'), items: options.configured.map(configItem) },
       { title: 'VS Code', items: [] },
       { title: vscode.l10n.t('on this machine'), items: [] },
-      ...options.listOffered.map((offer) => ({ title: offer.provider, items: [offerItem(offer)], offer })),
+      ...options.providers.map((provider) => ({
+        title: provider.name,
+        items: [providerItem(provider)],
+        provider,
+      })),
       { title: vscode.l10n.t('to try things out'), items: [TOUR] },
       { title: vscode.l10n.t('more models'), items: MORE },
     ];
@@ -101,7 +98,7 @@ class ModelPick {
       this.#pick.onDidHide(() => resolve(undefined));
       this.#pick.onDidAccept(() => {
         const [item] = this.#pick.selectedItems;
-        if (item?.offer) void this.#load(item.offer);
+        if (item?.provider) void this.#load(item.provider);
         else if (item?.command) {
           resolve(undefined);
           void vscode.commands.executeCommand(item.command.command, ...(item.command.arguments ?? []));
@@ -112,39 +109,37 @@ class ModelPick {
 
   fill(): void {
     this.#show();
-    const { editorModels, local } = this.#options;
     void this.#fillSection(1, async () => {
-      const models = await editorModels();
+      const models = await listEditorModels();
       return models.map((model) => editorItem(model, models));
     });
-    void this.#fillSection(2, async () => (await local()).map(configItem));
+    void this.#fillSection(2, async () => (await findLocalModels({ fetch })).map(configItem));
   }
 
-  async #load(offer: ModelOffer): Promise<void> {
-    const at = this.#sections.findIndex((section) => section.offer === offer);
+  async #load(provider: ModelProvider): Promise<void> {
+    const at = this.#sections.findIndex((section) => section.provider === provider);
     const items = await this.#fillSection(at, async () => {
-      const offered = await offer.list(this.#closed.signal);
-      return offered.length > 0
-        ? offered.map(offeredItem)
-        : [noteItem(vscode.l10n.t('{0} offers no models.', offer.provider))];
+      const models = await provider.list(this.#closed.signal);
+      return models.length > 0
+        ? models.map(({ name, price }) => item(name, describePrice(price)))
+        : [noteItem(vscode.l10n.t('{0} offers no models.', provider.name))];
     });
     if (!this.#closed.signal.aborted) this.#pick.activeItems = items.slice(0, 1);
   }
 
-  /** A section that cannot be filled says why. */
   async #fillSection(at: number, load: () => Promise<readonly ModelItem[]>): Promise<readonly ModelItem[]> {
-    this.#waiting += 1;
+    this.#pending += 1;
     this.#pick.busy = true;
     this.#clock ??= countSeconds((seconds) => {
       if (seconds > 0) this.#pick.title = `${TITLE} · ${describeSeconds(seconds)}`;
     });
     const items = await load().catch((error: unknown) => [noteItem(messageOf(error))]);
-    this.#waiting -= 1;
-    if (this.#waiting === 0) this.#stopClock();
+    this.#pending -= 1;
+    if (this.#pending === 0) this.#stopClock();
     const section = this.#sections[at];
     if (this.#closed.signal.aborted || !section) return items;
     this.#sections[at] = { title: section.title, items };
-    this.#pick.busy = this.#waiting > 0;
+    this.#pick.busy = this.#pending > 0;
     this.#show();
     return items;
   }
@@ -155,7 +150,7 @@ class ModelPick {
     if (!this.#closed.signal.aborted) this.#pick.title = TITLE;
   }
 
-  /** What the user has typed, and the row that is lit, stay. */
+  /** Keeps the typed text and the active row. */
   #show(): void {
     const active = this.#pick.activeItems[0]?.model ?? this.#options.current;
     this.#pick.keepScrollPosition = true;
@@ -199,12 +194,6 @@ function editorItem(model: vscode.LanguageModelChat, among: readonly vscode.Lang
   return item(editorModelName(model, among), [model.name, model.vendor, ...context]);
 }
 
-function offeredItem({ name, title, contextTokens, price }: OfferedModel): ModelItem {
-  const context =
-    contextTokens === undefined ? [] : [vscode.l10n.t('{0} tokens', describeCount(contextTokens))];
-  return item(name, [...(title === undefined ? [] : [title]), ...context, ...describePrice(price)]);
-}
-
 function item(name: string, about: readonly string[], detail?: string): ModelItem {
   return {
     label: plainMessage(name),
@@ -214,14 +203,14 @@ function item(name: string, about: readonly string[], detail?: string): ModelIte
   };
 }
 
-function offerItem(offer: ModelOffer): ModelItem {
+function providerItem(provider: ModelProvider): ModelItem {
   return {
-    label: `$(cloud-download) ${vscode.l10n.t('Show what {0} offers…', plainMessage(offer.provider))}`,
-    offer,
+    label: `$(cloud-download) ${vscode.l10n.t('Show what {0} offers…', plainMessage(provider.name))}`,
+    provider,
   };
 }
 
-/** Always shown, whatever is typed: it is why there is nothing else. */
+/** Shown regardless of the filter. */
 function noteItem(message: string): ModelItem {
   return { label: `$(warning) ${plainMessage(message)}`, alwaysShow: true };
 }

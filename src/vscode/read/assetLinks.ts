@@ -1,23 +1,24 @@
 import * as vscode from 'vscode';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';
+import { rangeOf } from '../chat/openChats.ts';
 import { placesOf } from '../chat/places.ts';
 import { CHAT_FILES } from '../run/lenses.ts';
 
-/** Makes `asset:` references of a chat clickable. Nothing is looked up before the click. */
+/** Makes `asset:` references clickable. The file is not looked up before the click. */
 export function registerAssetLinks({ globalStorageUri }: vscode.ExtensionContext): vscode.Disposable {
   return vscode.languages.registerDocumentLinkProvider(CHAT_FILES, {
     provideDocumentLinks: (document) =>
-      findAssetReferences(document.getText()).map(({ name, start, end }) => {
-        const range = new vscode.Range(document.positionAt(start), document.positionAt(end));
-        const link = new vscode.DocumentLink(range, assetUri(document.uri, name, globalStorageUri));
+      findAssetReferences(document.getText()).map((reference) => {
+        const target = assetUri(document.uri, reference.name, globalStorageUri);
+        const link = new vscode.DocumentLink(rangeOf(document, reference), target);
         link.tooltip = vscode.l10n.t('Open the asset');
         return link;
       }),
   });
 }
 
-/** `name` is one of our own, in which there is no slash: it leads out of the folder nowhere. */
+/** `name` is a valid asset name without slashes, so it stays in the folder. */
 function assetUri(chat: vscode.Uri, name: string, globalStorage: vscode.Uri): vscode.Uri {
   const folder =
     chat.scheme === 'untitled'

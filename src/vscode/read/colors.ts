@@ -8,19 +8,18 @@ const THROTTLE_MS = 100;
 const CUSTOMIZED = 'colorCustomizations';
 const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system'];
 
-/** How the turns of one role look. */
-interface RoleLook {
+interface RoleStyle {
   /** The rule beside all lines of a turn. */
   readonly turn: vscode.TextEditorDecorationType;
-  /** The line that begins it. */
+  /** The marker line. */
   readonly marker: vscode.TextEditorDecorationType;
-  /** The marker's sign and role. */
+  /** `# %% role` in the marker line. */
   readonly role: vscode.TextEditorDecorationType;
 }
 
-/** Sets turns apart: a rule in the gutter in the colour of the role, and a line above each turn. */
+/** Decorates turns with a rule in the gutter in the color of the role, and a line above each turn. */
 export class TurnColors implements vscode.Disposable {
-  #looks = looksOfRoles();
+  #styles = createStyles();
   #shown = new WeakMap<vscode.TextEditor, MarkerLines>();
   readonly #throttle = new Throttle(THROTTLE_MS);
   readonly #subscriptions: vscode.Disposable;
@@ -30,7 +29,7 @@ export class TurnColors implements vscode.Disposable {
       vscode.window.onDidChangeVisibleTextEditors((editors) => this.#showAll(editors)),
       vscode.workspace.onDidChangeTextDocument((event) => this.#changed(event)),
       vscode.workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration(`workbench.${CUSTOMIZED}`)) this.#colorAnew();
+        if (event.affectsConfiguration(`workbench.${CUSTOMIZED}`)) this.#recreateStyles();
       }),
     );
     this.#showAll(vscode.window.visibleTextEditors);
@@ -39,16 +38,16 @@ export class TurnColors implements vscode.Disposable {
   dispose(): void {
     this.#subscriptions.dispose();
     this.#throttle.dispose();
-    this.#disposeLooks();
+    this.#disposeStyles();
   }
 
-  #disposeLooks(): void {
-    for (const look of this.#looks.values()) for (const type of Object.values(look)) type.dispose();
+  #disposeStyles(): void {
+    for (const style of this.#styles.values()) for (const type of Object.values(style)) type.dispose();
   }
 
-  #colorAnew(): void {
-    this.#disposeLooks();
-    this.#looks = looksOfRoles();
+  #recreateStyles(): void {
+    this.#disposeStyles();
+    this.#styles = createStyles();
     this.#shown = new WeakMap();
     this.#showAll(vscode.window.visibleTextEditors);
   }
@@ -72,22 +71,18 @@ export class TurnColors implements vscode.Disposable {
     const lines = turns.map(({ start }) => document.positionAt(start).line);
     const names = turns.map(({ role, start, bodyStart }) => (start === bodyStart ? '' : role)).join(' ');
     if (!shown.update(lines, names)) return;
-    for (const [role, look] of this.#looks) {
+    for (const [role, style] of this.#styles) {
       const own = [...turns.keys()].filter((at) => turns[at]?.role === role);
       const marked = own.filter((at) => turns[at]?.bodyStart !== turns[at]?.start);
       const markers = marked.map((at) => lines[at] ?? 0);
-      editor.setDecorations(
-        look.turn,
-        own.map((at) => linesOf(document, lines[at] ?? 0, (lines[at + 1] ?? document.lineCount) - 1)),
-      );
-      editor.setDecorations(
-        look.marker,
-        markers.map((line) => linesOf(document, line, line)),
-      );
-      editor.setDecorations(
-        look.role,
-        markers.map((line) => roleRange(document, line)),
-      );
+      const ranges = {
+        turn: own.map((at) => linesOf(document, lines[at] ?? 0, (lines[at + 1] ?? document.lineCount) - 1)),
+        marker: markers.map((line) => linesOf(document, line, line)),
+        role: markers.map((line) => roleRange(document, line)),
+      };
+      editor.setDecorations(style.turn, ranges.turn);
+      editor.setDecorations(style.marker, ranges.marker);
+      editor.setDecorations(style.role, ranges.role);
     }
   }
 }
@@ -105,11 +100,11 @@ function roleRange(document: vscode.TextDocument, line: number): vscode.Range {
   return new vscode.Range(line, 0, line, length);
 }
 
-function looksOfRoles(): ReadonlyMap<Role, RoleLook> {
-  return new Map(ROLES.map((role) => [role, lookOf(role)]));
+function createStyles(): ReadonlyMap<Role, RoleStyle> {
+  return new Map(ROLES.map((role) => [role, createStyle(role)]));
 }
 
-function lookOf(role: Role): RoleLook {
+function createStyle(role: Role): RoleStyle {
   const color = new vscode.ThemeColor(`filechat.${role}`);
   const customized = vscode.workspace.getConfiguration('workbench').get(CUSTOMIZED);
   const rule = (theme: 'dark' | 'light') => ({

@@ -9,26 +9,26 @@ const THROTTLE_MS = 150;
 
 type RunState = Pick<Runs, 'isRunning' | 'onDidChange'>;
 
-/** Folds of a chat: turns, calls, results, reasoning, front matter. Long ones are closed when they are first seen. */
+/** Folds turns, calls, results, reasoning and front matter. Long ones are closed when they first appear. */
 export class TurnFolds implements vscode.FoldingRangeProvider, vscode.Disposable {
   readonly #shapes: TurnShapes;
   readonly #runs: RunState;
   readonly #seen = new WeakMap<vscode.TextDocument, SeenFolds>();
-  /** Chats that are looked at again when their cursor is in sight. */
-  readonly #waiting = new WeakSet<vscode.TextDocument>();
+  /** Chats whose folds are closed when their cursor is visible again. */
+  readonly #pending = new WeakSet<vscode.TextDocument>();
   readonly #throttle = new Throttle(THROTTLE_MS);
   readonly #subscriptions: vscode.Disposable;
 
   constructor(shapes: TurnShapes, runs: RunState) {
     this.#shapes = shapes;
     this.#runs = runs;
-    const look = ({ textEditor }: { readonly textEditor: vscode.TextEditor }) => {
-      if (this.#waiting.has(textEditor.document)) this.#closeSoon(textEditor.document);
+    const retry = ({ textEditor }: { readonly textEditor: vscode.TextEditor }) => {
+      if (this.#pending.has(textEditor.document)) this.#closeSoon(textEditor.document);
     };
     this.#subscriptions = vscode.Disposable.from(
       vscode.window.onDidChangeActiveTextEditor((editor) => editor && this.#closeSoon(editor.document)),
-      vscode.window.onDidChangeTextEditorSelection(look),
-      vscode.window.onDidChangeTextEditorVisibleRanges(look),
+      vscode.window.onDidChangeTextEditorSelection(retry),
+      vscode.window.onDidChangeTextEditorVisibleRanges(retry),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) =>
         this.#seen.get(document)?.applyChanges(contentChanges),
       ),
@@ -41,7 +41,7 @@ export class TurnFolds implements vscode.FoldingRangeProvider, vscode.Disposable
     this.#throttle.dispose();
   }
 
-  /** The editor asks after every change, and whenever it has to find its folds anew: then it can be told to close some. */
+  /** VS Code calls this whenever it computes folds; only then can some be closed. */
   provideFoldingRanges(document: vscode.TextDocument): vscode.FoldingRange[] {
     this.#closeSoon(document);
     return this.#foldsOf(document).map(({ first, last }) => new vscode.FoldingRange(first, last));
@@ -53,26 +53,26 @@ export class TurnFolds implements vscode.FoldingRangeProvider, vscode.Disposable
   }
 
   /**
-   * Only the editor in front can be told to fold, and it scrolls to its cursor then. So others are looked at when
-   * they come to the front, and nothing moves below somebody who reads elsewhere or while a run writes.
+   * `editor.fold` works on the active editor only and scrolls to its cursor. So it waits while the cursor is out of
+   * view or the chat runs.
    */
   #closeLong(editor: vscode.TextEditor | undefined): void {
     if (!editor?.document.uri.path.endsWith('.chat.md')) return;
     const { document, selections } = editor;
     if (this.#runs.isRunning(document.uri)) return;
-    if (!seesCursor(editor)) {
-      this.#waiting.add(document);
+    if (!isCursorVisible(editor)) {
+      this.#pending.add(document);
       return;
     }
-    this.#waiting.delete(document);
+    this.#pending.delete(document);
     const seen = this.#seen.get(document) ?? new SeenFolds();
     this.#seen.set(document, seen);
     const long = this.#foldsOf(document).filter(({ kind, first, last }) =>
       isFoldedInitially(kind, last - first + 1),
     );
-    const isBusy = ({ first, last }: Lines) =>
+    const hasCursor = ({ first, last }: Lines) =>
       selections.some(({ start, end }) => start.line <= last && end.line > first);
-    const selectionLines = seen.takeNew(long, Date.now(), isBusy).map(({ first }) => first);
+    const selectionLines = seen.meet(long, Date.now(), hasCursor).map(({ first }) => first);
     if (selectionLines.length === 0) return;
     void vscode.commands.executeCommand('editor.fold', { levels: 1, direction: 'down', selectionLines });
   }
@@ -86,7 +86,7 @@ export class TurnFolds implements vscode.FoldingRangeProvider, vscode.Disposable
   }
 }
 
-function seesCursor({ visibleRanges, selection }: vscode.TextEditor): boolean {
+function isCursorVisible({ visibleRanges, selection }: vscode.TextEditor): boolean {
   const { line } = selection.active;
   return (
     visibleRanges.length === 0 ||

@@ -11,18 +11,18 @@ import { type ChatReference, referenceAt } from '../../chat/outline/references.t
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';
 import type { ToolName } from '../../ports/tools.ts';
 
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf, rangeOf } from '../chat/openChats.ts';
 import { placesOf } from '../chat/places.ts';
 import { CHAT_FILES } from '../run/lenses.ts';
 import type { KnownServers } from '../servers/known.ts';
 import { EDITOR_SERVER } from '../tools/editorTools.ts';
 import { commandLink } from '../ui/plainMessage.ts';
-import { plainMarkdown, type ToolHoverWords, toolHoverText } from './toolHover.ts';
+import { plainMarkdown, toolHoverText } from './toolHover.ts';
 
 const START_SERVER = 'filechat.startServer';
 const MAX_LISTED = 20;
 
-/** What stands behind an asset link or the name of a tool, shown at the pointer. Starts nothing and asks nobody. */
+/** Hovers for links, assets and tool names. Starts no server. */
 export function registerHovers(
   known: KnownServers,
   { globalStorageUri }: vscode.ExtensionContext,
@@ -36,9 +36,7 @@ export function registerHovers(
       }
       const found = referenceAt(document.getText(), chatOf(document), document.offsetAt(position));
       const text = found && (await describe(found, { known, document, globalStorageUri }));
-      if (!text) return undefined;
-      const range = new vscode.Range(document.positionAt(found.start), document.positionAt(found.end));
-      return new vscode.Hover(text, range);
+      return text && new vscode.Hover(text, rangeOf(document, found));
     },
   });
 }
@@ -50,29 +48,32 @@ function assetAt(document: vscode.TextDocument, { line, character }: vscode.Posi
   return found && { name: found.name, range: new vscode.Range(line, found.start, line, found.end) };
 }
 
-interface Around {
+interface HoverContext {
   readonly known: KnownServers;
   readonly document: vscode.TextDocument;
   readonly globalStorageUri: vscode.Uri;
 }
 
-async function describe(found: ChatReference, around: Around): Promise<vscode.MarkdownString | undefined> {
+async function describe(
+  found: PointedAt,
+  { known, document, globalStorageUri }: HoverContext,
+): Promise<vscode.MarkdownString | undefined> {
   switch (found.kind) {
     case 'file':
-      return fileHover(around.document.uri, { kind: 'path', target: found.target }, around.globalStorageUri);
+      return fileHover(document.uri, { kind: 'path', target: found.target }, globalStorageUri);
     case 'tool':
-      return describeTool(found.tool, around.known);
+      return describeTool(found.tool, known);
     case 'toolPattern':
-      return describePattern(found.pattern, around.known);
+      return describePattern(found.pattern, known);
   }
 }
 
-/** Without trust: a server says what it likes. */
+/** The Markdown is not trusted, because it contains the server's text. */
 async function describeTool(name: ToolName, known: KnownServers): Promise<vscode.MarkdownString | undefined> {
-  // Those of the editor are shown where the editor lists them.
+  // VS Code's own tools are listed by VS Code.
   if (name.server === EDITOR_SERVER) return undefined;
   const tool = await known.tool(name);
-  return tool ? new vscode.MarkdownString(toolHoverText(tool, words())) : describeUnknown(name, known);
+  return tool ? new vscode.MarkdownString(toolHoverText(tool)) : describeUnknown(name, known);
 }
 
 async function describeUnknown(
@@ -80,7 +81,7 @@ async function describeUnknown(
   known: KnownServers,
 ): Promise<vscode.MarkdownString | undefined> {
   const state = (await known.states()).get(server);
-  // It cannot be started; where its tools are not known they are not offered.
+  // The built-in server cannot be started; without a state, its tools are switched off.
   if (server === BUILT_IN_SERVER && state === undefined) return undefined;
   const [serverName, toolName] = [server, tool].map((each) => `**${plainMarkdown(each, MAX_NAME_CHARS)}**`);
   if (state?.kind === 'ready') {
@@ -99,47 +100,32 @@ async function describeUnknown(
 }
 
 async function describePattern(pattern: string, known: KnownServers): Promise<vscode.MarkdownString> {
-  const fitting = (await known.tools()).filter((tool) => allowsTool({ tools: [pattern] }, tool));
+  const matches = (await known.tools()).filter((tool) => allowsTool({ tools: [pattern] }, tool));
   const shown = `**${plainMarkdown(pattern, MAX_NAME_CHARS)}**`;
-  if (fitting.length === 0) {
+  if (matches.length === 0) {
     return new vscode.MarkdownString(vscode.l10n.t('No tool of a server that runs fits {0}.', shown));
   }
-  const names = fitting.slice(0, MAX_LISTED).map(({ server, tool, title }) => {
+  const names = matches.slice(0, MAX_LISTED).map(({ server, tool, title }) => {
     const about = title ? ` — ${plainMarkdown(title, MAX_NAME_CHARS)}` : '';
     return `- ${plainMarkdown(`${server}.${tool}`, MAX_NAME_CHARS)}${about}`;
   });
-  const more = fitting.length - MAX_LISTED;
+  const more = matches.length - MAX_LISTED;
   const rest = more > 0 ? [`- ${vscode.l10n.t('and {0} more', more)}`] : [];
   const head = vscode.l10n.t('{0} fits these tools of servers that run:', shown);
   return new vscode.MarkdownString([head, '', ...names, ...rest].join('\n'));
 }
 
-function words(): ToolHoverWords {
-  return {
-    argument: vscode.l10n.t('Argument'),
-    type: vscode.l10n.t('Type'),
-    required: vscode.l10n.t('Required'),
-    meaning: vscode.l10n.t('Meaning'),
-    yes: vscode.l10n.t('yes'),
-    noArguments: vscode.l10n.t('It takes no arguments.'),
-    readOnly: vscode.l10n.t('It says that it only reads.'),
-    destructive: vscode.l10n.t('It says that it may delete or overwrite.'),
-    more: (count) => vscode.l10n.t('and {0} more', count),
-  };
-}
-
-/** What a chat points at: a path from its folder, or the name of an asset. */
-export type HoveredFile =
+type HoveredFile =
   | { readonly kind: 'path'; readonly target: string }
   | { readonly kind: 'asset'; readonly name: string };
 
 const SHOW_ASSETS = 'filechat.showAssets';
 const MAX_NAME_CHARS = 100;
-/** The picture in the hover, of which the editor shows 250 pixels; the picture itself is decoded whole. */
+/** A hover is 250 pixels high. `bytes` and `pixels` limit the original, which is decoded as a whole. */
 const MAX_SHOWN = { width: 360, height: 150, bytes: 20_000_000, pixels: 40_000_000 };
 const SHOWN_TYPES = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
 
-/** The picture itself or, of what cannot be shown, what it is. Nothing for files outside of what may be read. */
+/** The image and facts of a file. Undefined for files outside of the allowed folders. */
 async function fileHover(
   chat: vscode.Uri,
   file: HoveredFile,
@@ -169,7 +155,7 @@ function describeFile(path: string, facts: FileFacts, chat: vscode.Uri | undefin
   const shown = chat && { uri: chat.toString(), asset: basename(path) };
   const gallery = shown && commandLink(vscode.l10n.t('Show in gallery'), SHOW_ASSETS, shown);
   const lines = [
-    ...picture(uri, facts),
+    ...renderImage(uri, facts),
     [name, factsLine(facts), [open, ...(gallery ? [gallery] : [])].join(' · ')].join('  \n'),
   ];
   const markdown = new vscode.MarkdownString(lines.join('\n\n'));
@@ -177,7 +163,7 @@ function describeFile(path: string, facts: FileFacts, chat: vscode.Uri | undefin
   return markdown;
 }
 
-function picture(uri: string, { mimeType, size, pixels }: FileFacts): readonly string[] {
+function renderImage(uri: string, { mimeType, size, pixels }: FileFacts): readonly string[] {
   if (!SHOWN_TYPES.test(mimeType) || !pixels || size > MAX_SHOWN.bytes) return [];
   const { width, height } = pixels;
   if (width < 1 || height < 1 || width * height > MAX_SHOWN.pixels) return [];

@@ -8,50 +8,48 @@ import { findLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
 import { readSettings } from '../../chat/format/settings.ts';
 import { whyNotSent } from '../../model/request/attachments.ts';
-import type { AttachedFile, AttachmentSource } from '../../ports/files.ts';
+import type { AttachedFile } from '../../ports/files.ts';
 
 import { isChat } from '../chat/chatFiles.ts';
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf, rangeOf } from '../chat/openChats.ts';
 import type { EditorModels } from '../model/models.ts';
 import type { Conversations } from '../run/conversations.ts';
 
 const DEBOUNCE_MS = 400;
-/** How long a look at a file counts while its chat is edited. */
-const FRESH_MS = 5_000;
+const MAX_AGE_MS = 5_000;
 
 interface Mark {
   readonly start: number;
   readonly end: number;
-  readonly fate: Fate;
+  readonly status: LinkStatus;
 }
 
-/** What becomes of a link when the chat is sent. */
-interface Fate {
-  readonly kind: 'sent' | 'kept';
-  /** Few, because they stand in the text. */
-  readonly words: string;
+/** Whether the file of a link is sent with the chat. */
+interface LinkStatus {
+  readonly isSent: boolean;
+  /** Shown behind the link. */
+  readonly label: string;
+  /** Shown in the hover. */
   readonly reason: string;
 }
 
-export interface LinkMarksDeps {
-  readonly conversations: Conversations;
-  readonly models: EditorModels;
-}
-
-/** Says behind each link of the user's whether its file goes along, and if not, why. */
+/** Shows behind each link in user turns whether its file is sent, and if not, why. */
 export class LinkMarks implements vscode.Disposable {
-  readonly #deps: LinkMarksDeps;
+  readonly #conversations: Conversations;
+  readonly #models: EditorModels;
   readonly #sent = createMark('filechat.attached');
-  readonly #kept = createMark('filechat.notAttached');
+  readonly #notSent = createMark('filechat.notAttached');
   readonly #subscriptions: vscode.Disposable;
-  readonly #looks = new Map<string, { readonly at: number; readonly file: Promise<AttachedFile> }>();
+  /** By chat and target. */
+  readonly #files = new Map<string, { readonly at: number; readonly file: Promise<AttachedFile> }>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(deps: LinkMarksDeps) {
-    this.#deps = deps;
+  constructor(conversations: Conversations, models: EditorModels) {
+    this.#conversations = conversations;
+    this.#models = models;
     this.#subscriptions = vscode.Disposable.from(
       this.#sent,
-      this.#kept,
+      this.#notSent,
       vscode.window.onDidChangeVisibleTextEditors(() => this.#markSoon()),
       vscode.window.onDidChangeTextEditorVisibleRanges(() => this.#markSoon()),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
@@ -73,7 +71,7 @@ export class LinkMarks implements vscode.Disposable {
 
   async #markAll(): Promise<void> {
     const now = Date.now();
-    for (const [key, { at }] of this.#looks) if (now - at > FRESH_MS) this.#looks.delete(key);
+    for (const [key, { at }] of this.#files) if (now - at > MAX_AGE_MS) this.#files.delete(key);
     const chats = vscode.window.visibleTextEditors.filter(({ document }) => isChat(document.uri));
     await Promise.all(chats.map((editor) => this.#mark(editor)));
   }
@@ -82,104 +80,84 @@ export class LinkMarks implements vscode.Disposable {
     const { document } = editor;
     const { version } = document;
     const marks = await Promise.all(this.#marksOf(editor));
-    // What was found for a text that is gone would stand in the wrong places; the next look is on its way.
+    // Marks of an outdated text are at the wrong offsets; the change has scheduled an update.
     if (document.version !== version || !vscode.window.visibleTextEditors.includes(editor)) return;
-    const options = (kind: Fate['kind']) =>
-      marks.filter(({ fate }) => fate.kind === kind).map((mark) => decoration(document, mark));
-    editor.setDecorations(this.#sent, options('sent'));
-    editor.setDecorations(this.#kept, options('kept'));
+    const options = (isSent: boolean) =>
+      marks.filter(({ status }) => status.isSent === isSent).map((mark) => decoration(document, mark));
+    editor.setDecorations(this.#sent, options(true));
+    editor.setDecorations(this.#notSent, options(false));
   }
 
   #marksOf({ document, visibleRanges }: vscode.TextEditor): readonly Promise<Mark>[] {
     const text = document.getText();
     const chat = chatOf(document);
-    const seen = visibleRanges.map((range) => [document.offsetAt(range.start), document.offsetAt(range.end)]);
-    const isSeen = ({ start, end }: Turn) => seen.some(([from = 0, to = 0]) => start <= to && end >= from);
+    const visible = visibleRanges.map(({ start, end }) => [document.offsetAt(start), document.offsetAt(end)]);
+    const isVisible = ({ start, end }: Turn) =>
+      visible.some(([from = 0, to = 0]) => start <= to && end >= from);
     const model = readSettings(chat).settings.model;
-    const turns = sinceSummary(chat).turns.filter((turn) => turn.role === 'user' && isSeen(turn));
-    const attachments = this.#deps.conversations.attachments(document.uri);
-    const judge = (target: string) => this.#judge(target, { document, model, attachments });
+    const turns = sinceSummary(chat).turns.filter((turn) => turn.role === 'user' && isVisible(turn));
     return turns.flatMap((turn) =>
       findLinks(turnBody(text, turn)).flatMap(({ offset, end, local, isImage, target }) => {
-        const at = (fate: Fate): Mark => ({
+        const at = (status: LinkStatus): Mark => ({
           start: turn.bodyStart + offset,
           end: turn.bodyStart + end,
-          fate,
+          status,
         });
-        if (local !== undefined) return [judge(local).then(at)];
+        if (local !== undefined) return [this.#linkStatus(document.uri, local, model).then(at)];
         return isImage && /^https?:/i.test(target) ? [Promise.resolve(at(remote()))] : [];
       }),
     );
   }
 
-  async #judge(
-    target: string,
-    chat: {
-      readonly document: vscode.TextDocument;
-      readonly model: string | undefined;
-      readonly attachments: AttachmentSource;
-    },
-  ): Promise<Fate> {
+  async #linkStatus(chat: vscode.Uri, target: string, model: string | undefined): Promise<LinkStatus> {
+    const key = `${chat.toString()}\n${target}`;
+    const file = this.#files.get(key)?.file ?? this.#conversations.attachments(chat).find(target);
+    if (!this.#files.has(key)) this.#files.set(key, { at: Date.now(), file });
     try {
-      return this.#fateOf(await this.#look(target, chat), chat.model);
+      return this.#fileStatus(await file, model);
     } catch (error) {
-      if (error instanceof OutsideFolders) return outside();
-      return notSent(messageOf(error));
+      return error instanceof OutsideFolders ? outside() : notSent(messageOf(error));
     }
   }
 
-  #look(
-    target: string,
-    { document, attachments }: { document: vscode.TextDocument; attachments: AttachmentSource },
-  ): Promise<AttachedFile> {
-    const key = `${document.uri.toString()}\n${target}`;
-    const known = this.#looks.get(key);
-    if (known) return known.file;
-    const file = attachments.find(target);
-    this.#looks.set(key, { at: Date.now(), file });
-    return file;
-  }
-
-  #fateOf(file: AttachedFile, model: string | undefined): Fate {
+  #fileStatus(file: AttachedFile, model: string | undefined): LinkStatus {
     const size = describeSize(file.size);
-    const sent: Fate = {
-      kind: 'sent',
-      words: `✓ ${size}`,
+    const sent: LinkStatus = {
+      isSent: true,
+      label: `✓ ${size}`,
       reason: file.isText
         ? vscode.l10n.t('This file is sent with the turn, as text: {0}.', size)
         : vscode.l10n.t('This file is sent with the turn: {0}, {1}.', file.mimeType, size),
     };
     if (file.isText) return sent;
-    const name = this.#deps.models.configOf(model)?.name ?? vscode.l10n.t('the model');
-    const reason = whyNotSent(file, {
-      name,
-      accepts: (mimeType) => this.#deps.models.takes(model, mimeType),
-    });
+    const name = this.#models.configOf(model)?.name ?? vscode.l10n.t('the model');
+    const accepts = (mimeType: string) => this.#models.accepts(model, mimeType);
+    const reason = whyNotSent(file, { name, accepts });
     if (reason === undefined) return sent;
     return {
-      kind: 'kept',
-      words: vscode.l10n.t('✗ only named'),
+      isSent: false,
+      label: vscode.l10n.t('✗ only named'),
       reason: vscode.l10n.t('The model gets only the name of this file: {0}.', reason),
     };
   }
 }
 
-function outside(): Fate {
+function outside(): LinkStatus {
   return {
-    kind: 'kept',
-    words: vscode.l10n.t('? asks first'),
+    isSent: false,
+    label: vscode.l10n.t('? asks first'),
     reason: vscode.l10n.t('This file is outside of the workspace: you are asked before it is sent.'),
   };
 }
 
-function remote(): Fate {
+function remote(): LinkStatus {
   return notSent(vscode.l10n.t('nothing is loaded from the internet'));
 }
 
-function notSent(reason: string): Fate {
+function notSent(reason: string): LinkStatus {
   return {
-    kind: 'kept',
-    words: vscode.l10n.t('✗ not sent'),
+    isSent: false,
+    label: vscode.l10n.t('✗ not sent'),
     reason: vscode.l10n.t('This is not sent: {0}.', reason),
   };
 }
@@ -191,10 +169,10 @@ function createMark(color: string): vscode.TextEditorDecorationType {
   });
 }
 
-function decoration(document: vscode.TextDocument, { start, end, fate }: Mark): vscode.DecorationOptions {
+function decoration(document: vscode.TextDocument, mark: Mark): vscode.DecorationOptions {
   return {
-    range: new vscode.Range(document.positionAt(start), document.positionAt(end)),
-    hoverMessage: new vscode.MarkdownString().appendText(fate.reason),
-    renderOptions: { after: { contentText: fate.words } },
+    range: rangeOf(document, mark),
+    hoverMessage: new vscode.MarkdownString().appendText(mark.status.reason),
+    renderOptions: { after: { contentText: mark.status.label } },
   };
 }

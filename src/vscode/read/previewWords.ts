@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { PreviewedDocument, PreviewOptions } from '../../views/preview/options.ts';
 
-/** What the Markdown preview of a chat says and may know. Loaded with the extension, so it stays small. */
+/** Loaded at activation, so it stays small. */
 export function previewOptions(): PreviewOptions {
   return {
     words: {
@@ -32,10 +32,9 @@ export function previewOptions(): PreviewOptions {
   };
 }
 
-/** Enough for every asset of a large chat. */
 const MAX_SIZES = 2000;
 
-/** Sizes of files in the folder of a chat's assets, which nobody changes once they are written. */
+/** Caches the sizes of assets, which never change once written. */
 function rememberSizes(): NonNullable<PreviewOptions['sizeOf']> {
   const sizes = new Map<string, number>();
   return (document, href) => {
@@ -51,7 +50,7 @@ function rememberSizes(): NonNullable<PreviewOptions['sizeOf']> {
   };
 }
 
-/** Only a file right in `cmdassets/`, which is all that we put there. */
+/** Only files directly in `cmdassets/`. */
 function assetPath(document: PreviewedDocument, href: string): string | undefined {
   const name = /^(?:\.\/)?cmdassets\/([\w.-]+)$/.exec(href)?.[1];
   if (name === undefined || !(document instanceof vscode.Uri) || document.scheme !== 'file') return undefined;

@@ -3,18 +3,7 @@ import { argumentQuestions } from '../../mcp/schema/arguments.ts';
 import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 
-/** The words around what a server says, in the user's language. */
-export interface ToolHoverWords {
-  readonly argument: string;
-  readonly type: string;
-  readonly required: string;
-  readonly meaning: string;
-  readonly yes: string;
-  readonly noArguments: string;
-  readonly readOnly: string;
-  readonly destructive: string;
-  readonly more: (count: number) => string;
-}
+import { t } from '../ui/words.ts';
 
 const MAX_DESCRIPTION_CHARS = 1_000;
 const MAX_CELL_CHARS = 200;
@@ -22,40 +11,40 @@ const MAX_NAME_CHARS = 100;
 const MAX_ROWS = 30;
 const MAX_CHOICES = 8;
 
-/** A tool as Markdown, in which nothing of the server's is more than text. */
-export function toolHoverText(tool: ToolInfo, words: ToolHoverWords): string {
+/** A tool as Markdown, with all text of the server escaped. */
+export function toolHoverText(tool: ToolInfo): string {
   const name = `**${plainMarkdown(`${tool.server}.${tool.tool}`, MAX_NAME_CHARS)}**`;
   const title =
     tool.title && tool.title !== tool.tool ? ` — ${plainMarkdown(tool.title, MAX_NAME_CHARS)}` : '';
   const claims = [
-    ...(tool.readOnly ? [words.readOnly] : []),
-    ...(tool.destructive && !tool.readOnly ? [words.destructive] : []),
+    ...(tool.readOnly ? [t('It says that it only reads.')] : []),
+    ...(tool.destructive && !tool.readOnly ? [t('It says that it may delete or overwrite.')] : []),
   ];
   return [
     `${name}${title}`,
     ...(tool.description ? [plainMarkdown(tool.description, MAX_DESCRIPTION_CHARS)] : []),
     ...(claims.length > 0 ? [`*${claims.join(' ')}*`] : []),
-    argumentTable(argumentQuestions(tool.inputSchema), words),
+    argumentTable(askableArguments(tool.inputSchema)),
   ].join('\n\n');
 }
 
-function argumentTable(all: readonly ArgumentQuestion[], words: ToolHoverWords): string {
-  if (all.length === 0) return `*${words.noArguments}*`;
-  const head = `| ${[words.argument, words.type, words.required, words.meaning].join(' | ')} |`;
+function argumentTable(all: readonly ArgumentQuestion[]): string {
+  if (all.length === 0) return `*${t('It takes no arguments.')}*`;
+  const head = `| ${[t('Argument'), t('Type'), t('Required'), t('Meaning')].join(' | ')} |`;
   const rows = all.slice(0, MAX_ROWS).map((each) => {
     const cells = [
       `**${plainMarkdown(each.name, MAX_NAME_CHARS)}**`,
       plainMarkdown(typeOf(each), MAX_CELL_CHARS),
-      each.required ? words.yes : '',
+      each.required ? t('yes') : '',
       plainMarkdown(each.description ?? '', MAX_CELL_CHARS),
     ];
     return `| ${cells.join(' | ')} |`;
   });
-  const more = all.length > MAX_ROWS ? [`\n${words.more(all.length - MAX_ROWS)}`] : [];
+  const more = all.length > MAX_ROWS ? [`\n${t('and {0} more', all.length - MAX_ROWS)}`] : [];
   return [head, '|:-|:-|:-|:-|', ...rows, ...more].join('\n');
 }
 
-/** In the words of JSON, which is what is written. */
+/** Uses JSON type names, because arguments are written in JSON. */
 function typeOf(question: ArgumentQuestion): string {
   switch (question.kind) {
     case 'choice':
@@ -78,7 +67,7 @@ function choicesOf(texts: readonly string[]): string {
   return texts.length > MAX_CHOICES ? `${shown} | …` : shown;
 }
 
-/** Foreign words on one line of Markdown: every sign is escaped, so that none means anything. */
+/** Untrusted text as one line of Markdown, with all punctuation escaped. */
 export function plainMarkdown(text: string, maxChars: number): string {
   const line = showInvisible(
     text

@@ -1,10 +1,7 @@
 import { isObject } from '../../base/json.ts';
 import type { Role } from '../../chat/format/marker.ts';
 
-/**
- * What package.json says of the colours `filechat.ROLE`. A picture in the gutter cannot refer to a colour of the
- * theme, and nobody may ask the theme for one.
- */
+/** The defaults of `filechat.ROLE` in package.json: gutter images cannot refer to theme colors. */
 const COLORS: Readonly<Record<Role, Readonly<Record<'dark' | 'light', string>>>> = {
   user: { dark: '#4daafc', light: '#0069cc' },
   assistant: { dark: '#5fb38a', light: '#2a7d4f' },
@@ -12,35 +9,35 @@ const COLORS: Readonly<Record<Role, Readonly<Record<'dark' | 'light', string>>>>
   system: { dark: '#a587c9', light: '#7447a8' },
 };
 
-/** The colour of a role's rule, with the user's `workbench.colorCustomizations`. */
+/** `customized` is the setting `workbench.colorCustomizations`. */
 export function ruleColor(role: Role, theme: 'dark' | 'light', customized: unknown): string {
   const own: unknown = isObject(customized) ? customized[`filechat.${role}`] : undefined;
   return typeof own === 'string' && /^#[\da-f]{3,8}$/i.test(own) ? own : COLORS[role][theme];
 }
 
-/** A bar as high as its line, so that the bars of many lines are one. */
+/** A bar as high as its line, so that the bars of consecutive lines join. */
 export function ruleImage(color: string): string {
   const bar = `<rect x="6" width="3" height="16" fill="${color}"/>`;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" preserveAspectRatio="none">${bar}</svg>`;
   return `data:image/svg+xml;base64,${btoa(svg)}`;
 }
 
-/** A change of a document's lines, as the editor tells it. */
-export interface LineChange {
+/** The used part of `vscode.TextDocumentContentChangeEvent`. */
+interface LineChange {
   readonly range: { readonly start: { readonly line: number }; readonly end: { readonly line: number } };
   readonly text: string;
 }
 
 /**
- * The lines that turns begin at, as they were coloured last. The editor moves colours along with the text, so they
- * are set again only where that is not enough.
+ * The lines of the markers when they were last decorated. VS Code moves decorations with the text, so they are only
+ * set again if that is not enough.
  */
 export class MarkerLines {
   #lines: number[] = [];
   #names = '';
   #isTouched = true;
 
-  /** The changes are about the same text, from its end to its beginning. */
+  /** All changes refer to the text before them, from its end to its start. */
   move(changes: readonly LineChange[]): void {
     for (const { range, text } of changes) {
       const { start, end } = { start: range.start.line, end: range.end.line };
@@ -53,7 +50,7 @@ export class MarkerLines {
     }
   }
 
-  /** Whether colours have to be set, because turns are not where the last ones have moved to. */
+  /** Returns whether the decorations must be set again. */
   update(lines: readonly number[], names: string): boolean {
     const isSame =
       !this.#isTouched &&

@@ -14,7 +14,7 @@ import { SAMPLE_SERVER, type ServerList } from '../servers/list.ts';
 import { maxSteps, sendImages } from '../settings.ts';
 import type { BuiltIns } from '../tools/builtIns.ts';
 
-export interface ConversationParts {
+interface ConversationsDeps {
   readonly models: EditorModels;
   readonly tools: ToolHost;
   readonly servers: ServerList;
@@ -23,18 +23,17 @@ export interface ConversationParts {
   readonly globalStorage: vscode.Uri;
 }
 
-/** Makes of each chat in the editor what its model gets. */
 export class Conversations {
-  readonly #parts: ConversationParts;
-  /** What the servers have listed; an estimate must not start one. */
+  readonly #deps: ConversationsDeps;
+  /** The last tool list of each server, for estimates, which must not start servers. */
   readonly #known = new Map<string, ToolList>();
 
-  constructor(parts: ConversationParts) {
-    this.#parts = parts;
+  constructor(deps: ConversationsDeps) {
+    this.#deps = deps;
   }
 
   of(chat: vscode.Uri): ChatConversation {
-    const { models, tools, consent } = this.#parts;
+    const { models, tools, consent } = this.#deps;
     let model: ChatModel | undefined;
     return this.#create(chat, {
       findModel: async (name) => {
@@ -47,25 +46,25 @@ export class Conversations {
     });
   }
 
-  /** The same chat, but nobody is asked, nothing is started and nothing is sent. */
-  guess(chat: vscode.Uri): ChatConversation {
-    const { models, builtIns, tools } = this.#parts;
+  /** For estimates: asks no questions, starts no servers and sends nothing. */
+  dryRun(chat: vscode.Uri): ChatConversation {
+    const { models, builtIns, tools } = this.#deps;
     const listTools: ToolHost['listTools'] = async (server = '') =>
-      // What was known of a server that had our name is not what we offer now.
+      // A configured server can have had the name of the built-in one.
       server === BUILT_IN_SERVER && (await builtIns.isOffered())
         ? tools.listTools(server)
         : (this.#known.get(server) ?? NO_TOOLS);
     const servers = [...this.#known.keys()].filter((server) => server !== BUILT_IN_SERVER);
     return this.#create(chat, {
-      findModel: async (name) => guessedModel(name ?? '', (type) => models.takes(name, type)),
+      findModel: async (name) => dryRunModel(name ?? '', (type) => models.accepts(name, type)),
       tools: { callTool: never, listTools },
       servers: () => builtIns.addTo(servers, chat),
     });
   }
 
-  /** The files that the chat links to, of which those outside of the workspace are not looked at. */
+  /** Finds linked files; those outside of the workspace are refused. */
   attachments(chat: vscode.Uri): AttachmentSource {
-    return chatAttachments(placesOf(chat, this.#parts.globalStorage));
+    return new FolderAttachments(placesOf(chat, this.#deps.globalStorage));
   }
 
   #create(
@@ -77,15 +76,16 @@ export class Conversations {
       readonly servers: () => Promise<readonly string[]>;
     },
   ): ChatConversation {
-    const { folder, assetsIn, roots } = placesOf(chat, this.#parts.globalStorage);
+    const { globalStorage } = this.#deps;
+    const { folder, assetsIn, roots } = placesOf(chat, globalStorage);
     const { mayRead, ...rest } = options;
-    // A chat that is not saved links to its assets by their whole path.
-    const prefix = `${vscode.Uri.joinPath(this.#parts.globalStorage, ASSET_FOLDER).path}/`;
+    // An untitled chat links to its assets by absolute paths.
+    const prefix = `${vscode.Uri.joinPath(globalStorage, ASSET_FOLDER).path}/`;
     const saved = chat.scheme !== 'untitled';
     const files = chatAttachments({ folder, assetsIn, roots, ...(mayRead ? { mayRead } : {}) });
     return new ChatConversation({
       ...rest,
-      attachments: mayRead ? files : unread(files),
+      attachments: mayRead ? files : withoutText(files),
       readAgent: (name) => readAgentFile(name, [folder, ...roots]),
       sendImages,
       maxSteps,
@@ -95,9 +95,9 @@ export class Conversations {
     });
   }
 
-  /** The tour has something to show even where no server is configured, and shows nothing else. */
+  /** The tour uses the sample server if no server is configured, and never the built-in tools. */
   async #serversFor(model: ChatModel | undefined, chat: vscode.Uri): Promise<readonly string[]> {
-    const { servers, builtIns } = this.#parts;
+    const { servers, builtIns } = this.#deps;
     const allowed = [...(await servers.allowed()).keys()];
     if (model?.provider !== 'tour') return builtIns.addTo(allowed, chat);
     return allowed.length === 0 ? [SAMPLE_SERVER] : [...(await servers.startable()).keys()];
@@ -117,8 +117,8 @@ export class Conversations {
 
 const NO_TOOLS: ToolList = { tools: [], failures: [] };
 
-/** Who only guesses need not read a text to know how long it is. */
-function unread(files: AttachmentSource): AttachmentSource {
+/** An estimate needs only the size of text files, not their text. */
+function withoutText(files: AttachmentSource): AttachmentSource {
   return {
     find: async (target) => {
       const file = await files.find(target);
@@ -128,9 +128,9 @@ function unread(files: AttachmentSource): AttachmentSource {
 }
 
 function never(): never {
-  throw new Error('An estimate asks nobody.');
+  throw new Error('A dry run must not send requests.');
 }
 
-function guessedModel(name: string, accepts: ChatModel['accepts']): ChatModel {
+function dryRunModel(name: string, accepts: ChatModel['accepts']): ChatModel {
   return { name, provider: '', accepts, stream: never, preview: never };
 }

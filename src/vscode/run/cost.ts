@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { isChat } from '../chat/chatFiles.ts';
+import { renamedPath } from '../chat/renamedPath.ts';
 import { costLine, costTooltip, type NextRequest } from './costText.ts';
 import {
   addTurn,
@@ -8,14 +9,12 @@ import {
   forgetChats,
   type RunState,
   renameChats,
-  renamedChat,
   type SpentTurn,
 } from './totals.ts';
 
-export interface CostItemParts {
-  /** Keeps what each chat has cost. */
+interface CostItemDeps {
   readonly memory: vscode.Memento;
-  /** What the chat's next request would be. It must ask nobody anything; nothing when there is no next request. */
+  /** Estimates the next request without user interaction. */
   readonly estimate: (document: vscode.TextDocument, signal: AbortSignal) => Promise<NextRequest | undefined>;
 }
 
@@ -30,20 +29,19 @@ interface RunningChat {
   state?: RunState | undefined;
 }
 
-/** What the chat in front costs, in the status bar; while it runs, how it goes. */
+/** Shows the cost of the active chat in the status bar, or the progress of its run. */
 export class CostItem implements vscode.Disposable {
-  readonly #parts: CostItemParts;
+  readonly #deps: CostItemDeps;
   readonly #item: vscode.StatusBarItem;
   readonly #subscriptions: readonly vscode.Disposable[];
   readonly #running = new Map<string, RunningChat>();
-  /** The estimate of the chat in front. */
   #next: { readonly chat: string; readonly request: NextRequest | undefined } | undefined;
   #estimating: AbortController | undefined;
   #debounce: NodeJS.Timeout | undefined;
   #tick: NodeJS.Timeout | undefined;
 
-  constructor(parts: CostItemParts) {
-    this.#parts = parts;
+  constructor(deps: CostItemDeps) {
+    this.#deps = deps;
     this.#item = vscode.window.createStatusBarItem(
       'filechat.cost',
       vscode.StatusBarAlignment.Right,
@@ -53,14 +51,14 @@ export class CostItem implements vscode.Disposable {
     this.#item.command = 'filechat.showBreakdown';
     this.#subscriptions = [
       this.#item,
-      vscode.window.onDidChangeActiveTextEditor(() => this.#lookAgain()),
+      vscode.window.onDidChangeActiveTextEditor(() => this.#update()),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
-        if (document === chatInFront()) this.#estimateSoon();
+        if (document === chatInActiveEditor()) this.#estimateSoon();
       }),
       vscode.workspace.onDidRenameFiles(({ files }) => void this.#follow(files)),
       vscode.workspace.onDidDeleteFiles(({ files }) => void this.#forget(files)),
     ];
-    this.#lookAgain();
+    this.#update();
   }
 
   dispose(): void {
@@ -82,27 +80,26 @@ export class CostItem implements vscode.Disposable {
       clearInterval(this.#tick);
       this.#tick = undefined;
     }
-    this.#lookAgain();
+    this.#update();
   }
 
-  /** What the turn loop tells of a reply; nothing when it has turned to something else. */
-  runChanged(chat: vscode.Uri, state: RunState | undefined): void {
+  runChanged(chat: vscode.Uri, state: RunState): void {
     const run = this.#running.get(chat.toString());
     if (!run) return;
-    const sameKind = run.state?.kind === state?.kind;
-    if (state?.kind === 'asking') run.model = state.model;
+    const sameKind = run.state?.kind === state.kind;
+    if (state.kind === 'asking') run.model = state.model;
     run.state = state;
-    // Words come faster than anybody reads figures; those wait for the next tick.
-    if (!sameKind || state?.kind === 'waiting') this.#show();
+    // Counts change too fast to read; the next tick shows them.
+    if (!sameKind || state.kind === 'waiting') this.#show();
   }
 
   async addTurn(chat: vscode.Uri, turn: SpentTurn): Promise<void> {
-    await this.#parts.memory.update(TOTALS, addTurn(this.#totals(), chat.toString(), turn));
+    await this.#deps.memory.update(TOTALS, addTurn(this.#totals(), chat.toString(), turn));
     this.#show();
   }
 
   #totals(): ChatTotals {
-    return this.#parts.memory.get<ChatTotals>(TOTALS, []);
+    return this.#deps.memory.get<ChatTotals>(TOTALS, []);
   }
 
   async #follow(files: vscode.FileRenameEvent['files']): Promise<void> {
@@ -112,24 +109,23 @@ export class CostItem implements vscode.Disposable {
     for (const [from, to] of names) {
       for (const [chat, run] of [...this.#running]) {
         this.#running.delete(chat);
-        this.#running.set(renamedChat(chat, from, to), run);
+        this.#running.set(renamedPath(chat, from, to) ?? chat, run);
       }
     }
     const changed = after.some((each, at) => each.chat !== before[at]?.chat);
-    if (changed) await this.#parts.memory.update(TOTALS, after);
+    if (changed) await this.#deps.memory.update(TOTALS, after);
     this.#show();
   }
 
   async #forget(files: readonly vscode.Uri[]): Promise<void> {
     const before = this.#totals();
     const after = files.reduce<ChatTotals>((totals, file) => forgetChats(totals, file.toString()), before);
-    if (after.length < before.length) await this.#parts.memory.update(TOTALS, after);
+    if (after.length < before.length) await this.#deps.memory.update(TOTALS, after);
     this.#show();
   }
 
-  /** Another chat may be in front, or the same in another state. */
-  #lookAgain(): void {
-    const chat = chatInFront()?.uri.toString();
+  #update(): void {
+    const chat = chatInActiveEditor()?.uri.toString();
     if (chat !== this.#next?.chat) this.#next = undefined;
     this.#show();
     if (chat !== undefined) this.#estimateSoon();
@@ -141,42 +137,41 @@ export class CostItem implements vscode.Disposable {
   }
 
   async #estimate(): Promise<void> {
-    const document = chatInFront();
-    // While it runs, the text changes all the time and nobody asks what the next request costs.
+    const document = chatInActiveEditor();
+    // A run changes the text all the time, and its progress is shown instead.
     if (!document || this.#running.has(document.uri.toString())) return;
     this.#estimating?.abort();
     const estimating = new AbortController();
     this.#estimating = estimating;
-    // A chat that cannot be sent as it is has no next request, and the run will say why.
-    const request = await this.#parts.estimate(document, estimating.signal).catch(() => undefined);
+    // If the chat cannot be sent, a run reports why.
+    const request = await this.#deps.estimate(document, estimating.signal).catch(() => undefined);
     if (estimating.signal.aborted) return;
     this.#next = { chat: document.uri.toString(), request };
     this.#show();
   }
 
   #show(): void {
-    const chat = chatInFront()?.uri.toString();
+    const chat = chatInActiveEditor()?.uri.toString();
     if (chat === undefined) {
       this.#item.hide();
       return;
     }
-    const { startedAt, model, state } = this.#running.get(chat) ?? {};
+    const run = this.#running.get(chat);
     const view = {
       next: this.#next?.chat === chat ? this.#next.request : undefined,
       total: findTotal(this.#totals(), chat),
-      run: startedAt === undefined ? undefined : { elapsedMs: Date.now() - startedAt, model, state },
+      run: run && { ...run, elapsedMs: Date.now() - run.startedAt },
     };
     this.#item.text = costLine(view);
-    // A screen reader would read the names of the icons.
-    this.#item.accessibilityInformation = {
-      label: ['Filechat', this.#item.text.replace(/\$\([^)]*\) ?/g, '')].join(': '),
-    };
+    // Without icon names, which a screen reader would read aloud.
+    const label = ['Filechat', this.#item.text.replace(/\$\([^)]*\) ?/g, '')].join(': ');
+    this.#item.accessibilityInformation = { label };
     this.#item.tooltip = new vscode.MarkdownString(costTooltip(view));
     this.#item.show();
   }
 }
 
-function chatInFront(): vscode.TextDocument | undefined {
+function chatInActiveEditor(): vscode.TextDocument | undefined {
   const document = vscode.window.activeTextEditor?.document;
   return document && isChat(document.uri) ? document : undefined;
 }

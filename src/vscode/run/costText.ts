@@ -3,19 +3,17 @@ import { describeCost, describeCount } from '../../model/config/prices.ts';
 import { plainMarkdown } from '../read/toolHover.ts';
 import { describeSeconds } from '../ui/elapsed.ts';
 import { t } from '../ui/words.ts';
-import type { ChatTotal, RunState, SpentTurn } from './totals.ts';
+import { CHARS_PER_TOKEN, type ChatTotal, type RunState, type SpentTurn } from './totals.ts';
 
-/** What the next request would be. */
 export interface NextRequest {
   readonly model?: string | undefined;
   readonly tokens: number;
   readonly dollars?: number | undefined;
 }
 
-export interface RunView {
+interface RunView {
   readonly elapsedMs: number;
   readonly model?: string | undefined;
-  /** Nothing while it works on something else than a reply. */
   readonly state?: RunState | undefined;
 }
 
@@ -25,12 +23,12 @@ export interface CostView {
   readonly run?: RunView | undefined;
 }
 
-/** `$(comment-discussion) next ≈1.2k tokens, $0.0040 · so far $0.12`, or what runs. */
+/** `$(comment-discussion) next ≈1.2k tokens, $0.0040 · so far $0.12`, or the progress of a run. */
 export function costLine(view: CostView): string {
   return view.run ? runLine(view.run) : idleLine(view);
 }
 
-/** Markdown in which no name can be more than text. */
+/** Markdown, with all names escaped. */
 export function costTooltip({ next, total, run }: CostView): string {
   const waiting = run?.state?.kind === 'waiting' ? [t('Waiting: {0}', plain(run.state.reason))] : [];
   const asked = next ? [nextSentence(next)] : [];
@@ -50,13 +48,13 @@ function runLine({ elapsedMs, model, state }: RunView): string {
     return `$(watch) ${t('trying again in {0} s', Math.max(0, Math.ceil(state.ms / 1000)))}`;
   }
   const time = describeSeconds(Math.max(0, Math.floor(elapsedMs / 1000)));
-  const parts = [icons(model ?? t('running')), time, ...describeState(state)];
+  const parts = [withoutIcons(model ?? t('running')), time, ...describeState(state)];
   return `$(sync~spin) ${parts.join(' · ')}`;
 }
 
 function describeState(state: RunState | undefined): readonly string[] {
   if (state?.kind === 'asking') return [t('waiting for the first words')];
-  if (state?.kind === 'calling') return [t('writes a call of {0}', icons(state.name))];
+  if (state?.kind === 'calling') return [t('writes a call of {0}', withoutIcons(state.name))];
   if (state?.kind !== 'writing') return [];
   return [t('≈{0} tokens', describeCount(Math.ceil(state.chars / CHARS_PER_TOKEN)))];
 }
@@ -75,7 +73,7 @@ function describeNext({ tokens, dollars }: NextRequest): string {
     : t('next ≈{0} tokens, {1}', describeCount(tokens), describeCost(dollars));
 }
 
-/** Money where it is known; where it is known for some turns only, at least that. */
+/** The cost, or a lower bound if some prices are unknown, or the tokens if all are. */
 function describeSpent({ dollars, unpriced, count, tokens }: ChatTotal): string {
   if (unpriced === count) return t('{0} tokens', describeCount(tokens));
   return `${unpriced > 0 ? '≥ ' : ''}${describeCost(dollars)}`;
@@ -126,8 +124,8 @@ function plain(text: string): string {
   return plainMarkdown(text, MAX_NAME_CHARS);
 }
 
-/** In the status bar only `$(…)` means something. */
-function icons(name: string): string {
+/** Escapes `$(…)`, which is an icon in the status bar. */
+function withoutIcons(name: string): string {
   const line = name.replace(/\s+/g, ' ').replaceAll('$(', '$ (');
   return line.length > MAX_NAME_CHARS ? `${line.slice(0, MAX_NAME_CHARS).toWellFormed()}…` : line;
 }

@@ -2,14 +2,14 @@ import * as vscode from 'vscode';
 import { describeCount } from '../../model/config/prices.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { describeSeconds } from '../ui/elapsed.ts';
-import { speakerStart } from './lensPlan.ts';
+import { lastMessageStart } from './lensPlan.ts';
 import { type RunState, RunTally } from './totals.ts';
 
 const TICK_MS = 1_000;
 
 /**
- * How long a chat has been running and how much has come, beside the turn that is being written. Not in the lens above
- * it: the editor does not ask for lenses while a text keeps changing, and a figure that stands still is wrong.
+ * Shows the elapsed time and the tokens of a run beside the turn that is being written. Not in its lens, because VS
+ * Code does not update lenses while the text keeps changing.
  */
 export class RunFigures implements vscode.Disposable {
   readonly #style = vscode.window.createTextEditorDecorationType({
@@ -29,8 +29,8 @@ export class RunFigures implements vscode.Disposable {
     this.#tick ??= setInterval(() => this.#show(), TICK_MS);
   }
 
-  changed(chat: vscode.Uri, told: RunState): void {
-    this.#running.get(chat.toString())?.take(told);
+  changed(chat: vscode.Uri, state: RunState): void {
+    this.#running.get(chat.toString())?.update(state);
   }
 
   ended(chat: vscode.Uri): void {
@@ -48,10 +48,12 @@ export class RunFigures implements vscode.Disposable {
   }
 
   #showIn(editor: vscode.TextEditor, tally: RunTally): void {
-    const contentText = describe(tally);
-    const line = lineOfSpeaker(editor.document);
+    const { document } = editor;
+    // The line of the Stop lens.
+    const start = lastMessageStart(document.getText(), chatOf(document));
+    const { range } = document.lineAt(document.positionAt(start));
     editor.setDecorations(this.#style, [
-      { range: editor.document.lineAt(line).range, renderOptions: { after: { contentText } } },
+      { range, renderOptions: { after: { contentText: describe(tally) } } },
     ]);
   }
 }
@@ -60,11 +62,6 @@ function describe(tally: RunTally): string {
   const { tokens } = tally;
   const time = describeSeconds(tally.seconds(Date.now()));
   return tokens === 0 ? time : vscode.l10n.t('{0} · ≈{1} tokens', time, describeCount(tokens));
-}
-
-/** Where the lens that stops the run is, too. */
-function lineOfSpeaker(document: vscode.TextDocument): number {
-  return document.positionAt(speakerStart(document.getText(), chatOf(document))).line;
 }
 
 function editorsOf(chat: string): readonly vscode.TextEditor[] {

@@ -2,18 +2,15 @@ import * as vscode from 'vscode';
 import { caretAfterRun } from '../../chat/edits/typing.ts';
 
 /**
- * Keeps the end of a running chat in view where the user reads at the end, and puts the caret where the user writes
- * next when the run has ended. An editor whose user scrolls up or moves the caret is left alone. A tab in the
- * background catches up when it is shown, also after the run.
+ * Scrolls editors along with a running chat and moves the caret to the end of the chat after the run, unless the user
+ * scrolls up or moves the caret. A tab in the background catches up when it is shown, also after the run.
  */
 export class EndFollower implements vscode.Disposable {
   readonly #chat: { readonly uri: vscode.Uri };
-  /** The text when the run began. */
   readonly #before: string;
-  /** The editors that show the chat now. */
-  readonly #places = new Map<vscode.TextEditor, Place>();
-  /** The columns that have shown the chat before. A tab that comes to the front again has a new editor. */
-  readonly #hidden = new Map<vscode.ViewColumn | undefined, Place>();
+  readonly #visible = new Map<vscode.TextEditor, EditorState>();
+  /** By column, because a tab that is shown again has a new editor. */
+  readonly #hidden = new Map<vscode.ViewColumn | undefined, EditorState>();
   readonly #subscriptions: vscode.Disposable;
   readonly #onDone: () => void;
   #isFinished = false;
@@ -23,7 +20,7 @@ export class EndFollower implements vscode.Disposable {
     this.#onDone = onDone;
     this.#before = chat.text();
     for (const editor of this.#editors()) {
-      this.#places.set(editor, { ...viewOf(editor), isCaretOurs: true, isReported: true });
+      this.#visible.set(editor, { ...viewOf(editor), isCaretUntouched: true, isReported: true });
     }
     this.#subscriptions = vscode.Disposable.from(
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
@@ -32,9 +29,9 @@ export class EndFollower implements vscode.Disposable {
       vscode.window.onDidChangeVisibleTextEditors(() => this.#update()),
       vscode.window.onDidChangeTextEditorVisibleRanges(({ textEditor }) => this.#scrolled(textEditor)),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor, kind }) => {
-        // Edits move the caret too, but not by keyboard, mouse or command.
-        const place = this.#places.get(textEditor);
-        if (place && kind !== undefined) place.isCaretOurs = false;
+        // A move by an edit has no kind.
+        const state = this.#visible.get(textEditor);
+        if (state && kind !== undefined) state.isCaretUntouched = false;
       }),
     );
   }
@@ -44,23 +41,22 @@ export class EndFollower implements vscode.Disposable {
     this.#onDone();
   }
 
-  /** The run has ended. Where its tab is in the background, the caret moves when the tab is shown again. */
+  /** Call this after the run. In background tabs, the caret moves when they are shown again. */
   finish(): void {
     this.#update();
     this.#isFinished = true;
-    for (const [column, place] of this.#hidden) if (!isFollowed(place)) this.#hidden.delete(column);
-    for (const [editor, place] of this.#places) if (place.isReported) this.#leave(editor, place);
+    for (const [column, state] of this.#hidden) if (!isFollowed(state)) this.#hidden.delete(column);
+    for (const [editor, state] of this.#visible) if (state.isReported) this.#release(editor, state);
     if (this.#isDone) this.dispose();
   }
 
   get #isDone(): boolean {
-    return this.#isFinished && this.#places.size === 0 && this.#hidden.size === 0;
+    return this.#isFinished && this.#visible.size === 0 && this.#hidden.size === 0;
   }
 
-  /** After the run each editor is looked after once. */
-  #leave(editor: vscode.TextEditor, place: Place): void {
-    this.#places.delete(editor);
-    if (isFollowed(place)) moveCaret(editor, this.#before);
+  #release(editor: vscode.TextEditor, state: EditorState): void {
+    this.#visible.delete(editor);
+    if (isFollowed(state)) moveCaret(editor, this.#before);
   }
 
   #editors(): readonly vscode.TextEditor[] {
@@ -69,66 +65,66 @@ export class EndFollower implements vscode.Disposable {
 
   #update(): void {
     const editors = this.#editors();
-    for (const [editor, place] of this.#places) {
+    for (const [editor, state] of this.#visible) {
       if (editors.includes(editor)) continue;
-      this.#places.delete(editor);
-      this.#hidden.set(editor.viewColumn, place);
+      this.#visible.delete(editor);
+      this.#hidden.set(editor.viewColumn, state);
     }
-    for (const editor of editors) if (!this.#places.has(editor)) void this.#adopt(editor);
+    for (const editor of editors) if (!this.#visible.has(editor)) void this.#adopt(editor);
   }
 
-  /** A new editor begins at the top. The workbench reports a moment later where it has put the view and the caret. */
+  /** A new editor starts at the top; VS Code reports its view and caret a moment later. */
   async #adopt(editor: vscode.TextEditor): Promise<void> {
     const known = this.#hidden.get(editor.viewColumn);
     if (this.#isFinished && !known) return;
     this.#hidden.delete(editor.viewColumn);
-    const isCaretOurs = known?.isCaretOurs ?? [...this.#places.values()].every((each) => each.isCaretOurs);
-    const place: Place = { ...viewOf(editor), isCaretOurs, isReported: false };
-    this.#places.set(editor, place);
-    await eventsUntilNow();
-    // A user who opened the chat at a place of their own wants to be there.
-    const isMoved = isCaretOurs && !place.isCaretOurs;
-    place.isAtEnd = known && !isMoved ? known.isAtEnd : viewOf(editor).isAtEnd;
-    place.isReported = true;
-    if (place.isAtEnd) revealEnd(editor);
-    if (this.#isFinished) this.#leave(editor, place);
+    const isCaretUntouched =
+      known?.isCaretUntouched ?? [...this.#visible.values()].every((each) => each.isCaretUntouched);
+    const state: EditorState = { ...viewOf(editor), isCaretUntouched, isReported: false };
+    this.#visible.set(editor, state);
+    await pendingEvents();
+    // The user may have opened the chat at another place, for example from a search result.
+    const isMoved = isCaretUntouched && !state.isCaretUntouched;
+    state.isAtEnd = known && !isMoved ? known.isAtEnd : viewOf(editor).isAtEnd;
+    state.isReported = true;
+    if (state.isAtEnd) revealEnd(editor);
+    if (this.#isFinished) this.#release(editor, state);
     if (this.#isDone) this.dispose();
   }
 
   #follow(): void {
     if (this.#isFinished) return;
-    // The editor of a renamed chat was shown before its new name was known.
+    // The editor of a renamed chat is visible before the rename is reported.
     this.#update();
-    for (const [editor, { isAtEnd }] of this.#places) if (isAtEnd) revealEnd(editor);
+    for (const [editor, { isAtEnd }] of this.#visible) if (isAtEnd) revealEnd(editor);
   }
 
-  /** Text that grows below the window moves nothing; whoever scrolls up wants to stay there. */
+  /** Only the user scrolls up; then the view stays there. */
   #scrolled(editor: vscode.TextEditor): void {
-    const place = this.#places.get(editor);
-    if (!place) return;
+    const state = this.#visible.get(editor);
+    if (!state) return;
     const now = viewOf(editor);
-    if (now.top < place.top) place.isAtEnd = false;
-    else if (now.isAtEnd) place.isAtEnd = true;
-    place.top = now.top;
+    if (now.top < state.top) state.isAtEnd = false;
+    else if (now.isAtEnd) state.isAtEnd = true;
+    state.top = now.top;
   }
 }
 
 interface View {
-  /** The first line that is visible. */
+  /** The first visible line. */
   top: number;
   isAtEnd: boolean;
 }
 
-interface Place extends View {
-  /** The user has not moved the caret since the run began. */
-  isCaretOurs: boolean;
-  /** False until it is known where the editor has put the view and the caret. */
+interface EditorState extends View {
+  /** The user has not moved the caret since the run started. */
+  isCaretUntouched: boolean;
+  /** False until VS Code has reported the view and the caret of a new editor. */
   isReported: boolean;
 }
 
-/** Where the view follows, the caret follows, unless the user has moved it. */
-function isFollowed({ isAtEnd, isCaretOurs }: Place): boolean {
-  return isAtEnd && isCaretOurs;
+function isFollowed({ isAtEnd, isCaretUntouched }: EditorState): boolean {
+  return isAtEnd && isCaretUntouched;
 }
 
 function moveCaret(editor: vscode.TextEditor, before: string): void {
@@ -139,7 +135,7 @@ function moveCaret(editor: vscode.TextEditor, before: string): void {
   editor.revealRange(editor.selection);
 }
 
-/** A user is at the end who sees it, or who writes there. */
+/** At the end: the last line is visible, or the caret is there. */
 function viewOf(editor: vscode.TextEditor): View {
   const last = editor.document.lineCount - 1;
   const isSeen = editor.visibleRanges.some(({ end }) => end.line >= last);
@@ -156,7 +152,7 @@ function isAt({ uri }: vscode.TextDocument, place: vscode.Uri): boolean {
   return uri.toString() === place.toString();
 }
 
-/** Resolves when all has arrived that the workbench has reported up to now: a command's answer comes behind it. */
-async function eventsUntilNow(): Promise<void> {
+/** Resolves after all events that VS Code has sent so far: the response to a command comes after them. */
+async function pendingEvents(): Promise<void> {
   await vscode.commands.executeCommand('setContext', 'filechat.events', true);
 }

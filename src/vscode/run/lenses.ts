@@ -4,13 +4,9 @@ import { type LensKind, type PlannedLens, planLenses } from './lensPlan.ts';
 
 export const CHAT_FILES: vscode.DocumentSelector = { pattern: '**/*.chat.md' };
 
-/**
- * The editor asks for lenses a while after it is told to, and forgets that it was told when the text loses the focus
- * meanwhile, for instance to a dialog. So it is told again.
- */
+/** VS Code drops a refresh if the editor loses focus before it is done, for example to a dialog. So it is repeated. */
 const REMINDERS_MS = [1_000, 4_000];
 
-/** Run, Stop, Resume, Regenerate and Fork above the turns that they are about. */
 export class RunLens implements vscode.CodeLensProvider, vscode.Disposable {
   readonly #isRunning: (chat: vscode.Uri) => boolean;
   readonly #changed = new vscode.EventEmitter<void>();
@@ -26,7 +22,6 @@ export class RunLens implements vscode.CodeLensProvider, vscode.Disposable {
     this.#changed.dispose();
   }
 
-  /** A run has begun or ended. */
   refresh(): void {
     for (const timer of this.#reminders) clearTimeout(timer);
     this.#reminders = REMINDERS_MS.map((ms) => setTimeout(() => this.#changed.fire(), ms));
@@ -39,62 +34,54 @@ export class RunLens implements vscode.CodeLensProvider, vscode.Disposable {
     return planLenses(text, chatOf(document), this.#isRunning(uri)).map((lens) => {
       const position = document.positionAt(lens.offset);
       return new vscode.CodeLens(new vscode.Range(position, position), {
-        // The editor lays a lens out as a row, in which a plain space behind an icon has no width.
+        // A plain space behind an icon has no width in a lens.
         title: titleOf(lens).replace(') ', ')\u00a0'),
-        tooltip: tooltipOf(lens),
-        command: COMMANDS[lens.kind],
+        tooltip: LENSES[lens.kind].tooltip,
+        command: LENSES[lens.kind].command,
         arguments: [{ uri, line: position.line }],
       });
     });
   }
 }
 
-const COMMANDS: Readonly<Record<LensKind, string>> = {
-  run: 'filechat.run',
-  runTools: 'filechat.run',
-  editArguments: 'filechat.editArguments',
-  resume: 'filechat.resume',
-  stop: 'filechat.stop',
-  regenerate: 'filechat.regenerate',
-  fork: 'filechat.fork',
+const LENSES: Readonly<Record<LensKind, Readonly<Record<'command' | 'title' | 'tooltip', string>>>> = {
+  run: {
+    command: 'filechat.run',
+    title: vscode.l10n.t('$(play) Run'),
+    tooltip: vscode.l10n.t('Ask the model'),
+  },
+  runTools: {
+    command: 'filechat.run',
+    title: vscode.l10n.t('$(play) Run 1 tool call'),
+    tooltip: vscode.l10n.t('Make the calls of this turn; you are asked before'),
+  },
+  editArguments: {
+    command: 'filechat.editArguments',
+    title: vscode.l10n.t('$(edit) Edit arguments'),
+    tooltip: vscode.l10n.t('Put the cursor into the arguments of the call'),
+  },
+  resume: {
+    command: 'filechat.resume',
+    title: vscode.l10n.t('$(debug-continue) Resume'),
+    tooltip: vscode.l10n.t('Go on where the reply was cut'),
+  },
+  stop: {
+    command: 'filechat.stop',
+    title: vscode.l10n.t('$(debug-stop) Stop'),
+    tooltip: vscode.l10n.t('Stop at once and keep what has come'),
+  },
+  regenerate: {
+    command: 'filechat.regenerate',
+    title: vscode.l10n.t('$(refresh) Regenerate'),
+    tooltip: vscode.l10n.t('Remove this reply and ask for another one; Undo brings it back'),
+  },
+  fork: {
+    command: 'filechat.fork',
+    title: vscode.l10n.t('$(repo-forked) Fork'),
+    tooltip: vscode.l10n.t('Go on from here in a new chat'),
+  },
 };
 
 function titleOf({ kind, count = 1 }: PlannedLens): string {
-  switch (kind) {
-    case 'run':
-      return vscode.l10n.t('$(play) Run');
-    case 'runTools':
-      return count === 1
-        ? vscode.l10n.t('$(play) Run 1 tool call')
-        : vscode.l10n.t('$(play) Run {0} tool calls', count);
-    case 'editArguments':
-      return vscode.l10n.t('$(edit) Edit arguments');
-    case 'resume':
-      return vscode.l10n.t('$(debug-continue) Resume');
-    case 'stop':
-      return vscode.l10n.t('$(debug-stop) Stop');
-    case 'regenerate':
-      return vscode.l10n.t('$(refresh) Regenerate');
-    case 'fork':
-      return vscode.l10n.t('$(repo-forked) Fork');
-  }
-}
-
-function tooltipOf({ kind }: PlannedLens): string {
-  switch (kind) {
-    case 'run':
-      return vscode.l10n.t('Ask the model');
-    case 'runTools':
-      return vscode.l10n.t('Make the calls of this turn; you are asked before');
-    case 'editArguments':
-      return vscode.l10n.t('Put the cursor into the arguments of the call');
-    case 'resume':
-      return vscode.l10n.t('Go on where the reply was cut');
-    case 'stop':
-      return vscode.l10n.t('Stop at once and keep what has come');
-    case 'regenerate':
-      return vscode.l10n.t('Remove this reply and ask for another one; Undo brings it back');
-    case 'fork':
-      return vscode.l10n.t('Go on from here in a new chat');
-  }
+  return count === 1 ? LENSES[kind].title : vscode.l10n.t('$(play) Run {0} tool calls', count);
 }

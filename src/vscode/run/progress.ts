@@ -8,10 +8,7 @@ import type { ToolCall, ToolHost, ToolProgress } from '../../ports/tools.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { Notice } from '../ui/progress.ts';
 
-/**
- * Says what a run waits for: a tool at work, a server that starts, or a provider that wants us to wait. A reply that
- * comes needs no notification, because it can be read in the document.
- */
+/** Shows what a run waits for: a tool, a starting server, or a retry. A reply is visible in the document itself. */
 export class RunProgress implements vscode.Disposable {
   readonly #stop: () => void;
   #notice: Notice | undefined;
@@ -25,19 +22,18 @@ export class RunProgress implements vscode.Disposable {
     this.#notice = undefined;
   }
 
-  /** The same tools; each call of them is shown while it lasts. */
   watch(tools: ToolHost): ToolHost {
-    const atWork = new Set<ToolCall>();
+    const running = new Set<ToolCall>();
     return {
       listTools: (server, signal) => tools.listTools(server, signal),
       callTool: async (call, options) => {
-        atWork.add(call);
+        running.add(call);
         this.#show(renderToolName(call));
         try {
           return await tools.callTool(call, options);
         } finally {
-          atWork.delete(call);
-          if (atWork.size === 0) this.dispose();
+          running.delete(call);
+          if (running.size === 0) this.dispose();
         }
       },
     };
@@ -59,7 +55,7 @@ export class RunProgress implements vscode.Disposable {
     };
   }
 
-  /** Before a request can be sent, servers may have to be started to tell their tools. */
+  /** Preparing a request may start servers to list their tools. */
   watchPreparation(conversation: Conversation): Conversation {
     return {
       rules: (text) => conversation.rules(text),
@@ -85,12 +81,12 @@ export class RunProgress implements vscode.Disposable {
     } else if (progress.kind !== 'asking') {
       this.dispose();
     } else if (this.#notice) {
-      // It stays until words come: a notification that closes and opens at every try cannot be clicked.
+      // Stays open until text arrives: a notification that reopens at every retry cannot be clicked.
       this.#show(vscode.l10n.t('Trying again…'));
     }
   }
 
-  /** What is shown already stays: it says why this is done once more. */
+  /** A notification that is already open stays: it says why this is repeated. */
   async #during<T>(message: string, work: () => Promise<T>): Promise<T> {
     if (this.#notice) return work();
     this.#show(message);

@@ -13,7 +13,7 @@ import { failed, RUNNING, tell } from '../ui/outcomes.ts';
 import { EndFollower } from './follow.ts';
 import { RunProgress } from './progress.ts';
 
-export interface RunParts {
+interface RunsDeps {
   readonly tools: ToolHost;
   readonly servers: ServerHost;
   readonly audit: Audit;
@@ -25,33 +25,35 @@ export interface RunParts {
   readonly conversationFor: (uri: vscode.Uri) => Conversation;
   readonly mayContinue: (steps: number) => Promise<boolean>;
   readonly reviewResults: () => boolean;
-  /** Keeps what a document did not take. */
+  /** Saves text that could not be written to the document. */
   readonly rescue: (markdown: string) => void;
   readonly onReply: (uri: vscode.Uri, progress: ReplyProgress) => void;
   readonly onUsage: (uri: vscode.Uri, model: ChatModel, used: Usage, request: ModelRequest) => void;
-  /** Does what is left when a run has ended. The chat may have another name by then, or no tab. */
+  /** Called after a run. The chat may have been renamed or closed by then. */
   readonly conclude: (chat: EditorDocument, outcome: RunOutcome) => Promise<RunOutcome>;
 }
+
+export type Work = (listener: ChatListener) => Promise<RunOutcome>;
 
 interface Run {
   readonly document: EditorDocument;
   listener?: ChatListener;
-  /** Also before there is anything to stop. */
+  /** Can be set before there is a listener. */
   isStopped: boolean;
 }
 
-/** What runs now: one turn loop a document at a time, in this window and in all others. */
+/** The running chats: one turn loop per chat, across windows. */
 export class Runs implements vscode.Disposable {
-  readonly #parts: RunParts;
+  readonly #deps: RunsDeps;
   readonly #running = new Set<Run>();
-  /** By chat. They outlive their run where its tab is in the background. */
+  /** By chat. A follower of a background tab outlives its run. */
   readonly #followers = new Map<string, EndFollower>();
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
-  /** A run of the chat has begun or ended. */
+  /** A run of the chat has started or ended. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(parts: RunParts) {
-    this.#parts = parts;
+  constructor(deps: RunsDeps) {
+    this.#deps = deps;
   }
 
   dispose(): void {
@@ -60,24 +62,21 @@ export class Runs implements vscode.Disposable {
     this.#changed.dispose();
   }
 
-  async start(
-    document: vscode.TextDocument,
-    work: (listener: ChatListener) => Promise<RunOutcome>,
-  ): Promise<RunOutcome> {
+  async start(document: vscode.TextDocument, work: Work): Promise<RunOutcome> {
     if (this.#find(document.uri)) return tell(failed(RUNNING));
     const run: Run = { document: new EditorDocument(document), isStopped: false };
     try {
       const outcome = await this.#run(run, work);
-      return await this.#parts.conclude(run.document, outcome);
+      return await this.#deps.conclude(run.document, outcome);
     } finally {
       run.document.dispose();
     }
   }
 
-  async #run(run: Run, work: (listener: ChatListener) => Promise<RunOutcome>): Promise<RunOutcome> {
+  async #run(run: Run, work: Work): Promise<RunOutcome> {
     const { uri } = run.document;
     this.#running.add(run);
-    this.#tellChange(uri);
+    this.#fireChange(uri);
     try {
       const lock = await lockChat(uri);
       if ('holder' in lock)
@@ -85,7 +84,7 @@ export class Runs implements vscode.Disposable {
       return await this.#work(run, work).finally(() => lock.release());
     } finally {
       this.#running.delete(run);
-      this.#tellChange(run.document.uri);
+      this.#fireChange(run.document.uri);
     }
   }
 
@@ -99,21 +98,20 @@ export class Runs implements vscode.Disposable {
     return this.#find(uri) !== undefined;
   }
 
-  /** Whether any chat of a folder runs. */
   isRunningIn(folder: vscode.Uri): boolean {
     return [...this.#running].some(
       (run) => vscode.Uri.joinPath(run.document.uri, '..').toString() === folder.toString(),
     );
   }
 
-  /** The button in the title bar is Stop while the chat in front runs, else Run. */
+  /** Sets the context for the title bar button: Stop while the active chat runs, else Run. */
   showState(): void {
     const uri = vscode.window.activeTextEditor?.document.uri;
     const running = uri !== undefined && this.isRunning(uri);
     void vscode.commands.executeCommand('setContext', 'filechat.running', running);
   }
 
-  async #work(run: Run, work: (listener: ChatListener) => Promise<RunOutcome>): Promise<RunOutcome> {
+  async #work(run: Run, work: Work): Promise<RunOutcome> {
     const follower = this.#followEnd(run.document);
     const progress = new RunProgress(() => run.listener?.stop());
     try {
@@ -137,10 +135,10 @@ export class Runs implements vscode.Disposable {
   }
 
   async #listen({ document }: Run, progress: RunProgress): Promise<ChatListener> {
-    const { assetsFor, filesFor, conversationFor, onReply, onUsage, conclude, tools, servers, ...parts } =
-      this.#parts;
+    const { assetsFor, filesFor, conversationFor, onReply, onUsage, conclude, tools, servers, ...deps } =
+      this.#deps;
     return new ChatListener({
-      ...parts,
+      ...deps,
       document,
       chat: document.uri.toString(),
       tools: progress.watch(tools),
@@ -148,10 +146,10 @@ export class Runs implements vscode.Disposable {
       assets: await assetsFor(document.uri),
       files: filesFor(document.uri),
       conversation: progress.watchPreparation(conversationFor(document.uri)),
-      onProgress: (call, told) => progress.tool(call, told),
-      onReply: (told) => {
-        progress.reply(told);
-        onReply(document.uri, told);
+      onProgress: (call, update) => progress.tool(call, update),
+      onReply: (update) => {
+        progress.reply(update);
+        onReply(document.uri, update);
       },
       onUsage: (model, used, request) => onUsage(document.uri, model, used, request),
     });
@@ -161,7 +159,7 @@ export class Runs implements vscode.Disposable {
     return [...this.#running].find((run) => run.document.uri.toString() === uri.toString());
   }
 
-  #tellChange(uri: vscode.Uri): void {
+  #fireChange(uri: vscode.Uri): void {
     this.showState();
     this.#changed.fire(uri);
   }
@@ -169,9 +167,9 @@ export class Runs implements vscode.Disposable {
 
 const WHO = 'another window of VS Code';
 
-/** One run a chat at a time, across windows and the command line. */
+/** Allows one run per chat, across windows and the command line. */
 export async function lockChat(uri: vscode.Uri): Promise<ChatLock | ChatLocked> {
-  // A chat that is not saved is in this window only.
+  // An untitled chat is only in this window.
   if (uri.scheme === 'untitled') return { release: async () => undefined };
   return uri.scheme === 'file'
     ? acquireLock(uri.fsPath, { who: WHO })

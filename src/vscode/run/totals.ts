@@ -1,11 +1,12 @@
 import { CHARS_PER_TOKEN } from '../../base/size.ts';
 import type { Usage } from '../../ports/models.ts';
 
-/** One answer of a model, and what it took. */
+import { isAtOrBelow, renamedPath } from '../chat/renamedPath.ts';
+
 export interface SpentTurn {
   readonly model: string;
   readonly usage: Usage;
-  /** Nothing when the price is not known. */
+  /** Undefined if the price is unknown. */
   readonly dollars?: number | undefined;
 }
 
@@ -14,14 +15,14 @@ export interface ChatTotal {
   readonly chat: string;
   readonly count: number;
   readonly tokens: number;
-  /** Of the turns whose price is known. */
+  /** Of the turns with a known price. */
   readonly dollars: number;
   readonly unpriced: number;
-  /** The last ones. */
+  /** The most recent ones. */
   readonly turns: readonly SpentTurn[];
 }
 
-/** The chat that was used last comes last. */
+/** The most recently used chat is the last. */
 export type ChatTotals = readonly ChatTotal[];
 
 const MAX_CHATS = 200;
@@ -44,46 +45,39 @@ export function findTotal(totals: ChatTotals, chat: string): ChatTotal | undefin
   return totals.find((each) => each.chat === chat);
 }
 
-/** Whatever had the new name before is gone. */
+/** A chat that had the new name before was overwritten. */
 export function renameChats(totals: ChatTotals, from: string, to: string): ChatTotals {
-  const renamed = totals.map((total) => ({ ...total, chat: renamedChat(total.chat, from, to) }));
+  const renamed = totals.map((total) => ({
+    ...total,
+    chat: renamedPath(total.chat, from, to) ?? total.chat,
+  }));
   const moved = new Set(renamed.filter(({ chat }, at) => chat !== totals[at]?.chat).map(({ chat }) => chat));
   return renamed.filter(({ chat }, at) => chat !== totals[at]?.chat || !moved.has(chat));
 }
 
-/** A new chat may get the name of one that was deleted, or of one in a folder that was. */
+/** A new chat can get the name of a deleted one. */
 export function forgetChats(totals: ChatTotals, deleted: string): ChatTotals {
-  return totals.filter(({ chat }) => !isIn(chat, deleted));
+  return totals.filter(({ chat }) => !isAtOrBelow(chat, deleted));
 }
 
-/** Where a chat is when a file, or a folder somewhere above it, has another name. */
-export function renamedChat(chat: string, from: string, to: string): string {
-  return isIn(chat, from) ? to + chat.slice(from.length) : chat;
-}
-
-function isIn(chat: string, place: string): boolean {
-  return chat === place || chat.startsWith(`${place}/`);
-}
-
-/** How long a run lasts and how much has come, over all its replies. */
+/** The elapsed time and the tokens of a run, over all its replies. */
 export class RunTally {
   readonly #startedAtMs: number;
-  /** Of the replies before this one, and of the calls that were written. */
+  /** Characters of earlier replies and of calls. */
   #done = 0;
+  /** Characters of the current reply. */
   #reply = 0;
 
   constructor(startedAtMs: number) {
     this.#startedAtMs = startedAtMs;
   }
 
-  take(told: RunState): void {
-    if (told.kind === 'calling') {
-      this.#done += told.chars;
-    } else if (told.kind === 'writing') {
-      // The count of a reply begins anew with the next one.
-      if (told.chars < this.#reply) this.#done += this.#reply;
-      this.#reply = told.chars;
-    }
+  update(state: RunState): void {
+    if (state.kind === 'calling') this.#done += state.chars;
+    if (state.kind !== 'writing') return;
+    // The count starts at zero for each reply.
+    if (state.chars < this.#reply) this.#done += this.#reply;
+    this.#reply = state.chars;
   }
 
   get tokens(): number {
@@ -95,9 +89,11 @@ export class RunTally {
   }
 }
 
-/** What a running chat does now, as its turn loop tells it. */
 export type RunState =
   | { readonly kind: 'asking'; readonly model: string }
   | { readonly kind: 'writing'; readonly chars: number }
   | { readonly kind: 'calling'; readonly name: string; readonly chars: number }
   | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string };
+
+/** A rough estimate, good enough for a growing counter. */
+export const CHARS_PER_TOKEN = 4;

@@ -6,90 +6,72 @@ import { turnAt } from '../../chat/format/parse.ts';
 import { editedText } from '../../chat/format/textEdit.ts';
 import type { RunOutcome, TextEdit } from '../../ports/document.ts';
 
-import { findChat, selectArguments } from '../chat/chatFiles.ts';
-import { applyEdit, writeFork } from '../chat/commands.ts';
+import { selectArguments, withChat } from '../chat/chatFiles.ts';
+import { applyEdit, FORK, REPLACE, writeFork } from '../chat/commands.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { autoSave } from '../settings.ts';
-import { type Fields, readFields } from '../ui/commandArguments.ts';
-import { CANCELLED, CHANGED, failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from '../ui/outcomes.ts';
+import type { Fields } from '../ui/commandArguments.ts';
+import { CANCELLED, CHANGED, failed, tell } from '../ui/outcomes.ts';
 import type { Runs } from './runs.ts';
 
-export interface TurnCommandsDeps {
-  readonly runs: Runs;
-  /** Runs what the chat asks for next, as the command does. */
-  readonly run: (document: vscode.TextDocument) => Promise<RunOutcome>;
+/** Runs the next action of a chat. */
+type Run = (document: vscode.TextDocument) => Promise<RunOutcome>;
+
+/** Replaces the reply at the given line or the cursor by a new one. */
+export function regenerate(argument: unknown, runs: Runs, run: Run): Promise<RunOutcome> {
+  // Trust is checked here because the old reply is removed before the run.
+  return withChat(argument, (document, fields) => regenerateAt(document, offsetFor(document, fields), run), {
+    trust: true,
+    idleIn: runs,
+  });
 }
 
-/** What can be done with one turn: ask again, or change a call before it is made. */
-export class TurnCommands {
-  readonly #deps: TurnCommandsDeps;
+async function regenerateAt(document: vscode.TextDocument, offset: number, run: Run): Promise<RunOutcome> {
+  const { version } = document;
+  const plan = planRegeneration(document.getText(), offset, chatOf(document));
+  if (!plan) return tell(failed(vscode.l10n.t('There is no reply here that could be asked for again.')));
+  const answer = plan.hasLater ? await askWhere() : REPLACE;
+  if (answer === undefined) return CANCELLED;
+  // The edit is only valid for the text at the time of the question.
+  if (document.isClosed || document.version !== version) return tell(failed(CHANGED));
+  if (answer === REPLACE) return replaceReply(document, plan.edit, run);
+  return run(await writeFork(document, applied(document.getText(), plan.edit)));
+}
 
-  constructor(deps: TurnCommandsDeps) {
-    this.#deps = deps;
-  }
-
-  /** Asks for another reply in the place of the one at the line, or at the cursor. */
-  async regenerate(argument: unknown): Promise<RunOutcome> {
-    const fields = readFields(argument);
-    const document = await findChat(fields);
-    if (!document) return tell(failed(NO_CHAT));
-    // Before anything is taken away: who may not run gets nothing in its place.
-    if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
-    if (this.#deps.runs.isRunning(document.uri)) return tell(failed(RUNNING));
-    const { version } = document;
-    const plan = planRegeneration(document.getText(), offsetFor(document, fields), chatOf(document));
-    if (!plan) return tell(failed(vscode.l10n.t('There is no reply here that could be asked for again.')));
-    const place = plan.hasLater ? await askWhere() : 'here';
-    if (place === undefined) return CANCELLED;
-    // What was planned is an edit of the text as it was when the question was asked.
-    if (document.isClosed || document.version !== version) return tell(failed(CHANGED));
-    if (place === 'fork') {
-      const fork = await writeFork(document, editedText(document.getText(), plan.edit));
-      return this.#deps.run(fork);
-    }
-    return this.#replace(document, plan.edit);
-  }
-
-  /** Puts the cursor into the arguments of the call at the line, or at the cursor. */
-  async editArguments(argument: unknown): Promise<void> {
-    const fields = readFields(argument);
-    const document = await findChat(fields);
-    if (!document) return void tell(failed(NO_CHAT));
+/** Puts the cursor into the arguments of the call at the given line or the cursor. */
+export async function editArguments(argument: unknown): Promise<void> {
+  await withChat(argument, async (document, fields) => {
     const call = pendingCallAt(document, offsetFor(document, fields));
-    if (!call) {
-      void vscode.window.showInformationMessage(vscode.l10n.t('No call in this chat waits to be made.'));
-      return;
-    }
-    await selectArguments(document, call);
-  }
+    if (call) await selectArguments(document, call);
+    else void vscode.window.showInformationMessage(vscode.l10n.t('No call in this chat waits to be made.'));
+  });
+}
 
-  /** A run that brings nothing at all leaves the reply that was there. */
-  async #replace(document: vscode.TextDocument, edit: TextEdit): Promise<RunOutcome> {
-    const removed = document.getText().slice(edit.start, edit.end);
-    const wasSaved = !document.isDirty && !document.isUntitled;
-    if (!(await applyEdit(document, edit))) return tell(failed(CHANGED));
-    const left = document.getText();
-    const chat = new EditorDocument(document);
-    let isAnswered = false;
-    try {
-      const outcome = await this.#deps.run(document);
-      isAnswered = outcome.ok;
-      return outcome;
-    } finally {
-      const back = { start: edit.start, end: edit.start + edit.text.length, text: removed };
-      const isBack = !isAnswered && (await chat.edit((text) => (text === left ? back : undefined)));
-      // The end of a run saves the chat, then without its reply.
-      if (isBack && wasSaved && autoSave()) await chat.save();
-      chat.dispose();
-    }
+/** Restores the old reply if the run brings nothing. */
+async function replaceReply(document: vscode.TextDocument, edit: TextEdit, run: Run): Promise<RunOutcome> {
+  const removed = document.getText().slice(edit.start, edit.end);
+  const wasSaved = !document.isDirty && !document.isUntitled;
+  if (!(await applyEdit(document, edit))) return tell(failed(CHANGED));
+  const textBeforeRun = document.getText();
+  const chat = new EditorDocument(document);
+  let isAnswered = false;
+  try {
+    const outcome = await run(document);
+    isAnswered = outcome.ok;
+    return outcome;
+  } finally {
+    const restore = { start: edit.start, end: edit.start + edit.text.length, text: removed };
+    const isRestored =
+      !isAnswered && (await chat.edit((text) => (text === textBeforeRun ? restore : undefined)));
+    // The run has saved the chat without its reply.
+    if (isRestored && wasSaved && autoSave()) await chat.save();
+    chat.dispose();
   }
 }
 
-async function askWhere(): Promise<'fork' | 'here' | undefined> {
-  const fork = vscode.l10n.t('Fork to a New Chat');
-  const replace = vscode.l10n.t('Replace What Follows');
-  const answer = await vscode.window.showInformationMessage(
+async function askWhere(): Promise<string | undefined> {
+  return vscode.window.showInformationMessage(
     vscode.l10n.t('More was said below this reply. Ask for it again?'),
     {
       modal: true,
@@ -97,13 +79,11 @@ async function askWhere(): Promise<'fork' | 'here' | undefined> {
         'A fork keeps this chat as it is and goes on in a new file. Replacing deletes the reply and all turns below it; Undo brings them back.',
       ),
     },
-    fork,
-    replace,
+    FORK,
+    REPLACE,
   );
-  return answer === fork ? 'fork' : answer === replace ? 'here' : undefined;
 }
 
-/** The line that a lens or a script names, or the one of the cursor. */
 function offsetFor(document: vscode.TextDocument, fields: Fields): number {
   const line = fields['line'];
   if (typeof line === 'number') return document.offsetAt(new vscode.Position(line, 0));
@@ -114,7 +94,7 @@ function offsetFor(document: vscode.TextDocument, fields: Fields): number {
   return editor ? document.offsetAt(editor.selection.active) : document.getText().length;
 }
 
-/** The call that the offset is in, else the first of its turn, else the one that would be made next. */
+/** The call at the offset, or the first of its turn, or the next one to run. */
 function pendingCallAt(document: vscode.TextDocument, offset: number): WrittenCall | undefined {
   const chat = chatOf(document);
   const turn = turnAt(chat, offset);

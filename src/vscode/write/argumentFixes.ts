@@ -3,65 +3,48 @@ import { completionPlace } from '../../chat/completion/place.ts';
 import { type ArgumentFix, fixesFor } from '../../mcp/callArguments/fixes.ts';
 import { printJson } from '../../mcp/schema/example.ts';
 import { isChat } from '../chat/chatFiles.ts';
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf, rangeOf } from '../chat/openChats.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { rangeOf, type ToolHelp, type WaitingCall, waitingCalls } from './argumentHelp.ts';
+import { type PendingCall, pendingCallsIn, problemRange, type ToolHelp } from './argumentHelp.ts';
 
-/** Ways to put right what does not fit in the arguments of a call. */
-export class ArgumentFixes implements vscode.CodeActionProvider {
-  readonly #help: ToolHelp;
-
-  constructor(help: ToolHelp) {
-    this.#help = help;
-  }
-
-  async provideCodeActions(
-    document: vscode.TextDocument,
-    range: vscode.Range,
-    { diagnostics }: vscode.CodeActionContext,
-  ): Promise<vscode.CodeAction[]> {
-    if (!isChat(document.uri)) return [];
-    const { version } = document;
-    const offset = document.offsetAt(range.start);
-    const waiting = waitingCalls(document).find(({ call }) => call.start <= offset && offset <= call.end);
-    const help = waiting && (await this.#help.of(waiting.call));
-    if (!help) return [];
-    const text = waiting.call.argumentsText;
-    const problems = await help.check(text);
-    // Of a text that is gone by now every place is wrong; the editor asks again for the new one.
-    if (document.version !== version) return [];
-    // What is missing is not there to be pointed at: it can be added from anywhere in the call.
-    const here = problems.filter(
-      (each) => each.kind === 'missing' || rangeOf(document, waiting, each).intersection(range),
-    );
-    const fixes = here.flatMap((each) => {
-      const where = rangeOf(document, waiting, each);
-      const about = diagnostics.filter((diagnostic) => diagnostic.range.isEqual(where));
-      return fixesFor(help, text, each, problems).map((fix) => ({ fix, about }));
-    });
-    // Several that are missing at one place are added together, once.
-    const seen = new Set<string>();
-    return fixes.flatMap(({ fix, about }) => {
-      const action = toAction(document, waiting, fix);
-      if (seen.has(action.title)) return [];
-      seen.add(action.title);
-      action.diagnostics = about;
-      return [action];
-    });
-  }
+export function argumentFixes(tools: ToolHelp): vscode.CodeActionProvider {
+  return {
+    async provideCodeActions(document, range, { diagnostics }) {
+      if (!isChat(document.uri)) return [];
+      const { version } = document;
+      const offset = document.offsetAt(range.start);
+      const pending = pendingCallsIn(document).find(({ call }) => call.start <= offset && offset <= call.end);
+      const help = pending && (await tools.of(pending.call));
+      if (!help) return [];
+      const text = pending.call.argumentsText;
+      const problems = await help.check(text);
+      // The offsets are outdated; VS Code asks again for the new text.
+      if (document.version !== version) return [];
+      // A missing argument has no range of its own, so it can be added from anywhere in the call.
+      const here = problems.filter(
+        (each) => each.kind === 'missing' || problemRange(document, pending, each).intersection(range),
+      );
+      const actions = here.flatMap((problem) => {
+        const own = problemRange(document, pending, problem);
+        const fixed = diagnostics.filter((each) => each.range.isEqual(own));
+        return fixesFor(help, text, problem, problems).map((fix) => toAction(document, pending, fix, fixed));
+      });
+      // One fix adds all arguments that are missing at one place.
+      return actions.filter(({ title }, at) => actions.findIndex((each) => each.title === title) === at);
+    },
+  };
 }
 
 function toAction(
   document: vscode.TextDocument,
-  { start }: WaitingCall,
+  { start }: PendingCall,
   fix: ArgumentFix,
+  diagnostics: vscode.Diagnostic[],
 ): vscode.CodeAction {
   const action = new vscode.CodeAction(titleOf(fix), vscode.CodeActionKind.QuickFix);
+  action.diagnostics = diagnostics;
   const { edit } = fix;
-  const range = new vscode.Range(
-    document.positionAt(start + edit.start),
-    document.positionAt(start + edit.end),
-  );
+  const range = rangeOf(document, { start: start + edit.start, end: start + edit.end });
   action.edit = new vscode.WorkspaceEdit();
   action.edit.replace(document.uri, range, edit.text);
   action.isPreferred = fix.kind === 'add';
@@ -83,30 +66,22 @@ function titleOf({ kind, subjects }: ArgumentFix): string {
 const MAX_DESCRIPTION_CHARS = 2000;
 const MAX_CHOICES = 20;
 
-/** What an argument is for, as its tool describes it. */
-export class ArgumentHover implements vscode.HoverProvider {
-  readonly #help: ToolHelp;
-
-  constructor(help: ToolHelp) {
-    this.#help = help;
-  }
-
-  async provideHover(
-    document: vscode.TextDocument,
-    position: vscode.Position,
-  ): Promise<vscode.Hover | undefined> {
-    if (!isChat(document.uri)) return undefined;
-    const place = completionPlace(document.getText(), chatOf(document), document.offsetAt(position));
-    if (place?.kind !== 'arguments') return undefined;
-    const help = await this.#help.of(place.call);
-    const found = help?.at(place.call.argumentsText, place.offset);
-    const name = found?.steps.at(-1);
-    if (!found || typeof name !== 'string' || Object.keys(found.keywords).length === 0) return undefined;
-    return new vscode.Hover(describe(name, found.keywords, found.choices));
-  }
+export function argumentHover(tools: ToolHelp): vscode.HoverProvider {
+  return {
+    async provideHover(document, position) {
+      if (!isChat(document.uri)) return undefined;
+      const place = placeAt(document.getText(), chatOf(document), document.offsetAt(position));
+      if (place?.kind !== 'arguments') return undefined;
+      const help = await tools.of(place.call);
+      const found = help?.at(place.call.argumentsText, place.offset);
+      const name = found?.steps.at(-1);
+      if (!found || typeof name !== 'string' || Object.keys(found.keywords).length === 0) return undefined;
+      return new vscode.Hover(describe(name, found.keywords, found.choices));
+    },
+  };
 }
 
-/** All of it is the server's text, and shown as nothing but text. */
+/** All of it is untrusted text of the server, so it is shown as plain text. */
 function describe(
   name: string,
   { type, title, description, default: usual }: Readonly<Record<string, unknown>>,

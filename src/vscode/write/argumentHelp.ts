@@ -1,36 +1,29 @@
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import { argumentsStart } from '../../chat/completion/place.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
 import { pendingCalls } from '../../chat/format/nextAction.ts';
 import type { ArgumentHelp, ArgumentProblem } from '../../mcp/callArguments/help.ts';
-import type { ToolInfo, ToolName } from '../../ports/tools.ts';
+import type { ToolName } from '../../ports/tools.ts';
 
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf, rangeOf } from '../chat/openChats.ts';
 import type { KnownServers } from '../servers/known.ts';
 
-/** Nothing is known of a tool whose server has not run yet, except that it takes an object. */
+/** The schema of tools whose server has not run yet. */
 const UNKNOWN = { type: 'object' };
 
-/** Who helps with the arguments of which tool. What reads JSON is loaded at the first call that is looked at. */
+/** The argument help of each tool. The JSON language service is loaded with the first call. */
 export class ToolHelp {
   readonly #known: KnownServers;
-  /** By the schema itself: a server that describes its tool anew gives another one. */
+  /** By schema object: a server that updates a tool sends a new one. */
   readonly #help = new WeakMap<object, Promise<ArgumentHelp | undefined>>();
 
   constructor(known: KnownServers) {
     this.#known = known;
   }
 
-  tool(name: ToolName): Promise<ToolInfo | undefined> {
-    return this.#known.tool(name);
-  }
-
   async of(name: ToolName): Promise<ArgumentHelp | undefined> {
-    const schema = (await this.#known.tool(name))?.inputSchema;
-    return this.#for(typeof schema === 'object' && schema !== null ? schema : UNKNOWN);
-  }
-
-  #for(schema: object): Promise<ArgumentHelp | undefined> {
+    const tool = await this.#known.tool(name);
+    const schema = typeof tool?.inputSchema === 'object' ? (tool.inputSchema ?? UNKNOWN) : UNKNOWN;
     const help = this.#help.get(schema) ?? load(schema);
     this.#help.set(schema, help);
     return help;
@@ -42,16 +35,17 @@ async function load(schema: object): Promise<ArgumentHelp | undefined> {
   return ArgumentHelp.create(schema);
 }
 
-/** A call that is written to its end and has not run, with the place of its arguments. */
-export interface WaitingCall {
+/** A complete call that has not run. */
+export interface PendingCall {
   readonly call: WrittenCall;
+  /** The start of its arguments. */
   readonly start: number;
 }
 
-/** More are looked at by nobody at once; the last ones are those that will run. */
+/** The last ones, because only they can run. */
 const MAX_CALLS = 50;
 
-export function waitingCalls(document: vscode.TextDocument): readonly WaitingCall[] {
+export function pendingCallsIn(document: vscode.TextDocument): readonly PendingCall[] {
   const text = document.getText();
   const { turns } = chatOf(document);
   const calls = turns.flatMap((turn, at) => (turn.calls.length > 0 ? pendingCalls(turns, at) : []));
@@ -64,15 +58,14 @@ export function waitingCalls(document: vscode.TextDocument): readonly WaitingCal
     });
 }
 
-/** Where a problem shows: what is missing as a whole, at the line that names the tool. */
-export function rangeOf(
+/** The range of a problem. Missing arguments of an empty call are reported at the line with the tool's name. */
+export function problemRange(
   document: vscode.TextDocument,
-  { call, start }: WaitingCall,
+  { call, start }: PendingCall,
   problem: ArgumentProblem,
 ): vscode.Range {
-  const [from, to] =
-    call.argumentsText.slice(0, problem.start).trim() === '' && problem.kind === 'missing'
-      ? [call.start, call.infoEnd]
-      : [start + problem.start, start + problem.end];
-  return new vscode.Range(document.positionAt(from), document.positionAt(to));
+  const isAllMissing = problem.kind === 'missing' && call.argumentsText.slice(0, problem.start).trim() === '';
+  return isAllMissing
+    ? rangeOf(document, { start: call.start, end: call.infoEnd })
+    : rangeOf(document, { start: start + problem.start, end: start + problem.end });
 }

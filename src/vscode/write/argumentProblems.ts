@@ -2,81 +2,39 @@ import * as vscode from 'vscode';
 import type { ArgumentProblem } from '../../mcp/callArguments/help.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 
-import { isChat } from '../chat/chatFiles.ts';
+import { ChatDiagnostics } from '../chat/problems.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { rangeOf, type ToolHelp, type WaitingCall, waitingCalls } from './argumentHelp.ts';
+import { type PendingCall, pendingCallsIn, problemRange, type ToolHelp } from './argumentHelp.ts';
 
-const DEBOUNCE_MS = 300;
+/** Reports arguments of pending calls that do not match the schema. The calls can still run. */
+export function watchArguments(help: ToolHelp, servers: Pick<ServerHost, 'onDidChange'>): vscode.Disposable {
+  const diagnostics = new ChatDiagnostics('filechat-arguments', async (document) => {
+    const found = pendingCallsIn(document).map((pending) => check(document, pending, help));
+    return (await Promise.all(found)).flat();
+  });
+  // A server that has started may have sent new schemas.
+  return vscode.Disposable.from(
+    diagnostics,
+    servers.onDidChange(() => diagnostics.checkAll()),
+  );
+}
 
-/** Underlines what does not fit in the arguments of calls that have not run. It stops nothing: the tool judges. */
-export class ArgumentProblems implements vscode.Disposable {
-  readonly #help: ToolHelp;
-  readonly #shown = vscode.languages.createDiagnosticCollection('filechat-arguments');
-  readonly #waiting = new Map<vscode.TextDocument, NodeJS.Timeout>();
-  readonly #subscriptions: readonly { dispose(): void }[];
-
-  constructor(help: ToolHelp, servers: Pick<ServerHost, 'onDidChange'>) {
-    this.#help = help;
-    this.#subscriptions = [
-      vscode.workspace.onDidOpenTextDocument((document) => this.#lookSoon(document)),
-      vscode.workspace.onDidChangeTextDocument(({ document }) => this.#lookSoon(document)),
-      vscode.workspace.onDidCloseTextDocument((document) => this.#forget(document)),
-      // A server that has just told its tools says what their arguments are.
-      servers.onDidChange(() => this.#lookAtAll()),
-    ];
-    this.#lookAtAll();
-  }
-
-  dispose(): void {
-    for (const timer of this.#waiting.values()) clearTimeout(timer);
-    this.#waiting.clear();
-    for (const each of this.#subscriptions) each.dispose();
-    this.#shown.dispose();
-  }
-
-  #lookAtAll(): void {
-    for (const document of vscode.workspace.textDocuments) this.#lookSoon(document);
-  }
-
-  #lookSoon(document: vscode.TextDocument): void {
-    if (!isChat(document.uri)) return;
-    clearTimeout(this.#waiting.get(document));
-    this.#waiting.set(
-      document,
-      setTimeout(() => void this.#look(document), DEBOUNCE_MS),
-    );
-  }
-
-  async #look(document: vscode.TextDocument): Promise<void> {
-    this.#waiting.delete(document);
-    if (document.isClosed) return;
-    const { version } = document;
-    const calls = waitingCalls(document);
-    const found = await Promise.all(calls.map((waiting) => this.#check(document, waiting)));
-    // What has changed meanwhile is looked at again.
-    if (document.isClosed || document.version !== version) return;
-    this.#shown.set(document.uri, found.flat());
-  }
-
-  async #check(document: vscode.TextDocument, waiting: WaitingCall): Promise<readonly vscode.Diagnostic[]> {
-    const { version } = document;
-    const help = await this.#help.of(waiting.call);
-    const problems = (await help?.check(waiting.call.argumentsText)) ?? [];
-    if (document.version !== version) return [];
-    return problems.map((problem) => {
-      const range = rangeOf(document, waiting, problem);
-      const words = plainMessage(describe(problem));
-      const diagnostic = new vscode.Diagnostic(range, words, vscode.DiagnosticSeverity.Warning);
-      diagnostic.source = 'Filechat';
-      return diagnostic;
-    });
-  }
-
-  #forget(document: vscode.TextDocument): void {
-    clearTimeout(this.#waiting.get(document));
-    this.#waiting.delete(document);
-    this.#shown.delete(document.uri);
-  }
+async function check(
+  document: vscode.TextDocument,
+  pending: PendingCall,
+  help: ToolHelp,
+): Promise<readonly vscode.Diagnostic[]> {
+  const { version } = document;
+  const { argumentsText } = pending.call;
+  const problems = (await (await help.of(pending.call))?.check(argumentsText)) ?? [];
+  if (document.version !== version) return [];
+  return problems.map((problem) => {
+    const range = problemRange(document, pending, problem);
+    const message = plainMessage(describe(problem));
+    const diagnostic = new vscode.Diagnostic(range, message, vscode.DiagnosticSeverity.Warning);
+    diagnostic.source = 'Filechat';
+    return diagnostic;
+  });
 }
 
 function describe({ kind, subject, message }: ArgumentProblem): string {

@@ -2,37 +2,35 @@ import * as vscode from 'vscode';
 import { assetReferenceAt } from '../../chat/completion/paths.ts';
 import type { ArgumentHelp, ArgumentItem } from '../../mcp/callArguments/help.ts';
 import { argumentsSnippet } from '../../mcp/callArguments/schema.ts';
-import { inferForm } from '../../mcp/fileArguments/form.ts';
-import { parseReference } from '../../mcp/fileArguments/reference.ts';
+import { judgeForm } from '../../mcp/fileArguments/form.ts';
+import { readReference } from '../../mcp/fileArguments/reference.ts';
+import { rangeOf } from '../chat/openChats.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { Offer, PlaceOf } from './offer.ts';
+import type { RequestAt } from './request.ts';
 
-type Where = Offer<PlaceOf<'arguments'>>;
+type ArgumentsRequest = RequestAt<'arguments'>;
 
-/** Names and values by the tool's schema, and the chat's own files where one can be given. */
-export async function argumentItems(where: Where): Promise<vscode.CompletionItem[]> {
-  const { place, deps } = where;
+/** Names and values from the tool's schema, and assets where a file is expected. */
+export async function argumentItems(request: ArgumentsRequest): Promise<vscode.CompletionItem[]> {
+  const { place, deps } = request;
   const text = place.call.argumentsText;
   const help = await deps.help.of(place.call);
-  if (text.trim() === '') return help ? [wholeItem(help, where)] : [];
+  if (text.trim() === '') return help ? [wholeItem(help, request)] : [];
   const [items, assets] = await Promise.all([
     help?.complete(text, place.offset) ?? [],
-    assetItems(help, where),
+    assetItems(help, request),
   ]);
-  return [...items.map((item) => toItem(item, where)), ...assets];
+  return [...items.map((item) => toItem(item, request)), ...assets];
 }
 
-function toItem(found: ArgumentItem, { document, place }: Where): vscode.CompletionItem {
+function toItem(found: ArgumentItem, { document, place }: ArgumentsRequest): vscode.CompletionItem {
   const { Property, Value } = vscode.CompletionItemKind;
   const item = new vscode.CompletionItem(
     plainMessage(found.label),
     found.kind === 'property' ? Property : Value,
   );
   item.insertText = new vscode.SnippetString(found.snippet);
-  item.range = new vscode.Range(
-    document.positionAt(place.start + found.start),
-    document.positionAt(place.start + found.end),
-  );
+  item.range = rangeOf(document, { start: place.start + found.start, end: place.start + found.end });
   if (found.filterText !== undefined) item.filterText = found.filterText;
   if (found.sortText !== undefined) item.sortText = found.sortText;
   if (found.documentation !== undefined)
@@ -40,8 +38,8 @@ function toItem(found: ArgumentItem, { document, place }: Where): vscode.Complet
   return item;
 }
 
-/** A call without a word yet gets all that it needs at once. */
-function wholeItem(help: ArgumentHelp, { document, place }: Where): vscode.CompletionItem {
+/** Inserts all required arguments into an empty call. */
+function wholeItem(help: ArgumentHelp, { document, place }: ArgumentsRequest): vscode.CompletionItem {
   const item = new vscode.CompletionItem('{…}', vscode.CompletionItemKind.Struct);
   item.detail = vscode.l10n.t('All arguments that the tool needs');
   item.insertText = new vscode.SnippetString(argumentsSnippet(help.schema));
@@ -50,16 +48,16 @@ function wholeItem(help: ArgumentHelp, { document, place }: Where): vscode.Compl
   return item;
 }
 
-async function assetItems(help: ArgumentHelp | undefined, where: Where): Promise<vscode.CompletionItem[]> {
-  const { document, place, deps } = where;
+async function assetItems(
+  help: ArgumentHelp | undefined,
+  request: ArgumentsRequest,
+): Promise<vscode.CompletionItem[]> {
+  const { document, place, deps } = request;
   const text = place.call.argumentsText;
   const written = assetReferenceAt(text, place.offset);
   if (!written || (!written.typed.startsWith('asset:') && !wantsFile(help, text, place.offset))) return [];
   const names = await deps.assets.beside(document.uri);
-  const range = new vscode.Range(
-    document.positionAt(place.start + written.start),
-    document.positionAt(place.start + written.end),
-  );
+  const range = rangeOf(document, { start: place.start + written.start, end: place.start + written.end });
   return names
     .filter((name) => parseReference(`asset:${name}`).kind === 'reference')
     .sort()
@@ -69,7 +67,7 @@ async function assetItems(help: ArgumentHelp | undefined, where: Where): Promise
       item.detail = vscode.l10n.t('Becomes what the tool asks for');
       item.insertText = `asset:${name}`;
       item.filterText = `asset:${name}`;
-      // The newest first, as their names say.
+      // Names contain the time, so the newest come first.
       item.sortText = `~${String(at).padStart(5, '0')}`;
       item.range = range;
       return item;

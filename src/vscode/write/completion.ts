@@ -3,21 +3,21 @@ import { type CompletionPlace, completionPlace } from '../../chat/completion/pla
 import { isChat } from '../chat/chatFiles.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { CHAT_FILES } from '../run/lenses.ts';
-import { ArgumentFixes, ArgumentHover } from './argumentFixes.ts';
+import { argumentFixes, argumentHover } from './argumentFixes.ts';
 import { ToolHelp } from './argumentHelp.ts';
-import { ArgumentProblems } from './argumentProblems.ts';
+import { watchArguments } from './argumentProblems.ts';
 import { argumentItems } from './arguments.ts';
 import { fileItems } from './files.ts';
 import { mentionItems, toolNameItems } from './mentions.ts';
-import type { CompletionDeps, Offer, OfferDeps } from './offer.ts';
+import type { CompletionDeps, CompletionRequest, ItemDeps } from './request.ts';
 import { settingKeyItems, settingValueItems, watchSettings } from './settings.ts';
 import { commandItems, roleItems } from './words.ts';
 import { FolderNames, WorkspaceFiles } from './workspaceFiles.ts';
 
 type Kind = CompletionPlace['kind'];
 
-/** Which sign asks for what: where it is a part of other text, it asks for nothing. */
-const ASKED_BY: Readonly<Record<string, readonly Kind[]>> = {
+/** The places at which each trigger character opens completions. */
+const TRIGGERS: Readonly<Record<string, readonly Kind[]>> = {
   '#': ['file'],
   '@': ['mention'],
   '/': ['command', 'file', 'mention'],
@@ -29,72 +29,59 @@ const ASKED_BY: Readonly<Record<string, readonly Kind[]>> = {
   ' ': ['arguments', 'value', 'role', 'tool'],
 };
 
-const TRIGGERS = Object.keys(ASKED_BY);
-
-/** What can be written at the cursor. */
 export function registerCompletion(deps: CompletionDeps): vscode.Disposable {
   const help = new ToolHelp(deps.known);
   const files = new WorkspaceFiles();
   const assets = new FolderNames('cmdassets');
-  const completion = new ChatCompletion({ ...deps, help, files, assets });
+  const completion = completionProvider({ ...deps, help, files, assets });
   return vscode.Disposable.from(
     files,
     assets,
-    new ArgumentProblems(help, deps.servers),
+    watchArguments(help, deps.servers),
     watchSettings(),
-    vscode.languages.registerCompletionItemProvider(CHAT_FILES, completion, ...TRIGGERS),
-    vscode.languages.registerHoverProvider(CHAT_FILES, new ArgumentHover(help)),
-    vscode.languages.registerCodeActionsProvider(CHAT_FILES, new ArgumentFixes(help), {
+    vscode.languages.registerCompletionItemProvider(CHAT_FILES, completion, ...Object.keys(TRIGGERS)),
+    vscode.languages.registerHoverProvider(CHAT_FILES, argumentHover(help)),
+    vscode.languages.registerCodeActionsProvider(CHAT_FILES, argumentFixes(help), {
       providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
     }),
   );
 }
 
-class ChatCompletion implements vscode.CompletionItemProvider {
-  readonly #deps: OfferDeps;
-
-  constructor(deps: OfferDeps) {
-    this.#deps = deps;
-  }
-
-  async provideCompletionItems(
-    document: vscode.TextDocument,
-    position: vscode.Position,
-    token: vscode.CancellationToken,
-    { triggerCharacter }: vscode.CompletionContext,
-  ): Promise<vscode.CompletionList | undefined> {
-    if (!isChat(document.uri)) return undefined;
-    const place = completionPlace(document.getText(), chatOf(document), document.offsetAt(position));
-    if (!place) return undefined;
-    if (triggerCharacter !== undefined && !ASKED_BY[triggerCharacter]?.includes(place.kind)) return undefined;
-    const range = new vscode.Range(document.positionAt(place.start), position);
-    const list = await offer({ document, place, range, token, deps: this.#deps });
-    return token.isCancellationRequested || list.items.length === 0 ? undefined : list;
-  }
+function completionProvider(deps: ItemDeps): vscode.CompletionItemProvider {
+  return {
+    async provideCompletionItems(document, position, token, { triggerCharacter }) {
+      if (!isChat(document.uri)) return undefined;
+      const place = placeAt(document.getText(), chatOf(document), document.offsetAt(position));
+      if (!place) return undefined;
+      if (triggerCharacter !== undefined && !TRIGGERS[triggerCharacter]?.includes(place.kind))
+        return undefined;
+      const range = new vscode.Range(document.positionAt(place.start), position);
+      const items = await itemsFor({ document, place, range, deps });
+      if (token.isCancellationRequested || items.length === 0) return undefined;
+      // Files are ranked by the typed text, so their list is requested again after each letter.
+      return new vscode.CompletionList(items, place.kind === 'file');
+    },
+  };
 }
 
-/**
- * Files depend on every letter that is typed, so they are asked for again. Until the answer is there the editor shows
- * the old list, and a quick Enter takes what was in front in that.
- */
-async function offer(where: Offer): Promise<vscode.CompletionList> {
-  const { place } = where;
+async function itemsFor(request: CompletionRequest): Promise<vscode.CompletionItem[]> {
+  const { place } = request;
   switch (place.kind) {
     case 'file':
-      return new vscode.CompletionList(await fileItems({ ...where, place }), true);
+      return fileItems({ ...request, place });
     case 'mention':
-      return new vscode.CompletionList(await mentionItems({ ...where, place }));
+      return mentionItems({ ...request, place });
     case 'tool':
-      return new vscode.CompletionList(await toolNameItems({ ...where, place }));
+      return toolNameItems({ ...request, place });
     case 'command':
-      return new vscode.CompletionList(commandItems({ ...where, place }));
+      return commandItems({ ...request, place });
     case 'role':
-      return new vscode.CompletionList(roleItems({ ...where, place }));
+      return roleItems({ ...request, place });
     case 'key':
-      return new vscode.CompletionList(settingKeyItems({ ...where, place }));
+      return settingKeyItems({ ...request, place });
     case 'value':
-      return new vscode.CompletionList(await settingValueItems({ ...where, place }));
+      return settingValueItems({ ...request, place });
     case 'arguments':
-      return new vscode.CompletionList(await argumentItems({ ...where, place }));
+      return argumentItems({ ...request, place });
   }
 }

@@ -3,18 +3,17 @@ import * as vscode from 'vscode';
 import { rankPaths } from '../../chat/completion/paths.ts';
 import { linkToFile } from '../chat/fileLink.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { Offer, PlaceOf } from './offer.ts';
+import type { CompletionRequest, RequestAt } from './request.ts';
 
 const MAX_OFFERED_FILES = 100;
 const MAX_SYMBOLS = 20;
-/** From here on a symbol can be meant. */
 const MIN_SYMBOL_CHARS = 2;
-/** Languages answer when they can; files do not wait for them. */
+/** Slow language services must not delay the list of files. */
 const SYMBOL_TIMEOUT_MS = 400;
 
-/** Files and symbols of the workspace as links, which are sent with the turn. */
-export async function fileItems(where: Offer<PlaceOf<'file'>>): Promise<vscode.CompletionItem[]> {
-  const { document, place, range, deps } = where;
+/** Files and symbols of the workspace, inserted as links. */
+export async function fileItems(request: RequestAt<'file'>): Promise<vscode.CompletionItem[]> {
+  const { document, place, range, deps } = request;
   const [files, symbols] = await Promise.all([deps.files.all(), findSymbols(place.typed)]);
   const byPath = new Map(files.map((file) => [file.path, file]));
   const ranked = rankPaths([...byPath.keys()], place.typed, MAX_OFFERED_FILES);
@@ -29,13 +28,13 @@ export async function fileItems(where: Offer<PlaceOf<'file'>>): Promise<vscode.C
     item.detail = vscode.l10n.t('Attach this file');
     return [fill(item, { range, filterText: `#${path}`, sortText: `1${String(at).padStart(4, '0')}` })];
   });
-  return [...fileList, ...symbols.map((symbol, at) => symbolItem(symbol, at, where))];
+  return [...fileList, ...symbols.map((symbol, at) => symbolItem(symbol, at, request))];
 }
 
 function symbolItem(
   symbol: vscode.SymbolInformation,
   at: number,
-  { document, range }: Offer,
+  { document, range }: CompletionRequest,
 ): vscode.CompletionItem {
   const { uri, range: lines } = symbol.location;
   const label = {
@@ -65,14 +64,13 @@ async function findSymbols(typed: string): Promise<readonly vscode.SymbolInforma
     const found = (await Promise.race([asked, late])) ?? [];
     return found.filter(({ location }) => location.uri.scheme === 'file').slice(0, MAX_SYMBOLS);
   } catch {
-    // A language that fails to answer has no symbols.
     return [];
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** The editor has the same kinds twice, under the same names and with other numbers. */
+/** Both enums have the same names with different numbers. */
 function kindOf(kind: vscode.SymbolKind): vscode.CompletionItemKind {
   const name = vscode.SymbolKind[kind] as keyof typeof vscode.CompletionItemKind;
   return vscode.CompletionItemKind[name] ?? vscode.CompletionItemKind.Reference;

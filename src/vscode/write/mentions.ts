@@ -5,101 +5,97 @@ import { argumentsSnippet, escapeSnippet } from '../../mcp/callArguments/schema.
 import type { PromptInfo, ResourceList } from '../../ports/servers.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf, rangeOf } from '../chat/openChats.ts';
 import type { ServerRow } from '../servers/items.ts';
 import { isEnabled } from '../tools/switches.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { Offer, PlaceOf } from './offer.ts';
+import type { CompletionRequest, RequestAt } from './request.ts';
 
-type Mention = Offer<PlaceOf<'mention'>>;
+type Mention = RequestAt<'mention'>;
 
 const MAX_RESOURCES = 200;
 
-/** Everything that can be called by its name: tools, agents, prompts, resources and servers. */
-export async function mentionItems(where: Mention): Promise<vscode.CompletionItem[]> {
-  const { known, rows, files } = where.deps;
+export async function mentionItems(request: Mention): Promise<vscode.CompletionItem[]> {
+  const { known, rows, files } = request.deps;
   const [tools, agents, prompts, resources, servers] = await Promise.all([
-    toolsForChats(where),
-    files.agents(where.document.uri),
+    toolsForChats(request),
+    files.agents(request.document.uri),
     known.prompts(),
     known.resources(),
     rows.all(),
   ]);
   return [
-    ...tools.map((tool) => toolItem(tool, where)),
-    ...agents.map((name) => agentItem(name, where)),
-    ...prompts.map((prompt) => promptItem(prompt, where)),
-    ...resourceItems(resources, where),
-    ...servers.flatMap((row) => serverItems(row, where)),
+    ...tools.map((tool) => toolItem(tool, request)),
+    ...agents.map((name) => agentItem(name, request)),
+    ...prompts.map((prompt) => promptItem(prompt, request)),
+    ...resourceItems(resources, request),
+    ...servers.flatMap((row) => serverItems(row, request)),
   ];
 }
 
-/** The names alone, on the first line of a call. */
-export async function toolNameItems(where: Offer<PlaceOf<'tool'>>): Promise<vscode.CompletionItem[]> {
-  return (await toolsForChats(where)).map((tool) => {
+export async function toolNameItems(request: RequestAt<'tool'>): Promise<vscode.CompletionItem[]> {
+  return (await toolsForChats(request)).map((tool) => {
     const name = renderToolName(tool);
     const item = described(name, tool, vscode.CompletionItemKind.Function);
     item.insertText = name;
-    item.range = where.range;
+    item.range = request.range;
     return item;
   });
 }
 
-async function toolsForChats({ deps }: Offer): Promise<readonly ToolInfo[]> {
+async function toolsForChats({ deps }: CompletionRequest): Promise<readonly ToolInfo[]> {
   return (await deps.known.tools()).filter((tool) => !tool.forAppsOnly && isEnabled(tool));
 }
 
-function toolItem(tool: ToolInfo, where: Mention): vscode.CompletionItem {
+function toolItem(tool: ToolInfo, request: Mention): vscode.CompletionItem {
   const name = renderToolName(tool);
   const item = described(name, tool, vscode.CompletionItemKind.Function);
-  const { before, after } = aroundRange(where);
-  const block = `\`\`\`tool_call ${escapeSnippet(name)}\n${argumentsSnippet(tool.inputSchema)}\n\`\`\`\n$0`;
+  const { document, range } = request;
+  const line = document.lineAt(range.start.line).text;
+  const before = line.slice(0, range.start.character).trim();
+  const after = line.slice(range.end.character).trim();
+  const block = `\`\`\`tool_call ${escapeText(name)}\n${argumentsSnippet(tool.inputSchema)}\n\`\`\`\n$0`;
   item.insertText = new vscode.SnippetString(
     `${before === '' ? '' : '\n'}${block}${after === '' ? '' : '\n'}`,
   );
-  return place(item, '1', name, where);
+  return finish(item, '1', name, request);
 }
 
-function promptItem(info: PromptInfo, where: Mention): vscode.CompletionItem {
+function promptItem(info: PromptInfo, request: Mention): vscode.CompletionItem {
   const name = `${info.server}.${info.prompt}`;
   const item = described(name, info, vscode.CompletionItemKind.Snippet);
-  item.insertText = '';
-  const { server, prompt } = info;
-  const argument = { server, prompt, uri: where.document.uri };
-  item.command = { command: 'filechat.insertPrompt', title: INSERT(), arguments: [argument] };
-  return place(item, '3', name, where);
+  item.command = {
+    command: 'filechat.insertPrompt',
+    title: vscode.l10n.t('Insert the prompt'),
+    arguments: [{ server: info.server, prompt: info.prompt, uri: request.document.uri }],
+  };
+  return finish(item, '3', name, request);
 }
 
-const INSERT = () => vscode.l10n.t('Insert the prompt');
-const READ = () => vscode.l10n.t('Read the resource into the chat');
-
-function resourceItems(lists: readonly ResourceList[], where: Mention): vscode.CompletionItem[] {
+function resourceItems(lists: readonly ResourceList[], request: Mention): vscode.CompletionItem[] {
   const resources = lists.flatMap((each) => each.resources).slice(0, MAX_RESOURCES);
   return resources.map(({ server, uri, name, title, description }) => {
-    const item = described(
-      `${server}: ${title ?? name}`,
-      { description },
-      vscode.CompletionItemKind.Reference,
-    );
-    item.label = { label: plainMessage(title ?? name), description: plainMessage(`${server} ${uri}`) };
-    item.insertText = '';
-    const argument = { server, resource: uri, into: where.document.uri };
-    item.command = { command: 'filechat.readResource', title: READ(), arguments: [argument] };
-    return place(item, '4', `${server}.${title ?? name} ${uri}`, where);
+    const about = { title: `${server} ${uri}`, description };
+    const item = described(title ?? name, about, vscode.CompletionItemKind.Reference);
+    item.command = {
+      command: 'filechat.readResource',
+      title: vscode.l10n.t('Read the resource into the chat'),
+      arguments: [{ server, resource: uri, into: request.document.uri }],
+    };
+    return finish(item, '4', `${server}.${title ?? name} ${uri}`, request);
   });
 }
 
-function agentItem(name: string, where: Mention): vscode.CompletionItem {
+function agentItem(name: string, request: Mention): vscode.CompletionItem {
   const label = { label: plainMessage(name), description: vscode.l10n.t('Make it the agent of this chat') };
   const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.User);
-  item.insertText = '';
-  item.additionalTextEdits = [setting('agent', name, where)];
-  return place(item, '2', name, where);
+  item.additionalTextEdits = [setting('agent', name, request)];
+  return finish(item, '2', name, request);
 }
 
-/** A server can be named in the settings; one that does not run can be started, to see what it offers. */
-function serverItems({ server, state }: ServerRow, where: Mention): vscode.CompletionItem[] {
-  const named = readSettings(chatOf(where.document)).settings.servers;
+/** A server can be added to the front matter, and started if it does not run. */
+function serverItems({ server, state }: ServerRow, request: Mention): vscode.CompletionItem[] {
+  const named = readSettings(chatOf(request.document)).settings.servers;
   const items: vscode.CompletionItem[] = [];
   if (!named?.includes(server)) {
     const description = named
@@ -107,29 +103,22 @@ function serverItems({ server, state }: ServerRow, where: Mention): vscode.Compl
       : vscode.l10n.t('Limit this chat to this server');
     const label = { label: plainMessage(server), description };
     const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Module);
-    item.insertText = '';
-    item.additionalTextEdits = [setting('servers', [...(named ?? []), server], where)];
-    items.push(place(item, '6', server, where));
+    item.additionalTextEdits = [setting('servers', [...(named ?? []), server], request)];
+    items.push(finish(item, '6', server, request));
   }
   if (state.kind !== 'ready' && state.kind !== 'starting') {
-    const words = vscode.l10n.t('Start server {0} to see its tools', plainMessage(server));
-    const item = new vscode.CompletionItem(words, vscode.CompletionItemKind.Event);
-    item.insertText = '';
-    item.command = { command: 'filechat.startServer', title: words, arguments: [{ server }] };
-    items.push(place(item, '5', `${server} ${words}`, where));
+    const title = vscode.l10n.t('Start server {0} to see its tools', plainMessage(server));
+    const item = new vscode.CompletionItem(title, vscode.CompletionItemKind.Event);
+    item.command = { command: 'filechat.startServer', title, arguments: [{ server }] };
+    items.push(finish(item, '5', `${server} ${title}`, request));
   }
   return items;
 }
 
-interface Described {
-  readonly title?: string | undefined;
-  readonly description?: string | undefined;
-}
-
-/** What a server says is text and nothing more. */
+/** The server's description is shown as plain text. */
 function described(
   name: string,
-  { title, description }: Described,
+  { title, description }: { readonly title?: string | undefined; readonly description?: string | undefined },
   kind: vscode.CompletionItemKind,
 ): vscode.CompletionItem {
   const label = { label: plainMessage(name), ...(title ? { description: plainMessage(title) } : {}) };
@@ -138,24 +127,18 @@ function described(
   return item;
 }
 
-function place(
+/** Items with a command or additional edits insert nothing. */
+function finish(
   item: vscode.CompletionItem,
   group: string,
   name: string,
   { range }: Mention,
 ): vscode.CompletionItem {
+  item.insertText ??= '';
   item.filterText = `@${name}`;
   item.sortText = `${group}${name}`;
   item.range = range;
   return item;
-}
-
-function aroundRange({ document, range }: Mention): { readonly before: string; readonly after: string } {
-  const line = document.lineAt(range.start.line).text;
-  return {
-    before: line.slice(0, range.start.character).trim(),
-    after: line.slice(range.end.character).trim(),
-  };
 }
 
 function setting(
@@ -163,6 +146,6 @@ function setting(
   value: string | readonly string[],
   { document }: Mention,
 ): vscode.TextEdit {
-  const { start, end, text } = setFrontMatter(document.getText(), key, value, chatOf(document));
-  return new vscode.TextEdit(new vscode.Range(document.positionAt(start), document.positionAt(end)), text);
+  const edit = setFrontMatter(document.getText(), key, value, chatOf(document));
+  return new vscode.TextEdit(rangeOf(document, edit), edit.text);
 }

@@ -3,11 +3,10 @@ import { completionPlace } from '../../chat/completion/place.ts';
 import { renderValue, SETTING_KEYS, type SettingKey, settingRule } from '../../chat/format/settings.ts';
 import { wellKnownModels } from '../../model/config/prices.ts';
 import { isChat } from '../chat/chatFiles.ts';
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf, rangeOf } from '../chat/openChats.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { Offer, PlaceOf } from './offer.ts';
+import type { CompletionRequest, RequestAt } from './request.ts';
 
-/** What each setting is for. */
 function aboutSettings(): Readonly<Record<SettingKey, string>> {
   const { t } = vscode.l10n;
   return {
@@ -25,10 +24,9 @@ function aboutSettings(): Readonly<Record<SettingKey, string>> {
   };
 }
 
-/** The same in a few words, or the values where there are only a few. */
-function briefSettings(): Readonly<Record<SettingKey, string>> {
+/** A few words; settings with few values list them instead. */
+function briefSettings(): Readonly<Partial<Record<SettingKey, string>>> {
   const { t } = vscode.l10n;
-  const choices = (key: SettingKey) => settingRule(key)?.choices?.join(' | ') ?? '';
   return {
     model: t('who answers'),
     agent: t('a file .filechat/NAME.md'),
@@ -39,13 +37,11 @@ function briefSettings(): Readonly<Record<SettingKey, string>> {
     maxSteps: t('steps before you are asked'),
     maxTokens: t('tokens of a reply'),
     temperature: t('number from 0 to 2'),
-    approve: choices('approve'),
-    reasoning: choices('reasoning'),
   };
 }
 
-/** For these there are values to offer. */
-const OFFERED: ReadonlySet<SettingKey> = new Set([
+/** Keys whose values can be completed. */
+const COMPLETABLE: ReadonlySet<SettingKey> = new Set([
   'model',
   'agent',
   'servers',
@@ -54,20 +50,20 @@ const OFFERED: ReadonlySet<SettingKey> = new Set([
   'reasoning',
 ]);
 
-export function settingKeyItems({ document, place }: Offer<PlaceOf<'key'>>): vscode.CompletionItem[] {
+export function settingKeyItems({ document, place }: RequestAt<'key'>): vscode.CompletionItem[] {
   const abouts = aboutSettings();
   const briefs = briefSettings();
-  const range = new vscode.Range(document.positionAt(place.start), document.positionAt(place.end));
+  const range = rangeOf(document, place);
   return SETTING_KEYS.filter((key) => !place.present.has(key)).map((key, at) => {
     const rule = settingRule(key);
-    const label = { label: key, description: briefs[key] };
+    const label = { label: key, description: briefs[key] ?? rule?.choices?.join(' | ') ?? '' };
     const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Property);
     const value = rule?.takes === 'list' ? '[$0]' : '$0';
     item.insertText = place.hasColon ? key : new vscode.SnippetString(`${key}: ${value}`);
     item.documentation = abouts[key];
     item.range = range;
     item.sortText = String(at).padStart(2, '0');
-    if (!place.hasColon && OFFERED.has(key)) {
+    if (!place.hasColon && COMPLETABLE.has(key)) {
       item.command = { command: 'editor.action.triggerSuggest', title: vscode.l10n.t('Show the values') };
     }
     return item;
@@ -79,10 +75,10 @@ interface SettingValue {
   readonly about?: string | undefined;
 }
 
-export async function settingValueItems(where: Offer<PlaceOf<'value'>>): Promise<vscode.CompletionItem[]> {
-  const { document, place } = where;
-  const values = await valuesOf(where);
-  const range = new vscode.Range(document.positionAt(place.start), document.positionAt(place.end));
+export async function settingValueItems(request: RequestAt<'value'>): Promise<vscode.CompletionItem[]> {
+  const { document, place } = request;
+  const values = await valuesOf(request);
+  const range = rangeOf(document, place);
   return values
     .filter(({ value }) => !place.taken.includes(value))
     .map(({ value, about }, at) => {
@@ -90,7 +86,7 @@ export async function settingValueItems(where: Offer<PlaceOf<'value'>>): Promise
       const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Value);
       const written = renderValue(value);
       item.insertText = place.needsSpace ? ` ${written}` : written;
-      // Who has begun with a quote goes on with one.
+      // Keeps matching a value that starts with a quote.
       item.filterText = /^["']/.test(place.typed) ? `${place.typed.charAt(0)}${value}` : value;
       item.sortText = String(at).padStart(4, '0');
       item.range = range;
@@ -98,11 +94,7 @@ export async function settingValueItems(where: Offer<PlaceOf<'value'>>): Promise
     });
 }
 
-async function valuesOf({
-  document,
-  place,
-  deps,
-}: Offer<PlaceOf<'value'>>): Promise<readonly SettingValue[]> {
+async function valuesOf({ document, place, deps }: RequestAt<'value'>): Promise<readonly SettingValue[]> {
   const choices = settingRule(place.key)?.choices;
   if (choices) return choices.map((value) => ({ value, about: aboutChoice(place.key, value) }));
   switch (place.key) {
@@ -122,7 +114,9 @@ async function valuesOf({
   }
 }
 
-function modelValues(configured: ReturnType<Offer['deps']['models']['configured']>): readonly SettingValue[] {
+function modelValues(
+  configured: ReturnType<CompletionRequest['deps']['models']['configured']>,
+): readonly SettingValue[] {
   const own = [...configured.values()].map(({ name, provider, model }) => ({
     value: name,
     about: `${provider}/${model}`,
@@ -132,14 +126,16 @@ function modelValues(configured: ReturnType<Offer['deps']['models']['configured'
   return [...own, ...others.map((value) => ({ value })), ...(configured.has('tour') ? [] : [tour])];
 }
 
-function toolPatterns(tools: Awaited<ReturnType<Offer['deps']['known']['tools']>>): readonly SettingValue[] {
+function toolPatterns(
+  tools: Awaited<ReturnType<CompletionRequest['deps']['known']['tools']>>,
+): readonly SettingValue[] {
   const servers = [...new Set(tools.map(({ server }) => server))];
   const all = servers.map((server) => ({
     value: `${server}.*`,
     about: vscode.l10n.t('All tools of this server'),
   }));
   const single = tools.filter(({ forAppsOnly }) => !forAppsOnly);
-  // A pattern is about the tool's own name, whatever signs a call would have to encode.
+  // Patterns match the tool's own name, not the encoded name of calls.
   return [...all, ...single.map((tool) => ({ value: `${tool.server}.${tool.tool}`, about: tool.title }))];
 }
 
@@ -154,10 +150,7 @@ function aboutChoice(key: SettingKey, value: string): string | undefined {
   return abouts[value];
 }
 
-/**
- * Offers the settings to who begins to write one. In Markdown the editor offers nothing at letters, and elsewhere in
- * a chat it should not.
- */
+/** Opens completions when the user starts to type a setting: in Markdown, letters do not open them. */
 export function watchSettings(): vscode.Disposable {
   return vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
     const [change, ...others] = contentChanges;
@@ -165,7 +158,6 @@ export function watchSettings(): vscode.Disposable {
     if (change.range.start.character > 0 || !change.range.isEmpty || !isChat(document.uri)) return;
     if (vscode.window.activeTextEditor?.document !== document || !suggests(document)) return;
     const text = document.getText();
-    // Settings stand at the top; most chats have none, and most letters are typed elsewhere.
     if (!text.startsWith('---')) return;
     if (completionPlace(text, chatOf(document), change.rangeOffset + 1)?.kind !== 'key') return;
     void vscode.commands.executeCommand('editor.action.triggerSuggest');

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { type Role, renderMarker } from '../../chat/format/marker.ts';
-import type { Offer, PlaceOf } from './offer.ts';
+import type { RequestAt } from './request.ts';
 
 interface SlashCommand {
   readonly word: string;
@@ -30,17 +30,16 @@ function slashCommands(): readonly SlashCommand[] {
   ];
 }
 
-/** The field that names the chat. */
+/** The argument with the chat's URI, if it is not `uri`. */
 const CHAT_FIELDS: Readonly<Record<string, string>> = { 'filechat.readResource': 'into' };
-/** These are about no chat. */
 const WITHOUT_CHAT: ReadonlySet<string> = new Set([
   'filechat.newChat',
   'filechat.searchChats',
   'filechat.startServer',
 ]);
 
-/** What was typed is taken away, and the command runs. */
-export function commandItems({ document, range }: Offer<PlaceOf<'command'>>): vscode.CompletionItem[] {
+/** Removes the typed text and runs the command. */
+export function commandItems({ document, range }: RequestAt<'command'>): vscode.CompletionItem[] {
   return slashCommands().map(({ word, command, about }, at) => {
     const label = { label: `/${word}`, description: about };
     const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Event);
@@ -54,22 +53,21 @@ export function commandItems({ document, range }: Offer<PlaceOf<'command'>>): vs
   });
 }
 
-/** The lines that begin a turn. One for the assistant is left without a line break: that one asks for the reply. */
-export function roleItems({ range, place }: Offer<PlaceOf<'role'>>): vscode.CompletionItem[] {
+/** Markers of turns. The assistant's has no line break, because typing that one starts the run. */
+export function roleItems({ range, place }: RequestAt<'role'>): vscode.CompletionItem[] {
   const abouts: readonly (readonly [Role, string])[] = [
     ['user', vscode.l10n.t('What you say')],
     ['assistant', vscode.l10n.t('What the model says; Enter asks it')],
     ['system', vscode.l10n.t('What the model is told in advance')],
   ];
   return abouts.flatMap(([role, detail], at) => {
-    // Who has written the whole word wants nothing but a line break.
     if (place.typed.toLowerCase() === role) return [];
     const marker = renderMarker(role);
     const item = new vscode.CompletionItem(marker, vscode.CompletionItemKind.Keyword);
     item.insertText = role === 'assistant' ? marker : `${marker}\n`;
     item.detail = detail;
     item.range = range;
-    // Without its last letter, so that the whole word leaves nothing to choose, and Enter is a line break at once.
+    // Without the last letter: once the word is complete, nothing matches and Enter inserts a line break.
     item.filterText = marker.slice(0, -1);
     item.sortText = String(at);
     return [item];

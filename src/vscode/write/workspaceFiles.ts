@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { readFolder } from '../chat/chatFiles.ts';
 
-/** Folders of more chats than anybody has open. */
 const MAX_FOLDERS = 50;
 
 interface Known {
@@ -9,7 +8,7 @@ interface Known {
   names: Promise<readonly string[]> | undefined;
 }
 
-/** The names in a folder beside a chat, read once and again when one has come or gone. */
+/** The file names in a folder beside a chat, cached until a file is created or deleted. */
 export class FolderNames implements vscode.Disposable {
   readonly #folder: string;
   readonly #known = new Map<string, Known>();
@@ -56,11 +55,11 @@ const MAX_FILES = 20_000;
 
 export interface WorkspaceFile {
   readonly uri: vscode.Uri;
-  /** As a person names it: from the folder of the workspace on. */
+  /** Relative to the workspace folder. */
   readonly path: string;
 }
 
-/** The files of the workspace, read once and again when one has come or gone. */
+/** The files of the workspace, cached until a file is created or deleted. */
 export class WorkspaceFiles implements vscode.Disposable {
   readonly #subscriptions: vscode.Disposable;
   #files: Promise<readonly WorkspaceFile[]> | undefined;
@@ -69,7 +68,6 @@ export class WorkspaceFiles implements vscode.Disposable {
     const forget = () => {
       this.#files = undefined;
     };
-    // Changes of files change no names.
     const watcher = vscode.workspace.createFileSystemWatcher('**/*', false, true, false);
     this.#subscriptions = vscode.Disposable.from(
       watcher,
@@ -94,7 +92,7 @@ export class WorkspaceFiles implements vscode.Disposable {
     return this.#files;
   }
 
-  /** The names of agents: files of `.filechat/` beside the chat or in a folder of the workspace. */
+  /** Agent names: files of `.filechat/` beside the chat or in a workspace folder. */
   async agents(chat: vscode.Uri): Promise<readonly string[]> {
     const roots = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri);
     const folders = [vscode.Uri.joinPath(chat, '..'), ...roots].map(
@@ -115,7 +113,6 @@ export class WorkspaceFiles implements vscode.Disposable {
   }
 }
 
-/** What the user does not want to see among the files, nor to search. */
 function excluded(): string | undefined {
   const patterns = ['files', 'search'].flatMap((section) => {
     const exclude = vscode.workspace

@@ -24,8 +24,6 @@ suite('keys', () => {
     await keys.set(config(), 'k');
     assert.equal(await keys.get(config({ name: 'opus', model: 'n' })), 'k');
     assert.equal(await keys.get(config({ baseUrl: 'https://example.com/v1' })), undefined);
-    await keys.delete(config());
-    assert.equal(await keys.get(config()), undefined);
   });
 });
 

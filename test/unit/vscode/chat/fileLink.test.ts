@@ -15,20 +15,20 @@ describe('a link to a file', () => {
     ['/w/a.chat.md', "/w/*it's*!.md", '%2Ait%27s%2A%21.md'],
   ];
   for (const [chat, file, target] of cases) {
-    it(`${file} is ${target}, and is read back`, () => {
+    it(`to ${file} has the target ${target}, which is read back`, () => {
       assert.equal(relativeTarget(chat, file), target);
       const read = readDestination(`${target})`, 0)?.target ?? '';
       assert.equal(posix.resolve(posix.dirname(chat), localTarget(read) ?? ''), file);
     });
   }
 
-  it('its label is one line that is no Markdown', () => {
+  it('has a label of one line without Markdown', () => {
     const link = { label: 'a]b[c\n`d` \u202e_e_.png', target: 'x.png', isImage: true };
     assert.equal(renderFileLink(link), '![a\\]b\\[c \\`d\\` \\_e\\_.png](x.png)');
     assert.equal(renderFileLink({ ...link, label: ' \n', isImage: false }), '[file](x.png)');
   });
 
-  it('leads from the chat to the file, or names its whole address', () => {
+  it('is relative to the chat, or absolute on another file system', () => {
     const at = (path: string, scheme = 'file') => ({
       scheme,
       authority: '',
@@ -44,7 +44,7 @@ describe('a link to a file', () => {
     assert.equal(linkToFile(at('/new.chat.md', 'untitled'), at('/w/c.ts')), '[c.ts](file:///w/c.ts)');
   });
 
-  it('a list of addresses has comments and any line ends', () => {
+  it('in a URI list can be beside comments and any line ending', () => {
     assert.deepEqual(readUriList('# made by\r\nfile:///a\r\n\r\nfile:///b\n'), ['file:///a', 'file:///b']);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FilePart, ModelMessage, ModelRequest } from '../../../../src/ports/models.ts';
 
-import { editorMessages, previewMessages, wordsOf } from '../../../../src/vscode/model/editorMessages.ts';
+import { editorMessages, previewMessages, textOf } from '../../../../src/vscode/model/editorMessages.ts';
 
 const picture: FilePart = {
   kind: 'file',
@@ -19,11 +19,11 @@ const request = (system: string, ...messages: ModelMessage[]): ModelRequest => (
 });
 const preview = (asked: ModelRequest, images = true) => previewMessages(editorMessages(asked, () => images));
 
-describe('a request in the words of the editor’s models', () => {
+describe('messages for VS Code’s language models', () => {
   const image = { kind: 'image', name: 'a.png', mimeType: 'image/png', data: '(2048 bytes)' };
   const cases: readonly [name: string, got: unknown, expected: unknown][] = [
     [
-      'the system’s words come first, as the user’s',
+      'the system prompt is the first user message',
       preview(request('S', { role: 'user', parts: [say('U')] })),
       [
         { role: 'user', content: [say('S')] },
@@ -31,22 +31,22 @@ describe('a request in the words of the editor’s models', () => {
       ],
     ],
     [
-      'what is empty is not sent',
+      'empty text is not sent',
       preview(request(' \n', { role: 'user', parts: [say('')] }, { role: 'assistant', parts: [] })),
       [],
     ],
     [
-      'a file is what it is',
+      'an accepted file is sent as an image',
       preview(request('', { role: 'user', parts: [picture] })),
       [{ role: 'user', content: [image] }],
     ],
     [
-      'or a line in its place',
+      'any other file is described by a line',
       preview(request('', { role: 'user', parts: [picture] }), false),
       [{ role: 'user', content: [say('[a.png: image/png, 2.0 KB; not sent to this model]')] }],
     ],
     [
-      'reasoning stays here',
+      'reasoning is not sent',
       preview(request('', { role: 'assistant', parts: [{ kind: 'reasoning', text: 'R' }, say('A')] })),
       [{ role: 'assistant', content: [say('A')] }],
     ],
@@ -63,7 +63,7 @@ describe('a request in the words of the editor’s models', () => {
   ];
   for (const [name, got, expected] of cases) it(name, () => assert.deepEqual(got, expected));
 
-  it('its words are those of all parts, without bytes', () => {
+  it('their text is the text of all parts, without bytes', () => {
     const call = { kind: 'call' as const, id: 'c1', name: 'a__b', arguments: { x: 1 } };
     const result = { id: 'c1', name: 'a__b', isError: false, parts: [say('T'), picture] };
     const asked = request(
@@ -71,6 +71,6 @@ describe('a request in the words of the editor’s models', () => {
       { role: 'assistant', parts: [say('A'), call] },
       { role: 'tool', results: [result] },
     );
-    assert.equal(wordsOf(editorMessages(asked, () => true)), 'S\nA\na__b\n{"x":1}\nT\n');
+    assert.equal(textOf(editorMessages(asked, () => true)), 'S\nA\na__b\n{"x":1}\nT\n');
   });
 });

@@ -14,7 +14,7 @@ const manifest = JSON.parse(readFileSync(new URL('../../../../package.json', imp
 
 describe('the rule beside a turn', () => {
   for (const role of ['user', 'assistant', 'tool', 'system'] as const) {
-    it(`has the colour that the manifest gives to ${role}`, () => {
+    it(`has the color of ${role} in package.json`, () => {
       const color = manifest.contributes.colors.find(({ id }) => id === `filechat.${role}`);
       for (const theme of ['dark', 'light'] as const) {
         assert.equal(ruleColor(role, theme, undefined), color?.defaults[theme]);
@@ -22,17 +22,17 @@ describe('the rule beside a turn', () => {
     });
   }
 
-  it('has the colour that the user chose', () => {
+  it('has the color that the user configured', () => {
     assert.equal(ruleColor('user', 'dark', { 'filechat.user': '#123456' }), '#123456');
   });
 
-  it('has its own colour where the choice is none', () => {
+  it('has the default color if the configured one is invalid', () => {
     for (const other of [null, 'x', { 'filechat.user': 7 }, { 'filechat.user': '"/><script>' }]) {
       assert.equal(ruleColor('user', 'dark', other), '#4daafc');
     }
   });
 
-  it('is a picture', () => {
+  it('is an SVG image', () => {
     const [head, data] = ruleImage('#123456').split(',');
     assert.equal(head, 'data:image/svg+xml;base64');
     assert.match(atob(data ?? ''), /^<svg .*fill="#123456".*<\/svg>$/);

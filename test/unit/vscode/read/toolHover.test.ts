@@ -1,68 +1,50 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import MarkdownIt from 'markdown-it';
-import { type ToolHoverWords, toolHoverText } from '../../../../src/vscode/read/toolHover.ts';
-
-const words: ToolHoverWords = {
-  argument: 'Argument',
-  type: 'Type',
-  required: 'Required',
-  meaning: 'Meaning',
-  yes: 'yes',
-  noArguments: 'None.',
-  readOnly: 'Only reads.',
-  destructive: 'May delete.',
-  more: (count) => `and ${count} more`,
-};
+import { toolHoverText } from '../../../../src/vscode/read/toolHover.ts';
 
 const markdown = new MarkdownIt({ html: true, linkify: true });
 
 it('a tool shows its title, its description and a row for each argument, the required ones first', () => {
-  const text = toolHoverText(
-    {
-      server: 'charts',
-      tool: 'bar',
-      title: 'Bar chart',
-      description: 'Draws\nbars.',
-      readOnly: true,
-      inputSchema: {
-        type: 'object',
-        properties: {
-          colour: { enum: ['red', 'blue'], description: 'Of the bars' },
-          values: { type: 'array', items: { type: 'number' } },
-          title: { type: 'string' },
-        },
-        required: ['values'],
+  const text = toolHoverText({
+    server: 'charts',
+    tool: 'bar',
+    title: 'Bar chart',
+    description: 'Draws\nbars.',
+    readOnly: true,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        colour: { enum: ['red', 'blue'], description: 'Of the bars' },
+        values: { type: 'array', items: { type: 'number' } },
+        title: { type: 'string' },
       },
+      required: ['values'],
     },
-    words,
-  );
+  });
   assert.equal(
     text,
     [
       '**charts\\.bar** — Bar chart',
       'Draws bars\\.',
-      '*Only reads.*',
+      '*It says that it only reads.*',
       '| Argument | Type | Required | Meaning |\n|:-|:-|:-|:-|\n| **values** | array | yes |  |\n| **colour** | red \\| blue |  | Of the bars |\n| **title** | string |  |  |',
     ].join('\n\n'),
   );
 });
 
-it('nothing that a server says is more than text', () => {
+it('all text of a server is escaped', () => {
   const evil =
     '[x](command:a) <img src=x> ![y](http://e.com/z) https://e.com `c` | $(zap) \n\n# h \u202e www.e.com';
-  const text = toolHoverText(
-    {
-      server: 's',
-      tool: evil,
-      title: evil,
-      description: evil,
-      inputSchema: {
-        properties: { [evil]: { type: 'string', description: evil }, b: { enum: [evil, '2'] } },
-      },
+  const text = toolHoverText({
+    server: 's',
+    tool: evil,
+    title: evil,
+    description: evil,
+    inputSchema: {
+      properties: { [evil]: { type: 'string', description: evil }, b: { enum: [evil, '2'] } },
     },
-    words,
-  );
+  });
   const html = markdown.render(text);
   assert.doesNotMatch(html, /<(?:a|img|code|h1)\b/);
   assert.doesNotMatch(html, /\u202e/);
@@ -71,5 +53,5 @@ it('nothing that a server says is more than text', () => {
 });
 
 it('a tool without arguments says so', () => {
-  assert.match(toolHoverText({ server: 'a', tool: 'b', inputSchema: {} }, words), /\*None\.\*$/);
+  assert.match(toolHoverText({ server: 'a', tool: 'b', inputSchema: {} }), /\*It takes no arguments\.\*$/);
 });

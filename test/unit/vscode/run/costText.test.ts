@@ -17,16 +17,16 @@ describe('the line in the status bar', () => {
     ['nothing is known', {}, '$(comment-discussion) Filechat'],
     ['only the size is known', { next: { tokens: 1234 } }, '$(comment-discussion) next ≈1.2k tokens'],
     [
-      'all is known',
+      'everything is known',
       { next: { tokens: 1234, dollars: 0.004 }, total: total(0.1, 0.02) },
       '$(comment-discussion) next ≈1.2k tokens, $0.0040 · so far $0.12',
     ],
     ['no price is known', { total: total(undefined) }, '$(comment-discussion) so far 1.2k tokens'],
     ['some prices are known', { total: total(0.5, undefined) }, '$(comment-discussion) so far ≥ $0.50'],
     ['it is free', { next: { tokens: 3, dollars: 0 } }, '$(comment-discussion) next ≈3 tokens, $0'],
-    ['a run has begun', { run: { elapsedMs: 0 } }, '$(sync~spin) running · 0 s'],
+    ['a run has started', { run: { elapsedMs: 0 } }, '$(sync~spin) running · 0 s'],
     [
-      'a model is asked',
+      'a request was sent',
       { run: { elapsedMs: 3_400, model: 'sonnet', state: { kind: 'asking', model: 'sonnet' } } },
       '$(sync~spin) sonnet · 3 s · waiting for the first words',
     ],
@@ -41,7 +41,7 @@ describe('the line in the status bar', () => {
       '$(sync~spin) m · 1 s · writes a call of a__$ (bug)',
     ],
     [
-      'it waits for another try',
+      'a retry is pending',
       { run: { elapsedMs: 9_000, model: 'm', state: { kind: 'waiting', ms: 4_200, reason: 'busy' } } },
       '$(watch) trying again in 5 s',
     ],
@@ -50,7 +50,7 @@ describe('the line in the status bar', () => {
 });
 
 describe('the tooltip', () => {
-  it('tells the next request, the sum, and each turn', () => {
+  it('shows the next request, the sum and each turn', () => {
     const view: CostView = {
       next: { model: 'sonnet', tokens: 900, dollars: 0.002 },
       total: total(0.1, undefined),
@@ -72,19 +72,19 @@ describe('the tooltip', () => {
     );
   });
 
-  it('says so when nothing was asked yet', () => {
+  it('says so if there is no reply yet', () => {
     assert.equal(
       costTooltip({}),
       'No model has answered in this chat yet.\n\nClick to see what will be sent, and to leave something out.',
     );
   });
 
-  it('says what a retry waits for', () => {
+  it('shows the reason of a retry', () => {
     const state = { kind: 'waiting', ms: 1, reason: 'Overloaded.' } as const;
     assert.match(costTooltip({ run: { elapsedMs: 1, state } }), /^Waiting: Overloaded\\\.\n\n/);
   });
 
-  it('a model’s name is only text', () => {
+  it('escapes the name of the model', () => {
     const [spent] = addTurn([], 'a', { model: '[x](command:y) | `z`\n# <img>', usage: {} });
     assert.match(
       costTooltip({ total: spent }),

@@ -17,9 +17,9 @@ function lenses(text: string, running = false): readonly string[] {
 const CALL = '```tool_call a.b c1\n{}\n```\n';
 const CALLS = `${CALL}\n${CALL.replace('c1', 'c2')}`;
 
-describe('what can be clicked above the turns of a chat', () => {
+describe('the lenses of a chat', () => {
   const cases: readonly [name: string, text: string, expected: readonly string[]][] = [
-    ['an empty chat offers nothing', '# %% user\n', []],
+    ['an empty chat has none', '# %% user\n', []],
     ['a question can be run', '# %% user\nHi\n', ['1 run']],
     ['text above the first marker is a question too', 'Hi\n', ['1 run']],
     ['one call', `# %% user\n${CALL}`, ['1 runTools 1', '1 editArguments']],
@@ -29,12 +29,12 @@ describe('what can be clicked above the turns of a chat', () => {
       ['1 fork', '4 runTools 2', '4 editArguments', '4 regenerate'],
     ],
     [
-      'a call that is answered asks to go on',
+      'a call with a result can be continued',
       `# %% user\nHi\n# %% assistant\n${CALL}# %% tool a.b c1\nok\n`,
       ['1 fork', '3 run', '3 regenerate'],
     ],
     [
-      'after an answer it is the user’s turn',
+      'after a reply there is nothing to run',
       '# %% user\nHi\n# %% assistant\nYo\n# %% user\n',
       ['1 fork', '3 regenerate'],
     ],
@@ -49,17 +49,17 @@ describe('what can be clicked above the turns of a chat', () => {
       ['1 fork', '4 resume', '4 regenerate'],
     ],
     [
-      'also when the user has written below it, which can be run',
+      'also above a new question, which can be run',
       '# %% user\nHi\n\n# %% assistant\nWell\n<!-- filechat:interrupted stopped -->\n\n# %% user\nNo\n',
       ['1 fork', '4 resume', '4 regenerate', '8 run'],
     ],
     [
-      'so can one whose editor was killed while it wrote',
+      'a reply that was being written when the editor was killed can be resumed',
       '# %% user\nHi\n\n# %% assistant\nWell\n<!-- filechat:writing abc123 -->\n',
       ['1 fork', '4 resume', '4 regenerate'],
     ],
     [
-      'an empty turn of the assistant waits for words, and is no reply yet',
+      'an empty assistant turn can be run, but not regenerated',
       '# %% user\nHi\n\n# %% assistant\n',
       ['1 fork', '4 run'],
     ],
@@ -68,12 +68,12 @@ describe('what can be clicked above the turns of a chat', () => {
       `# %% user\nHi\n# %% assistant\n${CALL}# %% tool a.b c1\nok\n# %% assistant\nDone\n# %% user\n`,
       ['1 fork', '3 regenerate'],
     ],
-    ['a reply to nobody cannot be had again', '# %% assistant\nHello\n\n# %% user\n', []],
-    ['a chat that cannot be read offers no run', '# %% user\n```tool_call bad\n{}\n```\n', []],
+    ['a reply without a question cannot be regenerated', '# %% assistant\nHello\n\n# %% user\n', []],
+    ['a chat that cannot be parsed cannot be run', '# %% user\n```tool_call bad\n{}\n```\n', []],
   ];
   for (const [name, text, expected] of cases) it(name, () => assert.deepEqual(lenses(text), expected));
 
-  it('a chat that runs can be stopped; only what is above the question stays as it was', () => {
+  it('a running chat can be stopped; lenses above the question stay', () => {
     const earlier = '# %% user\nA\n# %% assistant\nB\n';
     assert.deepEqual(lenses(`${earlier}# %% user\nHi\n# %% assistant\nYo`, true), [
       '1 fork',
@@ -84,7 +84,7 @@ describe('what can be clicked above the turns of a chat', () => {
   });
 });
 
-it('only the latest turns of a long chat have lenses, because each costs the editor something', () => {
+it('only the latest turns of a long chat have lenses, because each has a cost', () => {
   const turn = (at: number) => `# %% user\nQuestion ${at}\n# %% assistant\nAnswer ${at}\n`;
   const found = lenses(Array.from({ length: 60 }, (_, at) => turn(at)).join(''));
   assert.deepEqual(

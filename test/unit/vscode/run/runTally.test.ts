@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { RunTally } from '../../../../src/vscode/run/totals.ts';
 
-it('a run counts the words of all its replies, and those of its calls', () => {
+it('a run counts the tokens of all its replies and calls', () => {
   const tally = new RunTally(10_000);
   assert.equal(tally.tokens, 0);
-  tally.take({ kind: 'asking', model: 'm' });
-  tally.take({ kind: 'writing', chars: 40 });
-  tally.take({ kind: 'writing', chars: 80 });
-  tally.take({ kind: 'calling', name: 'a.b', chars: 8 });
-  tally.take({ kind: 'calling', name: 'a.b', chars: 12 });
+  tally.update({ kind: 'asking', model: 'm' });
+  tally.update({ kind: 'writing', chars: 40 });
+  tally.update({ kind: 'writing', chars: 80 });
+  tally.update({ kind: 'calling', name: 'a.b', chars: 8 });
+  tally.update({ kind: 'calling', name: 'a.b', chars: 12 });
   assert.equal(tally.tokens, 25);
-  // The next reply begins.
-  tally.take({ kind: 'writing', chars: 4 });
+  // The next reply starts.
+  tally.update({ kind: 'writing', chars: 4 });
   assert.equal(tally.tokens, 26);
   assert.equal(tally.seconds(22_900), 12);
   assert.equal(tally.seconds(9_000), 0);

@@ -13,8 +13,8 @@ const spend = (chats: readonly string[]): ChatTotals =>
   chats.reduce<ChatTotals>((totals, chat) => addTurn(totals, chat, turn(1)), []);
 const names = (totals: ChatTotals) => totals.map(({ chat, count }) => `${chat} ${count}`);
 
-describe('what chats have cost', () => {
-  it('is summed up, with what has no price counted apart', () => {
+describe('the cost of chats', () => {
+  it('is summed up, with unpriced turns counted separately', () => {
     const totals = addTurn(addTurn([], 'a', turn(0.5)), 'a', turn());
     const { count, tokens, dollars, unpriced, turns } = findTotal(totals, 'a') ?? {};
     assert.deepEqual([count, tokens, dollars, unpriced, turns?.length], [2, 30, 0.5, 1, 2]);
@@ -25,7 +25,7 @@ describe('what chats have cost', () => {
     assert.deepEqual([total?.count, total?.dollars, total?.turns.length], [50, 50, 20]);
   });
 
-  it('is forgotten for the chats that were not used for the longest time', () => {
+  it('is forgotten for the least recently used chats', () => {
     const totals = spend(['first', ...Array.from({ length: 199 }, (_, at) => `c${at}`), 'first', 'new']);
     assert.equal(totals.length, 200);
     assert.deepEqual([findTotal(totals, 'first')?.count, findTotal(totals, 'c0')], [2, undefined]);
@@ -35,7 +35,7 @@ describe('what chats have cost', () => {
     ['a file', '/x/a', '/x/c', ['/x/c 2', '/x/b 1', '/xy 1']],
     ['a folder', '/x', '/z', ['/z/a 2', '/z/b 1', '/xy 1']],
     ['onto another', '/x/a', '/x/b', ['/x/b 2', '/xy 1']],
-    ['one that nobody knows', '/q', '/r', ['/x/a 2', '/x/b 1', '/xy 1']],
+    ['an unknown one', '/q', '/r', ['/x/a 2', '/x/b 1', '/xy 1']],
     ['to its own name', '/x/a', '/x/a', ['/x/a 2', '/x/b 1', '/xy 1']],
   ];
   for (const [name, from, to, expected] of renames) {
@@ -49,10 +49,10 @@ describe('what chats have cost', () => {
   const deletions: readonly [name: string, deleted: string, expected: readonly string[]][] = [
     ['a file', '/x/a', ['/x/b 1', '/xy 1']],
     ['a folder', '/x', ['/xy 1']],
-    ['one that nobody knows', '/q', ['/x/a 1', '/x/b 1', '/xy 1']],
+    ['an unknown one', '/q', ['/x/a 1', '/x/b 1', '/xy 1']],
   ];
   for (const [name, deleted, expected] of deletions) {
-    it(`is forgotten with ${name} that is deleted`, () => {
+    it(`is forgotten with a deletion: ${name}`, () => {
       assert.deepEqual(names(forgetChats(spend(['/x/a', '/x/b', '/xy']), deleted)), expected);
     });
   }

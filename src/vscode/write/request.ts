@@ -10,27 +10,25 @@ import type { FolderNames, WorkspaceFiles } from './workspaceFiles.ts';
 
 export interface CompletionDeps {
   readonly servers: ServerHost;
-  /** What servers offer, without starting any. */
+  /** The tools, prompts and resources of running servers. */
   readonly known: KnownServers;
-  /** What is configured, also what nobody has started yet. */
+  /** All configured servers. */
   readonly rows: ServerRows;
   readonly models: EditorModels;
 }
 
-export interface OfferDeps extends CompletionDeps {
+export interface ItemDeps extends CompletionDeps {
   readonly help: ToolHelp;
   readonly files: WorkspaceFiles;
   readonly assets: FolderNames;
 }
 
-/** Where something is to be written: what it is for, and what it takes the place of. */
-export interface Offer<P extends CompletionPlace = CompletionPlace> {
+export interface CompletionRequest<P extends Place = Place> {
   readonly document: vscode.TextDocument;
   readonly place: P;
-  /** From where the place starts up to the cursor. */
+  /** From the start of the place to the cursor. */
   readonly range: vscode.Range;
-  readonly token: vscode.CancellationToken;
-  readonly deps: OfferDeps;
+  readonly deps: ItemDeps;
 }
 
-export type PlaceOf<K extends CompletionPlace['kind']> = Extract<CompletionPlace, { kind: K }>;
+export type RequestAt<K extends Place['kind']> = CompletionRequest<Extract<Place, { kind: K }>>;

@@ -1,0 +1,211 @@
+import * as vscode from 'vscode';
+import { messageOf } from '../../base/errors.ts';
+import type { Role } from '../../chat/format/marker.ts';
+import { excerptOf } from '../../chat/outline/title.ts';
+import { describeCount } from '../../model/config/prices.ts';
+import {
+  type Breakdown,
+  type BreakdownGroup,
+  type BreakdownItem,
+  GROUPS,
+  totalOf,
+} from '../../model/request/breakdown.ts';
+import type { TextEdit } from '../../ports/document.ts';
+import { withChat } from '../chat/chatFiles.ts';
+import { applyEdit } from '../chat/commands.ts';
+import type { ModelCommands } from '../model/commands.ts';
+import type { Conversations } from '../run/conversations.ts';
+import { failed, tell } from '../ui/outcomes.ts';
+
+interface BreakdownDeps {
+  readonly conversations: Conversations;
+  readonly modelCommands: ModelCommands;
+}
+
+/** Lists the parts of the next request, to go to them or leave them out. */
+export async function showBreakdown(argument: unknown, deps: BreakdownDeps): Promise<void> {
+  await withChat(argument, async (document) => {
+    try {
+      while (await showOnce(document, deps));
+    } catch (error) {
+      tell(failed(messageOf(error)));
+    }
+  });
+}
+
+/** Returns true if something was left out and the list should be shown again. */
+async function showOnce(
+  document: vscode.TextDocument,
+  { conversations, modelCommands }: BreakdownDeps,
+): Promise<boolean> {
+  const { signal } = new AbortController();
+  const text = document.getText();
+  const parts = await conversations.dryRun(document.uri).breakDown(text, signal);
+  const next = await modelCommands.estimate(document, signal);
+  const title = next?.model
+    ? vscode.l10n.t('What Will Be Sent to {0}: {1}', next.model, tokens(next.tokens))
+    : vscode.l10n.t('What Will Be Sent: {0}', tokens(next?.tokens ?? 0));
+  const answer = await pick(title, [...breakdownRows(text, parts), ...WHOLE_REQUEST]);
+  if (answer?.row.item) return handle(document, text, answer.row.item, answer.leaveOut);
+  if (answer?.row.isRequest)
+    await vscode.commands.executeCommand('filechat.showRequest', { uri: document.uri });
+  return false;
+}
+
+async function handle(
+  document: vscode.TextDocument,
+  text: string,
+  item: BreakdownItem,
+  leaveOut: boolean,
+): Promise<boolean> {
+  const action = leaveOut ? item.leaveOut : await chooseAction(text, item);
+  if (action === 'go') await goTo(document, item.at ?? 0);
+  if (action === undefined || action === 'go') return false;
+  // The edit is only valid for this text; if the chat has changed, the list is shown again.
+  return document.getText() !== text || applyEdit(document, action);
+}
+
+interface BreakdownRow extends vscode.QuickPickItem {
+  readonly item?: BreakdownItem;
+  readonly isRequest?: boolean;
+}
+
+const WHOLE_REQUEST: readonly BreakdownRow[] = [
+  { label: '', kind: vscode.QuickPickItemKind.Separator },
+  { label: `$(json) ${vscode.l10n.t('Show the whole request')}`, isRequest: true },
+];
+
+function pick(
+  title: string,
+  rows: readonly BreakdownRow[],
+): Promise<{ readonly row: BreakdownRow; readonly leaveOut: boolean } | undefined> {
+  const list = vscode.window.createQuickPick<BreakdownRow>();
+  list.title = title;
+  list.placeholder = vscode.l10n.t(
+    'The largest parts come first. Choose one to go there, or to leave it out.',
+  );
+  list.matchOnDescription = true;
+  list.items = rows;
+  return new Promise((resolve) => {
+    list.onDidTriggerItemButton(({ item }) => {
+      resolve({ row: item, leaveOut: true });
+      list.hide();
+    });
+    list.onDidAccept(() => {
+      const [row] = list.selectedItems;
+      resolve(row && { row, leaveOut: false });
+      list.hide();
+    });
+    list.onDidHide(() => {
+      resolve(undefined);
+      list.dispose();
+    });
+    list.show();
+  });
+}
+
+async function chooseAction(text: string, item: BreakdownItem): Promise<'go' | TextEdit | undefined> {
+  const tools = item.what.kind === 'server' ? item.what.tools : [];
+  const rows: (vscode.QuickPickItem & { readonly action: 'go' | TextEdit })[] = [
+    ...(item.at === undefined ? [] : [{ label: vscode.l10n.t('Go to It'), action: 'go' as const }]),
+    ...(item.leaveOut ? [{ label: vscode.l10n.t('Leave It Out'), action: item.leaveOut }] : []),
+    ...tools.map(({ tool, tokens: count, leaveOut }) => ({
+      label: vscode.l10n.t('Leave Out Only {0}', tool.replaceAll('$(', '$ (')),
+      description: tokens(count),
+      action: leaveOut,
+    })),
+  ];
+  const [only] = rows;
+  if (rows.length === 1 && only?.action === 'go') return 'go';
+  const picked = await vscode.window.showQuickPick(rows, {
+    title: labelOf(text, item).replace(/^\$\([\w-]+\) /, ''),
+    placeHolder: vscode.l10n.t('What is left out stays in the file. Undo brings it back.'),
+  });
+  return picked?.action;
+}
+
+async function goTo(document: vscode.TextDocument, offset: number): Promise<void> {
+  const position = document.positionAt(offset);
+  await vscode.window.showTextDocument(document, { selection: new vscode.Selection(position, position) });
+}
+
+const LEAVE_OUT: vscode.QuickInputButton = {
+  iconPath: new vscode.ThemeIcon('eye-closed'),
+  tooltip: vscode.l10n.t('Leave It Out'),
+};
+
+const MAX_ROWS_OF_GROUP = 30;
+
+function breakdownRows(text: string, parts: Breakdown): readonly BreakdownRow[] {
+  const total = GROUPS.reduce((sum, group) => sum + totalOf(parts[group]), 0);
+  return GROUPS.flatMap((group) => {
+    const items = parts[group];
+    if (items.length === 0) return [];
+    const head = `${GROUP_NAMES[group]} · ${tokens(totalOf(items))}`;
+    const shown = items.slice(0, MAX_ROWS_OF_GROUP);
+    const rest = items.slice(MAX_ROWS_OF_GROUP);
+    return [
+      { label: head, kind: vscode.QuickPickItemKind.Separator },
+      ...shown.map((item) => row(text, item, total)),
+      ...(rest.length > 0 ? [restRow(rest)] : []),
+    ];
+  });
+}
+
+function tokens(count: number): string {
+  return vscode.l10n.t('≈{0} tokens', describeCount(count));
+}
+
+function row(text: string, item: BreakdownItem, total: number): BreakdownRow {
+  const share = total > 0 ? Math.round((item.tokens / total) * 100) : 0;
+  return {
+    label: labelOf(text, item),
+    description: share > 0 ? `${tokens(item.tokens)} · ${share} %` : tokens(item.tokens),
+    item,
+    buttons: item.leaveOut ? [LEAVE_OUT] : [],
+  };
+}
+
+function restRow(rest: readonly BreakdownItem[]): BreakdownRow {
+  return { label: vscode.l10n.t('{0} smaller parts', rest.length), description: tokens(totalOf(rest)) };
+}
+
+function labelOf(text: string, { what }: BreakdownItem): string {
+  switch (what.kind) {
+    case 'system':
+      return `$(settings) ${vscode.l10n.t('Instructions for the model')}`;
+    case 'turn': {
+      const { role, words } = what.turn;
+      const name = role === 'tool' && words !== '' ? words : ROLES[role].name;
+      const excerpt = excerptOf(text, what.turn);
+      return `${ROLES[role].icon} ${plain(excerpt ? `${name}: ${excerpt}` : name)}`;
+    }
+    case 'file':
+      return `$(file) ${plain(what.name)}`;
+    case 'server':
+      return `$(tools) ${plain(
+        what.tools.length === 1
+          ? vscode.l10n.t('{0}: 1 tool', what.server)
+          : vscode.l10n.t('{0}: {1} tools', what.server, what.tools.length),
+      )}`;
+  }
+}
+
+const ROLES: Readonly<Record<Role, { readonly icon: string; readonly name: string }>> = {
+  user: { icon: '$(account)', name: vscode.l10n.t('You') },
+  assistant: { icon: '$(sparkle)', name: vscode.l10n.t('Assistant') },
+  tool: { icon: '$(tools)', name: vscode.l10n.t('Tool') },
+  system: { icon: '$(settings)', name: vscode.l10n.t('System') },
+};
+
+const GROUP_NAMES: Readonly<Record<BreakdownGroup, string>> = {
+  system: vscode.l10n.t('Instructions'),
+  history: vscode.l10n.t('Turns'),
+  tools: vscode.l10n.t('Tools'),
+  attachments: vscode.l10n.t('Files'),
+};
+
+/** Escapes `$(…)`, which is an icon in labels. */
+function plain(name: string): string {
+  return name.replace(/\s+/g, ' ').replaceAll('$(', '$ (');
+}
