@@ -6,9 +6,9 @@ import type { Catalog } from './catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId, type Entry, entryTitle } from './entry.ts';
 
 export interface AssetQuery {
-  /** Only those of one chat. */
+  /** Limits the list to one chat. */
   readonly chat?: ChatId | undefined;
-  /** Words that its name, file name, type, tool or chat must hold, whatever their case. */
+  /** Words that must all occur in the name, file name, type, tool or chat, in any case. */
   readonly filter?: string | undefined;
   readonly kind?: AssetEntry['assetKind'] | undefined;
   /** `image/*` or `application/pdf`. */
@@ -20,13 +20,13 @@ export interface AssetQuery {
 }
 
 export interface AssetPage extends Page {
-  /** What could not be looked into, or was left out because there is too much. */
+  /** Folders that could not be read, and entries beyond the limits. */
   readonly notes: readonly string[];
 }
 
 interface Page {
   readonly assets: readonly AssetEntry[];
-  /** How many there are that fit, on all pages. */
+  /** The number of matches on all pages. */
   readonly total: number;
   readonly nextCursor?: string;
 }
@@ -34,7 +34,7 @@ interface Page {
 export const MAX_PAGE = 200;
 export const DEFAULT_PAGE = 50;
 
-/** Rejects with a `CatalogRefusal` for a query that cannot be answered. */
+/** Rejects with a `CatalogRefusal` for an invalid query. */
 export async function listAssets(
   catalog: Catalog,
   query: AssetQuery,
@@ -54,7 +54,7 @@ export function checkChat(entries: readonly Entry[], chat: ChatId): void {
   );
 }
 
-/** One page of what fits. Rejects a cursor or a limit that is none with a `CatalogRefusal`. */
+/** Throws a `CatalogRefusal` for an invalid cursor. */
 export function pageOf(entries: readonly AssetEntry[], query: AssetQuery): Page {
   const { limit = DEFAULT_PAGE, cursor } = query;
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_PAGE)
@@ -62,7 +62,6 @@ export function pageOf(entries: readonly AssetEntry[], query: AssetQuery): Page 
   const after = cursor === undefined ? undefined : readCursor(cursor, query);
   const order = orderOf(query);
   const fitting = entries.filter(filterOf(query)).sort((a, b) => order(placeOf(a, query), placeOf(b, query)));
-  // By its place and not by its number, so that what has come or gone since moves nothing.
   const rest = after ? fitting.filter((entry) => order(placeOf(entry, query), after) > 0) : fitting;
   const assets = rest.slice(0, limit);
   const last = assets.at(-1);
@@ -86,7 +85,7 @@ function hasWords(entry: AssetEntry, words: readonly string[]): boolean {
   return words.every((word) => said.includes(word));
 }
 
-/** Where an entry stands in an order. No two have the same address. */
+/** The position of an entry in a sort order. No two entries have the same address. */
 interface Place {
   readonly key: string | number;
   readonly uri: string;
@@ -100,7 +99,7 @@ const KEYS: Readonly<Record<Sort, (entry: AssetEntry) => string | number>> = {
   size: ({ size }) => size,
 };
 
-/** Numbers within names count as numbers. Of one language, so that a cursor means the same everywhere. */
+/** A fixed language, so that a cursor means the same everywhere. */
 const NAMES = new Intl.Collator('en', { numeric: true });
 
 function placeOf(entry: AssetEntry, { sort = 'changed' }: AssetQuery): Place {
@@ -112,7 +111,7 @@ function orderOf(query: AssetQuery): (a: Place, b: Place) => number {
   return (a, b) => direction * (compareKeys(a.key, b.key) || compareTexts(a.uri, b.uri));
 }
 
-/** Whoever asks for names expects A first, and of the rest the latest or the largest. */
+/** Names ascend by default; times and sizes descend. */
 function isAscending({ sort = 'changed', order }: AssetQuery): boolean {
   return (order ?? (sort === 'name' ? 'ascending' : 'descending')) === 'ascending';
 }
@@ -125,7 +124,6 @@ function compareTexts(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** The place of the last entry that was shown, and for which query. */
 function writeCursor({ key, uri }: Place, query: AssetQuery): string {
   return Buffer.from(JSON.stringify([printOf(query), key, uri])).toString('base64url');
 }
@@ -154,7 +152,7 @@ function parseCursor(cursor: string): readonly unknown[] | undefined {
 
 const PRINT_CHARS = 12;
 
-/** Tells queries apart that give different lists. How many entries a page has is no part of that. */
+/** Identifies the list that a cursor belongs to. The page size does not matter. */
 function printOf(query: AssetQuery): string {
   const { chat = '', filter = '', kind = '', mimeType = '', sort = 'changed' } = query;
   const said = [chat, searchWords(filter), kind, foldCase(mimeType.trim()), sort, isAscending(query)];

@@ -62,7 +62,7 @@ describe('what is said of an entry', () => {
     [{ ...CHART, tool: undefined }, 'PNG image, 12.3 KB, about 400 tokens. Of notes/sales.chat.md.'],
     [
       { ...CHART, chat: 'notes/cmdassets', tool: undefined },
-      'PNG image, 12.3 KB, about 400 tokens. In notes/cmdassets; no chat speaks of it.',
+      'PNG image, 12.3 KB, about 400 tokens. In notes/cmdassets; no chat mentions it.',
     ],
     [
       { ...CHART, mimeType: 'text/csv', size: 1_400_000 },

@@ -155,7 +155,7 @@ const REFUSED: readonly (readonly [uri: string, reason: RegExp])[] = [
   ['filechat://com%C2%B9.chat.md', /device/],
   ['filechat://node_modules%2Fa.chat.md', /node_modules/],
   ['filechat://cmdassets%2Fa.chat.md', /cmdassets/],
-  ['filechat://cmdassets', /place of assets/],
+  ['filechat://cmdassets', /folder of assets/],
   ['filechat://CMDASSETS', /ends with/],
   ['filechat://a.CHAT.MD', /ends with/],
   ['filechat://.chat.md', /begins with a dot/],
@@ -186,7 +186,7 @@ describe('refused, with a reason', () => {
       const read = readAddress(uri);
       assert.ok(!read.ok, JSON.stringify(read));
       assert.match(read.reason, reason);
-      assert.match(read.reason, /^This is no address .*\.$/);
+      assert.match(read.reason, /^This is not the address .*\.$/);
     });
   }
 

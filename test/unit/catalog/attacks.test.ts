@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { readAddress } from '../../../src/catalog/address.ts';
-import { Catalog, isNamedSo } from '../../../src/catalog/catalog.ts';
+import { Catalog, hasExactName } from '../../../src/catalog/catalog.ts';
 import { CatalogRefusal } from '../../../src/catalog/entry.ts';
 import { needsCase, needsFifos, needsSymlinks } from '../../windows/needs.ts';
 import { assetNumbered, chatWith, useTree } from './tree.ts';
@@ -36,7 +36,7 @@ const isRefused = async (chat: string, asset?: string) => {
   const address = asset === undefined ? { kind: 'chat', chat } : { kind: 'asset', chat, asset };
   await assert.rejects(catalog.find(address as Parameters<Catalog['find']>[0]), (error: Error) => {
     assert.ok(error instanceof CatalogRefusal, error.message);
-    assert.match(error.message, /^There is nothing at filechat:\/\/.*list_assets says what there is\.$/);
+    assert.match(error.message, /^There is nothing at filechat:\/\/.*list_assets shows the current files\.$/);
     assert.ok(!error.message.includes(tree.path));
     return true;
   });
@@ -219,9 +219,9 @@ describe('an address that is made by hand', () => {
       },
       readdir: async () => names,
     };
-    for (const name of names) assert.equal(await isNamedSo(join('/w', name), disk), true);
+    for (const name of names) assert.equal(await hasExactName(join('/w', name), disk), true);
     for (const name of ['a.chat.md', 'A.CHAT.MD', 'A.Chat.md', 'readme'])
-      assert.equal(await isNamedSo(join('/w', name), disk), false, name);
+      assert.equal(await hasExactName(join('/w', name), disk), false, name);
   });
 
   it('is right where two names in different cases are one file', needsCase, async () => {

@@ -234,7 +234,7 @@ describe('several folders', () => {
     const { isComplete, notes, ...before } = await catalog.snapshot();
     assert.deepEqual(
       [isComplete, notes, urisOf(before)],
-      [false, ['The folder two is not there.'], ['one/a.chat.md']],
+      [false, ['The folder two does not exist.'], ['one/a.chat.md']],
     );
     tree.write('two/b.chat.md');
     assert.deepEqual(urisOf(await catalog.snapshot()), ['one/a.chat.md', 'two/b.chat.md']);
@@ -284,7 +284,7 @@ describe('limits', () => {
     const catalog = new Catalog({ folders: [tree.path] });
     const { notes, ...list } = await catalog.snapshot();
     assert.deepEqual(urisOf(list), [`${deep}cmdassets/${PNG}`, `${deep}x.chat.md`]);
-    assert.deepEqual(notes, ['Folders that are more than 12 deep are not looked into.']);
+    assert.deepEqual(notes, ['Folders more than 12 levels deep are not searched.']);
     await catalog.find({ kind: 'asset', chat: `${deep}cmdassets`, asset: PNG });
     await assert.rejects(catalog.find({ kind: 'chat', chat: `${deep}a/y.chat.md` }), CatalogRefusal);
   });
@@ -304,11 +304,11 @@ describe('limits', () => {
     };
     const { entries, notes } = await new Catalog({ folders: [tree.path], readChat }).snapshot();
     assert.equal(entries.length, 1);
-    assert.deepEqual(notes, ['a.chat.md cannot be read: what it says of its assets is not known.']);
+    assert.deepEqual(notes, ['a.chat.md cannot be read, so its assets are listed without names and tools.']);
   });
 });
 
-describe('a folder that cannot be looked into', () => {
+describe('a folder that cannot be read', () => {
   /** Who may read everything does the work as somebody who may not. */
   const asNobody = async <T>(work: () => Promise<T>): Promise<T> => {
     if (process.getuid?.() !== 0) return await work();
@@ -329,7 +329,7 @@ describe('a folder that cannot be looked into', () => {
       const catalog = new Catalog({ folders: [tree.path] });
       const { notes, ...list } = await asNobody(() => catalog.snapshot());
       assert.deepEqual(urisOf(list), ['open/a.chat.md']);
-      assert.deepEqual(notes, ['shut cannot be looked into: it may not be read.']);
+      assert.deepEqual(notes, ['shut cannot be read: it may not be read.']);
     } finally {
       chmodSync(tree.at('shut'), 0o700);
     }
@@ -340,7 +340,7 @@ describe('a folder that cannot be looked into', () => {
     tree.write('work/a.chat.md');
     const { notes, ...list } = await new Catalog({ folders: [tree.at('file'), tree.at('work')] }).snapshot();
     assert.deepEqual(urisOf(list), ['work/a.chat.md']);
-    assert.deepEqual(notes, ['file cannot be looked into: there is no such file.']);
+    assert.deepEqual(notes, ['file cannot be read: there is no such file.']);
   });
 
   it('is one of a few notes where there are many', async () => {

@@ -179,22 +179,22 @@ describe('where an upload goes', () => {
     assert.match(await refusal('the disk is full.'), /a\.txt was not saved\. the disk is full\.$/);
     assert.match(
       await refusal(`EIO, open '${folder.asset('x')}'`),
-      /not saved\. Its folder did not take it\.$/,
+      /not saved\. Its folder could not be written\.$/,
     );
   });
 });
 
 describe('an upload is refused', () => {
   const cases: Record<string, [words: RegExp, upload: Partial<Upload>, limits?: Partial<UploadLimits>]> = {
-    'with a name that is none': [/cannot be used: it holds a slash/, { name: '../a.txt', text: 'a' }],
+    'with an invalid name': [/file name is invalid: it contains a slash/, { name: '../a.txt', text: 'a' }],
     'without content': [/either data or text/, {}],
     'with two contents': [/either data or text/, { data: 'AAEC', text: 'a' }],
     'with empty text': [/it is empty/, { text: '' }],
     'with empty data': [/it is empty/, { data: 'data:text/plain;base64,' }],
     'with data that is no base64': [/not base64/, { data: 'AA!EC' }],
     'with data that is cut off': [/cut off/, { data: 'AAECA' }],
-    'with half a character': [/half a character/, { text: 'a\ud800' }],
-    'with too much text': [/larger than 1\.0 KB/, { text: 'é'.repeat(501) }],
+    'with an unpaired surrogate': [/unpaired surrogate/, { text: 'a\ud800' }],
+    'with too much text': [/larger than the limit of 1\.0 KB/, { text: 'é'.repeat(501) }],
     'with too many bytes': [/larger than/, { data: Buffer.alloc(1001).toString('base64') }],
     'with a type that is not allowed': [
       /image\/png, and only text\/\*, application\/pdf/,

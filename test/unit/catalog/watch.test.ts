@@ -179,9 +179,7 @@ describe('where the system does not tell', () => {
     appendFileSync(tree.at('a.chat.md'), 'more');
     await until(() => changes.length === 2);
     assert.deepEqual(changes[1], { list: false, updated: ['filechat://a.chat.md'] });
-    assert.deepEqual(notes, [
-      'Not every folder can be watched, so that changes are looked for every 0.05 seconds.',
-    ]);
+    assert.deepEqual(notes, ['Some folders cannot be watched, so changes are polled every 0.05 seconds.']);
   });
 
   it('a watch that fails later is begun again', async () => {

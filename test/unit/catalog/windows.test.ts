@@ -212,14 +212,18 @@ describe('a file that changes', () => {
 
   it('is said to be unreadable without the words of the system, which name its path', async () => {
     const { entry, path } = found('log', 'secret');
-    await refused({ entry, path: `${path}\0` }, { maxBytes: 9 }, /cannot be read: its disk did not give it/);
+    await refused(
+      { entry, path: `${path}\0` },
+      { maxBytes: 9 },
+      /cannot be read: the disk reported an error/,
+    );
   });
 
   it('that became a link says so in words', needsSymlinks, async () => {
     const entry = found('log', 'secret');
     renameSync(entry.path, join(chat.path, 'elsewhere'));
     symlinkSync(join(chat.path, 'elsewhere'), entry.path);
-    await refused(entry, { maxBytes: 9 }, /was changed while it was read/);
+    await refused(entry, { maxBytes: 9 }, /was changed while it was being read/);
   });
 
   it('says so in words without a path', async () => {
