@@ -9,16 +9,10 @@ import type { Entry } from '../catalog/entry.ts';
 import { answering } from './refusal.ts';
 import type { Shared } from './shared.ts';
 
-/** The protocol allows no more. */
+/** The maximum of the protocol. */
 const MAX_VALUES = 100;
 
-interface Asked {
-  readonly argument: string;
-  /** What was chosen for the other part of the template. */
-  readonly chat: string | undefined;
-}
-
-/** Offers values for the parts of the templates, as they are before they are percent-encoded. */
+/** Completes the variables of the templates. Values are not percent-encoded. */
 export function offerCompletions({ server }: McpServer, shared: Shared): void {
   server.registerCapabilities({ completions: {} });
   server.setRequestHandler('completion/complete', ({ params }, { mcpReq: { signal } }) =>
@@ -30,25 +24,30 @@ export function offerCompletions({ server }: McpServer, shared: Shared): void {
           `Only ${ASSET_TEMPLATE} and ${CHAT_TEMPLATE} can be completed here.`,
         );
       const { entries } = await shared.catalog.snapshot(signal);
-      const asked = { argument: argument.name, chat: context?.arguments?.['chat'] };
-      return { completion: firstMatches(valuesFor(entries, ref.uri, asked), argument.value) };
+      const variable = { name: argument.name, chat: context?.arguments?.['chat'] };
+      return { completion: firstMatches(valuesFor(entries, ref.uri, variable), argument.value) };
     }),
   );
 }
 
 const TEMPLATES: ReadonlySet<string> = new Set([ASSET_TEMPLATE, CHAT_TEMPLATE]);
 
-function valuesFor(entries: readonly Entry[], template: string, { argument, chat }: Asked): string[] {
+/** `chat` is the value of the other variable, if it is known. */
+function valuesFor(
+  entries: readonly Entry[],
+  template: string,
+  { name, chat }: { readonly name: string; readonly chat: string | undefined },
+): string[] {
   const assets = entries.filter((entry) => entry.kind === 'asset');
-  if (argument === 'asset' && template === ASSET_TEMPLATE)
+  if (name === 'asset' && template === ASSET_TEMPLATE)
     return assets.filter((entry) => chat === undefined || entry.chat === chat).map(({ asset }) => asset);
-  if (argument !== 'chat') return [];
+  if (name !== 'chat') return [];
   return template === ASSET_TEMPLATE
     ? assets.map((entry) => entry.chat)
     : entries.filter((entry) => entry.kind === 'chat').map((entry) => entry.chat);
 }
 
-/** What begins with the words comes before what only holds them. */
+/** Prefix matches come before other matches. */
 function firstMatches(values: readonly string[], typed: string): CompleteResult['completion'] {
   const wanted = typed.toLowerCase();
   const found = [...new Set(values)].filter((value) => value.toLowerCase().includes(wanted));

@@ -11,7 +11,6 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { describeEntry, type Entry, entryMeta, entryTitle, type FoundEntry } from '../catalog/entry.ts';
 import { readWindow } from '../catalog/windows.ts';
 import type { Follower } from './follower.ts';
-
 import { contentsOf, findByUri, fitsInMessage, MAX_CONTENTS_BYTES } from './read.ts';
 import { answering } from './refusal.ts';
 import type { Shared } from './shared.ts';
@@ -38,7 +37,7 @@ export function offerResources({ server }: McpServer, shared: Shared, follower: 
   server.registerCapabilities({ resources: { listChanged: true, subscribe: true } });
   server.setRequestHandler('resources/list', ({ params }, { mcpReq: { signal } }) =>
     answering(shared, { signal }, async () => {
-      // Whoever has a list is told when it is no longer true.
+      // A list is only sent once its changes are watched.
       if (follower.isFollowing) await follower.start();
       return listPage(catalog, params?.cursor, signal);
     }),
@@ -87,7 +86,6 @@ function tooLarge(uri: string, size: number): ProtocolError {
   );
 }
 
-/** An entry as lists of resources show it. */
 function resourceOf(entry: Entry): Resource {
   return {
     uri: entry.uri,
@@ -101,7 +99,7 @@ function resourceOf(entry: Entry): Resource {
   };
 }
 
-/** Every client must be able to hold a page, and none should need many. */
+/** Small enough for every client, large enough for few requests. */
 const PAGE_SIZE = 500;
 
 export interface Page {

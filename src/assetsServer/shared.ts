@@ -6,16 +6,16 @@ import type { ToolSpecs } from '../catalog/tools/specs.ts';
 import { inputSchema, SERVER_WINDOW, type ToolSpec, toolSpecs } from '../catalog/tools/specs.ts';
 import { Watching } from './changes.ts';
 
-/** What all connections of one server have in common. */
+/** Shared by all connections of a server. */
 export interface Shared {
   readonly catalog: Catalog;
   readonly watching: Watching;
   readonly tools: OfferedTools;
   readonly version: string;
-  /** Nothing when nothing may be saved. */
+  /** Undefined when the server is read-only. */
   readonly uploads?: UploadLimits | undefined;
   readonly stores: UploadStores;
-  /** For who runs the server, on stderr; never for its clients. */
+  /** Writes to stderr, never to clients. */
   readonly log: (message: string) => void;
 }
 
@@ -48,7 +48,7 @@ export interface OfferedTools {
   readonly listed: readonly Tool[];
 }
 
-/** Made once: over HTTP every request has a server of its own. */
+/** Created once, because over HTTP every request has its own server. */
 export function describeTools({ readOnly }: { readonly readOnly: boolean }): OfferedTools {
   const specs = toolSpecs(SERVER_WINDOW);
   const all: readonly ToolSpec[] = Object.values(specs);

@@ -21,7 +21,7 @@ import {
 import { listText, readText, saveText, searchText } from '../catalog/tools/texts.ts';
 import { readWindow } from '../catalog/windows.ts';
 import { contentsOf, findReadable, fitsInMessage } from './read.ts';
-import { logUnforeseen, UNFORESEEN } from './refusal.ts';
+import { INTERNAL_ERROR, logError } from './refusal.ts';
 import type { Shared } from './shared.ts';
 
 type Call<Name extends ToolName> = (
@@ -70,9 +70,8 @@ export function offerTools({ server }: McpServer, shared: Shared): void {
       return await call(name, params.arguments, shared, mcpReq.signal);
     } catch (error) {
       if (error instanceof CatalogRefusal) return failed(error.message);
-      // Nobody waits for the answer to what was cancelled.
-      if (!mcpReq.signal.aborted) logUnforeseen(shared, error);
-      return failed(UNFORESEEN);
+      if (!mcpReq.signal.aborted) logError(shared, error);
+      return failed(INTERNAL_ERROR);
     }
   });
 }

@@ -174,7 +174,7 @@ describe('the tools beside those of servers', () => {
   });
 
   it('where there are no files they say so', async () => {
-    assert.match(textOf(await caller(undefined).call('list_assets')), /^⚠ This chat is in no folder/);
+    assert.match(textOf(await caller(undefined).call('list_assets')), /^⚠ This chat is not in a folder/);
   });
 });
 
@@ -206,7 +206,7 @@ describe('list_assets', () => {
     await rm(join(folder.path, 'notes/cmdassets', PDF));
     const text = textOf(await inFolder(folder).call('list_assets'));
     assert.match(text, /^2 assets:/);
-    assert.match(text, /1 file of which the chat speaks cannot be read/);
+    assert.match(text, /1 file mentioned in the chat cannot be read/);
   });
 
   it('with a filter, a kind and a page', async (t) => {
@@ -252,7 +252,7 @@ describe('list_assets', () => {
       await symlink(join(folder.path, 'elsewhere'), join(folder.path, 'notes/cmdassets'));
       assert.equal(
         textOf(await inFolder(folder).call('list_assets')),
-        'No asset fits.\nNote: 3 files of which the chat speaks cannot be read.',
+        'No matching assets.\nNote: 3 files mentioned in the chat cannot be read.',
       );
     },
   );
@@ -466,13 +466,13 @@ describe('a chat that is not saved', () => {
   it('searches the folders of the workspace, and lists all of them only', async (t) => {
     const { call } = await unsaved(t);
     assert.match(textOf(await call('search_chats', { query: 'report' })), /filechat:\/\/b\.chat\.md/);
-    assert.match(textOf(await call('list_assets', { chat: '*' })), /^No asset fits/);
+    assert.match(textOf(await call('list_assets', { chat: '*' })), /^No matching assets/);
   });
 
   it('without any folder there is nothing else to search', async (t) => {
     const { path } = await createFolder(t);
     const { call } = caller({ text: () => '', assetsIn: path, folders: [] });
     assert.match(textOf(await call('search_chats', { query: 'x' })), /^⚠ No folder is open/);
-    assert.match(textOf(await call('list_assets')), /^No asset fits/);
+    assert.match(textOf(await call('list_assets')), /^No matching assets/);
   });
 });

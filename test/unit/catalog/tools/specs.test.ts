@@ -68,7 +68,7 @@ const WINDOW: FileWindow = {
 describe('the arguments of a tool', () => {
   const specs = TOOL_SPECS;
   const refused: readonly [name: keyof typeof specs, value: unknown, words: RegExp][] = [
-    ['list_assets', { limit: '5' }, /list_assets are wrong: limit must be a whole number from 1 to 200\.$/],
+    ['list_assets', { limit: '5' }, /list_assets are invalid: limit must be a whole number from 1 to 200\.$/],
     ['list_assets', { limit: 0 }, /limit must be/],
     ['list_assets', { sort: 'date' }, /sort must be one of changed, name, size/],
     ['list_assets', { filter: ['a'] }, /filter must be a string/],
@@ -224,7 +224,7 @@ describe('the answers of tools', () => {
         'Note: Too many.',
       ].join('\n'),
     );
-    assert.equal(listText(listOutput({ assets: [], total: 0, notes: [] })), 'No asset fits.');
+    assert.equal(listText(listOutput({ assets: [], total: 0, notes: [] })), 'No matching assets.');
     assert.equal(
       readText(readOutput(ASSET, WINDOW)),
       'Bytes 10 to 29 of quarterly.pdf (text/csv, 100 bytes). There is more: read on with start 30.',
