@@ -50,8 +50,6 @@ export async function searchChats(
   const { limit = DEFAULT_HITS, chat } = query;
   const words = searchWords(query.query);
   if (words.length === 0) throw new CatalogRefusal('query must hold a word to search for.');
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_HITS)
-    throw new CatalogRefusal(`limit must be a whole number from 1 to ${MAX_HITS}, and not ${limit}.`);
   const chats = await chatsOf(catalog, query, signal);
   const most = chat === undefined ? Math.min(limit, MAX_HITS_OF_CHAT) : limit;
   const hits: ChatHit[] = [];

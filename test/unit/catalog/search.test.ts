@@ -142,13 +142,5 @@ describe('a search over chats', () => {
     await assert.rejects(found, { name: 'AbortError' });
   });
 
-  const refused: Record<string, ChatQuery> = {
-    'without words': { query: ' \n' },
-    'with no hits wanted': { query: 'a', limit: 0 },
-    'with too many hits wanted': { query: 'a', limit: 101 },
-    'with a part of a hit wanted': { query: 'a', limit: 1.5 },
-  };
-  for (const [name, query] of Object.entries(refused)) {
-    it(`is refused ${name}`, () => assert.rejects(search(query), CatalogRefusal));
-  }
+  it('is refused without words', () => assert.rejects(search({ query: ' \n' }), CatalogRefusal));
 });

@@ -98,15 +98,6 @@ describe('a window of a file', () => {
 
   it('is refused where not one character fits, with what it needs', () =>
     refused(found('txt', '😀'), { maxBytes: 3 }, /4 bytes.*maxBytes of 4/));
-
-  for (const value of [-1, 1.5, Number.NaN, 2 ** 53, Number.POSITIVE_INFINITY]) {
-    it(`is refused with a start or a size of ${value}`, async () => {
-      await refused(found('txt', 'abc'), { start: value, maxBytes: 9 }, /^start must be a whole number/);
-      await refused(found('txt', 'abc'), { maxBytes: value }, /^maxBytes must be a whole number/);
-    });
-  }
-
-  it('of no bytes is refused', () => refused(found('txt', 'abc'), { maxBytes: 0 }, /^maxBytes/));
 });
 
 /** How many bytes are asked of the disk meanwhile, and how many come. */

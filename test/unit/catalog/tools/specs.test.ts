@@ -67,7 +67,7 @@ const WINDOW: FileWindow = {
 
 describe('the arguments of a tool', () => {
   const specs = TOOL_SPECS;
-  const refused: readonly [name: keyof typeof specs, value: unknown, words: RegExp][] = [
+  const refused: readonly (readonly [name: keyof typeof specs, value: unknown, words: RegExp])[] = [
     ['list_assets', { limit: '5' }, /list_assets are invalid: limit must be a whole number from 1 to 200\.$/],
     ['list_assets', { limit: 0 }, /limit must be/],
     ['list_assets', { sort: 'date' }, /sort must be one of changed, name, size/],
@@ -84,6 +84,13 @@ describe('the arguments of a tool', () => {
     ['search_chats', { query: '' }, /query must hold a word/],
     ['search_chats', { query: 'x'.repeat(1001) }, /query must have at most 1000 characters/],
     ['search_chats', { query: 'a', limit: 101 }, /limit must be a whole number from 1 to 100/],
+    ...[-1, 1.5, Number.NaN, 2 ** 53, Number.POSITIVE_INFINITY].flatMap((value) => [
+      ['list_assets', { limit: value }, /limit must be a whole number/] as const,
+      ['search_chats', { query: 'a', limit: value }, /limit must be a whole number/] as const,
+      ['read_asset', { uri: 'a', start: value }, /start must be a whole number/] as const,
+      ['read_asset', { uri: 'a', maxBytes: value }, /maxBytes must be a whole number/] as const,
+    ]),
+    ['read_asset', { uri: 'a', maxBytes: 0 }, /maxBytes must be a whole number/],
     ['save_asset', { text: 'a' }, /name must be a string/],
     ['save_asset', { name: 'a', data: 5 }, /data must be a string/],
   ];
