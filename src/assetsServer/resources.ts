@@ -9,6 +9,7 @@ import {
 import { ASSET_TEMPLATE, CHAT_TEMPLATE } from '../catalog/address.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { describeEntry, type Entry, entryMeta, entryTitle, type FoundEntry } from '../catalog/entry.ts';
+import { pageAfter, parseCursor, writeCursor } from '../catalog/list.ts';
 import { readWindow } from '../catalog/windows.ts';
 import type { Follower } from './follower.ts';
 import { contentsOf, findByUri, fitsInMessage, MAX_CONTENTS_BYTES } from './read.ts';
@@ -107,48 +108,29 @@ export interface Page {
   readonly nextCursor?: string;
 }
 
-/** Chats first, then assets; the latest first. What comes or goes between two pages moves nothing else. */
+/** Chats first, then assets; the latest first. */
 export function pageOf(entries: readonly Entry[], cursor?: string): Page {
-  const last = cursor === undefined ? undefined : readCursor(cursor);
-  const sorted = entries.map((entry) => ({ entry, place: placeOf(entry) })).sort(byPlace);
-  const rest = last ? sorted.filter(({ place }) => compare(place, last) > 0) : sorted;
-  const page = rest.slice(0, PAGE_SIZE);
-  const end = page.at(-1);
-  return {
-    page: page.map(({ entry }) => entry),
-    ...(end && rest.length > page.length ? { nextCursor: writeCursor(end.place) } : {}),
-  };
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const { page, last } = pageAfter(entries, { positionOf, compare, after, limit: PAGE_SIZE });
+  return { page, ...(last && { nextCursor: writeCursor(last) }) };
 }
 
-/** Where an entry stands; no two have the same address. */
-type Place = readonly [kind: number, age: number, uri: string];
+/** No two entries have the same address. */
+type Position = readonly [kind: number, age: number, uri: string];
 
-function placeOf({ kind, changed, uri }: Entry): Place {
+function positionOf({ kind, changed, uri }: Entry): Position {
   return [kind === 'chat' ? 0 : 1, -changed.getTime(), uri];
 }
 
-function byPlace(a: { readonly place: Place }, b: { readonly place: Place }): number {
-  return compare(a.place, b.place);
-}
-
-function compare(a: Place, b: Place): number {
+function compare(a: Position, b: Position): number {
   return a[0] - b[0] || a[1] - b[1] || (a[2] < b[2] ? -1 : Number(a[2] > b[2]));
 }
 
-function writeCursor(place: Place): string {
-  return Buffer.from(JSON.stringify(place)).toString('base64url');
-}
-
-function readCursor(cursor: string): Place {
-  try {
-    const [kind, age, uri] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-    if (typeof kind === 'number' && typeof age === 'number' && typeof uri === 'string')
-      return [kind, age, uri];
-  } catch {
-    // Said below.
-  }
+function readCursor(cursor: string): Position {
+  const [kind, age, uri] = parseCursor(cursor) ?? [];
+  if (typeof kind === 'number' && typeof age === 'number' && typeof uri === 'string') return [kind, age, uri];
   throw new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    'This cursor is not one of this server. Begin the list anew.',
+    'This cursor does not come from this server. Request the list again without a cursor.',
   );
 }
