@@ -1,12 +1,13 @@
 import type { Stats } from 'node:fs';
 import { join, posix } from 'node:path';
 import { ASSET_FOLDER, readAssetName } from '../assets/names.ts';
+import { mapConcurrently } from '../base/async.ts';
 import { describeSize } from '../base/size.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import { addressUri, CHAT_ENDING } from './address.ts';
 import type { AssetEntry, ChatEntry, ChatId, Entry } from './entry.ts';
 import { type ChatMemory, comesBefore, MAX_CHAT_BYTES, type Mention, versionOf } from './mentions.ts';
-import { type FoundAssets, type FoundChat, mapAtMost, statOf, type Walked } from './walk.ts';
+import { type FoundAssets, type FoundChat, statOf, type Walked } from './walk.ts';
 
 export interface Listed {
   /** Chats first, then their assets; the latest first. */
@@ -19,7 +20,7 @@ export interface Listed {
 /** Adds sizes, times and titles to the findings of a walk, and assigns each asset to a chat. */
 export async function listFound({ chats, assets }: Walked, memory: ChatMemory): Promise<Listed> {
   const list = new Listing(memory);
-  await mapAtMost(READS_AT_ONCE, chats, (chat) => list.addChat(chat));
+  await mapConcurrently(READS_AT_ONCE, chats, (chat) => list.addChat(chat));
   for (const each of assets) await list.addAssets(each);
   memory.keepOnly(new Set(chats.map(({ path }) => path)));
   return list;
@@ -58,7 +59,7 @@ class Listing implements Listed {
 
   async addAssets({ id, path, names }: FoundAssets): Promise<void> {
     const owners = this.#owners.get(id);
-    await mapAtMost(STATS_AT_ONCE, names, async (name) => {
+    await mapConcurrently(STATS_AT_ONCE, names, async (name) => {
       const stats = await statOf(join(path, name));
       if (!stats?.isFile()) return;
       const { chat = id, mention } = owners?.get(name) ?? {};

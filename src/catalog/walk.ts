@@ -3,6 +3,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { explained } from '../assets/confined.ts';
 import { ASSET_FOLDER } from '../assets/names.ts';
+import { mapConcurrently } from '../base/async.ts';
 import { CHAT_ENDING, chatIdProblem, folderNameProblem, isAssetFileName, MAX_DEPTH } from './address.ts';
 import type { ChatId } from './entry.ts';
 
@@ -47,7 +48,7 @@ export async function walk(roots: readonly Root[], limits: Limits = LIMITS): Pro
   const found = new Findings(limits);
   let level: readonly Folder[] = roots.map(({ path, label }) => ({ path, id: label, holds: 'chats' }));
   for (let depth = 0; level.length > 0; depth += 1) {
-    const listings = await mapAtMost(FOLDERS_AT_ONCE, found.roomFor(level), readEntries);
+    const listings = await mapConcurrently(FOLDERS_AT_ONCE, found.roomFor(level), readEntries);
     const below = listings.flatMap((listing) => recordFolder(listing, found));
     level = depth < MAX_DEPTH ? below : below.filter(({ holds }) => holds === 'assets');
     if (level.length < below.length)
@@ -172,19 +173,4 @@ export function statOf(path: string): Promise<Stats | undefined> {
   return new Promise((resolve) => {
     lstat(path, (error, found) => resolve(error ? undefined : found));
   });
-}
-
-/** The results in the order of the items, with so many of them under way at a time. */
-export async function mapAtMost<T, U>(
-  atOnce: number,
-  items: readonly T[],
-  work: (item: T) => Promise<U>,
-): Promise<U[]> {
-  const results = new Array<U>(items.length);
-  const rest = items.entries();
-  const worker = async () => {
-    for (const [index, item] of rest) results[index] = await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
-  return results;
 }

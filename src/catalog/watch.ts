@@ -1,13 +1,14 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import { ASSET_FOLDER } from '../assets/names.ts';
+import { mapConcurrently } from '../base/async.ts';
 import { hasCode } from '../base/errors.ts';
 import type { Disposable } from '../ports/document.ts';
 
 import { CHAT_ENDING, folderNameProblem, isAssetFileName } from './address.ts';
 import type { Catalog, Snapshot } from './catalog.ts';
 import type { Entry } from './entry.ts';
-import { mapAtMost, statOf } from './walk.ts';
+import { statOf } from './walk.ts';
 
 export interface CatalogChange {
   /** Entries were added, removed or renamed. */
@@ -147,7 +148,7 @@ class CatalogWatch implements Disposable {
 
   /** Returns true when one of the folders was not watched before. */
   async #watch(folders: readonly string[]): Promise<boolean> {
-    const stats = await mapAtMost(STATS_AT_ONCE, folders, statOf);
+    const stats = await mapConcurrently(STATS_AT_ONCE, folders, statOf);
     if (this.#isDisposed) return false;
     const inodes = new Map(folders.map((path, index) => [path, stats[index]?.ino]));
     for (const [path, { ino }] of [...this.#watched]) if (inodes.get(path) !== ino) this.#unwatch(path);

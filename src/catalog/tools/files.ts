@@ -2,6 +2,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { lookAt, readWhole } from '../../assets/confined.ts';
 import { ASSET_FOLDER, readAssetName } from '../../assets/names.ts';
+import { mapConcurrently } from '../../base/async.ts';
 import { describeSize } from '../../base/size.ts';
 import { commentsOfChat, textOutside } from '../../chat/format/chatComments.ts';
 import type { Asset } from '../../ports/results.ts';
@@ -11,7 +12,7 @@ import { Catalog } from '../catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
 import { assetEntry } from '../listing.ts';
 import { MAX_CHAT_BYTES, type Mention, readMentions } from '../mentions.ts';
-import { mapAtMost, statOf } from '../walk.ts';
+import { statOf } from '../walk.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
 import type { BuiltInPlaces } from './places.ts';
 
@@ -63,7 +64,7 @@ export class ChatFiles {
     const chat = (await this.id()) ?? THIS_CHAT;
     const { folder, names } = await this.#namesBeside();
     const mentioned = names.filter((name) => mentions.has(name));
-    const found = await mapAtMost(STATS_AT_ONCE, mentioned, async (asset) => {
+    const found = await mapConcurrently(STATS_AT_ONCE, mentioned, async (asset) => {
       const stats = await statOf(join(folder, asset));
       return stats?.isFile()
         ? ownEntry(assetEntry({ chat, asset, mention: mentions.get(asset) }, stats))

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import * as vscode from 'vscode';
+import { mapConcurrently } from '../../base/async.ts';
 import { chatTitle } from '../../chat/outline/title.ts';
 import { chatName, readFolder } from '../chat/chatFiles.ts';
 
@@ -110,17 +111,8 @@ async function findChats(): Promise<Map<string, FoundChat>> {
     if (folder.scheme === 'file') continue;
     for (const uri of await walk(folder)) uris.set(uri.toString(), uri);
   }
-  const found = new Map<string, FoundChat>();
-  const waiting = [...uris];
-  const work = async () => {
-    for (let next = waiting.pop(); next; next = waiting.pop()) {
-      const [key, uri] = next;
-      const chat = await statChat(uri);
-      if (chat) found.set(key, chat);
-    }
-  };
-  await Promise.all(Array.from({ length: STATS_AT_ONCE }, work));
-  return found;
+  const chats = await mapConcurrently(STATS_AT_ONCE, [...uris.values()], statChat);
+  return new Map(chats.flatMap((chat) => (chat ? [[chat.uri.toString(), chat] as const] : [])));
 }
 
 async function statChat(uri: vscode.Uri): Promise<FoundChat | undefined> {

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { mapConcurrently } from '../../base/async.ts';
 import { groupBy } from '../../base/json.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../../chat/outline/pointedAt.ts';
@@ -105,13 +106,8 @@ export class AssetList {
     const names = (await readFolder(place)).flatMap(([name, type]) =>
       type === vscode.FileType.File && !name.startsWith('.') ? [name] : [],
     );
-    const files: AssetFile[] = [];
-    for (let at = 0; at < names.length; at += STATS_AT_ONCE) {
-      const some = names.slice(at, at + STATS_AT_ONCE);
-      const read = await Promise.all(some.map((name) => this.#readFile(folder, place, name)));
-      files.push(...read.flat());
-    }
-    return files;
+    const files = await mapConcurrently(STATS_AT_ONCE, names, (name) => this.#readFile(folder, place, name));
+    return files.flat();
   }
 
   async #readFile(folder: vscode.Uri, place: vscode.Uri, name: string): Promise<readonly AssetFile[]> {
