@@ -2,8 +2,6 @@ import * as vscode from 'vscode';
 import { chatStem } from '../../chat/outline/title.ts';
 import { chatName, closeTabs } from '../chat/chatFiles.ts';
 
-/** What can be done with the file of a chat. */
-
 export async function openPreview(uri: vscode.Uri): Promise<void> {
   await vscode.commands.executeCommand('markdown.showPreviewToSide', uri);
 }
@@ -12,7 +10,7 @@ export async function revealChat(uri: vscode.Uri): Promise<void> {
   await vscode.commands.executeCommand('revealInExplorer', uri);
 }
 
-/** Asks first. What its tools have returned stays: other chats may link to it. */
+/** Asks first. The assets stay, because other chats may link to them. */
 export async function deleteChat(uri: vscode.Uri): Promise<void> {
   const question = vscode.l10n.t('Move “{0}” to the trash?', chatName(uri));
   const detail = vscode.l10n.t(
@@ -36,7 +34,7 @@ async function deleteForGood(uri: vscode.Uri): Promise<boolean> {
   return true;
 }
 
-/** As the editor does it, so that open tabs, and whatever else knows the chat, follow. */
+/** Through a workspace edit, so that open tabs follow. */
 export async function renameChat(uri: vscode.Uri): Promise<void> {
   const stem = await vscode.window.showInputBox({
     title: vscode.l10n.t('Rename Chat'),

@@ -25,11 +25,9 @@ const ACTIONS: Readonly<Record<ChatAction, (uri: vscode.Uri) => Promise<void>>> 
 export interface ChatsDeps {
   readonly context: vscode.ExtensionContext;
   readonly runs: Runs;
-  /** Makes the bundled server available beside the user's own. */
   readonly offerSample: () => void;
 }
 
-/** The chats of the workspace: a view, a search, new ones and samples. */
 export class Chats implements vscode.Disposable {
   readonly tree: ChatTree;
   readonly #deps: ChatsDeps;
@@ -48,7 +46,7 @@ export class Chats implements vscode.Disposable {
     this.#list.dispose();
   }
 
-  /** Who names nothing and has selected something, begins with that. */
+  /** Without arguments the new chat quotes the selection. */
   async create(argument: unknown): Promise<void> {
     const fields = readFields(argument);
     const content = readString(fields, 'content');
@@ -59,7 +57,7 @@ export class Chats implements vscode.Disposable {
     await createChat(undefined, quoteSelection());
   }
 
-  /** A menu gives the file that was clicked, and all that are selected with it. */
+  /** Menus pass the clicked file and all selected files. */
   async createAbout(argument: unknown, selected: unknown): Promise<void> {
     const clicked = argument instanceof vscode.Uri ? argument : readUri(readFields(argument), 'uri');
     const all = Array.isArray(selected) ? selected.filter((each) => each instanceof vscode.Uri) : [];
@@ -80,13 +78,13 @@ export class Chats implements vscode.Disposable {
     this.#list.refresh();
   }
 
-  /** With a row of the view, a chat by its address, or the one in front. */
+  /** Acts on a row of the view, on a chat by address, or on the active chat. */
   async act(action: ChatAction, argument: unknown, selected: readonly ChatNode[]): Promise<void> {
     const fields = readFields(argument);
     const [row] = fields['selected'] === true ? selected : [];
     const uri = row?.kind === 'chat' ? row.uri : (readUri(fields, 'uri') ?? activeChat()?.uri);
     if (!uri || uri.scheme === 'untitled') return;
-    // What a run still writes would have nowhere to go.
+    // A run would have nowhere to write.
     if (action === 'delete' && this.#deps.runs.isRunning(uri)) return void tell(failed(RUNNING));
     await ACTIONS[action](uri);
   }
@@ -96,13 +94,13 @@ export class Chats implements vscode.Disposable {
   }
 }
 
-/** The lines that are selected in front of the user, unless that is a chat; as the beginning of a new one. */
+/** The selection of the active editor, unless it shows a chat. */
 function quoteSelection(): string | undefined {
   const editor = vscode.window.activeTextEditor;
   if (!editor || editor.selection.isEmpty || editor.document.uri.path.endsWith('.chat.md')) return undefined;
   const { document, selection } = editor;
   const { start, end } = selection;
-  // A selection of whole lines ends at the beginning of the next one.
+  // A selection of whole lines ends at the beginning of the next line.
   const lastLine = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
   return quoteLines({
     file: vscode.workspace.asRelativePath(document.uri),
@@ -113,7 +111,7 @@ function quoteSelection(): string | undefined {
   });
 }
 
-/** A new chat that begins with links to files, so that they are sent with its first question. */
+/** The new chat begins with links to the files, which are sent with its first question. */
 async function createChatAbout(files: readonly vscode.Uri[]): Promise<void> {
   const [first] = files;
   if (!first) return;

@@ -7,29 +7,28 @@ import { relativeTarget } from '../chat/fileLink.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import type { ListedAsset } from './assets.ts';
 import { exportAssets } from './export.ts';
-import type { ActionParts, GalleryScope } from './scope.ts';
+import type { ActionDeps, GalleryScope } from './scope.ts';
 
-type Act = (assets: readonly ListedAsset[], parts: ActionParts) => Promise<void>;
-
-/** What can be done with assets that were listed; what goes wrong is told. */
-export async function act(action: Action, assets: readonly ListedAsset[], parts: ActionParts): Promise<void> {
+/** Shows errors to the user. */
+export async function act(action: Action, assets: readonly ListedAsset[], deps: ActionDeps): Promise<void> {
   if (assets.length === 0) return;
   try {
-    await ACTIONS[action](assets, parts);
+    await ACTIONS[action](assets, deps);
   } catch (error) {
     void vscode.window.showErrorMessage(plainMessage(messageOf(error)));
   }
 }
 
-const ACTIONS: Readonly<Record<Action, Act>> = {
-  open,
-  reveal: ([asset]) => (asset ? reveal(asset) : Promise.resolve()),
-  copyLink: (assets, { scope }) => copy(assets.map((asset) => linkTo(asset, scope))),
-  copyReference: (assets) => copy(assets.map(({ name }) => `asset:${name}`)),
-  attach,
-  delete: deleteAssets,
-  export: exportAssets,
-};
+const ACTIONS: Readonly<Record<Action, (assets: readonly ListedAsset[], deps: ActionDeps) => Promise<void>>> =
+  {
+    open,
+    reveal: ([asset]) => (asset ? reveal(asset) : Promise.resolve()),
+    copyLink: (assets, { scope }) => copy(assets.map((asset) => linkTo(asset, scope))),
+    copyReference: (assets) => copy(assets.map(({ name }) => `asset:${name}`)),
+    attach,
+    delete: deleteAssets,
+    export: exportAssets,
+  };
 
 const MAX_OPENED = 20;
 
@@ -40,7 +39,7 @@ async function open(assets: readonly ListedAsset[]): Promise<void> {
   }
 }
 
-/** Shows the chat at the link, beside the gallery where it is open there. */
+/** Shows the chat at the link. */
 async function reveal({ name, uses: [use] }: ListedAsset): Promise<void> {
   if (!use) {
     const words = vscode.l10n.t('No chat links to {0}.', name);
@@ -56,7 +55,7 @@ async function reveal({ name, uses: [use] }: ListedAsset): Promise<void> {
   editor.revealRange(selection, vscode.TextEditorRevealType.InCenter);
 }
 
-/** Where a tab shows the chat already. */
+/** The column whose tabs already include the chat. */
 function columnOf(chat: vscode.Uri): vscode.ViewColumn {
   const key = chat.toString();
   const shows = ({ input }: vscode.Tab) =>
@@ -65,7 +64,7 @@ function columnOf(chat: vscode.Uri): vscode.ViewColumn {
   return group?.viewColumn ?? vscode.ViewColumn.One;
 }
 
-/** The chat that links are for: that of the gallery, or the one beside it. */
+/** Links are for the chat of the gallery, or for the active one. */
 function chatFor(scope: GalleryScope): vscode.Uri | undefined {
   return scope.chat ?? activeChat()?.uri;
 }
@@ -89,7 +88,7 @@ async function copy(lines: readonly string[]): Promise<void> {
   vscode.window.setStatusBarMessage(words, 5000);
 }
 
-async function attach(assets: readonly ListedAsset[], { scope }: ActionParts): Promise<void> {
+async function attach(assets: readonly ListedAsset[], { scope }: ActionDeps): Promise<void> {
   const uri = chatFor(scope);
   if (!uri) throw new Error(vscode.l10n.t('Open a chat first: the links go into it.'));
   const files = assets.map((asset) => asset.uri);
@@ -127,7 +126,7 @@ async function isAgreed(question: string, detail: string, yes: string): Promise<
   return (await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) === yes;
 }
 
-/** A link whose file is gone shows nothing, so it is said before. */
+/** Warns about links that will break. */
 function describeLinks(assets: readonly ListedAsset[]): string {
   const linked = assets.filter(({ uses }) => uses.length > 0).length;
   if (linked === 0) {

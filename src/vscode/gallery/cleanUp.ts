@@ -4,21 +4,22 @@ import { messageOf } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
 import type { RunOutcome } from '../../ports/document.ts';
 import type { AssetKind } from '../../ports/results.ts';
-
 import { isChat } from '../chat/chatFiles.ts';
 import { withNotice } from '../ui/progress.ts';
 
 const MOVE = vscode.l10n.t('Move to Trash');
 const DELETE = vscode.l10n.t('Delete for Good');
 
-export interface CleanUpOptions {
+/** Lets the user choose assets of a folder that no chat in it links to, and moves them to the trash. */
+export async function cleanUpAssets({
+  folder,
+  isRunning,
+}: {
   readonly folder: vscode.Uri;
-  /** Whether a chat in the folder runs: its files are there before their links are. */
+  /** Whether a chat in the folder is running. */
   readonly isRunning: () => boolean;
-}
-
-/** Offers the assets of a folder that no chat in it links to, and moves those that the user agrees to away. */
-export async function cleanUpAssets({ folder, isRunning }: CleanUpOptions): Promise<RunOutcome> {
+}): Promise<RunOutcome> {
+  // A running chat writes files before their links.
   if (isRunning()) throw new Error(RUNNING);
   const unlinked = await withNotice(vscode.l10n.t('Looking for assets without a link'), () =>
     readUnlinked(folder),
@@ -50,7 +51,7 @@ const NOTHING_MOVED: RunOutcome = {
 };
 
 async function removeFiles(folder: vscode.Uri, chosen: readonly string[]): Promise<RunOutcome> {
-  // A chat may have come to link to one of them while the question stood there.
+  // A chat may have added a link since the question was asked.
   const still = new Set(await readUnlinked(folder));
   const names = chosen.filter((name) => still.has(name));
   const trashed = await deleteEach(folder, names, { useTrash: true });
@@ -114,13 +115,13 @@ async function readUnlinked(folder: vscode.Uri): Promise<readonly string[]> {
 async function readAssetNames(folder: vscode.Uri): Promise<readonly string[]> {
   const entries = await vscode.workspace.fs.readDirectory(folder);
   const place = entries.find(([name]) => name === ASSET_FOLDER);
-  // Behind a symbolic link are somebody else's files.
+  // A symbolic link leads to files outside the folder.
   if (place?.[1] !== vscode.FileType.Directory) return [];
   const files = await vscode.workspace.fs.readDirectory(vscode.Uri.joinPath(folder, ASSET_FOLDER));
   return files.filter(([, type]) => type === vscode.FileType.File).map(([name]) => name);
 }
 
-/** As saved and as open: what an undo or a revert brings back must not miss its files. */
+/** Both saved and open texts, so that files survive an undo or a revert. */
 async function readChats(folder: vscode.Uri): Promise<readonly string[]> {
   const entries = await vscode.workspace.fs.readDirectory(folder);
   const chats = entries
@@ -181,12 +182,6 @@ function links(names: readonly string[]): readonly string[] {
 }
 
 function describeKind(kind: AssetKind | undefined): string {
-  switch (kind) {
-    case 'image':
-      return vscode.l10n.t('image');
-    case 'audio':
-      return vscode.l10n.t('audio');
-    default:
-      return vscode.l10n.t('file');
-  }
+  if (kind === 'image') return vscode.l10n.t('image');
+  return kind === 'audio' ? vscode.l10n.t('audio') : vscode.l10n.t('file');
 }
