@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { chatStem } from '../../chat/outline/title.ts';
 import { chatName, closeTabs } from '../chat/chatFiles.ts';
+import { confirm, moveToTrash } from '../ui/trash.ts';
 
 export async function openPreview(uri: vscode.Uri): Promise<void> {
   await vscode.commands.executeCommand('markdown.showPreviewToSide', uri);
@@ -16,22 +17,14 @@ export async function deleteChat(uri: vscode.Uri): Promise<void> {
   const detail = vscode.l10n.t(
     'Its assets in cmdassets/ stay. “Clean Up Assets” finds those that no chat uses.',
   );
-  const move = vscode.l10n.t('Move to Trash');
-  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, move)) !== move) return;
-  try {
-    await vscode.workspace.fs.delete(uri, { useTrash: true });
-  } catch {
-    if (!(await deleteForGood(uri))) return;
-  }
+  if (!(await confirm(question, detail, vscode.l10n.t('Move to Trash')))) return;
+  const again = vscode.l10n.t('“{0}” could not be moved to the trash. Delete it for good?', chatName(uri));
+  const { failed, reason, isDeclined } = await moveToTrash([uri], () =>
+    confirm(again, '', vscode.l10n.t('Delete')),
+  );
+  if (isDeclined) return;
+  if (failed.length > 0) throw new Error(reason);
   await closeTabs(uri);
-}
-
-async function deleteForGood(uri: vscode.Uri): Promise<boolean> {
-  const question = vscode.l10n.t('“{0}” could not be moved to the trash. Delete it for good?', chatName(uri));
-  const remove = vscode.l10n.t('Delete');
-  if ((await vscode.window.showWarningMessage(question, { modal: true }, remove)) !== remove) return false;
-  await vscode.workspace.fs.delete(uri);
-  return true;
 }
 
 /** Through a workspace edit, so that open tabs follow. */

@@ -5,6 +5,7 @@ import type { Action } from '../../views/gallery/messages.ts';
 import { activeChat } from '../chat/chatFiles.ts';
 import { relativeTarget } from '../chat/fileLink.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
+import { confirm, listNames, moveToTrash } from '../ui/trash.ts';
 import type { ListedAsset } from './assets.ts';
 import { exportAssets } from './export.ts';
 import type { ActionDeps, GalleryScope } from './scope.ts';
@@ -96,9 +97,7 @@ async function attach(assets: readonly ListedAsset[], { scope }: ActionDeps): Pr
   await vscode.commands.executeCommand('filechat.attachFile', { uri, files });
 }
 
-const MAX_LISTED = 10;
-
-/** Moves assets to the trash after a question; where there is none, asks again. */
+/** Asks before it moves assets to the trash, and again before it deletes those that cannot be moved. */
 async function deleteAssets(assets: readonly ListedAsset[]): Promise<void> {
   if (!vscode.workspace.isTrusted) {
     throw new Error(vscode.l10n.t('Nothing is deleted in a workspace that is not trusted.'));
@@ -108,22 +107,20 @@ async function deleteAssets(assets: readonly ListedAsset[]): Promise<void> {
     assets.length === 1
       ? vscode.l10n.t('Move 1 asset to the trash?')
       : vscode.l10n.t('Move {0} assets to the trash?', assets.length);
-  if (!(await isAgreed(question, `${describeLinks(assets)}\n\n${list(assets)}`, move))) return;
-  const { failed, reason } = await deleteEach(assets, true);
-  if (failed.length === 0) return;
-  const again =
-    failed.length === 1
-      ? vscode.l10n.t('1 asset could not be moved to the trash. Delete for good?')
-      : vscode.l10n.t('{0} assets could not be moved to the trash. Delete for good?', failed.length);
-  if (!(await isAgreed(again, `${reason}\n\n${list(failed)}`, vscode.l10n.t('Delete for Good')))) return;
-  const rest = await deleteEach(failed, false);
-  if (rest.failed.length > 0) {
-    throw new Error(vscode.l10n.t('{0} assets could not be deleted: {1}', rest.failed.length, rest.reason));
-  }
-}
-
-async function isAgreed(question: string, detail: string, yes: string): Promise<boolean> {
-  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) === yes;
+  const names = new Map(assets.map(({ uri, name }) => [uri, name]));
+  if (!(await confirm(question, `${describeLinks(assets)}\n\n${listNames([...names.values()])}`, move)))
+    return;
+  const { failed, reason, isDeclined } = await moveToTrash([...names.keys()], (trashed) => {
+    const count = trashed.failed.length;
+    const again =
+      count === 1
+        ? vscode.l10n.t('1 asset could not be moved to the trash. Delete for good?')
+        : vscode.l10n.t('{0} assets could not be moved to the trash. Delete for good?', count);
+    const left = listNames(trashed.failed.map((uri) => names.get(uri) ?? ''));
+    return confirm(again, `${trashed.reason}\n\n${left}`, vscode.l10n.t('Delete for Good'));
+  });
+  if (!isDeclined && failed.length > 0)
+    throw new Error(vscode.l10n.t('{0} assets could not be deleted: {1}', failed.length, reason));
 }
 
 /** Warns about links that will break. */
@@ -138,25 +135,4 @@ function describeLinks(assets: readonly ListedAsset[]): string {
   return linked === 1
     ? vscode.l10n.t('A chat still links to 1 of them. Its link will lead nowhere.')
     : vscode.l10n.t('Chats still link to {0} of them. Their links will lead nowhere.', linked);
-}
-
-async function deleteEach(assets: readonly ListedAsset[], useTrash: boolean) {
-  const failed: ListedAsset[] = [];
-  let reason = '';
-  for (const asset of assets) {
-    try {
-      await vscode.workspace.fs.delete(asset.uri, { useTrash });
-    } catch (error) {
-      if (error instanceof vscode.FileSystemError && error.code === 'FileNotFound') continue;
-      failed.push(asset);
-      reason ||= messageOf(error);
-    }
-  }
-  return { failed, reason };
-}
-
-function list(assets: readonly ListedAsset[]): string {
-  const names = assets.slice(0, MAX_LISTED).map(({ name }) => name);
-  const more = assets.length - MAX_LISTED;
-  return [...names, ...(more > 0 ? [vscode.l10n.t('and {0} more', more)] : [])].join('\n');
 }
