@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { type GalleryItem, isShown, kindOf } from '../../views/gallery/item.ts';
 import { changesBetween, readFromPage, type ToPage } from '../../views/gallery/messages.ts';
+import { galleryWords } from '../../views/gallery/words.ts';
 import { toHtml } from '../../views/preview/html.ts';
 import { activeChat, chatName, isChat } from '../chat/chatFiles.ts';
 import { act } from './actions.ts';
 import { AssetList, type ListedAsset } from './assets.ts';
 import { assetsIn, type GalleryScope, scopeKey } from './scope.ts';
-import { galleryWords } from './words.ts';
 
 export interface GalleryPanelDeps {
   readonly panel: vscode.WebviewPanel;
@@ -204,7 +204,7 @@ export class GalleryPanel implements vscode.Disposable {
     this.#ready = true;
     this.#post({
       kind: 'start',
-      words: galleryWords(),
+      words: galleryWords(vscode.l10n),
       scope: {
         ...(scope.chat ? { chat: scopeKey(scope) } : {}),
         ...(chat ? { chatName: chatName(chat) } : {}),
