@@ -2,11 +2,10 @@ import type { Turn } from '../../chat/format/chat.ts';
 import type { Formats } from './formats.ts';
 import { toHtml } from './html.ts';
 import type { PreviewWords } from './options.ts';
-import { type ReadTurn, toolOfMarker } from './turns.ts';
+import { type ParsedTurn, toolOfMarker } from './turns.ts';
 
-/** A turn with its head: who, and when if that is known. */
 export function renderCard(
-  { turn, line, time }: ReadTurn,
+  { turn, line, time }: ParsedTurn,
   body: string,
   words: PreviewWords,
   formats: Formats,
@@ -35,7 +34,7 @@ function renderCut(cut: Turn['cut'], words: PreviewWords): string {
 
 const SETTING = /^(title|model|servers):[ \t]*(.*?)[ \t]*$/gm;
 
-/** What a reader may want to know of the settings, on one quiet line. */
+/** The settings of interest to readers, on one line. */
 export function renderFront(front: string, words: PreviewWords): string {
   const found = new Map(
     [...front.matchAll(SETTING)].map(([, key = '', value = '']) => [key, readScalar(value)]),
@@ -49,7 +48,7 @@ export function renderFront(front: string, words: PreviewWords): string {
   return shown.length === 0 ? '' : `<div class="filechat-front">${shown.join(' ')}</div>\n`;
 }
 
-/** Enough of YAML for a line; what is written in another way is not shown. */
+/** Parses single-line YAML values; others are not shown. */
 function readScalar(value: string): string {
   const quoted = /^"((?:[^"\\]|\\.)*)"|^'((?:[^']|'')*)'/.exec(value);
   if (quoted) return quoted[1]?.replace(/\\(.)/g, '$1') ?? quoted[2]?.replaceAll("''", "'") ?? '';

@@ -8,12 +8,12 @@ import { toHtml } from './html.ts';
 import { documentOf, makeChatsInert } from './inert.ts';
 import { addLinkRules } from './links.ts';
 import type { PreviewOptions, PreviewWords } from './options.ts';
-import { type ReadTurn, shiftLines, TurnParser } from './turns.ts';
+import { type ParsedTurn, shiftLines, TurnParser } from './turns.ts';
 
 /**
- * Shows chats as cards in the Markdown preview, one for each turn, and makes them inert. The preview parses a
- * document before it says which one it is, so everything here happens when it renders: each turn is parsed by
- * itself, as the chat has it, and none can hide or change another. Other Markdown files are shown as ever.
+ * Shows the turns of a chat as cards in the Markdown preview, and makes them inert. VS Code names the document only
+ * when it renders, so turns are parsed then, each separately, so that none can hide or change another. Other Markdown
+ * files are not affected.
  */
 export function previewChats(md: MarkdownIt, options: PreviewOptions): MarkdownIt {
   const sources = new WeakMap<readonly Token[], string>();
@@ -43,14 +43,14 @@ export function previewChats(md: MarkdownIt, options: PreviewOptions): MarkdownI
       const cards = parser
         .read(source, chat, settings, env)
         .map((turn) => renderCard(turn, renderTurn(turn), options.words, formats));
-      // Other extensions put what they need in front of a document; once is enough.
+      // Other extensions prepend their own markup to a document; it is needed once.
       const others = renderAny.call(renderer, [], settings, env);
       return `${others}${renderSettings(chat)}${cards.join('')}`;
     } finally {
       isRenderingChat = false;
     }
 
-    function renderTurn(turn: ReadTurn): string {
+    function renderTurn(turn: ParsedTurn): string {
       return turn.parts.map((part) => renderTokens.call(renderer, shiftLines(part), settings, env)).join('');
     }
   };
@@ -66,12 +66,12 @@ function isNamedAsChat(env: unknown): boolean {
   return documentOf(env)?.path.endsWith('.chat.md') === true;
 }
 
-/** Two versions of a file that are compared have no name. */
+/** The documents of a diff have no name. */
 function isNamelessChat(env: unknown, source: string): boolean {
   return documentOf(env) === undefined && /^# %%[ \t]+(?:system|user|assistant|tool)/im.test(source);
 }
 
-/** What `media/preview/preview.js` says. */
+/** Texts for `media/preview/preview.js`. */
 function wordsForScript({ copied, close }: PreviewWords): string {
   return `<div id="filechat-preview" hidden data-copied="${toHtml(copied)}" data-close="${toHtml(close)}"></div>\n`;
 }
