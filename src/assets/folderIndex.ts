@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants, lstat as lstatCallback } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { mapConcurrently } from '../base/async.ts';
 import type { AssetBytes, NewAsset } from '../ports/results.ts';
 
 import { readAssetName } from './names.ts';
@@ -10,6 +11,7 @@ import { readAssetName } from './names.ts';
 const MAX_KNOWN = 50_000;
 /** Files of one size that a single save may open; the next one goes on. The newest are the likeliest. */
 const MAX_PRINTS = 1_000;
+/** Ten thousand requests at a time would block every other file operation. */
 const AT_ONCE = 256;
 
 interface Entry {
@@ -51,7 +53,7 @@ export class FolderIndex {
     if (!entries || entries.length === 0) return undefined;
     const print = await printOf(asset.bytes);
     const unprinted = entries.filter((entry) => entry.print === undefined).sort(byName);
-    await inBatches(unprinted.slice(-MAX_PRINTS), (entry) => this.#takePrint(entry, size));
+    await mapConcurrently(AT_ONCE, unprinted.slice(-MAX_PRINTS), (entry) => this.#takePrint(entry, size));
     const candidates = entries.filter((entry) => entry.print === print);
     for (const { name } of candidates.sort(byName)) {
       if (await fileHolds(join(this.#folder, name), asset.bytes).catch(() => false)) return name;
@@ -86,7 +88,7 @@ export class FolderIndex {
     if (group.unmeasured.length === 0) return;
     const names = group.unmeasured;
     group.unmeasured = [];
-    await inBatches(names, async (name) => {
+    await mapConcurrently(AT_ONCE, names, async (name) => {
       const size = await sizeOfFile(join(this.#folder, name));
       if (size !== undefined) addTo(group.bySize, size, { name });
     });
@@ -128,13 +130,6 @@ function sizeOfFile(path: string): Promise<number | undefined> {
   return new Promise((resolve) => {
     lstatCallback(path, (error, found) => resolve(!error && found.isFile() ? found.size : undefined));
   });
-}
-
-/** Not all at once: ten thousand requests would keep every other file operation waiting. */
-async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  for (let at = 0; at < items.length; at += AT_ONCE) {
-    await Promise.all(items.slice(at, at + AT_ONCE).map(work));
-  }
 }
 
 const SAMPLE_BYTES = 4096;

@@ -1,3 +1,4 @@
+import { mapConcurrently } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { FilePart, ModelMessage } from '../../ports/models.ts';
 
@@ -10,15 +11,8 @@ const MAX_READS = 4;
 export type FileBytes = ReadonlyMap<FilePart, string>;
 
 export async function readFiles(files: readonly FilePart[], signal: AbortSignal): Promise<FileBytes> {
-  const found = new Map<FilePart, string>();
-  const waiting = [...new Set(files)];
-  const work = async (): Promise<void> => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      found.set(file, await readFile(file, signal));
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(MAX_READS, waiting.length) }, work));
-  return found;
+  const read = async (file: FilePart) => [file, await readFile(file, signal)] as const;
+  return new Map(await mapConcurrently(MAX_READS, [...new Set(files)], read));
 }
 
 /** Every file of the messages, whether it will be sent or not. */
