@@ -1,7 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import { offerCompletions } from './completions.ts';
 import { Follower } from './follower.ts';
-import { offerResources } from './resources.ts';
+import { offerCompletions, offerResources } from './resources.ts';
 import type { Shared } from './shared.ts';
 import { offerTools } from './tools.ts';
 
