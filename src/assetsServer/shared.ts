@@ -2,7 +2,6 @@ import type { Tool } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { Catalog } from '../catalog/catalog.ts';
 import { type UploadLimits, UploadStores } from '../catalog/save.ts';
-import type { ToolSpecs } from '../catalog/tools/specs.ts';
 import { inputSchema, SERVER_WINDOW, type ToolSpec, toolSpecs } from '../catalog/tools/specs.ts';
 import { Watching } from './changes.ts';
 
@@ -10,7 +9,7 @@ import { Watching } from './changes.ts';
 export interface Shared {
   readonly catalog: Catalog;
   readonly watching: Watching;
-  readonly tools: OfferedTools;
+  readonly tools: readonly Tool[];
   readonly version: string;
   /** Undefined when the server is read-only. */
   readonly uploads?: UploadLimits | undefined;
@@ -35,7 +34,7 @@ export function createShared(options: SharedOptions): Shared {
   return {
     catalog,
     watching: new Watching(catalog, log),
-    tools: describeTools({ readOnly }),
+    tools: listTools(readOnly),
     version,
     ...(readOnly ? {} : { uploads: { maxBytes: maxUploadBytes, allowedMimeTypes } }),
     stores: new UploadStores(),
@@ -43,19 +42,12 @@ export function createShared(options: SharedOptions): Shared {
   };
 }
 
-export interface OfferedTools {
-  readonly specs: ToolSpecs;
-  readonly listed: readonly Tool[];
-}
+export const SERVER_SPECS = toolSpecs(SERVER_WINDOW);
 
 /** Created once, because over HTTP every request has its own server. */
-export function describeTools({ readOnly }: { readonly readOnly: boolean }): OfferedTools {
-  const specs = toolSpecs(SERVER_WINDOW);
-  const all: readonly ToolSpec[] = Object.values(specs);
-  return {
-    specs,
-    listed: all.filter(({ annotations }) => annotations.readOnlyHint || !readOnly).map(toolOf),
-  };
+function listTools(readOnly: boolean): readonly Tool[] {
+  const specs: readonly ToolSpec[] = Object.values(SERVER_SPECS);
+  return specs.filter(({ annotations }) => annotations.readOnlyHint || !readOnly).map(toolOf);
 }
 
 function toolOf(spec: ToolSpec): Tool {
