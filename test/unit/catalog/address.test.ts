@@ -80,7 +80,7 @@ describe('every address', () => {
     );
   });
 
-  it('stays what it is in URL, and fits the template that is announced', () => {
+  it('is unchanged by URL, and matches the announced template', () => {
     const templates = { asset: new UriTemplate(ASSET_TEMPLATE), chat: new UriTemplate(CHAT_TEMPLATE) };
     fc.assert(
       fc.property(addresses, (address) => {
@@ -93,7 +93,7 @@ describe('every address', () => {
     );
   });
 
-  it('is what other programs make of the template', () => {
+  it('equals the expanded template', () => {
     fc.assert(
       fc.property(addresses, (address) => {
         const template = new UriTemplate(address.kind === 'chat' ? CHAT_TEMPLATE : ASSET_TEMPLATE);
@@ -190,7 +190,7 @@ describe('refused, with a reason', () => {
     });
   }
 
-  it('whatever the text is, there is an answer, and what is accepted leads below a folder', () => {
+  it('any text gets an answer, and accepted addresses stay inside a folder', () => {
     const pieces = fc.constantFrom(
       ...[
         '..',

@@ -15,7 +15,7 @@ const tree = useTree();
 const PNG = assetNumbered(1);
 const SECRET = '# %% user\nThe secret\n';
 
-/** What was read, so that a test sees that nothing of elsewhere was. */
+/** The paths that were read; none may be outside the folders. */
 let read: string[] = [];
 let catalog: Catalog;
 
@@ -111,7 +111,7 @@ describe('a symbolic link is neither listed nor followed', () => {
   });
 });
 
-describe('what takes the place of something after it was listed is refused', () => {
+describe('an entry that is replaced after it was listed is refused', () => {
   beforeEach(async () => {
     tree.write('in/notes/a.chat.md', chatWith([PNG]));
     tree.write(`in/notes/cmdassets/${PNG}`);
@@ -143,8 +143,8 @@ describe('what takes the place of something after it was listed is refused', () 
   });
 });
 
-describe('what is no ordinary file is neither listed nor opened', () => {
-  it('a pipe, which would keep who opens it waiting', needsFifos, async () => {
+describe('special files are neither listed nor opened', () => {
+  it('a pipe, which would block the reader', needsFifos, async () => {
     mkdirSync(tree.at('in/cmdassets'));
     for (const name of [`in/cmdassets/${PNG}`, 'in/a.chat.md']) execFileSync('mkfifo', [tree.at(name)]);
     await listsNothing();
@@ -210,7 +210,7 @@ describe('an address that is made by hand', () => {
     await isRefused('Notes/A.chat.md', PNG.toLowerCase());
   });
 
-  it('in another case is told from the right one also where the disk takes any', async () => {
+  it('in another case is refused even on a case-insensitive disk', async () => {
     const names = ['A.chat.md', 'README'];
     const disk = {
       statOf: async (path: string) => {
@@ -230,7 +230,7 @@ describe('an address that is made by hand', () => {
     assert.equal((await catalog.find({ kind: 'chat', chat: 'a.chat.md' })).path, tree.at('in/a.chat.md'));
   });
 
-  it('whatever is written, nothing outside is found', async () => {
+  it('no address finds anything outside', async () => {
     tree.write('in/notes/a.chat.md', chatWith([PNG]));
     tree.write(`in/notes/cmdassets/${PNG}`);
     if (!needsSymlinks.skip) symlinkSync(tree.at('outside'), tree.at('in/way'));

@@ -126,7 +126,7 @@ describe('where an upload goes', () => {
     assert.equal(entry.uri, `filechat://notes%2Fb.chat.md/${entry.asset}`);
   });
 
-  it('must be said where there are several folders', async () => {
+  it('is required when there are several folders', async () => {
     const folders = ['x', 'y'].map((each) => join(folder.path, each));
     for (const each of folders) mkdirSync(each);
     await refused(/several folders.*x\/cmdassets, y\/cmdassets/, { name: 'a.txt', text: 'a' }, {}, folders);
@@ -208,7 +208,7 @@ describe('an upload is refused', () => {
   }
 
   it('by its length, before it is decoded', () =>
-    // What comes first would be found to be no base64, if anybody looked.
+    // The beginning is not base64, which decoding would detect.
     refused(/larger than/, { name: 'a.bin', data: '!'.repeat(10_000) }));
 
   it('not at exactly the limit, however it is wrapped', async () => {

@@ -38,7 +38,7 @@ describe('the name of an upload', () => {
     }
   }
 
-  it('never leads anywhere, whatever it is', () => {
+  it('never contains a path', () => {
     const signs = fc.constantFrom('/', '\\', '.', '..', ':', '\0', ' ', 'a', '~', '%2f');
     fc.assert(
       fc.property(fc.string({ unit: fc.oneof(signs, fc.string({ unit: 'binary' })) }), (name) => {

@@ -81,7 +81,7 @@ describe('the guard in front of HTTP', () => {
       assert.equal(refused?.headers['www-authenticate'], 'Bearer');
     });
   }
-  it('tells paths and methods only to who has the token', () => {
+  it('reveals paths and methods only to clients with the token', () => {
     const asked = { method: 'PUT', url: '/other' };
     assert.equal(refuseRequest({ ...asked, headers: { host: GOOD.host } }, OPTIONS)?.status, 401);
     assert.equal(refuseRequest({ ...asked, headers: GOOD }, OPTIONS)?.status, 404);

@@ -104,7 +104,7 @@ describe('the arguments of a tool', () => {
     });
   }
 
-  it('may be more than are known, and null for what is left out', () => {
+  it('may include unknown ones, and null for omitted ones', () => {
     const given = { uri: 'a', start: null, reason: 'I want to', as: 'bytes' };
     assert.deepEqual(readArguments(specs.read_asset, given), { uri: 'a', as: 'bytes', maxBytes: 65_536 });
     assert.deepEqual(readArguments(specs.list_assets, undefined), {});
@@ -130,7 +130,7 @@ describe('the arguments of a tool', () => {
     assert.match(read_asset.description, /8192 if left out/);
   });
 
-  it('are told as a schema that every provider takes', () => {
+  it('have a schema that every provider accepts', () => {
     const schema = inputSchema(TOOL_SPECS.read_asset);
     assert.deepEqual(Object.keys(schema).sort(), ['properties', 'required', 'type']);
     assert.equal(schema['type'], 'object');
@@ -140,7 +140,7 @@ describe('the arguments of a tool', () => {
   });
 });
 
-describe('what tools say of themselves', () => {
+describe('the descriptions of tools', () => {
   it('is short, and changes nothing but where something is saved', () => {
     for (const [name, spec] of Object.entries(TOOL_SPECS)) {
       assert.equal(spec.name, name);

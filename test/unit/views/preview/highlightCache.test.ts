@@ -19,7 +19,7 @@ it('colours the same code once, by text and language', () => {
   assert.deepEqual(asked, ['js a', 'json a']);
 });
 
-it('asks anew when another one colours', () => {
+it('is cleared when the highlighter changes', () => {
   const colours = new HighlightCache();
   colours.of(() => 'old', 'a', 'js');
   assert.equal(
@@ -28,9 +28,9 @@ it('asks anew when another one colours', () => {
   );
 });
 
-it('forgets what was not used for the longest time when there is no more room', () => {
+it('evicts the least recently used entry when it is full', () => {
   const { asked, highlight } = counted();
-  // Each takes seven: “js”, a line break, one sign, and what became of it.
+  // Each entry takes seven characters: “js”, a line break, the code and its highlighted form.
   const colours = new HighlightCache(14);
   for (const text of ['a', 'b', 'a', 'c', 'a', 'b']) colours.of(highlight, text, 'js');
   assert.deepEqual(asked, ['js a', 'js b', 'js c', 'js b']);
