@@ -4,6 +4,7 @@ import { Catalog } from '../catalog/catalog.ts';
 import { type UploadLimits, UploadStores } from '../catalog/save.ts';
 import { inputSchema, SERVER_WINDOW, type ToolSpec, toolSpecs } from '../catalog/tools/specs.ts';
 import { Watching } from './changes.ts';
+import type { ServeOptions } from './usage.ts';
 
 /** Shared by all connections of a server. */
 export interface Shared {
@@ -18,16 +19,7 @@ export interface Shared {
   readonly log: (message: string) => void;
 }
 
-export interface SharedOptions {
-  readonly folders: readonly string[];
-  readonly readOnly: boolean;
-  readonly maxUploadBytes: number;
-  readonly allowedTypes: readonly string[];
-  readonly version: string;
-  readonly log: (message: string) => void;
-}
-
-export function createShared(options: SharedOptions): Shared {
+export function createShared(options: Omit<ServeOptions, 'port'> & Pick<Shared, 'version' | 'log'>): Shared {
   const { folders, readOnly, maxUploadBytes, allowedTypes, version, log } = options;
   const catalog = new Catalog({ folders });
   const allowedMimeTypes = allowedTypes.length === 0 ? ['*/*'] : allowedTypes;

@@ -239,17 +239,18 @@ function namesBelow({ label }: Root, id: ChatId): readonly string[] | undefined 
  * Case-insensitive disks find a file by any case of its name, and `realpath` does not always return the stored one.
  * If the name in the other case leads to the same file, the folder is listed.
  */
-export async function hasExactName(path: string, disk: Disk = { statOf, readdir }): Promise<boolean> {
+export async function hasExactName(
+  path: string,
+  disk: {
+    readonly statOf: (path: string) => Promise<Pick<Stats, 'ino'> | undefined>;
+    readonly readdir: (path: string) => Promise<readonly string[]>;
+  } = { statOf, readdir },
+): Promise<boolean> {
   const folder = dirname(path);
   const name = basename(path);
   const [own, other] = await Promise.all([disk.statOf(path), disk.statOf(join(folder, swapCase(name)))]);
   if (!own || own.ino !== other?.ino) return true;
   return (await disk.readdir(folder)).includes(name);
-}
-
-interface Disk {
-  readonly statOf: (path: string) => Promise<Pick<Stats, 'ino'> | undefined>;
-  readonly readdir: (path: string) => Promise<readonly string[]>;
 }
 
 function swapCase(text: string): string {

@@ -66,14 +66,7 @@ export function readingCost(file: { readonly mimeType: string; readonly size: nu
   return { estimatedTokens, autoReadSafe, largeFileWarning: !autoReadSafe };
 }
 
-export interface EntryMeta extends ReadingCost {
-  readonly size: number;
-  readonly mimeType: string;
-  readonly lastModified: string;
-  readonly [key: string]: unknown;
-}
-
-export function entryMeta(entry: Pick<Entry, 'mimeType' | 'size' | 'changed'>): EntryMeta {
+export function entryMeta(entry: Pick<Entry, 'mimeType' | 'size' | 'changed'>) {
   const { size, mimeType, changed } = entry;
   return { size, mimeType, lastModified: changed.toISOString(), ...readingCost(entry) };
 }

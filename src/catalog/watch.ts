@@ -65,17 +65,12 @@ const MAX_SHARE = 1 / 4;
 const MAX_SCANS = 5;
 const STATS_AT_ONCE = 64;
 
-interface Watched {
-  readonly watcher: FSWatcher;
-  /** Detects that another folder took its place. */
-  readonly ino: number;
-}
-
 class CatalogWatch implements Disposable {
   readonly #catalog: Catalog;
   readonly #onChange: (change: CatalogChange) => void;
   readonly #options: WatchOptions;
-  readonly #watched = new Map<string, Watched>();
+  /** The inode detects that another folder took its place. */
+  readonly #watched = new Map<string, { readonly watcher: FSWatcher; readonly ino: number }>();
   #known: Snapshot | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isScanning = false;

@@ -194,14 +194,11 @@ function many(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-export interface VisibleWindow {
-  readonly window: FileWindow;
-  /** Comments were removed. */
-  readonly isCut: boolean;
-}
-
-/** Removes the comments of a chat, which are not meant for models. */
-export async function readVisibleChat(found: FoundEntry, wanted: WindowRequest): Promise<VisibleWindow> {
+/** Removes the comments of a chat, which are not meant for models. `isCut` is true if there were some. */
+export async function readVisibleChat(
+  found: FoundEntry,
+  wanted: WindowRequest,
+): Promise<{ readonly window: FileWindow; readonly isCut: boolean }> {
   const window = await readWindow(found, { ...wanted, as: 'auto' });
   const { body, start, byteCount } = window;
   if (window.totalBytes > MAX_CHAT_BYTES) throw new CatalogRefusal(TOO_LONG);

@@ -236,10 +236,7 @@ export class GalleryPanel implements vscode.Disposable {
   }
 
   #items(): ReadonlyMap<string, GalleryItem> {
-    const { panel, scope } = this.#deps;
-    return new Map(
-      [...this.#listed].map(([id, asset]) => [id, itemOf(id, asset, { webview: panel.webview, scope })]),
-    );
+    return new Map([...this.#listed].map(([id, asset]) => [id, itemOf(id, asset, this.#deps)]));
   }
 
   #post(message: ToPage): void {
@@ -249,12 +246,11 @@ export class GalleryPanel implements vscode.Disposable {
 
 type Due = 'files' | 'text';
 
-interface Showing {
-  readonly webview: vscode.Webview;
-  readonly scope: GalleryScope;
-}
-
-function itemOf(id: string, asset: ListedAsset, { webview, scope }: Showing): GalleryItem {
+function itemOf(
+  id: string,
+  asset: ListedAsset,
+  { panel: { webview }, scope }: Pick<GalleryPanelDeps, 'panel' | 'scope'>,
+): GalleryItem {
   const { uri, name, folder, bytes, time, uses } = asset;
   return {
     id,

@@ -10,11 +10,6 @@ const MAX_DECODED_SECONDS = 10 * 60;
 const SAMPLE_RATE = 8_000;
 const BARS = 48;
 
-interface Shape {
-  readonly peaks: readonly number[];
-  readonly seconds: number;
-}
-
 interface Shown {
   readonly item: GalleryItem;
   readonly canvas: HTMLCanvasElement;
@@ -26,7 +21,7 @@ interface Shown {
 export class Sounds {
   readonly #words: Words;
   readonly #audio = new Audio();
-  readonly #shapes = new Map<string, Shape>();
+  readonly #shapes = new Map<string, { readonly peaks: readonly number[]; readonly seconds: number }>();
   readonly #shown = new Map<string, Shown>();
   #playing: string | undefined;
   #queue: Promise<void> = Promise.resolve();
