@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-/** Chats and their assets, served to any MCP client. */
 import { createShared, type Shared } from './assetsServer/shared.ts';
 import { serveOverHttp } from './assetsServer/transport/http.ts';
 import { serveOverStdio } from './assetsServer/transport/stdio.ts';
@@ -17,7 +16,7 @@ import { showInvisible } from './chat/format/escape.ts';
 
 const err = (text: string) => process.stderr.write(`${showInvisible(text.trimEnd())}\n`);
 
-/** Room for the rest of a message beside its longest string. */
+/** For the rest of a message beside its longest string. */
 const MESSAGE_MARGIN_BYTES = 1024 * 1024;
 
 async function main(): Promise<number> {
@@ -64,7 +63,7 @@ async function listen(
   const token = given ?? randomBytes(32).toString('base64url');
   const serving = await serveOverHttp(shared, { ...options, token });
   err(`Serving ${serving.url}`);
-  // Said once and kept nowhere. One that was given is known already.
+  // A generated token is printed once and not stored.
   err(given === undefined ? `Token: ${token}` : `The token is the one in ${TOKEN_VARIABLE}.`);
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
   await serving.close();
@@ -72,10 +71,10 @@ async function listen(
 
 function checkFolder(folder: string): void {
   const stats = statSync(folder, { throwIfNoEntry: false });
-  if (!stats?.isDirectory()) throw new UsageError(`${folder} is no folder.`);
+  if (!stats?.isDirectory()) throw new UsageError(`${folder} is not a folder.`);
 }
 
-/** The manifest lies one folder above, in the sources as in the bundle. */
+/** The manifest is one folder up, both in the sources and in the bundle. */
 function readVersion(): string {
   const manifest: { readonly version: string } = JSON.parse(
     readFileSync(new URL('../package.json', import.meta.url), 'utf8'),

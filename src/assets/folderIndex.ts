@@ -88,7 +88,7 @@ export class FolderIndex {
     if (group.unmeasured.length === 0) return;
     const names = group.unmeasured;
     group.unmeasured = [];
-    await inBatches(names, async (name) => {
+    await mapConcurrently(AT_ONCE, names, async (name) => {
       const size = await sizeOfFile(join(this.#folder, name));
       if (size !== undefined) addTo(group.bySize, size, { name });
     });

@@ -3,11 +3,11 @@ import { type CatalogChange, watchCatalog } from '../catalog/watch.ts';
 import type { Disposable } from '../ports/document.ts';
 
 export interface Joined extends Disposable {
-  /** From now on every change is told. Rejects when the folders cannot be watched. */
+  /** Resolves when every further change is reported. Rejects when the folders cannot be watched. */
   readonly ready: Promise<void>;
 }
 
-/** One watch over the folders for all who want to hear of changes; there is none while nobody does. */
+/** Shares one watcher among all listeners; there is none without listeners. */
 export class Watching implements Disposable {
   readonly #catalog: Catalog;
   readonly #log: (message: string) => void;
@@ -20,7 +20,7 @@ export class Watching implements Disposable {
   }
 
   join(onChange: (change: CatalogChange) => void): Joined {
-    // Another function each time, so that who joins twice is told twice and may leave once.
+    // A new function each time, so that a callback that joins twice is called twice.
     const listener = (change: CatalogChange) => onChange(change);
     this.#listeners.add(listener);
     const watch = this.#watch ?? this.#start();
@@ -46,7 +46,7 @@ export class Watching implements Disposable {
   #start(): Promise<Disposable> {
     const watch = watchCatalog(this.#catalog, (change) => this.#tell(change), { onNote: this.#log });
     this.#watch = watch;
-    // Who joins later tries again.
+    // The next listener tries again.
     watch.catch(() => {
       if (this.#watch === watch) this.#watch = undefined;
     });

@@ -1,39 +1,38 @@
 import { type McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { CatalogChange } from '../catalog/watch.ts';
 import type { Disposable } from '../ports/document.ts';
-
 import type { Joined } from './changes.ts';
-import { logUnforeseen } from './refusal.ts';
+import { logError } from './refusal.ts';
 import type { Shared } from './shared.ts';
 
 const MAX_SUBSCRIPTIONS = 1000;
 
-/** Tells one client what changes, from the time it wants to know until its connection ends. */
+/** Notifies one client of changes, until its connection ends. */
 export class Follower implements Disposable {
   readonly #server: McpServer;
   readonly #shared: Shared;
-  readonly #tellsAll: boolean;
-  /** What the client asked for, by the address under which it is listed. */
+  readonly #notifiesAll: boolean;
+  /** The requested addresses, by the address in lists. */
   readonly #subscribed = new Map<string, Set<string>>();
   #joined: Joined | undefined;
   #disposed = false;
 
-  /** Since 2026 the SDK knows what a client wants to hear of, and drops the rest of what it is told. */
+  /** For modern clients the SDK filters notifications by subscription. */
   constructor(server: McpServer, shared: Shared, era: 'legacy' | 'modern') {
     this.#server = server;
     this.#shared = shared;
-    this.#tellsAll = era === 'modern';
+    this.#notifiesAll = era === 'modern';
   }
 
-  /** Resolves when nothing is missed any more. A second call waits for the first. */
+  /** Resolves when every further change is reported. A second call waits for the first. */
   async start(): Promise<void> {
     if (this.#disposed) return;
-    this.#joined ??= this.#shared.watching.join((change) => void this.#tell(change));
+    this.#joined ??= this.#shared.watching.join((change) => void this.#notify(change));
     const joined = this.#joined;
     try {
       await joined.ready;
     } catch (error) {
-      logUnforeseen(this.#shared, error);
+      logError(this.#shared, error);
       joined.dispose();
       if (this.#joined === joined) this.#joined = undefined;
     }
@@ -53,7 +52,10 @@ export class Follower implements Disposable {
     this.#subscribed.set(listedUri, asked.add(askedUri));
     await this.start();
     if (!this.isFollowing)
-      throw new ProtocolError(ProtocolErrorCode.InternalError, 'Changes of these folders cannot be watched.');
+      throw new ProtocolError(
+        ProtocolErrorCode.InternalError,
+        'These folders cannot be watched for changes.',
+      );
   }
 
   unsubscribe(askedUri: string): void {
@@ -70,8 +72,10 @@ export class Follower implements Disposable {
     this.#subscribed.clear();
   }
 
-  async #tell({ list, updated }: CatalogChange): Promise<void> {
-    const uris = this.#tellsAll ? updated : updated.flatMap((uri) => [...(this.#subscribed.get(uri) ?? [])]);
+  async #notify({ list, updated }: CatalogChange): Promise<void> {
+    const uris = this.#notifiesAll
+      ? updated
+      : updated.flatMap((uri) => [...(this.#subscribed.get(uri) ?? [])]);
     try {
       if (list) await this.#server.server.sendResourceListChanged();
       for (const uri of uris) await this.#server.server.sendResourceUpdated({ uri });

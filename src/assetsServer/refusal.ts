@@ -1,23 +1,17 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import { CatalogRefusal } from '../catalog/entry.ts';
 
-/** What clients are told of anything that nobody has foreseen: the words of such errors may hold paths. */
-export const UNFORESEEN = 'This failed inside the server. Its log on stderr says more.';
-
-export interface Answering {
-  /** What is asked for, where it is one resource. */
-  readonly uri?: string;
-  readonly signal: AbortSignal;
-}
+/** Shown to clients instead of unexpected errors, whose messages may contain paths. */
+export const INTERNAL_ERROR = 'This failed inside the server. See its log on stderr.';
 
 interface WithLog {
   readonly log: (message: string) => void;
 }
 
-/** Runs what answers a request about resources; every failure becomes one that clients may see. */
+/** Turns every failure of a request into one that clients may see. `uri` is the requested resource, if there is one. */
 export async function answering<T>(
   { log }: WithLog,
-  { uri, signal }: Answering,
+  { uri, signal }: { readonly uri?: string; readonly signal: AbortSignal },
   work: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -29,12 +23,12 @@ export async function answering<T>(
         ? new ProtocolError(ProtocolErrorCode.InvalidParams, error.message)
         : new ResourceNotFoundError(uri, error.message);
     }
-    // Nobody waits for the answer to what was cancelled.
-    if (!signal.aborted) logUnforeseen({ log }, error);
-    throw new ProtocolError(ProtocolErrorCode.InternalError, UNFORESEEN);
+    // A cancelled request needs no log entry.
+    if (!signal.aborted) logError({ log }, error);
+    throw new ProtocolError(ProtocolErrorCode.InternalError, INTERNAL_ERROR);
   }
 }
 
-export function logUnforeseen({ log }: WithLog, error: unknown): void {
+export function logError({ log }: WithLog, error: unknown): void {
   log(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }

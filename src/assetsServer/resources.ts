@@ -1,4 +1,5 @@
 import {
+  type CompleteResult,
   type ListResourcesResult,
   type McpServer,
   ProtocolError,
@@ -9,9 +10,9 @@ import {
 import { ASSET_TEMPLATE, CHAT_TEMPLATE } from '../catalog/address.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { describeEntry, type Entry, entryMeta, entryTitle, type FoundEntry } from '../catalog/entry.ts';
+import { pageAfter, parseCursor, writeCursor } from '../catalog/list.ts';
 import { readWindow } from '../catalog/windows.ts';
 import type { Follower } from './follower.ts';
-
 import { contentsOf, findByUri, fitsInMessage, MAX_CONTENTS_BYTES } from './read.ts';
 import { answering } from './refusal.ts';
 import type { Shared } from './shared.ts';
@@ -38,7 +39,7 @@ export function offerResources({ server }: McpServer, shared: Shared, follower: 
   server.registerCapabilities({ resources: { listChanged: true, subscribe: true } });
   server.setRequestHandler('resources/list', ({ params }, { mcpReq: { signal } }) =>
     answering(shared, { signal }, async () => {
-      // Whoever has a list is told when it is no longer true.
+      // A list is only sent once its changes are watched.
       if (follower.isFollowing) await follower.start();
       return listPage(catalog, params?.cursor, signal);
     }),
@@ -87,7 +88,6 @@ function tooLarge(uri: string, size: number): ProtocolError {
   );
 }
 
-/** An entry as lists of resources show it. */
 function resourceOf(entry: Entry): Resource {
   return {
     uri: entry.uri,
@@ -101,7 +101,7 @@ function resourceOf(entry: Entry): Resource {
   };
 }
 
-/** Every client must be able to hold a page, and none should need many. */
+/** Small enough for every client, large enough for few requests. */
 const PAGE_SIZE = 500;
 
 export interface Page {
@@ -109,48 +109,74 @@ export interface Page {
   readonly nextCursor?: string;
 }
 
-/** Chats first, then assets; the latest first. What comes or goes between two pages moves nothing else. */
+/** Chats first, then assets; the latest first. */
 export function pageOf(entries: readonly Entry[], cursor?: string): Page {
-  const last = cursor === undefined ? undefined : readCursor(cursor);
-  const sorted = entries.map((entry) => ({ entry, place: placeOf(entry) })).sort(byPlace);
-  const rest = last ? sorted.filter(({ place }) => compare(place, last) > 0) : sorted;
-  const page = rest.slice(0, PAGE_SIZE);
-  const end = page.at(-1);
-  return {
-    page: page.map(({ entry }) => entry),
-    ...(end && rest.length > page.length ? { nextCursor: writeCursor(end.place) } : {}),
-  };
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const { page, last } = pageAfter(entries, { positionOf, compare, after, limit: PAGE_SIZE });
+  return { page, ...(last && { nextCursor: writeCursor(last) }) };
 }
 
-/** Where an entry stands; no two have the same address. */
-type Place = readonly [kind: number, age: number, uri: string];
+/** No two entries have the same address. */
+type Position = readonly [kind: number, age: number, uri: string];
 
-function placeOf({ kind, changed, uri }: Entry): Place {
+function positionOf({ kind, changed, uri }: Entry): Position {
   return [kind === 'chat' ? 0 : 1, -changed.getTime(), uri];
 }
 
-function byPlace(a: { readonly place: Place }, b: { readonly place: Place }): number {
-  return compare(a.place, b.place);
-}
-
-function compare(a: Place, b: Place): number {
+function compare(a: Position, b: Position): number {
   return a[0] - b[0] || a[1] - b[1] || (a[2] < b[2] ? -1 : Number(a[2] > b[2]));
 }
 
-function writeCursor(place: Place): string {
-  return Buffer.from(JSON.stringify(place)).toString('base64url');
-}
-
-function readCursor(cursor: string): Place {
-  try {
-    const [kind, age, uri] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-    if (typeof kind === 'number' && typeof age === 'number' && typeof uri === 'string')
-      return [kind, age, uri];
-  } catch {
-    // Said below.
-  }
+function readCursor(cursor: string): Position {
+  const [kind, age, uri] = parseCursor(cursor) ?? [];
+  if (typeof kind === 'number' && typeof age === 'number' && typeof uri === 'string') return [kind, age, uri];
   throw new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    'This cursor is not one of this server. Begin the list anew.',
+    'This cursor does not come from this server. Request the list again without a cursor.',
   );
+}
+
+/** The maximum of the protocol. */
+const MAX_VALUES = 100;
+
+/** Completes the variables of the templates. Values are not percent-encoded. */
+export function offerCompletions({ server }: McpServer, shared: Shared): void {
+  server.registerCapabilities({ completions: {} });
+  server.setRequestHandler('completion/complete', ({ params }, { mcpReq: { signal } }) =>
+    answering(shared, { signal }, async (): Promise<CompleteResult> => {
+      const { ref, argument, context } = params;
+      if (ref.type !== 'ref/resource' || ![ASSET_TEMPLATE, CHAT_TEMPLATE].includes(ref.uri))
+        throw new ProtocolError(
+          ProtocolErrorCode.InvalidParams,
+          `Only ${ASSET_TEMPLATE} and ${CHAT_TEMPLATE} can be completed here.`,
+        );
+      const { entries } = await shared.catalog.snapshot(signal);
+      const variable = { name: argument.name, chat: context?.arguments?.['chat'] };
+      return { completion: firstMatches(valuesFor(entries, ref.uri, variable), argument.value) };
+    }),
+  );
+}
+
+/** `chat` is the value of the other variable, if it is known. */
+function valuesFor(
+  entries: readonly Entry[],
+  template: string,
+  { name, chat }: { readonly name: string; readonly chat: string | undefined },
+): string[] {
+  const assets = entries.filter((entry) => entry.kind === 'asset');
+  if (name === 'asset' && template === ASSET_TEMPLATE)
+    return assets.filter((entry) => chat === undefined || entry.chat === chat).map(({ asset }) => asset);
+  if (name !== 'chat') return [];
+  return template === ASSET_TEMPLATE
+    ? assets.map((entry) => entry.chat)
+    : entries.filter((entry) => entry.kind === 'chat').map((entry) => entry.chat);
+}
+
+/** Prefix matches come before other matches. */
+function firstMatches(values: readonly string[], typed: string): CompleteResult['completion'] {
+  const wanted = typed.toLowerCase();
+  const found = [...new Set(values)].filter((value) => value.toLowerCase().includes(wanted));
+  const begins = (value: string) => value.toLowerCase().startsWith(wanted);
+  const sorted = [...found.filter(begins), ...found.filter((value) => !begins(value))];
+  return { values: sorted.slice(0, MAX_VALUES), total: sorted.length, hasMore: sorted.length > MAX_VALUES };
 }

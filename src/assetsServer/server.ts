@@ -1,22 +1,19 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import { offerCompletions } from './completions.ts';
 import { Follower } from './follower.ts';
-import { offerResources } from './resources.ts';
+import { offerCompletions, offerResources } from './resources.ts';
 import type { Shared } from './shared.ts';
 import { offerTools } from './tools.ts';
-
-export interface AssetsServer {
-  readonly server: McpServer;
-  readonly follower: Follower;
-}
 
 const INSTRUCTIONS =
   'This server has somebody’s chats and the files that tools returned in them, each with an address filechat://… that stays good. ' +
   'Find them with list_assets and search_chats, and look at size and estimatedTokens before you read: what is not autoReadSafe is better read in windows with read_asset, from nextStart to nextStart. ' +
   'save_asset puts a file beside a chat and gives the link for it; it never changes what a chat says.';
 
-/** One client's server. The SDK asks for one for each connection, and over HTTP since 2026 for each request. */
-export function createServer(shared: Shared, era: 'legacy' | 'modern'): AssetsServer {
+/** The SDK creates one per connection, and one per request for modern clients over HTTP. */
+export function createServer(
+  shared: Shared,
+  era: 'legacy' | 'modern',
+): { readonly server: McpServer; readonly follower: Follower } {
   const server = new McpServer(
     { name: 'filechat-assets', title: 'Filechat: chats and their files', version: shared.version },
     { instructions: INSTRUCTIONS },
@@ -25,7 +22,7 @@ export function createServer(shared: Shared, era: 'legacy' | 'modern'): AssetsSe
   offerTools(server, shared);
   offerResources(server, shared, follower);
   offerCompletions(server, shared);
-  // Clients of before 2026 are told what changes without asking for it.
+  // Legacy clients receive notifications without a subscription.
   server.server.oninitialized = () => void follower.start();
   server.server.onclose = () => follower.dispose();
   return { server, follower };

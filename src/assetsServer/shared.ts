@@ -2,40 +2,31 @@ import type { Tool } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { Catalog } from '../catalog/catalog.ts';
 import { type UploadLimits, UploadStores } from '../catalog/save.ts';
-import type { ToolSpecs } from '../catalog/tools/specs.ts';
 import { inputSchema, SERVER_WINDOW, type ToolSpec, toolSpecs } from '../catalog/tools/specs.ts';
 import { Watching } from './changes.ts';
+import type { ServeOptions } from './usage.ts';
 
-/** What all connections of one server have in common. */
+/** Shared by all connections of a server. */
 export interface Shared {
   readonly catalog: Catalog;
   readonly watching: Watching;
-  readonly tools: OfferedTools;
+  readonly tools: readonly Tool[];
   readonly version: string;
-  /** Nothing when nothing may be saved. */
+  /** Undefined when the server is read-only. */
   readonly uploads?: UploadLimits | undefined;
   readonly stores: UploadStores;
-  /** For who runs the server, on stderr; never for its clients. */
+  /** Writes to stderr, never to clients. */
   readonly log: (message: string) => void;
 }
 
-export interface SharedOptions {
-  readonly folders: readonly string[];
-  readonly readOnly: boolean;
-  readonly maxUploadBytes: number;
-  readonly allowedTypes: readonly string[];
-  readonly version: string;
-  readonly log: (message: string) => void;
-}
-
-export function createShared(options: SharedOptions): Shared {
+export function createShared(options: Omit<ServeOptions, 'port'> & Pick<Shared, 'version' | 'log'>): Shared {
   const { folders, readOnly, maxUploadBytes, allowedTypes, version, log } = options;
   const catalog = new Catalog({ folders });
   const allowedMimeTypes = allowedTypes.length === 0 ? ['*/*'] : allowedTypes;
   return {
     catalog,
     watching: new Watching(catalog, log),
-    tools: describeOfferedTools({ readOnly }),
+    tools: listTools(readOnly),
     version,
     ...(readOnly ? {} : { uploads: { maxBytes: maxUploadBytes, allowedMimeTypes } }),
     stores: new UploadStores(),
@@ -43,19 +34,12 @@ export function createShared(options: SharedOptions): Shared {
   };
 }
 
-export interface OfferedTools {
-  readonly specs: ToolSpecs;
-  readonly listed: readonly Tool[];
-}
+export const SERVER_SPECS = toolSpecs(SERVER_WINDOW);
 
-/** Made once: over HTTP every request has a server of its own. */
-export function describeOfferedTools({ readOnly }: { readonly readOnly: boolean }): OfferedTools {
-  const specs = toolSpecs(SERVER_WINDOW);
-  const all: readonly ToolSpec[] = Object.values(specs);
-  return {
-    specs,
-    listed: all.filter(({ annotations }) => annotations.readOnlyHint || !readOnly).map(toolOf),
-  };
+/** Created once, because over HTTP every request has its own server. */
+function listTools(readOnly: boolean): readonly Tool[] {
+  const specs: readonly ToolSpec[] = Object.values(SERVER_SPECS);
+  return specs.filter(({ annotations }) => annotations.readOnlyHint || !readOnly).map(toolOf);
 }
 
 function toolOf(spec: ToolSpec): Tool {

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { messageOf } from '../base/errors.ts';
 
 export const DEFAULT_UPLOAD_BYTES = 50 * 1024 * 1024;
-/** An upload arrives as one string of base64, and no string may be longer than half a gigabyte. */
+/** An upload is one base64 string, and strings are limited to half a gigabyte. */
 export const MAX_UPLOAD_BYTES = 256 * 1024 * 1024;
 export const TOKEN_VARIABLE = 'FILECHAT_ASSETS_TOKEN';
 
@@ -30,13 +30,12 @@ export interface ServeOptions {
   readonly folders: readonly string[];
   readonly readOnly: boolean;
   readonly maxUploadBytes: number;
-  /** All types when there is none. */
+  /** Empty for all types. */
   readonly allowedTypes: readonly string[];
-  /** 0 is any free port; nothing is stdio. */
+  /** 0 for any free port; undefined for stdio. */
   readonly port?: number;
 }
 
-/** Thrown for a command line that cannot be understood. */
 export class UsageError extends Error {}
 
 const OPTIONS = {
@@ -71,7 +70,7 @@ function parse(argv: readonly string[]) {
   }
 }
 
-/** The port may be left out, which Node's parser cannot say of an option with a value. */
+/** The port is optional, which Node's parser does not support. */
 function withHttpValue(argv: readonly string[]): string[] {
   const end = argv.indexOf('--');
   return argv.map((word, at) => {
@@ -84,7 +83,7 @@ const PORT = /^\d{1,5}$/;
 
 function readPort(text: string): number {
   const port = Number(text);
-  if (!PORT.test(text) || port > 65_535) throw new UsageError(`“${text}” is no port.`);
+  if (!PORT.test(text) || port > 65_535) throw new UsageError(`“${text}” is not a valid port.`);
   return port;
 }
 

@@ -96,3 +96,18 @@ export class TimeSlice {
     this.#since = performance.now();
   }
 }
+
+/** Runs at most `limit` calls at a time. Results are in the order of the items. */
+export async function mapConcurrently<T, U>(
+  limit: number,
+  items: readonly T[],
+  work: (item: T) => Promise<U>,
+): Promise<U[]> {
+  const results = new Array<U>(items.length);
+  const rest = items.entries();
+  const worker = async () => {
+    for (const [index, item] of rest) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+  return results;
+}

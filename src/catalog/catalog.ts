@@ -19,23 +19,23 @@ import { ChatMemory, type ReadText, readTitle } from './mentions.ts';
 import { idBelow, type Limits, type Root, statOf, walk } from './walk.ts';
 
 export interface CatalogOptions {
-  /** Folders with chats; chats are looked for in the folders below them too. */
+  /** Searched for chats, including the folders below them. */
   readonly folders: readonly string[];
   readonly limits?: Limits;
-  /** How the text of a chat is read, from its real path. */
+  /** Receives the real path of a chat. */
   readonly readChat?: ReadText;
 }
 
 export interface Snapshot extends Listed {
-  /** Every folder that was looked into, by its real path: where something may change. */
+  /** The real paths of all folders that were searched, for a watcher. */
   readonly folders: readonly string[];
-  /** What could not be looked into, or was left out because there is too much. */
+  /** Folders that could not be read, and entries beyond the limits. */
   readonly notes: readonly string[];
-  /** Whether all of the folders that were given are there. */
+  /** False when one of the given folders is missing. */
   readonly isComplete: boolean;
 }
 
-/** The chats and assets in some folders. Asks the disk each time, and reads again only what has changed. */
+/** The chats and assets in some folders. Reads the disk each time, but parses only chats that have changed. */
 export class Catalog {
   readonly #roots: Roots;
   readonly #limits: Limits | undefined;
@@ -49,27 +49,26 @@ export class Catalog {
     this.#memory = new ChatMemory(readChat);
   }
 
-  /** What comes first in ids, in the order of the folders; empty where there is but one. */
+  /** The first parts of ids, in the order of the folders; empty when there is only one folder. */
   get labels(): readonly string[] {
     return this.#roots.labels;
   }
 
-  /** Who asks while a look is under way gets the next one, which sees all that was there when it was asked for. */
+  /** A request during a scan gets the next one, which sees everything that was there when it was requested. */
   async snapshot(signal?: AbortSignal): Promise<Snapshot> {
     signal?.throwIfAborted();
-    this.#next ??= this.#lookAfter(this.#current);
+    this.#next ??= this.#scanAfter(this.#current);
     return await unlessAborted(this.#next, signal);
   }
 
-  /** Rejects with a `CatalogRefusal` for what is not there and for what leads out of the folders. */
+  /** Rejects with a `CatalogRefusal` for missing entries and for those that lead out of the folders. */
   async find(address: Address): Promise<FoundEntry> {
     const place = await this.#roots.placeOf(address.chat);
     const found = place && (await this.#find(address, place).catch(() => undefined));
-    if (!found) throw new CatalogRefusal(nothingAt(addressUri(address)));
+    if (!found) throw new CatalogRefusal(notFound(addressUri(address)));
     return found;
   }
 
-  /** All assets whose file has this name, wherever they are. */
   async findByName(name: string, signal?: AbortSignal): Promise<readonly AssetEntry[]> {
     if (!isAssetFileName(name)) return [];
     const { entries } = await this.snapshot(signal);
@@ -80,24 +79,24 @@ export class Catalog {
   async folderOf(chat: ChatId): Promise<string> {
     const place = await this.#roots.placeOf(chat);
     const folder = place && (await folderBeside(place).catch(() => undefined));
-    if (!folder) throw new CatalogRefusal(nothingAt(visibleLine(chat.slice(0, MAX_SAID_CHARS))));
+    if (!folder) throw new CatalogRefusal(notFound(visibleLine(chat.slice(0, MAX_QUOTED_CHARS))));
     return pathOf(folder);
   }
 
-  /** The id of a chat's file, or of a `cmdassets/`, if an address can lead there. Whether it is there is not asked. */
+  /** The id of a chat's file or a `cmdassets/`, which need not exist; undefined when no address can name it. */
   async idOf(path: string): Promise<ChatId | undefined> {
     return await this.#roots.idOf(path);
   }
 
-  async #lookAfter(before: Promise<unknown>): Promise<Snapshot> {
+  async #scanAfter(before: Promise<unknown>): Promise<Snapshot> {
     await before;
-    const look = this.#look();
+    const scan = this.#scan();
     this.#next = undefined;
-    this.#current = look.catch(() => undefined);
-    return await look;
+    this.#current = scan.catch(() => undefined);
+    return await scan;
   }
 
-  async #look(): Promise<Snapshot> {
+  async #scan(): Promise<Snapshot> {
     const { roots, missing } = await this.#roots.present();
     const walked = await walk(roots, this.#limits);
     const { entries, versions, notes } = await listFound(walked, this.#memory);
@@ -132,7 +131,7 @@ export class Catalog {
   }
 }
 
-/** The folder that a chat, or a `cmdassets/`, is in. The chat must be there; its assets may still be to come. */
+/** The folder that contains a chat or a `cmdassets/`. The chat must exist; its `cmdassets/` may not exist yet. */
 async function folderBeside(place: Place): Promise<Place | undefined> {
   const names = place.names.slice(0, -1);
   const isChat = place.names.at(-1) !== ASSET_FOLDER;
@@ -144,32 +143,31 @@ async function folderBeside(place: Place): Promise<Place | undefined> {
   return !isThere || (await statPlace(assets))?.isDirectory() ? folder : undefined;
 }
 
-/** One answer for what is not there, what is elsewhere, and what may not be read: nobody learns which. */
-function nothingAt(what: string): string {
-  return `There is nothing at ${what}. It may have been renamed or deleted: list_assets says what there is.`;
+/** The same message for missing, outside and unreadable files, so that it does not reveal which. */
+function notFound(what: string): string {
+  return `There is nothing at ${what}. It may have been renamed or deleted; list_assets shows the current files.`;
 }
 
-const MAX_SAID_CHARS = 200;
+const MAX_QUOTED_CHARS = 200;
 const MAX_NOTES = 20;
 
-/** They hold names, in which anything may be. */
+/** Notes quote file names, which may contain any character. */
 function shortened(notes: readonly string[]): readonly string[] {
-  const said = notes.slice(0, MAX_NOTES).map(visibleLine);
-  const more = notes.length - said.length;
-  return more > 0 ? [...said, `There are ${more} more notes like these.`] : said;
+  const shown = notes.slice(0, MAX_NOTES).map(visibleLine);
+  const more = notes.length - shown.length;
+  return more > 0 ? [...shown, `There are ${more} more notes like these.`] : shown;
 }
 
 function noteMissing({ label }: Root): string {
-  return `${label === '' ? 'The folder' : `The folder ${label}`} is not there.`;
+  return `${label === '' ? 'The folder' : `The folder ${label}`} does not exist.`;
 }
 
-/** A place of the disk that an id names, if there is something: the way from a root, name by name. */
+/** The path that an id names, as names below a root. It need not exist. */
 interface Place {
   readonly root: Root;
   readonly names: readonly string[];
 }
 
-/** The folders that were given, and what comes first in the ids of what is in them. */
 class Roots {
   readonly #given: readonly Root[];
 
@@ -177,12 +175,12 @@ class Roots {
     this.#given = labelled(folders);
   }
 
-  /** In the order of the folders; empty where there is but one. */
+  /** In the order of the folders; empty when there is only one. */
   get labels(): readonly string[] {
     return this.#given.flatMap(({ label }) => (label === '' ? [] : [label]));
   }
 
-  /** By their real paths, as they are now; each file is in one of them only. */
+  /** By their current real paths, without roots inside other roots. */
   async present(): Promise<{ readonly roots: readonly Root[]; readonly missing: readonly Root[] }> {
     const real = await Promise.all(
       this.#given.map(async (given) => ({ given, path: await realpath(given.path).catch(() => undefined) })),
@@ -217,13 +215,13 @@ class Roots {
   }
 }
 
-/** What really is at a place: reached through no link, and by the names that the disk has for it. */
+/** Undefined when the path passes through a link, or differs in case from the names on the disk. */
 async function statPlace({ root, names }: Place): Promise<Stats | undefined> {
   const path = pathOf({ root, names });
   const stats = await statOf(path);
   if (!stats || (await realpath(path)) !== path) return undefined;
   for (let at = 0; at < names.length; at += 1)
-    if (!(await isNamedSo(join(root.path, ...names.slice(0, at + 1))))) return undefined;
+    if (!(await hasExactName(join(root.path, ...names.slice(0, at + 1))))) return undefined;
   return stats;
 }
 
@@ -231,7 +229,6 @@ function pathOf({ root, names }: Place): string {
   return join(root.path, ...names);
 }
 
-/** The names on the way from a root to what an id names. */
 function namesBelow({ label }: Root, id: ChatId): readonly string[] | undefined {
   const names = id.split('/');
   if (label !== '' && names.shift() !== label) return undefined;
@@ -239,20 +236,21 @@ function namesBelow({ label }: Root, id: ChatId): readonly string[] | undefined 
 }
 
 /**
- * Some disks find a file in any case of its name, and not every system says then which one it has. Where the
- * name in the other case leads to the same file, the folder is asked for its names.
+ * Case-insensitive disks find a file by any case of its name, and `realpath` does not always return the stored one.
+ * If the name in the other case leads to the same file, the folder is listed.
  */
-export async function isNamedSo(path: string, disk: Disk = { statOf, readdir }): Promise<boolean> {
+export async function hasExactName(
+  path: string,
+  disk: {
+    readonly statOf: (path: string) => Promise<Pick<Stats, 'ino'> | undefined>;
+    readonly readdir: (path: string) => Promise<readonly string[]>;
+  } = { statOf, readdir },
+): Promise<boolean> {
   const folder = dirname(path);
   const name = basename(path);
   const [own, other] = await Promise.all([disk.statOf(path), disk.statOf(join(folder, swapCase(name)))]);
   if (!own || own.ino !== other?.ino) return true;
   return (await disk.readdir(folder)).includes(name);
-}
-
-interface Disk {
-  readonly statOf: (path: string) => Promise<Pick<Stats, 'ino'> | undefined>;
-  readonly readdir: (path: string) => Promise<readonly string[]>;
 }
 
 function swapCase(text: string): string {
@@ -267,7 +265,7 @@ function labelled(folders: readonly string[]): readonly Root[] {
   return given.map(({ path }) => ({ path, label: freeLabel(labelFor(path), taken) }));
 }
 
-/** What is in a folder within another is listed with that one. */
+/** A folder inside another one is listed as part of that one. */
 function withoutTwice(roots: readonly Root[]): readonly Root[] {
   return roots.filter(
     ({ path }, index) =>
@@ -275,14 +273,14 @@ function withoutTwice(roots: readonly Root[]): readonly Root[] {
   );
 }
 
-/** Whether the inner folder is entered when the outer one is walked through. */
+/** Whether walking the outer folder also visits the inner one. */
 function isReached(inner: string, outer: string): boolean {
   if (!isInside(outer, inner)) return false;
   const names = relative(outer, inner).split(sep);
   return names.length <= MAX_DEPTH && names.every((name) => folderNameProblem(name) === undefined);
 }
 
-/** The folder's own name, as far as an address can hold it. */
+/** The folder's name, without characters that addresses cannot contain. */
 function labelFor(path: string): string {
   const name = basename(path)
     .replace(/[\p{Cc}\p{Cs}\\:%]/gu, '-')

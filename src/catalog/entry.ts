@@ -4,11 +4,9 @@ import { isTextType, mediaByType } from '../media/table.ts';
 import { estimateFile } from '../model/request/estimate.ts';
 import type { AssetKind } from '../ports/results.ts';
 
-/** What the folders of somebody's chats hold, as those who ask for it see it: by address, never by path. */
-
 /**
- * Where something is: `notes/sales.chat.md`, or `notes/cmdassets` for files that no chat speaks of. Where several
- * folders are served, the label of one of them comes first.
+ * `notes/sales.chat.md`, or `notes/cmdassets` for files that no chat mentions. When several folders are served, it
+ * begins with the label of one of them.
  */
 export type ChatId = string;
 
@@ -26,7 +24,7 @@ interface Listed {
 
 export interface ChatEntry extends Listed {
   readonly kind: 'chat';
-  /** Its own title, its first words, or its name. */
+  /** From its front matter, its first words or its file name. */
   readonly title: string;
 }
 
@@ -43,19 +41,18 @@ export interface AssetEntry extends Listed {
 
 export type Entry = ChatEntry | AssetEntry;
 
-/** What may be read, and where it really is. The path is never told to who asks. */
+/** The path is never shown to clients. */
 export interface FoundEntry {
   readonly entry: Entry;
   readonly path: string;
 }
 
-/** Something that cannot be had, in words for who has asked. Says nothing of paths, nor of what is elsewhere. */
+/** A failure with a message for the client. The message contains no paths. */
 export class CatalogRefusal extends Error {}
 
-/** What reading something costs, so that nobody pours a film into a context by accident. */
 export interface ReadingCost {
   readonly estimatedTokens: number;
-  /** A client may read it without asking. */
+  /** Small enough to read without asking. */
   readonly autoReadSafe: boolean;
   readonly largeFileWarning: boolean;
 }
@@ -69,15 +66,7 @@ export function readingCost(file: { readonly mimeType: string; readonly size: nu
   return { estimatedTokens, autoReadSafe, largeFileWarning: !autoReadSafe };
 }
 
-/** The same facts for programs, under `_meta`. */
-export interface EntryMeta extends ReadingCost {
-  readonly size: number;
-  readonly mimeType: string;
-  readonly lastModified: string;
-  readonly [key: string]: unknown;
-}
-
-export function entryMeta(entry: Pick<Entry, 'mimeType' | 'size' | 'changed'>): EntryMeta {
+export function entryMeta(entry: Pick<Entry, 'mimeType' | 'size' | 'changed'>) {
   const { size, mimeType, changed } = entry;
   return { size, mimeType, lastModified: changed.toISOString(), ...readingCost(entry) };
 }
@@ -93,13 +82,12 @@ export function describeEntry(entry: Entry): string {
   return `${facts}.${origin}${warning}`;
 }
 
-/** What a list calls it. */
 export function entryTitle(entry: ChatEntry | AssetEntry): string {
   return entry.kind === 'chat' ? entry.title : (entry.name ?? entry.asset);
 }
 
 const TEXT_BYTES_PER_TOKEN = 4;
-/** Of base64, which no tokenizer knows words in. */
+/** Base64 tokenizes badly. */
 const BASE64_CHARS_PER_TOKEN = 2;
 
 function estimateReading({ mimeType, size }: { readonly mimeType: string; readonly size: number }): number {
@@ -124,9 +112,9 @@ function describeType({ mimeType }: AssetEntry): string {
   return `${extension} ${noun}`;
 }
 
-/** A chat’s path and a tool’s name are somebody else’s words: one line, without what cannot be seen. */
+/** Paths and tool names are untrusted text. */
 function describeOrigin({ chat, tool }: AssetEntry): string {
   const place = visibleLine(chat);
-  if (!chat.endsWith('.chat.md')) return `In ${place}; no chat speaks of it.`;
+  if (!chat.endsWith('.chat.md')) return `In ${place}; no chat mentions it.`;
   return tool === undefined ? `Of ${place}.` : `Returned by ${visibleLine(tool)} in ${place}.`;
 }

@@ -6,9 +6,9 @@ import type { Catalog } from './catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId, type Entry, entryTitle } from './entry.ts';
 
 export interface AssetQuery {
-  /** Only those of one chat. */
+  /** Limits the list to one chat. */
   readonly chat?: ChatId | undefined;
-  /** Words that its name, file name, type, tool or chat must hold, whatever their case. */
+  /** Words that must all occur in the name, file name, type, tool or chat, in any case. */
   readonly filter?: string | undefined;
   readonly kind?: AssetEntry['assetKind'] | undefined;
   /** `image/*` or `application/pdf`. */
@@ -20,13 +20,13 @@ export interface AssetQuery {
 }
 
 export interface AssetPage extends Page {
-  /** What could not be looked into, or was left out because there is too much. */
+  /** Folders that could not be read, and entries beyond the limits. */
   readonly notes: readonly string[];
 }
 
 interface Page {
   readonly assets: readonly AssetEntry[];
-  /** How many there are that fit, on all pages. */
+  /** The number of matches on all pages. */
   readonly total: number;
   readonly nextCursor?: string;
 }
@@ -34,7 +34,7 @@ interface Page {
 export const MAX_PAGE = 200;
 export const DEFAULT_PAGE = 50;
 
-/** Rejects with a `CatalogRefusal` for a query that cannot be answered. */
+/** Rejects with a `CatalogRefusal` for an invalid query. */
 export async function listAssets(
   catalog: Catalog,
   query: AssetQuery,
@@ -54,21 +54,52 @@ export function checkChat(entries: readonly Entry[], chat: ChatId): void {
   );
 }
 
-/** One page of what fits. Rejects a cursor or a limit that is none with a `CatalogRefusal`. */
+/** Throws a `CatalogRefusal` for an invalid cursor. */
 export function pageOf(entries: readonly AssetEntry[], query: AssetQuery): Page {
   const { limit = DEFAULT_PAGE, cursor } = query;
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_PAGE)
-    throw new CatalogRefusal(`limit must be a whole number from 1 to ${MAX_PAGE}, and not ${limit}.`);
-  const after = cursor === undefined ? undefined : readCursor(cursor, query);
-  const order = orderOf(query);
-  const fitting = entries.filter(filterOf(query)).sort((a, b) => order(placeOf(a, query), placeOf(b, query)));
-  // By its place and not by its number, so that what has come or gone since moves nothing.
-  const rest = after ? fitting.filter((entry) => order(placeOf(entry, query), after) > 0) : fitting;
-  const assets = rest.slice(0, limit);
-  const last = assets.at(-1);
-  const nextCursor =
-    last && rest.length > assets.length ? { nextCursor: writeCursor(placeOf(last, query), query) } : {};
-  return { assets, total: fitting.length, ...nextCursor };
+  const matches = entries.filter(filterOf(query));
+  const { page, last } = pageAfter(matches, {
+    positionOf: (entry) => positionOf(entry, query),
+    compare: orderOf(query),
+    after: cursor === undefined ? undefined : readCursor(cursor, query),
+    limit,
+  });
+  const nextCursor = last && { nextCursor: writeCursor([fingerprintOf(query), last.key, last.uri]) };
+  return { assets: page, total: matches.length, ...nextCursor };
+}
+
+/** Continues behind a position, not at an index, so that added and removed entries do not shift the next page. */
+export function pageAfter<T, P>(
+  entries: readonly T[],
+  options: {
+    readonly positionOf: (entry: T) => P;
+    readonly compare: (a: P, b: P) => number;
+    readonly after: P | undefined;
+    readonly limit: number;
+  },
+): { readonly page: readonly T[] /** Undefined on the last page. */; readonly last?: P } {
+  const { positionOf, compare, after, limit } = options;
+  const rest = entries
+    .map((entry) => ({ entry, position: positionOf(entry) }))
+    .filter(({ position }) => after === undefined || compare(position, after) > 0)
+    .sort((a, b) => compare(a.position, b.position));
+  const shown = rest.slice(0, limit);
+  const last = rest.length > shown.length ? shown.at(-1) : undefined;
+  return { page: shown.map(({ entry }) => entry), ...(last && { last: last.position }) };
+}
+
+export function writeCursor(values: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(values)).toString('base64url');
+}
+
+/** Returns undefined for text that `writeCursor` did not write. */
+export function parseCursor(cursor: string): readonly unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function filterOf({ chat, filter = '', kind, mimeType }: AssetQuery): (entry: AssetEntry) => boolean {
@@ -82,12 +113,12 @@ function filterOf({ chat, filter = '', kind, mimeType }: AssetQuery): (entry: As
 
 function hasWords(entry: AssetEntry, words: readonly string[]): boolean {
   const { asset, mimeType, tool = '', chat } = entry;
-  const said = foldCase([entryTitle(entry), asset, mimeType, tool, chat].join('\n'));
-  return words.every((word) => said.includes(word));
+  const text = foldCase([entryTitle(entry), asset, mimeType, tool, chat].join('\n'));
+  return words.every((word) => text.includes(word));
 }
 
-/** Where an entry stands in an order. No two have the same address. */
-interface Place {
+/** The position of an entry in a sort order. No two entries have the same address. */
+interface Position {
   readonly key: string | number;
   readonly uri: string;
 }
@@ -100,19 +131,19 @@ const KEYS: Readonly<Record<Sort, (entry: AssetEntry) => string | number>> = {
   size: ({ size }) => size,
 };
 
-/** Numbers within names count as numbers. Of one language, so that a cursor means the same everywhere. */
+/** A fixed language, so that a cursor means the same everywhere. */
 const NAMES = new Intl.Collator('en', { numeric: true });
 
-function placeOf(entry: AssetEntry, { sort = 'changed' }: AssetQuery): Place {
+function positionOf(entry: AssetEntry, { sort = 'changed' }: AssetQuery): Position {
   return { key: KEYS[sort](entry), uri: entry.uri };
 }
 
-function orderOf(query: AssetQuery): (a: Place, b: Place) => number {
+function orderOf(query: AssetQuery): (a: Position, b: Position) => number {
   const direction = isAscending(query) ? 1 : -1;
   return (a, b) => direction * (compareKeys(a.key, b.key) || compareTexts(a.uri, b.uri));
 }
 
-/** Whoever asks for names expects A first, and of the rest the latest or the largest. */
+/** Names ascend by default; times and sizes descend. */
 function isAscending({ sort = 'changed', order }: AssetQuery): boolean {
   return (order ?? (sort === 'name' ? 'ascending' : 'descending')) === 'ascending';
 }
@@ -125,38 +156,24 @@ function compareTexts(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** The place of the last entry that was shown, and for which query. */
-function writeCursor({ key, uri }: Place, query: AssetQuery): string {
-  return Buffer.from(JSON.stringify([printOf(query), key, uri])).toString('base64url');
-}
-
-function readCursor(cursor: string, query: AssetQuery): Place {
-  const [print, key, uri] = parseCursor(cursor) ?? [];
-  if (typeof print !== 'string' || typeof uri !== 'string')
+function readCursor(cursor: string, query: AssetQuery): Position {
+  const [fingerprint, key, uri] = parseCursor(cursor) ?? [];
+  if (typeof fingerprint !== 'string' || typeof uri !== 'string')
     throw new CatalogRefusal(
       'cursor is not one that list_assets gave. Pass a nextCursor, or leave it out to begin.',
     );
-  if (print !== printOf(query) || typeof key !== (query.sort === 'name' ? 'string' : 'number'))
+  if (fingerprint !== fingerprintOf(query) || typeof key !== (query.sort === 'name' ? 'string' : 'number'))
     throw new CatalogRefusal(
       'cursor belongs to another list. Pass it with the same chat, filter, kind, mimeType, sort and order, or leave it out to begin.',
     );
-  return { key: key as Place['key'], uri };
+  return { key: key as Position['key'], uri };
 }
 
-function parseCursor(cursor: string): readonly unknown[] | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    return Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const FINGERPRINT_CHARS = 12;
 
-const PRINT_CHARS = 12;
-
-/** Tells queries apart that give different lists. How many entries a page has is no part of that. */
-function printOf(query: AssetQuery): string {
+/** Identifies the list that a cursor belongs to. The page size does not matter. */
+function fingerprintOf(query: AssetQuery): string {
   const { chat = '', filter = '', kind = '', mimeType = '', sort = 'changed' } = query;
-  const said = [chat, searchWords(filter), kind, foldCase(mimeType.trim()), sort, isAscending(query)];
-  return createHash('sha256').update(JSON.stringify(said)).digest('base64url').slice(0, PRINT_CHARS);
+  const list = [chat, searchWords(filter), kind, foldCase(mimeType.trim()), sort, isAscending(query)];
+  return createHash('sha256').update(JSON.stringify(list)).digest('base64url').slice(0, FINGERPRINT_CHARS);
 }

@@ -1,25 +1,26 @@
 import type { Stats } from 'node:fs';
 import { join, posix } from 'node:path';
-import { ASSET_FOLDER, readAssetName } from '../base/names.ts';
+import { ASSET_FOLDER, readAssetName } from '../assets/names.ts';
+import { mapConcurrently } from '../base/async.ts';
 import { describeSize } from '../base/size.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import { addressUri, CHAT_ENDING } from './address.ts';
 import type { AssetEntry, ChatEntry, ChatId, Entry } from './entry.ts';
 import { type ChatMemory, comesBefore, MAX_CHAT_BYTES, type Mention, versionOf } from './mentions.ts';
-import { type FoundAssets, type FoundChat, mapAtMost, statOf, type Walked } from './walk.ts';
+import { type FoundAssets, type FoundChat, statOf, type Walked } from './walk.ts';
 
 export interface Listed {
   /** Chats first, then their assets; the latest first. */
   readonly entries: readonly Entry[];
-  /** By address: what tells one state of a file from another. */
+  /** The version of each file, by address. */
   readonly versions: ReadonlyMap<string, string>;
   readonly notes: readonly string[];
 }
 
-/** What a walk has found, with its facts, and each asset under the chat that it belongs to. */
+/** Adds sizes, times and titles to the findings of a walk, and assigns each asset to a chat. */
 export async function listFound({ chats, assets }: Walked, memory: ChatMemory): Promise<Listed> {
   const list = new Listing(memory);
-  await mapAtMost(READS_AT_ONCE, chats, (chat) => list.addChat(chat));
+  await mapConcurrently(READS_AT_ONCE, chats, (chat) => list.addChat(chat));
   for (const each of assets) await list.addAssets(each);
   memory.keepOnly(new Set(chats.map(({ path }) => path)));
   return list;
@@ -32,7 +33,7 @@ class Listing implements Listed {
   readonly #memory: ChatMemory;
   readonly #chats: ChatEntry[] = [];
   readonly #assets: AssetEntry[] = [];
-  /** By the id of the folder of assets, then by the asset. */
+  /** By the id of the `cmdassets/`, then by the name of the asset. */
   readonly #owners = new Map<string, Map<string, { readonly chat: ChatId; readonly mention: Mention }>>();
   readonly #notes: string[] = [];
   readonly versions = new Map<string, string>();
@@ -58,7 +59,7 @@ class Listing implements Listed {
 
   async addAssets({ id, path, names }: FoundAssets): Promise<void> {
     const owners = this.#owners.get(id);
-    await mapAtMost(STATS_AT_ONCE, names, async (name) => {
+    await mapConcurrently(STATS_AT_ONCE, names, async (name) => {
       const stats = await statOf(join(path, name));
       if (!stats?.isFile()) return;
       const { chat = id, mention } = owners?.get(name) ?? {};
@@ -72,11 +73,11 @@ class Listing implements Listed {
   }
 
   async #readChat(chat: FoundChat, stats: Stats): Promise<string | undefined> {
-    const note = (why: string) => {
-      this.#notes.push(`${chat.id} ${why}: what it says of its assets is not known.`);
+    const note = (problem: string) => {
+      this.#notes.push(`${chat.id} ${problem}, so its assets are listed without names and tools.`);
     };
     if (stats.size > MAX_CHAT_BYTES) {
-      note(`is longer than ${describeSize(MAX_CHAT_BYTES)} and is not looked through`);
+      note(`is longer than ${describeSize(MAX_CHAT_BYTES)}`);
       return undefined;
     }
     try {
@@ -99,7 +100,7 @@ class Listing implements Listed {
   }
 }
 
-/** Copies have longer names than what they are copies of; what was edited last must not matter. */
+/** Copies usually have longer names than their originals. The time of the last edit must not matter. */
 function byLength(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : 1);
 }
@@ -120,14 +121,11 @@ export function chatEntry(chat: ChatId, { size, mtime }: Stats, title: string | 
   };
 }
 
-interface AssetFacts {
-  readonly chat: ChatId;
-  readonly asset: string;
-  readonly mention: Mention | undefined;
-}
-
-/** Its type is what its name says: no file is opened to make a list. */
-export function assetEntry({ chat, asset, mention }: AssetFacts, { size, mtime }: Stats): AssetEntry {
+/** The type comes from the name: listing opens no files. */
+export function assetEntry(
+  { chat, asset, mention }: { chat: ChatId; asset: string; mention: Mention | undefined },
+  { size, mtime }: Stats,
+): AssetEntry {
   const { kind: assetKind = 'file', extension = '' } = readAssetName(asset) ?? {};
   const [mimeType = 'application/octet-stream'] = (mediaByExtension(extension) ?? UNKNOWN).types;
   return {

@@ -10,15 +10,14 @@ import { chatTitle } from '../chat/outline/title.ts';
 import { isAssetFileName } from './address.ts';
 import type { FoundChat } from './walk.ts';
 
-/** What a chat says of an asset in the `cmdassets/` beside it. */
+/** How a chat mentions an asset in the `cmdassets/` beside it. */
 export interface Mention {
-  /** In a link of a tool's turn, which has returned it or only shows it `again`; or otherwise. */
+  /** `tool`: a link in the result of the tool that returned it. `again`: a link in a result of a built-in tool. */
   readonly by: 'tool' | 'again' | 'other';
   readonly tool?: string;
   readonly name?: string;
 }
 
-/** What a chat says of itself and of its assets. */
 export interface ReadChat {
   readonly title: string | undefined;
   readonly mentions: ReadonlyMap<string, Mention>;
@@ -26,17 +25,17 @@ export interface ReadChat {
 
 export type ReadText = (path: string) => Promise<string>;
 
-/** Longer chats are not read for what they say of assets. */
+/** Longer chats are not parsed. */
 export const MAX_CHAT_BYTES = 20_000_000;
 
 interface Kept {
   readonly version: string;
-  /** Another write in the same moment would leave time and size as they were. */
+  /** False when another write might leave time and size unchanged. */
   readonly isSettled: boolean;
   readonly chat: ReadChat;
 }
 
-/** What chats say, each read once for each of its versions. */
+/** Parses each version of a chat once. */
 export class ChatMemory {
   readonly #read: ReadText;
   readonly #kept = new Map<string, Kept>();
@@ -45,7 +44,6 @@ export class ChatMemory {
     this.#read = read;
   }
 
-  /** Rejects when it cannot be read. */
   async read({ path }: FoundChat, stats: Stats): Promise<ReadChat> {
     const known = this.#kept.get(path);
     const version = versionOf(stats);
@@ -56,21 +54,19 @@ export class ChatMemory {
     return chat;
   }
 
-  /** What was read last, whether or not it is still so. */
+  /** The version that was read last, which may be outdated. */
   known(path: string): ReadChat | undefined {
     return this.#kept.get(path)?.chat;
   }
 
-  /** Forgets the chats that are gone. */
   keepOnly(paths: ReadonlySet<string>): void {
     for (const path of this.#kept.keys()) if (!paths.has(path)) this.#kept.delete(path);
   }
 }
 
-/** Some disks count time in steps of two seconds. */
+/** Some file systems store times in steps of two seconds. */
 const SETTLED_MS = 2_000;
 
-/** Tells one state of a file from another. */
 export function versionOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 }
@@ -78,7 +74,6 @@ export function versionOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
 /** Enough for the front matter and the first question. */
 const HEAD_CHARS = 8_192;
 
-/** The title of a chat of which nothing else is wanted. */
 export async function readTitle(path: string): Promise<string | undefined> {
   const head = await withFile(path, async (file) => {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_CHARS), 0, HEAD_CHARS, 0);
@@ -89,8 +84,7 @@ export async function readTitle(path: string): Promise<string | undefined> {
 
 async function readWholeFile(path: string): Promise<string> {
   return await withFile(path, async (file, { size }) => {
-    if (size > MAX_CHAT_BYTES) throw new Error('it has become too long');
-    // Without the mark that some editors write before the first turn.
+    if (size > MAX_CHAT_BYTES) throw new Error('The chat has grown too long.');
     return new TextDecoder().decode(await file.readFile());
   });
 }
@@ -99,7 +93,7 @@ function readChat(path: string, text: string): ReadChat {
   return { title: chatTitle(text.slice(0, HEAD_CHARS)), mentions: readMentions(path, text) };
 }
 
-/** What a chat at this path says of the assets beside it, by their names, in the order in which it first does. */
+/** The assets beside the chat that its text mentions, by name, in the order of first mention. */
 export function readMentions(path: string, text: string): ReadonlyMap<string, Mention> {
   const mentions = new Map<string, Mention>();
   if (!text.includes(ASSET_FOLDER) && !text.includes('asset:')) return mentions;
@@ -115,12 +109,11 @@ export function readMentions(path: string, text: string): ReadonlyMap<string, Me
   return mentions;
 }
 
-/** As links have it, so that a link with a whole path is understood too. */
+/** Resolved like a link, so that links with absolute paths match. */
 function folderOf(path: string): string {
   return posix.dirname(resolvePath('', path));
 }
 
-/** The name of the file that is spoken of, if it is one of ours and beside the chat. */
 function assetOf(folder: string, { path }: AssetUse): string | undefined {
   const target = resolvePath(folder, path);
   const name = posix.basename(target);
@@ -128,7 +121,7 @@ function assetOf(folder: string, { path }: AssetUse): string | undefined {
   return isBeside && isAssetFileName(name) ? name : undefined;
 }
 
-/** The built-in tools show what is there already. */
+/** Built-in tools only show existing files. */
 const SHOWS_AGAIN = /^filechat\./;
 const MAX_NAME_CHARS = 200;
 const LABEL =
@@ -136,7 +129,7 @@ const LABEL =
 const ESCAPED = /\\([!-/:-@[-`{-~])/g;
 const FILE_NAME = /[^.\s]\.[A-Za-z0-9]{1,10}$/;
 
-/** A list of all files that there are, or a piece of another chat, makes none of them this chat's. */
+/** A result of list_assets, or a quoted chat, mentions files that do not belong to this chat. */
 function isOnlyListed(text: string, { offset, tool }: AssetUse): boolean {
   return tool !== undefined && SHOWS_AGAIN.test(tool) && !isLinkAt(text, offset);
 }
@@ -153,7 +146,7 @@ function readMention(text: string, { turns }: Chat, { offset, turn, tool }: Asse
   return { by, ...(by === 'tool' && tool !== undefined && { tool }), ...(name !== undefined && { name }) };
 }
 
-/** What a link calls the file; other words than a file's name are about something else. */
+/** Returns undefined when the label of the link is not a file name. */
 function nameIn(text: string, offset: number): string | undefined {
   LABEL.lastIndex = offset;
   const label = visibleLine((LABEL.exec(text)?.[1] ?? '').replace(ESCAPED, '$1')).slice(0, MAX_NAME_CHARS);
@@ -162,12 +155,12 @@ function nameIn(text: string, offset: number): string | undefined {
 
 const RANKS: Readonly<Record<Mention['by'], number>> = { tool: 0, again: 1, other: 2 };
 
-/** Which of two chats, or places of a chat, an asset belongs to: where a tool returned it, if that is said. */
+/** Orders mentions: an asset belongs to the chat whose tool returned it. */
 export function comesBefore(a: Mention, b: Mention): number {
   return RANKS[a.by] - RANKS[b.by];
 }
 
-/** The first that says most; a name that only the other has is not lost. */
+/** Keeps the stronger mention, and a name that only the other one has. */
 function merged(before: Mention, after: Mention): Mention {
   const [best, rest] = comesBefore(after, before) < 0 ? [after, before] : [before, after];
   return best.name === undefined && rest.name !== undefined ? { ...best, name: rest.name } : best;

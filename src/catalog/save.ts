@@ -13,12 +13,12 @@ import type { Catalog } from './catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId } from './entry.ts';
 
 export interface Upload {
-  /** Beside which chat; nothing when there is but one folder and it should be in the `cmdassets/` of that. */
+  /** The chat to save beside; may be omitted when there is only one folder. */
   readonly chat?: ChatId | undefined;
-  /** What it is called: one name, without folders. */
+  /** A file name without folders. */
   readonly name: string;
   readonly mimeType?: string | undefined;
-  /** One of the two. */
+  /** Exactly one of `data` and `text` is required. */
   readonly data?: string | undefined;
   readonly text?: string | undefined;
 }
@@ -30,15 +30,15 @@ export interface UploadLimits {
 
 export interface SavedUpload {
   readonly entry: AssetEntry;
-  /** Ready to be written into the chat: `[quarterly.pdf](cmdassets/…)`. */
+  /** A link for the chat: `[quarterly.pdf](cmdassets/…)`. */
   readonly markdown: string;
 }
 
-/** One store for each folder: it remembers what the folder holds. Keep one of these as long as the catalog. */
+/** Keeps one store per folder, because a store remembers the contents of its folder. */
 export class UploadStores {
   readonly #folders = new Map<string, { readonly store: AssetStore; last: Promise<unknown> }>();
 
-  /** One after the other, so that the same bytes are found even when they come twice at once. */
+  /** Saves sequentially, so that concurrent uploads of the same bytes share a file. */
   save(folder: string, asset: NewAsset): Promise<{ readonly path: string }> {
     const known = this.#folders.get(folder) ?? {
       store: new FolderAssets({ folder }),
@@ -51,7 +51,7 @@ export class UploadStores {
   }
 }
 
-/** Rejects with a `CatalogRefusal`; then nothing was written. */
+/** Rejects with a `CatalogRefusal` if nothing was written. */
 export async function saveAsset(
   catalog: Catalog,
   upload: Upload,
@@ -60,7 +60,7 @@ export async function saveAsset(
 ): Promise<SavedUpload> {
   const { name } = upload;
   const problem = checkUploadName(name);
-  if (problem !== undefined) throw new CatalogRefusal(`The name of the file cannot be used: ${problem}.`);
+  if (problem !== undefined) throw new CatalogRefusal(`The file name is invalid: ${problem}.`);
   const { bytes, declared } = readUpload(upload, limits);
   const { kind, extension, types } = await judge(upload, bytes, declared);
   checkType(types[0] ?? '', limits);
@@ -77,7 +77,7 @@ export async function saveAsset(
 
 interface UploadedBytes {
   readonly bytes: Uint8Array;
-  /** By a data: URL. */
+  /** From a data: URL. */
   readonly declared?: string | undefined;
 }
 
@@ -93,7 +93,9 @@ function readUpload({ name, data, text }: Upload, { maxBytes }: UploadLimits): U
 function readText(name: string, text: string, maxBytes: number): UploadedBytes {
   if (Buffer.byteLength(text) > maxBytes) throw tooLarge(name, maxBytes);
   if (!text.isWellFormed())
-    throw new CatalogRefusal(`${name} was not saved: its text holds half a character. Send it as data.`);
+    throw new CatalogRefusal(
+      `${name} was not saved: its text contains an unpaired surrogate. Send it as data.`,
+    );
   return { bytes: Buffer.from(text) };
 }
 
@@ -106,11 +108,11 @@ function readData(name: string, data: string, maxBytes: number): UploadedBytes {
 
 function tooLarge(name: string, maxBytes: number): CatalogRefusal {
   return new CatalogRefusal(
-    `${name} was not saved: it is larger than ${describeSize(maxBytes)} (${maxBytes} bytes), the most that may be saved.`,
+    `${name} was not saved: it is larger than the limit of ${describeSize(maxBytes)} (${maxBytes} bytes).`,
   );
 }
 
-/** Text that nothing else is known of is a plain one, whatever it claims to be. */
+/** Text of an unknown type is saved as plain text, whatever type was declared. */
 async function judge(
   { name, mimeType, text }: Upload,
   bytes: Uint8Array,
@@ -127,36 +129,36 @@ function checkType(type: string, { allowedMimeTypes }: UploadLimits): void {
   throw new CatalogRefusal(`It was not saved: it is ${type}, and only ${allowed} may be saved.`);
 }
 
-/** The place for files that are of no chat. */
 function onlyFolder({ labels }: Catalog): ChatId {
   if (labels.length === 0) return ASSET_FOLDER;
   const places = labels.map((label) => `${label}/${ASSET_FOLDER}`).join(', ');
   throw new CatalogRefusal(`There are several folders. Say beside which chat, or one of these: ${places}.`);
 }
 
-/** The store's own words; those of the system name paths. */
+/** Messages of the system contain paths; those of the store do not. */
 function unsaved(name: string, folder: string, error: unknown): string {
-  const said = error instanceof Error ? error.message : '';
-  return `${name} was not saved. ${said === '' || said.includes(folder) ? 'Its folder did not take it.' : said}`;
+  const message = error instanceof Error ? error.message : '';
+  const isPrivate = message === '' || message.includes(folder);
+  return `${name} was not saved. ${isPrivate ? 'Its folder could not be written.' : message}`;
 }
 
 const MAX_NAME_CHARS = 120;
 
-/** Names that are no names somewhere, that lead elsewhere, or that hide what they are. */
+/** Names that some platform rejects or resolves elsewhere, and names that hide what they are. */
 const RULES: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^$/, 'it is empty'],
-  [/\p{Cs}/u, 'it holds half a character'],
-  [/[/\\]/, 'it holds a slash: give one name, without folders'],
-  [/:/, 'it holds a colon'],
-  [/[\p{Cc}\u2028\u2029]/u, 'it holds a control character'],
-  [/\p{Bidi_Control}/u, 'it holds a character that turns the direction of writing'],
+  [/\p{Cs}/u, 'it contains an unpaired surrogate'],
+  [/[/\\]/, 'it contains a slash: give one name, without folders'],
+  [/:/, 'it contains a colon'],
+  [/[\p{Cc}\u2028\u2029]/u, 'it contains a control character'],
+  [/\p{Bidi_Control}/u, 'it contains a bidirectional control character'],
   [/^\./, 'it begins with a dot'],
   [/^\s/, 'it begins with a space'],
   [/[.\s]$/, 'it ends with a dot or a space'],
   [DEVICE_NAME, 'it is the name of a device'],
 ];
 
-/** Why a file cannot be called so; nothing when it can. A name is never repaired: its owner knows it by the other one. */
+/** Returns undefined for a valid name. Invalid names are never repaired: the uploader knows the file by its name. */
 export function checkUploadName(name: string): string | undefined {
   if (Array.from(name).length > MAX_NAME_CHARS) return `it is longer than ${MAX_NAME_CHARS} characters`;
   return RULES.find(([pattern]) => pattern.test(name))?.[1];

@@ -11,7 +11,7 @@ import { MAX_CHAT_BYTES } from './mentions.ts';
 export interface ChatQuery {
   readonly query: string;
   readonly chat?: ChatId | undefined;
-  /** A chat that is left out: who asks has it before its eyes. */
+  /** The chat that the request comes from. */
   readonly except?: ChatId | undefined;
   readonly limit?: number | undefined;
 }
@@ -20,7 +20,7 @@ export interface ChatHit {
   readonly uri: string;
   readonly chat: ChatId;
   readonly title: string;
-  /** Nothing where the title has all the words. */
+  /** Undefined when the title matches. */
   readonly role?: Role;
   /** Counted from 1. */
   readonly line: number;
@@ -31,7 +31,7 @@ export interface ChatHit {
 
 export interface ChatHits {
   readonly hits: readonly ChatHit[];
-  /** There are more than the limit. */
+  /** True when there are more hits than the limit. */
   readonly more: boolean;
 }
 
@@ -41,7 +41,7 @@ export const DEFAULT_HITS = 20;
 const MAX_HITS_OF_CHAT = 10;
 const CHATS_AT_ONCE = 8;
 
-/** Rejects with a `CatalogRefusal` for a query that cannot be answered. */
+/** Rejects with a `CatalogRefusal` for an invalid query. */
 export async function searchChats(
   catalog: Catalog,
   query: ChatQuery,
@@ -50,14 +50,12 @@ export async function searchChats(
   const { limit = DEFAULT_HITS, chat } = query;
   const words = searchWords(query.query);
   if (words.length === 0) throw new CatalogRefusal('query must hold a word to search for.');
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_HITS)
-    throw new CatalogRefusal(`limit must be a whole number from 1 to ${MAX_HITS}, and not ${limit}.`);
   const chats = await chatsOf(catalog, query, signal);
   const most = chat === undefined ? Math.min(limit, MAX_HITS_OF_CHAT) : limit;
   const hits: ChatHit[] = [];
   let more = false;
   for (let at = 0; at < chats.length && hits.length <= limit; at += CHATS_AT_ONCE) {
-    // One more than is wanted of each, to know whether there are more.
+    // One more than needed, to detect whether there are more.
     const search = (entry: ChatEntry) => searchOne(catalog, entry, words, most + 1);
     const found = await Promise.all(chats.slice(at, at + CHATS_AT_ONCE).map(search));
     await setImmediate();
@@ -82,7 +80,7 @@ async function chatsOf(
     .sort((a, b) => b.changed.getTime() - a.changed.getTime());
 }
 
-/** A chat that cannot be read has nothing to show; the others have. */
+/** An unreadable chat has no hits. */
 async function searchOne(
   catalog: Catalog,
   { uri, chat, title }: ChatEntry,
@@ -100,14 +98,14 @@ async function searchOne(
 async function readChat(catalog: Catalog, chat: ChatId): Promise<Uint8Array> {
   const { path } = await catalog.find({ kind: 'chat', chat });
   return await withFile(path, async (file, { size }) => {
-    if (size > MAX_CHAT_BYTES) throw new CatalogRefusal('It is too long.');
+    if (size > MAX_CHAT_BYTES) throw new CatalogRefusal('The chat is too long to search.');
     return await file.readFile();
   });
 }
 
 type PlaceOf = (offset: number) => Pick<ChatHit, 'line' | 'start'>;
 
-/** Lines are the same in the text and in its bytes, whatever else a chat holds that is no UTF-8. */
+/** Counts lines in the bytes: they are the same as in the text even where the chat is not valid UTF-8. */
 function placesIn(text: string, bytes: Uint8Array, hits: readonly SearchHit[]): PlaceOf {
   const lines = new LineCounter(text);
   const places = new Map<number, Pick<ChatHit, 'line' | 'start'>>();
@@ -117,7 +115,7 @@ function placesIn(text: string, bytes: Uint8Array, hits: readonly SearchHit[]): 
     for (const wanted = lines.lineAt(offset); line < wanted; line += 1)
       lineStart = bytes.indexOf(NEWLINE, lineStart) + 1;
     const before = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
-    // Where a byte is no character, the beginning of the line is near enough.
+    // An undecodable byte has no exact counterpart; the beginning of the line is close enough.
     const within = before.includes('\ufffd') ? 0 : Buffer.byteLength(before);
     places.set(offset, { line: line + 1, start: lineStart + within });
   }

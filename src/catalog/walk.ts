@@ -1,15 +1,16 @@
 import { type Dirent, lstat, type Stats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toReadError } from '../assets/confined.ts';
-import { ASSET_FOLDER } from '../base/names.ts';
+import { explained } from '../assets/confined.ts';
+import { ASSET_FOLDER } from '../assets/names.ts';
+import { mapConcurrently } from '../base/async.ts';
 import { CHAT_ENDING, chatIdProblem, folderNameProblem, isAssetFileName, MAX_DEPTH } from './address.ts';
 import type { ChatId } from './entry.ts';
 
-/** Where to begin: a real path, and what comes first in the ids of what is found there. */
+/** A real path, and the first part of the ids below it. */
 export interface Root {
   readonly path: string;
-  /** `work`, or nothing where there is but one folder. */
+  /** Empty when there is only one root. */
   readonly label: string;
 }
 
@@ -19,7 +20,7 @@ export interface Limits {
   readonly assets: number;
 }
 
-/** So much that nobody's notes come near it, and so little that a list of it can be made and kept. */
+/** Far beyond real use, and small enough to list and keep in memory. */
 export const LIMITS: Limits = { folders: 2_000, chats: 5_000, assets: 20_000 };
 
 export interface FoundChat {
@@ -27,7 +28,7 @@ export interface FoundChat {
   readonly path: string;
 }
 
-/** A `cmdassets/` and the names in it that are ours. */
+/** A `cmdassets/` and its files whose names are asset names. */
 export interface FoundAssets {
   readonly id: ChatId;
   readonly path: string;
@@ -37,21 +38,21 @@ export interface FoundAssets {
 export interface Walked {
   readonly chats: readonly FoundChat[];
   readonly assets: readonly FoundAssets[];
-  /** All that were looked into, by their real paths. */
+  /** The real paths of all folders that were read. */
   readonly folders: readonly string[];
   readonly notes: readonly string[];
 }
 
-/** Looks for chats and assets, the upper folders first. Opens no file and follows no symbolic link. */
+/** Finds chats and assets, upper folders first. Opens no files and follows no symbolic links. */
 export async function walk(roots: readonly Root[], limits: Limits = LIMITS): Promise<Walked> {
   const found = new Findings(limits);
   let level: readonly Folder[] = roots.map(({ path, label }) => ({ path, id: label, holds: 'chats' }));
   for (let depth = 0; level.length > 0; depth += 1) {
-    const looks = await mapAtMost(FOLDERS_AT_ONCE, found.roomFor(level), readEntries);
-    const below = looks.flatMap((look) => sortOut(look, found));
+    const listings = await mapConcurrently(FOLDERS_AT_ONCE, found.roomFor(level), readEntries);
+    const below = listings.flatMap((listing) => recordFolder(listing, found));
     level = depth < MAX_DEPTH ? below : below.filter(({ holds }) => holds === 'assets');
     if (level.length < below.length)
-      found.note(`Folders that are more than ${MAX_DEPTH} deep are not looked into.`);
+      found.note(`Folders more than ${MAX_DEPTH} levels deep are not searched.`);
   }
   return found;
 }
@@ -60,19 +61,17 @@ const FOLDERS_AT_ONCE = 16;
 
 interface Folder {
   readonly path: string;
-  /** Nothing at the top. */
   readonly id: string;
   readonly holds: 'chats' | 'assets';
 }
 
-interface Look {
+interface FolderListing {
   readonly folder: Folder;
   readonly entries: readonly Dirent[];
-  /** Why there are none. */
   readonly problem?: string;
 }
 
-async function readEntries(folder: Folder): Promise<Look> {
+async function readEntries(folder: Folder): Promise<FolderListing> {
   try {
     const entries = await readdir(folder.path, { withFileTypes: true });
     // It may have become a symbolic link since its name was read.
@@ -86,10 +85,10 @@ async function readEntries(folder: Folder): Promise<Look> {
   }
 }
 
-/** Takes what was found in a folder, and says which folders in it are to be looked into next. */
-function sortOut({ folder, entries, problem }: Look, found: Findings): readonly Folder[] {
+/** Records the contents of a folder and returns the folders below it to visit. */
+function recordFolder({ folder, entries, problem }: FolderListing, found: Findings): readonly Folder[] {
   if (problem !== undefined) {
-    found.note(`${folder.id === '' ? 'The folder' : folder.id} cannot be looked into: ${problem}.`);
+    found.note(`${folder.id === '' ? 'The folder' : folder.id} cannot be read: ${problem}.`);
     return [];
   }
   found.folders.push(folder.path);
@@ -104,13 +103,9 @@ function sortOut({ folder, entries, problem }: Look, found: Findings): readonly 
   }
   for (const file of files) if (file.name.endsWith(CHAT_ENDING)) found.addChat(below(file));
   return entries
-    .filter((entry) => entry.isDirectory() && (entry.name === ASSET_FOLDER || isEntered(entry.name)))
+    .filter((entry) => entry.isDirectory())
+    .filter(({ name }) => name === ASSET_FOLDER || folderNameProblem(name) === undefined)
     .map((entry) => ({ ...below(entry), holds: entry.name === ASSET_FOLDER ? 'assets' : 'chats' }));
-}
-
-/** A name that no address can hold is not entered either. */
-function isEntered(name: string): boolean {
-  return folderNameProblem(name) === undefined;
 }
 
 export function idBelow(folder: string, name: string): string {
@@ -140,7 +135,6 @@ class Findings implements Walked {
     this.#notes.add(note);
   }
 
-  /** As many of the folders as may still be looked into. */
   roomFor(folders: readonly Folder[]): readonly Folder[] {
     const room = this.#limits.folders - this.folders.length;
     if (folders.length > room) this.#noteLimit('folders');
@@ -168,30 +162,15 @@ class Findings implements Walked {
   }
 }
 
-/** Names begin with their kind, then have the time; the kinds do not matter here. */
+/** Sorts by the time in the names, which follows the kind. */
 function newest(names: readonly string[], count: number): readonly string[] {
   const time = (name: string) => name.slice(name.indexOf('-', 'tool-'.length));
   return [...names].sort((a, b) => (time(a) < time(b) ? 1 : -1)).slice(0, count);
 }
 
-/** What is at a path itself, without following a link. The callback costs less than half of the promise's form. */
+/** Does not follow links. The callback form takes less than half the time of the promise form. */
 export function statOf(path: string): Promise<Stats | undefined> {
   return new Promise((resolve) => {
     lstat(path, (error, found) => resolve(error ? undefined : found));
   });
-}
-
-/** The results in the order of the items, with so many of them under way at a time. */
-export async function mapAtMost<T, U>(
-  atOnce: number,
-  items: readonly T[],
-  work: (item: T) => Promise<U>,
-): Promise<U[]> {
-  const results = new Array<U>(items.length);
-  const rest = items.entries();
-  const worker = async () => {
-    for (const [index, item] of rest) results[index] = await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
-  return results;
 }

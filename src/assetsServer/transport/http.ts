@@ -16,13 +16,13 @@ import {
 } from '@modelcontextprotocol/server';
 import type { CatalogChange } from '../../catalog/watch.ts';
 import type { Watching } from '../changes.ts';
-import { logUnforeseen } from '../refusal.ts';
+import { logError } from '../refusal.ts';
 import { createServer } from '../server.ts';
 import type { Shared } from '../shared.ts';
 import { HttpSessions } from './sessions.ts';
 
 export interface HttpOptions {
-  /** 0 is any that is free. */
+  /** 0 for any free port. */
   readonly port: number;
   readonly token: string;
   readonly maxMessageBytes: number;
@@ -33,22 +33,19 @@ export interface HttpServing {
   close(): Promise<void>;
 }
 
-/** Node leaves neither out of what is asked of a server. */
-type Asking = IncomingMessage & { readonly method: string; readonly url: string };
+/** Node sets both for requests to a server. */
+type ServerRequest = IncomingMessage & { readonly method: string; readonly url: string };
 
-/** Only programs on this machine reach it. */
+/** Reachable only from this machine. */
 const HOST = '127.0.0.1';
 const PATH = '/mcp';
-/**
- * How long a connection may rest. Node would end it after five seconds, which is when a client may be about to ask
- * again, and whose question is then lost; clients themselves give up earlier than this.
- */
-const REST_MS = 10 * 60 * 1000;
+/** Node's default of five seconds may close a connection just when a client reuses it, which loses the request. */
+const KEEP_ALIVE_MS = 10 * 60 * 1000;
 
-/** Serves all clients that know the token, until it is closed. */
+/** Serves clients that know the token, until it is closed. */
 export async function serveOverHttp(shared: Shared, options: HttpOptions): Promise<HttpServing> {
   const { answer, endAll } = createAnswer(shared, options.maxMessageBytes);
-  const http = createHttpServer({ keepAliveTimeout: REST_MS });
+  const http = createHttpServer({ keepAliveTimeout: KEEP_ALIVE_MS });
   http.listen(options.port, HOST);
   await once(http, 'listening');
   const { port } = http.address() as AddressInfo;
@@ -56,7 +53,7 @@ export async function serveOverHttp(shared: Shared, options: HttpOptions): Promi
   http.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const refused = refuseRequest(request, guard);
     if (refused) writeRefusal(response, refused);
-    else void answer(request as Asking, response);
+    else void answer(request as ServerRequest, response);
   });
   return {
     url: `http://${HOST}:${port}${PATH}`,
@@ -86,7 +83,7 @@ function createAnswer(shared: Shared, maxMessageBytes: number) {
   });
   const answer = toNodeHandler(
     { fetch: (request) => route(request, { shared, sessions, modern: modern.fetch }) },
-    { maxRequestBodySize: maxMessageBytes, onerror: (error) => logUnforeseen(shared, error) },
+    { maxRequestBodySize: maxMessageBytes, onerror: (error) => logError(shared, error) },
   );
   const endAll = async () => {
     await modern.close();
@@ -105,13 +102,13 @@ async function route(request: Request, { shared, sessions, modern }: Routes): Pr
   const body = await readBody(request);
   if (body === INVALID)
     return Response.json(
-      { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'The body is no JSON.' } },
+      { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'The body is not valid JSON.' } },
       { status: 400 },
     );
   if (await isLegacyRequest(request, body)) return sessions.answer(request, body);
   if ((body as { method?: unknown } | undefined)?.method !== 'subscriptions/listen')
     return modern(request, { parsedBody: body });
-  // Held until the stream has joined, so that nothing is missed between the answer and the first change.
+  // Watches until the stream has joined, so that no change is missed in between.
   const held = shared.watching.join(() => {});
   try {
     await held.ready;
@@ -123,7 +120,6 @@ async function route(request: Request, { shared, sessions, modern }: Routes): Pr
 
 const INVALID = Symbol('invalid');
 
-/** Parsed once, for who decides and for who answers. */
 async function readBody(request: Request): Promise<unknown> {
   if (request.method !== 'POST') return undefined;
   try {
@@ -133,14 +129,14 @@ async function readBody(request: Request): Promise<unknown> {
   }
 }
 
-/** The rest of what is sent is not read. */
+/** Closes the connection without reading the body. */
 function writeRefusal(response: ServerResponse, { status, message, headers }: HttpRefusal): void {
   const text = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32000, message } });
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close', ...headers });
   response.end(text);
 }
 
-/** Where streams of 2026 get their news from. The folders are watched while there is such a stream. */
+/** The event source of modern streams. Watches the folders while there is a stream. */
 class FolderEvents implements ServerEventBus {
   readonly #watching: Watching;
 
@@ -148,14 +144,14 @@ class FolderEvents implements ServerEventBus {
     this.#watching = watching;
   }
 
-  /** All events come from the folders, so nobody publishes one here. */
+  /** All events come from the folders. */
   publish(): void {}
 
   subscribe(listener: (event: ServerEvent) => void): () => void {
     const joined = this.#watching.join((change) => {
       for (const event of eventsOf(change)) listener(event);
     });
-    // It was waited for before.
+    // A failure was already reported to `route`.
     joined.ready.catch(() => undefined);
     return () => joined.dispose();
   }
@@ -174,7 +170,7 @@ interface GuardOptions {
   readonly path: string;
 }
 
-export interface AskedFor {
+export interface RequestHead {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: IncomingHttpHeaders;
@@ -190,16 +186,15 @@ const METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'DELETE']);
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /**
- * Why a request is not let in, judged by its head alone. Every page that a browser shows can send requests to this
- * machine, also under a name of its own that leads here: those have another Host or Origin. Every program on it can
- * too: those have no token.
+ * Decides by the head of a request alone. Host and Origin reject web pages, including those that use DNS rebinding;
+ * the token rejects other programs on this machine.
  */
 export function refuseRequest(
-  { method = '', url = '', headers }: AskedFor,
+  { method = '', url = '', headers }: RequestHead,
   { port, token, path }: GuardOptions,
 ): HttpRefusal | undefined {
   if (!isOurHost(headers.host, port)) return refusal(403, 'This Host is not served here.');
-  if (!isLoopbackOrigin(headers.origin)) return refusal(403, 'Pages of this Origin may not ask here.');
+  if (!isLoopbackOrigin(headers.origin)) return refusal(403, 'This Origin may not send requests here.');
   if (!hasToken(headers.authorization, token))
     return refusal(401, 'Send the token of this server: Authorization: Bearer TOKEN.', {
       'www-authenticate': 'Bearer',
@@ -219,7 +214,7 @@ function isOurHost(host: string | undefined, port: number): boolean {
   return name !== undefined && LOOPBACK_NAMES.has(name) && written === String(port);
 }
 
-/** Programs that are no browser send none. */
+/** Only browsers send an Origin. */
 function isLoopbackOrigin(origin: string | undefined): boolean {
   if (origin === undefined) return true;
   if (!URL.canParse(origin)) return false;
@@ -229,7 +224,7 @@ function isLoopbackOrigin(origin: string | undefined): boolean {
 
 function hasToken(authorization: string | undefined, token: string): boolean {
   const [, given] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
-  // Of the same length whatever was sent, so that the time tells nothing.
+  // Digests have equal lengths, so the comparison leaks no timing information.
   return given !== undefined && timingSafeEqual(digest(given), digest(token));
 }
 

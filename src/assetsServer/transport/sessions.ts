@@ -6,10 +6,10 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Disposable } from '../../ports/document.ts';
 
-/** A client of before 2026, which says that it comes and seldom that it goes. */
+/** A legacy client. Most of them do not announce when they leave. */
 interface Session extends Disposable {
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Streams that wait for changes. */
+  /** The number of open streams. */
   open: number;
   usedAt: number;
   idle?: NodeJS.Timeout;
@@ -24,7 +24,7 @@ export interface SessionOptions {
 const IDLE_MS = 30 * 60 * 1000;
 const MAX_SESSIONS = 64;
 
-/** The sessions of 2025: with them a server can tell what has changed. Those that nobody uses end by themselves. */
+/** Sessions of legacy clients, through which a server can send notifications. Idle sessions expire. */
 export class HttpSessions implements Disposable {
   readonly #options: SessionOptions;
   readonly #sessions = new Map<string, Session>();
@@ -43,9 +43,9 @@ export class HttpSessions implements Disposable {
       const transport = await this.#open();
       return transport.handleRequest(request, { parsedBody });
     }
-    if (id === null) return failure(400, 'Initialize first, and send the Mcp-Session-Id of the answer.');
+    if (id === null) return failure(400, 'Initialize first, and send the Mcp-Session-Id of the response.');
     const session = this.#sessions.get(id);
-    if (session === undefined) return failure(404, 'This session has ended. Initialize anew.');
+    if (session === undefined) return failure(404, 'This session has ended. Initialize again.');
     session.usedAt = Date.now();
     this.#wait(id, session);
     const response = await session.transport.handleRequest(request, { parsedBody });
@@ -77,7 +77,7 @@ export class HttpSessions implements Disposable {
     return transport;
   }
 
-  /** A stream for changes lasts until its client goes. */
+  /** The session does not expire while a stream is open. */
   #streams(id: string, session: Session, signal: AbortSignal): void {
     if (signal.aborted) return;
     session.open += 1;
@@ -88,7 +88,6 @@ export class HttpSessions implements Disposable {
     });
   }
 
-  /** The clock runs from the last use, and not while a stream is open. */
   #wait(id: string, session: Session): void {
     clearTimeout(session.idle);
     if (session.open > 0 || this.#sessions.get(id) !== session) return;

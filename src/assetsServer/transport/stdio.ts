@@ -9,30 +9,20 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Follower } from '../follower.ts';
-
 import { createServer } from '../server.ts';
 import type { Shared } from '../shared.ts';
 
-export interface StdioOptions {
-  readonly input: Readable;
-  readonly output: Writable;
-  readonly maxMessageBytes: number;
-}
-
-/** Serves one client, until its end of the pipe closes or the signal says so. */
+/** Serves one client, until it closes the pipe or the signal aborts. */
 export async function serveOverStdio(
   shared: Shared,
-  { input, output, maxMessageBytes }: StdioOptions,
+  options: Omit<LineTransportOptions, 'before'>,
   signal: AbortSignal,
 ): Promise<void> {
   let follower: Follower | undefined;
   let isListening = false;
   const transport = new LineTransport({
-    input,
-    output,
-    maxMessageBytes,
-    // The SDK answers this one itself, so that it must be seen on its way: who is told that changes will be told is
-    // to miss none.
+    ...options,
+    // The SDK answers this request itself. Watching must begin before, so that no change is missed.
     before: async (message) => {
       if (!('method' in message) || message.method !== 'subscriptions/listen') return;
       isListening = true;
@@ -43,7 +33,7 @@ export async function serveOverStdio(
     async ({ era }) => {
       const created = createServer(shared, era);
       follower = created.follower;
-      // It may be the very first message.
+      // The request may be the first message.
       if (isListening) await follower.start();
       return created.server;
     },
@@ -59,29 +49,29 @@ export interface LineTransportOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly maxMessageBytes: number;
-  /** Called before a message is handed on, which waits for it. */
+  /** Awaited before a message is delivered. */
   readonly before?: (message: JSONRPCMessage) => Promise<void>;
 }
 
 const NEWLINE = 0x0a;
-/** Where the id of a message that is thrown away is looked for. */
+/** How far from its ends a discarded message is searched for its id. */
 const EDGE_BYTES = 1024;
 
 /**
- * Messages by lines over stdin and stdout. Reads a line in time that grows with its length, not with its square as
- * the SDK's own reader does, and answers a message that is too long instead of ending the connection.
+ * Newline-delimited messages. Unlike the SDK's transport it reads long lines in linear time, and rejects a message
+ * that is too long instead of closing the connection.
  */
 export class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** Resolves when the connection has ended, from whichever side. */
+  /** Resolves when either side has closed the connection. */
   readonly ended: Promise<void>;
   readonly #options: LineTransportOptions;
   #onEnded: () => void = () => {};
   #line: Buffer[] = [];
   #lineBytes = 0;
-  /** What is kept of a line that is too long. */
+  /** The ends of a line that is too long. */
   #head = '';
   #tail = Buffer.alloc(0);
   #closed = false;
@@ -95,7 +85,7 @@ export class LineTransport implements Transport {
 
   async start(): Promise<void> {
     const { input, output } = this.#options;
-    // Who reads us has gone; nobody is left to answer to.
+    // The client has closed its end.
     output.on('error', () => void this.close());
     void this.#read(input);
   }
@@ -166,7 +156,7 @@ export class LineTransport implements Transport {
     try {
       message = parseJSONRPCMessage(JSON.parse(text));
     } catch {
-      this.onerror?.(new Error('A line that is no message of the protocol was left out.'));
+      this.onerror?.(new Error('Ignored a line that is not a JSON-RPC message.'));
       return;
     }
     await this.#options.before?.(message);
@@ -196,7 +186,7 @@ const ID = String.raw`(-?\d{1,15}|"[^"\\]{1,200}")`;
 const ID_AT_HEAD = new RegExp(String.raw`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*${ID}\s*,`);
 const ID_AT_TAIL = new RegExp(String.raw`,\s*"id"\s*:\s*${ID}\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`);
 
-/** In JSON, only a member of the whole message can stand directly behind its first brace or before its last. */
+/** Only a member of the outermost object can follow its first brace or precede its last. */
 function idAtEdges(head: string, tail: string): RequestId | undefined {
   const id = ID_AT_HEAD.exec(head)?.[1] ?? ID_AT_TAIL.exec(tail)?.[1];
   return id === undefined ? undefined : JSON.parse(id);

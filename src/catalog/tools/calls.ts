@@ -1,6 +1,5 @@
 import type { ResultPart, ToolResult } from '../../ports/results.ts';
 import type { ToolCall, ToolCallOptions, ToolInfo } from '../../ports/tools.ts';
-
 import { assetReference } from '../../result/modelView.ts';
 import { CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
 import { listAssets, pageOf } from '../list.ts';
@@ -23,7 +22,7 @@ import { listText, readText, searchText } from './texts.ts';
 
 const SPECS = toolSpecs(BUILT_IN_WINDOW);
 
-/** For what other clients have to ask whose: a chat knows itself. */
+/** Describes what differs from the assets server: the calling chat is known. */
 const IN_CHATS = {
   list_assets: `Without chat, those of this chat; with chat "*", all that there are. A file that is called asset:NAME can be given to a tool by that name.`,
   read_asset:
@@ -37,7 +36,6 @@ function isBuiltIn(name: string): name is BuiltInTool {
   return Object.hasOwn(IN_CHATS, name);
 }
 
-/** The tools as models, and people who agree to them, are told of them. */
 export function describeTools(): readonly ToolInfo[] {
   return Object.keys(IN_CHATS)
     .filter(isBuiltIn)
@@ -52,7 +50,7 @@ export function describeTools(): readonly ToolInfo[] {
     }));
 }
 
-/** Answers the calls of chats from the files beside them. */
+/** Answers tool calls of chats from the files beside them. */
 export class BuiltInCalls {
   readonly tools: readonly ToolInfo[] = describeTools();
   readonly #placesOf: (chat: string | undefined) => BuiltInPlaces | undefined;
@@ -62,8 +60,11 @@ export class BuiltInCalls {
     this.#placesOf = placesOf;
   }
 
-  /** Rejects only when it is stopped, or when something is wrong with us. */
-  async answer({ tool, arguments: args }: ToolCall, { chat, signal }: AnswerOptions): Promise<ToolResult> {
+  /** Rejects only when aborted, or for a bug. */
+  async answer(
+    { tool, arguments: args }: ToolCall,
+    { chat, signal }: Pick<ToolCallOptions, 'chat' | 'signal'>,
+  ): Promise<ToolResult> {
     try {
       const places = this.#placesOf(chat);
       if (!places) throw new CatalogRefusal(NO_FILES);
@@ -77,9 +78,7 @@ export class BuiltInCalls {
   }
 }
 
-type AnswerOptions = Pick<ToolCallOptions, 'chat' | 'signal'>;
-
-const NO_FILES = 'This chat is in no folder of this machine, so there are no files of it that could be read.';
+const NO_FILES = 'This chat is not in a folder on this machine, so it has no files to read.';
 
 type Answer = (
   files: ChatFiles,
@@ -111,7 +110,7 @@ const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
     if (entry.kind === 'chat') return chatParts(found, { start, maxBytes });
     const window = await readWindow(found, { start, maxBytes, as });
     const shown = (args['maxBytes'] ?? undefined) === undefined ? fewBytes(window) : window;
-    // Models like to write down what they could leave out.
+    // Models often pass the default values explicitly.
     const isWhole = !start && as !== 'bytes';
     const isImage = entry.assetKind === 'image' && isWhole;
     const isSeen = isImage && window.mimeType.startsWith('image/') && window.body.kind === 'bytes';
@@ -149,12 +148,11 @@ function text(value: string): ResultPart {
   return { kind: 'text', text: value };
 }
 
-/** Where a chat is asked for, a star means all of them. */
 function whichChat(chat: ChatId): { readonly chat?: ChatId } {
   return chat === '*' ? {} : { chat };
 }
 
-/** Digits take many times the room of the bytes, and the first of them say what a file is. */
+/** Hexadecimal digits are expensive, and the first bytes identify a file. */
 const MAX_HEX_BYTES = 1024;
 
 function fewBytes(window: FileWindow): FileWindow {

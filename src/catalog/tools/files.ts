@@ -1,31 +1,31 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { inspectFile, readWhole } from '../../assets/confined.ts';
-import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
+import { lookAt, readWhole } from '../../assets/confined.ts';
+import { ASSET_FOLDER, readAssetName } from '../../assets/names.ts';
+import { mapConcurrently } from '../../base/async.ts';
 import { describeSize } from '../../base/size.ts';
 import { commentsOfChat } from '../../chat/format/parse.ts';
 import { textOutside } from '../../chat/format/regions.ts';
 
 import type { Asset } from '../../ports/results.ts';
-
 import { assetReference } from '../../result/modelView.ts';
 import { readAddress } from '../address.ts';
 import { Catalog } from '../catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
 import { assetEntry } from '../listing.ts';
 import { MAX_CHAT_BYTES, type Mention, readMentions } from '../mentions.ts';
-import { mapAtMost, statOf } from '../walk.ts';
+import { statOf } from '../walk.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
 import type { BuiltInPlaces } from './places.ts';
 
-/** The catalogs that chats have asked for. They remember what they have read, so each is kept. */
+/** Keeps the catalogs of recent calls, because they remember the chats that they have parsed. */
 export class Catalogs {
   readonly #byFolders = new Map<string, Catalog>();
 
   of(folders: readonly string[]): Catalog {
     const key = JSON.stringify(folders);
     const catalog = this.#byFolders.get(key) ?? new Catalog({ folders });
-    // The one used last is the last to go.
+    // Reinserted, so that the least recently used one is evicted first.
     this.#byFolders.delete(key);
     this.#byFolders.set(key, catalog);
     const [oldest] = this.#byFolders.keys();
@@ -36,7 +36,7 @@ export class Catalogs {
 
 const MAX_CATALOGS = 20;
 
-/** The files as one chat sees them: its own by name, those of others by address. */
+/** The files that one chat can read: its own by name, those of other chats by address. */
 export class ChatFiles {
   readonly #places: BuiltInPlaces;
   readonly #catalogs: Catalogs;
@@ -46,7 +46,7 @@ export class ChatFiles {
     this.#catalogs = catalogs;
   }
 
-  /** All that there is in the folders that the chat may look into; its own is among them if it is saved. */
+  /** The folders that the chat may read; its own is one of them if the chat is saved. */
   all(): Catalog {
     const { folders, chat, assetsIn } = this.#places;
     const all = [...folders, ...(chat === undefined ? [] : [assetsIn])];
@@ -54,31 +54,31 @@ export class ChatFiles {
     return this.#catalogs.of(all);
   }
 
-  /** What others call this chat; nothing while it has no file. */
+  /** Undefined while the chat is unsaved. */
   async id(): Promise<ChatId | undefined> {
     const { chat } = this.#places;
     return chat === undefined ? undefined : this.all().idOf(chat);
   }
 
-  /** What the chat speaks of, as its text is now: what a run has just brought need not be saved yet. */
+  /** The assets that the current text of the chat mentions; the text may be newer than the file. */
   async own(): Promise<{ readonly assets: readonly AssetEntry[]; readonly notes: readonly string[] }> {
     const mentions = await this.#mentions();
     const chat = (await this.id()) ?? THIS_CHAT;
     const { folder, names } = await this.#namesBeside();
-    const spokenOf = names.filter((name) => mentions.has(name));
-    const found = await mapAtMost(STATS_AT_ONCE, spokenOf, async (asset) => {
+    const mentioned = names.filter((name) => mentions.has(name));
+    const found = await mapConcurrently(STATS_AT_ONCE, mentioned, async (asset) => {
       const stats = await statOf(join(folder, asset));
       return stats?.isFile()
         ? ownEntry(assetEntry({ chat, asset, mention: mentions.get(asset) }, stats))
         : [];
     });
     const assets = found.flat();
-    // Files of other chats that are not saved are nobody's business here.
-    const others = this.#places.chat === undefined ? 0 : names.length - spokenOf.length;
+    // The files of other unsaved chats are private to those chats.
+    const others = this.#places.chat === undefined ? 0 : names.length - mentioned.length;
     return { assets, notes: notesAbout({ gone: mentions.size - assets.length, others }) };
   }
 
-  /** Where a name or an address leads. Rejects with a `CatalogRefusal`. */
+  /** Finds a file by name or by address. Rejects with a `CatalogRefusal`. */
   async find(uri: string): Promise<FoundEntry> {
     const name = /^(?:asset:|(?:\.\/)?cmdassets\/)?([^/:\\]+)$/.exec(uri)?.[1];
     if (name !== undefined) return this.#findOwn(name);
@@ -89,7 +89,7 @@ export class ChatFiles {
     return entry.kind === 'asset' && (await this.#isBeside(found)) ? this.#findOwn(entry.asset) : found;
   }
 
-  /** The ids among these assets' from whose folder `asset:NAME` and links lead to the same files as from here. */
+  /** The chats in the same folder as this one, from where `asset:NAME` and links lead to the same files. */
   async beside(assets: readonly AssetEntry[]): Promise<ReadonlySet<ChatId>> {
     const own = await this.#realFolder();
     const folders = await Promise.all(
@@ -103,19 +103,19 @@ export class ChatFiles {
     return new Set(folders.filter(({ folder }) => folder === own).map(({ chat }) => chat));
   }
 
-  /** The link to an image that is there already. */
+  /** A link to an existing image. */
   link(asset: string): Asset {
     const { linkPrefix = ASSET_FOLDER } = this.#places;
     return { kind: 'image', number: 1, path: `${linkPrefix}/${asset}` };
   }
 
-  /** A chat that is not saved links to its assets by their whole path, as if it were beside them. */
+  /** An unsaved chat links to its assets by absolute paths, as if it were beside them. */
   async #mentions(): Promise<ReadonlyMap<string, Mention>> {
     const { chat, assetsIn, text } = this.#places;
     return readMentions(chat ?? join(assetsIn, 'unsaved.chat.md'), await text());
   }
 
-  /** A name of ours, or what the chat calls the file. */
+  /** Accepts the file name of an asset, or the label of its link in the chat. */
   async #findOwn(name: string): Promise<FoundEntry> {
     const mentions = await this.#mentions();
     const called = [...mentions].filter(([, mention]) => mention.name === name).map(([asset]) => asset);
@@ -123,7 +123,9 @@ export class ChatFiles {
     if (asset === undefined) throw new CatalogRefusal(notKnown(name));
     if (more.length === 0) return this.#ownFile(asset, mentions.get(asset));
     const names = called.slice(0, MAX_NAMED).map(assetReference).join(', ');
-    throw new CatalogRefusal(`This chat calls several files ${JSON.stringify(name)}: ${names}. Name one.`);
+    throw new CatalogRefusal(
+      `Several files of this chat are called ${JSON.stringify(name)}: ${names}. Name one.`,
+    );
   }
 
   async #ownFile(asset: string, mention: Mention | undefined): Promise<FoundEntry> {
@@ -131,14 +133,13 @@ export class ChatFiles {
     const { entry, path } = await this.#own()
       .find(address)
       .catch((error: unknown) => {
-        // The chat knows it by another name than the catalog.
+        // The catalog's message has an address that the caller did not use.
         throw error instanceof CatalogRefusal ? new CatalogRefusal(notKnown(asset)) : error;
       });
     const name = mention?.name === undefined ? {} : { name: mention.name };
     return { entry: entry.kind === 'asset' ? { ...ownEntry(entry), ...name } : entry, path };
   }
 
-  /** What is beside the chat and nothing else. */
   #own(): Catalog {
     return this.#catalogs.of([this.#places.assetsIn]);
   }
@@ -147,7 +148,7 @@ export class ChatFiles {
     return dirname(path) === join(await this.#realFolder(), ASSET_FOLDER);
   }
 
-  /** The names of the assets beside the chat. A `cmdassets/` that leads elsewhere holds none. */
+  /** A `cmdassets/` that is a link has no names. */
   async #namesBeside(): Promise<{ readonly folder: string; readonly names: readonly string[] }> {
     const chatFolder = await this.#own()
       .folderOf(ASSET_FOLDER)
@@ -159,7 +160,7 @@ export class ChatFiles {
     return { folder, names: names.filter((name) => readAssetName(name)) };
   }
 
-  /** A new chat may be meant for a folder that is still to be made. */
+  /** The folder of a new chat may not exist yet. */
   #realFolder(): Promise<string> {
     const { assetsIn } = this.#places;
     return realpath(assetsIn).catch(() => resolve(assetsIn));
@@ -173,14 +174,14 @@ const HOW = 'ask with chat: "*" for those of all chats.';
 const STATS_AT_ONCE = 64;
 const MAX_NAMED = 10;
 
-/** What is beside a chat has a name there that tools take, too. */
+/** Tools accept `asset:NAME` for files beside the chat. */
 function ownEntry(entry: AssetEntry): AssetEntry {
   return { ...entry, uri: assetReference(entry.asset) };
 }
 
 function notesAbout({ gone, others }: { readonly gone: number; readonly others: number }): readonly string[] {
   return [
-    ...(gone === 0 ? [] : [`${many(gone, 'file')} of which the chat speaks cannot be read.`]),
+    ...(gone === 0 ? [] : [`${many(gone, 'file')} mentioned in the chat cannot be read.`]),
     ...(others === 0
       ? []
       : [`${many(others, 'other file')} ${others === 1 ? 'is' : 'are'} beside this chat: ${HOW}`]),
@@ -195,14 +196,11 @@ function many(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-export interface VisibleWindow {
-  readonly window: FileWindow;
-  /** Something is left out of it. */
-  readonly isCut: boolean;
-}
-
-/** A window of a chat without its comments: whoever wrote them did not want models to see them. */
-export async function readVisibleChat(found: FoundEntry, wanted: WindowRequest): Promise<VisibleWindow> {
+/** Removes the comments of a chat, which are not meant for models. `isCut` is true if there were some. */
+export async function readVisibleChat(
+  found: FoundEntry,
+  wanted: WindowRequest,
+): Promise<{ readonly window: FileWindow; readonly isCut: boolean }> {
   const window = await readWindow(found, { ...wanted, as: 'auto' });
   const { body, start, byteCount } = window;
   if (window.totalBytes > MAX_CHAT_BYTES) throw new CatalogRefusal(TOO_LONG);
@@ -210,7 +208,7 @@ export async function readVisibleChat(found: FoundEntry, wanted: WindowRequest):
     if (byteCount === 0) return { window, isCut: false };
     throw new CatalogRefusal(NOT_TEXT);
   }
-  // In this encoding every byte is a character, so that places are those of the file; marks are the same in both.
+  // In Latin-1 every byte is one character, so offsets are those of the file, and markers look the same.
   const whole = (await readChat(found)).toString('latin1');
   const piece = { start, end: start + byteCount };
   if (whole.slice(piece.start, piece.end) !== Buffer.from(body.text).toString('latin1'))
@@ -227,6 +225,6 @@ async function readChat({ path }: FoundEntry): Promise<Buffer> {
   }
 }
 
-const TOO_LONG = `This chat is longer than ${describeSize(MAX_CHAT_BYTES)} and is not read here.`;
+const TOO_LONG = `This chat is longer than ${describeSize(MAX_CHAT_BYTES)} and cannot be read here.`;
 const NOT_TEXT = 'This piece of the chat is not UTF-8 text.';
-const CHANGED = 'The chat was changed while it was read. Read it again.';
+const CHANGED = 'The chat was changed while it was being read. Read it again.';

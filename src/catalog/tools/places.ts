@@ -1,15 +1,15 @@
-/** The name under which chats call what Filechat itself offers, as if it were one more server. */
+/** The server name of Filechat's own tools. */
 export const BUILT_IN_SERVER = 'filechat';
 
-/** Where a chat and its assets are. */
+/** The paths of a chat and its assets. */
 export interface BuiltInPlaces {
-  /** The chat's file; nothing when it is not saved. */
+  /** Undefined for an unsaved chat. */
   readonly chat?: string | undefined;
-  /** What the chat says now, which need not be saved. */
+  /** The current text, which may be unsaved. */
   readonly text: () => Promise<string> | string;
   /** The folder that holds its `cmdassets/`. */
   readonly assetsIn: string;
-  /** What links to its assets begin with, where that is not `cmdassets`. */
+  /** The beginning of links to its assets; `cmdassets` by default. */
   readonly linkPrefix?: string | undefined;
   /** The folders whose chats may be searched and whose assets may be listed. */
   readonly folders: readonly string[];

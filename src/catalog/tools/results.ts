@@ -1,29 +1,23 @@
 import { TimeSlice } from '../../base/async.ts';
 import { describeSize } from '../../base/size.ts';
 import type { Asset, ResultPart, TextPart } from '../../ports/results.ts';
-
 import { findBase64Runs } from '../../result/base64Runs.ts';
 import { normalizeLines } from '../../result/blocks.ts';
-
 import type { FileWindow } from '../windows.ts';
 
-/**
- * What the built-in tools answer, as parts: made here and written as they are, so that nothing of it is taken for
- * something new that has to be saved. No base64 is ever among it.
- */
-
 export interface ShownWindow {
-  /** What the file is called in the chat: `asset:NAME`, or its address. */
+  /** `asset:NAME` or an address. */
   readonly reference: string;
-  /** What the window is of, and where it begins and ends, in words. */
+  /** Describes the file and the bounds of the window. */
   readonly about: string;
   readonly window: FileWindow;
-  /** The link to it, if it is an image that the chat can show. */
+  /** Set for an image that the chat can show. */
   readonly image?: Asset | undefined;
-  /** It is an image that the chat cannot show. */
+  /** True for an image that the chat cannot show. */
   readonly isForeignImage?: boolean | undefined;
 }
 
+/** Returns parts without base64, so that nothing in them is saved as a new asset. */
 export async function windowParts(shown: ShownWindow): Promise<readonly ResultPart[]> {
   const { reference, about, window, image, isForeignImage } = shown;
   const { body, mimeType, start, totalBytes } = window;
@@ -47,10 +41,10 @@ function handOver(reference: string): string {
   return `To give the file to a tool, write ${reference} as the argument.`;
 }
 
-/** Some lines of it: no name, number or sum is that long. */
+/** Longer than any name, number or checksum. */
 const MIN_BASE64_CHARS = 240;
 
-/** Whoever wants the bytes behind it can have them; the digits tell a model nothing, and cost it dearly. */
+/** Base64 tells a model nothing and costs many tokens. */
 async function withoutBase64(value: string): Promise<{ readonly kept: string; readonly isCut: boolean }> {
   const pieces: string[] = [];
   let from = 0;
@@ -62,7 +56,7 @@ async function withoutBase64(value: string): Promise<{ readonly kept: string; re
   return { kept: `${pieces.join('')}${value.slice(from)}`, isCut: from > 0 };
 }
 
-/** Long words, numbers, hexadecimal and sequences of genes lack one of these. */
+/** Long words, numbers, hexadecimal digits and gene sequences lack one of these. */
 function isMixed(digits: string): boolean {
   return /[A-Z]/.test(digits) && /[a-z]/.test(digits) && /[0-9]/.test(digits);
 }
@@ -73,10 +67,10 @@ function text(value: string): TextPart {
 
 const BYTES_PER_LINE = 16;
 const HALF = BYTES_PER_LINE / 2;
-/** Longer ones are for files of more than 4 GiB. */
+/** Enough for 4 GiB. */
 const OFFSET_DIGITS = 8;
 
-/** Bytes as one can read them: where they are in the file, each as two digits, and as letters where they are some. */
+/** Offset, hexadecimal digits and ASCII, as hex editors show them. */
 export function hexView(bytes: Uint8Array, start: number): string {
   const lines: string[] = [];
   for (let at = 0; at < bytes.length; at += BYTES_PER_LINE) {
@@ -93,7 +87,6 @@ function line(bytes: Uint8Array, offset: number): string {
   return `${shown}  ${halves.join('  ').padEnd(width)}  |${letters(bytes)}|`;
 }
 
-/** Only what every font shows, and shows as one column. */
 function letters(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join(
     '',

@@ -6,14 +6,12 @@ import type { SavedUpload } from '../save.ts';
 import { type ChatHits, DEFAULT_HITS, MAX_HITS } from '../search.ts';
 import type { FileWindow } from '../windows.ts';
 
-/** The tools over a catalog, as every host offers them: what they take, what they give, and what models are told. */
-
 export interface WindowLimits {
   readonly defaultBytes: number;
   readonly maxBytes: number;
 }
 
-/** Other programs decide themselves what becomes of the bytes; in our own chats all of it goes to a model. */
+/** Clients decide what to do with the bytes; in chats all of them go to a model. */
 export const SERVER_WINDOW: WindowLimits = { defaultBytes: 65_536, maxBytes: 4 * 1024 * 1024 };
 export const BUILT_IN_WINDOW: WindowLimits = { defaultBytes: 8192, maxBytes: 32_768 };
 
@@ -24,7 +22,7 @@ export type ToolSpecs = ReturnType<typeof toolSpecs>;
 export type ToolName = keyof ToolSpecs;
 export type ToolSpec = ToolSpecs[ToolName];
 
-/** Arguments that nobody knows are ignored: models like to add some, and a refusal would only cost a turn. */
+/** Unknown arguments are ignored: models often add some, and an error would cost a turn. */
 export function toolSpecs(window: WindowLimits) {
   return {
     list_assets: LIST_ASSETS,
@@ -48,17 +46,17 @@ const text = (name: string, about: string, longest = MAX_QUERY_CHARS) =>
     .describe(about);
 
 const whole = (name: string, least: number, most: number, about: string) => {
-  const words =
+  const error =
     most === Number.MAX_SAFE_INTEGER
       ? `${name} must be a whole number, ${least} or more`
       : `${name} must be a whole number from ${least} to ${most}`;
-  return z.int({ error: words }).min(least, { error: words }).max(most, { error: words }).describe(about);
+  return z.int({ error }).min(least, { error }).max(most, { error }).describe(about);
 };
 
 const choice = <const T extends readonly [string, ...string[]]>(name: string, values: T, about: string) =>
   z.enum(values, { error: `${name} must be one of ${values.join(', ')}` }).describe(about);
 
-/** Some models write null for what they leave out. */
+/** Some models pass null for omitted arguments. */
 const input = <T extends z.ZodRawShape>(shape: T) =>
   z.preprocess(withoutNulls, z.object(shape, { error: 'the arguments must be an object' }));
 
@@ -67,7 +65,7 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null));
 }
 
-/** A chat as lists name it. Who has but the address of the chat, or of an asset in it, means the same. */
+/** Accepts the id of a chat, and the address of a chat or of an asset in it. */
 const chat = (about: string, more = '') =>
   text('chat', `${about} A chat as lists name it, such as notes/sales.chat.md.${more}`)
     .transform((written) => {
@@ -222,18 +220,17 @@ export type ReadOutput = z.output<ReturnType<typeof readAssetSpec>['output']>;
 export type SearchOutput = z.output<typeof SEARCH_CHATS.output>;
 export type SaveOutput = z.output<typeof SAVE_ASSET.output>;
 
-/** The arguments as the tool takes them; rejects with words that name each argument that is wrong. */
+/** Throws a `CatalogRefusal` that names each invalid argument. */
 export function readArguments<T extends z.ZodType>(
   spec: { readonly name: string; readonly input: T },
   value: unknown,
 ): z.output<T> {
   const read = spec.input.safeParse(value ?? {});
   if (read.success) return read.data;
-  const words = [...new Set(read.error.issues.map(({ message }) => message))];
-  throw new CatalogRefusal(`The arguments of ${spec.name} are wrong: ${words.join('; ')}.`);
+  const messages = [...new Set(read.error.issues.map(({ message }) => message))];
+  throw new CatalogRefusal(`The arguments of ${spec.name} are invalid: ${messages.join('; ')}.`);
 }
 
-/** As models and other programs are told what a tool takes. */
 export function inputSchema(spec: { readonly input: z.ZodType }): Readonly<Record<string, unknown>> {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(spec.input, { io: 'input' });
   return schema;
@@ -263,7 +260,7 @@ export function listOutput({ assets, total, nextCursor, notes }: AssetPage): Lis
   };
 }
 
-/** The cost is that of the whole file as it is now. */
+/** The cost is that of the whole file. */
 export function readOutput(entry: Entry, window: FileWindow): ReadOutput {
   const { mimeType, totalBytes, start, byteCount, nextStart, body } = window;
   return {

@@ -3,8 +3,6 @@ import { describeSize } from '../../base/size.ts';
 import { MAX_SUMMARY_TOKENS, tokensAtMost } from '../../result/summary.ts';
 import type { ListedAsset, ListOutput, ReadOutput, SaveOutput, SearchOutput } from './specs.ts';
 
-/** What the tools found, in a few words, for models that read nothing but text. */
-
 export function listText(
   { assets, total, nextCursor, notes = [] }: ListOutput,
   referenceTo: (asset: ListedAsset) => string = byNameAmong(assets),
@@ -20,7 +18,7 @@ export function listText(
   ].join('\n');
 }
 
-/** A name says enough where only one of them has it. */
+/** Refers to an asset by name unless the name is ambiguous. */
 function byNameAmong(assets: readonly ListedAsset[]): (asset: ListedAsset) => string {
   const seen = new Set<string>();
   const twice = new Set<string>();
@@ -37,7 +35,6 @@ export function readText(window: ReadOutput): string {
   return nextStart === undefined ? which : `${which} There is more: read on with start ${nextStart}.`;
 }
 
-/** Hits are told chat by chat, in the order in which they come. */
 export function searchText({ hits, more }: SearchOutput): string {
   if (hits.length === 0) return 'No turn of these chats has all the words.';
   const lines: string[] = [];
@@ -63,12 +60,12 @@ export function saveText(saved: SaveOutput): string {
 }
 
 function countWords(shown: number, total: number): string {
-  if (total === 0) return 'No asset fits.';
+  if (total === 0) return 'No matching assets.';
   const noun = total === 1 ? 'asset' : 'assets';
   return shown === total ? `${total} ${noun}:` : `${shown} of ${total} ${noun}:`;
 }
 
-/** What is least needed goes first where a line would be too long; the reference, which has the ending, is never cut. */
+/** Drops facts, then shortens the name, until the line is short enough. The reference is never cut. */
 function assetLine(asset: ListedAsset, reference: string): string {
   const { mimeType } = asset;
   const size = describeSize(asset.size);

@@ -1,26 +1,25 @@
-/** What the gallery knows of one asset. It travels to the page as it is. */
+/** Sent to the page as it is. */
 export interface GalleryItem {
-  /** Its address. The page only says it again: nothing is opened that was not listed. */
+  /** Its address. The page may only send back ids that it was given. */
   readonly id: string;
   readonly name: string;
-  /** The folder of the chat, as a person knows it; empty where there is only one. */
+  /** The folder of the chat for display; empty when there is only one. */
   readonly folder: string;
   readonly kind: ItemKind;
   readonly bytes: number;
-  /** When it was written, in milliseconds. */
+  /** The time of the last change, in milliseconds. */
   readonly time: number;
-  /** Where chats speak of it, in their order. Empty: nobody links to it. */
+  /** The links to it, in order. */
   readonly uses: readonly ItemUse[];
-  /** Where the page can load it from, if it may. */
+  /** The URL to load it from; undefined for files that are not previewed. */
   readonly source?: string;
 }
 
 export interface ItemUse {
-  /** The name of the chat. */
   readonly chat: string;
-  /** The tool whose result it is; a file that a person attached has none. */
+  /** The tool that returned it; undefined for attachments. */
   readonly tool?: string;
-  /** Which turn of the chat speaks of it, counted from 1. */
+  /** The number of the turn, from 1. */
   readonly turn: number;
 }
 
@@ -40,13 +39,13 @@ export function kindOf(name: string): ItemKind {
   return KINDS.find(([, extensions]) => extensions.includes(extension))?.[0] ?? 'other';
 }
 
-/** In small letters, without the dot; empty when there is none. */
+/** In lower case without the dot; empty when there is none. */
 export function extensionOf(name: string): string {
   const dot = name.lastIndexOf('.');
   return dot > 0 ? name.slice(dot + 1).toLowerCase() : '';
 }
 
-/** Decoding costs memory many times the size of the file; above this a tile says what it is and shows nothing of it. */
+/** Larger files are not previewed: decoding takes many times the size of a file in memory. */
 const SHOWN_BYTES: Readonly<Record<ItemKind, number>> = {
   image: 12_000_000,
   audio: 50_000_000,
@@ -56,15 +55,14 @@ const SHOWN_BYTES: Readonly<Record<ItemKind, number>> = {
   other: 0,
 };
 
-/** What would be a page, were it opened as one. Its tile shows an icon. */
+/** Active content. Tiles show an icon. */
 const DOCUMENTS: ReadonlySet<string> = new Set(['svg', 'html', 'htm', 'xml']);
 
-/** Whether the page may load it to show something of it. */
+/** Whether the page may load it for a preview. */
 export function isShown(name: string, bytes: number): boolean {
   return bytes > 0 && bytes <= SHOWN_BYTES[kindOf(name)] && !DOCUMENTS.has(extensionOf(name));
 }
 
-/** Each tool that the asset comes from, once. */
 export function toolsOf({ uses }: Pick<GalleryItem, 'uses'>): readonly string[] {
   return [...new Set(uses.flatMap(({ tool }) => (tool === undefined ? [] : [tool])))];
 }

@@ -1,11 +1,11 @@
-/** The mathematics of a grid of which only what can be seen exists. */
+/** The geometry of a grid that only renders its visible rows. */
 export interface GridLayout {
   readonly columns: number;
   readonly rows: number;
   readonly tileWidth: number;
-  /** With the gap below. */
+  /** Including the gap below. */
   readonly rowHeight: number;
-  /** Of all rows, seen or not. */
+  /** Of all rows. */
   readonly height: number;
 }
 
@@ -17,7 +17,7 @@ export interface GridSpace {
   readonly gap: number;
 }
 
-/** As many columns as fit, and tiles that share what is left. */
+/** As many columns as fit; tiles share the remaining width. */
 export function layoutGrid({ width, count, minTileWidth, tileHeight, gap }: GridSpace): GridLayout {
   const columns = Math.max(1, Math.floor((width + gap) / (minTileWidth + gap)));
   const rows = Math.ceil(count / columns);
@@ -31,7 +31,7 @@ export interface Viewport {
   readonly height: number;
 }
 
-/** The rows to show, with some beyond either edge; `end` is behind the last. */
+/** The rows to render, with some beyond the edges; `end` is exclusive. */
 export function visibleRows(
   { rows, rowHeight }: Pick<GridLayout, 'rows' | 'rowHeight'>,
   { top, height }: Viewport,
@@ -42,7 +42,7 @@ export function visibleRows(
   return { start, end };
 }
 
-/** How far to scroll so that a row is seen whole, moving as little as possible. */
+/** The smallest scroll that makes a row fully visible. */
 export function scrollToRow(
   { rowHeight }: Pick<GridLayout, 'rowHeight'>,
   { top, height }: Viewport,
@@ -59,10 +59,7 @@ const STEPS: Readonly<Record<string, (at: number, grid: Moves) => number>> = {
   ArrowUp: (at, { columns }) => (at >= columns ? at - columns : at),
   ArrowDown: (at, { columns, count }) => downFrom(at, columns, count),
   PageUp: (at, { columns, pageRows }) => Math.max(at % columns, at - columns * pageRows),
-  PageDown: (at, { columns, count, pageRows }) => {
-    const wanted = at + columns * pageRows;
-    return wanted < count ? wanted : count - 1;
-  },
+  PageDown: (at, { columns, count, pageRows }) => Math.min(count - 1, at + columns * pageRows),
   Home: () => 0,
   End: (_at, { count }) => count - 1,
 };
@@ -73,14 +70,14 @@ export interface Moves {
   readonly pageRows: number;
 }
 
-/** Where a key leads from a tile; nothing for keys that do not move. */
+/** Returns undefined for keys that do not move. */
 export function moveBy(key: string, at: number, grid: Moves): number | undefined {
   const step = Object.hasOwn(STEPS, key) ? STEPS[key] : undefined;
   if (!step || grid.count === 0) return undefined;
   return Math.min(grid.count - 1, Math.max(0, step(Math.max(0, at), grid)));
 }
 
-/** The last row may be shorter: from above its gap one comes to its last tile. */
+/** The last row may be shorter: from above its gap, move to the last tile. */
 function downFrom(at: number, columns: number, count: number): number {
   if (at + columns < count) return at + columns;
   const lastRow = Math.floor((count - 1) / columns);

@@ -1,38 +1,39 @@
+import { isObject } from '../../base/json.ts';
 import type { GalleryItem } from './item.ts';
 import type { Words } from './words.ts';
 
-/** What the editor tells the page. */
+/** Messages of the editor to the page. */
 export type ToPage =
   | {
       readonly kind: 'start';
       readonly words: Words;
       readonly scope: ScopeView;
       readonly canDelete: boolean;
-      /** The asset to begin at, if one was asked for. */
+      /** The asset to select. */
       readonly at?: string;
     }
   | {
       readonly kind: 'assets';
-      /** All that was said before is void. */
+      /** Discards all earlier items. */
       readonly reset: boolean;
       readonly put: readonly GalleryItem[];
       readonly gone: readonly string[];
-      /** False while more is on its way. */
+      /** False while more batches follow. */
       readonly whole: boolean;
     }
   | { readonly kind: 'goTo'; readonly id: string };
 
 export interface ScopeView {
-  /** The address of the chat; nothing when all of the workspace is shown. Kept by the page for the next start. */
+  /** The address of the chat; undefined for the workspace. The page keeps it in its state. */
   readonly chat?: string;
-  /** The name of the chat that can be switched to or is shown. */
+  /** The name of the chat that is shown or can be switched to. */
   readonly chatName?: string;
 }
 
 const ACTIONS = ['open', 'reveal', 'copyLink', 'copyReference', 'attach', 'delete', 'export'] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** What the page asks of the editor. */
+/** Messages of the page to the editor. */
 export type FromPage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'scope'; readonly scope: 'chat' | 'workspace' }
@@ -40,10 +41,10 @@ export type FromPage =
 
 const MAX_IDS = 100_000;
 
-/** Whatever a page sends is judged first. Says nothing when it is none of ours. */
+/** Validates a message of the page. Returns undefined for invalid ones. */
 export function readFromPage(message: unknown): FromPage | undefined {
-  if (typeof message !== 'object' || message === null) return undefined;
-  const { kind, scope, action, ids } = message as Readonly<Record<string, unknown>>;
+  if (!isObject(message)) return undefined;
+  const { kind, scope, action, ids } = message;
   if (kind === 'ready') return { kind };
   if (kind === 'scope') return scope === 'chat' || scope === 'workspace' ? { kind, scope } : undefined;
   const known = ACTIONS.find((each) => each === action);
@@ -51,16 +52,10 @@ export function readFromPage(message: unknown): FromPage | undefined {
   return ids.every((id) => typeof id === 'string') ? { kind, action: known, ids } : undefined;
 }
 
-export interface Changes {
-  readonly put: readonly GalleryItem[];
-  readonly gone: readonly string[];
-}
-
-/** What to say to somebody who knows the old list. */
 export function changesBetween(
   old: ReadonlyMap<string, GalleryItem>,
   now: ReadonlyMap<string, GalleryItem>,
-): Changes {
+): { readonly put: readonly GalleryItem[]; readonly gone: readonly string[] } {
   const put = [...now.values()].filter((item) => !isSame(old.get(item.id), item));
   return { put, gone: [...old.keys()].filter((id) => !now.has(id)) };
 }

@@ -1,12 +1,12 @@
-/** So far from its type a dictionary may say how many pages it has. */
+/** How far from its type the page count of a dictionary may be. */
 const NEAR_CHARS = 2000;
 const MAX_BRANCHES = 5000;
 
-/** How many pages a PDF says it has, as far as its plain parts tell; many keep that packed. */
+/** Reads the page count of a PDF from its uncompressed objects; many PDFs have none there. */
 export function countPdfPages(text: string): number | undefined {
   const linear = /\/Linearized\b[^>]{0,200}?\/N (\d{1,6})\b/.exec(text.slice(0, 2048));
   if (linear) return positive(linear[1]);
-  // The root of the tree of pages counts all of them, its branches fewer.
+  // The root of the page tree has the largest count.
   let [most, left] = [0, MAX_BRANCHES];
   for (const { index } of text.matchAll(/\/Type\s*\/Pages\b/g)) {
     if (left === 0) break;
@@ -24,7 +24,7 @@ function positive(value: number | string | undefined): number | undefined {
   return number > 0 ? number : undefined;
 }
 
-/** The loudest of each stretch of a sound, from 0 to 1, so that its bars fill their height. */
+/** The peak of each section, scaled so that the loudest is 1. */
 export function peaksOf(samples: Float32Array, bars: number): readonly number[] {
   if (samples.length === 0) return [];
   const peaks = Array.from({ length: bars }, (_, bar) => {

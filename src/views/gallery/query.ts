@@ -1,10 +1,11 @@
+import { isObject } from '../../base/json.ts';
 import { type GalleryItem, ITEM_KINDS, type ItemKind, toolsOf } from './item.ts';
 
-/** What a person wants to see, and in which order. */
+/** Filters and sort order. */
 export interface Query {
   readonly search: string;
   readonly kind: ItemKind | 'all';
-  /** A tool by its name, `UNLINKED`, or empty for all. */
+  /** The name of a tool, `UNLINKED`, or empty for all. */
   readonly tool: string;
   readonly date: DateRange;
   readonly size: SizeRange;
@@ -18,7 +19,7 @@ export type SizeRange = (typeof SIZE_RANGES)[number];
 export const SORT_ORDERS = ['newest', 'oldest', 'largest', 'name'] as const;
 export type SortOrder = (typeof SORT_ORDERS)[number];
 
-/** No tool has such a name: the id of a server comes first in all of them. */
+/** Not the name of any tool: those begin with the id of a server. */
 export const UNLINKED = '-';
 
 export const EVERYTHING: Query = {
@@ -30,21 +31,19 @@ export const EVERYTHING: Query = {
   sort: 'newest',
 };
 
-/** Whether something is left out. */
 export function isFiltered({ search, kind, tool, date, size }: Query): boolean {
   return search.trim() !== '' || kind !== 'all' || tool !== '' || date !== 'any' || size !== 'any';
 }
 
-/** What fits, in the order that is asked for. */
 export function applyQuery(items: Iterable<GalleryItem>, query: Query, now: number): GalleryItem[] {
   const words = query.search.toLowerCase().split(/\s+/).filter(Boolean);
-  const fits = (item: GalleryItem) =>
+  const matches = (item: GalleryItem) =>
     (query.kind === 'all' || item.kind === query.kind) &&
     fitsTool(item, query.tool) &&
     fitsDate(now - item.time, query.date) &&
     fitsSize(item.bytes, query.size) &&
     fitsWords(item, words);
-  return [...items].filter(fits).sort(ORDERS[query.sort]);
+  return [...items].filter(matches).sort(ORDERS[query.sort]);
 }
 
 function fitsTool(item: GalleryItem, tool: string): boolean {
@@ -79,17 +78,17 @@ function fitsSize(bytes: number, range: SizeRange): boolean {
   return from <= bytes && bytes < to;
 }
 
-/** Every word must stand somewhere in what a tile says. */
+/** Every word must occur in the text of the tile. */
 function fitsWords(item: GalleryItem, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const chats = item.uses.map(({ chat }) => chat);
-  const said = [item.name, item.kind, item.folder, ...toolsOf(item), ...chats].join('\n').toLowerCase();
-  return words.every((word) => said.includes(word));
+  const text = [item.name, item.kind, item.folder, ...toolsOf(item), ...chats].join('\n').toLowerCase();
+  return words.every((word) => text.includes(word));
 }
 
 type Compare = (a: GalleryItem, b: GalleryItem) => number;
 
-/** Numbers within names count as numbers: `-2` comes before `-10`. */
+/** Sorts numbers in names by value: `-2` comes before `-10`. */
 const byName: Compare = (a, b) => COLLATOR.compare(a.name, b.name) || (a.id < b.id ? -1 : 1);
 const COLLATOR = new Intl.Collator(undefined, { numeric: true });
 
@@ -100,17 +99,15 @@ const ORDERS: Readonly<Record<SortOrder, Compare>> = {
   name: byName,
 };
 
-/** The tools that the assets come from, by name. */
 export function toolNames(items: Iterable<GalleryItem>): readonly string[] {
   const names = new Set<string>();
   for (const item of items) for (const tool of toolsOf(item)) names.add(tool);
   return [...names].sort(COLLATOR.compare);
 }
 
-/** What was kept may be of another version, or anything at all. */
+/** The stored state may come from another version. */
 export function readQuery(value: unknown): Query {
-  const fields: Readonly<Record<string, unknown>> =
-    typeof value === 'object' && value !== null ? { ...value } : {};
+  const fields = isObject(value) ? value : {};
   const oneOf = <T extends string>(known: readonly T[], name: string, fallback: T): T =>
     known.find((each) => each === fields[name]) ?? fallback;
   const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : '');

@@ -1,14 +1,13 @@
-/** What is chosen, and where the keyboard is. All by id, so that a list that changes keeps them. */
+/** By id, so that it survives changes of the list. */
 export interface Selection {
   readonly active: string | undefined;
-  /** From which a range counts. */
+  /** The start of a range. */
   readonly anchor: string | undefined;
   readonly chosen: ReadonlySet<string>;
 }
 
 export const NOTHING: Selection = { active: undefined, anchor: undefined, chosen: new Set() };
 
-/** This one, and no other. */
 export function choose(id: string): Selection {
   return { active: id, anchor: id, chosen: new Set([id]) };
 }
@@ -19,7 +18,7 @@ export function toggle({ chosen }: Selection, id: string): Selection {
   return { active: id, anchor: id, chosen: next };
 }
 
-/** Everything from the anchor to here, in the order that is shown. */
+/** Selects from the anchor to here, in the displayed order. */
 export function extend(selection: Selection, id: string, shown: readonly string[]): Selection {
   const from = shown.indexOf(selection.anchor ?? selection.active ?? id);
   const to = shown.indexOf(id);
@@ -32,7 +31,7 @@ export function chooseAll({ active, anchor }: Selection, shown: readonly string[
   return { active: active ?? shown[0], anchor, chosen: new Set(shown) };
 }
 
-/** What is not shown is not chosen: nobody should delete what they do not see. The place is kept if it can be. */
+/** Deselects hidden items, so that nothing invisible is deleted. Keeps the active position if possible. */
 export function keepShown(selection: Selection, shown: readonly string[], activeIndex: number): Selection {
   const known = new Set(shown);
   const { active, anchor, chosen } = selection;

@@ -5,10 +5,10 @@ import { type CallMeta, countLines } from './turns.ts';
 
 type Options = Required<MarkdownItOptions>;
 
-/** Renders code that can be copied, calls on one line, and long results folded. */
+/** Renders code with a copy button, calls on one line, and long results folded. */
 export function addCodeRules(md: MarkdownIt, words: PreviewWords): void {
   const { rules } = md.renderer;
-  const colours = new KeptColours();
+  const highlights = new HighlightCache();
   const copyButton = `<button type="button" class="filechat-copy" aria-label="${toHtml(words.copy)}" title="${toHtml(words.copy)}"></button>`;
   const block = (token: Token, language: string, text: string, options: Options) => {
     const classes = [token.attrGet('class'), language && `${options.langPrefix}${toHtml(language)}`];
@@ -17,7 +17,7 @@ export function addCodeRules(md: MarkdownIt, words: PreviewWords): void {
       classes.some(Boolean) ? ` class="${classes.filter(Boolean).join(' ')}"` : '',
       line === null ? '' : ` data-line="${line}"`,
     ];
-    const code = `<pre><code${attributes.join('')}>${highlight(text, language, options, colours)}</code></pre>`;
+    const code = `<pre><code${attributes.join('')}>${highlight(text, language, options, highlights)}</code></pre>`;
     return `<div class="filechat-code">${code}${copyButton}</div>\n`;
   };
 
@@ -56,12 +56,12 @@ function languageOf(token: Token, md: MarkdownIt): string {
   return language;
 }
 
-/** Colours, and nothing else: what an extension draws of foreign text, such as a diagram, could load something. */
+/** Only colors are accepted: other markup of an extension, such as a diagram, could load something. */
 const OTHER_TAG = /<(?!span class="[\w -]*">|\/span>)/;
 
-function highlight(text: string, language: string, options: Options, colours: KeptColours): string {
-  const coloured = options.highlight ? colours.of(options.highlight, text, language) : '';
-  return coloured !== '' && !OTHER_TAG.test(coloured) ? coloured : toHtml(text);
+function highlight(text: string, language: string, options: Options, highlights: HighlightCache): string {
+  const highlighted = options.highlight ? highlights.of(options.highlight, text, language) : '';
+  return highlighted !== '' && !OTHER_TAG.test(highlighted) ? highlighted : toHtml(text);
 }
 
 const MAX_LINE_CHARS = 100;
@@ -77,7 +77,7 @@ function readCallText(text: string): { readonly line: string; readonly pretty: s
   }
 }
 
-/** A value as somebody would write it in code, cut where there is no more room. */
+/** A value as a JavaScript literal, cut to the given length. */
 function renderValue(value: unknown, room: number): string {
   if (typeof value === 'string') return JSON.stringify(shorten(value, Math.max(12, Math.min(room, 40))));
   if (typeof value !== 'object' || value === null) return String(value);
@@ -107,14 +107,11 @@ type Highlight = (text: string, language: string, attributes: string) => string;
 /** Far more than the code of a long chat. */
 const MAX_CHARS = 4_000_000;
 
-/**
- * Colours of code that was coloured before. A preview is rendered as a whole at each change, and colouring the same
- * blocks again is most of the work.
- */
-export class KeptColours {
+/** Each change renders the whole preview, and most of that work would be highlighting unchanged blocks. */
+export class HighlightCache {
   readonly #maxChars: number;
   #highlight: Highlight | undefined;
-  /** The one that was used last is at the end. */
+  /** The most recently used entry is the last. */
   readonly #kept = new Map<string, string>();
   #chars = 0;
 
@@ -123,28 +120,28 @@ export class KeptColours {
   }
 
   of(highlight: Highlight, text: string, language: string): string {
-    if (highlight !== this.#highlight) this.#forgetAll();
+    if (highlight !== this.#highlight) this.#clear();
     this.#highlight = highlight;
     const key = `${language}\n${text}`;
-    const coloured = this.#take(key) ?? highlight(text, language, '');
-    this.#kept.set(key, coloured);
-    this.#chars += key.length + coloured.length;
+    const highlighted = this.#take(key) ?? highlight(text, language, '');
+    this.#kept.set(key, highlighted);
+    this.#chars += key.length + highlighted.length;
     for (const [oldest] of this.#kept) {
       if (this.#chars <= this.#maxChars) break;
       this.#take(oldest);
     }
-    return coloured;
+    return highlighted;
   }
 
   #take(key: string): string | undefined {
-    const coloured = this.#kept.get(key);
-    if (coloured === undefined) return undefined;
+    const highlighted = this.#kept.get(key);
+    if (highlighted === undefined) return undefined;
     this.#kept.delete(key);
-    this.#chars -= key.length + coloured.length;
-    return coloured;
+    this.#chars -= key.length + highlighted.length;
+    return highlighted;
   }
 
-  #forgetAll(): void {
+  #clear(): void {
     this.#kept.clear();
     this.#chars = 0;
   }

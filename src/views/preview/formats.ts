@@ -1,7 +1,7 @@
 import { describeSize } from '../../base/size.ts';
 import { toHtml } from './html.ts';
 
-/** Times and sizes as people of a language write them. What writes them is slow to make, so it is kept. */
+/** Keeps the formatters, which are slow to create. */
 export class Formats {
   readonly #locale: string;
   #time: Intl.DateTimeFormat | undefined;
@@ -11,7 +11,7 @@ export class Formats {
     this.#locale = locale;
   }
 
-  /** The six numbers in the name of an asset, in the time of whoever ran the tool. */
+  /** Takes the six numbers of an asset name, which are in the local time of the tool run. */
   time(numbers: string): string {
     const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = numbers.split(' ').map(Number);
     const time = new Date(Date.UTC(year, month - 1, day, hour, minute, second));

@@ -5,7 +5,7 @@ const REFERENCES: Readonly<Record<string, string>> = {
   '"': '&quot;',
 };
 
-/** Makes text safe between tags and in quoted attributes. */
+/** Escapes text for elements and quoted attributes. */
 export function toHtml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => REFERENCES[character] ?? '');
 }

@@ -3,26 +3,26 @@ import { toHtml } from './html.ts';
 import type { PreviewedDocument, PreviewWords } from './options.ts';
 
 /**
- * Makes chats inert in the preview: nothing remote is loaded, and of HTML only what cannot load, run or cover
- * anything is HTML. Other Markdown files are shown as ever.
+ * Loads nothing remote, and renders only HTML that cannot load, run or cover anything. Other Markdown files are not
+ * affected.
  */
 export function makeChatsInert(
   md: MarkdownIt,
-  applies: IsChat,
+  isChat: (env: unknown) => boolean,
   words: Pick<PreviewWords, 'notLoaded'>,
 ): void {
   replaceRule(md, 'image', (original) => (tokens, index, options, env, self) => {
     const token = tokens[index];
-    // The preview keeps the address as it was written when it puts its own in the place of it.
+    // VS Code rewrites `src` and keeps the original address in `data-src`.
     const address = String(token?.attrGet('data-src') ?? token?.attrGet('src') ?? '');
-    if (!applies(env) || isLocal(address)) return original(tokens, index, options, env, self);
+    if (!isChat(env) || isLocal(address)) return original(tokens, index, options, env, self);
     const [text, target] = [token?.content || address, address].map(toHtml);
     return `<a href="${target}" title="${target}">${text} (${toHtml(words.notLoaded)})</a>`;
   });
   for (const name of ['html_block', 'html_inline']) {
     replaceRule(md, name, (original) => (tokens, index, options, env, self) => {
       const token = tokens[index];
-      if (!token || !applies(env)) return original(tokens, index, options, env, self);
+      if (!token || !isChat(env)) return original(tokens, index, options, env, self);
       const html = token.content.replace(COMMENT, '');
       if (isHarmless(html)) {
         token.content = html;
@@ -33,9 +33,6 @@ export function makeChatsInert(
     });
   }
 }
-
-/** Whether what is rendered now belongs to a chat. */
-export type IsChat = (env: unknown) => boolean;
 
 export function replaceRule(
   md: MarkdownIt,
@@ -48,14 +45,14 @@ export function replaceRule(
   );
 }
 
-/** What the preview of VS Code tells its plugins about the document. */
+/** VS Code passes the document in the environment. */
 export function documentOf(env: unknown): PreviewedDocument | undefined {
   return (env as { readonly currentDocument?: PreviewedDocument } | undefined)?.currentDocument;
 }
 
-/** With no scheme and no host; images may be in the address itself. */
+/** Without a scheme or a host; data URLs of images are allowed. */
 export function isLocal(address: string): boolean {
-  // Browsers drop some of these before they read an address, so that they could hide what it is.
+  // Browsers ignore some control characters, which could hide a scheme.
   if (/[\u0000-\u001f\u007f-\u009f]/.test(address)) return false;
   return (
     /^data:image\/(?:png|jpeg|gif|webp);/i.test(address) ||
@@ -63,13 +60,13 @@ export function isLocal(address: string): boolean {
   );
 }
 
-/** As browsers read them: `<!-->` is a whole one, `--!>` ends one too, and one that nothing ends goes on to the end. */
+/** As browsers parse comments: `<!-->` is complete, `--!>` ends one, and an unclosed one extends to the end. */
 const COMMENT = /<!--(?:-?>|[\s\S]*?(?:--!?>|$))/g;
 
-/** Tags that only set text, with no attributes, and the marks that the preview puts into a comparison. */
+/** Formatting tags without attributes, and the markers that VS Code adds in diffs. */
 const PLAIN =
   /^(?:[^<]|<\/?(?:details|summary|br|hr|b|i|em|strong|u|s|del|ins|sub|sup|kbd|mark|p|ul|ol|li|blockquote)\s*\/?>|<details open>|<span data-diff-(?:start|end)="\d+">|<\/span>)*$/i;
-/** A picture, sound or film that lies beside the chat. */
+/** Media elements, which are allowed for local files. */
 const MEDIA = /<(?:img|audio|video|source)((?:\s+[a-z-]+(?:="[^"<>]*")?)*)\s*\/?>|<\/(?:audio|video)>/gi;
 const ATTRIBUTE = /([a-z-]+)(?:="([^"<>]*)")?/gi;
 const MEDIA_ATTRIBUTES: ReadonlySet<string> = new Set([
@@ -84,7 +81,7 @@ const MEDIA_ATTRIBUTES: ReadonlySet<string> = new Set([
   'type',
 ]);
 
-/** Nobody writes longer tags, and longer ones could take long to judge. */
+/** Longer HTML is rejected, because checking it could be slow. */
 const MAX_HTML_CHARS = 4000;
 
 export function isHarmless(written: string): boolean {
@@ -93,7 +90,7 @@ export function isHarmless(written: string): boolean {
   let isLocalOnly = true;
   const rest = html.replace(MEDIA, (_tag, attributes: string | undefined) => {
     isLocalOnly &&= areLocal(attributes ?? '');
-    // What stood around it must not become a tag by its going.
+    // A placeholder, so that the surrounding text cannot form a tag.
     return 'x';
   });
   return isLocalOnly && PLAIN.test(rest);
@@ -102,7 +99,7 @@ export function isHarmless(written: string): boolean {
 function areLocal(attributes: string): boolean {
   return [...attributes.matchAll(ATTRIBUTE)].every(([, name = '', value = '']) => {
     if (!MEDIA_ATTRIBUTES.has(name.toLowerCase())) return false;
-    // What is written as a character reference could be anything.
+    // A character reference could encode anything.
     return name.toLowerCase() !== 'src' || (isLocal(value) && !value.includes('&'));
   });
 }

@@ -6,7 +6,7 @@ import { toHtml } from './html.ts';
 import { documentOf, isLocal, replaceRule } from './inert.ts';
 import type { PreviewOptions } from './options.ts';
 
-/** What is beside the chat, as a link's `meta` has it. */
+/** The `meta` of a link to a local file. */
 interface FileMeta {
   readonly kind: 'audio' | 'video' | 'file';
   readonly href: string;
@@ -14,8 +14,8 @@ interface FileMeta {
   readonly extension: string;
 }
 
-/** Where this many are shown, none is asked for how long it is before somebody plays it. */
-const MAX_MEASURED_MEDIA = 20;
+/** Further players do not load metadata until they are played. */
+const MAX_PRELOADED_MEDIA = 20;
 
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   audio: ['wav', 'mp3', 'ogg', 'oga', 'opus', 'm4a', 'aac', 'flac', 'weba'],
@@ -30,7 +30,10 @@ const KIND_OF = new Map(
   Object.entries(KINDS).flatMap(([kind, names]) => names.map((name) => [name, kind] as const)),
 );
 
-/** Finds links to files, and says when the first asset among them was saved. */
+const ASSET =
+  /^(?:\.\/)?cmdassets\/tool-(?:image|audio|file)-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-[A-Za-z0-9]{8,}-/;
+
+/** Marks links to files. Returns the time of the first asset among them. */
 export function readLinks(children: readonly Token[], role: Role): string | undefined {
   let time: string | undefined;
   let link: { readonly open: Token; readonly words: Token[] } | undefined;
@@ -63,13 +66,13 @@ function readImage(image: Token, isInLink: boolean): void {
 function readLink(open: Token, close: Token, words: readonly Token[], role: Role): void {
   const meta = readFile(String(open.attrGet('href') ?? ''), words);
   const isAsset = meta !== undefined && /^(?:\.\/)?cmdassets\//.test(meta.href);
-  // In the middle of a reply a link to a source file is a word among others.
+  // In a reply, a link to a source file is just text.
   if (!meta || (meta.kind === 'file' && role === 'assistant' && !isAsset)) return;
   open.meta = { ...meta };
   close.meta = { ...meta };
   open.attrJoin('class', `filechat-chip filechat-kind-${KIND_OF.get(meta.extension) ?? 'file'}`);
   const [only] = words;
-  // The name says more than that a tool has made it.
+  // The file name is enough.
   if (only && words.length === 1) only.content = only.content.replace(/^Tool generated file \d+: (?=\S)/, '');
 }
 
@@ -83,7 +86,7 @@ function readFile(href: string, words: readonly Token[]): FileMeta | undefined {
   return { kind: kind === 'audio' || kind === 'video' ? kind : 'file', href: path, name, extension };
 }
 
-/** Renders pictures that open, players, and chips for files. */
+/** Renders images that open in a dialog, players, and chips for files. */
 export function addLinkRules(md: MarkdownIt, { words, sizeOf }: PreviewOptions, formats: Formats): void {
   let media = { env: undefined as unknown, count: 0 };
 
@@ -101,7 +104,7 @@ export function addLinkRules(md: MarkdownIt, { words, sizeOf }: PreviewOptions, 
     const chip = `${html}<span class="filechat-icon" aria-hidden="true"></span>`;
     if (file.kind === 'file') return chip;
     media = media.env === env ? { env, count: media.count + 1 } : { env, count: 1 };
-    const preload = media.count > MAX_MEASURED_MEDIA ? 'none' : 'metadata';
+    const preload = media.count > MAX_PRELOADED_MEDIA ? 'none' : 'metadata';
     const player = `${file.kind} controls preload="${preload}" src="${toHtml(file.href)}" aria-label="${toHtml(file.name)}"`;
     return `<span class="filechat-media"><${player}></${file.kind}>${chip}`;
   });

@@ -1,4 +1,4 @@
-/** What the preview says, in the user's language. */
+/** The texts of the preview in the user's language. */
 export interface PreviewWords {
   /** A language tag for times and sizes. */
   readonly locale: string;
@@ -21,15 +21,15 @@ export interface PreviewWords {
   lines(count: number): string;
 }
 
-/** The document as the preview of VS Code names it: a `Uri`. */
+/** The `Uri` that VS Code passes. */
 export interface PreviewedDocument {
   readonly path: string;
 }
 
 export interface PreviewOptions {
   readonly words: PreviewWords;
-  /** How many bytes a file has that lies beside the chat, where that is known. */
+  /** The size of a file beside the chat, if known. */
   sizeOf?(document: PreviewedDocument, href: string): number | undefined;
-  /** False where the user wants to see nothing of front matter. */
+  /** False when the user hides front matter. */
   showsFrontMatter?(): boolean;
 }

@@ -3,19 +3,17 @@ import { eachLine, LineCounter } from '../../base/lines.ts';
 import { readCallInfo, readToolName } from '../../chat/format/calls.ts';
 import type { Chat, Turn } from '../../chat/format/chat.ts';
 import type { Role } from '../../chat/format/marker.ts';
-
 import { readCut } from '../../chat/reply/notes.ts';
 import { isHarmless } from './inert.ts';
 import { readLinks } from './links.ts';
 
-/** A turn that is ready to be rendered. */
-export interface ReadTurn {
+export interface ParsedTurn {
   readonly turn: Turn;
-  /** The line of its marker, counted from 0. */
+  /** The line of its marker, from 0. */
   readonly line: number;
-  /** Most turns have one part; the note of a reply that was cut divides it. */
+  /** The note of an interrupted reply divides a turn into two parts. */
   readonly parts: readonly TurnPart[];
-  /** When its result was saved, as the names of its files say. */
+  /** The time in the names of its assets. */
   readonly time?: string;
 }
 
@@ -27,11 +25,11 @@ export interface TurnPart {
 interface ParsedText {
   readonly tokens: Token[];
   readonly time?: string;
-  /** The line of the document for which the tokens are marked now. */
+  /** The first line that the `data-line` attributes of the tokens are based on. */
   markedFor: number;
 }
 
-/** Parses the turns of chats, and keeps those of the chat that was read last: few change while somebody types. */
+/** Keeps the parsed turns of the last chat, because few change while the user types. */
 export class TurnParser {
   readonly #md: MarkdownIt;
   #known = new Map<string, ParsedText>();
@@ -46,7 +44,7 @@ export class TurnParser {
     { turns }: Chat,
     options: Required<MarkdownItOptions>,
     env: Env | undefined,
-  ): ReadTurn[] {
+  ): ParsedTurn[] {
     const settings = `${options.breaks} ${options.linkify} ${options.typographer}`;
     if (settings !== this.#settings) this.#known.clear();
     this.#settings = settings;
@@ -66,7 +64,7 @@ export class TurnParser {
   }
 
   #parse(turn: Turn, text: string, env: Env | undefined): ParsedText {
-    // Each turn has its own references, so that none gives another's links a new target.
+    // Separate references, so that a turn cannot redefine the links of another.
     const tokens = this.#md.parse(text, { ...env, references: {} });
     return { ...readTokens(tokens, turn.role), markedFor: 0 };
   }
@@ -81,7 +79,7 @@ function readTurn(
   turn: Turn,
   lines: LineCounter,
   parse: (turn: Turn, text: string) => ParsedText,
-): ReadTurn {
+): ParsedTurn {
   const line = lines.lineAt(turn.start);
   const parts = divide(source, turn).map(([start, end]) => ({
     line: lines.lineAt(start),
@@ -91,7 +89,7 @@ function readTurn(
   return { turn, line, parts, ...(time && { time }) };
 }
 
-/** The note of a cut reply ends code that was left open, which Markdown knows nothing of. */
+/** The note of an interrupted reply also ends an open code block, which Markdown would continue. */
 function divide(source: string, { bodyStart, end, cut }: Turn): readonly (readonly [number, number])[] {
   if (cut) {
     for (const { text, start, next } of eachLine(source.slice(bodyStart, end))) {
@@ -103,7 +101,7 @@ function divide(source: string, { bodyStart, end, cut }: Turn): readonly (readon
   return [[bodyStart, end]];
 }
 
-/** The preview scrolls with the editor by the lines that stand in its elements. */
+/** Scroll synchronization uses the `data-line` attributes. */
 export function shiftLines({ parsed, line }: TurnPart): Token[] {
   const shift = line - parsed.markedFor;
   if (shift === 0) return parsed.tokens;
@@ -115,17 +113,17 @@ export function shiftLines({ parsed, line }: TurnPart): Token[] {
   return parsed.tokens;
 }
 
-/** The tokens that only chats have, and what their `meta` holds. */
+/** The `meta` of a `filechat_call` token. */
 export interface CallMeta {
   readonly name: string;
   readonly isPartial: boolean;
 }
 
-/** A longer text of a tool is folded. */
+/** Longer texts of tools are folded. */
 const MAX_SHOWN_LINES = 14;
 const MAX_SHOWN_CHARS = 1500;
 
-/** Names what the tokens of a turn mean in a chat. They are the turn's own and are changed in place. */
+/** Gives the tokens their meaning in a chat. Changes them in place. */
 function readTokens(tokens: Token[], role: Role): { tokens: Token[]; time?: string } {
   let time: string | undefined;
   const read = tokens.filter((token, index) => {
@@ -157,7 +155,7 @@ function readQuote(quote: Token, first: Token | undefined): void {
 
 function readFence(token: Token, role: Role): void {
   const info = token.info.trim();
-  // Formulas are drawn on this machine by an extension of the editor.
+  // VS Code renders formulas locally.
   if (info === 'math') return;
   token.type = 'filechat_code';
   if (token.level > 0) return;
@@ -180,19 +178,19 @@ export function countLines(text: string): number {
   return text.trimEnd().split('\n').length;
 }
 
-/** Lines that only close what a reply left open. */
+/** A fence that Filechat adds to close an open one. */
 function isClosingCode(token: Token, role: Role): boolean {
   return (
     role === 'assistant' && token.type === 'filechat_code' && token.info === 'end' && token.content === ''
   );
 }
 
-/** As a reply has it; what writes replies is too much to load for this line. */
+/** Copied, because importing the reply writer would load too much. */
 const REASONING_HEAD = '<details><summary>Reasoning</summary>';
 
 const FORMAT = /<(\/?)(b|i|em|strong|u|s)\s*>/gi;
 
-/** A browser would go on with what a turn leaves open, such as bold text, in all the turns below it. */
+/** Closes open formatting tags, which would otherwise apply to all following turns. */
 function closeFormats(tokens: readonly Token[]): string {
   const open = new Map<string, number>();
   for (const token of tokens) {
@@ -207,7 +205,7 @@ function closeFormats(tokens: readonly Token[]): string {
   return [...open].map(([tag, count]) => `</${tag}>`.repeat(count)).join('');
 }
 
-/** `charts.bar` of a marker `# %% tool charts.bar c1`. */
+/** `charts.bar` for the marker `# %% tool charts.bar c1`. */
 export function toolOfMarker(words: string): string {
   const [name = ''] = words.split(/[ \t]/);
   const read = readToolName(name);

@@ -1,11 +1,10 @@
-/** Chats are put together by the day on which they were last changed. */
 export type AgeGroup = 'today' | 'yesterday' | 'week' | 'older';
 
 export const AGE_GROUPS: readonly AgeGroup[] = ['today', 'yesterday', 'week', 'older'];
 
 const DAYS_OF_WEEK = 7;
 
-/** By the days of the calendar, in the time of this machine. A clock that was ahead means today. */
+/** By calendar days in local time. A time in the future counts as today. */
 export function ageGroup(time: number, now: number): AgeGroup {
   if (time >= startOfDay(now, 0)) return 'today';
   if (time >= startOfDay(now, 1)) return 'yesterday';
@@ -26,7 +25,7 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['minute', 60],
 ];
 
-/** How long ago, in the words of a language: “5 min. ago”, “now”. */
+/** A relative time in the given language: “5 min. ago”, “now”. */
 export function ageText(time: number, now: number, language: string): string {
   const seconds = Math.max(0, (now - time) / 1000);
   const [unit, length] = UNITS.find(([, each]) => seconds >= each) ?? ['second', Number.POSITIVE_INFINITY];

@@ -1,11 +1,12 @@
 import * as vscode from 'vscode';
 import { quoteLines } from '../../chat/edits/fileLink.ts';
-import { activeChat, createChat } from '../chat/chatFiles.ts';
+import { chatStem } from '../../chat/outline/title.ts';
+import { activeChat, chatName, closeTabs, createChat } from '../chat/chatFiles.ts';
 import { attachFiles, insertAtCaret } from '../chat/commands.ts';
 import type { Runs } from '../run/runs.ts';
 import { readFields, readString, readUri } from '../ui/commandArguments.ts';
 import { failed, RUNNING, tell } from '../ui/outcomes.ts';
-import { deleteChat, openPreview, renameChat, revealChat } from './actions.ts';
+import { confirm, moveToTrash } from '../ui/trash.ts';
 import { ChatList, ChatTexts } from './list.ts';
 import { openSample } from './samples.ts';
 import { SearchPick } from './search.ts';
@@ -15,9 +16,9 @@ const WALKTHROUGH = 'filechat.filechat#start';
 
 export type ChatAction = 'preview' | 'reveal' | 'rename' | 'delete';
 
-const ACTIONS: Readonly<Record<ChatAction, (uri: vscode.Uri) => Promise<void>>> = {
-  preview: openPreview,
-  reveal: revealChat,
+const ACTIONS: Readonly<Record<ChatAction, (uri: vscode.Uri) => PromiseLike<void>>> = {
+  preview: (uri) => vscode.commands.executeCommand('markdown.showPreviewToSide', uri),
+  reveal: (uri) => vscode.commands.executeCommand('revealInExplorer', uri),
   rename: renameChat,
   delete: deleteChat,
 };
@@ -25,11 +26,9 @@ const ACTIONS: Readonly<Record<ChatAction, (uri: vscode.Uri) => Promise<void>>> 
 export interface ChatsDeps {
   readonly context: vscode.ExtensionContext;
   readonly runs: Runs;
-  /** Makes the bundled server available beside the user's own. */
   readonly offerSample: () => void;
 }
 
-/** The chats of the workspace: a view, a search, new ones and samples. */
 export class Chats implements vscode.Disposable {
   readonly tree: ChatTree;
   readonly #deps: ChatsDeps;
@@ -48,7 +47,7 @@ export class Chats implements vscode.Disposable {
     this.#list.dispose();
   }
 
-  /** Who names nothing and has selected something, begins with that. */
+  /** Without arguments the new chat quotes the selection. */
   async create(argument: unknown): Promise<void> {
     const fields = readFields(argument);
     const content = readString(fields, 'content');
@@ -59,7 +58,7 @@ export class Chats implements vscode.Disposable {
     await createChat(undefined, quoteSelection());
   }
 
-  /** A menu gives the file that was clicked, and all that are selected with it. */
+  /** Menus pass the clicked file and all selected files. */
   async createAbout(argument: unknown, selected: unknown): Promise<void> {
     const clicked = argument instanceof vscode.Uri ? argument : readUri(readFields(argument), 'uri');
     const all = Array.isArray(selected) ? selected.filter((each) => each instanceof vscode.Uri) : [];
@@ -80,13 +79,13 @@ export class Chats implements vscode.Disposable {
     this.#list.refresh();
   }
 
-  /** With a row of the view, a chat by its address, or the one in front. */
+  /** Acts on a row of the view, on a chat by address, or on the active chat. */
   async act(action: ChatAction, argument: unknown, selected: readonly ChatNode[]): Promise<void> {
     const fields = readFields(argument);
     const [row] = fields['selected'] === true ? selected : [];
     const uri = row?.kind === 'chat' ? row.uri : (readUri(fields, 'uri') ?? activeChat()?.uri);
     if (!uri || uri.scheme === 'untitled') return;
-    // What a run still writes would have nowhere to go.
+    // A run would have nowhere to write.
     if (action === 'delete' && this.#deps.runs.isRunning(uri)) return void tell(failed(RUNNING));
     await ACTIONS[action](uri);
   }
@@ -96,13 +95,13 @@ export class Chats implements vscode.Disposable {
   }
 }
 
-/** The lines that are selected in front of the user, unless that is a chat; as the beginning of a new one. */
+/** The selection of the active editor, unless it shows a chat. */
 function quoteSelection(): string | undefined {
   const editor = vscode.window.activeTextEditor;
   if (!editor || editor.selection.isEmpty || editor.document.uri.path.endsWith('.chat.md')) return undefined;
   const { document, selection } = editor;
   const { start, end } = selection;
-  // A selection of whole lines ends at the beginning of the next one.
+  // A selection of whole lines ends at the beginning of the next line.
   const lastLine = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
   return quoteLines({
     file: vscode.workspace.asRelativePath(document.uri),
@@ -113,7 +112,7 @@ function quoteSelection(): string | undefined {
   });
 }
 
-/** A new chat that begins with links to files, so that they are sent with its first question. */
+/** The new chat begins with links to the files, which are sent with its first question. */
 async function createChatAbout(files: readonly vscode.Uri[]): Promise<void> {
   const [first] = files;
   if (!first) return;
@@ -122,4 +121,42 @@ async function createChatAbout(files: readonly vscode.Uri[]): Promise<void> {
   if (!document || !(await attachFiles(document, files)).ok) return;
   const editor = await vscode.window.showTextDocument(document);
   await insertAtCaret(editor, () => '\n\n', { joinUndo: true });
+}
+
+/** Asks first. The assets stay, because other chats may link to them. */
+async function deleteChat(uri: vscode.Uri): Promise<void> {
+  const question = vscode.l10n.t('Move “{0}” to the trash?', chatName(uri));
+  const detail = vscode.l10n.t(
+    'Its assets in cmdassets/ stay. “Clean Up Assets” finds those that no chat uses.',
+  );
+  if (!(await confirm(question, detail, vscode.l10n.t('Move to Trash')))) return;
+  const again = vscode.l10n.t('“{0}” could not be moved to the trash. Delete it for good?', chatName(uri));
+  const { failed, reason, isDeclined } = await moveToTrash([uri], () =>
+    confirm(again, '', vscode.l10n.t('Delete')),
+  );
+  if (isDeclined) return;
+  if (failed.length > 0) throw new Error(reason);
+  await closeTabs(uri);
+}
+
+/** Through a workspace edit, so that open tabs follow. */
+async function renameChat(uri: vscode.Uri): Promise<void> {
+  const stem = await vscode.window.showInputBox({
+    title: vscode.l10n.t('Rename Chat'),
+    prompt: vscode.l10n.t('The name of its file, without .chat.md'),
+    value: chatName(uri),
+    validateInput: (value) =>
+      /^[^\\/:*?"<>|\p{Cc}]+$/u.test(value.trim()) && !/^\.+$/.test(value.trim())
+        ? undefined
+        : vscode.l10n.t('A file cannot have this name.'),
+  });
+  const name = chatStem(stem?.trim() ?? '');
+  if (!name || name === chatName(uri)) return;
+  const target = vscode.Uri.joinPath(uri, '..', `${name}.chat.md`);
+  const edit = new vscode.WorkspaceEdit();
+  edit.renameFile(uri, target, { overwrite: false });
+  if (await vscode.workspace.applyEdit(edit)) return;
+  void vscode.window.showErrorMessage(
+    vscode.l10n.t('The chat keeps its name: there is another one called “{0}”.', name),
+  );
 }

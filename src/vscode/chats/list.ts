@@ -1,12 +1,12 @@
 import { open } from 'node:fs/promises';
 import * as vscode from 'vscode';
+import { mapConcurrently } from '../../base/async.ts';
 import { chatTitle } from '../../chat/outline/title.ts';
 import { chatName, readFolder } from '../chat/chatFiles.ts';
 
-/** A chat of the workspace. */
 export interface FoundChat {
   readonly uri: vscode.Uri;
-  /** When it was last changed, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly changedAt: number;
   readonly bytes: number;
 }
@@ -14,13 +14,13 @@ export interface FoundChat {
 const PATTERN = '**/*.chat.md';
 const EXCLUDED = '**/{node_modules,.git}/**';
 const STATS_AT_ONCE = 32;
-/** Of a file system that cannot search. */
+/** For file systems without search. */
 const MAX_FOLDERS = 2_000;
 const MAX_DEPTH = 12;
-/** A program that writes many files is listened to once. */
+/** Groups the events of a program that writes many files. */
 const SETTLE_MS = 150;
 
-/** All chats of the workspace, kept up to date from the first time that somebody asks. */
+/** All chats of the workspace, watched from the first request on. */
 export class ChatList implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.#changed.event;
@@ -35,7 +35,7 @@ export class ChatList implements vscode.Disposable {
     this.#changed.dispose();
   }
 
-  /** The last changed first. */
+  /** The latest first. */
   async all(): Promise<readonly FoundChat[]> {
     this.#subscriptions ??= this.#watch();
     const found = await this.#read();
@@ -52,7 +52,6 @@ export class ChatList implements vscode.Disposable {
     return this.#found;
   }
 
-  /** Forgets what it knows. */
   refresh(): void {
     this.#found = undefined;
     this.#changed.fire();
@@ -66,7 +65,7 @@ export class ChatList implements vscode.Disposable {
       watcher.onDidCreate(touch),
       watcher.onDidChange(touch),
       watcher.onDidDelete(touch),
-      // Not every file system tells of its changes; the editor knows of its own.
+      // Not every file system reports its changes, but the editor knows of its own.
       vscode.workspace.onDidSaveTextDocument(({ uri }) => touch(uri)),
       vscode.workspace.onDidRenameFiles(({ files }) =>
         this.#moved(files.flatMap(({ oldUri, newUri }) => [oldUri, newUri])),
@@ -76,7 +75,7 @@ export class ChatList implements vscode.Disposable {
     );
   }
 
-  /** What is not a chat may be a folder that has some. */
+  /** Other files may be folders that contain chats. */
   #moved(uris: readonly vscode.Uri[]): void {
     if (uris.every(({ path }) => path.endsWith('.chat.md'))) for (const uri of uris) this.#touch(uri);
     else this.refresh();
@@ -85,14 +84,14 @@ export class ChatList implements vscode.Disposable {
   #touch(uri: vscode.Uri): void {
     if (!uri.path.endsWith('.chat.md') || !vscode.workspace.getWorkspaceFolder(uri)) return;
     this.#stale.set(uri.toString(), uri);
-    this.#settle ??= setTimeout(() => void this.#look(), SETTLE_MS);
+    this.#settle ??= setTimeout(() => void this.#update(), SETTLE_MS);
   }
 
-  async #look(): Promise<void> {
+  async #update(): Promise<void> {
     this.#settle = undefined;
     const stale = this.#stale;
     this.#stale = new Map();
-    // Who could not search says so to whoever asks, and has nothing to correct.
+    // A failed search is reported to its caller, and there is nothing to update.
     const found = await this.#found?.catch(() => undefined);
     for (const [key, uri] of stale) {
       const chat = await statChat(uri);
@@ -110,17 +109,8 @@ async function findChats(): Promise<Map<string, FoundChat>> {
     if (folder.scheme === 'file') continue;
     for (const uri of await walk(folder)) uris.set(uri.toString(), uri);
   }
-  const found = new Map<string, FoundChat>();
-  const waiting = [...uris];
-  const work = async () => {
-    for (let next = waiting.pop(); next; next = waiting.pop()) {
-      const [key, uri] = next;
-      const chat = await statChat(uri);
-      if (chat) found.set(key, chat);
-    }
-  };
-  await Promise.all(Array.from({ length: STATS_AT_ONCE }, work));
-  return found;
+  const chats = await mapConcurrently(STATS_AT_ONCE, [...uris.values()], statChat);
+  return new Map(chats.flatMap((chat) => (chat ? [[chat.uri.toString(), chat] as const] : [])));
 }
 
 async function statChat(uri: vscode.Uri): Promise<FoundChat | undefined> {
@@ -128,12 +118,12 @@ async function statChat(uri: vscode.Uri): Promise<FoundChat | undefined> {
     const { mtime, size, type } = await vscode.workspace.fs.stat(uri);
     return type & vscode.FileType.File ? { uri, changedAt: mtime, bytes: size } : undefined;
   } catch {
-    // It has gone meanwhile.
+    // Deleted in the meantime.
     return undefined;
   }
 }
 
-/** Few file systems of other extensions can search. */
+/** Few file systems of extensions support search. */
 async function walk(folder: vscode.Uri): Promise<readonly vscode.Uri[]> {
   const chats: vscode.Uri[] = [];
   let folders = [folder];
@@ -156,7 +146,7 @@ async function walk(folder: vscode.Uri): Promise<readonly vscode.Uri[]> {
 
 /** Enough for the front matter and the first question. */
 const HEAD_BYTES = 8_192;
-/** What is kept of the texts, so that a search that goes on need not read them again. */
+/** Limits the cache of texts. */
 const MAX_KEPT_CHARS = 30_000_000;
 
 interface Kept {
@@ -164,13 +154,13 @@ interface Kept {
   readonly text: string;
 }
 
-/** The titles and texts of chats, each read once for each of its versions. */
+/** Reads each version of a chat once. */
 export class ChatTexts {
   readonly #titles = new Map<string, { readonly stamp: string; readonly title: Promise<string> }>();
   readonly #texts = new Map<string, Kept>();
   #keptChars = 0;
 
-  /** Its own title, its first words, or its name. */
+  /** From its front matter, its first words or its file name. */
   title(chat: FoundChat): Promise<string> {
     const key = chat.uri.toString();
     const known = this.#titles.get(key);
@@ -184,7 +174,7 @@ export class ChatTexts {
     return title;
   }
 
-  /** The whole of it; what is open in an editor, as it is there. */
+  /** The text in the editor if the chat is open. */
   async text(chat: FoundChat): Promise<string> {
     const key = chat.uri.toString();
     const open = openDocument(key);
@@ -196,7 +186,7 @@ export class ChatTexts {
     return text;
   }
 
-  /** The oldest make room for the new. */
+  /** Evicts the oldest texts beyond the limit. */
   #keep(key: string, kept: Kept): void {
     this.#drop(key);
     this.#texts.set(key, kept);
@@ -221,7 +211,7 @@ function openDocument(key: string): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === key);
 }
 
-/** Other file systems than the disk give whole files only. */
+/** Virtual file systems can only read whole files. */
 async function readHead({ uri }: FoundChat): Promise<string> {
   const bytes = uri.scheme === 'file' ? await readStart(uri.fsPath) : await vscode.workspace.fs.readFile(uri);
   return new TextDecoder().decode(bytes.subarray(0, HEAD_BYTES)).replace(/\uFFFD$/, '');

@@ -2,14 +2,14 @@ import * as vscode from 'vscode';
 import { placeChat } from '../chat/chatFiles.ts';
 
 interface Sample {
-  /** Of its file in samples/, and of the new chat. */
+  /** The name of the file in samples/ and of the new chat. */
   readonly name: string;
   readonly icon: string;
   readonly title: string;
   readonly about: string;
 }
 
-/** The chats that come along. They need no key, no network and no server but our own. */
+/** They need no API key, no network and only the bundled server. */
 function allSamples(): readonly Sample[] {
   const { t } = vscode.l10n;
   return [
@@ -59,7 +59,7 @@ function allSamples(): readonly Sample[] {
   ];
 }
 
-/** Copies a sample to where chats go, and shows it. Nothing in the extension's own folder is written. */
+/** Copies a sample to the workspace and shows the copy. */
 export async function openSample(extension: vscode.Uri, name: string | undefined): Promise<boolean> {
   const samples = allSamples();
   const sample = name === undefined ? await pickSample(samples) : samples.find((each) => each.name === name);

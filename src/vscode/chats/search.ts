@@ -11,12 +11,12 @@ interface HitRow extends vscode.QuickPickItem {
 
 const MAX_HITS = 200;
 const MAX_HITS_OF_CHAT = 10;
-/** Between two keys of somebody who types. */
+/** Debounces typing. */
 const TYPING_MS = 120;
-/** How many chats are read before the list shows what was found. */
+/** The number of chats to search before the list is updated. */
 const CHATS_AT_ONCE = 24;
 
-/** A list that searches all chats as somebody types, and opens the chosen turn. */
+/** Searches all chats while the user types, and opens the chosen turn. */
 export class SearchPick {
   readonly #list: ChatList;
   readonly #texts: ChatTexts;
@@ -57,7 +57,7 @@ export class SearchPick {
     if (row) await openAt(row);
   }
 
-  /** Without words, the chats themselves. */
+  /** Lists all chats if there are no words. */
   async #fill(pick: vscode.QuickPick<HitRow>, signal: AbortSignal): Promise<void> {
     pick.busy = true;
     const words = searchWords(pick.value);
@@ -67,7 +67,7 @@ export class SearchPick {
       const found = await Promise.all(
         chats.slice(at, at + CHATS_AT_ONCE).map((chat) => this.#rowsOf(chat, words)),
       );
-      // Texts that are kept need no waiting; the next key would wait for all of them.
+      // Cached texts cause no wait; without this, typing would block until all are searched.
       await setImmediate();
       if (signal.aborted) return;
       rows.push(...found.flat());
@@ -88,7 +88,7 @@ export class SearchPick {
       const text = await this.#texts.text(chat);
       return searchChat(text, title, words, MAX_HITS_OF_CHAT).map((hit) => rowOf(chat, title, hit));
     } catch {
-      // One that cannot be read has nothing to show; the others have.
+      // An unreadable chat has no hits.
       return [];
     }
   }
@@ -108,24 +108,22 @@ function rowOf(chat: FoundChat, title: string, { role, offset, snippet }: Search
     label: withoutIcons(title),
     description: role ? `${role} · ${age}` : age,
     detail: withoutIcons(snippet) || vscode.workspace.asRelativePath(chat.uri),
-    // The words were found already; the list must not look for them as it does, letter by letter.
+    // The rows match already; Quick Pick must not filter them again.
     alwaysShow: true,
     chat,
     offset,
   };
 }
 
-/** What is in a chat draws no icons. */
+/** Text of a chat must not render icons. */
 function withoutIcons(words: string): string {
   return words.replace(/\$\([A-Za-z0-9-]+(?:~[A-Za-z]+)?\)/g, '\\$&');
 }
 
 async function openAt({ chat, offset }: HitRow): Promise<void> {
   const document = await vscode.workspace.openTextDocument(chat.uri);
-  const place = document.positionAt(offset);
-  const editor = await vscode.window.showTextDocument(document, {
-    preview: false,
-    selection: new vscode.Range(place, place),
-  });
-  editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  const position = document.positionAt(offset);
+  const selection = new vscode.Range(position, position);
+  const editor = await vscode.window.showTextDocument(document, { preview: false, selection });
+  editor.revealRange(selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }

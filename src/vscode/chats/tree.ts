@@ -5,10 +5,9 @@ import type { Runs } from '../run/runs.ts';
 import { AGE_GROUPS, type AgeGroup, ageGroup, ageText } from './ages.ts';
 import type { ChatList, ChatTexts, FoundChat } from './list.ts';
 
-/** The editor makes a row of every one that it is given, whether or not it is seen. */
+/** The editor creates every row, even those that are not visible. */
 const MAX_ROWS = 300;
 
-/** The chats of the workspace as rows, by when they were last changed. */
 export class ChatTree implements vscode.Disposable, vscode.TreeDataProvider<ChatNode> {
   readonly #list: ChatList;
   readonly #texts: ChatTexts;
@@ -21,8 +20,8 @@ export class ChatTree implements vscode.Disposable, vscode.TreeDataProvider<Chat
     this.#list = list;
     this.#texts = texts;
     this.#runs = runs;
-    const tell = () => this.#changed.fire(undefined);
-    this.#subscription = vscode.Disposable.from(list.onDidChange(tell), runs.onDidChange(tell));
+    const refresh = () => this.#changed.fire(undefined);
+    this.#subscription = vscode.Disposable.from(list.onDidChange(refresh), runs.onDidChange(refresh));
   }
 
   dispose(): void {
@@ -43,10 +42,10 @@ export class ChatTree implements vscode.Disposable, vscode.TreeDataProvider<Chat
       return groupItem(node, isFirst || node.group !== 'older');
     }
     const isRunning = this.#runs.isRunning(node.uri);
-    return chatItem(node, { title: await this.#texts.title(node), isRunning, now: Date.now() });
+    return chatItem(node, { title: await this.#texts.title(node), isRunning });
   }
 
-  /** When somebody points at a row; only then is the whole chat read. */
+  /** Called for a hover. Only then is the whole chat read. */
   async resolveTreeItem(item: vscode.TreeItem, node: ChatNode): Promise<vscode.TreeItem> {
     if (node.kind !== 'chat') return item;
     const [title, text] = await Promise.all([this.#texts.title(node), this.#texts.text(node)]);
@@ -69,18 +68,10 @@ function rowsOf(chats: readonly FoundChat[]): ChatNode[] {
   return rows;
 }
 
-/** A row of the view of chats. */
 export type ChatNode =
   | { readonly kind: 'group'; readonly group: AgeGroup; readonly chats: readonly FoundChat[] }
   | ({ readonly kind: 'chat' } & FoundChat)
   | { readonly kind: 'more'; readonly count: number };
-
-/** What is said of a chat in its row. */
-export interface ChatLook {
-  readonly title: string;
-  readonly isRunning: boolean;
-  readonly now: number;
-}
 
 function groupItem({ group, chats }: Extract<ChatNode, { kind: 'group' }>, isOpen: boolean): vscode.TreeItem {
   const item = new vscode.TreeItem(
@@ -96,9 +87,12 @@ function groupItem({ group, chats }: Extract<ChatNode, { kind: 'group' }>, isOpe
   return item;
 }
 
-function chatItem({ uri, changedAt }: FoundChat, { title, isRunning, now }: ChatLook): vscode.TreeItem {
+function chatItem(
+  { uri, changedAt }: FoundChat,
+  { title, isRunning }: { readonly title: string; readonly isRunning: boolean },
+): vscode.TreeItem {
   const item = new vscode.TreeItem(title);
-  const age = ageText(changedAt, now, vscode.env.language);
+  const age = ageText(changedAt, Date.now(), vscode.env.language);
   const folder = folderOf(uri);
   item.id = uri.toString();
   item.description = folder === '' ? age : `${folder} · ${age}`;
@@ -121,7 +115,7 @@ function moreItem(count: number): vscode.TreeItem {
   return item;
 }
 
-/** Text alone: what is in a chat is not ours. */
+/** Plain text, because the contents of a chat are untrusted. */
 function chatTooltip(uri: vscode.Uri, title: string, { model, turns, assets }: ChatSummary): string {
   const lines = [
     title,
@@ -133,7 +127,7 @@ function chatTooltip(uri: vscode.Uri, title: string, { model, turns, assets }: C
   return lines.join('\n');
 }
 
-/** From the workspace on; of several, with its name. */
+/** Relative to the workspace; with the name of the workspace folder if there are several. */
 export function folderOf(uri: vscode.Uri): string {
   const path = vscode.workspace.asRelativePath(uri);
   const end = path.lastIndexOf('/');

@@ -5,31 +5,31 @@ import type { Action } from '../../views/gallery/messages.ts';
 import { activeChat } from '../chat/chatFiles.ts';
 import { relativeTarget } from '../chat/fileLink.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
+import { confirm, listNames, moveToTrash } from '../ui/trash.ts';
 import type { ListedAsset } from './assets.ts';
 import { exportAssets } from './export.ts';
-import type { ActionParts, GalleryScope } from './scope.ts';
+import type { ActionDeps, GalleryScope } from './scope.ts';
 
-type Act = (assets: readonly ListedAsset[], parts: ActionParts) => Promise<void>;
-
-/** What can be done with assets that were listed; what goes wrong is told. */
-export async function act(action: Action, assets: readonly ListedAsset[], parts: ActionParts): Promise<void> {
+/** Shows errors to the user. */
+export async function act(action: Action, assets: readonly ListedAsset[], deps: ActionDeps): Promise<void> {
   if (assets.length === 0) return;
   try {
-    await ACTIONS[action](assets, parts);
+    await ACTIONS[action](assets, deps);
   } catch (error) {
     void vscode.window.showErrorMessage(plainMessage(messageOf(error)));
   }
 }
 
-const ACTIONS: Readonly<Record<Action, Act>> = {
-  open,
-  reveal: ([asset]) => (asset ? reveal(asset) : Promise.resolve()),
-  copyLink: (assets, { scope }) => copy(assets.map((asset) => linkTo(asset, scope))),
-  copyReference: (assets) => copy(assets.map(({ name }) => `asset:${name}`)),
-  attach,
-  delete: deleteAssets,
-  export: exportAssets,
-};
+const ACTIONS: Readonly<Record<Action, (assets: readonly ListedAsset[], deps: ActionDeps) => Promise<void>>> =
+  {
+    open,
+    reveal: ([asset]) => (asset ? reveal(asset) : Promise.resolve()),
+    copyLink: (assets, { scope }) => copy(assets.map((asset) => linkTo(asset, scope))),
+    copyReference: (assets) => copy(assets.map(({ name }) => `asset:${name}`)),
+    attach,
+    delete: deleteAssets,
+    export: exportAssets,
+  };
 
 const MAX_OPENED = 20;
 
@@ -40,7 +40,7 @@ async function open(assets: readonly ListedAsset[]): Promise<void> {
   }
 }
 
-/** Shows the chat at the link, beside the gallery where it is open there. */
+/** Shows the chat at the link. */
 async function reveal({ name, uses: [use] }: ListedAsset): Promise<void> {
   if (!use) {
     const words = vscode.l10n.t('No chat links to {0}.', name);
@@ -56,7 +56,7 @@ async function reveal({ name, uses: [use] }: ListedAsset): Promise<void> {
   editor.revealRange(selection, vscode.TextEditorRevealType.InCenter);
 }
 
-/** Where a tab shows the chat already. */
+/** The column whose tabs already include the chat. */
 function columnOf(chat: vscode.Uri): vscode.ViewColumn {
   const key = chat.toString();
   const shows = ({ input }: vscode.Tab) =>
@@ -65,7 +65,7 @@ function columnOf(chat: vscode.Uri): vscode.ViewColumn {
   return group?.viewColumn ?? vscode.ViewColumn.One;
 }
 
-/** The chat that links are for: that of the gallery, or the one beside it. */
+/** Links are for the chat of the gallery, or for the active one. */
 function chatFor(scope: GalleryScope): vscode.Uri | undefined {
   return scope.chat ?? activeChat()?.uri;
 }
@@ -89,7 +89,7 @@ async function copy(lines: readonly string[]): Promise<void> {
   vscode.window.setStatusBarMessage(words, 5000);
 }
 
-async function attach(assets: readonly ListedAsset[], { scope }: ActionParts): Promise<void> {
+async function attach(assets: readonly ListedAsset[], { scope }: ActionDeps): Promise<void> {
   const uri = chatFor(scope);
   if (!uri) throw new Error(vscode.l10n.t('Open a chat first: the links go into it.'));
   const files = assets.map((asset) => asset.uri);
@@ -97,9 +97,7 @@ async function attach(assets: readonly ListedAsset[], { scope }: ActionParts): P
   await vscode.commands.executeCommand('filechat.attachFile', { uri, files });
 }
 
-const MAX_LISTED = 10;
-
-/** Moves assets to the trash after a question; where there is none, asks again. */
+/** Asks before it moves assets to the trash, and again before it deletes those that cannot be moved. */
 async function deleteAssets(assets: readonly ListedAsset[]): Promise<void> {
   if (!vscode.workspace.isTrusted) {
     throw new Error(vscode.l10n.t('Nothing is deleted in a workspace that is not trusted.'));
@@ -109,25 +107,23 @@ async function deleteAssets(assets: readonly ListedAsset[]): Promise<void> {
     assets.length === 1
       ? vscode.l10n.t('Move 1 asset to the trash?')
       : vscode.l10n.t('Move {0} assets to the trash?', assets.length);
-  if (!(await isAgreed(question, `${describeLinks(assets)}\n\n${list(assets)}`, move))) return;
-  const { failed, reason } = await deleteEach(assets, true);
-  if (failed.length === 0) return;
-  const again =
-    failed.length === 1
-      ? vscode.l10n.t('1 asset could not be moved to the trash. Delete for good?')
-      : vscode.l10n.t('{0} assets could not be moved to the trash. Delete for good?', failed.length);
-  if (!(await isAgreed(again, `${reason}\n\n${list(failed)}`, vscode.l10n.t('Delete for Good')))) return;
-  const rest = await deleteEach(failed, false);
-  if (rest.failed.length > 0) {
-    throw new Error(vscode.l10n.t('{0} assets could not be deleted: {1}', rest.failed.length, rest.reason));
-  }
+  const names = new Map(assets.map(({ uri, name }) => [uri, name]));
+  if (!(await confirm(question, `${describeLinks(assets)}\n\n${listNames([...names.values()])}`, move)))
+    return;
+  const { failed, reason, isDeclined } = await moveToTrash([...names.keys()], (trashed) => {
+    const count = trashed.failed.length;
+    const again =
+      count === 1
+        ? vscode.l10n.t('1 asset could not be moved to the trash. Delete for good?')
+        : vscode.l10n.t('{0} assets could not be moved to the trash. Delete for good?', count);
+    const left = listNames(trashed.failed.map((uri) => names.get(uri) ?? ''));
+    return confirm(again, `${trashed.reason}\n\n${left}`, vscode.l10n.t('Delete for Good'));
+  });
+  if (!isDeclined && failed.length > 0)
+    throw new Error(vscode.l10n.t('{0} assets could not be deleted: {1}', failed.length, reason));
 }
 
-async function isAgreed(question: string, detail: string, yes: string): Promise<boolean> {
-  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) === yes;
-}
-
-/** A link whose file is gone shows nothing, so it is said before. */
+/** Warns about links that will break. */
 function describeLinks(assets: readonly ListedAsset[]): string {
   const linked = assets.filter(({ uses }) => uses.length > 0).length;
   if (linked === 0) {
@@ -139,25 +135,4 @@ function describeLinks(assets: readonly ListedAsset[]): string {
   return linked === 1
     ? vscode.l10n.t('A chat still links to 1 of them. Its link will lead nowhere.')
     : vscode.l10n.t('Chats still link to {0} of them. Their links will lead nowhere.', linked);
-}
-
-async function deleteEach(assets: readonly ListedAsset[], useTrash: boolean) {
-  const failed: ListedAsset[] = [];
-  let reason = '';
-  for (const asset of assets) {
-    try {
-      await vscode.workspace.fs.delete(asset.uri, { useTrash });
-    } catch (error) {
-      if (error instanceof vscode.FileSystemError && error.code === 'FileNotFound') continue;
-      failed.push(asset);
-      reason ||= messageOf(error);
-    }
-  }
-  return { failed, reason };
-}
-
-function list(assets: readonly ListedAsset[]): string {
-  const names = assets.slice(0, MAX_LISTED).map(({ name }) => name);
-  const more = assets.length - MAX_LISTED;
-  return [...names, ...(more > 0 ? [vscode.l10n.t('and {0} more', more)] : [])].join('\n');
 }

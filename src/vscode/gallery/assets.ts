@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { mapConcurrently } from '../../base/async.ts';
 import { groupBy } from '../../base/json.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../../chat/outline/references.ts';
@@ -9,7 +10,7 @@ import { assetsIn, findPlaces, type GalleryScope, scopeKey } from './scope.ts';
 export interface ListedAsset {
   readonly uri: vscode.Uri;
   readonly name: string;
-  /** Where its chats are. */
+  /** The folder of its chats. */
   readonly folder: vscode.Uri;
   readonly bytes: number;
   readonly time: number;
@@ -25,7 +26,7 @@ type AssetFile = Omit<ListedAsset, 'uses'>;
 
 interface ReadChat {
   readonly uri: vscode.Uri;
-  /** What tells one state of it from the next: the version of a document, or the time of a file. */
+  /** The version of the open document, or the time of the file. */
   readonly state: string;
   /** By the path of the asset. */
   readonly uses: ReadonlyMap<string, readonly ChatUse[]>;
@@ -33,14 +34,14 @@ interface ReadChat {
 
 const STATS_AT_ONCE = 50;
 
-/** The assets of a scope and who speaks of them. Reads again only what has changed. */
+/** The assets of a scope and the chats that link to them. Reads again only what has changed. */
 export class AssetList {
   readonly #scope: GalleryScope;
   readonly #globalStorage: vscode.Uri;
   #folders: readonly vscode.Uri[] = [];
   #files = new Map<string, AssetFile>();
   #chats = new Map<string, ReadChat>();
-  /** Files that were written to since the last look, perhaps while it went on. */
+  /** Files that were written since the last scan, perhaps during it. */
   #stale = new Set<string>();
 
   constructor(scope: GalleryScope, globalStorage: vscode.Uri) {
@@ -53,12 +54,12 @@ export class AssetList {
     return this.#folders;
   }
 
-  /** Forgets what is known of a file that was written to. */
+  /** Must be called for files that were written. */
   changed(uri: vscode.Uri): void {
     this.#stale.add(uri.toString());
   }
 
-  /** Looks at the disk. */
+  /** Scans the disk. */
   async readFiles(): Promise<void> {
     const { chats, folders } = await findPlaces(this.#scope, this.#globalStorage);
     this.#folders = folders;
@@ -74,7 +75,7 @@ export class AssetList {
     this.#chats = read;
   }
 
-  /** Looks at the open chats alone, which costs no disk. */
+  /** Reads only open documents, without disk access. */
   readOpenChats(): void {
     for (const [key, known] of this.#chats) {
       const chat = readOpen(known.uri, known);
@@ -90,7 +91,7 @@ export class AssetList {
       const uses = chats
         .flatMap((chat) => chat.uses.get(file.uri.path) ?? [])
         .sort((a, b) => rank(a, own) - rank(b, own));
-      // The folder is shared: what only other chats speak of is theirs.
+      // Chats share the folder: skip assets that only other chats link to.
       if (own === '' || uses.length === 0 || uses[0]?.chat.toString() === own)
         listed.set(id, { ...file, uses });
     }
@@ -100,18 +101,13 @@ export class AssetList {
   async #readAssets(folder: vscode.Uri): Promise<readonly AssetFile[]> {
     const place = assetsIn(folder);
     const found = await vscode.workspace.fs.stat(place).then(undefined, () => undefined);
-    // Behind a symbolic link are somebody else's files.
+    // A symbolic link leads to files outside the workspace.
     if (found?.type !== vscode.FileType.Directory) return [];
     const names = (await readFolder(place)).flatMap(([name, type]) =>
       type === vscode.FileType.File && !name.startsWith('.') ? [name] : [],
     );
-    const files: AssetFile[] = [];
-    for (let at = 0; at < names.length; at += STATS_AT_ONCE) {
-      const some = names.slice(at, at + STATS_AT_ONCE);
-      const read = await Promise.all(some.map((name) => this.#readFile(folder, place, name)));
-      files.push(...read.flat());
-    }
-    return files;
+    const files = await mapConcurrently(STATS_AT_ONCE, names, (name) => this.#readFile(folder, place, name));
+    return files.flat();
   }
 
   async #readFile(folder: vscode.Uri, place: vscode.Uri, name: string): Promise<readonly AssetFile[]> {
@@ -131,7 +127,7 @@ export class AssetList {
       const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
       return { uri, state, uses: usesOf(uri, findAssetUses(text, parseChat(text))) };
     } catch {
-      // Deleted between two looks, or not readable: it says nothing.
+      // Deleted in the meantime, or unreadable.
       return undefined;
     }
   }
@@ -154,7 +150,7 @@ function usesOf(chat: vscode.Uri, uses: readonly AssetUse[]): ReadonlyMap<string
   );
 }
 
-/** Where it comes from counts before who speaks of it. */
+/** The chat of the scope first, then the tool that returned the asset. */
 function rank({ chat, tool }: ChatUse, own: string): number {
   return (chat.toString() === own ? 0 : 2) + (tool === undefined ? 1 : 0);
 }

@@ -1,24 +1,22 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../base/errors.ts';
-import { ASSET_FOLDER, findUnlinked, readAssetName } from '../../base/names.ts';
+import { ASSET_FOLDER, findUnlinked, readAssetName } from '../../assets/names.ts';
 import { describeSize } from '../../base/size.ts';
 import type { RunOutcome } from '../../ports/document.ts';
 import type { AssetKind } from '../../ports/results.ts';
-
 import { isChat } from '../chat/chatFiles.ts';
 import { withNotice } from '../ui/progress.ts';
+import { confirm, listNames, moveToTrash, type Removal } from '../ui/trash.ts';
 
-const MOVE = vscode.l10n.t('Move to Trash');
-const DELETE = vscode.l10n.t('Delete for Good');
-
-export interface CleanUpOptions {
+/** Lets the user choose assets of a folder that no chat in it links to, and moves them to the trash. */
+export async function cleanUpAssets({
+  folder,
+  isRunning,
+}: {
   readonly folder: vscode.Uri;
-  /** Whether a chat in the folder runs: its files are there before their links are. */
+  /** Whether a chat in the folder is running. */
   readonly isRunning: () => boolean;
-}
-
-/** Offers the assets of a folder that no chat in it links to, and moves those that the user agrees to away. */
-export async function cleanUpAssets({ folder, isRunning }: CleanUpOptions): Promise<RunOutcome> {
+}): Promise<RunOutcome> {
+  // A running chat writes files before their links.
   if (isRunning()) throw new Error(RUNNING);
   const unlinked = await withNotice(vscode.l10n.t('Looking for assets without a link'), () =>
     readUnlinked(folder),
@@ -34,10 +32,8 @@ export async function cleanUpAssets({ folder, isRunning }: CleanUpOptions): Prom
   const chosen = await pickFiles(await describeFiles(folder, unlinked));
   if (!chosen || chosen.length === 0) return NOTHING_MOVED;
   const question = vscode.l10n.t('Move {0} to the trash?', count(chosen));
-  const detail = `${vscode.l10n.t('No chat in this folder links to:')}\n${list(chosen)}`;
-  if (!(await isAgreed(question, detail, MOVE))) {
-    return NOTHING_MOVED;
-  }
+  const detail = `${vscode.l10n.t('No chat in this folder links to:')}\n${listNames(chosen)}`;
+  if (!(await confirm(question, detail, vscode.l10n.t('Move to Trash')))) return NOTHING_MOVED;
   if (isRunning()) throw new Error(RUNNING);
   return removeFiles(folder, chosen);
 }
@@ -50,60 +46,46 @@ const NOTHING_MOVED: RunOutcome = {
 };
 
 async function removeFiles(folder: vscode.Uri, chosen: readonly string[]): Promise<RunOutcome> {
-  // A chat may have come to link to one of them while the question stood there.
+  // A chat may have added a link since the question was asked.
   const still = new Set(await readUnlinked(folder));
-  const names = chosen.filter((name) => still.has(name));
-  const trashed = await deleteEach(folder, names, { useTrash: true });
-  if (trashed.failed.length === 0) return { ok: true, assets: links(trashed.done) };
-  const question = vscode.l10n.t(
-    '{0} could not be moved to the trash. Delete for good?',
-    count(trashed.failed),
+  const names = new Map(
+    chosen
+      .filter((name) => still.has(name))
+      .map((name) => [vscode.Uri.joinPath(folder, ASSET_FOLDER, name), name]),
   );
-  const detail = `${trashed.reason}\n\n${list(trashed.failed)}`;
-  if (!(await isAgreed(question, detail, DELETE))) {
-    return { ok: false, error: trashed.reason, assets: links(trashed.done) };
-  }
-  const deleted = await deleteEach(folder, trashed.failed, { useTrash: false });
-  const assets = links([...trashed.done, ...deleted.done]);
-  if (deleted.failed.length === 0) return { ok: true, assets };
-  const error = vscode.l10n.t('{0} could not be deleted: {1}', count(deleted.failed), deleted.reason);
+  const namesOf = (uris: readonly vscode.Uri[]) => uris.map((uri) => names.get(uri) ?? '');
+  const mayDelete = (trashed: Removal) => {
+    const question = vscode.l10n.t(
+      '{0} could not be moved to the trash. Delete for good?',
+      count(trashed.failed),
+    );
+    const detail = `${trashed.reason}\n\n${listNames(namesOf(trashed.failed))}`;
+    return confirm(question, detail, vscode.l10n.t('Delete for Good'));
+  };
+  const { removed, failed, reason, isDeclined } = await moveToTrash(
+    [...names.keys()],
+    mayDelete,
+    forEachWithNotice,
+  );
+  const assets = namesOf(removed).map((name) => `${ASSET_FOLDER}/${name}`);
+  if (failed.length === 0) return { ok: true, assets };
+  if (isDeclined) return { ok: false, error: reason, assets };
+  const error = vscode.l10n.t('{0} could not be deleted: {1}', count(failed), reason);
   void vscode.window.showWarningMessage(error);
   return { ok: false, error, assets };
 }
 
-interface Deletion {
-  readonly done: readonly string[];
-  readonly failed: readonly string[];
-  /** Why the first of them failed. */
-  readonly reason: string;
-}
-
-async function deleteEach(
-  folder: vscode.Uri,
-  names: readonly string[],
-  options: { readonly useTrash: boolean },
-): Promise<Deletion> {
-  const done: string[] = [];
-  const failed: string[] = [];
-  let reason = '';
-  const message = vscode.l10n.t('Removing {0} files', names.length);
-  const remove = async (name: string) => {
-    try {
-      await vscode.workspace.fs.delete(vscode.Uri.joinPath(folder, ASSET_FOLDER, name), options);
-      done.push(name);
-    } catch (error) {
-      failed.push(name);
-      reason ||= messageOf(error);
-    }
-  };
-  await withNotice(message, async (signal, notice) => {
-    for (const [at, name] of names.entries()) {
+async function forEachWithNotice(
+  uris: readonly vscode.Uri[],
+  remove: (uri: vscode.Uri) => Promise<void>,
+): Promise<void> {
+  await withNotice(vscode.l10n.t('Removing {0} files', uris.length), async (signal, notice) => {
+    for (const [at, uri] of uris.entries()) {
       if (signal.aborted) return;
-      notice.report({ percent: (at / names.length) * 100 });
-      await remove(name);
+      notice.report({ percent: (at / uris.length) * 100 });
+      await remove(uri);
     }
   });
-  return { done: [...done], failed: [...failed], reason };
 }
 
 async function readUnlinked(folder: vscode.Uri): Promise<readonly string[]> {
@@ -114,13 +96,13 @@ async function readUnlinked(folder: vscode.Uri): Promise<readonly string[]> {
 async function readAssetNames(folder: vscode.Uri): Promise<readonly string[]> {
   const entries = await vscode.workspace.fs.readDirectory(folder);
   const place = entries.find(([name]) => name === ASSET_FOLDER);
-  // Behind a symbolic link are somebody else's files.
+  // A symbolic link leads to files outside the folder.
   if (place?.[1] !== vscode.FileType.Directory) return [];
   const files = await vscode.workspace.fs.readDirectory(vscode.Uri.joinPath(folder, ASSET_FOLDER));
   return files.filter(([, type]) => type === vscode.FileType.File).map(([name]) => name);
 }
 
-/** As saved and as open: what an undo or a revert brings back must not miss its files. */
+/** Both saved and open texts, so that files survive an undo or a revert. */
 async function readChats(folder: vscode.Uri): Promise<readonly string[]> {
   const entries = await vscode.workspace.fs.readDirectory(folder);
   const chats = entries
@@ -159,34 +141,11 @@ async function pickFiles(items: readonly FileItem[]): Promise<readonly string[] 
   return picked?.map(({ name }) => name);
 }
 
-async function isAgreed(question: string, detail: string, yes: string): Promise<boolean> {
-  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) === yes;
-}
-
-const MAX_LISTED = 10;
-
-function list(names: readonly string[]): string {
-  const more = names.length - MAX_LISTED;
-  return [...names.slice(0, MAX_LISTED), ...(more > 0 ? [vscode.l10n.t('and {0} more', more)] : [])].join(
-    '\n',
-  );
-}
-
-function count(names: readonly string[]): string {
-  return names.length === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', names.length);
-}
-
-function links(names: readonly string[]): readonly string[] {
-  return names.map((name) => `${ASSET_FOLDER}/${name}`);
+function count({ length }: readonly unknown[]): string {
+  return length === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{0} files', length);
 }
 
 function describeKind(kind: AssetKind | undefined): string {
-  switch (kind) {
-    case 'image':
-      return vscode.l10n.t('image');
-    case 'audio':
-      return vscode.l10n.t('audio');
-    default:
-      return vscode.l10n.t('file');
-  }
+  if (kind === 'image') return vscode.l10n.t('image');
+  return kind === 'audio' ? vscode.l10n.t('audio') : vscode.l10n.t('file');
 }

@@ -7,12 +7,11 @@ import { type ZipEntry, zipFiles } from '../../assets/zip.ts';
 import { describeSize } from '../../base/size.ts';
 import { chatName } from '../chat/chatFiles.ts';
 import type { ListedAsset } from './assets.ts';
-import type { ActionParts } from './scope.ts';
+import type { ActionDeps } from './scope.ts';
 
-/** Writes assets into a zip that the user names. */
 export async function exportAssets(
   assets: readonly ListedAsset[],
-  { scope, storage }: ActionParts,
+  { scope, storage }: ActionDeps,
 ): Promise<void> {
   const [first] = assets;
   const name = scope.chat ? `${chatName(scope.chat)}-assets.zip` : 'assets.zip';
@@ -23,7 +22,9 @@ export async function exportAssets(
   });
   if (!target) return;
   const entries = assets.map((asset) => entryOf(asset, scope.chat === undefined));
-  const done = await withProgress(entries, (options) => writeTo(target, { entries, storage, options }));
+  const done = await withProgress(entries, (options) =>
+    writeTo(target, storage, (path) => zipFiles(path, entries, options)),
+  );
   if (!done) return;
   const show = vscode.l10n.t('Show in Explorer');
   const words = vscode.l10n.t('Exported {0} assets to {1}.', assets.length, target.path.replace(/^.*\//, ''));
@@ -34,7 +35,7 @@ export async function exportAssets(
 
 type Options = Parameters<typeof zipFiles>[2];
 
-/** Says whether it was done; the user may call it off. */
+/** Returns false when the user cancels. */
 async function withProgress(
   entries: readonly ZipEntry[],
   work: (options: Options) => Promise<void>,
@@ -52,7 +53,7 @@ async function withProgress(
     let shown = 0;
     const onProgress = (bytes: number) => {
       done += bytes;
-      // Not for every piece: a message each would take longer than the zip.
+      // Once per percent: a message per chunk would take longer than the zip.
       if (done < total && done - shown < total / 100) return;
       const increment = (100 * (done - shown)) / Math.max(1, total);
       shown = done;
@@ -69,26 +70,24 @@ async function withProgress(
   });
 }
 
-interface Writing {
-  readonly entries: readonly ZipEntry[];
-  readonly storage: vscode.Uri;
-  readonly options: Options;
-}
-
-/** A file system that is no disk of ours takes whole files only, so the zip is made on ours first. */
-async function writeTo(target: vscode.Uri, { entries, storage, options }: Writing): Promise<void> {
-  if (target.scheme === 'file') return zipFiles(target.fsPath, entries, options);
+/** Virtual file systems can only write whole files, so the zip is first created on the disk. */
+async function writeTo(
+  target: vscode.Uri,
+  storage: vscode.Uri,
+  write: (path: string) => Promise<void>,
+): Promise<void> {
+  if (target.scheme === 'file') return write(target.fsPath);
   await mkdir(storage.fsPath, { recursive: true });
   const path = join(storage.fsPath, temporaryName());
   try {
-    await zipFiles(path, entries, options);
+    await write(path);
     await vscode.workspace.fs.copy(vscode.Uri.file(path), target, { overwrite: true });
   } finally {
     await rm(path, { force: true });
   }
 }
 
-/** In folders as the workspace has them, so that those of different chats do not meet. */
+/** In folders as in the workspace, so that assets of different chats do not collide. */
 function entryOf({ uri, folder, name, bytes, time }: ListedAsset, withFolder: boolean): ZipEntry {
   const path = withFolder ? vscode.workspace.asRelativePath(folder) : '';
   return {

@@ -6,10 +6,9 @@ import { readFields, readString, readUri } from '../ui/commandArguments.ts';
 import { GalleryPanel } from './panel.ts';
 import { assetsIn, type GalleryScope, readScope, scopeKey } from './scope.ts';
 
-/** As package.json and extension.ts name it. */
+/** Also in package.json and extension.ts. */
 const VIEW_TYPE = 'filechat.gallery';
 
-/** All assets of a chat, or of the workspace, in a panel. */
 export class Gallery implements vscode.Disposable {
   readonly #context: vscode.ExtensionContext;
   readonly #panels = new Map<string, GalleryPanel>();
@@ -18,7 +17,7 @@ export class Gallery implements vscode.Disposable {
     this.#context = context;
   }
 
-  /** Shows the assets of the chat that is named, or in front, at the asset that is named or under the cursor. */
+  /** Shows the assets of a chat, at the given asset or the one under the cursor. */
   async show(argument: unknown): Promise<void> {
     const fields = readFields(argument);
     const named = readUri(fields, 'uri');
@@ -32,7 +31,7 @@ export class Gallery implements vscode.Disposable {
     this.#open(vscode.window.createWebviewPanel(VIEW_TYPE, '', column), { scope, at });
   }
 
-  /** Fills a panel that the editor brought back. */
+  /** Fills a panel that the editor restored. */
   async restore(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     const scope = readScope(state);
     if (this.#panels.has(scopeKey(scope))) panel.dispose();
@@ -48,8 +47,8 @@ export class Gallery implements vscode.Disposable {
     const { extensionUri, globalStorageUri } = this.#context;
     const key = scopeKey(scope);
     const onScope = (wanted: GalleryScope) => this.#change(panel, shown, wanted);
-    const parts = { panel, scope, extensionUri, globalStorage: globalStorageUri, at, before, onScope };
-    const shown = new GalleryPanel(parts);
+    const deps = { panel, scope, extensionUri, globalStorage: globalStorageUri, at, before, onScope };
+    const shown = new GalleryPanel(deps);
     this.#panels.set(key, shown);
     panel.onDidDispose(() => {
       if (this.#panels.get(key) === shown) this.#panels.delete(key);
@@ -57,7 +56,7 @@ export class Gallery implements vscode.Disposable {
     });
   }
 
-  /** Shows another scope in the same panel, unless there is one for it. */
+  /** Reuses the panel for another scope, unless there is a panel for it. */
   #change(panel: vscode.WebviewPanel, shown: GalleryPanel, wanted: GalleryScope): void {
     const known = this.#panels.get(scopeKey(wanted));
     if (known === shown) return;
@@ -77,7 +76,7 @@ interface Opening {
   readonly before?: vscode.Uri | undefined;
 }
 
-/** What the line of the cursor links to. */
+/** The asset that the line of the cursor links to. */
 function assetAtCursor(chat: vscode.Uri): string | undefined {
   const key = chat.toString();
   const editor = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === key);
@@ -88,7 +87,7 @@ function assetAtCursor(chat: vscode.Uri): string | undefined {
   return use && addressOf(chat, resolvePath(vscode.Uri.joinPath(chat, '..').path, use.path));
 }
 
-/** A name within the assets folder, a path from the chat, or a whole address. */
+/** Accepts a file name in the assets folder, a path relative to the chat, or a URI. */
 function assetNamed(chat: vscode.Uri, asset: string): string {
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(asset)) return vscode.Uri.parse(asset, true).toString();
   const folder = vscode.Uri.joinPath(chat, '..');

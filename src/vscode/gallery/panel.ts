@@ -2,23 +2,23 @@ import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { type GalleryItem, isShown, kindOf } from '../../views/gallery/item.ts';
 import { changesBetween, readFromPage, type ToPage } from '../../views/gallery/messages.ts';
+import { galleryWords } from '../../views/gallery/words.ts';
 import { toHtml } from '../../views/preview/html.ts';
 import { activeChat, chatName, isChat } from '../chat/chatFiles.ts';
 import { act } from './actions.ts';
 import { AssetList, type ListedAsset } from './assets.ts';
 import { assetsIn, type GalleryScope, scopeKey } from './scope.ts';
-import { galleryWords } from './words.ts';
 
-export interface GalleryPanelParts {
+export interface GalleryPanelDeps {
   readonly panel: vscode.WebviewPanel;
   readonly scope: GalleryScope;
-  /** The chat that was shown here before; it can be gone back to. */
+  /** The chat to offer when the workspace is shown. */
   readonly before: vscode.Uri | undefined;
   readonly extensionUri: vscode.Uri;
   readonly globalStorage: vscode.Uri;
-  /** The asset to begin at. */
+  /** The asset to select. */
   readonly at: string | undefined;
-  /** The user wants another scope in this panel. */
+  /** The user chose another scope. */
   readonly onScope: (scope: GalleryScope) => void;
 }
 
@@ -26,35 +26,35 @@ const FILES_DELAY_MS = 300;
 const TEXT_DELAY_MS = 700;
 const BATCH = 500;
 
-/** The gallery of one scope in a panel: what is listed, kept up to date while somebody looks. */
+/** Shows the gallery of one scope, and updates it while it is visible. */
 export class GalleryPanel implements vscode.Disposable {
-  readonly #parts: GalleryPanelParts;
+  readonly #deps: GalleryPanelDeps;
   readonly #list: AssetList;
   readonly #disposables: vscode.Disposable[] = [];
   readonly #timers = new Map<Due, NodeJS.Timeout>();
   #at: string | undefined;
   #roots: string | undefined;
-  /** Whether the page listens; what is hidden is thrown away by the editor, and starts anew. */
+  /** False while the page is hidden: the editor discards hidden pages. */
   #ready = false;
   #listed: ReadonlyMap<string, ListedAsset> = new Map();
   #sent: ReadonlyMap<string, GalleryItem> = new Map();
   #work: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor(parts: GalleryPanelParts) {
-    this.#parts = parts;
-    this.#at = parts.at;
-    this.#list = new AssetList(parts.scope, parts.globalStorage);
-    const { panel, scope } = parts;
+  constructor(deps: GalleryPanelDeps) {
+    this.#deps = deps;
+    this.#at = deps.at;
+    this.#list = new AssetList(deps.scope, deps.globalStorage);
+    const { panel, scope } = deps;
     panel.title = scope.chat
       ? vscode.l10n.t('Assets of {0}', chatName(scope.chat))
       : vscode.l10n.t('Assets of the Workspace');
-    panel.iconPath = pageIcon(parts.extensionUri);
+    panel.iconPath = pageIcon(deps.extensionUri);
     this.#disposables.push(
-      panel.webview.onDidReceiveMessage((message: unknown) => this.#hear(message)),
+      panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message)),
       panel.onDidChangeViewState(() => this.#viewChanged()),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.#textChanged(document)),
-      // A run saves its chat when it ends, and has brought files.
+      // A run saves its chat when it ends, and may have added files.
       vscode.workspace.onDidSaveTextDocument(({ uri }) => {
         if (isChat(uri)) this.#later('files', FILES_DELAY_MS);
       }),
@@ -65,12 +65,12 @@ export class GalleryPanel implements vscode.Disposable {
   }
 
   get column(): vscode.ViewColumn | undefined {
-    return this.#parts.panel.viewColumn;
+    return this.#deps.panel.viewColumn;
   }
 
-  /** Brings the panel to the front, at an asset. */
+  /** Reveals the panel and selects an asset. */
   show(at: string | undefined): void {
-    this.#parts.panel.reveal(this.column);
+    this.#deps.panel.reveal(this.column);
     if (at === undefined) return;
     this.#at = at;
     if (!this.#ready) return;
@@ -89,16 +89,16 @@ export class GalleryPanel implements vscode.Disposable {
     if (!this.#closed) this.#load();
   }
 
-  /** A new page, which asks for everything as soon as it is there. */
+  /** A new page requests everything once it has loaded. */
   #load(): void {
-    const { panel, extensionUri } = this.#parts;
+    const { panel, extensionUri } = this.#deps;
     this.#ready = false;
     panel.webview.html = galleryPage(panel.webview, extensionUri);
   }
 
-  /** A page may load what is in the folders that are listed, and nothing else. */
+  /** The page may only load files from the listed folders. */
   #allowFolders(): void {
-    const { panel, extensionUri } = this.#parts;
+    const { panel, extensionUri } = this.#deps;
     const folders = this.#list.folders.map(assetsIn);
     const roots = folders.map(String).sort().join('\n');
     if (roots === this.#roots) return;
@@ -110,7 +110,7 @@ export class GalleryPanel implements vscode.Disposable {
   }
 
   #watch(): void {
-    const { scope, globalStorage } = this.#parts;
+    const { scope, globalStorage } = this.#deps;
     const folder =
       scope.chat?.scheme === 'untitled' ? globalStorage : scope.chat && vscode.Uri.joinPath(scope.chat, '..');
     const patterns = folder
@@ -134,24 +134,24 @@ export class GalleryPanel implements vscode.Disposable {
   }
 
   #viewChanged(): void {
-    const { visible } = this.#parts.panel;
+    const { visible } = this.#deps.panel;
     if (!visible) this.#ready = false;
   }
 
-  /** Once for all that happens within the delay, and not at all for a panel that nobody sees. */
+  /** Groups changes within the delay; does nothing while the panel is hidden. */
   #later(due: Due, delayMs: number): void {
-    if (this.#timers.has(due) || !this.#parts.panel.visible) return;
+    if (this.#timers.has(due) || !this.#deps.panel.visible) return;
     const run = () => {
       this.#timers.delete(due);
       void this.#queue(async () => {
         await this.#read(due);
-        this.#tellChanges();
+        this.#sendChanges();
       });
     };
     this.#timers.set(due, setTimeout(run, delayMs));
   }
 
-  /** One after the other, so that an old look never comes after a newer one. */
+  /** Runs sequentially, so that an older scan never overwrites a newer one. */
   #queue(work: () => Promise<void>): Promise<void> {
     this.#work = this.#work.then(() => (this.#closed ? undefined : work())).catch(() => undefined);
     return this.#work;
@@ -165,46 +165,46 @@ export class GalleryPanel implements vscode.Disposable {
     this.#listed = this.#list.list();
   }
 
-  async #hear(message: unknown): Promise<void> {
-    const heard = readFromPage(message);
-    if (heard?.kind === 'ready') return this.#start();
-    if (heard?.kind === 'scope') return this.#changeScope(heard.scope);
-    if (heard?.kind !== 'act') return;
-    const assets = heard.ids.flatMap((id) => this.#listed.get(id) ?? []);
-    const { scope, globalStorage } = this.#parts;
+  async #receive(message: unknown): Promise<void> {
+    const request = readFromPage(message);
+    if (request?.kind === 'ready') return this.#start();
+    if (request?.kind === 'scope') return this.#changeScope(request.scope);
+    if (request?.kind !== 'act') return;
+    const assets = request.ids.flatMap((id) => this.#listed.get(id) ?? []);
+    const { scope, globalStorage } = this.#deps;
     try {
-      await act(heard.action, assets, { scope, storage: globalStorage });
+      await act(request.action, assets, { scope, storage: globalStorage });
     } finally {
-      if (heard.action === 'delete') this.#lookAgainAt(assets);
+      if (request.action === 'delete') this.#rescan(assets);
     }
   }
 
-  /** What is gone should not wait until the editor's watcher has noticed. */
-  #lookAgainAt(assets: readonly ListedAsset[]): void {
+  /** Does not wait for the file watcher. */
+  #rescan(assets: readonly ListedAsset[]): void {
     for (const { uri } of assets) this.#list.changed(uri);
     this.#later('files', 0);
   }
 
   #changeScope(wanted: 'chat' | 'workspace'): void {
     const chat = this.chat;
-    if (wanted === 'workspace') this.#parts.onScope({});
-    else if (chat) this.#parts.onScope({ chat });
+    if (wanted === 'workspace') this.#deps.onScope({});
+    else if (chat) this.#deps.onScope({ chat });
   }
 
-  /** The chat that this is about, or could be. */
+  /** The chat of the scope, or the one that can be switched to. */
   get chat(): vscode.Uri | undefined {
-    const { scope, before } = this.#parts;
+    const { scope, before } = this.#deps;
     return scope.chat ?? before ?? activeChat()?.uri;
   }
 
-  /** Tells a page that has just loaded everything, then looks whether that is still so. */
+  /** Sends everything to a new page, then checks for changes. */
   #start(): void {
-    const { scope } = this.#parts;
+    const { scope } = this.#deps;
     const chat = this.chat;
     this.#ready = true;
     this.#post({
       kind: 'start',
-      words: galleryWords(),
+      words: galleryWords(vscode.l10n),
       scope: {
         ...(scope.chat ? { chat: scopeKey(scope) } : {}),
         ...(chat ? { chatName: chatName(chat) } : {}),
@@ -213,11 +213,11 @@ export class GalleryPanel implements vscode.Disposable {
       ...(this.#at === undefined ? {} : { at: this.#at }),
     });
     this.#at = undefined;
-    this.#tellAll();
+    this.#sendAll();
     this.#later('files', 0);
   }
 
-  #tellAll(): void {
+  #sendAll(): void {
     this.#sent = this.#items();
     const items = [...this.#sent.values()];
     for (let at = 0; at === 0 || at < items.length; at += BATCH) {
@@ -226,7 +226,7 @@ export class GalleryPanel implements vscode.Disposable {
     }
   }
 
-  #tellChanges(): void {
+  #sendChanges(): void {
     if (!this.#ready) return;
     const items = this.#items();
     const changes = changesBetween(this.#sent, items);
@@ -236,25 +236,21 @@ export class GalleryPanel implements vscode.Disposable {
   }
 
   #items(): ReadonlyMap<string, GalleryItem> {
-    const { panel, scope } = this.#parts;
-    return new Map(
-      [...this.#listed].map(([id, asset]) => [id, itemOf(id, asset, { webview: panel.webview, scope })]),
-    );
+    return new Map([...this.#listed].map(([id, asset]) => [id, itemOf(id, asset, this.#deps)]));
   }
 
   #post(message: ToPage): void {
-    void this.#parts.panel.webview.postMessage(message);
+    void this.#deps.panel.webview.postMessage(message);
   }
 }
 
 type Due = 'files' | 'text';
 
-interface Showing {
-  readonly webview: vscode.Webview;
-  readonly scope: GalleryScope;
-}
-
-function itemOf(id: string, asset: ListedAsset, { webview, scope }: Showing): GalleryItem {
+function itemOf(
+  id: string,
+  asset: ListedAsset,
+  { panel: { webview }, scope }: Pick<GalleryPanelDeps, 'panel' | 'scope'>,
+): GalleryItem {
   const { uri, name, folder, bytes, time, uses } = asset;
   return {
     id,
@@ -272,7 +268,6 @@ function itemOf(id: string, asset: ListedAsset, { webview, scope }: Showing): Ga
   };
 }
 
-/** Where the page's own script and style are. */
 function pageRoots(extensionUri: vscode.Uri): readonly vscode.Uri[] {
   return [
     vscode.Uri.joinPath(extensionUri, 'dist', 'gallery'),
@@ -280,13 +275,13 @@ function pageRoots(extensionUri: vscode.Uri): readonly vscode.Uri[] {
   ];
 }
 
-/** What the tab shows beside its title. */
+/** The icon of the tab. */
 function pageIcon(extensionUri: vscode.Uri) {
   const drawing = (name: string) => vscode.Uri.joinPath(extensionUri, 'media', 'gallery', name);
   return { light: drawing('light.svg'), dark: drawing('dark.svg') };
 }
 
-/** The page holds nothing of the assets: they come as messages, and are set as text. */
+/** The HTML contains no data of assets: it is sent as messages and set as text. */
 function galleryPage(webview: vscode.Webview, extensionUri: vscode.Uri): string {
   const nonce = randomBytes(16).toString('base64url');
   const [scripts, styles] = pageRoots(extensionUri).map((root) => webview.asWebviewUri(root));
@@ -295,7 +290,7 @@ function galleryPage(webview: vscode.Webview, extensionUri: vscode.Uri): string 
     "default-src 'none'",
     `img-src ${own}`,
     `media-src ${own}`,
-    // The page reads sounds to draw them, and the first lines of texts.
+    // The page fetches audio to draw its waveform, and the first lines of texts.
     `connect-src ${own}`,
     `style-src ${own}`,
     `script-src 'nonce-${nonce}'`,

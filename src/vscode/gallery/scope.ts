@@ -2,17 +2,17 @@ import * as vscode from 'vscode';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import { isChat, readFolder } from '../chat/chatFiles.ts';
 
-/** Whose assets are shown: those of a chat, or of all chats in the workspace. */
+/** Without a chat, the assets of the whole workspace. */
 export interface GalleryScope {
   readonly chat?: vscode.Uri;
 }
 
-/** One panel shows one scope. */
+/** There is one panel per scope. */
 export function scopeKey({ chat }: GalleryScope): string {
   return chat?.toString() ?? '';
 }
 
-/** As the page kept it; what is no address of a chat means the workspace. */
+/** Reads the state of a page. Anything invalid means the workspace. */
 export function readScope(state: unknown): GalleryScope {
   const address = typeof state === 'object' && state !== null && 'chat' in state ? state.chat : undefined;
   if (typeof address !== 'string') return {};
@@ -30,7 +30,7 @@ export function assetsIn(folder: vscode.Uri): vscode.Uri {
 
 const MAX_CHATS = 5_000;
 
-/** The chats that may speak of assets, and the folders that hold them beside their `cmdassets/`. */
+/** The chats that may link to assets, and their folders. */
 export async function findPlaces(
   { chat }: GalleryScope,
   globalStorage: vscode.Uri,
@@ -53,8 +53,8 @@ function unique(uris: readonly vscode.Uri[]): readonly vscode.Uri[] {
   return [...new Map(uris.map((uri) => [uri.toString(), uri])).values()];
 }
 
-export interface ActionParts {
+export interface ActionDeps {
   readonly scope: GalleryScope;
-  /** A folder of our own, for what cannot be streamed to where it goes. */
+  /** For temporary files. */
   readonly storage: vscode.Uri;
 }

@@ -214,7 +214,7 @@ describe('a file that a model was only told of', { concurrency: 2 }, () => {
       results.length === 0 ? { name: 'filechat__list_assets', args: {} } : 'Nothing is there.',
     );
     checkEnd(await cli.converse(...SERVERS, '--approve', 'auto-readonly'), { code: 0 });
-    assert.match(textOf(resultsOf(await cli.read(CHAT), 'filechat.list_assets')[0]), /^No asset fits/);
+    assert.match(textOf(resultsOf(await cli.read(CHAT), 'filechat.list_assets')[0]), /^No matching assets/);
   });
 
   it('an image is linked, not copied, and reaches the model as an image', async (t) => {

@@ -14,7 +14,7 @@ const entry = (at: number, time: number): ChatEntry => ({
   mimeType: 'text/markdown',
 });
 
-it('pages have every entry that stays once, whatever comes and goes between them', () => {
+it('pages contain every remaining entry once, even if entries are added or removed in between', () => {
   const times = fc.array(fc.nat(5), { minLength: 900, maxLength: 1600 });
   const changes = fc.record({ gone: fc.array(fc.nat(1600)), come: fc.array(fc.nat(5), { maxLength: 50 }) });
   fc.assert(

@@ -10,7 +10,7 @@ const SECRET = '/home/somebody/chats/private.chat.md';
 const tree = useTree();
 const OPTIONS = { folders: [], readOnly: false, maxUploadBytes: 1000, allowedTypes: [], version: '1' };
 
-it('what nobody has foreseen is told to who runs the server, and not to its clients', async (t) => {
+it('unexpected errors are logged, and not shown to clients', async (t) => {
   const logged: string[] = [];
   const shared = createShared({ ...OPTIONS, log: (message) => logged.push(message) });
   shared.catalog.snapshot = async () => {

@@ -6,7 +6,7 @@ import { it } from 'node:test';
 import { Watching } from '../../../src/assetsServer/changes.ts';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 
-it('one watch tells all who have joined, and there is a new one for who joins after the last has left', async (t) => {
+it('one watcher notifies all listeners, and a new one starts after the last listener has left', async (t) => {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'filechat-watching-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const watching = new Watching(new Catalog({ folders: [folder] }), () => {});

@@ -31,7 +31,7 @@ const CHART: AssetEntry = {
   tool: 'charts.bar',
 };
 
-describe('what reading costs', () => {
+describe('the cost of reading', () => {
   for (const [mimeType, size, estimatedTokens, autoReadSafe] of [
     ['text/csv', 40_000, 10_000, true],
     ['text/csv', 40_001, 10_001, false],
@@ -56,13 +56,13 @@ describe('what reading costs', () => {
   }
 });
 
-describe('what is said of an entry', () => {
+describe('the description of an entry', () => {
   for (const [entry, words] of [
     [CHART, 'PNG image, 12.3 KB, about 400 tokens. Returned by charts.bar in notes/sales.chat.md.'],
     [{ ...CHART, tool: undefined }, 'PNG image, 12.3 KB, about 400 tokens. Of notes/sales.chat.md.'],
     [
       { ...CHART, chat: 'notes/cmdassets', tool: undefined },
-      'PNG image, 12.3 KB, about 400 tokens. In notes/cmdassets; no chat speaks of it.',
+      'PNG image, 12.3 KB, about 400 tokens. In notes/cmdassets; no chat mentions it.',
     ],
     [
       { ...CHART, mimeType: 'text/csv', size: 1_400_000 },
@@ -81,7 +81,7 @@ describe('what is said of an entry', () => {
     });
   }
 
-  it('a title is what the chat calls it, else the name of its file', () => {
+  it('the title is the name in the chat, or the file name', () => {
     assert.equal(entryTitle(CHAT), 'Sales');
     assert.equal(entryTitle(CHART), CHART.asset);
     assert.equal(entryTitle({ ...CHART, name: 'bar.png' }), 'bar.png');

@@ -80,7 +80,7 @@ describe('every address', () => {
     );
   });
 
-  it('stays what it is in URL, and fits the template that is announced', () => {
+  it('is unchanged by URL, and matches the announced template', () => {
     const templates = { asset: new UriTemplate(ASSET_TEMPLATE), chat: new UriTemplate(CHAT_TEMPLATE) };
     fc.assert(
       fc.property(addresses, (address) => {
@@ -93,7 +93,7 @@ describe('every address', () => {
     );
   });
 
-  it('is what other programs make of the template', () => {
+  it('equals the expanded template', () => {
     fc.assert(
       fc.property(addresses, (address) => {
         const template = new UriTemplate(address.kind === 'chat' ? CHAT_TEMPLATE : ASSET_TEMPLATE);
@@ -155,7 +155,7 @@ const REFUSED: readonly (readonly [uri: string, reason: RegExp])[] = [
   ['filechat://com%C2%B9.chat.md', /device/],
   ['filechat://node_modules%2Fa.chat.md', /node_modules/],
   ['filechat://cmdassets%2Fa.chat.md', /cmdassets/],
-  ['filechat://cmdassets', /place of assets/],
+  ['filechat://cmdassets', /folder of assets/],
   ['filechat://CMDASSETS', /ends with/],
   ['filechat://a.CHAT.MD', /ends with/],
   ['filechat://.chat.md', /begins with a dot/],
@@ -186,11 +186,11 @@ describe('refused, with a reason', () => {
       const read = readAddress(uri);
       assert.ok(!read.ok, JSON.stringify(read));
       assert.match(read.reason, reason);
-      assert.match(read.reason, /^This is no address .*\.$/);
+      assert.match(read.reason, /^This is not the address .*\.$/);
     });
   }
 
-  it('whatever the text is, there is an answer, and what is accepted leads below a folder', () => {
+  it('any text gets an answer, and accepted addresses stay inside a folder', () => {
     const pieces = fc.constantFrom(
       ...[
         '..',

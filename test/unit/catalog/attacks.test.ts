@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { readAddress } from '../../../src/catalog/address.ts';
-import { Catalog, isNamedSo } from '../../../src/catalog/catalog.ts';
+import { Catalog, hasExactName } from '../../../src/catalog/catalog.ts';
 import { CatalogRefusal } from '../../../src/catalog/entry.ts';
 import { needsCase, needsFifos, needsSymlinks } from '../../windows/needs.ts';
 import { assetNumbered, chatWith, useTree } from './tree.ts';
@@ -15,7 +15,7 @@ const tree = useTree();
 const PNG = assetNumbered(1);
 const SECRET = '# %% user\nThe secret\n';
 
-/** What was read, so that a test sees that nothing of elsewhere was. */
+/** The paths that were read; none may be outside the folders. */
 let read: string[] = [];
 let catalog: Catalog;
 
@@ -36,7 +36,7 @@ const isRefused = async (chat: string, asset?: string) => {
   const address = asset === undefined ? { kind: 'chat', chat } : { kind: 'asset', chat, asset };
   await assert.rejects(catalog.find(address as Parameters<Catalog['find']>[0]), (error: Error) => {
     assert.ok(error instanceof CatalogRefusal, error.message);
-    assert.match(error.message, /^There is nothing at filechat:\/\/.*list_assets says what there is\.$/);
+    assert.match(error.message, /^There is nothing at filechat:\/\/.*list_assets shows the current files\.$/);
     assert.ok(!error.message.includes(tree.path));
     return true;
   });
@@ -111,7 +111,7 @@ describe('a symbolic link is neither listed nor followed', () => {
   });
 });
 
-describe('what takes the place of something after it was listed is refused', () => {
+describe('an entry that is replaced after it was listed is refused', () => {
   beforeEach(async () => {
     tree.write('in/notes/a.chat.md', chatWith([PNG]));
     tree.write(`in/notes/cmdassets/${PNG}`);
@@ -143,8 +143,8 @@ describe('what takes the place of something after it was listed is refused', () 
   });
 });
 
-describe('what is no ordinary file is neither listed nor opened', () => {
-  it('a pipe, which would keep who opens it waiting', needsFifos, async () => {
+describe('special files are neither listed nor opened', () => {
+  it('a pipe, which would block the reader', needsFifos, async () => {
     mkdirSync(tree.at('in/cmdassets'));
     for (const name of [`in/cmdassets/${PNG}`, 'in/a.chat.md']) execFileSync('mkfifo', [tree.at(name)]);
     await listsNothing();
@@ -210,7 +210,7 @@ describe('an address that is made by hand', () => {
     await isRefused('Notes/A.chat.md', PNG.toLowerCase());
   });
 
-  it('in another case is told from the right one also where the disk takes any', async () => {
+  it('in another case is refused even on a case-insensitive disk', async () => {
     const names = ['A.chat.md', 'README'];
     const disk = {
       statOf: async (path: string) => {
@@ -219,9 +219,9 @@ describe('an address that is made by hand', () => {
       },
       readdir: async () => names,
     };
-    for (const name of names) assert.equal(await isNamedSo(join('/w', name), disk), true);
+    for (const name of names) assert.equal(await hasExactName(join('/w', name), disk), true);
     for (const name of ['a.chat.md', 'A.CHAT.MD', 'A.Chat.md', 'readme'])
-      assert.equal(await isNamedSo(join('/w', name), disk), false, name);
+      assert.equal(await hasExactName(join('/w', name), disk), false, name);
   });
 
   it('is right where two names in different cases are one file', needsCase, async () => {
@@ -230,7 +230,7 @@ describe('an address that is made by hand', () => {
     assert.equal((await catalog.find({ kind: 'chat', chat: 'a.chat.md' })).path, tree.at('in/a.chat.md'));
   });
 
-  it('whatever is written, nothing outside is found', async () => {
+  it('no address finds anything outside', async () => {
     tree.write('in/notes/a.chat.md', chatWith([PNG]));
     tree.write(`in/notes/cmdassets/${PNG}`);
     if (!needsSymlinks.skip) symlinkSync(tree.at('outside'), tree.at('in/way'));

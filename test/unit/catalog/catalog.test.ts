@@ -28,7 +28,7 @@ const urisOf = ({ entries }: { readonly entries: readonly Entry[] }) =>
 const listed = async (...folders: string[]) => urisOf(await new Catalog({ folders }).snapshot());
 
 describe('the list', () => {
-  it('has every chat, and every asset under the chat that speaks of it', async () => {
+  it('has every chat, and every asset under the chat that mentions it', async () => {
     tree.write('top.chat.md', '# %% user\nHello there\n');
     tree.write('notes/sales.chat.md', chatWith([PNG]));
     tree.write(`notes/cmdassets/${PNG}`);
@@ -113,7 +113,7 @@ describe('the list', () => {
     assert.deepEqual(await listed(tree.path), []);
   });
 
-  it('leaves out what no address can hold, and says so', async () => {
+  it('omits names that no address can contain, with a note', async () => {
     const onlyElsewhere = process.platform === 'win32' ? [] : ['a:b.chat.md', 'back\\slash.chat.md'];
     const bad = ['a%2Fb.chat.md', 'con.chat.md', ...onlyElsewhere];
     for (const file of [...bad, 'fine.chat.md']) tree.write(file);
@@ -130,14 +130,14 @@ describe('an asset belongs to', () => {
     return asset && [asset.chat, asset.kind === 'asset' && asset.tool, asset.kind === 'asset' && asset.name];
   };
 
-  it('the chat whose tool has returned it, before one that speaks of it', async () => {
+  it('the chat whose tool returned it, before one that mentions it', async () => {
     tree.write(`cmdassets/${PNG}`);
     tree.write('a.chat.md', `# %% user\nLook at ![it](cmdassets/${PNG})\n`);
     tree.write('later.chat.md', chatWith([PNG]));
     assert.deepEqual(await ownerOf(), ['later.chat.md', 'charts.bar', undefined]);
   });
 
-  it('a chat that only speaks of it, before none', async () => {
+  it('a chat that only mentions it, before none', async () => {
     tree.write(`cmdassets/${PNG}`);
     tree.write('a.chat.md', `# %% user\nUse asset:${PNG}\n`);
     assert.deepEqual(await ownerOf(), ['a.chat.md', undefined, undefined]);
@@ -157,7 +157,7 @@ describe('an asset belongs to', () => {
     assert.deepEqual(await ownerOf(), ['a.chat.md', 'charts.bar', undefined]);
   });
 
-  it('nobody of another folder', async () => {
+  it('no chat of another folder', async () => {
     tree.write(`cmdassets/${PNG}`);
     tree.write('notes/a.chat.md', chatWith([PNG]).replaceAll('(cmdassets', '(../cmdassets'));
     assert.deepEqual(await ownerOf(), ['cmdassets', undefined, undefined]);
@@ -169,7 +169,7 @@ describe('an asset belongs to', () => {
     assert.deepEqual(await ownerOf(), ['a.chat.md', 'charts.bar', undefined]);
   });
 
-  it('the chat with the name of a link that somebody pasted; other words are no name', async () => {
+  it('the chat with the label of a pasted link, if the label is a file name', async () => {
     tree.write(`cmdassets/${PDF}`);
     const link = (words: string) => `# %% user\n[${words}](cmdassets/${PDF})\n`;
     tree.write('a.chat.md', link('my plan.pdf'));
@@ -228,19 +228,19 @@ describe('several folders', () => {
     );
   });
 
-  it('are listed without one that is not there, with a note, and with it when it comes', async () => {
+  it('are listed without a missing one, with a note, and with it once it exists', async () => {
     tree.write('one/a.chat.md');
     const catalog = new Catalog({ folders: [tree.at('one'), tree.at('two')] });
     const { isComplete, notes, ...before } = await catalog.snapshot();
     assert.deepEqual(
       [isComplete, notes, urisOf(before)],
-      [false, ['The folder two is not there.'], ['one/a.chat.md']],
+      [false, ['The folder two does not exist.'], ['one/a.chat.md']],
     );
     tree.write('two/b.chat.md');
     assert.deepEqual(urisOf(await catalog.snapshot()), ['one/a.chat.md', 'two/b.chat.md']);
   });
 
-  it('that are none at all hold nothing', async () => {
+  it('are empty when no folder is given', async () => {
     assert.deepEqual(await listed(), []);
     await assert.rejects(
       new Catalog({ folders: [] }).find({ kind: 'chat', chat: 'a.chat.md' }),
@@ -284,7 +284,7 @@ describe('limits', () => {
     const catalog = new Catalog({ folders: [tree.path] });
     const { notes, ...list } = await catalog.snapshot();
     assert.deepEqual(urisOf(list), [`${deep}cmdassets/${PNG}`, `${deep}x.chat.md`]);
-    assert.deepEqual(notes, ['Folders that are more than 12 deep are not looked into.']);
+    assert.deepEqual(notes, ['Folders more than 12 levels deep are not searched.']);
     await catalog.find({ kind: 'asset', chat: `${deep}cmdassets`, asset: PNG });
     await assert.rejects(catalog.find({ kind: 'chat', chat: `${deep}a/y.chat.md` }), CatalogRefusal);
   });
@@ -304,12 +304,12 @@ describe('limits', () => {
     };
     const { entries, notes } = await new Catalog({ folders: [tree.path], readChat }).snapshot();
     assert.equal(entries.length, 1);
-    assert.deepEqual(notes, ['a.chat.md cannot be read: what it says of its assets is not known.']);
+    assert.deepEqual(notes, ['a.chat.md cannot be read, so its assets are listed without names and tools.']);
   });
 });
 
-describe('a folder that cannot be looked into', () => {
-  /** Who may read everything does the work as somebody who may not. */
+describe('a folder that cannot be read', () => {
+  /** Root drops its privileges, because it may read everything. */
   const asNobody = async <T>(work: () => Promise<T>): Promise<T> => {
     if (process.getuid?.() !== 0) return await work();
     for (const path of ['', 'open', 'open/a.chat.md', 'shut']) chownSync(tree.at(path), NOBODY, NOBODY);
@@ -329,18 +329,18 @@ describe('a folder that cannot be looked into', () => {
       const catalog = new Catalog({ folders: [tree.path] });
       const { notes, ...list } = await asNobody(() => catalog.snapshot());
       assert.deepEqual(urisOf(list), ['open/a.chat.md']);
-      assert.deepEqual(notes, ['shut cannot be looked into: it may not be read.']);
+      assert.deepEqual(notes, ['shut cannot be read: it may not be read.']);
     } finally {
       chmodSync(tree.at('shut'), 0o700);
     }
   });
 
-  it('is a note where it is no folder at all', async () => {
+  it('is a note when it is a file', async () => {
     tree.write('file');
     tree.write('work/a.chat.md');
     const { notes, ...list } = await new Catalog({ folders: [tree.at('file'), tree.at('work')] }).snapshot();
     assert.deepEqual(urisOf(list), ['work/a.chat.md']);
-    assert.deepEqual(notes, ['file cannot be looked into: there is no such file.']);
+    assert.deepEqual(notes, ['file cannot be read: there is no such file.']);
   });
 
   it('is one of a few notes where there are many', async () => {
@@ -375,7 +375,7 @@ describe('a second look', () => {
     assert.ok(urisOf(list).includes(`b.chat.md/${PNG}`));
   });
 
-  it('reads again what was written a moment ago, since it may be written once more in that moment', async () => {
+  it('rereads a file that was just written, because another write may leave its time unchanged', async () => {
     tree.write('a.chat.md');
     appendFileSync(tree.at('a.chat.md'), 'y');
     const { read, catalog } = counting();
@@ -384,7 +384,7 @@ describe('a second look', () => {
     assert.equal(read.length, 2);
   });
 
-  it('is shared by all who ask before it begins, and a later one by all who ask meanwhile', async () => {
+  it('is shared by all requests before it begins; later requests share the next one', async () => {
     tree.write('a.chat.md');
     appendFileSync(tree.at('a.chat.md'), 'y');
     const { read, catalog } = counting();
@@ -400,7 +400,7 @@ describe('a second look', () => {
     assert.deepEqual(urisOf(late), ['a.chat.md', 'b.chat.md']);
   });
 
-  it('is not waited for by who gives up, and goes on for the others', async () => {
+  it('is not awaited after an abort, and continues for the others', async () => {
     tree.write('a.chat.md');
     const catalog = new Catalog({ folders: [tree.path] });
     const stop = new AbortController();
@@ -413,14 +413,14 @@ describe('a second look', () => {
   });
 });
 
-describe('what is found by its address', () => {
+describe('an entry found by its address', () => {
   const find = (uri: string) => {
     const read = readAddress(uri);
     assert.ok(read.ok, uri);
     return new Catalog({ folders: [tree.path] }).find(read.address);
   };
 
-  it('is what the list has', async () => {
+  it('equals the listed one', async () => {
     tree.write('notes/sales.chat.md', chatWith([PNG]));
     tree.write(`notes/cmdassets/${PNG}`);
     tree.write(`cmdassets/${PDF}`);
@@ -479,7 +479,7 @@ describe('the folder of an id', () => {
       await assert.rejects(catalog.folderOf(id), CatalogRefusal);
   });
 
-  it('is none where its cmdassets leads elsewhere', needsSymlinks, async () => {
+  it('is undefined when its cmdassets is a link', needsSymlinks, async () => {
     tree.write('outside/x');
     tree.write('in/a.chat.md');
     symlinkSync(tree.at('outside'), tree.at('in/cmdassets'));
@@ -488,7 +488,7 @@ describe('the folder of an id', () => {
     await assert.rejects(catalog.folderOf('cmdassets'), CatalogRefusal);
   });
 
-  it('and the id of a file are the same way in both directions', needsSymlinks, async () => {
+  it('and the id of a file are inverse to each other', needsSymlinks, async () => {
     tree.write('one/notes/a.chat.md');
     tree.write('two/b.chat.md');
     symlinkSync(tree.at('one'), tree.at('link'));
@@ -502,7 +502,7 @@ describe('the folder of an id', () => {
 });
 
 describe('a folder that is made again', () => {
-  it('is looked into as it is now', async () => {
+  it('is read as it is now', async () => {
     tree.write('notes/a.chat.md');
     const catalog = new Catalog({ folders: [tree.at('notes')] });
     await catalog.snapshot();

@@ -126,7 +126,7 @@ describe('where an upload goes', () => {
     assert.equal(entry.uri, `filechat://notes%2Fb.chat.md/${entry.asset}`);
   });
 
-  it('must be said where there are several folders', async () => {
+  it('is required when there are several folders', async () => {
     const folders = ['x', 'y'].map((each) => join(folder.path, each));
     for (const each of folders) mkdirSync(each);
     await refused(/several folders.*x\/cmdassets, y\/cmdassets/, { name: 'a.txt', text: 'a' }, {}, folders);
@@ -179,22 +179,22 @@ describe('where an upload goes', () => {
     assert.match(await refusal('the disk is full.'), /a\.txt was not saved\. the disk is full\.$/);
     assert.match(
       await refusal(`EIO, open '${folder.asset('x')}'`),
-      /not saved\. Its folder did not take it\.$/,
+      /not saved\. Its folder could not be written\.$/,
     );
   });
 });
 
 describe('an upload is refused', () => {
   const cases: Record<string, [words: RegExp, upload: Partial<Upload>, limits?: Partial<UploadLimits>]> = {
-    'with a name that is none': [/cannot be used: it holds a slash/, { name: '../a.txt', text: 'a' }],
+    'with an invalid name': [/file name is invalid: it contains a slash/, { name: '../a.txt', text: 'a' }],
     'without content': [/either data or text/, {}],
     'with two contents': [/either data or text/, { data: 'AAEC', text: 'a' }],
     'with empty text': [/it is empty/, { text: '' }],
     'with empty data': [/it is empty/, { data: 'data:text/plain;base64,' }],
     'with data that is no base64': [/not base64/, { data: 'AA!EC' }],
     'with data that is cut off': [/cut off/, { data: 'AAECA' }],
-    'with half a character': [/half a character/, { text: 'a\ud800' }],
-    'with too much text': [/larger than 1\.0 KB/, { text: 'é'.repeat(501) }],
+    'with an unpaired surrogate': [/unpaired surrogate/, { text: 'a\ud800' }],
+    'with too much text': [/larger than the limit of 1\.0 KB/, { text: 'é'.repeat(501) }],
     'with too many bytes': [/larger than/, { data: Buffer.alloc(1001).toString('base64') }],
     'with a type that is not allowed': [
       /image\/png, and only text\/\*, application\/pdf/,
@@ -208,7 +208,7 @@ describe('an upload is refused', () => {
   }
 
   it('by its length, before it is decoded', () =>
-    // What comes first would be found to be no base64, if anybody looked.
+    // The beginning is not base64, which decoding would detect.
     refused(/larger than/, { name: 'a.bin', data: '!'.repeat(10_000) }));
 
   it('not at exactly the limit, however it is wrapped', async () => {

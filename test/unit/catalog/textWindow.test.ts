@@ -37,7 +37,7 @@ const anyBytes = fc.array(
 );
 
 describe('windows of text', () => {
-  it('together are the file, and each is text by itself', () => {
+  it('together are the file, and each is valid text', () => {
     fc.assert(
       fc.property(anyText, anySize, (text, maxBytes) => {
         const windows = windowsOf(Buffer.from(text.toWellFormed()), maxBytes);
@@ -46,7 +46,7 @@ describe('windows of text', () => {
     );
   });
 
-  it('together are the file, also where its bytes are no text', () => {
+  it('together are the file, even if it is not text', () => {
     fc.assert(
       fc.property(anyBytes, anySize, (values, maxBytes) => {
         const file = Uint8Array.from(values);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach } from 'node:test';
 
-/** The name of an asset that is told from others by a number. */
+/** The name of an asset with a number. */
 export const assetNumbered = (number: number, extension = 'png', kind = 'image') =>
   `tool-${kind}-20261116-093012-V1StGXR8a0-${number}.${extension}`;
 

@@ -20,15 +20,15 @@ describe('the name of an upload', () => {
 
   const refused: Record<string, readonly string[]> = {
     'it is empty': [''],
-    'it holds a slash: give one name, without folders': ['a/b', '../b', '/etc/passwd', 'a\\b', '..\\b'],
-    'it holds a colon': ['C:b.txt', 'b.txt:stream'],
-    'it holds a control character': ['a\0b', 'a\nb', 'a\u007fb', 'a\u0085b', 'a\u2028b'],
+    'it contains a slash: give one name, without folders': ['a/b', '../b', '/etc/passwd', 'a\\b', '..\\b'],
+    'it contains a colon': ['C:b.txt', 'b.txt:stream'],
+    'it contains a control character': ['a\0b', 'a\nb', 'a\u007fb', 'a\u0085b', 'a\u2028b'],
     'it begins with a dot': ['.', '..', '.env', '...'],
     'it begins with a space': [' a', '\u00a0a'],
     'it ends with a dot or a space': ['a.', 'a ', 'a.txt\u3000'],
     'it is the name of a device': ['con', 'NUL.txt', 'com1', 'Lpt9.tar.gz', 'COM¹', 'aux .txt', 'CONIN$'],
-    'it holds half a character': ['a\ud800b', '\udc00'],
-    'it holds a character that turns the direction of writing': ['gpj.\u202eexe', 'a\u2067b'],
+    'it contains an unpaired surrogate': ['a\ud800b', '\udc00'],
+    'it contains a bidirectional control character': ['gpj.\u202eexe', 'a\u2067b'],
     'it is longer than 120 characters': ['x'.repeat(121)],
   };
   for (const [reason, names] of Object.entries(refused)) {
@@ -38,7 +38,7 @@ describe('the name of an upload', () => {
     }
   }
 
-  it('never leads anywhere, whatever it is', () => {
+  it('never contains a path', () => {
     const signs = fc.constantFrom('/', '\\', '.', '..', ':', '\0', ' ', 'a', '~', '%2f');
     fc.assert(
       fc.property(fc.string({ unit: fc.oneof(signs, fc.string({ unit: 'binary' })) }), (name) => {

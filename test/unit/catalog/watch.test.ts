@@ -20,7 +20,7 @@ const tree = useTree();
 const PNG = assetNumbered(1);
 const LIMIT_MS = 20_000;
 
-/** Watches a folder and keeps every change that is told. */
+/** Watches a folder and records every reported change. */
 async function watching(folder: string, options: WatchOptions = {}) {
   const catalog = new Catalog({ folders: [folder] });
   const changes: CatalogChange[] = [];
@@ -50,7 +50,7 @@ async function watching(folder: string, options: WatchOptions = {}) {
 const has = async (catalog: Catalog, is: (entry: Entry) => boolean) =>
   (await catalog.snapshot()).entries.some(is);
 
-describe('a change is told', () => {
+describe('a change is reported', () => {
   it('of a new asset, as one of the list', async () => {
     mkdirSync(tree.at('cmdassets'));
     const { changes, until } = await watching(tree.path);
@@ -59,7 +59,7 @@ describe('a change is told', () => {
     assert.equal(changes[0]?.list, true);
   });
 
-  it('of an asset whose folder comes with it', async () => {
+  it('of an asset in a new folder', async () => {
     tree.write('a.chat.md', chatWith([PNG]));
     const { catalog, changes, until } = await watching(tree.path);
     mkdirSync(tree.at('cmdassets'));
@@ -102,7 +102,7 @@ describe('a change is told', () => {
     assert.deepEqual(changes[0], { list: true, updated: [] });
   });
 
-  it('of a new chat in a new folder in a new folder, and of what comes there later', async () => {
+  it('of a new chat in a new nested folder, and of later changes there', async () => {
     const { catalog, changes, until } = await watching(tree.path);
     mkdirSync(tree.at('one/two'), { recursive: true });
     writeFileSync(tree.at('one/two/a.chat.md'), 'x');
@@ -164,7 +164,7 @@ describe('a watched folder', () => {
 describe('where the system does not tell', () => {
   const full = Object.assign(new Error('no more watches'), { code: 'ENOSPC' });
 
-  it('changes are looked for now and then, which is said once', async () => {
+  it('changes are polled, with one note', async () => {
     tree.write('a.chat.md', '# %% user\nHi\n');
     const notes: string[] = [];
     const { changes, until } = await watching(tree.path, {
@@ -179,9 +179,7 @@ describe('where the system does not tell', () => {
     appendFileSync(tree.at('a.chat.md'), 'more');
     await until(() => changes.length === 2);
     assert.deepEqual(changes[1], { list: false, updated: ['filechat://a.chat.md'] });
-    assert.deepEqual(notes, [
-      'Not every folder can be watched, so that changes are looked for every 0.05 seconds.',
-    ]);
+    assert.deepEqual(notes, ['Some folders cannot be watched, so changes are polled every 0.05 seconds.']);
   });
 
   it('a watch that fails later is begun again', async () => {
@@ -203,11 +201,11 @@ describe('where the system does not tell', () => {
   });
 });
 
-describe('what comes into a new folder before it is watched', () => {
+describe('a file that is added to a new folder before it is watched', () => {
   it('is found by one more look', async () => {
     const { changes, until } = await watching(tree.path, {
       watchFolder: (path, onEvent) => {
-        // The last moment in which nobody would be told.
+        // The last moment before the folder is watched.
         if (path.endsWith('new')) writeFileSync(join(path, 'late.chat.md'), 'x');
         return watch(path, { persistent: false }, onEvent);
       },
@@ -218,8 +216,8 @@ describe('what comes into a new folder before it is watched', () => {
   });
 });
 
-describe('nothing is told', () => {
-  it('of files that are no chats and no assets, nor after it was disposed', async () => {
+describe('nothing is reported', () => {
+  it('for other files, or after disposal', async () => {
     tree.write('a.chat.md');
     const { changes, until } = await watching(tree.path);
     tree.write('build/x.js');

@@ -3,18 +3,21 @@ import { type GalleryItem, ITEM_KINDS } from '../item.ts';
 import type { Action, ScopeView } from '../messages.ts';
 import {
   DATE_RANGES,
+  type DateRange,
   EVERYTHING,
   isFiltered,
   type Query,
   SIZE_RANGES,
+  type SizeRange,
   SORT_ORDERS,
+  type SortOrder,
   toolNames,
   UNLINKED,
 } from '../query.ts';
 import { fillIn, type WordName, type Words } from '../words.ts';
 import { element, icon } from './dom.ts';
 
-export interface BarParts {
+interface BarDeps {
   readonly words: Words;
   readonly scope: ScopeView;
   readonly query: Query;
@@ -22,41 +25,40 @@ export interface BarParts {
   readonly onScope: (scope: 'chat' | 'workspace') => void;
 }
 
-const DATES: Readonly<Record<string, WordName>> = {
+const DATES: Readonly<Record<DateRange, WordName>> = {
   any: 'anyTime',
   day: 'lastDay',
   week: 'lastWeek',
   month: 'lastMonth',
   older: 'older',
 };
-const SIZES: Readonly<Record<string, WordName>> = {
+const SIZES: Readonly<Record<SizeRange, WordName>> = {
   any: 'anySize',
   small: 'small',
   medium: 'medium',
   large: 'large',
   huge: 'huge',
 };
-const SORTS: Readonly<Record<string, WordName>> = {
+const SORTS: Readonly<Record<SortOrder, WordName>> = {
   newest: 'newest',
   oldest: 'oldest',
   largest: 'largest',
   name: 'byName',
 };
 
-/** Search, filters and order above the grid. */
 export class FilterBar {
   readonly element: HTMLElement;
   readonly search: HTMLInputElement;
-  readonly #parts: BarParts;
+  readonly #deps: BarDeps;
   readonly #selects: Readonly<Record<'kind' | 'tool' | 'date' | 'size' | 'sort', HTMLSelectElement>>;
   readonly #clear: HTMLButtonElement;
   #query: Query;
   #tools = '';
 
-  constructor(parts: BarParts) {
-    this.#parts = parts;
-    this.#query = parts.query;
-    const { words } = parts;
+  constructor(deps: BarDeps) {
+    this.#deps = deps;
+    this.#query = deps.query;
+    const { words } = deps;
     this.search = element('input', {
       attributes: {
         type: 'search',
@@ -98,7 +100,6 @@ export class FilterBar {
     this.#paint();
   }
 
-  /** The tools that can be chosen. */
   offerTools(items: Iterable<GalleryItem>): void {
     const all = [...items];
     const names = toolNames(all);
@@ -106,7 +107,7 @@ export class FilterBar {
     const key = JSON.stringify([names, unlinked, this.#query.tool]);
     if (key === this.#tools) return;
     this.#tools = key;
-    const { words } = this.#parts;
+    const { words } = this.#deps;
     const known = names.includes(this.#query.tool) || ['', UNLINKED].includes(this.#query.tool);
     const options = [
       ['', words.allTools] as const,
@@ -120,7 +121,7 @@ export class FilterBar {
   set(query: Query): void {
     this.#query = query;
     this.#paint();
-    this.#parts.onQuery(query);
+    this.#deps.onQuery(query);
   }
 
   #change(change: Partial<Query>): void {
@@ -142,15 +143,15 @@ export class FilterBar {
     name: 'kind' | 'tool' | 'date' | 'size' | 'sort',
     options: readonly (readonly [string, string])[],
   ): HTMLSelectElement {
-    const attributes = { 'aria-label': this.#parts.words[name], name };
+    const attributes = { 'aria-label': this.#deps.words[name], name };
     const select = element('select', { attributes }, optionsOf(options));
     select.addEventListener('change', () => this.#change({ [name]: select.value }));
     return select;
   }
 
-  /** One of two; without a chat there is nothing to choose. */
+  /** Empty without a chat to switch to. */
   #scopes(): HTMLElement {
-    const { words, scope, onScope } = this.#parts;
+    const { words, scope, onScope } = this.#deps;
     const group = element('div', {
       class: 'scopes',
       attributes: { role: 'group', 'aria-label': words.scope },
@@ -172,8 +173,8 @@ export class FilterBar {
   }
 }
 
-function named(values: readonly string[], names: Readonly<Record<string, WordName>>, words: Words) {
-  return values.map((value) => [value, words[names[value] ?? 'other']] as const);
+function named<T extends string>(values: readonly T[], names: Readonly<Record<T, WordName>>, words: Words) {
+  return values.map((value) => [value, words[names[value]]] as const);
 }
 
 function optionsOf(options: readonly (readonly [string, string])[]): HTMLOptionElement[] {
@@ -187,41 +188,43 @@ function textButton(text: string, name: Action | 'clear'): HTMLButtonElement {
   return made;
 }
 
-export interface FootParts {
+interface FooterDeps {
   readonly words: Words;
   readonly canDelete: boolean;
   readonly canAttach: boolean;
   readonly onAction: (action: Action) => void;
 }
 
-export interface Counts {
+interface Counts {
   readonly all: readonly GalleryItem[];
   readonly shown: readonly GalleryItem[];
   readonly chosen: readonly GalleryItem[];
 }
 
-/** What there is and what is chosen, and what can be done with it. */
-export class Foot {
+const ACTIONS: readonly Action[] = [
+  'reveal',
+  'open',
+  'copyLink',
+  'copyReference',
+  'attach',
+  'delete',
+  'export',
+];
+
+/** Counts, and actions for the selection. */
+export class Footer {
   readonly element: HTMLElement;
-  readonly #parts: FootParts;
+  readonly #deps: FooterDeps;
   readonly #status = element('div', { class: 'status', attributes: { role: 'status' } });
   readonly #buttons = new Map<Action, HTMLButtonElement>();
 
-  constructor(parts: FootParts) {
-    this.#parts = parts;
-    const { words, canDelete, canAttach, onAction } = parts;
-    const actions: readonly Action[] = [
-      'reveal',
-      'open',
-      'copyLink',
-      'copyReference',
-      ...(canAttach ? (['attach'] as const) : []),
-      'delete',
-      'export',
-    ];
-    for (const action of actions) {
+  constructor(deps: FooterDeps) {
+    this.#deps = deps;
+    const { words, canDelete, canAttach, onAction } = deps;
+    for (const action of ACTIONS) {
+      if (action === 'attach' && !canAttach) continue;
       const made = textButton(action === 'export' ? words.exportAll : words[action], action);
-      // Where there is little room its words are not shown.
+      // Narrow pages hide the text of the button.
       if (action !== 'export') made.setAttribute('aria-label', words[action]);
       made.addEventListener('click', () => onAction(action));
       this.#buttons.set(action, made);
@@ -237,7 +240,7 @@ export class Foot {
   }
 
   show({ all, shown, chosen }: Counts): void {
-    const { words } = this.#parts;
+    const { words } = this.#deps;
     const status = describeCounts({ all, shown, chosen }, words);
     if (this.#status.textContent !== status) this.#status.textContent = status;
     for (const [action, button] of this.#buttons) {

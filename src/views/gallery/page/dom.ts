@@ -1,4 +1,4 @@
-/** Small words for making a page. Text is only ever set as text. */
+/** Text is only ever set as text, never as HTML. */
 export interface Properties {
   readonly class?: string;
   readonly text?: string;
@@ -20,7 +20,6 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
 
 export type IconName = keyof typeof ICONS;
 
-/** Drawn on 16 by 16, in the colour of the text. */
 const ICONS = {
   image: 'M2 3h12v10H2z M2.5 11.5 6 8l3 3 2-2 2.5 2.5 M10.8 6.2h.01',
   audio:

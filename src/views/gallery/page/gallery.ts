@@ -1,15 +1,15 @@
+import { isObject } from '../../../base/json.ts';
 import type { GalleryItem } from '../item.ts';
 import type { ToPage } from '../messages.ts';
 import { readQuery } from '../query.ts';
-import { GalleryView } from './galleryView.ts';
-import type { EditorApi, Kept } from './state.ts';
+import { type EditorApi, GalleryView, type PageState } from './galleryView.ts';
 
-/** Begins when the editor says so; until then there is nothing to show. */
+/** Shows nothing until the first message of the editor. */
 export function startGallery(api: EditorApi): void {
   let view: GalleryView | undefined;
   const items = new Map<string, GalleryItem>();
   window.addEventListener('message', ({ data, origin }: MessageEvent<ToPage>) => {
-    // There is no frame in this page, and none around it but the editor's.
+    // Only the frame of the editor may send messages.
     if (origin !== window.origin) return;
     if (data.kind === 'start') {
       const kept = readKept(api.getState(), data.scope.chat);
@@ -26,10 +26,9 @@ export function startGallery(api: EditorApi): void {
   api.postMessage({ kind: 'ready' });
 }
 
-/** What was looked for in one scope may not be in another. */
-function readKept(state: unknown, chat: string | undefined): Kept {
-  const fields: Readonly<Record<string, unknown>> =
-    typeof state === 'object' && state !== null ? { ...state } : {};
+/** The state of another scope does not apply. */
+function readKept(state: unknown, chat: string | undefined): PageState {
+  const fields = isObject(state) ? state : {};
   if (fields['chat'] !== chat) return { query: readQuery(undefined), chosen: [], top: 0 };
   const { active, chosen, top } = fields;
   return {

@@ -1,30 +1,43 @@
 import type { GalleryItem } from '../item.ts';
 import { moveBy } from '../layout.ts';
-import type { Action, ToPage } from '../messages.ts';
+import type { Action, FromPage, ToPage } from '../messages.ts';
 import { applyQuery, EVERYTHING, isFiltered, type Query } from '../query.ts';
 import { choose, chooseAll, extend, keepShown, type Selection, toggle } from '../selection.ts';
-import { FilterBar, Foot } from './bar.ts';
+import { FilterBar, Footer } from './bar.ts';
 import { element, icon } from './dom.ts';
 import { Grid } from './grid.ts';
 import { Peeks } from './peeks.ts';
 import { Sounds } from './sounds.ts';
-import type { EditorApi, Kept } from './state.ts';
 
-export type GalleryViewParts = Omit<Extract<ToPage, { kind: 'start' }>, 'kind'> & {
+/** The API that VS Code gives to a page. */
+export interface EditorApi {
+  postMessage(message: FromPage): void;
+  getState(): unknown;
+  setState(state: unknown): void;
+}
+
+/** Restored when the page is shown again. */
+export interface PageState {
+  readonly query: Query;
+  readonly active?: string;
+  readonly chosen: readonly string[];
+  readonly top: number;
+}
+
+type GalleryViewDeps = Omit<Extract<ToPage, { kind: 'start' }>, 'kind'> & {
   readonly api: EditorApi;
   readonly items: ReadonlyMap<string, GalleryItem>;
-  readonly kept: Kept;
+  readonly kept: PageState;
 };
 
 const MAX_KEPT_CHOSEN = 1_000;
 
-/** The whole page: the bar, the grid, the foot, and what the keyboard and the mouse do. */
 export class GalleryView {
   readonly element: HTMLElement;
-  readonly #parts: GalleryViewParts;
+  readonly #deps: GalleryViewDeps;
   readonly #bar: FilterBar;
   readonly #grid: Grid;
-  readonly #foot: Foot;
+  readonly #foot: Footer;
   readonly #sounds: Sounds;
   readonly #notice = element('div', { class: 'notice' });
   #query: Query;
@@ -33,12 +46,12 @@ export class GalleryView {
   #activeIndex = 0;
   #at: string | undefined;
   #whole = false;
-  /** Where to scroll to as soon as there is that much. */
+  /** The scroll position to restore once all items are there. */
   #top: number;
 
-  constructor(parts: GalleryViewParts) {
-    this.#parts = parts;
-    const { words, scope, kept, canDelete, at, api } = parts;
+  constructor(deps: GalleryViewDeps) {
+    this.#deps = deps;
+    const { words, scope, kept, canDelete, at, api } = deps;
     this.#query = at === undefined ? kept.query : { ...EVERYTHING, sort: kept.query.sort };
     this.#selection = { active: kept.active, anchor: undefined, chosen: new Set(kept.chosen) };
     this.#at = at;
@@ -48,12 +61,12 @@ export class GalleryView {
       words,
       scope,
       query: this.#query,
-      onQuery: (query) => this.#ask(query),
+      onQuery: (query) => this.#applyQuery(query),
       onScope: (wanted) => api.postMessage({ kind: 'scope', scope: wanted }),
     });
     const tiles = { words, sounds: this.#sounds, peeks: new Peeks(words) };
     this.#grid = new Grid(tiles, this.#selection, () => this.#keep());
-    this.#foot = new Foot({
+    this.#foot = new Footer({
       words,
       canDelete,
       canAttach: scope.chatName !== undefined,
@@ -67,7 +80,7 @@ export class GalleryView {
     this.#listen();
   }
 
-  /** It is in the page now, and has a size. */
+  /** Called once the element is in the page and has a size. */
   started(): void {
     this.#update();
     new MutationObserver(() => this.#sounds.repaint()).observe(document.body, { attributeFilter: ['class'] });
@@ -75,7 +88,7 @@ export class GalleryView {
 
   itemsChanged(whole: boolean): void {
     this.#whole = whole;
-    this.#bar.offerTools(this.#parts.items.values());
+    this.#bar.offerTools(this.#deps.items.values());
     this.#update();
     if (!whole) return;
     if (this.#top > 0) this.#grid.scroller.scrollTop = this.#top;
@@ -85,39 +98,39 @@ export class GalleryView {
     if (at !== undefined) this.goTo(at);
   }
 
-  /** Chooses an asset and brings it into sight, whatever is filtered. */
+  /** Selects an asset and scrolls to it. Clears the filters if they hide it. */
   goTo(id: string): void {
-    if (!this.#parts.items.has(id)) {
-      // It may be on its way.
+    if (!this.#deps.items.has(id)) {
+      // It may be in a later batch.
       this.#at = this.#whole ? undefined : id;
       return;
     }
     if (!this.#shown.some((item) => item.id === id)) this.#bar.set({ ...EVERYTHING, sort: this.#query.sort });
     this.#select(choose(id));
-    this.#grid.goTo(id, { focus: true });
+    this.#grid.goTo(id);
   }
 
-  #ask(query: Query): void {
+  #applyQuery(query: Query): void {
     this.#query = query;
     this.#grid.scroller.scrollTop = 0;
     this.#update();
   }
 
   #update(): void {
-    this.#shown = applyQuery(this.#parts.items.values(), this.#query, Date.now());
+    this.#shown = applyQuery(this.#deps.items.values(), this.#query, Date.now());
     if (this.#whole) this.#selection = keepShown(this.#selection, this.#ids(), this.#activeIndex);
     this.#grid.show(this.#shown, this.#selection);
-    this.#told();
+    this.#selectionChanged();
   }
 
   #select(selection: Selection): void {
     this.#selection = selection;
     this.#grid.select(selection);
-    this.#told();
+    this.#selectionChanged();
   }
 
-  #told(): void {
-    const { items } = this.#parts;
+  #selectionChanged(): void {
+    const { items } = this.#deps;
     const { active, chosen } = this.#selection;
     this.#activeIndex = Math.max(
       0,
@@ -133,12 +146,12 @@ export class GalleryView {
   }
 
   #showNotice(): void {
-    const { words } = this.#parts;
+    const { words } = this.#deps;
     const empty = this.#shown.length === 0;
     this.#notice.hidden = !empty;
     this.#grid.scroller.hidden = empty;
     if (!empty) return;
-    const filtered = isFiltered(this.#query) && this.#parts.items.size > 0;
+    const filtered = isFiltered(this.#query) && this.#deps.items.size > 0;
     const [title, hint] = !this.#whole
       ? [words.loading, '']
       : filtered
@@ -152,7 +165,7 @@ export class GalleryView {
   }
 
   #keep(): void {
-    const { scope, api } = this.#parts;
+    const { scope, api } = this.#deps;
     const { active, chosen } = this.#selection;
     api.setState({
       chat: scope.chat,
@@ -167,11 +180,11 @@ export class GalleryView {
     return this.#shown.map(({ id }) => id);
   }
 
-  /** Does something with what is chosen; to export, without a choice, with all that is shown. */
+  /** Acts on the selection. An export without a selection includes everything that is shown. */
   #act(action: Action): void {
     const chosen = this.#ids().filter((id) => this.#selection.chosen.has(id));
     const ids = chosen.length === 0 && action === 'export' ? this.#ids() : chosen;
-    if (ids.length > 0) this.#parts.api.postMessage({ kind: 'act', action, ids });
+    if (ids.length > 0) this.#deps.api.postMessage({ kind: 'act', action, ids });
   }
 
   #listen(): void {
@@ -198,17 +211,17 @@ export class GalleryView {
     if (event.shiftKey) this.#select(extend(this.#selection, id, this.#ids()));
     else if (checked || event.ctrlKey || event.metaKey) this.#select(toggle(this.#selection, id));
     else this.#select(choose(id));
-    this.#grid.goTo(id, { focus: true });
+    this.#grid.goTo(id);
   }
 
   #focusGrid(): void {
     const id = this.#selection.active ?? this.#shown[0]?.id;
     if (id === undefined) return;
     if (this.#selection.chosen.size === 0) this.#select(choose(id));
-    this.#grid.goTo(id, { focus: true });
+    this.#grid.goTo(id);
   }
 
-  /** Says whether the key was one of ours. */
+  /** Returns whether the key was handled. */
   #keyInGrid({ key, shiftKey, ctrlKey, metaKey, target }: KeyboardEvent): boolean {
     if (isControl(target)) return false;
     const strong = ctrlKey || metaKey;
@@ -218,7 +231,7 @@ export class GalleryView {
       if (shiftKey) this.#select(extend(this.#selection, to, this.#ids()));
       else if (strong) this.#select({ ...this.#selection, active: to });
       else this.#select(choose(to));
-      this.#grid.goTo(to, { focus: true });
+      this.#grid.goTo(to);
       return true;
     }
     return this.#keyOnTile(key, strong);
@@ -230,7 +243,7 @@ export class GalleryView {
     if (key === 'Enter' || key === 'Delete') {
       if (this.#selection.chosen.size === 0) this.#select(choose(active.id));
       if (key === 'Enter') this.#act('open');
-      else if (this.#parts.canDelete) this.#act('delete');
+      else if (this.#deps.canDelete) this.#act('delete');
     } else if (key === ' ') {
       if (!strong && active.kind === 'audio') this.#sounds.toggle(active);
       else if (!strong && active.kind === 'video' && active.source !== undefined)
@@ -257,7 +270,7 @@ function tileOf(target: EventTarget | null): string | undefined {
   return tile?.dataset['id'];
 }
 
-/** A button within a tile does its own. */
+/** Buttons in tiles handle their own events. */
 function isControl(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('button') !== null;
 }

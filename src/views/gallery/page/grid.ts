@@ -2,7 +2,7 @@ import type { GalleryItem } from '../item.ts';
 import { type GridLayout, layoutGrid, scrollToRow, visibleRows } from '../layout.ts';
 import type { Selection } from '../selection.ts';
 import { element } from './dom.ts';
-import { makeTile, type TileParts } from './tile.ts';
+import { makeTile, type TileDeps } from './tile.ts';
 
 const MIN_TILE_WIDTH = 168;
 const TILE_HEIGHT = 196;
@@ -16,22 +16,22 @@ interface Row {
   readonly columns: number;
 }
 
-/** The grid of tiles. Only rows that can be seen exist, and that of the keyboard's place. */
+/** Renders only visible rows and the row of the active tile. */
 export class Grid {
   readonly scroller: HTMLElement;
   readonly #grid: HTMLElement;
-  readonly #parts: TileParts;
+  readonly #deps: TileDeps;
   readonly #rows = new Map<number, Row>();
   #items: readonly GalleryItem[] = [];
   #selection: Selection;
   #layout: GridLayout;
 
-  constructor(parts: TileParts, selection: Selection, onScroll: () => void) {
-    this.#parts = parts;
+  constructor(deps: TileDeps, selection: Selection, onScroll: () => void) {
+    this.#deps = deps;
     this.#selection = selection;
     this.#grid = element('div', {
       class: 'grid',
-      attributes: { role: 'grid', 'aria-label': parts.words.assets, 'aria-multiselectable': 'true' },
+      attributes: { role: 'grid', 'aria-label': deps.words.assets, 'aria-multiselectable': 'true' },
     });
     this.scroller = element('div', { class: 'scroller' }, [this.#grid]);
     this.#layout = this.#measure();
@@ -46,7 +46,7 @@ export class Grid {
     return this.#layout.columns;
   }
 
-  /** How many rows can be seen at once. */
+  /** The number of rows that fit on a page. */
   get pageRows(): number {
     return Math.max(1, Math.floor(this.scroller.clientHeight / this.#layout.rowHeight));
   }
@@ -63,8 +63,8 @@ export class Grid {
     this.#render();
   }
 
-  /** Brings a tile into sight; with the keyboard, if it is to be there. */
-  goTo(id: string, { focus }: { readonly focus: boolean }): void {
+  /** Scrolls to a tile and focuses it. */
+  goTo(id: string): void {
     const index = this.#items.findIndex((item) => item.id === id);
     if (index < 0) return;
     const { clientHeight: height, scrollTop } = this.scroller;
@@ -72,10 +72,10 @@ export class Grid {
     const to = scrollToRow(this.#layout, { top, height }, Math.floor(index / this.columns));
     if (to !== top) this.scroller.scrollTop = to < top ? to : to + PADDING;
     this.#render();
-    if (focus) this.#tile(id)?.focus({ preventScroll: true });
+    this.#tile(id)?.focus({ preventScroll: true });
   }
 
-  hasFocus(): boolean {
+  #hasFocus(): boolean {
     return this.#grid.contains(document.activeElement);
   }
 
@@ -118,9 +118,9 @@ export class Grid {
     const { start, end } = visibleRows(this.#layout, { top, height });
     const wanted = new Set(Array.from({ length: end - start }, (_, at) => start + at));
     const active = this.#items.findIndex(({ id }) => id === this.#selection.active);
-    // A tile that leaves the page would take the keyboard with it.
+    // Removing the focused tile would lose the keyboard focus.
     if (active >= 0) wanted.add(Math.floor(active / this.columns));
-    const focused = this.hasFocus();
+    const focused = this.#hasFocus();
     for (const [at, row] of this.#rows) {
       if (wanted.has(at) && this.#isCurrent(at, row)) continue;
       row.element.remove();
@@ -145,13 +145,13 @@ export class Grid {
 
   #addRow(at: number): void {
     const items = this.#itemsOf(at);
-    const tiles = items.map((item) => makeTile(item, this.#parts));
+    const tiles = items.map((item) => makeTile(item, this.#deps));
     for (const [index, tile] of tiles.entries()) tile.setAttribute('aria-colindex', String(index + 1));
     const attributes = { role: 'row', 'aria-rowindex': String(at + 1) };
     const row = element('div', { class: 'row', attributes }, tiles);
     row.style.transform = `translateY(${at * this.#layout.rowHeight}px)`;
     this.#rows.set(at, { element: row, items, columns: this.columns });
-    // In the order of the list, which is the order of reading.
+    // In document order, which is the reading order.
     const behind = [...this.#rows].filter(([each]) => each > at).sort(([a], [b]) => a - b)[0];
     this.#grid.insertBefore(row, behind?.[1].element ?? null);
   }
@@ -164,7 +164,7 @@ export class Grid {
         const id = tile.dataset['id'] ?? '';
         tile.setAttribute('aria-selected', String(chosen.has(id)));
         tile.tabIndex = id === active ? 0 : -1;
-        if (id === active && focused && !this.hasFocus()) tile.focus({ preventScroll: true });
+        if (id === active && focused && !this.#hasFocus()) tile.focus({ preventScroll: true });
       }
     }
   }

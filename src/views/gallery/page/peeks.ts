@@ -5,7 +5,7 @@ import { fillIn, type Words } from '../words.ts';
 const PEEK_CHARS = 700;
 const MAX_KEPT = 400;
 
-/** What is read of files whose tiles can be seen: the first lines of a text, the pages of a PDF. */
+/** Reads the first lines of texts and the page counts of PDFs for visible tiles. */
 export class Peeks {
   readonly #words: Words;
   readonly #kept = new Map<string, string>();
@@ -14,7 +14,6 @@ export class Peeks {
     this.#words = words;
   }
 
-  /** Fills an element of a tile as soon as something is known. */
   show(item: GalleryItem, into: HTMLElement): void {
     const known = this.#kept.get(item.id);
     if (known !== undefined) into.textContent = known;
@@ -30,7 +29,7 @@ export class Peeks {
       this.#kept.set(item.id, text);
       into.textContent = text;
     } catch {
-      // Its tile shows what it is, and nothing of it.
+      // The tile stays without a preview.
     }
   }
 

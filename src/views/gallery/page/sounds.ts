@@ -3,17 +3,12 @@ import { describeDuration, peaksOf } from '../peeks.ts';
 import { fillIn, type Words } from '../words.ts';
 import { element, setIcon } from './dom.ts';
 
-/** A sound of an hour in a small file takes a gigabyte when it is decoded. */
+/** An hour of compressed audio in a small file takes a gigabyte when decoded. */
 const MAX_DECODED_BYTES = 4_000_000;
 const MAX_DECODED_SECONDS = 10 * 60;
-/** Enough for the shape of a sound, and a sixth of the memory. */
+/** Enough for a waveform, with a sixth of the memory. */
 const SAMPLE_RATE = 8_000;
 const BARS = 48;
-
-interface Shape {
-  readonly peaks: readonly number[];
-  readonly seconds: number;
-}
 
 interface Shown {
   readonly item: GalleryItem;
@@ -22,11 +17,11 @@ interface Shown {
   readonly clock: HTMLElement;
 }
 
-/** The sounds of the gallery: one plays at a time, and those that can be seen are drawn. */
+/** Plays one sound at a time and draws the waveforms of visible tiles. */
 export class Sounds {
   readonly #words: Words;
   readonly #audio = new Audio();
-  readonly #shapes = new Map<string, Shape>();
+  readonly #shapes = new Map<string, { readonly peaks: readonly number[]; readonly seconds: number }>();
   readonly #shown = new Map<string, Shown>();
   #playing: string | undefined;
   #queue: Promise<void> = Promise.resolve();
@@ -39,7 +34,6 @@ export class Sounds {
     }
   }
 
-  /** What a tile shows of a sound. */
   preview(item: GalleryItem): HTMLElement {
     const canvas = element('canvas', { class: 'wave', attributes: { 'aria-hidden': 'true' } });
     const button = element('button', { class: 'play', attributes: { type: 'button', tabindex: '-1' } });
@@ -74,7 +68,7 @@ export class Sounds {
     this.#audio.play().catch(() => this.#paintCurrent());
   }
 
-  /** In the colours of another theme. */
+  /** Called when the theme changes. */
   repaint(): void {
     for (const [id, shown] of this.#shown) {
       if (shown.canvas.isConnected) this.#paint(shown);
@@ -92,7 +86,7 @@ export class Sounds {
 
   async #draw(shown: Shown): Promise<void> {
     const { item, canvas } = shown;
-    // Scrolled away before its turn came.
+    // Scrolled away in the meantime.
     if (!canvas.isConnected || item.source === undefined || this.#shapes.has(item.id)) return;
     try {
       const seconds = await readDuration(item.source);
@@ -100,7 +94,7 @@ export class Sounds {
       const peaks = small ? await readPeaks(item.source) : [];
       this.#shapes.set(item.id, { peaks, seconds });
     } catch {
-      // What the browser cannot play has no shape; its tile says so by a flat line.
+      // The browser cannot play it; the waveform is a flat line.
       this.#shapes.set(item.id, { peaks: [], seconds: 0 });
     }
     this.#paintId(item.id);

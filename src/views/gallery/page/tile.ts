@@ -5,22 +5,21 @@ import { element, icon, setIcon } from './dom.ts';
 import type { Peeks } from './peeks.ts';
 import type { Sounds } from './sounds.ts';
 
-export interface TileParts {
+export interface TileDeps {
   readonly words: Words;
   readonly sounds: Sounds;
   readonly peeks: Peeks;
 }
 
-/** So much of the end of a name is always shown: there our names differ. */
+/** The end of a name is always shown, because asset names differ there. */
 const NAME_END_CHARS = 9;
 
 const HIDDEN = { 'aria-hidden': 'true' } as const;
 
-/** One asset in the grid. */
-export function makeTile(item: GalleryItem, parts: TileParts): HTMLElement {
-  const { words } = parts;
+export function makeTile(item: GalleryItem, deps: TileDeps): HTMLElement {
+  const { words } = deps;
   const check = element('span', { class: 'check', attributes: HIDDEN }, [icon('check')]);
-  const preview = element('div', { class: `preview ${item.kind}` }, previewOf(item, parts));
+  const preview = element('div', { class: `preview ${item.kind}` }, previewOf(item, deps));
   const cut = Math.max(0, item.name.length - NAME_END_CHARS);
   const name = element('span', { class: 'name' }, [
     element('span', { class: 'name-start', text: item.name.slice(0, cut) }),
@@ -30,7 +29,7 @@ export function makeTile(item: GalleryItem, parts: TileParts): HTMLElement {
     originOf(item, words),
     element('span', { class: 'bytes', text: describeSize(item.bytes) }),
   ]);
-  // Said in one sentence, instead of in the pieces that are seen.
+  // Screen readers get one sentence instead of the visible pieces.
   const label = element('span', { class: 'unseen', text: describeItem(item, words) });
   const caption = element('div', { class: 'caption', attributes: HIDDEN }, [name, facts]);
   const attributes = { role: 'gridcell', tabindex: '-1' };
@@ -79,18 +78,18 @@ function tooltipOf(item: GalleryItem, words: Words): string {
   return (item.folder === '' ? lines : [...lines, item.folder]).join('\n');
 }
 
-function previewOf(item: GalleryItem, parts: TileParts): readonly Node[] {
+function previewOf(item: GalleryItem, deps: TileDeps): readonly Node[] {
   const badge = element('span', {
     class: 'badge',
     attributes: HIDDEN,
     text: extensionOf(item.name).toUpperCase().slice(0, 8) || '?',
   });
   if (item.source === undefined) return plain(item, badge);
-  if (item.kind === 'image') return [picture(item, item.source, badge)];
-  if (item.kind === 'audio') return [parts.sounds.preview(item), badge];
-  if (item.kind === 'video') return [...film(item, item.source, parts.words), badge];
+  if (item.kind === 'image') return [imageNode(item, item.source, badge)];
+  if (item.kind === 'audio') return [deps.sounds.preview(item), badge];
+  if (item.kind === 'video') return [...videoNodes(item, item.source, deps.words), badge];
   const peek = element('span', { class: `peek ${item.kind}`, attributes: HIDDEN });
-  parts.peeks.show(item, peek);
+  deps.peeks.show(item, peek);
   return item.kind === 'pdf' ? [icon('pdf'), peek, badge] : [peek, badge];
 }
 
@@ -98,8 +97,8 @@ function plain(item: GalleryItem, badge: HTMLElement): readonly Node[] {
   return [icon(item.kind), badge];
 }
 
-/** A picture that cannot be decoded is a file like any other. */
-function picture(item: GalleryItem, source: string, badge: HTMLElement): HTMLImageElement {
+/** Falls back to an icon for an image that cannot be decoded. */
+function imageNode(item: GalleryItem, source: string, badge: HTMLElement): HTMLImageElement {
   const image = element('img', {
     attributes: { alt: '', loading: 'lazy', decoding: 'async', draggable: 'false' },
   });
@@ -108,11 +107,11 @@ function picture(item: GalleryItem, source: string, badge: HTMLElement): HTMLIma
   return image;
 }
 
-function film(item: GalleryItem, source: string, words: Words): readonly Node[] {
+function videoNodes(item: GalleryItem, source: string, words: Words): readonly Node[] {
   const video = element('video', {
     attributes: { preload: 'metadata', tabindex: '-1', 'aria-hidden': 'true' },
   });
-  // The first picture is often black.
+  // The first frame is often black.
   video.src = `${source}#t=0.1`;
   const button = element('button', { class: 'play over', attributes: { type: 'button', tabindex: '-1' } });
   const paint = () => {

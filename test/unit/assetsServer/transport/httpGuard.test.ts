@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type AskedFor, refuseRequest } from '../../../../src/assetsServer/transport/http.ts';
+import { type RequestHead, refuseRequest } from '../../../../src/assetsServer/transport/http.ts';
 
 const OPTIONS = { port: 8123, token: 'secret-token', path: '/mcp' };
 const GOOD = { host: '127.0.0.1:8123', authorization: 'Bearer secret-token' };
 
-const LET_IN: readonly [name: string, asked: AskedFor][] = [
+const LET_IN: readonly [name: string, asked: RequestHead][] = [
   ['POST', { method: 'POST', url: '/mcp', headers: GOOD }],
   ['GET', { method: 'GET', url: '/mcp', headers: GOOD }],
   ['DELETE with a query', { method: 'DELETE', url: '/mcp?a=1', headers: GOOD }],
@@ -81,7 +81,7 @@ describe('the guard in front of HTTP', () => {
       assert.equal(refused?.headers['www-authenticate'], 'Bearer');
     });
   }
-  it('tells paths and methods only to who has the token', () => {
+  it('reveals paths and methods only to clients with the token', () => {
     const asked = { method: 'PUT', url: '/other' };
     assert.equal(refuseRequest({ ...asked, headers: { host: GOOD.host } }, OPTIONS)?.status, 401);
     assert.equal(refuseRequest({ ...asked, headers: GOOD }, OPTIONS)?.status, 404);

@@ -80,20 +80,20 @@ describe('messages by lines', () => {
     }
   });
 
-  it('that are too long are not answered by an id that stands in their text', async () => {
+  it('that are too long are not answered by an id inside their text', async () => {
     const text = `{"jsonrpc":"2.0","id":9,${'x'.repeat(MAX_MESSAGE_BYTES)},"id":9}`;
     const { sent, errors } = await read([line({ jsonrpc: '2.0', method: 'x', params: { text } })]);
     assert.deepEqual(sent, []);
     assert.equal(errors.length, 1);
   });
 
-  it('that are none are left out', async () => {
+  it('that are invalid are ignored', async () => {
     const { received, errors } = await read([Buffer.from('hello\n\n  \n{"a":1}\n'), line(request(1, 'a'))]);
     assert.deepEqual(received, [request(1, 'a')]);
     assert.equal(errors.length, 2);
   });
 
-  it('wait for what is done before them', async () => {
+  it('wait for the work before them', async () => {
     const seen: string[] = [];
     const { received } = await read([line(request(1, 'a')), line(request(2, 'b'))], async (message) => {
       seen.push(`before ${'id' in message ? message.id : ''}`);
@@ -103,7 +103,7 @@ describe('messages by lines', () => {
     assert.equal(received.length, 2);
   });
 
-  it('end when nobody reads the answers', async () => {
+  it('end when the client closes its end', async () => {
     const input = new PassThrough();
     const output = new PassThrough();
     const transport = new LineTransport({ input, output, maxMessageBytes: MAX_MESSAGE_BYTES });

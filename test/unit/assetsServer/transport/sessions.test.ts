@@ -51,7 +51,7 @@ function createSessions(t: TestContext, options: Partial<SessionOptions> = {}) {
 }
 
 describe('sessions of clients of before 2026', () => {
-  it('end when nobody has used them for a while', async (t) => {
+  it('expire when they are idle', async (t) => {
     const { sessions, ask, open, ended } = createSessions(t);
     const id = await open();
     t.mock.timers.tick(IDLE_MS - 10);

@@ -163,7 +163,7 @@ describe('the tools beside those of servers', () => {
     );
   });
 
-  it('a server of that name is what it is', async () => {
+  it('a configured server of that name takes precedence', async () => {
     const { host, call } = caller(undefined, false);
     assert.deepEqual(
       (await host.listTools(BUILT_IN_SERVER)).tools.map(({ tool }) => tool),
@@ -173,13 +173,13 @@ describe('the tools beside those of servers', () => {
     assert.equal(textOf(await call('bar')), 'Another server’s.');
   });
 
-  it('where there are no files they say so', async () => {
-    assert.match(textOf(await caller(undefined).call('list_assets')), /^⚠ This chat is in no folder/);
+  it('without files they return an error', async () => {
+    assert.match(textOf(await caller(undefined).call('list_assets')), /^⚠ This chat is not in a folder/);
   });
 });
 
 describe('list_assets', () => {
-  it('lists what this chat speaks of, and says what else there is and how to ask for it', async (t) => {
+  it('lists the assets that this chat mentions, and explains how to list the others', async (t) => {
     const text = textOf(await inFolder(await createChat(t)).call('list_assets', { sort: 'name' }));
     assert.deepEqual(text.match(/asset:\S+/g), [`asset:${TXT}`, `asset:${PDF}`, `asset:${PNG}`]);
     assert.match(text, /^3 assets:\n/);
@@ -187,7 +187,7 @@ describe('list_assets', () => {
     assert.match(text, /1 other file is beside this chat: ask with chat: "\*"/);
   });
 
-  it('by what the chat says now, whatever is saved', async (t) => {
+  it('uses the current text of the chat, saved or not', async (t) => {
     const folder = await createChat(t);
     const text = () => `# %% tool x.y c1\n[Tool generated file 1: new.csv](cmdassets/${OTHER})\n`;
     const listed = textOf(await inFolder(folder, { text }).call('list_assets'));
@@ -195,7 +195,7 @@ describe('list_assets', () => {
     assert.match(listed, /3 other files are beside this chat/);
   });
 
-  it('what its own answers have named is not the chat’s because of that', async (t) => {
+  it('files named only in its own results do not belong to the chat', async (t) => {
     const folder = await createChat(t);
     const text = () => `${CHAT}# %% tool filechat.list_assets c2\n\`\`\`\n- a (b): asset:${OTHER}\n\`\`\`\n`;
     assert.match(textOf(await inFolder(folder, { text }).call('list_assets')), /^3 assets:/);
@@ -206,7 +206,7 @@ describe('list_assets', () => {
     await rm(join(folder.path, 'notes/cmdassets', PDF));
     const text = textOf(await inFolder(folder).call('list_assets'));
     assert.match(text, /^2 assets:/);
-    assert.match(text, /1 file of which the chat speaks cannot be read/);
+    assert.match(text, /1 file mentioned in the chat cannot be read/);
   });
 
   it('with a filter, a kind and a page', async (t) => {
@@ -223,7 +223,7 @@ describe('list_assets', () => {
     assert.deepEqual(second.match(/asset:\S+/g), [`asset:${PNG}`]);
   });
 
-  it('with "*" lists all that there is: by name what is beside the chat, by address what is elsewhere', async (t) => {
+  it('with "*" lists everything: files beside the chat by name, others by address', async (t) => {
     const folder = await createChat(t);
     await folder.write('b.chat.md', `# %% tool x.y c1\n[Tool generated file 1: b.pdf](cmdassets/${PDF})\n`);
     await folder.write(`cmdassets/${PDF}`, PDF_BYTES);
@@ -252,7 +252,7 @@ describe('list_assets', () => {
       await symlink(join(folder.path, 'elsewhere'), join(folder.path, 'notes/cmdassets'));
       assert.equal(
         textOf(await inFolder(folder).call('list_assets')),
-        'No asset fits.\nNote: 3 files of which the chat speaks cannot be read.',
+        'No matching assets.\nNote: 3 files mentioned in the chat cannot be read.',
       );
     },
   );
@@ -262,7 +262,7 @@ describe('list_assets', () => {
     assert.deepEqual(await call('list_assets', { chat: 'notes/a.chat.md' }), await call('list_assets'));
   });
 
-  it('arguments that are wrong are told in words', async (t) => {
+  it('invalid arguments are explained', async (t) => {
     const { call } = inFolder(await createChat(t));
     assert.match(textOf(await call('list_assets', { limit: 0 })), /^⚠ .*limit must be/);
     assert.match(textOf(await call('read_asset')), /^⚠ .*uri/);
@@ -289,7 +289,7 @@ describe('read_asset', () => {
     assert.ok(windows > 10, `${windows}`);
   });
 
-  it('takes a reference, a file’s name, what the chat calls it, a link’s target, and an address', async (t) => {
+  it('accepts a reference, a file name, a label in the chat, a link target, and an address', async (t) => {
     const { call } = inFolder(await createChat(t));
     const address = `filechat://notes%2Fa.chat.md/${TXT}`;
     const uris = [`asset:${TXT}`, TXT, 'notes.txt', `cmdassets/${TXT}`, address];
@@ -315,13 +315,13 @@ describe('read_asset', () => {
     assert.match(textOf({ isError: false, parts: bytes }), /00000000 {2}89 50 4e 47/);
   });
 
-  it('an image that is none is bytes', async (t) => {
+  it('an invalid image is shown as bytes', async (t) => {
     const folder = await createChat(t);
     await folder.write(`notes/cmdassets/${PNG}`, PDF_BYTES);
     assert.match(textOf(await inFolder(folder).call('read_asset', { uri: PNG })), /\|%PDF-1\.4/);
   });
 
-  it('shows 1,024 bytes of what is no text, and more only if more is asked for', async (t) => {
+  it('shows 1,024 bytes of a binary file, and more only on request', async (t) => {
     const { call } = inFolder(await createChat(t));
     const lines = async (args: object) =>
       textOf(await call('read_asset', { uri: PDF, ...args })).match(/^[0-9a-f]{8} {2}/gm)?.length;
@@ -373,7 +373,7 @@ describe('read_asset', () => {
     });
   }
 
-  it('comments of a chat are not read by models, in whatever windows and as whatever', async (t) => {
+  it('comments of a chat are never shown to models', async (t) => {
     const folder = await createChat(t);
     const said =
       'Äpfel <!-- secret -->und Birnen.\n\n```html\n<!-- code -->\n```\n\n<!--\nsecret\n-->\nEnde\n';
@@ -466,13 +466,13 @@ describe('a chat that is not saved', () => {
   it('searches the folders of the workspace, and lists all of them only', async (t) => {
     const { call } = await unsaved(t);
     assert.match(textOf(await call('search_chats', { query: 'report' })), /filechat:\/\/b\.chat\.md/);
-    assert.match(textOf(await call('list_assets', { chat: '*' })), /^No asset fits/);
+    assert.match(textOf(await call('list_assets', { chat: '*' })), /^No matching assets/);
   });
 
   it('without any folder there is nothing else to search', async (t) => {
     const { path } = await createFolder(t);
     const { call } = caller({ text: () => '', assetsIn: path, folders: [] });
     assert.match(textOf(await call('search_chats', { query: 'x' })), /^⚠ No folder is open/);
-    assert.match(textOf(await call('list_assets')), /^No asset fits/);
+    assert.match(textOf(await call('list_assets')), /^No matching assets/);
   });
 });

@@ -30,7 +30,7 @@ const readBack = (parts: readonly ResultPart[]) =>
   readToolResult(renderToolResult({ isError: false, parts }));
 
 describe('a window of text', () => {
-  it('is written into the chat so that it reads back exactly, with where it comes from', async () => {
+  it('is written into the chat so that it reads back exactly, with its source', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), async (any) => {
         const text = any.replaceAll('\r\n', '\n').toWellFormed();
@@ -66,7 +66,7 @@ describe('a window of text', () => {
     assert.equal(part?.kind === 'text' && part.text, 'one\ntwo\n');
   });
 
-  it('of any length is no file anew, and the model gets all of it', async () => {
+  it('of any length is not saved as a new file, and the model gets all of it', async () => {
     const text = 'A line of forty characters, more or less\n'.repeat(800);
     const views = toModelParts(
       { isError: false, parts: await windowParts(ofText(text)) },

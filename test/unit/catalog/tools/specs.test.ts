@@ -67,8 +67,8 @@ const WINDOW: FileWindow = {
 
 describe('the arguments of a tool', () => {
   const specs = TOOL_SPECS;
-  const refused: readonly [name: keyof typeof specs, value: unknown, words: RegExp][] = [
-    ['list_assets', { limit: '5' }, /list_assets are wrong: limit must be a whole number from 1 to 200\.$/],
+  const refused: readonly (readonly [name: keyof typeof specs, value: unknown, words: RegExp])[] = [
+    ['list_assets', { limit: '5' }, /list_assets are invalid: limit must be a whole number from 1 to 200\.$/],
     ['list_assets', { limit: 0 }, /limit must be/],
     ['list_assets', { sort: 'date' }, /sort must be one of changed, name, size/],
     ['list_assets', { filter: ['a'] }, /filter must be a string/],
@@ -84,6 +84,13 @@ describe('the arguments of a tool', () => {
     ['search_chats', { query: '' }, /query must hold a word/],
     ['search_chats', { query: 'x'.repeat(1001) }, /query must have at most 1000 characters/],
     ['search_chats', { query: 'a', limit: 101 }, /limit must be a whole number from 1 to 100/],
+    ...[-1, 1.5, Number.NaN, 2 ** 53, Number.POSITIVE_INFINITY].flatMap((value) => [
+      ['list_assets', { limit: value }, /limit must be a whole number/] as const,
+      ['search_chats', { query: 'a', limit: value }, /limit must be a whole number/] as const,
+      ['read_asset', { uri: 'a', start: value }, /start must be a whole number/] as const,
+      ['read_asset', { uri: 'a', maxBytes: value }, /maxBytes must be a whole number/] as const,
+    ]),
+    ['read_asset', { uri: 'a', maxBytes: 0 }, /maxBytes must be a whole number/],
     ['save_asset', { text: 'a' }, /name must be a string/],
     ['save_asset', { name: 'a', data: 5 }, /data must be a string/],
   ];
@@ -97,7 +104,7 @@ describe('the arguments of a tool', () => {
     });
   }
 
-  it('may be more than are known, and null for what is left out', () => {
+  it('may include unknown ones, and null for omitted ones', () => {
     const given = { uri: 'a', start: null, reason: 'I want to', as: 'bytes' };
     assert.deepEqual(readArguments(specs.read_asset, given), { uri: 'a', as: 'bytes', maxBytes: 65_536 });
     assert.deepEqual(readArguments(specs.list_assets, undefined), {});
@@ -123,7 +130,7 @@ describe('the arguments of a tool', () => {
     assert.match(read_asset.description, /8192 if left out/);
   });
 
-  it('are told as a schema that every provider takes', () => {
+  it('have a schema that every provider accepts', () => {
     const schema = inputSchema(TOOL_SPECS.read_asset);
     assert.deepEqual(Object.keys(schema).sort(), ['properties', 'required', 'type']);
     assert.equal(schema['type'], 'object');
@@ -133,7 +140,7 @@ describe('the arguments of a tool', () => {
   });
 });
 
-describe('what tools say of themselves', () => {
+describe('the descriptions of tools', () => {
   it('is short, and changes nothing but where something is saved', () => {
     for (const [name, spec] of Object.entries(TOOL_SPECS)) {
       assert.equal(spec.name, name);
@@ -224,7 +231,7 @@ describe('the answers of tools', () => {
         'Note: Too many.',
       ].join('\n'),
     );
-    assert.equal(listText(listOutput({ assets: [], total: 0, notes: [] })), 'No asset fits.');
+    assert.equal(listText(listOutput({ assets: [], total: 0, notes: [] })), 'No matching assets.');
     assert.equal(
       readText(readOutput(ASSET, WINDOW)),
       'Bytes 10 to 29 of quarterly.pdf (text/csv, 100 bytes). There is more: read on with start 30.',

@@ -72,7 +72,7 @@ describe('a query', () => {
   });
 });
 
-describe('what a tile may load', () => {
+describe('files that a tile may load', () => {
   for (const [name, bytes, expected] of [
     ['a.png', 10_000, true],
     ['a.PNG', 10_000, true],
@@ -90,7 +90,7 @@ describe('what a tile may load', () => {
 });
 
 describe('a message of the page', () => {
-  it('is taken when it is one of ours', () => {
+  it('is accepted when it is valid', () => {
     for (const message of [
       { kind: 'ready' },
       { kind: 'scope', scope: 'workspace' },
@@ -107,11 +107,11 @@ describe('a message of the page', () => {
     { kind: 'act', action: 'delete', ids: 'all' },
     { kind: 'act', action: 'delete', ids: [{ path: '/etc/passwd' }] },
   ]) {
-    it(`is none: ${JSON.stringify(bad)}`, () => assert.equal(readFromPage(bad), undefined));
+    it(`is rejected: ${JSON.stringify(bad)}`, () => assert.equal(readFromPage(bad), undefined));
   }
 });
 
-it('only what has changed is told', () => {
+it('only changes are sent', () => {
   const map = (...items: readonly GalleryItem[]) => new Map(items.map((each) => [each.id, each]));
   const [a = item('a'), b = item('b'), c = item('c')] = ITEMS;
   const renewed = { ...b, bytes: 7 };
@@ -159,6 +159,6 @@ it('bars of a sound fill their height', () => {
   assert.deepEqual([3.2, 67, 600].map(describeDuration), ['0:03', '1:07', '10:00']);
 });
 
-it('what is filled in is not filled again', () => {
+it('placeholders in values are not replaced', () => {
   assert.equal(fillIn('{0} of {1}, {2}', '{1}', 3), '{1} of 3, {2}');
 });

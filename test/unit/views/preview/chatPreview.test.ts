@@ -126,7 +126,7 @@ describe('results and replies', () => {
     assert.doesNotMatch(render(`# %% user\n\`\`\`\n${long}\n\`\`\``), /filechat-long/);
   });
 
-  it('lines that only close what a reply left open are not shown', () => {
+  it('lines that only close an open fence are not shown', () => {
     const html = render('# %% assistant\nx\n````end\n````\n<!-- filechat:closed 2 -->\n');
     assert.doesNotMatch(html, /<pre/);
   });
@@ -183,7 +183,7 @@ describe('files', () => {
     assert.match(render('# %% assistant\n[a](cmdassets/a.csv)'), /filechat-chip filechat-kind-table/);
   });
 
-  it('many sounds are not all asked how long they are', () => {
+  it('only some of many players preload metadata', () => {
     const html = render(`# %% user\n${'[a](a.mp3)\n\n'.repeat(50)}`);
     assert.equal(html.match(/preload="metadata"/g)?.length, 20);
     assert.equal(html.match(/preload="none"/g)?.length, 30);
@@ -206,7 +206,7 @@ describe('front matter', () => {
       '<div class="filechat-front"><span class="filechat-title">A &quot;b&quot; &lt;c&gt;</span> <span class="filechat-model"><span>Model</span> sonnet</span> <span class="filechat-servers"><span>Servers</span> charts, files</span></div>';
     assert.ok(render(front).includes(expected), render(front));
   });
-  it('is hidden where the user wants that', () => {
+  it('is hidden if the user hides it', () => {
     const md = createPreview({ showsFrontMatter: () => false });
     assert.doesNotMatch(render(front, '/a.chat.md', md), /sonnet|filechat-front/);
   });

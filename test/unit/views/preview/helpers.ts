@@ -33,7 +33,7 @@ export function createPlain(): MarkdownIt {
   return new Markdown({ html: true, linkify: true });
 }
 
-/** What the preview adds to every document, so that it scrolls with the editor. */
+/** VS Code adds these to every document for scroll synchronization. */
 export function addLines(md: MarkdownIt): MarkdownIt {
   md.core.ruler.push('lines', ({ tokens }) => {
     for (const token of tokens) {

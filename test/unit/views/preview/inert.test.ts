@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { isLocal } from '../../../../src/views/preview/inert.ts';
 import { addLines, createPlain, createPreview, render } from './helpers.ts';
 
-/** What would make a request, a window or a script. */
+/** Markup that would make a request, open a window or run a script. */
 const ACTIVE = /<(?:img|audio|video|source|iframe|script|style|link|base|object|embed|form|meta|svg)\b/i;
 
 describe('in the preview of a chat, nothing is active', () => {
@@ -76,7 +76,7 @@ function isRemote(value: string): boolean {
   return url.origin !== 'https://beside.test' && url.protocol !== 'data:';
 }
 
-it('whatever a text is made of, nothing remote is loaded', () => {
+it('no text loads anything remote', () => {
   const piece = fc.constantFrom(
     ...[
       '<img src="',
@@ -190,7 +190,7 @@ it('an address is local only if a browser finds it here', () => {
   );
 });
 
-describe('what other extensions draw in the preview is text in a chat', () => {
+describe('markup of other extensions is text in a chat', () => {
   const drawing = createPreview();
   const colour = drawing.options.highlight;
   assert.ok(!colour);
@@ -229,7 +229,7 @@ describe('what other extensions draw in the preview is text in a chat', () => {
   });
 });
 
-describe('in the preview of a chat, what lies beside it is shown', () => {
+describe('the preview of a chat shows local files', () => {
   const shown: Readonly<Record<string, readonly [string, RegExp]>> = {
     'an image': ['![x](cmdassets/a.png)', /<img src="cmdassets\/a\.png" alt="x" loading="lazy">/],
     'an image in its address': ['![x](data:image/png;base64,AAAA)', /<img src="data:image\/png;base64,AAAA"/],

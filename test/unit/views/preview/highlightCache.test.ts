@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { KeptColours } from '../../../../src/views/preview/code.ts';
+import { HighlightCache } from '../../../../src/views/preview/code.ts';
 
 function counted() {
   const asked: string[] = [];
@@ -12,15 +12,15 @@ function counted() {
 }
 
 it('colours the same code once, by text and language', () => {
-  const colours = new KeptColours();
+  const colours = new HighlightCache();
   const { asked, highlight } = counted();
   const shown = ['js', 'js', 'json'].map((language) => colours.of(highlight, 'a', language));
   assert.deepEqual(shown, ['<a>', '<a>', '<a>']);
   assert.deepEqual(asked, ['js a', 'json a']);
 });
 
-it('asks anew when another one colours', () => {
-  const colours = new KeptColours();
+it('is cleared when the highlighter changes', () => {
+  const colours = new HighlightCache();
   colours.of(() => 'old', 'a', 'js');
   assert.equal(
     colours.of(() => 'new', 'a', 'js'),
@@ -28,10 +28,10 @@ it('asks anew when another one colours', () => {
   );
 });
 
-it('forgets what was not used for the longest time when there is no more room', () => {
+it('evicts the least recently used entry when it is full', () => {
   const { asked, highlight } = counted();
-  // Each takes seven: “js”, a line break, one sign, and what became of it.
-  const colours = new KeptColours(14);
+  // Each entry takes seven characters: “js”, a line break, the code and its highlighted form.
+  const colours = new HighlightCache(14);
   for (const text of ['a', 'b', 'a', 'c', 'a', 'b']) colours.of(highlight, text, 'js');
   assert.deepEqual(asked, ['js a', 'js b', 'js c', 'js b']);
 });
