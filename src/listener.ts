@@ -1,6 +1,6 @@
 import { appendCall, endRun, newCallId } from './chat/edits/append.ts';
 import type { WrittenCall } from './chat/format/calls.ts';
-import { cutReply, nextAction, pendingCalls } from './chat/format/nextAction.ts';
+import { interruptedReply, nextAction, pendingCalls } from './chat/format/nextAction.ts';
 import { parseChat, turnBody } from './chat/format/parse.ts';
 import { callTool, decideCall, runPendingCalls, settleSentCalls, type ToolCallDeps } from './loop/calls.ts';
 import { compact } from './loop/compaction.ts';
@@ -55,7 +55,7 @@ export class ChatListener {
   /** Continues an interrupted reply, then as `run` does. A message that the user has begun below is not sent. */
   resume(): Promise<RunOutcome> {
     return this.#exclusively(async (signal) => {
-      if (!cutReply(parseChat(this.#text()).turns)) return failed('There is no interrupted reply to resume.');
+      if (!interruptedReply(parseChat(this.#text()).turns)) return failed('There is no interrupted reply to resume.');
       return this.#converse({ rules: await this.#rules(), signal, done: [], first: 'resume' });
     });
   }

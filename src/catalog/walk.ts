@@ -1,8 +1,8 @@
 import { type Dirent, lstat, type Stats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { explained } from '../assets/confined.ts';
-import { ASSET_FOLDER } from '../assets/names.ts';
+import { toReadError } from '../assets/confined.ts';
+import { ASSET_FOLDER } from '../base/names.ts';
 import { mapConcurrently } from '../base/async.ts';
 import { CHAT_ENDING, chatIdProblem, folderNameProblem, isAssetFileName, MAX_DEPTH } from './address.ts';
 import type { ChatId } from './entry.ts';

@@ -105,7 +105,7 @@ function findPending(document: ChatDocument, id: string): WrittenCall | undefine
 type PreparedCall = RunOutcome | { readonly isReadOnly: boolean; run(): Promise<RunOutcome> };
 
 async function prepareCall(run: ToolRun, written: WrittenCall): Promise<PreparedCall> {
-  const read = readArguments(written.argumentsText);
+  const read = parseArguments(written.argumentsText);
   const { server, tool, id = '' } = written;
   const call: ToolCall = { server, tool, id, arguments: read.ok ? read.value : {} };
   if (!read.ok) return writeResult(run, call, problem(read.message));
@@ -176,7 +176,7 @@ export async function settleSentCalls(deps: ToolCallDeps): Promise<readonly RunO
   for (const call of unansweredCalls(document.text())) {
     outcomes.push(await writeResult(deps, { ...call, arguments: {} }, problem(UNKNOWN_OUTCOME)));
   }
-  while (await document.edit(removeLeftMark));
+  while (await document.edit(removeStaleMark));
   return outcomes;
 }
 

@@ -5,7 +5,7 @@ import {
   closeReply,
   openReply,
   partialReply,
-  type ReplyEnding,
+  type ReplyOutcome,
   reopenReply,
 } from '../chat/reply/place.ts';
 import type { ChatDocument, TextEdit } from '../ports/document.ts';
@@ -104,7 +104,7 @@ export class ReplyWriter {
     this.#timer = undefined;
   }
 
-  async end(ending: ReplyEnding): Promise<void> {
+  async end(ending: ReplyOutcome): Promise<void> {
     await this.flush();
     // If the model had nothing to add, the interrupted reply was already complete.
     if (this.#resumes && ending.kind === 'whole' && !this.isOpen) await this.#reopen();

@@ -1,7 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { lookAt, readWhole } from '../../assets/confined.ts';
-import { ASSET_FOLDER, readAssetName } from '../../assets/names.ts';
+import { inspectFile, readWhole } from '../../assets/confined.ts';
+import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
 import { mapConcurrently } from '../../base/async.ts';
 import { describeSize } from '../../base/size.ts';
 import { commentsOfChat } from '../../chat/format/parse.ts';

@@ -18,7 +18,7 @@ export function checkStructured(schema: unknown, value: unknown): string | undef
   if (schemaProblem(schema) !== undefined || isLarge(value)) return undefined;
   try {
     // A copy, because the validator modifies the schema.
-    const quick = meter(copyQuick(schema, 'schema') as object, { left: MAX_STEPS });
+    const quick = meterSchema(copyQuick(schema, 'schema') as object, { left: MAX_STEPS });
     const { errorMessage } = new CfWorkerJsonSchemaValidator().getValidator(quick)(value);
     return errorMessage === undefined ? undefined : describe(errorMessage);
   } catch {

@@ -1,4 +1,4 @@
-import { readArguments } from '../../chat/format/calls.ts';
+import { parseArguments } from '../../chat/format/calls.ts';
 import type { ChatModel, FinishReason, ModelEvent } from '../../ports/models.ts';
 import type { SamplingAnswer, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
 import { type RetryOptions, withRetries } from '../providers/retry.ts';
@@ -80,7 +80,7 @@ class GatheredAnswer {
   }
 
   #addCall({ name, argumentsText }: Extract<ModelEvent, { kind: 'call' }>): void {
-    const read = readArguments(argumentsText);
+    const read = parseArguments(argumentsText);
     if (!read.ok) throw new Error(`The model called ${name} with invalid arguments. ${read.message}`);
     this.parts.push({
       kind: 'call',

@@ -1,4 +1,4 @@
-import { readArguments } from '../../chat/format/calls.ts';
+import { parseArguments } from '../../chat/format/calls.ts';
 import { restoreInvisible, showInvisible } from '../../chat/format/escape.ts';
 import type { SamplingAnswer, SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
 import { describeMedia } from './messages.ts';

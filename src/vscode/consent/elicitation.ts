@@ -30,7 +30,7 @@ async function askForm(
   server: string,
   signal: AbortSignal,
 ): Promise<ElicitationAnswer> {
-  const questions = askableArguments(schema);
+  const questions = argumentQuestions(schema);
   const accept = questions.length === 0 ? AGREE : ANSWER;
   const first = await untilAborted(
     vscode.window.showInformationMessage(

@@ -21,7 +21,7 @@ export interface SamplingDeps {
   readonly modelFor: (chat: string | undefined) => Promise<ChatModel>;
   /** Permissions are kept by fingerprint, so that another server of the same name does not inherit them. */
   readonly serverFingerprint: (server: string) => Promise<string>;
-  readonly always: AlwaysServers;
+  readonly always: AlwaysAllowedServers;
   readonly note: Note;
 }
 

@@ -16,7 +16,7 @@ const GIVE_UP = vscode.l10n.t('Give Up');
 
 /** Answers the requests of servers, and records each in the audit log. */
 export function editorRequests({ audit, ...deps }: EditorRequestDeps): ServerRequests {
-  const limit = new AskLimit();
+  const limit = new PendingRequestLimit();
   let last: Promise<unknown> = Promise.resolve();
   return {
     elicit: (request, by, signal) => {

@@ -72,7 +72,7 @@ export class TurnFolds implements vscode.FoldingRangeProvider, vscode.Disposable
     );
     const hasCursor = ({ first, last }: Lines) =>
       selections.some(({ start, end }) => start.line <= last && end.line > first);
-    const selectionLines = seen.meet(long, Date.now(), hasCursor).map(({ first }) => first);
+    const selectionLines = seen.takeNew(long, Date.now(), hasCursor).map(({ first }) => first);
     if (selectionLines.length === 0) return;
     void vscode.commands.executeCommand('editor.fold', { levels: 1, direction: 'down', selectionLines });
   }

@@ -55,7 +55,7 @@ interface HoverContext {
 }
 
 async function describe(
-  found: PointedAt,
+  found: ChatReference,
   { known, document, globalStorageUri }: HoverContext,
 ): Promise<vscode.MarkdownString | undefined> {
   switch (found.kind) {

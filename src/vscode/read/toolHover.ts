@@ -24,7 +24,7 @@ export function toolHoverText(tool: ToolInfo): string {
     `${name}${title}`,
     ...(tool.description ? [plainMarkdown(tool.description, MAX_DESCRIPTION_CHARS)] : []),
     ...(claims.length > 0 ? [`*${claims.join(' ')}*`] : []),
-    argumentTable(askableArguments(tool.inputSchema)),
+    argumentTable(argumentQuestions(tool.inputSchema)),
   ].join('\n\n');
 }
 

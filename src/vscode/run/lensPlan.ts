@@ -17,7 +17,7 @@ export function planLenses(text: string, chat: Chat, running: boolean): readonly
   const last = lastMessageStart(text, chat);
   const next: readonly NextLens[] = running ? [{ kind: 'stop' }] : nextLenses(text, chat);
   const forks = turns.filter((_, at) => isAnswered(turns, at));
-  const cut = running ? undefined : cutReply(turns);
+  const cut = running ? undefined : interruptedReply(turns);
   const resumable = cut && cut.start !== last ? [cut] : [];
   const replies = repliesToRegenerate(text, chat, running);
   return [

@@ -36,7 +36,7 @@ async function regenerateAt(document: vscode.TextDocument, offset: number, run: 
   // The edit is only valid for the text at the time of the question.
   if (document.isClosed || document.version !== version) return tell(failed(CHANGED));
   if (answer === REPLACE) return replaceReply(document, plan.edit, run);
-  return run(await writeFork(document, applied(document.getText(), plan.edit)));
+  return run(await writeFork(document, editedText(document.getText(), plan.edit)));
 }
 
 /** Puts the cursor into the arguments of the call at the given line or the cursor. */

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { field } from '../../base/json.ts';
-import { checkHeader, checkServerId, checkUrl, checkVariable, looksSecret } from '../../mcp/config/checks.ts';
+import { checkHeader, checkServerId, checkUrl, checkVariableName, looksSecret } from '../../mcp/config/checks.ts';
 import { splitCommand } from '../../mcp/config/commandLine.ts';
 import {
   describeEntry,
@@ -92,7 +92,7 @@ async function askForProgram(): Promise<readonly NewServer[] | undefined> {
   const env = await askForValues(name, {
     question: vscode.l10n.t('{0}: which environment variables does it need?', name),
     example: 'GITHUB_TOKEN',
-    check: checkVariable,
+    check: checkVariableName,
   });
   if (env === undefined) return undefined;
   const { command, args } = split;
@@ -222,14 +222,14 @@ function problemOf(check: () => void): string | undefined {
 }
 
 /** The configuration files of other MCP clients that exist. Reads none of them. */
-async function findImports(): Promise<readonly ImportPlace[]> {
+async function findImports(): Promise<readonly ImportSource[]> {
   const { platform, env } = process;
-  const places = importPlaces({ platform, home: homedir(), appData: env['APPDATA'] });
+  const places = importSources({ platform, home: homedir(), appData: env['APPDATA'] });
   const found = await Promise.all(places.map(({ path }) => exists(vscode.Uri.file(path))));
   return places.filter((_place, index) => found[index]);
 }
 
-async function chooseImported({ app, path }: ImportPlace): Promise<readonly NewServer[]> {
+async function chooseImported({ app, path }: ImportSource): Promise<readonly NewServer[]> {
   const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.file(path)));
   const { servers, problems } = readImport(text);
   const found = Object.entries(servers).map(([name, entry]) => ({ name, entry }));

@@ -198,7 +198,7 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
     const saved: vscode.Uri[] = [];
     for (const [index, { uri, mimeType, data }] of contents.entries()) {
       const bytes = typeof data === 'string' ? encode(data) : data;
-      const { extension } = await judgeMediaType({ bytes, declared: mimeType, uri, block: 'file' });
+      const { extension } = await detectMediaType({ bytes, declared: mimeType, uri, block: 'file' });
       const file = vscode.Uri.joinPath(this.#folder, `resource-${id}-${index + 1}.${extension}`);
       await vscode.workspace.fs.writeFile(file, bytes);
       saved.push(file);
@@ -236,7 +236,7 @@ function textName({ uri }: ResourceName, text: string, mimeType: string | undefi
   const extension = /\.([A-Za-z0-9]{1,10})$/.exec(name)?.[1];
   const isPlain = mimeType === undefined || /^text\/plain\b/i.test(mimeType);
   if (extension !== undefined && (isPlain || mediaByExtension(extension))) return name;
-  return `${name}.${judgeTextType(text, mimeType).extension}`;
+  return `${name}.${detectTextType(text, mimeType).extension}`;
 }
 
 function toBytes(contents: readonly ResourceContents[]): Uint8Array {

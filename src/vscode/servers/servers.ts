@@ -51,7 +51,7 @@ export class EditorServers implements vscode.Disposable {
   readonly #deps: EditorServersDeps;
   readonly #logs = new ServerLogs();
   /** Servers that may use sampling without a dialog. */
-  readonly #always = new AlwaysServers();
+  readonly #always = new AlwaysAllowedServers();
   readonly #sink: AppSink = {
     isLocal: async (server) => isLocal((await this.list.startable()).get(server)),
     show: (app) => void this.#showApp(app),

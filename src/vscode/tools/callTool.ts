@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import type { ToolRequest } from '../../listener.ts';
-import { filesWanted } from '../../mcp/fileArguments/plan.ts';
-import { readReference, renderFileReference } from '../../mcp/fileArguments/reference.ts';
+import { expectedFiles } from '../../mcp/fileArguments/plan.ts';
+import { parseReference, renderFileReference } from '../../mcp/fileArguments/reference.ts';
 import { checkAnswer } from '../../mcp/schema/answer.ts';
-import { askableArguments, fillDefaults, missingArguments } from '../../mcp/schema/arguments.ts';
-import type { Answer, ArgumentQuestion } from '../../mcp/schema/question.ts';
+import { argumentQuestions, fillDefaults, missingArguments } from '../../mcp/schema/arguments.ts';
+import type { CheckedAnswer, ArgumentQuestion } from '../../mcp/schema/question.ts';
 import type { ToolHost, ToolInfo, ToolList } from '../../ports/tools.ts';
 import { activeChat } from '../chat/chatFiles.ts';
 import { type Answers, askQuestions } from '../ui/askQuestions.ts';
@@ -78,8 +78,8 @@ function toolRows({ tools, failures }: ToolList): Row<ToolInfo>[] {
 /** Asks for the arguments that are not given. Resolves to undefined when the user cancels. */
 async function askArguments(tool: ToolInfo, given: Answers): Promise<ToolRequest | undefined> {
   const folder = chatFolder();
-  const filesFor = ({ name }: ArgumentQuestion) => filesWanted(tool.inputSchema, name);
-  const questions = askableArguments(tool.inputSchema).filter(({ name }) => !Object.hasOwn(given, name));
+  const filesFor = ({ name }: ArgumentQuestion) => expectedFiles(tool.inputSchema, name);
+  const questions = argumentQuestions(tool.inputSchema).filter(({ name }) => !Object.hasOwn(given, name));
   const answers = await askQuestions(questions, {
     title: plainMessage(tool.tool),
     check: (question, text) => check(question, text, filesFor(question)),
@@ -93,12 +93,12 @@ async function askArguments(tool: ToolInfo, given: Answers): Promise<ToolRequest
   return { server: tool.server, tool: tool.tool, arguments: args };
 }
 
-type FilesWanted = ReturnType<typeof filesWanted>;
+type FilesWanted = ReturnType<typeof expectedFiles>;
 
 /** A file reference is replaced before the call, so it need not match the schema. */
-function check(question: ArgumentQuestion, text: string, files: FilesWanted): Answer {
+function check(question: ArgumentQuestion, text: string, files: FilesWanted): CheckedAnswer {
   const reference = text.trim();
-  const read = files === undefined ? undefined : readReference(reference, true);
+  const read = files === undefined ? undefined : parseReference(reference, true);
   if (read?.kind === 'refused') return { ok: false, message: `${reference}: ${read.reason}.` };
   return read?.kind === 'reference' ? { ok: true, value: reference } : checkAnswer(question, text);
 }

@@ -12,7 +12,7 @@ export interface AskOptions {
   /** Closes the input, as if the user had cancelled it. */
   readonly signal?: AbortSignal;
   /** Validates answers; `checkAnswer` by default. */
-  readonly check?: (question: ArgumentQuestion, text: string) => Answer;
+  readonly check?: (question: ArgumentQuestion, text: string) => CheckedAnswer;
   /** Adds a button that chooses a file. Undefined if the question has none. */
   readonly chooseFile?: (
     question: ArgumentQuestion,

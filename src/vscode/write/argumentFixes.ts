@@ -70,7 +70,7 @@ export function argumentHover(tools: ToolHelp): vscode.HoverProvider {
   return {
     async provideHover(document, position) {
       if (!isChat(document.uri)) return undefined;
-      const place = placeAt(document.getText(), chatOf(document), document.offsetAt(position));
+      const place = completionPlace(document.getText(), chatOf(document), document.offsetAt(position));
       if (place?.kind !== 'arguments') return undefined;
       const help = await tools.of(place.call);
       const found = help?.at(place.call.argumentsText, place.offset);

@@ -51,7 +51,7 @@ function completionProvider(deps: ItemDeps): vscode.CompletionItemProvider {
   return {
     async provideCompletionItems(document, position, token, { triggerCharacter }) {
       if (!isChat(document.uri)) return undefined;
-      const place = placeAt(document.getText(), chatOf(document), document.offsetAt(position));
+      const place = completionPlace(document.getText(), chatOf(document), document.offsetAt(position));
       if (!place) return undefined;
       if (triggerCharacter !== undefined && !TRIGGERS[triggerCharacter]?.includes(place.kind))
         return undefined;

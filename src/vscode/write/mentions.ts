@@ -54,7 +54,7 @@ function toolItem(tool: ToolInfo, request: Mention): vscode.CompletionItem {
   const line = document.lineAt(range.start.line).text;
   const before = line.slice(0, range.start.character).trim();
   const after = line.slice(range.end.character).trim();
-  const block = `\`\`\`tool_call ${escapeText(name)}\n${argumentsSnippet(tool.inputSchema)}\n\`\`\`\n$0`;
+  const block = `\`\`\`tool_call ${escapeSnippet(name)}\n${argumentsSnippet(tool.inputSchema)}\n\`\`\`\n$0`;
   item.insertText = new vscode.SnippetString(
     `${before === '' ? '' : '\n'}${block}${after === '' ? '' : '\n'}`,
   );

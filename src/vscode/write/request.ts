@@ -23,7 +23,7 @@ export interface ItemDeps extends CompletionDeps {
   readonly assets: FolderNames;
 }
 
-export interface CompletionRequest<P extends Place = Place> {
+export interface CompletionRequest<P extends CompletionPlace = CompletionPlace> {
   readonly document: vscode.TextDocument;
   readonly place: P;
   /** From the start of the place to the cursor. */
@@ -31,4 +31,4 @@ export interface CompletionRequest<P extends Place = Place> {
   readonly deps: ItemDeps;
 }
 
-export type RequestAt<K extends Place['kind']> = CompletionRequest<Extract<Place, { kind: K }>>;
+export type RequestAt<K extends CompletionPlace['kind']> = CompletionRequest<Extract<CompletionPlace, { kind: K }>>;
