@@ -43,7 +43,8 @@ describe('an upload', () => {
   it('is a file of the contract beside the chat, with its address and its link', async () => {
     const { entry, markdown } = await save({ chat: 'a.chat.md', name: 'my dot.png', data: PNG });
     assert.deepEqual(folder.files(), [entry.asset]);
-    assert.deepEqual(readAssetName(entry.asset), { kind: 'image', extension: 'png' });
+    const { kind, extension } = readAssetName(entry.asset) ?? {};
+    assert.deepEqual([kind, extension], ['image', 'png']);
     assert.deepEqual(contentOf(entry.asset), Buffer.from(PNG, 'base64'));
     assert.equal(entry.uri, `filechat://a.chat.md/${entry.asset}`);
     assert.deepEqual(
