@@ -55,7 +55,8 @@ export class ChatListener {
   /** Continues an interrupted reply, then as `run` does. A message that the user has begun below is not sent. */
   resume(): Promise<RunOutcome> {
     return this.#exclusively(async (signal) => {
-      if (!interruptedReply(parseChat(this.#text()).turns)) return failed('There is no interrupted reply to resume.');
+      if (!interruptedReply(parseChat(this.#text()).turns))
+        return failed('There is no interrupted reply to resume.');
       return this.#converse({ rules: await this.#rules(), signal, done: [], first: 'resume' });
     });
   }

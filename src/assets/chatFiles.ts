@@ -154,13 +154,13 @@ export function detectText({ head, size, mimeType }: InspectedFile): {
 } {
   const claimsText = isTextType(mimeType);
   if (!claimsText && mimeType !== UNKNOWN_TYPE) return { mimeType, isText: false };
-  const isText = readText(head, { isCut: size > head.length }) !== undefined;
+  const isText = decodeText(head, { isCut: size > head.length }) !== undefined;
   if (!isText) return { mimeType: UNKNOWN_TYPE, isText };
   return { mimeType: claimsText ? mimeType : 'text/plain', isText };
 }
 
 /** UTF-8 without NUL characters. */
-export function readText(bytes: Uint8Array, { isCut = false } = {}): string | undefined {
+export function decodeText(bytes: Uint8Array, { isCut = false } = {}): string | undefined {
   const text = decodeUtf8(bytes, { isCut });
   return text?.includes('\0') ? undefined : text;
 }

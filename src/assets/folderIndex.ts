@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants, lstat as lstatCallback } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { mapConcurrently } from '../base/async.ts';
 import { readAssetName } from '../base/names.ts';
 import { sizeOf } from '../media/sniff.ts';
 import type { AssetBytes, NewAsset } from '../ports/results.ts';
@@ -12,7 +13,8 @@ import { withHandle } from './writeFile.ts';
 const MAX_KNOWN = 50_000;
 /** How many files of the same size one save may open, newest first. */
 const MAX_FINGERPRINTS = 1_000;
-const BATCH_SIZE = 256;
+/** Ten thousand concurrent requests would block all other file operations. */
+const MAX_CONCURRENT = 256;
 
 interface Entry {
   readonly name: string;
@@ -51,7 +53,7 @@ export class FolderIndex {
     if (!entries || entries.length === 0) return undefined;
     const fingerprint = await fingerprintOf(asset.bytes);
     const unread = entries.filter((entry) => entry.fingerprint === undefined).sort(byName);
-    await inBatches(unread.slice(-MAX_FINGERPRINTS), async (entry) => {
+    await mapConcurrently(MAX_CONCURRENT, unread.slice(-MAX_FINGERPRINTS), async (entry) => {
       // A file that cannot be read never matches.
       entry.fingerprint = await fileFingerprint(join(this.#folder, entry.name), size).catch(() => '');
     });
@@ -88,7 +90,7 @@ export class FolderIndex {
     if (group.unmeasured.length === 0) return;
     const names = group.unmeasured;
     group.unmeasured = [];
-    await mapConcurrently(AT_ONCE, names, async (name) => {
+    await mapConcurrently(MAX_CONCURRENT, names, async (name) => {
       const size = await sizeOfFile(join(this.#folder, name));
       if (size !== undefined) addTo(group.bySize, size, { name });
     });
@@ -125,13 +127,6 @@ function sizeOfFile(path: string): Promise<number | undefined> {
   return new Promise((resolve) => {
     lstatCallback(path, (error, found) => resolve(!error && found.isFile() ? found.size : undefined));
   });
-}
-
-/** Ten thousand concurrent requests would block all other file operations. */
-async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  for (let at = 0; at < items.length; at += BATCH_SIZE) {
-    await Promise.all(items.slice(at, at + BATCH_SIZE).map(work));
-  }
 }
 
 const SAMPLE_BYTES = 4096;

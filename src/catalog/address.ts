@@ -77,9 +77,6 @@ const RESERVED_CHARACTERS: readonly Rule[] = [
   [/[:[\]]/, 'it has a port or a colon'],
 ];
 
-/** Windows treats these as devices, with or without an extension. */
-export const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|con(?:in|out)\$|clock\$) *(?:\.|$)/i;
-
 /** Names that some platform rejects or resolves elsewhere, and names that hide what they are. */
 const INVALID_NAMES: readonly Rule[] = [
   [/^$/, 'a part of its path is empty'],

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { join, posix } from 'node:path';
-import { ASSET_FOLDER, readAssetName } from '../base/names.ts';
 import { mapConcurrently } from '../base/async.ts';
+import { ASSET_FOLDER, readAssetName } from '../base/names.ts';
 import { describeSize } from '../base/size.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import { addressUri, CHAT_ENDING } from './address.ts';

@@ -2,8 +2,8 @@ import { type Dirent, lstat, type Stats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toReadError } from '../assets/confined.ts';
-import { ASSET_FOLDER } from '../base/names.ts';
 import { mapConcurrently } from '../base/async.ts';
+import { ASSET_FOLDER } from '../base/names.ts';
 import { CHAT_ENDING, chatIdProblem, folderNameProblem, isAssetFileName, MAX_DEPTH } from './address.ts';
 import type { ChatId } from './entry.ts';
 

@@ -1,6 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
-import { ASSET_FOLDER } from '../base/names.ts';
 import { mapConcurrently } from '../base/async.ts';
 import { hasCode } from '../base/errors.ts';
 import { ASSET_FOLDER } from '../base/names.ts';

@@ -1,4 +1,4 @@
-import { detectText, readText } from '../assets/chatFiles.ts';
+import { decodeText, detectText } from '../assets/chatFiles.ts';
 import { FileChanged, type InspectedFile, inspectFile, readRange, toReadError } from '../assets/confined.ts';
 import { isTextType } from '../media/table.ts';
 import { CatalogRefusal, type FoundEntry } from './entry.ts';
@@ -38,13 +38,21 @@ export async function readWindow({ entry, path }: FoundEntry, request: WindowReq
   }
 }
 
-async function readAsBytes(path: string, file: LookedAt, { start, maxBytes }: Range): Promise<FileWindow> {
+async function readAsBytes(
+  path: string,
+  file: InspectedFile,
+  { start, maxBytes }: Range,
+): Promise<FileWindow> {
   const bytes = await readRange(path, file, start, maxBytes);
   return { mimeType: file.mimeType, ...bounds(file, start, bytes), body: { kind: 'bytes', bytes } };
 }
 
 /** A window that is not valid text is returned as bytes, with the same bounds. */
-async function readAsText(path: string, file: LookedAt, { start, maxBytes }: Range): Promise<FileWindow> {
+async function readAsText(
+  path: string,
+  file: InspectedFile,
+  { start, maxBytes }: Range,
+): Promise<FileWindow> {
   const offset = Math.max(0, start - REST_BYTES);
   const around = await readRange(path, file, offset, start - offset + maxBytes + REST_BYTES);
   const window = textWindow({ bytes: around, offset, totalBytes: file.size }, { start, maxBytes });
@@ -77,7 +85,7 @@ function tooNarrow(start: number, neededBytes: number): string {
 /** Messages of the system contain paths and are not passed on. */
 function unreadable(uri: string, error: unknown): string {
   if (error instanceof FileChanged) return `${uri} was changed while it was being read. Read it again.`;
-  const known = explained(error);
+  const known = toReadError(error);
   const reason = known instanceof Error && !('code' in known) ? known.message : 'the disk reported an error';
   return `${uri} cannot be read: ${reason}.`;
 }

@@ -170,10 +170,7 @@ class Reply {
     // Runs on the first event: until then, text that the previous attempt holds back may still be needed.
     this.#startAttempt = () => {
       this.#repeat = partial && new RepeatFilter(partial.text);
-      this.#renderer = new ReplyRenderer(
-        (name) => this.#nameCall(name, request),
-        partial && { after: partial },
-      );
+      this.#renderer = new ReplyRenderer((name) => this.#nameCall(name, request), partial);
       this.#startAttempt = undefined;
     };
   }

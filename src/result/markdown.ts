@@ -1,5 +1,5 @@
 import { escapeMarkers, restoreInvisible, showInvisible } from '../chat/format/escape.ts';
-import { fence } from '../chat/format/fence.ts';
+import { fence, inlineCode } from '../chat/format/fence.ts';
 import { detectMarkup } from '../media/sniff.ts';
 import { type MediaType, mediaByExtension, mediaByType, UNKNOWN } from '../media/table.ts';
 import type { Asset, AssetPart, LinkPart, ResultPart, TextPart, ToolResult } from '../ports/results.ts';

@@ -239,7 +239,10 @@ describe('running a chat', () => {
 
   it('an invalid call is reported with its line', async () => {
     const { listener } = scene('# %% user\nGo.\n\n```tool_call nodot\n```\n');
-    assert.match((await listener.run()).error ?? '', /^Line 4: A tool call must name its tool as SERVER\.TOOL/);
+    assert.match(
+      (await listener.run()).error ?? '',
+      /^Line 4: A tool call must name its tool as SERVER\.TOOL/,
+    );
   });
 
   it('a failure is a note, and the next call still runs', async () => {

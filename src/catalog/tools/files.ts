@@ -1,8 +1,8 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { inspectFile, readWhole } from '../../assets/confined.ts';
-import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
 import { mapConcurrently } from '../../base/async.ts';
+import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
 import { describeSize } from '../../base/size.ts';
 import { commentsOfChat } from '../../chat/format/parse.ts';
 import { textOutside } from '../../chat/format/regions.ts';

@@ -7,8 +7,6 @@ export type ParsedReference =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'text' };
 
-/** The names that `assets/names.ts` creates; `asset:` allows no others. */
-const ASSET_NAME = /^tool-(?:image|audio|file)-\d{8}-\d{6}-[A-Za-z0-9]{8,64}-\d{1,9}\.[a-z0-9]{1,10}$/;
 const MAX_REFERENCE_CHARS = 4096;
 
 /**
@@ -31,7 +29,7 @@ export function renderFileReference(path: string): string {
 const TEXT: ParsedReference = { kind: 'text' };
 
 function readAsset(name: string, fileExpected: boolean): ParsedReference {
-  if (ASSET_NAME.test(name)) return { kind: 'reference', reference: { kind: 'asset', name } };
+  if (readAssetName(name)) return { kind: 'reference', reference: { kind: 'asset', name } };
   // Other systems use `asset:` too, such as `asset:4711` and `asset://shop/4711`.
   const foreign = /^[\w.~-]*\w[\w.~-]*$/.test(name) || name.startsWith('//');
   return foreign && !fileExpected && !name.includes('..') ? TEXT : refused(NO_ASSET);

@@ -30,9 +30,6 @@ const KIND_OF = new Map(
   Object.entries(KINDS).flatMap(([kind, names]) => names.map((name) => [name, kind] as const)),
 );
 
-const ASSET =
-  /^(?:\.\/)?cmdassets\/tool-(?:image|audio|file)-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-[A-Za-z0-9]{8,}-/;
-
 /** Marks links to files. Returns the time of the first asset among them. */
 export function readLinks(children: readonly Token[], role: Role): string | undefined {
   let time: string | undefined;

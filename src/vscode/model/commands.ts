@@ -12,7 +12,6 @@ import { chatName, findChat, withChat } from '../chat/chatFiles.ts';
 import { editDocument } from '../chat/editorDocument.ts';
 import type { Conversations } from '../run/conversations.ts';
 import type { NextRequest } from '../run/costText.ts';
-import { CHARS_PER_TOKEN } from '../run/totals.ts';
 import { defaultModel, writeDefaultModel } from '../settings.ts';
 import { readFields, readString } from '../ui/commandArguments.ts';
 import { failed, tell } from '../ui/outcomes.ts';

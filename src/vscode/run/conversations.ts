@@ -64,7 +64,7 @@ export class Conversations {
 
   /** Finds linked files; those outside of the workspace are refused. */
   attachments(chat: vscode.Uri): AttachmentSource {
-    return new FolderAttachments(placesOf(chat, this.#deps.globalStorage));
+    return chatAttachments(placesOf(chat, this.#deps.globalStorage));
   }
 
   #create(

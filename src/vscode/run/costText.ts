@@ -3,7 +3,7 @@ import { describeCost, describeCount } from '../../model/config/prices.ts';
 import { plainMarkdown } from '../read/toolHover.ts';
 import { describeSeconds } from '../ui/elapsed.ts';
 import { t } from '../ui/words.ts';
-import { CHARS_PER_TOKEN, type ChatTotal, type RunState, type SpentTurn } from './totals.ts';
+import type { ChatTotal, RunState, SpentTurn } from './totals.ts';
 
 export interface NextRequest {
   readonly model?: string | undefined;

@@ -94,6 +94,3 @@ export type RunState =
   | { readonly kind: 'writing'; readonly chars: number }
   | { readonly kind: 'calling'; readonly name: string; readonly chars: number }
   | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string };
-
-/** A rough estimate, good enough for a growing counter. */
-export const CHARS_PER_TOKEN = 4;

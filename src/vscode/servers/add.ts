@@ -1,7 +1,13 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { field } from '../../base/json.ts';
-import { checkHeader, checkServerId, checkUrl, checkVariableName, looksSecret } from '../../mcp/config/checks.ts';
+import {
+  checkHeader,
+  checkServerId,
+  checkUrl,
+  checkVariableName,
+  looksSecret,
+} from '../../mcp/config/checks.ts';
 import { splitCommand } from '../../mcp/config/commandLine.ts';
 import {
   describeEntry,

@@ -5,7 +5,7 @@ import { expectedFiles } from '../../mcp/fileArguments/plan.ts';
 import { parseReference, renderFileReference } from '../../mcp/fileArguments/reference.ts';
 import { checkAnswer } from '../../mcp/schema/answer.ts';
 import { argumentQuestions, fillDefaults, missingArguments } from '../../mcp/schema/arguments.ts';
-import type { CheckedAnswer, ArgumentQuestion } from '../../mcp/schema/question.ts';
+import type { ArgumentQuestion, CheckedAnswer } from '../../mcp/schema/question.ts';
 import type { ToolHost, ToolInfo, ToolList } from '../../ports/tools.ts';
 import { activeChat } from '../chat/chatFiles.ts';
 import { type Answers, askQuestions } from '../ui/askQuestions.ts';

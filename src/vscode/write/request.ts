@@ -31,4 +31,6 @@ export interface CompletionRequest<P extends CompletionPlace = CompletionPlace> 
   readonly deps: ItemDeps;
 }
 
-export type RequestAt<K extends CompletionPlace['kind']> = CompletionRequest<Extract<CompletionPlace, { kind: K }>>;
+export type RequestAt<K extends CompletionPlace['kind']> = CompletionRequest<
+  Extract<CompletionPlace, { kind: K }>
+>;

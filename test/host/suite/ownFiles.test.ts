@@ -156,7 +156,10 @@ suite('the files of a chat, for its own model', () => {
       const document = await vscode.workspace.openTextDocument(uri);
       await vscode.window.showTextDocument(document);
       assert.deepEqual(await offered(document), []);
-      assert.match((await callTool('list_assets', {}, { uri })).error ?? '', /not in a folder on this machine/);
+      assert.match(
+        (await callTool('list_assets', {}, { uri })).error ?? '',
+        /not in a folder on this machine/,
+      );
     } finally {
       registered.dispose();
     }

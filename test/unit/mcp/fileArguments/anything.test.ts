@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { assetName, newResultId } from '../../../../src/assets/names.ts';
+import { newResultId } from '../../../../src/assets/store.ts';
+import { assetName } from '../../../../src/base/names.ts';
 import { expectedFiles, planFileArguments } from '../../../../src/mcp/fileArguments/plan.ts';
 import { parseReference, renderFileReference } from '../../../../src/mcp/fileArguments/reference.ts';
 

@@ -67,7 +67,7 @@ describe('reasoning', () => {
   ];
 
   it('is sent back as it was signed', async () => {
-    const text = chat('# %% user', 'A', '# %% assistant', ...thought(checkSum('Hm.')), 'B', '# %% user', 'C');
+    const text = chat('# %% user', 'A', '# %% assistant', ...thought(checksum('Hm.')), 'B', '# %% user', 'C');
     assert.match(
       await show(text),
       /assistant\n {2}reasoning: Hm\. \{"anthropic":\{"signature":"s"\}\}\n {2}text: B/,
