@@ -1,4 +1,4 @@
-import { groupBy } from '../base/json.ts';
+import { groupBy } from '../base/collections.ts';
 
 /** An installed extension. Its manifest is untrusted. */
 export interface InstalledExtension {

@@ -1,7 +1,11 @@
 /** Runs the test files in its arguments in one process. */
 import { resolve, sep } from 'node:path';
-import { describe } from 'node:test';
+import { after, describe } from 'node:test';
 import { pathToFileURL } from 'node:url';
+
+// A test may wait for a timer that keeps no process alive.
+const alive = setInterval(() => undefined, 60_000);
+after(() => clearInterval(alive));
 
 for (const file of process.argv.slice(2)) {
   const load = () => import(pathToFileURL(resolve(file)).href);

@@ -1,4 +1,4 @@
-import { groupBy } from '../../base/json.ts';
+import { groupBy } from '../../base/collections.ts';
 import { leaveOutRegion, leaveOutTurn } from '../../chat/edits/leaveOut.ts';
 import type { Chat, Turn } from '../../chat/format/chat.ts';
 import { parseChat } from '../../chat/format/parse.ts';

@@ -286,7 +286,7 @@ suite('configuration of servers', () => {
     using opened = openList();
     const config = await opened.get('mine');
     await writeOwn({ mine: { command: 'y' } });
-    await assert.rejects(opened.list.resolve('mine', config, NEVER), /has changed meanwhile/);
+    await assert.rejects(opened.list.resolve('mine', config, NEVER), /configuration has changed/);
   });
 
   test('a box that waits for an input is closed with the run, and keeps nobody waiting who has all', async () => {
@@ -319,7 +319,7 @@ suite('configuration of servers', () => {
     assert.equal(await asked, 'cancelled');
     await assert.rejects(
       list.resolve('mine', await opened.get('mine'), NEVER),
-      /^Error: The input "program" was not given/,
+      /^Error: The input "program" was not entered/,
     );
     // A reply needs none of them. Without this, a box would wait here for ever.
     assert.equal(await list.askForWorkspaceServers(), 'given');

@@ -63,7 +63,7 @@ describe('listing tools', () => {
         '[a] Tool 1 of 5 is left out: "bad" cannot be used, because its input schema is not an object.',
         '[a] Tool 2 of 5 is left out: it has no name.',
         '[a] Tool 3 of 5 is left out: its name "two\\nlines" is too long or has invisible characters.',
-        '[a] Tool 5 of 5 is left out: "slow" cannot be used, because its input schema has the pattern "^(a+)+$", which can take for ever.',
+        '[a] Tool 5 of 5 is left out: "slow" cannot be used, because its input schema has the pattern "^(a+)+$", which could hang (catastrophic backtracking).',
       ],
     );
   });
