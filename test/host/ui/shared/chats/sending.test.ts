@@ -40,7 +40,7 @@ ui.test('behind each link stands whether its file goes along', async ({ page, wo
   await pointAt(
     page,
     page.locator('.view-line', { hasText: 'call.wav' }).getByText('the call'),
-    page.locator('.monaco-hover', { hasText: 'sonnet takes no audio/' }),
+    page.locator('.monaco-hover', { hasText: 'sonnet does not accept audio/' }),
   );
   await takeScreenshot(page, 'what-is-attached');
 });
