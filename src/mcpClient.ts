@@ -21,7 +21,6 @@ import type {
   ServerState,
 } from './ports/servers.ts';
 import type { ToolCall, ToolCallOptions, ToolList, ToolName } from './ports/tools.ts';
-
 import type { FieldRule } from './result/fields.ts';
 import { DEFAULT_LIMITS, processResult, type ResultOptions, type Transform } from './result/process.ts';
 import type { SpilledFiles } from './result/saveBytes.ts';

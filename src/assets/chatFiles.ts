@@ -6,7 +6,6 @@ import { ASSET_FOLDER } from '../base/names.ts';
 import { describeSize } from '../base/size.ts';
 import { isTextType } from '../media/table.ts';
 import type { AttachmentSource, FileSource, FoundFile } from '../ports/files.ts';
-
 import {
   type Confinement,
   FileChanged,

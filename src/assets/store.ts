@@ -5,7 +5,6 @@ import { hasCode, messageOf } from '../base/errors.ts';
 import { writeFailure } from '../base/fileErrors.ts';
 import { ASSET_FOLDER, assetName } from '../base/names.ts';
 import type { AssetBytes, AssetKind, AssetStore, NewAsset, ResultAssets } from '../ports/results.ts';
-
 import { FolderIndex } from './folderIndex.ts';
 import { createWholeFile, sweepLeftovers } from './writeFile.ts';
 

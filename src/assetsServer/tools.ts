@@ -4,7 +4,6 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
-
 import { CatalogRefusal } from '../catalog/entry.ts';
 import { listAssets } from '../catalog/list.ts';
 import { saveAsset } from '../catalog/save.ts';

@@ -8,7 +8,6 @@ import { renderFileLink } from '../chat/edits/fileLink.ts';
 import { detectMediaType, sniffBytes } from '../media/sniff.ts';
 import { isTextType, type MediaType, mediaByExtension } from '../media/table.ts';
 import type { AssetStore, NewAsset } from '../ports/results.ts';
-
 import type { Catalog } from './catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId } from './entry.ts';
 

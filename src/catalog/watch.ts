@@ -4,7 +4,6 @@ import { mapConcurrently } from '../base/async.ts';
 import { hasCode } from '../base/errors.ts';
 import { ASSET_FOLDER } from '../base/names.ts';
 import type { Disposable } from '../ports/document.ts';
-
 import { CHAT_ENDING, folderNameProblem, isAssetFileName } from './address.ts';
 import type { Catalog, Snapshot } from './catalog.ts';
 import type { Entry } from './entry.ts';

@@ -1,11 +1,11 @@
-/** The document that a run writes to, and what a run came to. */
+/** The document that a run writes to, and the outcome of a run. */
 
 export interface Disposable {
   dispose(): void;
 }
 
 export interface Log {
-  /** Left out where nobody would read it. */
+  /** Optional: the command line has no debug log. */
   debug?(message: string): void;
   info(message: string): void;
   warn(message: string): void;
@@ -20,42 +20,40 @@ export interface TextEdit {
 }
 
 /**
- * A chat that is open somewhere: in an editor, or as a file on the command line.
- * Callers give a function of the current text, so no offset has to live across an `await`.
+ * A chat in an editor, or a file on the command line. Edits are functions of the current text, so that no offset lives
+ * across an `await`.
  */
 export interface ChatDocument {
   text(): string;
-  /** Resolves to false when there was nothing to change or the document refused the change. */
+  /** Resolves to false if there was nothing to change or the document refused the edit. */
   edit(compute: (text: string) => TextEdit | undefined, options?: EditOptions): Promise<boolean>;
-  /**
-   * Resolves when a crash or a power cut can no longer take back the edits so far; to false when they could not be
-   * saved. A document without a file has nothing to save.
-   */
+  /** Resolves when all edits are safe from a crash, or to false if the save failed. Does nothing without a file. */
   save(): Promise<boolean>;
   onDidChange(listener: (change: DocumentChange) => void): Disposable;
 }
 
 export interface EditOptions {
-  /** Undone together with the edit before it, where the document can do that. */
+  /** Undo takes back this edit together with the previous one, if the document supports that. */
   readonly joinUndo?: boolean;
 }
 
 export interface DocumentChange {
-  /** The change took something back, or did it again. */
+  /** Whether the change was an undo or a redo. */
   readonly undo: boolean;
 }
 
-/** What `filechat.run` and `filechat.callTool` return. `assets` are the links that were written. */
+/** The result of `filechat.run` and `filechat.callTool`. */
 export interface RunOutcome {
   readonly ok: boolean;
   readonly error?: string;
-  /** The user called it off, and so knows already. */
+  /** The user cancelled, so no message is shown. */
   readonly cancelled?: boolean;
-  /** The reply was cut, and `resume` would go on with it. */
+  /** The reply was interrupted and can be resumed. */
   readonly resumable?: boolean;
-  /** The id of the call that the user wants to change before it is made. */
+  /** The id of the call that the user wants to edit first. */
   readonly edit?: string;
-  /** The document did not take what came; whoever rescues it has it. */
+  /** The reply or result could not be written to the chat; a copy was saved. */
   readonly lost?: boolean;
+  /** The paths of the new links. */
   readonly assets: readonly string[];
 }

@@ -4,55 +4,55 @@ import type { ToolCall } from './tools.ts';
 /** The files that turns link to. */
 export interface AttachmentSource {
   /**
-   * `target` is a link's target as it stands in the turn, decoded. Rejects with a message fit for the document:
-   * for what is not there, and for what is outside and nobody agreed to.
+   * Takes the decoded target of a link. Rejects with a message for the chat if the file does not exist, or is outside
+   * of the folders and the user did not allow it.
    */
   find(target: string): Promise<AttachedFile>;
 }
 
-/** A file that a turn links to. Nothing of it has been read but its head. */
+/** A file that a turn links to. Only its head has been read. */
 export interface AttachedFile {
   readonly name: string;
   readonly size: number;
-  /** By its bytes, then by its name; `text/…` or `application/json` and the like only if it is UTF-8 text. */
+  /** Detected from the bytes, then from the name. Text types only if the file is UTF-8. */
   readonly mimeType: string;
   readonly isText: boolean;
   read(signal?: AbortSignal): Promise<Uint8Array>;
 }
 
-/** A file that an argument names: an asset of this chat, or a path from the chat's folder or from the root. */
+/** A file in a tool argument: an asset of this chat, or a path relative to the chat or absolute. */
 export type FileReference =
   | { readonly kind: 'asset'; readonly name: string }
   | { readonly kind: 'file'; readonly path: string };
 
-/** A file that may be given to a tool. Nothing of it has been read but its head. */
+/** A file that may be given to a tool. Only its head has been read. */
 export interface FoundFile {
   readonly name: string;
-  /** The real one, with every symbolic link followed. */
+  /** The real path, with symbolic links resolved. */
   readonly path: string;
   readonly size: number;
   readonly mimeType: string;
-  /** The whole file as base64. Rejects with a message fit for the document, also when the file has changed. */
+  /** The whole file as base64. Rejects with a message for the chat, also if the file has changed. */
   read(signal?: AbortSignal): Promise<string>;
 }
 
 export interface FileSource {
-  /** Rejects with a message fit for the document: for what is not there, and for what may not be given away. */
+  /** Rejects with a message for the chat if the file does not exist or may not be read. */
   find(reference: FileReference, wanted: 'bytes' | 'path'): Promise<FoundFile>;
 }
 
-/** Turns references to files into what a tool's schema asks for; the chat keeps the references. */
+/** Replaces file references in arguments by the form that the tool's schema requires. The chat keeps the references. */
 export interface FileArguments {
-  /** Looks for the files before anybody is asked. Never rejects. */
+  /** Finds the files before the user is asked for permission. Never rejects. */
   prepare(args: ToolCall['arguments'], inputSchema: unknown): Promise<PreparedArguments>;
 }
 
 export type PreparedArguments =
   | {
       readonly ok: true;
-      /** One line for each file: where it goes, as what, which file it really is, and its size. */
+      /** One line per file: its argument, its form, its real path and its size. */
       readonly notes: readonly string[];
-      /** Reads the files: those that were found, or none. Rejects only when the signal says so. */
+      /** Reads the files that were found. Rejects only on abort. */
       resolve(signal?: AbortSignal): Promise<ResolvedArguments>;
     }
   | { readonly ok: false; readonly message: string };

@@ -1,16 +1,15 @@
-/** Models, and what is sent to them. */
+/** Models, requests and events. */
 import type { Approval, ToolName } from './tools.ts';
 
-/** A model that can be asked. What it says comes as events, in order. */
 export interface ChatModel {
-  /** As a person knows it: a name from the settings, or `provider/model`. */
+  /** A name from the settings, or `provider/model`. */
   readonly name: string;
   readonly provider: string;
-  /** What it takes as a file, beside text; in a tool's result it takes only images. */
+  /** Whether files of this type can be sent. In tool results, only images can. */
   accepts(mimeType: string): boolean;
-  /** Rejects, or ends in a throw, with a `ModelFailure`. A stop by the signal closes the connection at once. */
+  /** Fails with a `ModelFailure`. An abort closes the connection immediately. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
-  /** Exactly what would be sent for a request, as text to read, with keys and base64 left out. Sends nothing. */
+  /** The request as readable text, without keys and base64. Sends nothing. */
   preview(request: ModelRequest): Promise<string>;
 }
 
@@ -25,7 +24,7 @@ export interface ModelRequest {
 
 export type Reasoning = 'off' | 'low' | 'medium' | 'high';
 
-/** `name` is fit for every provider; `tool` is the one that it stands for. */
+/** `name` is valid for every provider. */
 export interface ModelTool {
   readonly name: string;
   readonly tool: ToolName;
@@ -40,7 +39,7 @@ export type ModelMessage =
 
 export type ContentPart = { readonly kind: 'text'; readonly text: string } | FilePart;
 
-/** A file that is sent as what it is. It is read when the request is sent, not before. */
+/** A file in the request, read when the request is sent. */
 export interface FilePart {
   readonly kind: 'file';
   readonly name: string;
@@ -55,13 +54,13 @@ export type AssistantPart =
   | {
       readonly kind: 'call';
       readonly id: string;
-      /** The name that the model knows the tool by. */
+      /** The name that the model uses for the tool. */
       readonly name: string;
       readonly arguments: Readonly<Record<string, unknown>>;
       readonly metadata?: ProviderMetadata | undefined;
     };
 
-/** One call's result. Its files are images. */
+/** The result of one call. Its files are images. */
 export interface CallResult {
   readonly id: string;
   readonly name: string;
@@ -69,17 +68,17 @@ export interface CallResult {
   readonly parts: readonly ContentPart[];
 }
 
-/** What a provider wants back with a part, by the provider's name: signatures, mostly. JSON. */
+/** JSON by provider that must be sent back with a part, such as signatures. */
 export type ProviderMetadata = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export type ModelEvent =
   | { readonly kind: 'text'; readonly text: string }
-  /** Goes with all the text, or all the reasoning, since the last event of another kind. */
+  /** Belongs to all text, or all reasoning, since the last event of another kind. */
   | { readonly kind: 'metadata'; readonly metadata: ProviderMetadata }
   | { readonly kind: 'reasoning'; readonly text: string }
-  /** A call begins or grows; shown as progress, and kept if the stream is cut. */
+  /** A call begins or grows. Kept if the stream is interrupted. */
   | { readonly kind: 'callInput'; readonly key: string; readonly name: string; readonly text: string }
-  /** A call is whole. `key` is the one of its `callInput` events. */
+  /** A call is complete. `key` is that of its `callInput` events. */
   | {
       readonly kind: 'call';
       readonly key: string;
@@ -89,10 +88,10 @@ export type ModelEvent =
     }
   | { readonly kind: 'finish'; readonly reason: FinishReason; readonly usage: Usage };
 
-/** `length` is the limit of tokens; `refused` is a filter of the provider's. */
+/** `length`: the token limit was reached. `refused`: the provider filtered the response. */
 export type FinishReason = 'stop' | 'calls' | 'length' | 'refused' | 'other';
 
-/** In tokens. `input` counts all of the request, the cached part too. */
+/** In tokens. `input` includes the cached part. */
 export interface Usage {
   readonly input?: number | undefined;
   readonly output?: number | undefined;
@@ -100,26 +99,26 @@ export interface Usage {
   readonly cacheWrite?: number | undefined;
 }
 
-/** Why a model did not answer, or not to the end. Thrown by `ChatModel.stream`. */
+/** Thrown by `ChatModel.stream`. */
 export interface ModelFailure extends Error {
   readonly kind: 'modelFailure';
-  /** Worth another try: rate limits, overload, server errors, a connection that was refused or broke off. */
+  /** True for rate limits, overload, server errors and lost connections. */
   readonly retryable: boolean;
-  /** The model had begun to answer, so that the request was paid for. */
+  /** The response had begun, so the request was paid for. */
   readonly begun?: boolean | undefined;
-  /** How long the server wants us to wait. */
+  /** The delay that the server asked for. */
   readonly retryAfterMs?: number | undefined;
   readonly status?: number | undefined;
 }
 
-/** Knows the chat's model, its tools and its rules, and makes a request of the chat's text. */
+/** Creates requests from the text of a chat. */
 export interface Conversation {
   rules(text: string): Promise<ChatRules>;
-  /** Rejects with a message fit for the user: no such model, no key, an attachment that is not there. */
+  /** Rejects with a message for the user, for example if the model, its key or an attachment is missing. */
   prepare(text: string, signal: AbortSignal): Promise<PreparedRequest>;
 }
 
-/** What a chat says about its own run. It can only be stricter than the user's settings. */
+/** Rules in the front matter of a chat. They can only be stricter than the user's settings. */
 export interface ChatRules {
   readonly approve?: Approval | undefined;
   readonly maxSteps?: number | undefined;
@@ -129,6 +128,6 @@ export interface ChatRules {
 export interface PreparedRequest {
   readonly model: ChatModel;
   readonly request: ModelRequest;
-  /** What the user should know: an attachment that is not sent, a tool list that could not be had. */
+  /** Warnings for the user, such as an attachment that is not sent. */
   readonly notes: readonly string[];
 }

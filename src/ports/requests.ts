@@ -1,17 +1,17 @@
-/** What servers may ask of the user. */
+/** Requests from servers to the user. */
 
 export interface AskedBy {
   readonly server: string;
-  /** The chats whose calls are under way there, the latest first. */
+  /** The chats with pending calls on this server, latest first. */
   readonly chats: readonly string[];
 }
 
-/** What servers may ask of the user. What is left out is not offered to them. */
+/** Capabilities without a handler are not advertised to servers. */
 export interface ServerRequests {
   elicit?(request: Elicitation, by: AskedBy, signal: AbortSignal): Promise<ElicitationAnswer>;
-  /** Resolves when the user says what became of a visit: to true when it is done. */
+  /** Resolves to whether the user finished at the URL. */
   visited?(request: Elicitation, by: AskedBy, signal: AbortSignal): Promise<boolean>;
-  /** Rejects with a message that the server may read when there is no answer. */
+  /** Rejects with a message that is sent to the server. */
   sample?(request: SamplingRequest, by: AskedBy, signal: AbortSignal): Promise<SamplingAnswer>;
   roots?(): Promise<readonly Root[]>;
 }
@@ -22,7 +22,7 @@ export interface Root {
 }
 
 export type Elicitation =
-  /** `schema` is a flat JSON schema of an object. */
+  /** `schema` is a JSON Schema of a flat object. */
   | { readonly kind: 'form'; readonly message: string; readonly schema: unknown }
   | { readonly kind: 'url'; readonly message: string; readonly url: string; readonly id?: string };
 
@@ -39,7 +39,7 @@ export interface SamplingRequest {
   readonly stopSequences?: readonly string[];
   readonly tools?: readonly SamplingTool[];
   readonly toolChoice?: 'auto' | 'required' | 'none';
-  /** Names of models that the server would like. */
+  /** Model names that the server prefers. */
   readonly hints: readonly string[];
 }
 
@@ -73,7 +73,7 @@ export type SamplingPart =
 
 export interface SamplingAnswer {
   readonly model: string;
-  /** Texts and calls. */
+  /** Only text and calls. */
   readonly parts: readonly SamplingPart[];
   readonly stopReason: 'endTurn' | 'maxTokens' | 'toolUse' | 'stopSequence';
 }

@@ -1,14 +1,14 @@
-/** What a tool returned, and the files that its bytes became. */
+/** Tool results and their assets. */
 
 export interface ToolResult {
   readonly isError: boolean;
-  /** One part for each block that the tool returned, in its order. */
+  /** One part per block, in order. */
   readonly parts: readonly ResultPart[];
 }
 
 export type ResultPart = TextPart | AssetPart | LinkPart | DataPart | ProblemPart;
 
-/** Some blocks say that they are for the user's eyes only: the document keeps them, the model does not get them. */
+/** Blocks for the user only are kept in the chat and not sent to the model. */
 export interface ForAudience {
   readonly audience?: 'user';
 }
@@ -20,14 +20,14 @@ export interface TextPart extends ForAudience {
   readonly source?: ResourceSource;
 }
 
-/** Bytes that are a file now. `preview` is there when the file holds text too long to show whole. */
+/** Bytes that were saved as a file. `preview` is the excerpt of a text that is too long to show. */
 export interface AssetPart extends ForAudience {
   readonly kind: 'asset';
   readonly asset: Asset;
   readonly preview?: string;
 }
 
-/** A resource that the tool points at without sending it. */
+/** A link to a resource that the tool did not send. */
 export interface LinkPart extends ForAudience {
   readonly kind: 'link';
   readonly uri: string;
@@ -37,13 +37,13 @@ export interface LinkPart extends ForAudience {
   readonly description?: string;
 }
 
-/** Structured content that says something the blocks do not: JSON, already formatted. */
+/** Formatted JSON of structured content that the blocks do not contain. */
 export interface DataPart extends ForAudience {
   readonly kind: 'data';
   readonly json: string;
 }
 
-/** A block that could not be used, and why. */
+/** The reason why a block could not be used. */
 export interface ProblemPart extends ForAudience {
   readonly kind: 'problem';
   readonly message: string;
@@ -54,7 +54,7 @@ export interface ResourceSource {
   readonly mimeType?: string;
 }
 
-/** An `image` is one that a Markdown preview can show; SVG, which can run scripts, is a `file`. */
+/** An `image` can be shown in a Markdown preview. SVG can run scripts and is a `file`. */
 export type AssetKind = 'image' | 'audio' | 'file';
 
 export interface Asset {
@@ -63,57 +63,57 @@ export interface Asset {
   readonly number: number;
   /** The link's target: relative to the chat, with forward slashes. */
   readonly path: string;
-  /** What the resource called itself, made safe to show. */
+  /** The name of the resource, sanitized. */
   readonly name?: string;
 }
 
 export interface AssetStore {
-  /** Starts the assets of one tool result: their names share one time and one id. */
+  /** The assets of one result share a time and an id in their names. */
   beginResult(): ResultAssets;
 }
 
 export interface ResultAssets {
-  /** Where long strings may be decoded to while they arrive: on the disk of the assets. Made when first asked for. */
+  /** A folder on the same disk for long strings that are decoded while they arrive. Created on first use. */
   spillFolder(): Promise<string>;
-  /** Resolves when the file is whole on disk. Rejects with a message fit for the document. */
+  /** Resolves when the file is safe on disk. Rejects with a message for the chat. */
   save(asset: NewAsset): Promise<{ readonly number: number; readonly path: string }>;
 }
 
 export interface NewAsset {
   readonly kind: AssetKind;
-  /** Without a dot, from a closed table; never from a server. */
+  /** Without a dot, from a closed table, never from a server. */
   readonly extension: string;
   readonly bytes: AssetBytes;
 }
 
-/** Few bytes are in memory; many are in a temporary file of ours, which whoever saves them may move away. */
+/** Many bytes are in a temporary file, which the store may move. */
 export type AssetBytes = Uint8Array | SpilledBytes;
 
 export interface SpilledBytes {
   readonly path: string;
   readonly size: number;
-  /** The first bytes, enough to tell what they are. */
+  /** Enough bytes to detect the type. */
   readonly head: Uint8Array;
 }
 
-/** What became of a long base64 string on its way in. */
+/** A long base64 string that was decoded while it arrived. */
 export type Spill =
   | (SpilledBytes & {
       readonly kind: 'bytes';
       /** From a data: URL. */
       readonly mimeType?: string;
-      /** The string as it came, for one that turns out to be text after all. Only while the file is where it was. */
+      /** Restores the string if it turns out to be text. Works until the file is moved. */
       readonly original?: () => Promise<string>;
     })
-  /** It was longer than an asset may be; nothing was kept of it. */
+  /** Larger than the limit for assets; discarded. */
   | { readonly kind: 'refused'; readonly size: number }
-  /** The disk refused it, for a reason fit for the document; nothing was kept of it. */
+  /** Could not be written; discarded. `reason` is for the chat. */
   | { readonly kind: 'failed'; readonly size: number; readonly reason: string };
 
-/** The long strings of one result, by the placeholders that stand for them in it. */
+/** The long strings of one result, by placeholder. */
 export interface Spills {
-  /** What a string stands for; nothing when it is just a string. A server cannot make up a placeholder. */
+  /** Undefined if the text is not a placeholder. Servers cannot forge placeholders. */
   find(text: string): Spill | undefined;
-  /** Removes the files that nobody has moved away. */
+  /** Removes the files that were not moved. */
   dispose(): Promise<void>;
 }

@@ -8,15 +8,14 @@ export type ServerState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'starting' }
   | { readonly kind: 'ready'; readonly about: ServerAbout }
-  /** It could not be started, or it died. `retryAtMs` is when a use may start it again. */
+  /** The start failed, or the server exited. It is not started again before `retryAtMs`. */
   | { readonly kind: 'failed'; readonly reason: string; readonly retryAtMs?: number };
 
-/** What a server says about itself. */
 export interface ServerAbout {
   readonly name: string;
   readonly title?: string;
   readonly version: string;
-  /** The revision that was agreed on, such as 2025-11-25. */
+  /** The negotiated protocol version, such as 2025-11-25. */
   readonly protocol: string;
   readonly instructions?: string;
   readonly offers: ServerOffers;
@@ -44,13 +43,13 @@ export interface ResourceInfo extends ResourceName {
   readonly mimeType?: string;
   readonly size?: number;
   readonly icon?: string;
-  /** How important the server thinks it is, from 0 to 1. */
+  /** From 0 to 1, as the server claims. */
   readonly priority?: number;
-  /** What its `_meta` says about it as an app. */
+  /** Its `_meta`, which describes apps. */
   readonly meta?: unknown;
 }
 
-/** `uriTemplate` is one of RFC 6570. */
+/** `uriTemplate` follows RFC 6570. */
 export interface TemplateInfo {
   readonly server: string;
   readonly uriTemplate: string;
@@ -63,7 +62,7 @@ export interface TemplateInfo {
 export interface ResourceList {
   readonly resources: readonly ResourceInfo[];
   readonly templates: readonly TemplateInfo[];
-  /** Why the list is not whole. */
+  /** Why the list is incomplete. */
   readonly failure?: string;
 }
 
@@ -88,7 +87,6 @@ export interface PromptList {
   readonly failure?: string;
 }
 
-/** A prompt with its blanks filled in. */
 export interface PromptResult {
   readonly messages: readonly {
     readonly role: 'user' | 'assistant';
@@ -96,7 +94,6 @@ export interface PromptResult {
   }[];
 }
 
-/** One item of a resource: text, or bytes. */
 export interface ResourceContents {
   readonly uri: string;
   readonly mimeType?: string;
@@ -105,7 +102,7 @@ export interface ResourceContents {
   readonly meta?: unknown;
 }
 
-/** What a value is being typed for: an argument of a prompt, or a blank of a template. */
+/** Asks for values of a prompt argument or a template variable. */
 export interface CompletionRequest {
   readonly server: string;
   readonly of:
@@ -113,36 +110,35 @@ export interface CompletionRequest {
     | { readonly kind: 'template'; readonly uriTemplate: string };
   readonly argument: string;
   readonly value: string;
-  /** What has been answered already. */
+  /** Arguments that already have a value. */
   readonly others?: Readonly<Record<string, string>>;
 }
 
-/** What about a server is not as it was. */
 export type ServerChange = 'state' | 'tools' | 'resources' | 'prompts';
 
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
 
-/** All servers and what they offer. Every method that names a server starts it when it is needed. */
+/** All servers. Methods that name a server start it if needed. */
 export interface ServerHost extends ToolHost {
-  /** Of the servers that may be started, without starting any. Those that are not named are idle. */
+  /** Starts no server. Servers that are not in the map are idle. */
   states(): Promise<ReadonlyMap<string, ServerState>>;
   onDidChange(listener: (server: string, what: ServerChange) => void): Disposable;
-  /** These reject with a message fit for the user. */
+  /** Rejects with a message for the user. */
   start(server: string): Promise<void>;
   stop(server: string): Promise<void>;
   restart(server: string): Promise<void>;
   setLogLevel(server: string, level: LogLevel): Promise<void>;
-  /** Never rejects because of the server: what could not be had is the failure. */
+  /** A failure of the server is in the result; it does not reject. */
   listResources(server: string, signal?: AbortSignal): Promise<ResourceList>;
   listPrompts(server: string, signal?: AbortSignal): Promise<PromptList>;
-  /** As parts, with bytes as files. Rejects when nothing came. */
+  /** Saves bytes as files. Rejects if the server did not respond. */
   readResource(resource: ResourceName, options: ToolCallOptions): Promise<ToolResult>;
-  /** As it is, in memory. Rejects when it is larger than `maxBytes`. */
+  /** Returns the contents in memory. Rejects above `maxBytes`. */
   fetchResource(
     resource: ResourceName,
     options: { readonly maxBytes: number; readonly signal?: AbortSignal | undefined },
   ): Promise<readonly ResourceContents[]>;
-  /** Until it is disposed; goes on after the server was started anew. */
+  /** The subscription survives restarts of the server. */
   subscribe(resource: ResourceName, onUpdate: () => void): Disposable;
   getPrompt(
     prompt: {
@@ -152,8 +148,8 @@ export interface ServerHost extends ToolHost {
     },
     options: Omit<ToolCallOptions, 'onProgress'>,
   ): Promise<PromptResult>;
-  /** None where the server has none to offer, or fails. */
+  /** Empty if the server has no completions or fails. */
   complete(request: CompletionRequest, signal?: AbortSignal): Promise<readonly string[]>;
-  /** Tells the servers that the folders of the workspace are others now. */
+  /** Notifies the servers that the workspace folders have changed. */
   rootsChanged(): void;
 }

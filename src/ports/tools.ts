@@ -1,4 +1,4 @@
-/** Tools and their calls, the consent that a call needs, and the record of it. */
+/** Tools, calls, consent and the audit log. */
 import type { ResultAssets, ToolResult } from './results.ts';
 
 export interface ToolName {
@@ -11,35 +11,33 @@ export interface ToolCall extends ToolName {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** A tool as its server describes it. Everything in it is the server's claim. */
+/** A tool as its server describes it; nothing in it is trusted. */
 export interface ToolInfo extends ToolName {
   readonly title?: string;
   readonly description?: string;
   readonly inputSchema: unknown;
-  /** What its structured content looks like. */
   readonly outputSchema?: unknown;
   readonly readOnly?: boolean;
-  /** It may delete or overwrite. */
+  /** May delete or overwrite data. */
   readonly destructive?: boolean;
-  /** Its calls are tasks: they must be, or they may be. */
+  /** Whether calls must or may be tasks. */
   readonly task?: 'required' | 'optional';
   /** The `ui://` resource that shows its results. */
   readonly app?: string;
-  /** An app may call it, and a model must not see it. */
+  /** Hidden from models. */
   readonly forAppsOnly?: true;
-  /** It reads `asset:` and `file:` references itself, and no file is given to anybody in their place. */
+  /** The tool resolves `asset:` and `file:` references itself. */
   readonly readsReferences?: true;
-  /** A model may call it, and an app must not. */
+  /** Apps must not call it. */
   readonly notForApps?: true;
-  /** A picture as a data: URL. */
+  /** An image as a data: URL. */
   readonly icon?: string;
 }
 
-/** What could be listed, and for each server that could not be asked, why. */
 export interface ToolList {
   readonly tools: readonly ToolInfo[];
   readonly failures: readonly ServerFailure[];
-  /** What servers say about how to use them, for the model. */
+  /** Usage instructions of servers, for the model. */
   readonly instructions?: readonly { readonly server: string; readonly text: string }[];
 }
 
@@ -52,34 +50,33 @@ export interface ToolProgress {
   readonly message?: string;
   readonly done?: number;
   readonly total?: number;
-  /** How much of a long answer has come. It comes alone, a few times a second. */
+  /** Received bytes of a long response. Reported without the other fields, a few times a second. */
   readonly bytes?: number;
 }
 
 export interface ToolCallOptions {
-  /** Where this result's binary blocks go. */
   readonly assets: ResultAssets;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
-  /** The chat that the call stands in, by its address, for what the server asks while it works. */
+  /** The URI or path of the chat, for requests that the server makes during the call. */
   readonly chat?: string | undefined;
 }
 
 export interface ToolHost {
-  /** Rejects only when the signal says so: a server that cannot be asked is named among the failures. */
+  /** Rejects only on abort; servers that fail are in `failures`. */
   listTools(server?: string, signal?: AbortSignal): Promise<ToolList>;
-  /** Rejects when no result came at all; a result that reports an error is a result. */
+  /** Rejects if there is no result. A result with an error is a result. */
   callTool(call: ToolCall, options: ToolCallOptions): Promise<ToolResult>;
 }
 
-/** What happened, without contents. */
+/** An event without its contents. */
 export interface AuditEntry {
   readonly kind: 'call' | 'resource' | 'prompt' | 'sampling' | 'elicitation' | 'start';
   readonly server: string;
-  /** The tool, the prompt, or the address of the resource. */
+  /** The tool, the prompt, or the URI of the resource. */
   readonly name?: string | undefined;
   readonly chat?: string | undefined;
-  /** Who agreed: the user just now, the user's “always”, a setting, or the command line. */
+  /** Allowed by a dialog, a remembered answer, a setting, or the command line. */
   readonly consent?: ConsentSource | undefined;
   readonly outcome: 'ok' | 'error' | 'denied' | 'cancelled';
   readonly ms?: number | undefined;
@@ -99,19 +96,19 @@ export type Approval = 'ask' | 'auto-readonly' | 'auto';
 export type ConsentAnswer =
   | { readonly kind: 'allow'; readonly by?: ConsentSource }
   | { readonly kind: 'deny'; readonly reason?: string }
-  /** The user wants to change the arguments first: the call waits in the document. */
+  /** The user wants to edit the arguments first; the call stays pending. */
   | { readonly kind: 'edit' }
-  /** Neither yes nor no: the call stays as it is, and nothing more runs. */
+  /** No decision: the call stays pending and the run stops. */
   | { readonly kind: 'cancel' };
 
 export interface Consent {
-  /** Asked before every call; an answer that the user wanted to be remembered counts as given. */
+  /** Called before every tool call. Remembered answers are applied. */
   mayCall(call: ToolCall, tool: ToolInfo, about?: AboutCall): Promise<ConsentAnswer>;
 }
 
 export interface AboutCall {
-  /** Which files the call would give away, a line for each. */
+  /** One line for each file that the call would send. */
   readonly notes?: readonly string[] | undefined;
-  /** What the chat itself asks for; it counts where it is stricter than the user's setting. */
+  /** The rule of the chat, applied if it is stricter than the setting. */
   readonly approve?: Approval | undefined;
 }

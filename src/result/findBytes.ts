@@ -6,7 +6,6 @@ import { describeSize } from '../base/size.ts';
 import { sniffBytes } from '../media/sniff.ts';
 import { type MediaType, UNKNOWN } from '../media/table.ts';
 import type { AssetBytes, Spill, Spills } from '../ports/results.ts';
-
 import { type Base64Run, findBase64Runs, MIN_RUN_CHARS } from './base64Runs.ts';
 import { type FieldHit, type FieldRule, findFields, findFieldsInText } from './fields.ts';
 import { detectTextType } from './markdown.ts';

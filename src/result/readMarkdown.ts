@@ -13,7 +13,6 @@ import type {
   ResultPart,
   ToolResult,
 } from '../ports/results.ts';
-
 import {
   ERROR_LINE,
   FOR_USER,

@@ -10,7 +10,6 @@ import type {
   ResultAssets,
   SpilledBytes,
 } from '../ports/results.ts';
-
 import { nameFromUri, problem } from './blocks.ts';
 import type { Found } from './findBytes.ts';
 import { describeAsset } from './modelView.ts';

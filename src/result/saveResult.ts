@@ -3,7 +3,6 @@ import { defined, mapStrings, sameJson } from '../base/json.ts';
 import { describeSize } from '../base/size.ts';
 import { detectMarkup } from '../media/sniff.ts';
 import type { ProblemPart, ResultAssets, ResultPart, TextPart } from '../ports/results.ts';
-
 import { type Block, type BytesBlock, nameFromUri, problem } from './blocks.ts';
 import {
   type ExtractContext,

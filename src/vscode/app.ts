@@ -9,7 +9,6 @@ import { costOf } from '../model/config/prices.ts';
 import type { RunOutcome } from '../ports/document.ts';
 import type { FileArguments } from '../ports/files.ts';
 import type { ChatModel, ChatRules, ModelRequest, Usage } from '../ports/models.ts';
-
 import { findChat, readChat, selectCall, withChat } from './chat/chatFiles.ts';
 import { addToChat, attachFiles, chooseWhereToRun, forkChat, giveTitle } from './chat/commands.ts';
 import type { EditorDocument } from './chat/editorDocument.ts';

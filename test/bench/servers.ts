@@ -3,7 +3,6 @@
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { StdioServer } from '../../src/mcp/config/types.ts';
-
 import { Connections } from '../../src/mcp/pool/connections.ts';
 import { median } from './chat/chatTypes.ts';
 import { alignColumns } from './report.ts';

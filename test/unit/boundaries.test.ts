@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -124,6 +124,16 @@ describe('the tree', () => {
     it(`${top}/ has no folder with more entries than fit at a glance`, () => {
       const crowded = [...folderSizes(top)].filter(([, entries]) => entries > MAX_ENTRIES);
       assert.deepEqual(crowded, []);
+    });
+  }
+
+  for (const page of ['docs/architecture.md', 'CONTRIBUTING.md', 'SECURITY.md']) {
+    it(`${page} names only files that exist`, () => {
+      const named = readFileSync(join(root, page), 'utf8').match(/\b(?:src|test)\/[\w/.-]+\.\w+/g) ?? [];
+      assert.deepEqual(
+        named.filter((file) => !existsSync(join(root, file))),
+        [],
+      );
     });
   }
 

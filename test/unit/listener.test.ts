@@ -5,7 +5,6 @@ import type { ChatDocument, TextEdit } from '../../src/ports/document.ts';
 import type { FileArguments } from '../../src/ports/files.ts';
 import type { ToolResult } from '../../src/ports/results.ts';
 import type { ConsentAnswer, ToolCall, ToolHost, ToolInfo } from '../../src/ports/tools.ts';
-
 import { applyEdit } from '../kit/applyEdit.ts';
 
 class MemoryDocument implements ChatDocument {

@@ -11,9 +11,7 @@ import type { Log } from '../../ports/document.ts';
 import type { ServerRequests } from '../../ports/requests.ts';
 import type { LogLevel, ServerAbout, ServerChange, ServerOffers } from '../../ports/servers.ts';
 import type { ToolProgress } from '../../ports/tools.ts';
-
 import type { ServerConfig } from '../config/types.ts';
-
 import { pickIcon } from '../lists/icons.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
 import type { SpillTable } from '../spill/table.ts';

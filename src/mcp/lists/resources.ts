@@ -8,7 +8,6 @@ import type {
   ResourceInfo,
   TemplateInfo,
 } from '../../ports/servers.ts';
-
 import { pickIcon } from './icons.ts';
 import {
   type AskPage,

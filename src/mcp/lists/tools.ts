@@ -1,6 +1,5 @@
 import { field } from '../../base/json.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
-
 import { readToolApp } from '../apps/app.ts';
 import { scanParamHeaders } from '../pool/paramHeaders.ts';
 import { schemaProblem } from '../schema/limits.ts';

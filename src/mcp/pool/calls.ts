@@ -6,7 +6,6 @@ import {
 } from '@modelcontextprotocol/client';
 import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
 import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
-
 import type { CallContext } from '../connection/connection.ts';
 import { readElicitation } from '../requests/elicitation.ts';
 import { paramHeaders, scanParamHeaders } from './paramHeaders.ts';

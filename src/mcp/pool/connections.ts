@@ -3,7 +3,6 @@ import { unlessAborted } from '../../base/async.ts';
 import { field } from '../../base/json.ts';
 import type { CompletionRequest, LogLevel, PromptList, ResourceList } from '../../ports/servers.ts';
 import type { ToolCall, ToolList } from '../../ports/tools.ts';
-
 import type { CallContext, Connection } from '../connection/connection.ts';
 import { collectPrompts, collectResources, collectTemplates } from '../lists/resources.ts';
 import { collectTools } from '../lists/tools.ts';

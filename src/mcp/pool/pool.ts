@@ -5,7 +5,6 @@ import type { Disposable, Log } from '../../ports/document.ts';
 import type { ServerRequests } from '../../ports/requests.ts';
 import type { ResourceName, ServerChange, ServerState } from '../../ports/servers.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
-
 import { fingerprintServer } from '../config/fingerprint.ts';
 import type { ResolvedServer } from '../config/inputs.ts';
 import type { ServerConfig } from '../config/types.ts';
@@ -15,7 +14,6 @@ import { ProcessGuard } from '../connection/processGuard.ts';
 import { Watches } from '../connection/subscriptions.ts';
 import type { RemoteAuthorization } from '../oauth/authorization.ts';
 import { Authorizations, type Authorize } from '../oauth/authorizations.ts';
-
 import { openServer } from './open.ts';
 
 export interface PoolOptions {

@@ -16,7 +16,6 @@ import spawn from 'cross-spawn';
 import { atMost } from '../../base/async.ts';
 import { hasCode } from '../../base/errors.ts';
 import type { StdioServer } from '../config/types.ts';
-
 import { JsonFilter } from './jsonFilter.ts';
 import { MAX_MESSAGE_BYTES, PendingRequests } from './tickets.ts';
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Spill, Spills } from '../../ports/results.ts';
-
 import { renderPlaceholder } from '../../result/findBytes.ts';
 import { SpillFile } from './file.ts';
 

@@ -5,7 +5,6 @@ import type { WrittenCall } from '../../chat/format/calls.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { chatStem } from '../../chat/outline/title.ts';
 import type { RunOutcome } from '../../ports/document.ts';
-
 import { type Fields, readFields, readUri } from '../ui/commandArguments.ts';
 import { failed, NO_CHAT, RUNNING, tell, UNTRUSTED } from '../ui/outcomes.ts';
 

@@ -5,7 +5,6 @@ import { parseChat } from '../../chat/format/parse.ts';
 import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
 import { titleFor } from '../../chat/outline/title.ts';
 import type { EditOptions, RunOutcome, TextEdit } from '../../ports/document.ts';
-
 import { CHANGED, failed, tell } from '../ui/outcomes.ts';
 import { chatName, moveToEnd, writeNewChat } from './chatFiles.ts';
 import { type EditorDocument, editDocument } from './editorDocument.ts';

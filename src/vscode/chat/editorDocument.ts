@@ -7,7 +7,6 @@ import type {
   EditOptions,
   TextEdit,
 } from '../../ports/document.ts';
-
 import { autoSave } from '../settings.ts';
 import { exists } from './chatFiles.ts';
 import { rangeOf } from './openChats.ts';

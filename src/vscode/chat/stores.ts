@@ -13,7 +13,6 @@ import { sweepLeftovers, temporaryName } from '../../assets/writeFile.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import type { Log } from '../../ports/document.ts';
 import type { AssetBytes, AssetStore, NewAsset, ResultAssets } from '../../ports/results.ts';
-
 import { resultLimits } from '../settings.ts';
 
 const MAX_STORES = 20;

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 import { groupBy } from '../../base/collections.ts';
-
 import { type ChatSummary, summarizeChat } from '../../chat/outline/title.ts';
 import type { Runs } from '../run/runs.ts';
 import { AGE_GROUPS, type AgeGroup, ageGroup, ageText } from './ages.ts';

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { mapConcurrently } from '../../base/async.ts';
 import { groupBy } from '../../base/collections.ts';
-
 import { parseChat } from '../../chat/format/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../../chat/outline/references.ts';
 import { readFolder } from '../chat/chatFiles.ts';

@@ -7,7 +7,6 @@ import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
 import { costOf } from '../../model/config/prices.ts';
 import { calibrate, estimateRequest } from '../../model/request/estimate.ts';
 import type { ModelRequest, Usage } from '../../ports/models.ts';
-
 import { chatName, findChat, withChat } from '../chat/chatFiles.ts';
 import { editDocument } from '../chat/editorDocument.ts';
 import type { Conversations } from '../run/conversations.ts';

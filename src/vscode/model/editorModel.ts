@@ -9,7 +9,6 @@ import type {
   ModelTool,
   Usage,
 } from '../../ports/models.ts';
-
 import {
   type EditorContent,
   type EditorMessage,

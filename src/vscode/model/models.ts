@@ -6,7 +6,6 @@ import { priceOf } from '../../model/config/prices.ts';
 import { isSdkProvider, wireOf } from '../../model/providers/wire.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ChatModel } from '../../ports/models.ts';
-
 import { defaultModel, userModels } from '../settings.ts';
 import { EditorModel, editorModelName, findEditorModel, listEditorModels } from './editorModel.ts';
 import type { Keys } from './keys.ts';

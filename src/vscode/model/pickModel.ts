@@ -6,7 +6,6 @@ import { describeCount, priceOf } from '../../model/config/prices.ts';
 import { describeSeconds } from '../ui/elapsed.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { countSeconds } from '../ui/progress.ts';
-
 import { editorModelName, listEditorModels } from './editorModel.ts';
 
 interface ListedModel {

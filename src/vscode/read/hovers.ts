@@ -10,7 +10,6 @@ import { allowsTool } from '../../chat/format/settings.ts';
 import { type ChatReference, referenceAt } from '../../chat/outline/references.ts';
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';
 import type { ToolName } from '../../ports/tools.ts';
-
 import { chatOf, rangeOf } from '../chat/openChats.ts';
 import { placesOf } from '../chat/places.ts';
 import { CHAT_FILES } from '../run/lenses.ts';

@@ -9,7 +9,6 @@ import { turnBody } from '../../chat/format/parse.ts';
 import { readSettings } from '../../chat/format/settings.ts';
 import { whyNotSent } from '../../model/request/attachments.ts';
 import type { AttachedFile } from '../../ports/files.ts';
-
 import { isChat } from '../chat/chatFiles.ts';
 import { chatOf, rangeOf } from '../chat/openChats.ts';
 import type { EditorModels } from '../model/models.ts';

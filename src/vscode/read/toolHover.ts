@@ -2,7 +2,6 @@ import { showInvisible } from '../../chat/format/escape.ts';
 import { argumentQuestions } from '../../mcp/schema/arguments.ts';
 import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
-
 import { t } from '../ui/words.ts';
 
 const MAX_DESCRIPTION_CHARS = 1_000;

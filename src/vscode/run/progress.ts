@@ -4,7 +4,6 @@ import type { ReplyProgress } from '../../listener.ts';
 import type { Conversation } from '../../ports/models.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { ToolCall, ToolHost, ToolProgress } from '../../ports/tools.ts';
-
 import { plainMessage } from '../ui/plainMessage.ts';
 import { Notice } from '../ui/progress.ts';
 

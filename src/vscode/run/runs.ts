@@ -7,7 +7,6 @@ import type { ChatModel, Conversation, ModelRequest, Usage } from '../../ports/m
 import type { AssetStore } from '../../ports/results.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { Audit, Consent, ToolHost, ToolName } from '../../ports/tools.ts';
-
 import { EditorDocument } from '../chat/editorDocument.ts';
 import { failed, RUNNING, tell } from '../ui/outcomes.ts';
 import { EndFollower } from './follow.ts';

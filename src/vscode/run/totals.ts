@@ -1,6 +1,5 @@
 import { CHARS_PER_TOKEN } from '../../base/size.ts';
 import type { Usage } from '../../ports/models.ts';
-
 import { isAtOrBelow, renamedPath } from '../chat/renamedPath.ts';
 
 export interface SpentTurn {

@@ -5,7 +5,6 @@ import { nextAction, pendingCalls } from '../../chat/format/nextAction.ts';
 import { turnAt } from '../../chat/format/parse.ts';
 import { editedText } from '../../chat/format/textEdit.ts';
 import type { RunOutcome, TextEdit } from '../../ports/document.ts';
-
 import { selectArguments, withChat } from '../chat/chatFiles.ts';
 import { applyEdit, FORK, REPLACE, writeFork } from '../chat/commands.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';

@@ -4,7 +4,6 @@ import type { WrittenCall } from '../../chat/format/calls.ts';
 import { pendingCalls } from '../../chat/format/nextAction.ts';
 import type { ArgumentHelp, ArgumentProblem } from '../../mcp/callArguments/help.ts';
 import type { ToolName } from '../../ports/tools.ts';
-
 import { chatOf, rangeOf } from '../chat/openChats.ts';
 import type { KnownServers } from '../servers/known.ts';
 

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import type { ArgumentProblem } from '../../mcp/callArguments/help.ts';
 import type { ServerHost } from '../../ports/servers.ts';
-
 import { ChatDiagnostics } from '../chat/problems.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { type PendingCall, pendingCallsIn, problemRange, type ToolHelp } from './argumentHelp.ts';

@@ -4,7 +4,6 @@ import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
 import { argumentsSnippet, escapeSnippet } from '../../mcp/callArguments/schema.ts';
 import type { PromptInfo, ResourceList } from '../../ports/servers.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
-
 import { chatOf, rangeOf } from '../chat/openChats.ts';
 import type { ServerRow } from '../servers/items.ts';
 import { isEnabled } from '../tools/switches.ts';

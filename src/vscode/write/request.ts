@@ -1,7 +1,6 @@
 import type * as vscode from 'vscode';
 import type { CompletionPlace } from '../../chat/completion/place.ts';
 import type { ServerHost } from '../../ports/servers.ts';
-
 import type { EditorModels } from '../model/models.ts';
 import type { KnownServers } from '../servers/known.ts';
 import type { ServerRows } from '../servers/rows.ts';

@@ -6,7 +6,6 @@ import { estimateRequest } from '../../../src/model/request/estimate.ts';
 import { buildRequest } from '../../../src/model/request/request.ts';
 import type { TextEdit } from '../../../src/ports/document.ts';
 import { planLenses } from '../../../src/vscode/run/lensPlan.ts';
-
 import { flatten, makeChat } from './chatTexts.ts';
 import { type ChatRow, median, type Target } from './chatTypes.ts';
 

@@ -8,7 +8,6 @@ import { renderMarker } from '../../../src/chat/format/marker.ts';
 import { estimateRequest } from '../../../src/model/request/estimate.ts';
 import { buildRequest } from '../../../src/model/request/request.ts';
 import type { AssetKind, ResultPart } from '../../../src/ports/results.ts';
-
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import type { ChatRow, Target } from './chatTypes.ts';
 

@@ -4,7 +4,6 @@ import type { ServerConfig } from '../../../src/mcp/config/types.ts';
 import { Connections } from '../../../src/mcp/pool/connections.ts';
 import { DEFAULT_LIMITS, McpClient } from '../../../src/mcpClient.ts';
 import type { ResultPart } from '../../../src/ports/results.ts';
-
 import {
   type BenchClient,
   type Item,

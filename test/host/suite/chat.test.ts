@@ -5,7 +5,6 @@ import { suite, suiteSetup, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
-
 import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
 const CALL = (tool: string, json = '{}') => `\`\`\`tool_call mine.${tool}\n${json}\n\`\`\`\n`;

@@ -3,7 +3,6 @@ import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
-
 import { TestModel } from './kit/testModel.ts';
 import { holds, openChat, useSampleServer } from './kit/workspace.ts';
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { suite, suiteSetup, suiteTeardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import type { ModelEvent, ModelRequest } from '../../../src/ports/models.ts';
-
 import {
   EditorModel,
   editorModelName,

@@ -4,7 +4,6 @@ import * as vscode from 'vscode';
 import type { RunOutcome } from '../../../src/ports/document.ts';
 import type { NewAsset } from '../../../src/ports/results.ts';
 import type { ToolCall, ToolCallOptions, ToolHost } from '../../../src/ports/tools.ts';
-
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { withEditorTools } from '../../../src/vscode/tools/editorTools.ts';
 import { openChat, useSampleServer } from './kit/workspace.ts';

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import type { RunOutcome } from '../../../src/ports/document.ts';
-
 import { WorkspaceAssets } from '../../../src/vscode/chat/stores.ts';
 import { MemoryFiles } from './kit/memfs.ts';
 import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';

@@ -6,7 +6,6 @@ import * as vscode from 'vscode';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
 import type { ResourceContents, ResourceName, ServerState } from '../../../src/ports/servers.ts';
-
 import { ResourceDocuments } from '../../../src/vscode/servers/resources.ts';
 import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 

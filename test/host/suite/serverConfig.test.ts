@@ -8,7 +8,6 @@ import { suite, suiteSetup, suiteTeardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { fingerprintServer } from '../../../src/mcp/config/fingerprint.ts';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
-
 import { addServer } from '../../../src/vscode/servers/add.ts';
 import { ServerInputs } from '../../../src/vscode/servers/inputs.ts';
 import { ServerList } from '../../../src/vscode/servers/list.ts';

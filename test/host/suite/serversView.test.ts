@@ -3,7 +3,6 @@ import { setup, suite, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import type { ServerChange, ServerHost, ServerState } from '../../../src/ports/servers.ts';
 import type { ToolInfo } from '../../../src/ports/tools.ts';
-
 import { ServerCommands } from '../../../src/vscode/servers/commands.ts';
 import type { ServerNode } from '../../../src/vscode/servers/items.ts';
 import type { ListedServer } from '../../../src/vscode/servers/list.ts';

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
-
 import { McpClient } from '../../../src/mcpClient.ts';
 import {
   assetsServerFile,

@@ -6,7 +6,6 @@ import { describe, it } from 'node:test';
 import type { ChatCompletionRequest } from '@copilotkit/aimock';
 import { createSdkModel } from '../../../src/model/providers/sdkModel.ts';
 import type { FilePart, ModelEvent, ModelMessage, ModelRequest } from '../../../src/ports/models.ts';
-
 import {
   ask,
   beginning,

@@ -7,7 +7,6 @@ import type { ChatCompletionRequest } from '@copilotkit/aimock';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import type { SdkProvider } from '../../../src/model/providers/wire.ts';
 import type { ToolResult } from '../../../src/ports/results.ts';
-
 import { readToolResult } from '../../../src/result/readMarkdown.ts';
 import { listAssets } from '../helpers/checkBlocks.ts';
 import { configFor, imagesOf, KEY, startMock, startRecorder } from '../helpers/modelServer.ts';

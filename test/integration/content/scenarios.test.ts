@@ -10,7 +10,6 @@ import { type CallToolResult, Client, type ProgressCallback } from '@modelcontex
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { MAX_SIZE } from '../../../src/content/index.ts';
 import type { StdioServer } from '../../../src/mcp/config/types.ts';
-
 import { pngOfSize, SAMPLES } from '../../unit/content/samples.ts';
 import { openSession, type SentResult } from '../helpers/connect.ts';
 import { repositoryPath } from '../helpers/sampleServer.ts';

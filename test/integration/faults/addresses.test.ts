@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { ServerConfig } from '../../../src/mcp/config/types.ts';
-
 import { RemoteAuthorization } from '../../../src/mcp/oauth/authorization.ts';
 import { Connections } from '../../../src/mcp/pool/connections.ts';
 import { MemoryStore, ScriptedBrowser } from '../../unit/mcp/oauth/parts.ts';

@@ -7,7 +7,6 @@ import { ChatConversation } from '../../../src/model/request/conversation.ts';
 import { modelTools, toolOfName } from '../../../src/model/request/tools.ts';
 import type { ChatModel } from '../../../src/ports/models.ts';
 import type { ToolInfo } from '../../../src/ports/tools.ts';
-
 import {
   describeChange,
   fingerprintTool,

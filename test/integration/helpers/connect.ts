@@ -9,7 +9,6 @@ import { Connections } from '../../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../../src/mcpClient.ts';
 import type { Spills, ToolResult } from '../../../src/ports/results.ts';
 import type { ToolCall, ToolCallOptions } from '../../../src/ports/tools.ts';
-
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { createTemporaryFolder } from './temporaryFolder.ts';
 

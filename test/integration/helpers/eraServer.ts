@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { ServerConfig, StdioServer } from '../../../src/mcp/config/types.ts';
-
 import { Connections, type ConnectionsOptions } from '../../../src/mcp/pool/connections.ts';
 import { createTemporaryFolder } from './temporaryFolder.ts';
 

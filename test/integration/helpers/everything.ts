@@ -8,7 +8,6 @@ import type { ServerRequests } from '../../../src/ports/requests.ts';
 import type { ToolResult } from '../../../src/ports/results.ts';
 import type { ServerChange } from '../../../src/ports/servers.ts';
 import type { ToolCallOptions } from '../../../src/ports/tools.ts';
-
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { createTemporaryFolder } from './temporaryFolder.ts';
 

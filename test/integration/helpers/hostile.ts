@@ -14,7 +14,6 @@ import { Connections, type ConnectionsOptions } from '../../../src/mcp/pool/conn
 import { McpClient } from '../../../src/mcpClient.ts';
 import type { ToolResult } from '../../../src/ports/results.ts';
 import type { ToolCallOptions } from '../../../src/ports/tools.ts';
-
 import { createTemporaryFolder } from './temporaryFolder.ts';
 
 const SERVER = fileURLToPath(new URL('../fixtures/hostile-server.mjs', import.meta.url));

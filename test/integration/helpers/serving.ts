@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { ServerConfig, StdioServer } from '../../../src/mcp/config/types.ts';
-
 import { type CallOptions, Connections } from '../../../src/mcp/pool/connections.ts';
 
 /** Long enough never to matter in a test that passes. */

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { argumentQuestions } from '../../../src/mcp/schema/arguments.ts';
 import type { ToolProgress } from '../../../src/ports/tools.ts';
-
 import { firstText, fromNpm, isAlive, scripted, serve, TIMEOUT_MS } from '../helpers/serving.ts';
 
 describe('listing tools', () => {

@@ -11,7 +11,6 @@ import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import type { StdioServer } from '../../../src/mcp/config/types.ts';
-
 import { Connections } from '../../../src/mcp/pool/connections.ts';
 import { McpClient } from '../../../src/mcpClient.ts';
 import { until } from '../../kit/until.ts';

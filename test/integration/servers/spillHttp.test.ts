@@ -9,7 +9,6 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { EventLines } from '../../../src/mcp/spill/fetch.ts';
 import type { ToolProgress } from '../../../src/ports/tools.ts';
-
 import { until } from '../../kit/until.ts';
 import { bytesOf, cut, makeFolder } from '../../unit/mcp/spill/spilling.ts';
 import { serve } from '../helpers/serving.ts';

@@ -6,7 +6,6 @@ import type { StdioServer } from '../../../src/mcp/config/types.ts';
 import { StdioTransport } from '../../../src/mcp/spill/stdio.ts';
 import { SpillTable } from '../../../src/mcp/spill/table.ts';
 import type { ToolProgress } from '../../../src/ports/tools.ts';
-
 import { until } from '../../kit/until.ts';
 import { bytesOf, makeFolder } from '../../unit/mcp/spill/spilling.ts';
 import { serve } from '../helpers/serving.ts';

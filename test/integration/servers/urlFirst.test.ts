@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Elicitation, ElicitationAnswer } from '../../../src/ports/requests.ts';
-
 import { eraServer, open } from '../helpers/eraServer.ts';
 
 const call = (tool: string) => ({ id: 'c1', server: 's', tool, arguments: {} });

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { AuditFile, auditLine } from '../../../src/assets/auditFile.ts';
 import type { AuditEntry } from '../../../src/ports/tools.ts';
-
 import { useChatFolder } from './folder.ts';
 
 const NOW = new Date('2026-05-03T10:20:30.456Z');

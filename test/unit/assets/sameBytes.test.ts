@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import type { NewAsset } from '../../../src/ports/results.ts';
-
 import { needsSymlinks } from '../../windows/needs.ts';
 import { useChatFolder } from './folder.ts';
 

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { FolderAssets } from '../../../src/assets/store.ts';
 import type { SpilledBytes } from '../../../src/ports/results.ts';
-
 import { needsModes } from '../../windows/needs.ts';
 import { useChatFolder } from './folder.ts';
 

@@ -8,7 +8,6 @@ import { Catalog } from '../../../src/catalog/catalog.ts';
 import type { Entry } from '../../../src/catalog/entry.ts';
 import { type CatalogChange, type WatchOptions, watchCatalog } from '../../../src/catalog/watch.ts';
 import type { Disposable } from '../../../src/ports/document.ts';
-
 import { assetNumbered, chatWith, useTree } from './tree.ts';
 
 const open: Disposable[] = [];

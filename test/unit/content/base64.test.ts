@@ -4,7 +4,6 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { isCanonical } from '../../../src/content/base64.ts';
 import { base64ToBuffer, bufferToBase64, validateBase64 } from '../../../src/content/index.ts';
-
 import { BASE64_FORMS } from './samples.ts';
 
 describe('base64', () => {

@@ -4,7 +4,6 @@ import { ChatListener } from '../../../src/listener.ts';
 import type { ToolCallDeps } from '../../../src/loop/calls.ts';
 import type { ToolResult } from '../../../src/ports/results.ts';
 import type { AuditEntry, ConsentAnswer, ToolHost, ToolInfo } from '../../../src/ports/tools.ts';
-
 import { MemoryDocument } from './scriptedChat.ts';
 
 const TOOL: ToolInfo = { server: 'a', tool: 'read', inputSchema: {} };

@@ -17,7 +17,6 @@ import {
   scene,
   text,
 } from './scriptedChat.ts';
-
 import { CALL, NEXT, OK, RESULT, roles, TURN } from './words.ts';
 
 describe('a stop', () => {

@@ -8,7 +8,6 @@ import { processMixedToolResult } from '../../../src/mcpClient.ts';
 import { textParts } from '../../../src/model/request/attachments.ts';
 import type { ResultPart, ToolResult } from '../../../src/ports/results.ts';
 import type { PromptResult } from '../../../src/ports/servers.ts';
-
 import { MemoryAssets } from '../result/memoryAssets.ts';
 import { png } from '../result/samples.ts';
 import { HI, MemoryDocument } from './scriptedChat.ts';

@@ -14,7 +14,6 @@ import {
   scene,
   text,
 } from './scriptedChat.ts';
-
 import { bodyOf, CALL, CURSOR, NEXT, OK, RESULT, roles, TURN } from './words.ts';
 
 describe('a reply', () => {

@@ -4,10 +4,8 @@ import { nextAction } from '../../../src/chat/format/nextAction.ts';
 import { strictest } from '../../../src/chat/format/settings.ts';
 import type { ModelEvent } from '../../../src/ports/models.ts';
 import type { Approval } from '../../../src/ports/tools.ts';
-
 import { showMessages } from '../model/request/requests.ts';
 import { type Answer, call, HI, makes, result, says, scene } from './scriptedChat.ts';
-
 import { CALL, NEXT, OK, RESULT, TURN } from './words.ts';
 
 describe('tool calls of the model', () => {

@@ -5,7 +5,6 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseChat } from '../../../src/chat/format/parse.ts';
 import type { ModelEvent } from '../../../src/ports/models.ts';
-
 import { failure, finish, type MemoryDocument, scene, text } from './scriptedChat.ts';
 
 type Step =

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ResultPart } from '../../../src/ports/results.ts';
-
 import { MAX_IMAGE_BYTES, type ModelViewOptions, toModelParts } from '../../../src/result/modelView.ts';
 import { MAX_SUMMARY_TOKENS, summarize, tokensAtMost } from '../../../src/result/summary.ts';
 

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { processMixedToolResult } from '../../../src/mcpClient.ts';
 import type { NewAsset, Spill, Spills } from '../../../src/ports/results.ts';
-
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { MemoryAssets } from './memoryAssets.ts';
 import { office, png } from './samples.ts';

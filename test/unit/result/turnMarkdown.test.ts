@@ -8,7 +8,6 @@ import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import { readReply } from '../../../src/chat/reply/read.ts';
 import { textParts } from '../../../src/model/request/attachments.ts';
 import type { ResultPart } from '../../../src/ports/results.ts';
-
 import { renderForReply, renderForUser } from '../../../src/result/turnMarkdown.ts';
 import { hostileReply } from '../chat/hostileReply.ts';
 

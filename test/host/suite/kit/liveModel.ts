@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { RunOutcome } from '../../../../src/ports/document.ts';
-
 import {
   type Asked,
   send,

@@ -5,7 +5,6 @@ import { appendTurns, insertIntoUserTurn, type NewTurn } from '../../../../src/c
 import { localLinks } from '../../../../src/chat/format/links.ts';
 import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
 import type { ResultPart } from '../../../../src/ports/results.ts';
-
 import { renderForReply, renderForUser } from '../../../../src/result/turnMarkdown.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
 import { hostileReply } from '../hostileReply.ts';

@@ -8,7 +8,6 @@ import {
   removeStaleMark,
   unansweredCalls,
 } from '../../../../src/chat/edits/sentCall.ts';
-
 import { nextAction } from '../../../../src/chat/format/nextAction.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
 

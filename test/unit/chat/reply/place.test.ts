@@ -10,7 +10,6 @@ import {
   reopenReply,
 } from '../../../../src/chat/reply/place.ts';
 import type { TextEdit } from '../../../../src/ports/document.ts';
-
 import { editDocument as edit } from '../replyDocument.ts';
 
 const C = '<!-- filechat:writing k1 -->';

@@ -7,7 +7,6 @@ import { mergeMetadata } from '../../../../src/chat/reply/notes.ts';
 import { callsInBody, type ReplyPart, readReply } from '../../../../src/chat/reply/read.ts';
 import { ReplyRenderer } from '../../../../src/chat/reply/render.ts';
 import type { ModelEvent, ProviderMetadata } from '../../../../src/ports/models.ts';
-
 import { hostileReply } from '../hostileReply.ts';
 
 const TICKS = '````';

@@ -13,7 +13,6 @@ import {
 } from '../../../../src/mcp/apps/app.ts';
 import { processMixedToolResult } from '../../../../src/mcpClient.ts';
 import type { NewAsset } from '../../../../src/ports/results.ts';
-
 import { renderToolResult } from '../../../../src/result/markdown.ts';
 
 const tools: readonly (readonly [string, unknown, unknown])[] = [

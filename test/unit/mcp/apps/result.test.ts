@@ -11,7 +11,6 @@ import {
 } from '../../../../src/mcp/apps/result.ts';
 import { quoteForChat } from '../../../../src/mcp/apps/session.ts';
 import type { ResultPart, Spill, Spills } from '../../../../src/ports/results.ts';
-
 import { renderToolResult } from '../../../../src/result/markdown.ts';
 
 const files: Readonly<Record<string, { mimeType: string; bytes: Uint8Array }>> = {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ServerConfig } from '../../../../src/mcp/config/types.ts';
-
 import { createMask } from '../../../../src/mcp/connection/stderr.ts';
 
 const stdio = (env: Record<string, string> = {}): ServerConfig => ({

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ReferencedFiles } from '../../../../src/mcp/fileArguments/files.ts';
 import type { FileSource } from '../../../../src/ports/files.ts';
-
 import { ASSET, BASE64, NAME, PATH, resolve, SOURCE, taking } from './referenced.ts';
 
 describe('references are found wherever they stand', () => {

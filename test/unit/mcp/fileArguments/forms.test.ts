@@ -4,7 +4,6 @@ import { pathToFileURL } from 'node:url';
 import { ReferencedFiles } from '../../../../src/mcp/fileArguments/files.ts';
 import { expectedFiles } from '../../../../src/mcp/fileArguments/plan.ts';
 import type { FileSource } from '../../../../src/ports/files.ts';
-
 import { ASSET, BASE64, NAME, PATH, resolve, SOURCE, taking } from './referenced.ts';
 
 const DATA_URL = 'data:application/pdf;base64,YWJj';

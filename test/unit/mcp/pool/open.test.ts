@@ -3,7 +3,6 @@ import { describe, test } from 'node:test';
 import { SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import type { ResolvedServer } from '../../../../src/mcp/config/inputs.ts';
 import type { ServerConfig } from '../../../../src/mcp/config/types.ts';
-
 import type { Connection } from '../../../../src/mcp/connection/connection.ts';
 import { ProtocolMismatch } from '../../../../src/mcp/connection/failure.ts';
 import { InMemoryProtocols, type KnownProtocol } from '../../../../src/mcp/connection/knownProtocols.ts';

@@ -4,7 +4,6 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { MAX_DROPPED_BYTES } from '../../../../src/mcp/spill/jsonFilter.ts';
 import type { Spill } from '../../../../src/ports/results.ts';
-
 import { bytesOf, cut, filterMessage, MIN_CHARS, makeFolder, resolveSpills } from './spilling.ts';
 
 const RUNS = 500;

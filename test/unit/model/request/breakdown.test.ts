@@ -5,7 +5,6 @@ import { ChatConversation } from '../../../../src/model/request/conversation.ts'
 import { estimateRequest } from '../../../../src/model/request/estimate.ts';
 import { createTourModel } from '../../../../src/model/tour.ts';
 import type { TextEdit } from '../../../../src/ports/document.ts';
-
 import { MemoryAttachments } from './requests.ts';
 
 const IMAGE = 'cmdassets/tool-image-20261116-093012-V1StGXR8-1.png';

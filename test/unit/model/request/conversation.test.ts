@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import { ChatConversation, type ConversationDeps } from '../../../../src/model/request/conversation.ts';
 import { createTourModel } from '../../../../src/model/tour.ts';
 import type { ToolHost, ToolInfo } from '../../../../src/ports/tools.ts';
-
 import { MemoryAttachments } from './requests.ts';
 
 const tool = (server: string, name: string): ToolInfo => ({ server, tool: name, inputSchema: {} });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FilePart, ModelMessage, ModelRequest } from '../../../../src/ports/models.ts';
-
 import { editorMessages, previewMessages, textOf } from '../../../../src/vscode/model/editorMessages.ts';
 
 const picture: FilePart = {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { waitForText } from '../../../bridge.ts';
