@@ -12,7 +12,7 @@ import {
   toast,
   waitForWorkbench,
 } from '../workbench/page.ts';
-import { takeScreenshot, type Ui, uiSession } from './session.ts';
+import { takeScreenshot, trustWorkspace, type Ui, uiSession } from './session.ts';
 
 const ui = uiSession({ trust: 'restricted' });
 
@@ -71,13 +71,8 @@ ui.test('looking for servers wakes the extension, which loads next to nothing', 
 ui.test(
   'without trust there is no server for VS Code’s own chat, and with trust there is',
   async (session) => {
-    const { page, evaluate } = session;
     await waitForOffer(session, false);
-    await evaluate((vscode) => vscode.commands.executeCommand('workbench.trust.manage'));
-    const editor = page.locator('.workspace-trust-editor');
-    await editor.getByRole('button', { name: 'Trust', exact: true }).first().click();
-    await waitFor('trust', 10_000, () => evaluate((vscode) => vscode.workspace.isTrusted || undefined));
-    await evaluate((vscode) => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
+    await trustWorkspace(session);
     await waitForOffer(session, true);
   },
 );

@@ -1,10 +1,22 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { type Evaluate, untilNextHost, waitForText } from '../bridge.ts';
-import { button, dialog, runCommand, toast, waitForWorkbench, webview } from '../workbench/page.ts';
+import {
+  activeTab,
+  button,
+  dialog,
+  focusEditor,
+  quickInput,
+  quickPickRow,
+  runCommand,
+  showCommands,
+  toast,
+  waitForWorkbench,
+  webview,
+} from '../workbench/page.ts';
 import { checkout, type Workspace } from '../workspace.ts';
 import { heldModel } from './heldModel.ts';
 import {
@@ -14,7 +26,8 @@ import {
   startCanary,
   writeHostileRepository,
 } from './hostileRepository.ts';
-import { takeScreenshot, type Ui, uiSession } from './session.ts';
+import { takeScreenshot, trustWorkspace, type Ui, uiSession } from './session.ts';
+import { closeEditors } from './tidyUp.ts';
 
 const REFUSED = 'This workspace is not trusted, so nothing is run.';
 const SECRET = 'the-secret-of-the-user';
@@ -83,7 +96,7 @@ async function lookAround(session: Ui): Promise<void> {
 }
 
 /** Nothing has been run, and nobody has been asked anything or been sent anything. */
-async function assertNothingHappened({ page, evaluate }: Ui, repository: HostileRepository): Promise<void> {
+async function assertNothingHappened({ page, evaluate }: Ui): Promise<void> {
   assert.deepEqual(repository.started(), []);
   assert.deepEqual(canary.heard, []);
   assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
@@ -104,21 +117,30 @@ void test('the hostile repository sets every setting that there is', () => {
   assert.deepEqual(SETTING_NAMES.toSorted(), settings.toSorted());
 });
 
-describe('a hostile repository that is not trusted', () => {
-  let repository: HostileRepository;
-  const ui = uiSession({
-    trust: 'restricted',
-    prepare: (workspace) => {
-      repository = writeRepository(workspace);
+const model = heldModel();
+let repository: HostileRepository;
+/** One window: the user trusts the workspace after the tests of one that is not trusted. */
+const ui = uiSession({
+  trust: 'restricted',
+  settings: {
+    'filechat.mcpServers': {
+      own: { command: process.execPath, args: [join(checkout, 'dist', 'sample-server.js')] },
     },
-  });
+    'filechat.disabledTools': ['own.fail'],
+    'filechat.auditLog': true,
+  },
+  prepare: (workspace) => {
+    repository = writeRepository(workspace);
+  },
+});
 
+describe('a hostile repository that is not trusted', () => {
   ui.test('can be read, previewed and looked at, and nothing happens', async (session) => {
     const { page } = session;
     await lookAround(session);
     await page.getByText('This workspace is not trusted, so no server is started.').waitFor();
     await takeScreenshot(page, 'hostile-untrusted');
-    await assertNothingHappened(session, repository);
+    await assertNothingHappened(session);
   });
 
   ui.test('a reload changes nothing', async (session) => {
@@ -126,7 +148,7 @@ describe('a hostile repository that is not trusted', () => {
     await reload(session);
     await lookAgain(session);
     await page.getByText('This workspace is not trusted, so no server is started.').waitFor();
-    await assertNothingHappened(session, repository);
+    await assertNothingHappened(session);
   });
 
   ui.test('there, no command runs anything', async (session) => {
@@ -143,28 +165,74 @@ describe('a hostile repository that is not trusted', () => {
       assert.equal(outcome?.ok, false, command);
       assert.match(outcome?.error ?? '', /not trusted/, command);
     }
-    await assertNothingHappened(session, repository);
+    await assertNothingHappened(session);
+  });
+
+  ui.test('in a workspace that is not trusted a chat can be read, and nothing runs', async (session) => {
+    const { page, evaluate, workspace } = session;
+    const before = readFileSync(workspace.path('tour.chat.md'), 'utf8');
+    await show(session, 'tour.chat.md');
+    await activeTab(page, 'tour.chat.md').waitFor();
+    await focusEditor(page);
+    await showCommands(page, 'Filechat: Show Log');
+    await quickPickRow(page, 'Filechat: Show Log').waitFor();
+    await showCommands(page, 'Filechat: Call Tool');
+    // Commands that only sound alike are offered instead.
+    await quickInput(page).getByText('similar commands').first().waitFor();
+    assert.equal(await quickPickRow(page, 'Filechat: Call Tool').count(), 0);
+    await page.keyboard.press('Escape');
+    const called = await evaluate(async (vscode) =>
+      vscode.commands.executeCommand<{ ok: boolean }>('filechat.callTool'),
+    );
+    assert.equal(called.ok, false);
+    await toast(page, REFUSED).first().waitFor();
+    const outcome = await evaluate(async (vscode) =>
+      vscode.commands.executeCommand<{ ok: boolean; error: string }>('filechat.run'),
+    );
+    assert.equal(outcome.ok, false);
+    assert.match(outcome.error, /not trusted/);
+    assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+    assert.equal(existsSync(workspace.path('cmdassets')), false);
+    assert.equal(readFileSync(workspace.path('tour.chat.md'), 'utf8'), before);
+  });
+
+  ui.test(
+    'there, neither Shift+Enter nor a typed `# %% assistant` asks a model',
+    async ({ page, evaluate }) => {
+      await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+      await focusEditor(page);
+      await page.keyboard.press('ControlOrMeta+End');
+      await page.keyboard.press('Shift+Enter');
+      await toast(page, REFUSED).waitFor();
+      await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+      await toast(page, REFUSED).waitFor({ state: 'detached' });
+      await page.keyboard.type('# %% user\nHello\n\n# %% assistant\n');
+      await toast(page, REFUSED).waitFor();
+      const text = await evaluate((vscode) => vscode.window.activeTextEditor?.document.getText() ?? '');
+      assert.match(text, /# %% assistant\n$/);
+      assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+    },
+  );
+
+  ui.test('there, assets can be looked at, and none is deleted', async ({ page, evaluate, workspace }) => {
+    mkdirSync(workspace.path('cmdassets'));
+    const asset = workspace.path('cmdassets', 'tool-file-20261116-093012-V1StGXR8a0-1.txt');
+    writeFileSync(asset, 'kept');
+    await evaluate((vscode) => vscode.commands.executeCommand('filechat.showAssets'));
+    const gallery = webview(page, 'filechat.filechat');
+    await gallery.getByRole('gridcell').click();
+    assert.equal(await gallery.getByRole('button', { name: 'Delete' }).isDisabled(), true);
+    await gallery.locator('[role=gridcell]:focus').press('Delete');
+    assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+    assert.equal(existsSync(asset), true);
   });
 });
 
 describe('a hostile repository that is trusted', () => {
-  const model = heldModel();
-  let repository: HostileRepository;
-  const ui = uiSession({
-    settings: {
-      'filechat.mcpServers': {
-        own: { command: process.execPath, args: [join(checkout, 'dist', 'sample-server.js')] },
-      },
-      'filechat.disabledTools': ['own.fail'],
-      'filechat.auditLog': true,
-    },
-    prepare: (workspace) => {
-      repository = writeRepository(workspace);
-    },
-  });
-
   ui.test('can be looked at, and nothing happens', async (session) => {
     const { page } = session;
+    await closeEditors(session);
+    await trustWorkspace(session);
     await lookAround(session);
     await waitForServers(page);
     for (const server of ['program', 'remote', 'own']) {
@@ -173,7 +241,7 @@ describe('a hostile repository that is trusted', () => {
     await page.getByText('Look at it and decide').nth(1).waitFor();
     assert.equal(await serverRow(page, 'settings').count(), 0);
     await takeScreenshot(page, 'hostile-trusted');
-    await assertNothingHappened(session, repository);
+    await assertNothingHappened(session);
   });
 
   ui.test('a reload changes nothing', async (session) => {
@@ -181,7 +249,7 @@ describe('a hostile repository that is trusted', () => {
     await reload(session);
     await lookAgain(session);
     await waitForServers(page);
-    await assertNothingHappened(session, repository);
+    await assertNothingHappened(session);
   });
 
   ui.test('a call shows the whole program before it starts, and Escape starts nothing', async (session) => {
@@ -197,7 +265,7 @@ describe('a hostile repository that is trusted', () => {
     await takeScreenshot(page, 'hostile-consent');
     await page.keyboard.press('Escape');
     assert.equal((await ran)?.cancelled, true);
-    await assertNothingHappened(session, repository);
+    await assertNothingHappened(session);
   });
 
   ui.test('a file from outside is not sent without the user’s word', async (session) => {
@@ -209,7 +277,7 @@ describe('a hostile repository that is trusted', () => {
     await closed(page, 'Send the file secret.txt to the model?');
     assert.match((await ran)?.error ?? '', /secret\.txt” cannot be sent/);
     assert.equal(model.asked, 0);
-    await assertNothingHappened(session, repository);
+    await assertNothingHappened(session);
   });
 
   ui.test('a reply goes to the user’s own model, and without what was not agreed to', async (session) => {
@@ -222,7 +290,7 @@ describe('a hostile repository that is trusted', () => {
     reply.say('Yours.');
     reply.finish();
     assert.equal((await ran)?.ok, true);
-    await assertNothingHappened(session, repository);
+    await assertNothingHappened(session);
   });
 
   ui.test('the models of the repository are not there', async (session) => {
@@ -232,7 +300,7 @@ describe('a hostile repository that is trusted', () => {
     const outcome = await ran;
     assert.equal(outcome?.ok, false);
     assert.match(outcome?.error ?? '', /“evil”/);
-    await assertNothingHappened(session, repository);
+    await assertNothingHappened(session);
   });
 
   ui.test('the settings of the repository loosen nothing', async (session) => {
@@ -249,7 +317,7 @@ describe('a hostile repository that is trusted', () => {
     assert.equal((await execute(evaluate, 'callTool', editors))?.ok, false);
     await execute(evaluate, 'showAuditLog', {});
     await waitForText(evaluate, '"server":"own","name":"tour"');
-    await assertNothingHappened(session, repository);
+    await assertNothingHappened(session);
   });
 
   ui.test('what was agreed to and then changed is asked about again', async (session) => {

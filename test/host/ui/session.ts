@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { bridgeExtension, bridgeSocket, connectBridge, type Evaluate, waitForText } from '../bridge.ts';
-import { processEnd } from '../process.ts';
+import { processEnd, waitFor } from '../process.ts';
 import { say } from '../progress.ts';
 import type { Lane } from '../workbench/lane.ts';
 import { claimLane } from '../workbench/lanes.ts';
@@ -166,6 +166,15 @@ export async function openChat(
   );
   await waitForText(evaluate, question);
   await focusEditor(page);
+}
+
+/** Trusts a workspace that has not been trusted, and closes the page where users do that. */
+export async function trustWorkspace({ page, evaluate }: Pick<Ui, 'page' | 'evaluate'>): Promise<void> {
+  await evaluate((vscode) => vscode.commands.executeCommand('workbench.trust.manage'));
+  const editor = page.locator('.workspace-trust-editor');
+  await editor.getByRole('button', { name: 'Trust', exact: true }).first().click();
+  await waitFor('trust', 10_000, () => evaluate((vscode) => vscode.workspace.isTrusted || undefined));
+  await evaluate((vscode) => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
 }
 
 const trustSettings: Record<NonNullable<UiOptions['trust']>, Settings> = {

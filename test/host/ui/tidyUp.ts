@@ -28,8 +28,8 @@ export async function tidyUp(session: Session, settings: Settings): Promise<void
   });
 }
 
-/** A run that is about to end may write into a document that was just reverted, and the editor asks about that. */
-async function closeEditors({ page, evaluate }: Session): Promise<void> {
+/** Discards unsaved changes. A run that is about to end may write into a document that was just reverted; the editor asks about that. */
+export async function closeEditors({ page, evaluate }: Pick<Session, 'page' | 'evaluate'>): Promise<void> {
   let isDone = false;
   const closing = evaluate(async (vscode) => {
     const isOpen = () => vscode.window.tabGroups.all.some(({ tabs }) => tabs.length > 0);
