@@ -10,12 +10,12 @@ import { inWorkspace } from './kit/workspace.ts';
 suite('activation', () => {
   const extension = vscode.extensions.getExtension('filechat.filechat');
 
-  test('the packed extension is installed and sleeps until it is needed', () => {
+  test('the packed extension is installed and inactive until it is needed', () => {
     assert.ok(extension, 'filechat.filechat is not installed');
     assert.equal(extension.isActive, false);
   });
 
-  test('who opens a Markdown file that is no chat loads the entry and nothing else', async () => {
+  test('opening a Markdown file that is not a chat loads only the entry point', async () => {
     const uri = inWorkspace('notes.md');
     await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode('# Notes\n'));
     await vscode.window.showTextDocument(uri);
@@ -34,7 +34,7 @@ suite('activation', () => {
     assert.ok(bytes < 12_000, `${bytes} bytes were loaded: ${ours.join(', ')}`);
   });
 
-  test('a chat in front loads the rest', async () => {
+  test('opening a chat loads the rest', async () => {
     await vscode.window.showTextDocument(inWorkspace('tour.chat.md'));
     await vscode.commands.executeCommand('filechat.refreshChats');
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
@@ -58,7 +58,7 @@ suite('activation', () => {
     assert.equal(existsSync(inWorkspace('cmdassets').fsPath), false);
   });
 
-  test('once awake it offers its commands', async () => {
+  test('an active extension offers its commands', async () => {
     await extension?.activate();
     const commands = new Set(await vscode.commands.getCommands(true));
     const { contributes } = extension?.packageJSON ?? {};

@@ -9,7 +9,7 @@ import { holds, openChat, useSampleServer } from './kit/workspace.ts';
 const CHAT = `---\nservers: []\n---\n${HI}`;
 const TOP = new vscode.Selection(0, 0, 0, 0);
 
-suite('the caret after a run', () => {
+suite('the cursor after a run', () => {
   const model = new LiveModel();
   suiteSetup(async () => {
     await useSampleServer();
@@ -52,7 +52,7 @@ suite('the caret after a run', () => {
     },
   };
   for (const [name, { text, act }] of Object.entries(runs)) {
-    test(`${name}: the caret is at the end, in the user's turn`, async () => {
+    test(`${name}: the cursor is at the end, in the user turn`, async () => {
       const { document, editor } = await openAtTop(`caret-${name.replaceAll(' ', '-')}.chat.md`, text);
       await act(document);
       assert.deepEqual(editor.selection.active, endOf(document));
@@ -61,7 +61,7 @@ suite('the caret after a run', () => {
     });
   }
 
-  test('two editors of the chat both go there', async () => {
+  test('the cursor moves in both editors of the chat', async () => {
     const { document, editor } = await openAtTop('caret-two.chat.md');
     const beside = { viewColumn: vscode.ViewColumn.Beside, selection: TOP };
     const other = await vscode.window.showTextDocument(document, beside);
@@ -82,7 +82,7 @@ suite('the caret after a run', () => {
     return document;
   }
 
-  test('a tab in the background goes there when it is shown', async () => {
+  test('the cursor moves in a background tab when it is shown', async () => {
     const document = await runInBackground('caret-background.chat.md');
     const moved = new Promise<void>((resolve) => {
       const subscription = vscode.window.onDidChangeTextEditorSelection(({ textEditor, selections }) => {
@@ -95,7 +95,7 @@ suite('the caret after a run', () => {
     await moved;
   });
 
-  test('a tab in the background that is shown at another place stays at that place', async () => {
+  test('a background tab that is revealed at a position keeps that position', async () => {
     const document = await runInBackground('caret-navigation.chat.md');
     const place = new vscode.Selection(4, 1, 4, 1);
     const editor = await vscode.window.showTextDocument(document, { selection: place });

@@ -17,7 +17,7 @@ suite('a chat in the editor', () => {
   suiteSetup(useSampleServer);
   teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
 
-  test('text, image, sound and PDF arrive in order, and each is a whole file', async () => {
+  test('text, image, audio and PDF arrive in order, each as a complete file', async () => {
     const document = await openChat('order.chat.md', '# %% user\n');
     const outcome = await callTool({ server: 'mine', tool: 'tour' });
     assert.deepEqual([outcome.ok, outcome.error], [true, undefined]);
@@ -60,7 +60,7 @@ suite('a chat in the editor', () => {
     assert.equal(saved.replaceAll('\r\n', '').includes('\n'), false);
   });
 
-  test('what the user types while a tool works is kept', async () => {
+  test('text typed while a tool runs is kept', async () => {
     const document = await openChat('typing.chat.md', '# %% user\nAbove.\n');
     const working = callTool({ server: 'mine', tool: 'slow', arguments: { seconds: 1, steps: 2 } });
     await holds(document, '<!-- filechat:sent c1 -->');
@@ -82,7 +82,7 @@ suite('a chat in the editor', () => {
     assert.deepEqual(roles(document.getText()), ['user', 'tool', 'user']);
   });
 
-  test('a chat that is renamed while a tool works gets its result', async () => {
+  test('a chat renamed while a tool runs gets the result', async () => {
     const document = await openChat('before.chat.md', '# %% user\n');
     const working = callTool({ server: 'mine', tool: 'slow', arguments: { seconds: 1, steps: 2 } });
     await holds(document, '<!-- filechat:sent c1 -->');
@@ -96,7 +96,7 @@ suite('a chat in the editor', () => {
     assert.deepEqual(roles(after.getText()), ['user', 'tool', 'user']);
   });
 
-  test('a call is sent although the user saves the chat at the same moment', async () => {
+  test('a call is sent while the user saves the chat', async () => {
     const document = await openChat('saved.chat.md', '# %% user\n');
     // Stands for a formatter that takes its time.
     const formatter = vscode.workspace.onWillSaveTextDocument((event) => {
@@ -111,7 +111,7 @@ suite('a chat in the editor', () => {
     assert.deepEqual([outcome.ok, outcome.error, await isSaved], [true, undefined, true]);
   });
 
-  test('a cursor that the user has moved stays where it is', async () => {
+  test('a cursor that the user moved stays in place', async () => {
     const document = await openChat('cursor.chat.md', '# %% user\nOne.\nTwo.\n');
     const editor = await vscode.window.showTextDocument(document);
     await vscode.commands.executeCommand('cursorBottom');
@@ -134,7 +134,7 @@ suite('a chat in the editor', () => {
     assert.deepEqual([first?.getText(), second?.getText()], ['# %% user\nHello.\n', '# %% user\n']);
   });
 
-  test('a chat that is not saved links to files that last', async () => {
+  test('an unsaved chat links to files in permanent storage', async () => {
     const document = await vscode.workspace.openTextDocument(vscode.Uri.parse('untitled:scratch.chat.md'));
     await vscode.window.showTextDocument(document);
     const { assets } = await callTool({ server: 'mine', tool: 'photo' });
@@ -143,7 +143,7 @@ suite('a chat in the editor', () => {
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
   });
 
-  test('roles are offered once, so that Enter never takes a row of an old list', async () => {
+  test('roles are offered once, so Enter never accepts a stale suggestion', async () => {
     const { uri, lineCount, lineAt } = await openChat('roles.chat.md', '# %% user\nHello\n\n# %% s');
     const list = await vscode.commands.executeCommand<vscode.CompletionList>(
       'vscode.executeCompletionItemProvider',

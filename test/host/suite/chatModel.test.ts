@@ -10,7 +10,7 @@ const run = (uri: vscode.Uri) => vscode.commands.executeCommand<RunOutcome>('fil
 const roles = (text: string) => parseChat(text).turns.map((turn) => turn.role);
 const words = (text: string) => new vscode.LanguageModelTextPart(text);
 
-suite('a chat with a model of the editor', () => {
+suite('a chat with a model of VS Code', () => {
   let model: TestModel;
   suiteSetup(async () => {
     await useSampleServer();
@@ -19,7 +19,7 @@ suite('a chat with a model of the editor', () => {
   suiteTeardown(() => model.dispose());
   teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
 
-  test('without any configuration it answers in two steps, and gets the tool’s image as an image', async () => {
+  test('it answers in two steps without configuration, and receives the image of the tool', async () => {
     model.asked.length = 0;
     model.reply = async (parts) => {
       if (model.asked.length === 1) {
@@ -48,7 +48,7 @@ suite('a chat with a model of the editor', () => {
     assert.equal(images.length, 1);
   });
 
-  test('one undo takes the whole reply back, and redo brings it again', async () => {
+  test('one undo removes the whole reply, and redo restores it', async () => {
     const gate = Promise.withResolvers<void>();
     const before = '# %% user\nCount!\n';
     const document = await openChat('undo.chat.md', before);
@@ -70,7 +70,7 @@ suite('a chat with a model of the editor', () => {
     assert.equal(document.getText(), after);
   });
 
-  test('stop ends a reply at once; resume goes on in its place', async () => {
+  test('Stop ends a reply at once; Resume continues it in place', async () => {
     const document = await openChat('stopped.chat.md', '# %% user\nGreet!\n');
     model.reply = (parts, token) =>
       new Promise((resolve) => {

@@ -17,19 +17,19 @@ async function select(name: string, content: string, selection: vscode.Selection
 }
 
 suite('new chats', () => {
-  test('what the caller gives is all that is in it, whatever is selected', async () => {
+  test('given content replaces the selection', async () => {
     await select('picked.py', 'a = 1\nb = 2\n', new vscode.Selection(0, 0, 1, 3));
     await vscode.commands.executeCommand('filechat.newChat', { content: 'Hello' });
     assert.equal(await textInFront(), '# %% user\nHello\n');
   });
 
-  test('the lines of a selection are counted as the editor counts them', async () => {
+  test('lines of a selection are numbered as in the editor', async () => {
     await select('picked.py', 'a = 1\nb = 2\nc = 3\n', new vscode.Selection(1, 0, 2, 0));
     await vscode.commands.executeCommand('filechat.newChatWithSelection');
     assert.equal(await textInFront(), '# %% user\n`picked.py`, line 2:\n\n```python\nb = 2\n```\n\n');
   });
 
-  test('a selection in a chat is not quoted: it has been said already', async () => {
+  test('a selection in a chat is not quoted', async () => {
     const editor = await vscode.window.showTextDocument(inWorkspace('tour.chat.md'));
     editor.selection = new vscode.Selection(0, 0, 1, 5);
     await vscode.commands.executeCommand('filechat.newChat');
@@ -42,7 +42,7 @@ suite('new chats', () => {
     assert.equal(await textInFront(), '# %% user\n[picked.py](picked.py) [notes.md](notes.md)\n\n');
   });
 
-  test('a sample is copied, and one that nobody has is an error', async () => {
+  test('a sample is copied, and an unknown sample is an error', async () => {
     await vscode.commands.executeCommand('filechat.openSample', { name: 'mixed' });
     const name = vscode.window.activeTextEditor?.document.uri.path.split('/').at(-1);
     const sample = await vscode.workspace.fs.readFile(inWorkspace('mixed.chat.md'));

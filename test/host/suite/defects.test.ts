@@ -14,7 +14,7 @@ const roles = (chat: string) => parseChat(chat).turns.map(({ role }) => role);
 /** A server that leaves a file behind as soon as it is started. */
 const SPY = 'require("node:fs").writeFileSync(process.argv[1], "")';
 
-suite('what was wrong with chat.md, in the editor', () => {
+suite('defects of chat.md, in the editor', () => {
   const model = new LiveModel();
   // The editor may still hold the text of a file that was open before, so every chat has a name of its own.
   let others = 0;
@@ -57,7 +57,7 @@ suite('what was wrong with chat.md, in the editor', () => {
     });
   }
 
-  test('chat.md defect 8: what is typed under a reply that comes is not deleted', async () => {
+  test('chat.md defect 8: text typed below a streaming reply is kept', async () => {
     const { document, running, asked } = await model.openHalf(
       'under.chat.md',
       `---\nservers: []\n---\n${HI}`,
@@ -70,7 +70,7 @@ suite('what was wrong with chat.md, in the editor', () => {
     assert.match(document.getText(), /# %% assistant\nOne two three\.\n\n# %% user\nMine$/);
   });
 
-  test('chat.md defect 9: in a document with CRLF the stream goes on behind its first line', async () => {
+  test('chat.md defect 9: a reply streams past its first line in a document with CRLF', async () => {
     model.answer = (asked) => sendAll(asked, words('One\n\n'), words('Two\nThree'), end());
     const text = `---\nservers: []\n---\n${HI}`.replaceAll('\n', '\r\n');
     const document = await openChat('crlfReply.chat.md', text);
@@ -81,7 +81,7 @@ suite('what was wrong with chat.md, in the editor', () => {
     assert.equal(saved.replaceAll('\r\n', '').includes('\n'), false);
   });
 
-  test('chat.md defect 16: typing does not read the attachments at every keystroke', async () => {
+  test('chat.md defect 16: typing does not read the attachments on every keystroke', async () => {
     const notes = inWorkspace('notes.txt');
     await vscode.workspace.fs.writeFile(notes, new TextEncoder().encode('Blue is the word.'));
     const document = await openChat(
@@ -125,7 +125,7 @@ suite('what was wrong with chat.md, in the editor', () => {
     assert.deepEqual(roles(document.getText()), ['user', 'tool', 'user']);
   });
 
-  test('chat.md defect 17: keys are taken in chats only, but for a chord of our own', () => {
+  test('chat.md defect 17: keybindings apply in chats only, except for our own chord', () => {
     const { contributes } = vscode.extensions.getExtension('filechat.filechat')?.packageJSON ?? {};
     assert.ok(contributes.keybindings.length > 0);
     for (const { key, when } of contributes.keybindings) {

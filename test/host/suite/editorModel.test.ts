@@ -77,7 +77,7 @@ function seen(part: unknown): unknown {
   return part;
 }
 
-suite('a language model of the editor', () => {
+suite('a language model of VS Code', () => {
   let provider: TestModel | undefined;
   let model: EditorModel | undefined;
   const stub = () => provider ?? assert.fail('no provider');
@@ -103,7 +103,7 @@ suite('a language model of the editor', () => {
     assert.deepEqual([editorModelName(first, models), model?.name], ['vscode/echo-1', 'vscode/echo-1']);
   });
 
-  test('its words come as they are said, and its tokens are counted', async () => {
+  test('text streams in, and tokens are counted', async () => {
     stub().reply = async (parts) => {
       for (const word of ['Hel', 'lo', '.']) parts.report(new vscode.LanguageModelTextPart(word));
     };
@@ -113,7 +113,7 @@ suite('a language model of the editor', () => {
     assert.deepEqual(events.at(-1), { kind: 'finish', reason: 'stop', usage: { input: 2, output: 6 } });
   });
 
-  test('it gets the system’s words first, images as bytes, calls with their results, and the tools', async () => {
+  test('it receives system text first, images as bytes, calls with results, and the tools', async () => {
     stub().asked.length = 0;
     await collect(stream(REQUEST));
     const [asked] = stub().asked;
@@ -135,7 +135,7 @@ suite('a language model of the editor', () => {
     assert.deepEqual(asked?.options.modelOptions, { max_tokens: 99 });
   });
 
-  test('its calls come whole, and the reply ends with them', async () => {
+  test('tool calls arrive complete at the end of the reply', async () => {
     stub().reply = async (parts) => {
       parts.report(new vscode.LanguageModelTextPart('Drawing.'));
       parts.report(new vscode.LanguageModelToolCallPart('k1', 'charts__bar', { title: 'A' }));
@@ -153,7 +153,7 @@ suite('a language model of the editor', () => {
     assert.equal(end?.kind === 'finish' && end.reason, 'calls');
   });
 
-  test('a stop is told to the provider, and is not kept waiting by one that does not listen', async () => {
+  test('Stop cancels the provider and does not wait for it', async () => {
     const running = new AbortController();
     const cancelled = Promise.withResolvers<void>();
     stub().reply = (parts, token) => {
@@ -176,7 +176,7 @@ suite('a language model of the editor', () => {
     await cancelled.promise;
   });
 
-  test('a signal that was given before asks nobody', async () => {
+  test('an aborted signal sends no request', async () => {
     stub().asked.length = 0;
     await assert.rejects(collect(stream(PLAIN, AbortSignal.abort())), { kind: 'modelFailure' });
     assert.equal(stub().asked.length, 0);
@@ -205,7 +205,7 @@ suite('a language model of the editor', () => {
     ],
   ];
   for (const [name, error, expected] of failures) {
-    test(`${name} is told in plain words, and what came before stays`, async () => {
+    test(`${name} is reported in plain words, and the text so far is kept`, async () => {
       // The editor itself drops words that an error overtakes.
       const heard = Promise.withResolvers<void>();
       stub().reply = async (parts) => {
@@ -225,7 +225,7 @@ suite('a language model of the editor', () => {
     });
   }
 
-  test('a preview shows everything but bytes and reasoning, and asks nobody', async () => {
+  test('the request preview shows everything except bytes and reasoning, and sends nothing', async () => {
     stub().asked.length = 0;
     const preview = (await model?.preview(REQUEST)) ?? '';
     for (const words of [

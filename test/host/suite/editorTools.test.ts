@@ -55,7 +55,7 @@ function picturePart(): vscode.LanguageModelTextPart {
   return part.image(new Uint8Array(PNG), 'image/png');
 }
 
-suite('tools of the editor itself', () => {
+suite('tools of VS Code', () => {
   const saved: NewAsset[] = [];
   const options = (signal?: AbortSignal): ToolCallOptions => ({
     signal,
@@ -75,7 +75,7 @@ suite('tools of the editor itself', () => {
   });
   suiteTeardown(() => registered?.dispose());
 
-  test('those that the user enabled are listed behind the tools of servers', async () => {
+  test('enabled tools are listed after the tools of servers', async () => {
     const list = await host.listTools();
     assert.deepEqual(
       list.tools.map((each) => `${each.server}.${each.tool}`),
@@ -89,7 +89,7 @@ suite('tools of the editor itself', () => {
     });
   });
 
-  test('without the setting there are none', async () => {
+  test('no tools are listed without the setting', async () => {
     const without = withEditorTools(others, () => []);
     assert.equal((await without.listTools()).tools.length, 1);
     assert.deepEqual((await without.callTool(draw({}), options())).parts, [
@@ -99,7 +99,7 @@ suite('tools of the editor itself', () => {
     await assert.rejects(other.callTool(draw({}), options()), /not enabled.*filechat\.editorTools/);
   });
 
-  test('text and a picture come in order, and the picture is a file', async () => {
+  test('text and image arrive in order, and the image is saved', async () => {
     const result = await host.callTool(draw({ words: 'Hello' }), options());
     assert.match(renderToolResult(result), /Hello[\s\S]*!\[Tool generated image 1\]\(cmdassets\/1\.png\)/);
     assert.deepEqual(
@@ -108,18 +108,18 @@ suite('tools of the editor itself', () => {
     );
   });
 
-  test('a stop reaches the tool, and is not waited for', async () => {
+  test('Stop cancels the tool and does not wait for it', async () => {
     const stop = new AbortController();
     tool.onHang = () => stop.abort(new Error('Stopped.'));
     await assert.rejects(host.callTool(draw({ words: 'hang' }), options(stop.signal)), /Stopped\./);
     await tool.cancelled.promise;
   });
 
-  test('a tool that fails is told in its own words', async () => {
+  test('the message of a failing tool is kept', async () => {
     await assert.rejects(host.callTool(draw({ words: 'fail' }), options()), /no paper/);
   });
 
-  test('one that the setting enables is called from a chat like any other', async () => {
+  test('an enabled tool is called from a chat like any other tool', async () => {
     const settings = vscode.workspace.getConfiguration('filechat');
     const setTo = (value?: readonly string[]) =>
       settings.update('editorTools', value, vscode.ConfigurationTarget.Global);

@@ -31,7 +31,7 @@ async function isNow(document: vscode.TextDocument, text: string): Promise<void>
   });
 }
 
-suite('faults of a chat that is being written, in the editor', () => {
+suite('faults while a reply streams, in the editor', () => {
   const model = new LiveModel();
   /** The copies that were there before. */
   let known: readonly string[] = [];
@@ -57,7 +57,7 @@ suite('faults of a chat that is being written, in the editor', () => {
     known = copies;
   }
 
-  test('fault 47: what is typed above, in and below a reply that comes is kept', async () => {
+  test('fault 47: text typed above, in and below a streaming reply is kept', async () => {
     const { document, running, asked } = await model.openHalf('typed47.chat.md', `${CHAT}\n# %% user\n`);
     const at = (words_: string) => document.positionAt(document.getText().indexOf(words_));
     await insert(document.uri, at('Hi\n'), 'Oh. ');
@@ -72,7 +72,7 @@ suite('faults of a chat that is being written, in the editor', () => {
     assert.equal(model.last, asked, 'the half turn below is not answered');
   });
 
-  test('fault 48: undo while a reply comes stops it; a copy is kept; redo brings back what was there', async () => {
+  test('fault 48: undo stops a streaming reply and keeps a copy; redo restores the text', async () => {
     const half = await model.openHalf('undo48.chat.md', CHAT);
     const { document } = half;
     const written = document.getText();
@@ -85,7 +85,7 @@ suite('faults of a chat that is being written, in the editor', () => {
     assert.equal(nextAction(document.getText()).kind, 'resume');
   });
 
-  test('fault 49: a chat that a killed editor left is marked; opening it restarts nothing; resume goes on', async () => {
+  test('fault 49: a chat of a killed editor is marked; opening it runs nothing; Resume continues', async () => {
     const left = `${CHAT}\n# %% assistant\nOne two\n${CURSOR} abc123 -->\n`;
     const before = model.asked.length;
     const document = await openChat('left49.chat.md', left);
@@ -98,7 +98,7 @@ suite('faults of a chat that is being written, in the editor', () => {
     assert.equal(document.getText(), WHOLE);
   });
 
-  test('fault 49: an editor that is closed without saving stops the reply, and a copy is kept', async () => {
+  test('fault 49: closing an editor without saving stops the reply and keeps a copy', async () => {
     const half = await model.openHalf('closed49.chat.md', CHAT);
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
     await send(half.asked, words(' three'));
@@ -106,7 +106,7 @@ suite('faults of a chat that is being written, in the editor', () => {
     assert.equal(readFileSync(half.document.uri.fsPath, 'utf8'), CHAT);
   });
 
-  test('fault 50: a chat that is renamed while a reply comes gets the rest of it', async () => {
+  test('fault 50: a chat renamed during a reply gets the rest of it', async () => {
     const { document, running, asked } = await model.openHalf('before50.chat.md', CHAT);
     await document.save();
     const rename = new vscode.WorkspaceEdit();
@@ -120,7 +120,7 @@ suite('faults of a chat that is being written, in the editor', () => {
   });
 
   // A file that is renamed between its write and the look at what was written would stay open under its old name.
-  test('fault 50: a chat that is being saved is renamed after that', async () => {
+  test('fault 50: a chat is renamed after its save has finished', async () => {
     const { document, running, asked } = await model.openHalf('saving50.chat.md', CHAT);
     const events: string[] = [];
     const listeners = [
@@ -144,7 +144,7 @@ suite('faults of a chat that is being written, in the editor', () => {
     assert.equal(after.getText(), WHOLE);
   });
 
-  test('fault 50: a chat that is renamed while a reply comes is saved before, so that nothing saves it meanwhile', async () => {
+  test('fault 50: a chat renamed during a reply is saved first', async () => {
     const { document, running, asked } = await model.openHalf('unsaved50.chat.md', CHAT);
     let before: string | undefined;
     const listener = vscode.workspace.onDidRenameFiles(({ files }) => {
@@ -161,7 +161,7 @@ suite('faults of a chat that is being written, in the editor', () => {
     assert.equal((await running).error, undefined);
   });
 
-  test('fault 50: a chat that is deleted while a reply comes stops, with a copy, and does not come back', async () => {
+  test('fault 50: deleting a chat stops its reply, keeps a copy, and does not restore the file', async () => {
     const half = await model.openHalf('gone50.chat.md', CHAT);
     await half.document.save();
     const { uri } = half.document;
@@ -173,7 +173,7 @@ suite('faults of a chat that is being written, in the editor', () => {
     await assert.rejects(async () => vscode.workspace.fs.stat(uri));
   });
 
-  test('fault 50: a chat that a checkout replaces while a reply comes stops, with a copy', async () => {
+  test('fault 50: a checkout that replaces a chat stops its reply and keeps a copy', async () => {
     const half = await model.openHalf('checkout50.chat.md', CHAT);
     const { document } = half;
     await document.save();
@@ -185,7 +185,7 @@ suite('faults of a chat that is being written, in the editor', () => {
     assert.equal(document.getText(), old);
   });
 
-  test('fault 51: a chat that runs in another place is told so, and the model is not asked', async () => {
+  test('fault 51: a chat that runs in another window says so and sends nothing', async () => {
     const document = await openChat('locked51.chat.md', CHAT);
     const lock = await acquireLock(document.uri.fsPath, { who: 'the command line' });
     assert.ok('release' in lock);
@@ -199,7 +199,7 @@ suite('faults of a chat that is being written, in the editor', () => {
     assert.deepEqual([model.asked.length, document.getText()], [before, CHAT]);
   });
 
-  test('fault 51: a second run in the same window is told so, and the first goes on', async () => {
+  test('fault 51: a second run in the same window is refused, and the first continues', async () => {
     const { document, running, asked } = await model.openHalf('twice51.chat.md', CHAT);
     assert.match((await run(document.uri)).error ?? '', /running already/);
     sendAll(asked, words(' three.'), end());

@@ -28,7 +28,7 @@ function lastResult(text: string): string {
   return turn ? turnBody(text, turn) : '';
 }
 
-suite('the files of a chat, for its own model', () => {
+suite('built-in tools in the editor', () => {
   let model: TestModel;
   suiteSetup(async () => {
     await useSampleServer();
@@ -54,7 +54,7 @@ suite('the files of a chat, for its own model', () => {
     return names.filter((name) => name.startsWith('filechat__'));
   }
 
-  test('what a tool has just returned is listed and read, though the chat is not saved yet', async () => {
+  test('a new asset can be listed and read before the chat is saved', async () => {
     model.asked.length = 0;
     model.reply = async (parts) => {
       const calls: readonly (readonly [name: string, args: object])[] = [
@@ -78,7 +78,7 @@ suite('the files of a chat, for its own model', () => {
     assert.match(text, /# %% assistant\nIt is a PDF\.\n/);
   });
 
-  test('is offered with the setting and without a server of that name, and not to a tool that is switched off', async () => {
+  test('are offered if the setting is on, no server has that name, and the tool is enabled', async () => {
     const chat = (name: string) => openChat(`ownFiles/${name}.chat.md`, '# %% user\nHi!\n');
     assert.deepEqual(await offered(await chat('on')), OWN_TOOLS);
     await setTo('builtInTools', false);
@@ -98,7 +98,7 @@ suite('the files of a chat, for its own model', () => {
     assert.ok(!names.includes('filechat__list_assets'), names.join());
   });
 
-  test('a chat without servers is offered it as soon as there are files beside it', async () => {
+  test('are offered to a chat without servers as soon as it has assets', async () => {
     await setTo('mcpServers', {});
     try {
       assert.deepEqual(await offered(await openChat('without/a.chat.md', '# %% user\nHi!\n')), []);
@@ -117,7 +117,7 @@ suite('the files of a chat, for its own model', () => {
     }
   });
 
-  test('a chat that is not a saved file lists and reads its own, and searches the workspace', async () => {
+  test('an unsaved chat lists and reads its own assets, and searches the workspace', async () => {
     await openChat('ownFiles/words.chat.md', '# %% user\nThe xylophone is out of tune.\n');
     const document = await vscode.workspace.openTextDocument(
       vscode.Uri.parse('untitled:/somewhere/unsaved.chat.md'),
@@ -145,7 +145,7 @@ suite('the files of a chat, for its own model', () => {
     assert.match(lastResult(document.getText()), /filechat:\/\/ownFiles%2Fwords\.chat\.md/);
   });
 
-  test('a chat on no disk is not offered it, and a call says why', async () => {
+  test('are not offered in a virtual file system, and a call says why', async () => {
     const files = new MemoryFiles();
     const registered = vscode.workspace.registerFileSystemProvider('memfs', files, { isCaseSensitive: true });
     try {

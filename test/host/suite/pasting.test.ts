@@ -81,7 +81,7 @@ suite('pasting and dropping into a chat', () => {
     for (const each of [folder, elsewhere]) rmSync(each, { recursive: true, force: true });
   });
 
-  test('an image of the clipboard is saved when its edit is chosen, and not before', async () => {
+  test('an image in the clipboard is saved only when its paste edit is chosen', async () => {
     const data = transfer({ 'image/png': new PastedFile('image.png', PNG) });
     const [edit] = (await inserter().provideDocumentPasteEdits(chat(), HERE, data, AUTOMATIC, NEVER)) ?? [];
     assert.ok(edit);
@@ -93,7 +93,7 @@ suite('pasting and dropping into a chat', () => {
     assert.ok(readFileSync(join(folder, 'cmdassets', name)).equals(PNG));
   });
 
-  test('a picture of copied text gives way to the text', async () => {
+  test('copied text is pasted as text, not as the image that comes with it', async () => {
     const data = transfer({
       'image/png': new PastedFile('image.png', PNG),
       'text/plain': new vscode.DataTransferItem('1\t2'),
@@ -112,7 +112,7 @@ suite('pasting and dropping into a chat', () => {
     assert.deepEqual(saved(), []);
   });
 
-  test('an image from elsewhere is copied; text from elsewhere is linked there', async () => {
+  test('an image from outside the workspace is copied; a text file is linked', async () => {
     const [image, notes] = ['cat.png', 'notes.txt'].map((name) => vscode.Uri.file(join(elsewhere, name)));
     assert.ok(image && notes);
     writeFileSync(image.fsPath, PNG);
@@ -121,7 +121,7 @@ suite('pasting and dropping into a chat', () => {
     assert.equal(links, `![cat.png](cmdassets/${saved()[0]})\n[notes.txt](${notes.toString()})`);
   });
 
-  test('what is named twice, in the list and as a file, is inserted once', async () => {
+  test('a file that appears twice in the data is inserted once', async () => {
     const image = vscode.Uri.file(join(elsewhere, 'cat.png'));
     writeFileSync(image.fsPath, PNG);
     const data = uriList(image);
@@ -129,7 +129,7 @@ suite('pasting and dropping into a chat', () => {
     assert.equal(await drop(data), `![cat.png](cmdassets/${saved()[0]})`);
   });
 
-  test('what is too large is not saved, and the rest is', async () => {
+  test('a file that is too large is skipped, and the others are saved', async () => {
     const data = transfer({
       'image/png': new PastedFile('big.png', Buffer.concat([PNG, Buffer.alloc(200)])),
       'application/pdf': new PastedFile('a.pdf', Buffer.from('%PDF-1.7\n')),
@@ -139,7 +139,7 @@ suite('pasting and dropping into a chat', () => {
     assert.equal(saved().length, 1);
   });
 
-  test('a link that is dropped on the line of a marker goes below it', async () => {
+  test('a link dropped on a marker line goes below it', async () => {
     const data = uriList(inWorkspace('art.png'));
     const edit = await inserter().provideDocumentDropEdits(chat(), new vscode.Position(0, 3), data, NEVER);
     const [, changes] = edit?.additionalEdit?.entries()[0] ?? [];
@@ -147,7 +147,7 @@ suite('pasting and dropping into a chat', () => {
     assert.deepEqual([edit?.insertText, placed], ['', [[0, 9, '\n![art.png](art.png)']]]);
   });
 
-  test('addresses of the web are left to the editor', async () => {
+  test('web addresses are left to the editor', async () => {
     assert.equal(await drop(uriList(vscode.Uri.parse('https://example.com/a.png'))), undefined);
   });
 });

@@ -19,7 +19,7 @@ suite('keys', () => {
     ...more,
   });
 
-  test('a key is for an address: another model there has it, another address does not', async () => {
+  test('a key belongs to an address: shared by models there, unknown to other addresses', async () => {
     const keys = new Keys(new MemorySecrets());
     await keys.set(config(), 'k');
     assert.equal(await keys.get(config({ name: 'opus', model: 'n' })), 'k');
@@ -30,7 +30,7 @@ suite('keys', () => {
 suite('lenses of a chat', () => {
   teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
 
-  test('they say what can be done, and follow the text and the run', async () => {
+  test('they offer actions, and update with the text and the run', async () => {
     let running = false;
     using cleanup = new DisposableStack();
     const lens = cleanup.adopt(new RunLens(() => running), (each) => each.dispose());
@@ -58,7 +58,7 @@ suite('lenses of a chat', () => {
 suite('problems of a chat', () => {
   teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
 
-  test('a setting that nobody knows and a call without a name are underlined', async () => {
+  test('an unknown setting and a call without a name are underlined', async () => {
     const { uri } = await openChat('wrong.chat.md', '---\nmodle: x\n---\n# %% user\n```tool_call\n{}\n```\n');
     const found = () => vscode.languages.getDiagnostics(uri);
     if (found().length === 0) {
@@ -77,8 +77,8 @@ suite('problems of a chat', () => {
   });
 });
 
-suite('one run a chat', () => {
-  test('a chat on a disk or elsewhere is locked, one that is not saved is not', async () => {
+suite('one run per chat', () => {
+  test('a saved chat is locked, an unsaved one is not', async () => {
     for (const uri of [inWorkspace('locked.chat.md'), vscode.Uri.parse('memfs:/far/locked.chat.md')]) {
       const lock = await lockChat(uri);
       assert.ok('release' in lock, uri.toString());
@@ -93,8 +93,8 @@ suite('one run a chat', () => {
   });
 });
 
-suite('what a chat did not take', () => {
-  test('is kept as a file, each time as another', async () => {
+suite('text that could not be written to a chat', () => {
+  test('is kept in a new file each time', async () => {
     const context = { globalStorageUri: inWorkspace('storage') };
     await keepCopy('# %% tool a.b c1\nfirst\n', context);
     await keepCopy('second', context);

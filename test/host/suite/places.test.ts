@@ -18,7 +18,7 @@ const farOptions = (chat: vscode.Uri) => ({
 const callTool = (argument: object) =>
   vscode.commands.executeCommand<RunOutcome>('filechat.callTool', { server: 'mine', ...argument });
 
-suite('a chat that is on no disk', () => {
+suite('a chat in a virtual file system', () => {
   const files = new MemoryFiles();
   let registered: vscode.Disposable | undefined;
   suiteSetup(async () => {
@@ -43,7 +43,7 @@ suite('a chat that is on no disk', () => {
   const readText = (uri: vscode.Uri) => new TextDecoder().decode(files.readFile(uri));
   const inFolder = (folder: string) => files.paths().filter((path) => path.startsWith(`/${folder}/`));
 
-  test('has its assets beside it, through the editor’s file system', async () => {
+  test('keeps its assets next to it, through the file system of the editor', async () => {
     const document = await openFar('tour');
     const outcome = await callTool({ tool: 'tour' });
     assert.deepEqual([outcome.ok, outcome.error], [true, undefined]);
@@ -57,7 +57,7 @@ suite('a chat that is on no disk', () => {
     assert.equal(inFolder('tour').length, 4);
   });
 
-  test('has the same picture only once', async () => {
+  test('saves identical images once', async () => {
     await openFar('twice');
     const first = await callTool({ tool: 'photo' });
     const second = await callTool({ tool: 'photo' });
@@ -68,7 +68,7 @@ suite('a chat that is on no disk', () => {
     assert.notDeepEqual(third.assets, first.assets);
   });
 
-  test('says so where its assets cannot be written', async () => {
+  test('says so if its assets cannot be written', async () => {
     const document = await openFar('locked');
     files.failure = ({ path }) =>
       path.includes('/cmdassets/') ? vscode.FileSystemError.NoPermissions() : undefined;
@@ -83,7 +83,7 @@ suite('a chat that is on no disk', () => {
     assert.equal((await callTool({ tool: 'photo' })).assets.length, 1);
   });
 
-  test('sends no call where the chat itself cannot be saved, and keeps it pending', async () => {
+  test('keeps a call pending if the chat cannot be saved', async () => {
     const document = await openFar('refused');
     files.failure = () => vscode.FileSystemError.NoPermissions();
     const outcome = await callTool({ tool: 'photo' });
@@ -109,7 +109,7 @@ suite('a chat that is on no disk', () => {
     assert.equal(inFolder('taken').length, 3);
   });
 
-  test('takes what was spilled to a disk, up to the limit', async () => {
+  test('accepts spilled files up to the limit', async () => {
     const chat = (await openFar('spilled')).uri;
     const assets = new WorkspaceAssets({ ...farOptions(chat), maxAssetBytes: () => 5 }).beginResult();
     const path = join(await assets.spillFolder(), `.filechat-spill-${process.pid}-a.tmp`);
@@ -122,7 +122,7 @@ suite('a chat that is on no disk', () => {
     rmSync(path);
   });
 
-  test('says so where a file stands in place of the folder', async () => {
+  test('says so if a file is in the place of the folder', async () => {
     const document = await openFar('blocked');
     files.writeFile(vscode.Uri.parse('memfs:/blocked/cmdassets'), new TextEncoder().encode('mine'));
     assert.deepEqual((await callTool({ tool: 'photo' })).assets, []);
@@ -136,7 +136,7 @@ suite('cleaning up assets', () => {
     vscode.commands.executeCommand<RunOutcome>('filechat.cleanUpAssets', argument);
   teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
 
-  test('touches nothing where every file is linked, in whatever way, or is not ours', async () => {
+  test('removes nothing if every file is linked or is not an asset', async () => {
     const name = 'tool-image-20200101-000000-V1StGXR8a0-1.png';
     const buffered = 'tool-file-20200101-000000-V1StGXR8a0-1.pdf';
     const folder = inWorkspace('clean');
@@ -158,7 +158,7 @@ suite('cleaning up assets', () => {
     await vscode.commands.executeCommand('workbench.action.files.revert');
   });
 
-  test('waits for a chat in the folder that runs', async () => {
+  test('refuses while a chat in the folder runs', async () => {
     await useSampleServer();
     const document = await openChat('busy.chat.md', '# %% user\n');
     const working = callTool({ tool: 'slow', arguments: { seconds: 20, steps: 20 } });
@@ -169,7 +169,7 @@ suite('cleaning up assets', () => {
     await working;
   });
 
-  test('says so when there is no such folder', async () => {
+  test('says so if the folder does not exist', async () => {
     const outcome = await clean({ folder: inWorkspace('nowhere') });
     assert.equal(outcome.ok, false);
     assert.match(outcome.error ?? '', /^No asset was touched\. /);

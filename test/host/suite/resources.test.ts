@@ -73,7 +73,7 @@ suite('resources as documents', () => {
     documents.dispose();
   });
 
-  test('an address keeps the server and the exact address of the resource', () => {
+  test('a URI keeps the server and the exact URI of the resource', () => {
     for (const uri of [
       'demo://a/b.txt',
       'demo://a?x=1&y=%2F#top',
@@ -87,7 +87,7 @@ suite('resources as documents', () => {
     assert.equal(documents.resourceOf(vscode.Uri.parse('file:///a/b?c')), undefined);
   });
 
-  test('a text opens with a fitting name and language, and cannot be changed', async () => {
+  test('text opens read-only with a matching name and language', async () => {
     server.say('# Hello\n', 'text/markdown');
     await documents.open({ server: 'a', uri: 'demo://notes/7' });
     const editor = vscode.window.activeTextEditor;
@@ -98,7 +98,7 @@ suite('resources as documents', () => {
     assert.equal(server.fetched, 1, 'What is fetched to be opened is not fetched again.');
   });
 
-  test('an open document follows its resource, and a closed one does not', async () => {
+  test('an open document is updated with its resource, a closed one is not', async () => {
     server.say('one');
     await documents.open({ server: 'a', uri: 'demo://live.txt' });
     const document = vscode.window.activeTextEditor?.document;
@@ -114,7 +114,7 @@ suite('resources as documents', () => {
     assert.equal(server.listeners.size, 0);
   });
 
-  test('opening a resource again shows what it is now', async () => {
+  test('opening a resource again shows its current content', async () => {
     server.say('old');
     await documents.open({ server: 'a', uri: 'demo://again.txt' });
     const document = vscode.window.activeTextEditor?.document;
@@ -124,7 +124,7 @@ suite('resources as documents', () => {
     await holds(document, 'new');
   });
 
-  test('bytes become a file of our own name, the same when they are opened again', async () => {
+  test('binary content is saved under our own name, and reused when opened again', async () => {
     server.say(PNG, 'text/html');
     await documents.open({ server: 'a', uri: 'demo://../../evil.html' });
     await documents.open({ server: 'a', uri: 'demo://../../evil.html' });
@@ -136,7 +136,7 @@ suite('resources as documents', () => {
     await vscode.workspace.fs.delete(folder, { recursive: true });
   });
 
-  test('a tab that is brought back asks no server that nobody has started', async () => {
+  test('a restored tab does not start a server', async () => {
     server.say('words');
     const uri = documents.uriFor({ server: 'a', uri: 'demo://restored.txt' });
     await assert.rejects(async () => vscode.workspace.fs.readFile(uri), /The server a is not running/);
@@ -189,7 +189,7 @@ suite('resources and prompts of a real server in the chat', () => {
   teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
   suiteTeardown(useSampleServer);
 
-  test('a text is written below what the user has typed', async () => {
+  test('text is inserted below the text of the user', async () => {
     const document = await openChat('resource.chat.md', '# %% user\nLook:\n');
     const outcome = await readResource('demo://resource/dynamic/text/1');
     assert.deepEqual(outcome, { ok: true, assets: [] });
@@ -199,7 +199,7 @@ suite('resources and prompts of a real server in the chat', () => {
     );
   });
 
-  test('bytes are a file beside the chat', async () => {
+  test('binary content is saved as an asset', async () => {
     const document = await openChat('blob.chat.md', '# %% user\n');
     const { ok, assets } = await readResource('demo://resource/dynamic/blob/2');
     assert.deepEqual([ok, assets.length], [true, 1]);
@@ -207,7 +207,7 @@ suite('resources and prompts of a real server in the chat', () => {
     assert.ok(document.getText().includes(`](${assets[0]})`));
   });
 
-  test('a resource that is not there is an error, and the chat stays as it is', async () => {
+  test('a missing resource is an error, and the chat is unchanged', async () => {
     const document = await openChat('none.chat.md', '# %% user\n');
     const { ok, error } = await readResource('demo://nowhere');
     assert.equal(ok, false);
@@ -221,7 +221,7 @@ suite('resources and prompts of a real server in the chat', () => {
     assert.equal(document.getText(), "# %% user\nWhat's weather in Paris?\n");
   });
 
-  test('a prompt with a resource in it', async () => {
+  test('a prompt with an embedded resource', async () => {
     const document = await openChat('embedded.chat.md', '# %% user\n');
     const outcome = await insertPrompt('resource-prompt', { resourceType: 'Text', resourceId: '3' });
     assert.equal(outcome.ok, true);

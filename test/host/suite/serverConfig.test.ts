@@ -77,7 +77,7 @@ suite('configuration of servers', () => {
     await writeOwn(before.setting);
   });
 
-  test('the user’s own count at once; those of the workspace wait, and none takes the place of one of the user’s', async () => {
+  test('user servers are available at once; workspace servers need permission and never replace them', async () => {
     await writeOwn({ mine: { command: 'x' }, off: { command: 'x', disabled: true }, bad: {} });
     writeServers({ mine: { command: 'evil' }, theirs: { url: 'http://127.0.0.1:1/' } });
     using opened = openList();
@@ -98,7 +98,7 @@ suite('configuration of servers', () => {
     assert.match(opened.logged[0] ?? '', /^MCP server "bad" is left out/);
   });
 
-  test('without any, there is our own', async () => {
+  test('without servers, the sample server is offered', async () => {
     await writeOwn({});
     writeServers({});
     using opened = openList();
@@ -113,7 +113,7 @@ suite('configuration of servers', () => {
     assert.deepEqual(await list.resolve('sample', sample, NEVER), { config: sample, secrets: [] });
   });
 
-  test('a change of the setting and of the file is told', async () => {
+  test('changes of the setting and of the file are reported', async () => {
     using opened = openList();
     const { list } = opened;
     const next = () =>
@@ -133,7 +133,7 @@ suite('configuration of servers', () => {
     assert.deepEqual((await list.all()).map(({ name }) => name).sort(), ['mine', 'theirs']);
   });
 
-  test('agreement ends with any change, also of an env file', async () => {
+  test('permission ends with any change, including the env file', async () => {
     await writeOwn({});
     using opened = openList();
     const { list } = opened;
@@ -163,7 +163,7 @@ suite('configuration of servers', () => {
     assert.equal(await isAllowed(), false);
   });
 
-  test('what an earlier version has kept of an agreement is asked for again', async () => {
+  test('permissions of an earlier version are asked for again', async () => {
     await writeOwn({});
     writeServers({ theirs: { command: 'x' } });
     using opened = openList();
@@ -173,7 +173,7 @@ suite('configuration of servers', () => {
     assert.equal((await list.allowed()).size, 0);
   });
 
-  test('one of the user’s waits for the user’s word when a workspace decides about its env file', async () => {
+  test('a user server needs permission if its env file is in the workspace', async () => {
     // To make a link takes a right there that few have.
     if (process.platform === 'win32') return;
     writeServers({});
@@ -202,7 +202,7 @@ suite('configuration of servers', () => {
     assert.deepEqual(await allowed(), ['own', 'leadsOut']);
   });
 
-  test('outside of the workspace, nothing is read for a workspace before somebody agrees', async () => {
+  test('nothing outside the workspace is read for a workspace server before permission', async () => {
     // To make a link takes a right there that few have.
     if (process.platform === 'win32') return;
     await writeOwn({});
@@ -236,7 +236,7 @@ suite('configuration of servers', () => {
     );
   });
 
-  test('an env file that is not there stops its server alone, and says so', async () => {
+  test('a missing env file fails only its server, and says so', async () => {
     await writeOwn({
       good: { command: 'x' },
       bad: { command: 'x', envFile: join(elsewhere, 'missing.env') },
@@ -252,14 +252,14 @@ suite('configuration of servers', () => {
     );
   });
 
-  test('an env file that never ends is not read', async () => {
+  test('an endless env file is not read', async () => {
     if (process.platform === 'win32') return;
     await writeOwn({ bad: { command: 'x', envFile: '/dev/zero' } });
     using opened = openList();
     await assert.rejects(opened.list.resolve('bad', await opened.get('bad'), NEVER), /it is not a file/);
   });
 
-  test('an input comes from the place that its server is configured in', async () => {
+  test('an input belongs to the place where its server is configured', async () => {
     const config = { url: 'http://127.0.0.1:1/', headers: { Authorization: '${input:token}' } };
     await writeOwn({ mine: config });
     writeServers({ theirs: config });
@@ -280,7 +280,7 @@ suite('configuration of servers', () => {
     assert.ok(!JSON.stringify(listed).includes('of the'));
   });
 
-  test('what has changed since it was asked for is not started', async () => {
+  test('a server that changed after permission is not started', async () => {
     await writeOwn({ mine: { command: 'x' } });
     using opened = openList();
     const config = await opened.get('mine');
@@ -288,7 +288,7 @@ suite('configuration of servers', () => {
     await assert.rejects(opened.list.resolve('mine', config, NEVER), /configuration has changed/);
   });
 
-  test('a box that waits for an input is closed with the run, and keeps nobody waiting who has all', async () => {
+  test('an input box closes with its run and does not block other servers', async () => {
     const secrets = new MemorySecrets();
     const inputs = new ServerInputs(secrets);
     const config: ServerConfig = { kind: 'stdio', command: 'x', args: [], env: {} };
@@ -304,7 +304,7 @@ suite('configuration of servers', () => {
     assert.deepEqual([...secrets.kept.keys()], ['other']);
   });
 
-  test('an input that the user would not give is not asked for again in the same run', async () => {
+  test('a declined input is not asked for again in the same run', async () => {
     await writeOwn({ mine: { command: '${input:program}' }, other: { command: 'x' } });
     writeServers({});
     using opened = openList();
@@ -326,7 +326,7 @@ suite('configuration of servers', () => {
     assert.equal(await list.askForWorkspaceServers('mine'), 'given');
   });
 
-  test('what was given to one server can be forgotten alone', async () => {
+  test('the inputs of one server can be forgotten', async () => {
     await writeOwn({ mine: { command: 'x', args: ['${input:a}', '${input:b}'] }, plain: { command: 'x' } });
     writeServers({});
     const secrets = new MemorySecrets();
@@ -339,14 +339,14 @@ suite('configuration of servers', () => {
     assert.deepEqual([...secrets.kept.keys()], ['input ["user","other"]', 'input ["elsewhere","a"]']);
   });
 
-  test('one of the user’s is written beside the others', async () => {
+  test('a user server is added to the others', async () => {
     await writeOwn({ mine: { command: 'x' } });
     await writeUserServer('other', { command: 'y' });
     const written = settings().inspect('mcpServers')?.globalValue;
     assert.deepEqual(written, { mine: { command: 'x' }, other: { command: 'y' } });
   });
 
-  test('what cannot be added is refused before anybody is asked', async () => {
+  test('an invalid server is refused before any question', async () => {
     const inputs = new ServerInputs(new MemorySecrets());
     const add = (argument: unknown) => addServer({ inputs }, argument);
     await assert.rejects(add({ name: 'a b', config: { command: 'x' } }), /letters, digits/);

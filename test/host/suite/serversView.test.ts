@@ -79,7 +79,7 @@ class FakeServers implements ServerHost {
   rootsChanged = () => {};
 }
 
-suite('the view of servers', () => {
+suite('the servers view', () => {
   let host = new FakeServers();
   let listed: ListedServer[] = [];
   let listChanged = new vscode.EventEmitter<void>();
@@ -117,7 +117,7 @@ suite('the view of servers', () => {
       });
     });
 
-  test('looking at servers that are not started asks nothing of them', async () => {
+  test('showing servers that are not started sends nothing to them', async () => {
     assert.deepEqual(await labels(), ['a: not started', 'b: not started']);
     const server = await first();
     assert.deepEqual(await labels(server), ['Not started. Start it to see its tools.']);
@@ -127,12 +127,12 @@ suite('the view of servers', () => {
     assert.deepEqual(host.asked, []);
   });
 
-  test('a server that nobody agreed to says so', async () => {
+  test('a server without permission says so', async () => {
     listed = listed.map((each) => ({ ...each, isAllowed: each.name !== 'b' }));
     assert.deepEqual(await labels(), ['a: not started', 'b: not allowed yet']);
   });
 
-  test('one that becomes ready is shown anew, alone, with groups that get their counts', async () => {
+  test('only the server that became ready is refreshed, and its groups get counts', async () => {
     const server = await first();
     const changed = nextChange();
     host.change('a', 'state', READY);
@@ -151,7 +151,7 @@ suite('the view of servers', () => {
     assert.deepEqual(host.asked.toSorted(), ['resources of a', 'tools of a']);
   });
 
-  test('a list that has changed is asked for again, and no other', async () => {
+  test('only a changed list is requested again', async () => {
     host.current.set('a', READY);
     const server = await first();
     const group = await first(server);
@@ -164,7 +164,7 @@ suite('the view of servers', () => {
     assert.deepEqual(host.asked, ['tools of a', 'tools of a']);
   });
 
-  test('the groups of a server that stopped do not start it again', async () => {
+  test('the groups of a stopped server do not restart it', async () => {
     host.current.set('a', READY);
     const group = await first(await first());
     host.change('a', 'state', { kind: 'idle' });
@@ -173,7 +173,7 @@ suite('the view of servers', () => {
     assert.deepEqual(host.asked, []);
   });
 
-  test('a question is about the servers of now, also when the editor has not noticed a change', async () => {
+  test('a question uses the current servers, even before the editor reports a change', async () => {
     assert.equal((await rows.all()).length, 2);
     listed = [];
     const commands = new ServerCommands({
@@ -189,7 +189,7 @@ suite('the view of servers', () => {
     await commands.start(undefined);
   });
 
-  test('a change of the settings shows the servers anew', async () => {
+  test('a change of the settings refreshes the view', async () => {
     assert.equal((await view.getChildren()).length, 2);
     listed = listed.slice(1);
     const changed = nextChange();
@@ -198,7 +198,7 @@ suite('the view of servers', () => {
     assert.deepEqual(await labels(), ['b: not started']);
   });
 
-  test('a tool has a box and an icon of its own, and no server can make a link', async () => {
+  test('a tool has a checkbox and its own icon, and servers cannot create links', async () => {
     host.current.set('a', READY);
     host.tools = [{ ...tool('$(zap)'), description: '[x](command:y)', icon: 'data:image/png;base64,AAAA' }];
     const item = await view.getTreeItem(await first(await first(await first())));

@@ -55,7 +55,7 @@ function loadedBytes({ evaluate }: Ui): Promise<number> {
   });
 }
 
-ui.test('looking for servers wakes the extension, which loads next to nothing', async (session) => {
+ui.test('listing servers activates the extension, which loads almost nothing', async (session) => {
   const isActive = () =>
     session.evaluate((vscode) => vscode.extensions.getExtension('filechat.filechat')?.isActive ?? false);
   assert.equal(await isActive(), false);
@@ -68,16 +68,13 @@ ui.test('looking for servers wakes the extension, which loads next to nothing', 
   assert.ok(bytes > 1_000 && bytes < 12_000, `${bytes} bytes`);
 });
 
-ui.test(
-  'without trust there is no server for VS Code’s own chat, and with trust there is',
-  async (session) => {
-    await waitForOffer(session, false);
-    await trustWorkspace(session);
-    await waitForOffer(session, true);
-  },
-);
+ui.test('VS Code’s own chat gets the server only with trust', async (session) => {
+  await waitForOffer(session, false);
+  await trustWorkspace(session);
+  await waitForOffer(session, true);
+});
 
-ui.test('VS Code lists the server as one of Filechat, and starts it from there', async (session) => {
+ui.test('VS Code lists the server under Filechat and starts it', async (session) => {
   const { page, evaluate } = session;
   await listServers(session);
   const row = quickPickRow(page, 'Filechat Assets');
@@ -97,7 +94,7 @@ ui.test('VS Code lists the server as one of Filechat, and starts it from there',
   await page.keyboard.press('Escape');
 });
 
-ui.test('the last chat takes the server along, and the first one brings it back', async (session) => {
+ui.test('the server disappears with the last chat and returns with the first', async (session) => {
   const { folder, path } = session.workspace;
   const chats = readdirSync(folder).filter((name) => name.endsWith('.chat.md'));
   const texts = chats.map((name) => [path(name), readFileSync(path(name))] as const);
@@ -110,7 +107,7 @@ ui.test('the last chat takes the server along, and the first one brings it back'
   await waitForOffer(session, true);
 });
 
-ui.test('the configuration for a client is copied, shown, and said where it belongs', async (session) => {
+ui.test('the configuration for a client is copied and shown, with the path of its file', async (session) => {
   const { page, evaluate, workspace } = session;
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await evaluate((vscode) => vscode.commands.executeCommand('filechat.chats.focus'));
@@ -147,7 +144,7 @@ ui.test('the configuration for a client is copied, shown, and said where it belo
   await takeScreenshot(page, 'shown-mcp-configuration');
 });
 
-ui.test('the palette has it, and who leaves the list copies nothing', async ({ page, evaluate }) => {
+ui.test('the palette offers it, and dismissing the list copies nothing', async ({ page, evaluate }) => {
   await evaluate((vscode) => vscode.env.clipboard.writeText('before'));
   await showCommands(page, 'Filechat: Copy MCP Configuration');
   await quickPickRow(page, 'Filechat: Copy MCP Configuration').click();
@@ -172,7 +169,7 @@ async function updateFilechat({ page, evaluate }: Ui): Promise<string> {
   return next;
 }
 
-ui.test('after an update what was copied starts the new version', async (session) => {
+ui.test('a copied configuration starts the new version after an update', async (session) => {
   const { evaluate } = session;
   const copied = await evaluate((vscode) =>
     vscode.commands.executeCommand<{ text: string }>('filechat.copyMcpConfiguration', { client: 'json' }),

@@ -29,7 +29,7 @@ const ui = uiSession({
   settings: { 'filechat.approve': 'auto' },
 });
 
-ui.test('a command that was taken before us costs only that command', async ({ page, evaluate }) => {
+ui.test('a command of another extension affects only that command', async ({ page, evaluate }) => {
   await evaluate(async (vscode) => {
     const rival = await vscode.extensions.getExtension('filechat-rival.filechat')?.activate();
     if (vscode.extensions.getExtension('filechat.filechat')?.isActive) throw new Error('We were first.');
@@ -48,7 +48,7 @@ ui.test('a command that was taken before us costs only that command', async ({ p
   await waitForText(evaluate, '# %% tool sample.tour');
 });
 
-ui.test('an extension that starts after us takes no command', async ({ evaluate }) => {
+ui.test('an extension that starts later cannot replace a command', async ({ evaluate }) => {
   const outcome = await evaluate(async (vscode) => {
     const rival = await vscode.extensions.getExtension('filechat-rival.filechat')?.activate();
     try {
@@ -67,7 +67,7 @@ ui.test('an extension that starts after us takes no command', async ({ evaluate 
   );
 });
 
-ui.test('an editor in German has German commands, views, lists and messages', async (session) => {
+ui.test('a German editor has German commands, views, lists and messages', async (session) => {
   const { page, evaluate, workspace } = session;
   assert.equal(await evaluate((vscode) => vscode.env.language), 'de');
 

@@ -111,7 +111,7 @@ function execute(evaluate: Evaluate, command: string, argument: object): Promise
   );
 }
 
-void test('the hostile repository sets every setting that there is', () => {
+void test('the hostile repository sets every setting', () => {
   const { contributes } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
   const settings = Object.keys(contributes.configuration.properties);
   assert.deepEqual(SETTING_NAMES.toSorted(), settings.toSorted());
@@ -135,7 +135,7 @@ const ui = uiSession({
 });
 
 describe('a hostile repository that is not trusted', () => {
-  ui.test('can be read, previewed and looked at, and nothing happens', async (session) => {
+  ui.test('can be read and previewed, and nothing happens', async (session) => {
     const { page } = session;
     await lookAround(session);
     await page.getByText('This workspace is not trusted, so no server is started.').waitFor();
@@ -151,7 +151,7 @@ describe('a hostile repository that is not trusted', () => {
     await assertNothingHappened(session);
   });
 
-  ui.test('there, no command runs anything', async (session) => {
+  ui.test('no command runs anything', async (session) => {
     const { page, evaluate } = session;
     await show(session, 'welcome.chat.md');
     await runCommand(page, 'Filechat: Show Request');
@@ -168,7 +168,7 @@ describe('a hostile repository that is not trusted', () => {
     await assertNothingHappened(session);
   });
 
-  ui.test('in a workspace that is not trusted a chat can be read, and nothing runs', async (session) => {
+  ui.test('a chat can be read, and nothing runs', async (session) => {
     const { page, evaluate, workspace } = session;
     const before = readFileSync(workspace.path('tour.chat.md'), 'utf8');
     await show(session, 'tour.chat.md');
@@ -196,25 +196,22 @@ describe('a hostile repository that is not trusted', () => {
     assert.equal(readFileSync(workspace.path('tour.chat.md'), 'utf8'), before);
   });
 
-  ui.test(
-    'there, neither Shift+Enter nor a typed `# %% assistant` asks a model',
-    async ({ page, evaluate }) => {
-      await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
-      await focusEditor(page);
-      await page.keyboard.press('ControlOrMeta+End');
-      await page.keyboard.press('Shift+Enter');
-      await toast(page, REFUSED).waitFor();
-      await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
-      await toast(page, REFUSED).waitFor({ state: 'detached' });
-      await page.keyboard.type('# %% user\nHello\n\n# %% assistant\n');
-      await toast(page, REFUSED).waitFor();
-      const text = await evaluate((vscode) => vscode.window.activeTextEditor?.document.getText() ?? '');
-      assert.match(text, /# %% assistant\n$/);
-      assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
-    },
-  );
+  ui.test('neither Shift+Enter nor a typed `# %% assistant` runs the chat', async ({ page, evaluate }) => {
+    await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+    await focusEditor(page);
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.press('Shift+Enter');
+    await toast(page, REFUSED).waitFor();
+    await evaluate((vscode) => vscode.commands.executeCommand('notifications.clearAll'));
+    await toast(page, REFUSED).waitFor({ state: 'detached' });
+    await page.keyboard.type('# %% user\nHello\n\n# %% assistant\n');
+    await toast(page, REFUSED).waitFor();
+    const text = await evaluate((vscode) => vscode.window.activeTextEditor?.document.getText() ?? '');
+    assert.match(text, /# %% assistant\n$/);
+    assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+  });
 
-  ui.test('there, assets can be looked at, and none is deleted', async ({ page, evaluate, workspace }) => {
+  ui.test('assets can be viewed but not deleted', async ({ page, evaluate, workspace }) => {
     mkdirSync(workspace.path('cmdassets'));
     const asset = workspace.path('cmdassets', 'tool-file-20261116-093012-V1StGXR8a0-1.txt');
     writeFileSync(asset, 'kept');
@@ -229,7 +226,7 @@ describe('a hostile repository that is not trusted', () => {
 });
 
 describe('a hostile repository that is trusted', () => {
-  ui.test('can be looked at, and nothing happens', async (session) => {
+  ui.test('can be viewed, and nothing happens', async (session) => {
     const { page } = session;
     await closeEditors(session);
     await trustWorkspace(session);
@@ -252,7 +249,7 @@ describe('a hostile repository that is trusted', () => {
     await assertNothingHappened(session);
   });
 
-  ui.test('a call shows the whole program before it starts, and Escape starts nothing', async (session) => {
+  ui.test('a call shows the full program before it starts, and Escape starts nothing', async (session) => {
     const { page, evaluate } = session;
     await show(session, 'welcome.chat.md');
     const ran = execute(evaluate, 'run', {});
@@ -268,7 +265,7 @@ describe('a hostile repository that is trusted', () => {
     await assertNothingHappened(session);
   });
 
-  ui.test('a file from outside is not sent without the user’s word', async (session) => {
+  ui.test('a file outside the workspace is not sent without permission', async (session) => {
     const { page, evaluate } = session;
     await model.use(evaluate);
     await show(session, 'question.chat.md');
@@ -280,7 +277,7 @@ describe('a hostile repository that is trusted', () => {
     await assertNothingHappened(session);
   });
 
-  ui.test('a reply goes to the user’s own model, and without what was not agreed to', async (session) => {
+  ui.test('a reply uses the model of the user, without declined servers', async (session) => {
     const { page, evaluate } = session;
     await execute(evaluate, 'newChat', { content: '# %% user\nWho are you?\n' });
     const ran = execute(evaluate, 'run', {});
@@ -293,7 +290,7 @@ describe('a hostile repository that is trusted', () => {
     await assertNothingHappened(session);
   });
 
-  ui.test('the models of the repository are not there', async (session) => {
+  ui.test('models of the repository are ignored', async (session) => {
     await show(session, 'interrupted.chat.md');
     const ran = execute(session.evaluate, 'resume', {});
     await closed(session.page, 'the MCP server “program”');
@@ -320,7 +317,7 @@ describe('a hostile repository that is trusted', () => {
     await assertNothingHappened(session);
   });
 
-  ui.test('what was agreed to and then changed is asked about again', async (session) => {
+  ui.test('a changed server asks again', async (session) => {
     const { page, evaluate } = session;
     const call = { server: 'program', tool: 'steal', arguments: {} };
     const first = execute(evaluate, 'callTool', call);

@@ -19,7 +19,7 @@ const ui = uiSession();
 const model = heldModel();
 
 ui.test(
-  'a question, a reply with a call, consent by a click, the result, and the reply to that',
+  'a question, a reply with a call, permission by a click, the result and the next reply',
   async ({ page, evaluate, workspace }) => {
     await model.use(evaluate);
     await runCommand(page, 'Filechat: New Chat');
@@ -52,7 +52,7 @@ ui.test(
   },
 );
 
-ui.test('after a run the cursor is where the next question goes', async ({ page, evaluate }) => {
+ui.test('after a run the cursor is in the next user turn', async ({ page, evaluate }) => {
   await page.keyboard.type('And tomorrow?');
   await waitForText(evaluate, 'It is fine.\n\n# %% user\nAnd tomorrow?');
   await page.keyboard.press('Shift+Enter');
@@ -62,7 +62,7 @@ ui.test('after a run the cursor is where the next question goes', async ({ page,
   await waitForText(evaluate, 'And tomorrow?\n\n# %% assistant\nRain.\n\n# %% user\n');
 });
 
-ui.test('why a call was declined is what the model reads next', async ({ page, evaluate }) => {
+ui.test('the model reads the reason for declining a call', async ({ page, evaluate }) => {
   await openChat({ page, evaluate }, 'Draw a chart.');
   await page.keyboard.press('Shift+Enter');
   const first = await model.next();
@@ -80,39 +80,36 @@ ui.test('why a call was declined is what the model reads next', async ({ page, e
   await waitForText(evaluate, 'I will.\n\n# %% user\n');
 });
 
-ui.test(
-  'Edit puts the cursor into the arguments, and nothing is called or asked',
-  async ({ page, evaluate }) => {
-    await openChat({ page, evaluate }, 'Draw another chart.');
-    await page.keyboard.press('Shift+Enter');
-    const reply = await model.next();
-    reply.call('sample__chart', { title: 'Costs', values: [1] });
-    reply.finish('tool_calls');
-    await button(dialog(page, 'Call the tool sample.chart?'), 'Edit').click();
-    await codeLens(page, 'Run 1 tool call').waitFor();
-    const asked = model.asked;
-    const { line, text } = await evaluate((vscode) => {
-      const { document, selection } = vscode.window.activeTextEditor ?? {};
-      const at = selection?.active.line ?? 0;
-      return { line: document?.lineAt(at).text, text: document?.getText() ?? '' };
-    });
-    assert.equal(line, '{"title": "Costs", "values": [1]}');
-    assert.doesNotMatch(text, /# %% tool/);
-    // What is typed is what the tool then gets.
-    await page.keyboard.press('Home');
-    for (const _ of '{"title": "') await page.keyboard.press('ArrowRight');
-    await page.keyboard.type('Low ');
-    await waitForText(evaluate, '"Low Costs"');
-    await codeLens(page, 'Run 1 tool call').click();
-    const consent = dialog(page, 'Call the tool sample.chart?');
-    await consent.getByText('"title": "Low Costs"').waitFor();
-    await button(consent, 'Cancel').click();
-    assert.equal(model.asked, asked);
-  },
-);
+ui.test('Edit moves the cursor to the arguments and runs nothing', async ({ page, evaluate }) => {
+  await openChat({ page, evaluate }, 'Draw another chart.');
+  await page.keyboard.press('Shift+Enter');
+  const reply = await model.next();
+  reply.call('sample__chart', { title: 'Costs', values: [1] });
+  reply.finish('tool_calls');
+  await button(dialog(page, 'Call the tool sample.chart?'), 'Edit').click();
+  await codeLens(page, 'Run 1 tool call').waitFor();
+  const asked = model.asked;
+  const { line, text } = await evaluate((vscode) => {
+    const { document, selection } = vscode.window.activeTextEditor ?? {};
+    const at = selection?.active.line ?? 0;
+    return { line: document?.lineAt(at).text, text: document?.getText() ?? '' };
+  });
+  assert.equal(line, '{"title": "Costs", "values": [1]}');
+  assert.doesNotMatch(text, /# %% tool/);
+  // What is typed is what the tool then gets.
+  await page.keyboard.press('Home');
+  for (const _ of '{"title": "') await page.keyboard.press('ArrowRight');
+  await page.keyboard.type('Low ');
+  await waitForText(evaluate, '"Low Costs"');
+  await codeLens(page, 'Run 1 tool call').click();
+  const consent = dialog(page, 'Call the tool sample.chart?');
+  await consent.getByText('"title": "Low Costs"').waitFor();
+  await button(consent, 'Cancel').click();
+  assert.equal(model.asked, asked);
+});
 
 ui.test(
-  'Stop in the title bar ends the request and keeps what came; Resume above it goes on there',
+  'Stop in the title bar keeps the text so far, and Resume continues there',
   async ({ page, evaluate }) => {
     await openChat({ page, evaluate }, 'Count.');
     await page.keyboard.press('Shift+Enter');
@@ -132,7 +129,7 @@ ui.test(
 );
 
 ui.test(
-  'Stop above the running turn does the same, and what is typed then is sent',
+  'Stop above the running turn works too, and the text typed then is sent',
   async ({ page, evaluate }) => {
     await openChat({ page, evaluate }, 'Count again.');
     await page.keyboard.press('Shift+Enter');
@@ -156,7 +153,7 @@ ui.test(
   },
 );
 
-ui.test('a reply that reached its limit says so, and offers to go on', async ({ page, evaluate }) => {
+ui.test('a reply that reached its limit says so and offers Resume', async ({ page, evaluate }) => {
   await openChat({ page, evaluate }, 'Tell me a long story.');
   await page.keyboard.press('Shift+Enter');
   const first = await model.next();
@@ -172,18 +169,15 @@ ui.test('a reply that reached its limit says so, and offers to go on', async ({ 
   await waitForText(evaluate, '# %% assistant\nOnce upon a time.\n\n# %% user\n');
 });
 
-ui.test(
-  'a provider that wants a pause gets one: the time is shown, and Cancel ends it',
-  async ({ page, evaluate }) => {
-    await openChat({ page, evaluate }, 'Are you busy?');
-    await page.keyboard.press('Shift+Enter');
-    (await model.next()).refuse(429, { 'retry-after': '60' });
-    const waiting = toast(page, /Again in \d+ s/);
-    await waiting.waitFor();
-    await takeScreenshot(page, 'waiting-for-a-provider');
-    await button(waiting, 'Cancel').click();
-    await codeLens(page, 'Run').waitFor();
-    const text = await waitForText(evaluate, 'Are you busy?');
-    assert.doesNotMatch(text, /assistant/);
-  },
-);
+ui.test('a rate limit shows the waiting time, and Cancel ends it', async ({ page, evaluate }) => {
+  await openChat({ page, evaluate }, 'Are you busy?');
+  await page.keyboard.press('Shift+Enter');
+  (await model.next()).refuse(429, { 'retry-after': '60' });
+  const waiting = toast(page, /Again in \d+ s/);
+  await waiting.waitFor();
+  await takeScreenshot(page, 'waiting-for-a-provider');
+  await button(waiting, 'Cancel').click();
+  await codeLens(page, 'Run').waitFor();
+  const text = await waitForText(evaluate, 'Are you busy?');
+  assert.doesNotMatch(text, /assistant/);
+});

@@ -24,7 +24,7 @@ function files(workspace: Ui['workspace']): string[] {
 }
 
 ui.test(
-  'files that no chat links to are offered, and those that stay checked go after a question',
+  'unlinked files are offered, and checked ones are deleted after a question',
   async ({ page, evaluate, workspace }) => {
     mkdirSync(workspace.path('cmdassets'));
     for (const name of [LINKED, BUFFERED, GONE, KEPT, OTHERS]) {
@@ -65,7 +65,7 @@ ui.test(
   },
 );
 
-ui.test('who says no keeps everything', async ({ page, workspace }) => {
+ui.test('declining keeps everything', async ({ page, workspace }) => {
   await runCommand(page, 'Filechat: Clean Up Assets');
   await quickPickRow(page, KEPT).waitFor();
   await page.keyboard.press('Escape');
@@ -77,7 +77,7 @@ ui.test('who says no keeps everything', async ({ page, workspace }) => {
   assert.deepEqual(files(workspace), [OTHERS, LINKED, BUFFERED, KEPT]);
 });
 
-ui.test('a chat that is not saved is told where its files are', async ({ page, evaluate }) => {
+ui.test('an unsaved chat says where its files are', async ({ page, evaluate }) => {
   await evaluate(async (vscode) => {
     const uri = vscode.Uri.parse('untitled:scratch.chat.md');
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri));

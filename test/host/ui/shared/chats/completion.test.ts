@@ -78,31 +78,28 @@ ui.test('headings, numbers, addresses and markers are typed without being distur
   assert.equal(await page.locator('.suggest-widget.visible').count(), 0);
 });
 
-ui.test(
-  '@ offers a server to start, and then its tools, with the arguments that they need',
-  async (session) => {
-    const { page, evaluate } = session;
-    await openAt(session, 'tools', '# %% user\nDraw it.\n‸\n');
-    await page.keyboard.type('@');
-    await suggestion(page, 'Start server charts to see its tools').waitFor();
-    await takeScreenshot(page, 'completion-servers');
-    await accept(page, 'Start server charts to see its tools');
-    await waitFor('the server', 30_000, async () => {
-      await page.keyboard.type('@charts.ch');
-      const found = await suggestion(page, 'charts.chart')
-        .waitFor({ timeout: 2_000 })
-        .then(
-          () => true,
-          () => undefined,
-        );
-      if (!found) for (let at = 0; at < '@charts.ch'.length; at += 1) await page.keyboard.press('Backspace');
-      return found;
-    });
-    await takeInBothThemes(session, 'completion-tool');
-    await accept(page, 'charts.chart');
-    await waitForText(evaluate, 'Draw it.\n```tool_call charts.chart\n{"title": "text", "values": [');
-  },
-);
+ui.test('@ offers to start a server, and then its tools with required arguments', async (session) => {
+  const { page, evaluate } = session;
+  await openAt(session, 'tools', '# %% user\nDraw it.\n‸\n');
+  await page.keyboard.type('@');
+  await suggestion(page, 'Start server charts to see its tools').waitFor();
+  await takeScreenshot(page, 'completion-servers');
+  await accept(page, 'Start server charts to see its tools');
+  await waitFor('the server', 30_000, async () => {
+    await page.keyboard.type('@charts.ch');
+    const found = await suggestion(page, 'charts.chart')
+      .waitFor({ timeout: 2_000 })
+      .then(
+        () => true,
+        () => undefined,
+      );
+    if (!found) for (let at = 0; at < '@charts.ch'.length; at += 1) await page.keyboard.press('Backspace');
+    return found;
+  });
+  await takeInBothThemes(session, 'completion-tool');
+  await accept(page, 'charts.chart');
+  await waitForText(evaluate, 'Draw it.\n```tool_call charts.chart\n{"title": "text", "values": [');
+});
 
 ui.test('/ offers commands, which run', async (session) => {
   const { page, evaluate } = session;

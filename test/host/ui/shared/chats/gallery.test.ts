@@ -168,7 +168,7 @@ async function names(session: Ui): Promise<string[]> {
     .evaluateAll((found) => found.map((each) => each.textContent ?? ''));
 }
 
-ui.test('it opens at the asset under the cursor, and can be used by everybody', async (session) => {
+ui.test('it opens at the asset under the cursor and is accessible', async (session) => {
   const { page } = session;
   await openGallery(session);
   const speech = tile(session, `${SPEECH}, Audio, 384.0 KB, from studio.make`);
@@ -191,7 +191,7 @@ ui.test('it opens at the asset under the cursor, and can be used by everybody', 
   await useTheme(session.evaluate, 'Default Dark Modern');
 });
 
-ui.test('what is searched, filtered and sorted is what is shown', async (session) => {
+ui.test('search, filters and sorting apply', async (session) => {
   await openGallery(session);
   const search = gallery(session).getByRole('searchbox');
   await gallery(session).locator('[role=gridcell]:focus').press('/');
@@ -244,7 +244,7 @@ ui.test('the keyboard moves, selects, plays and opens', async (session) => {
   await page.locator(`.tab.active[data-resource-name="${PHOTO}"]`).waitFor();
 });
 
-ui.test('an asset is found in its chat again, and referred to from elsewhere', async (session) => {
+ui.test('an asset is revealed in its chat, and its reference is copied', async (session) => {
   const { page, evaluate } = session;
   await openGallery(session);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -267,7 +267,7 @@ ui.test('an asset is found in its chat again, and referred to from elsewhere', a
   assert.equal(line, `[Tool generated file 1: report.pdf](cmdassets/${REPORT})`);
 });
 
-ui.test('what a run adds comes by itself; what is deleted goes after a question', async (session) => {
+ui.test('new assets appear during a run; deleting asks first', async (session) => {
   const { page, workspace } = session;
   await openGallery(session);
   const folder = workspace.path('sales', 'cmdassets');
@@ -293,7 +293,7 @@ ui.test('what a run adds comes by itself; what is deleted goes after a question'
   assert.equal(readdirSync(folder).length, 7);
 });
 
-ui.test('everything that is shown goes into a zip', async (session) => {
+ui.test('all visible assets are exported as a ZIP', async (session) => {
   const { page, workspace } = session;
   await openGallery(session);
   await tile(session, SPEECH).press('Escape');
@@ -315,7 +315,7 @@ ui.test('everything that is shown goes into a zip', async (session) => {
   );
 });
 
-ui.test('it comes back as it was', async (session) => {
+ui.test('it is restored after a reload', async (session) => {
   const { page, evaluate } = session;
   await openGallery(session);
   await tile(session, SPEECH).press('Escape');
@@ -331,38 +331,33 @@ ui.test('it comes back as it was', async (session) => {
   assert.equal(await gallery(session).getByRole('searchbox').inputValue(), 'studio');
 });
 
-ui.test(
-  'the assets of all chats are a click away, and thousands of them are few elements',
-  async (session) => {
-    const { page, workspace } = session;
-    await openGallery(session);
-    const folder = workspace.path('many', 'cmdassets');
-    mkdirSync(folder, { recursive: true });
-    const picture = encodePng(drawChart({ title: 'Many', values: [1, 2, 3], style: 'bars' }));
-    const many = Array.from({ length: 2_000 }, (_, at) =>
-      name('image', at + 1, 'png').replace('V1St', 'MANY'),
-    );
-    for (const each of many) writeFileSync(join(folder, each), picture);
-    const links = many.map((each) => `![Tool generated image](cmdassets/${each})`).join('\n\n');
-    writeFileSync(workspace.path('many', 'many.chat.md'), `# %% tool charts.bar\n${links}\n`);
-    await gallery(session).getByRole('button', { name: 'Workspace' }).click();
-    await gallery(session).getByText('2,008 assets').waitFor();
-    const elements = () => gallery(session).locator('*').count();
-    const atTop = await elements();
-    await gallery(session).locator('[role=gridcell]').first().press('End');
-    await gallery(session)
-      .locator('[role=gridcell]:focus')
-      .and(gallery(session).locator('[tabindex="0"]'))
-      .waitFor();
-    await takeScreenshot(page, 'gallery-workspace');
-    const most = Math.max(atTop, await elements());
-    assert.ok(most < 1_500, `${most} elements`);
-    await gallery(session).getByRole('button', { name: 'This chat' }).click();
-    await gallery(session)
-      .getByText(/^8 assets/)
-      .waitFor();
-  },
-);
+ui.test('all chats are one click away, and thousands of assets need few elements', async (session) => {
+  const { page, workspace } = session;
+  await openGallery(session);
+  const folder = workspace.path('many', 'cmdassets');
+  mkdirSync(folder, { recursive: true });
+  const picture = encodePng(drawChart({ title: 'Many', values: [1, 2, 3], style: 'bars' }));
+  const many = Array.from({ length: 2_000 }, (_, at) => name('image', at + 1, 'png').replace('V1St', 'MANY'));
+  for (const each of many) writeFileSync(join(folder, each), picture);
+  const links = many.map((each) => `![Tool generated image](cmdassets/${each})`).join('\n\n');
+  writeFileSync(workspace.path('many', 'many.chat.md'), `# %% tool charts.bar\n${links}\n`);
+  await gallery(session).getByRole('button', { name: 'Workspace' }).click();
+  await gallery(session).getByText('2,008 assets').waitFor();
+  const elements = () => gallery(session).locator('*').count();
+  const atTop = await elements();
+  await gallery(session).locator('[role=gridcell]').first().press('End');
+  await gallery(session)
+    .locator('[role=gridcell]:focus')
+    .and(gallery(session).locator('[tabindex="0"]'))
+    .waitFor();
+  await takeScreenshot(page, 'gallery-workspace');
+  const most = Math.max(atTop, await elements());
+  assert.ok(most < 1_500, `${most} elements`);
+  await gallery(session).getByRole('button', { name: 'This chat' }).click();
+  await gallery(session)
+    .getByText(/^8 assets/)
+    .waitFor();
+});
 
 ui.test('hostile names and files load and run nothing', async (session) => {
   const { workspace, page } = session;
@@ -405,7 +400,7 @@ ui.test('hostile names and files load and run nothing', async (session) => {
   assert.deepEqual(canary.heard, []);
 });
 
-ui.test('without assets it says where they come from', async (session) => {
+ui.test('an empty gallery says where assets come from', async (session) => {
   const { page } = session;
   await closeAll(session);
   await openAt(session, 'hello.chat.md', '# %%');

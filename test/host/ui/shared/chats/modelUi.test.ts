@@ -23,23 +23,20 @@ const ui = uiSession();
 const model = heldModel();
 const KEY = 'sk-a-key-that-nobody-may-see';
 
-ui.test(
-  'without any model the picker leads to a key, to the settings and to the tour',
-  async ({ page, evaluate }) => {
-    await openChat({ page, evaluate }, 'Who answers?');
-    await runCommand(page, 'Filechat: Select Model');
-    await quickPickRow(page, 'tour').waitFor();
-    await quickPickRow(page, 'Configure a model').waitFor();
-    await takeScreenshot(page, 'pick-a-model-first-time');
-    await pick(page, 'Which model should answer', 'Set an API key');
-    await pick(page, 'Whose key is it?', 'anthropic');
-    await quickInput(page).getByText('API key for anthropic', { exact: true }).waitFor();
-    await quickInput(page).getByText('https://api.anthropic.com').waitFor();
-    await page.keyboard.press('Escape');
-  },
-);
+ui.test('without a model the picker offers a key, the settings and the tour', async ({ page, evaluate }) => {
+  await openChat({ page, evaluate }, 'Who answers?');
+  await runCommand(page, 'Filechat: Select Model');
+  await quickPickRow(page, 'tour').waitFor();
+  await quickPickRow(page, 'Configure a model').waitFor();
+  await takeScreenshot(page, 'pick-a-model-first-time');
+  await pick(page, 'Which model should answer', 'Set an API key');
+  await pick(page, 'Whose key is it?', 'anthropic');
+  await quickInput(page).getByText('API key for anthropic', { exact: true }).waitFor();
+  await quickInput(page).getByText('https://api.anthropic.com').waitFor();
+  await page.keyboard.press('Escape');
+});
 
-ui.test('the model that is picked is written into the front matter', async ({ page, evaluate }) => {
+ui.test('the chosen model is written to the front matter', async ({ page, evaluate }) => {
   await model.use(evaluate);
   await focusEditor(page);
   await runCommand(page, 'Filechat: Select Model');
@@ -50,7 +47,7 @@ ui.test('the model that is picked is written into the front matter', async ({ pa
   assert.match(text, /^---\nmodel: held\n---\n/);
 });
 
-ui.test('a key is asked for out of sight, and goes only where it belongs', async ({ page, evaluate }) => {
+ui.test('a key is entered masked and sent only to its provider', async ({ page, evaluate }) => {
   await focusEditor(page);
   await runCommand(page, 'Filechat: Set API Key');
   await quickInput(page).getByText('API key for held').waitFor();
@@ -69,13 +66,13 @@ ui.test('a key is asked for out of sight, and goes only where it belongs', async
   assert.equal(model.asked, 0);
 });
 
-ui.test('what was shown closes without a question, and is no chat to run', async ({ page }) => {
+ui.test('the request preview closes without a prompt and cannot be run', async ({ page }) => {
   await page.keyboard.press('ControlOrMeta+W');
   await page.locator('.tab', { hasText: 'Request of' }).waitFor({ state: 'detached' });
   assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
 });
 
-ui.test('the status bar tells the next request, the run, and what it cost', async ({ page, evaluate }) => {
+ui.test('the status bar shows the next request, the run and its cost', async ({ page, evaluate }) => {
   await focusEditor(page);
   const item = page.locator('[id="filechat.filechat.filechat.cost"], [id*="filechat.cost"]').first();
   await item.filter({ hasText: /next ≈\d[\d.k]* tokens/ }).waitFor();
@@ -95,7 +92,7 @@ ui.test('the status bar tells the next request, the run, and what it cost', asyn
 });
 
 ui.test(
-  'a model that cannot be reached says where it was looked for; the chat can be run again',
+  'an unreachable model names its address, and the chat can be run again',
   async ({ page, evaluate }) => {
     const { address, host } = await closedAddress();
     await evaluate(async (vscode, baseUrl) => {
@@ -116,7 +113,7 @@ ui.test(
 );
 
 ui.test(
-  'Run in an earlier question asks: a fork goes on in a new chat and leaves this one as it is',
+  'Run in an earlier turn offers a fork, which leaves the chat unchanged',
   async ({ page, evaluate, workspace }) => {
     await model.use(evaluate);
     const chat =

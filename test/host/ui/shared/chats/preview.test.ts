@@ -36,7 +36,7 @@ function shown(page: Page): FrameLocator {
   return webview(page, 'vscode.markdown-language-features');
 }
 
-ui.test('a chat is a row of cards: who, when, calls on one line, players and chips', async (session) => {
+ui.test('turns are cards with role and time, calls on one line, players and chips', async (session) => {
   const { workspace } = session;
   writeAssets(workspace);
   const frame = await preview(session, 'rich.chat.md', RICH);
@@ -69,7 +69,7 @@ ui.test('a chat is a row of cards: who, when, calls on one line, players and chi
   await frame.getByText('"labels": [').waitFor();
 });
 
-ui.test('a picture opens in full size and closes, with the keyboard alone', async ({ page }) => {
+ui.test('an image opens in full size and closes with the keyboard', async ({ page }) => {
   const frame = shown(page);
   const picture = frame.locator('.filechat-image');
   await picture.press('Enter');
@@ -82,7 +82,7 @@ ui.test('a picture opens in full size and closes, with the keyboard alone', asyn
   await picture.and(frame.locator(':focus')).waitFor();
 });
 
-ui.test('code is copied with one click, and that is said', async ({ page }) => {
+ui.test('code is copied with one click, and the button confirms it', async ({ page }) => {
   const frame = shown(page);
   const copy = frame.locator('.filechat-code:has(.language-python) > .filechat-copy');
   await copy.press('Enter');
@@ -90,7 +90,7 @@ ui.test('code is copied with one click, and that is said', async ({ page }) => {
   assert.equal(await frame.locator('.code-block-copy-button').filter({ visible: true }).count(), 0);
 });
 
-ui.test('it can be used by everybody, in every theme', async (session) => {
+ui.test('it is accessible in every theme', async (session) => {
   const { page, evaluate } = session;
   for (const [theme, kind] of Object.entries(THEMES)) {
     await useTheme(evaluate, theme);
@@ -122,7 +122,7 @@ async function findViolations(page: Page): Promise<readonly string[]> {
     .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join('\\n')))`);
 }
 
-ui.test('what is open stays open when the chat grows', async (session) => {
+ui.test('open details stay open while the chat grows', async (session) => {
   const { evaluate, workspace } = session;
   const frame = await preview(session, 'rich.chat.md', RICH);
   await frame.locator('.filechat-call > summary').first().press('Enter');
@@ -143,7 +143,7 @@ ui.test('what is open stays open when the chat grows', async (session) => {
   await frame.locator(`p.code-line[data-line="${line}"]`, { hasText: 'You are welcome.' }).waitFor();
 });
 
-ui.test('a long chat changes only where it changes', async (session) => {
+ui.test('a change in a long chat updates only that place', async (session) => {
   const { evaluate, workspace } = session;
   const turns = Array.from(
     { length: 500 },
@@ -171,7 +171,7 @@ ui.test('a long chat changes only where it changes', async (session) => {
   assert.equal(await first.evaluate((element: { isKept?: boolean }) => element.isKept), true);
 });
 
-ui.test('nothing remote is loaded, whoever says it', async (session) => {
+ui.test('nothing remote is loaded', async (session) => {
   const { page, workspace } = session;
   writeFileSync(workspace.path('evil.svg'), hostileSvg(canary.host));
   const text = hostileText(canary.host);
@@ -202,17 +202,14 @@ ui.test('nothing remote is loaded, whoever says it', async (session) => {
   assert.deepEqual(canary.heard, []);
 });
 
-ui.test(
-  'other Markdown files are as they were; they load what they name, and that would be heard',
-  async (session) => {
-    const frame = await preview(session, 'plain.md', `${PLAIN}\n![a](https://${canary.host}/a.png)\n`);
-    await frame.getByRole('heading', { name: '%% user' }).waitFor();
-    await frame.locator('.code-block-copy-button').first().waitFor({ state: 'attached' });
-    assert.equal(await frame.locator('[class*=filechat], [id*=filechat]').count(), 0);
-    await frame
-      .locator('img')
-      .first()
-      .evaluate((image: { decode(): Promise<void> }) => image.decode().catch(() => {}));
-    assert.notDeepEqual(canary.heard, []);
-  },
-);
+ui.test('other Markdown files are unchanged and still load remote images', async (session) => {
+  const frame = await preview(session, 'plain.md', `${PLAIN}\n![a](https://${canary.host}/a.png)\n`);
+  await frame.getByRole('heading', { name: '%% user' }).waitFor();
+  await frame.locator('.code-block-copy-button').first().waitFor({ state: 'attached' });
+  assert.equal(await frame.locator('[class*=filechat], [id*=filechat]').count(), 0);
+  await frame
+    .locator('img')
+    .first()
+    .evaluate((image: { decode(): Promise<void> }) => image.decode().catch(() => {}));
+  assert.notDeepEqual(canary.heard, []);
+});

@@ -18,7 +18,7 @@ import { takeScreenshot, uiSession } from '../../session.ts';
 const ui = uiSession({ file: 'tour.chat.md' });
 
 ui.test(
-  'a chat is run by its button, after consent to the server and to the tool',
+  'the Run button runs a chat after permission for the server and the tool',
   async ({ page, evaluate }) => {
     await activeTab(page, 'tour.chat.md').waitFor();
     await focusEditor(page);
@@ -80,24 +80,21 @@ ui.test('a declined call says so, and is not made', async ({ page, evaluate }) =
   assert.equal(text.includes('Tool generated'), false);
 });
 
-ui.test(
-  'what a tool says in an error is shown as words, never as a link that runs a command',
-  async ({ page, evaluate }) => {
-    await evaluate(async (vscode) => {
-      const reason = 'See [the help](command:workbench.action.terminal.new) $(flame)';
-      const content = `\`\`\`tool_call sample.fail\n${JSON.stringify({ reason })}\n\`\`\`\n`;
-      await vscode.commands.executeCommand('filechat.newChat', { content });
-      void vscode.commands.executeCommand('filechat.run');
-    });
-    await button(dialog(page, 'Call the tool sample.fail?'), 'Allow').click();
-    const message = toast(page, 'See [the help] (command:workbench.action.terminal.new)');
-    await message.waitFor();
-    assert.equal(await message.getByRole('link').count(), 0);
-  },
-);
+ui.test('the error text of a tool is plain text and never a command link', async ({ page, evaluate }) => {
+  await evaluate(async (vscode) => {
+    const reason = 'See [the help](command:workbench.action.terminal.new) $(flame)';
+    const content = `\`\`\`tool_call sample.fail\n${JSON.stringify({ reason })}\n\`\`\`\n`;
+    await vscode.commands.executeCommand('filechat.newChat', { content });
+    void vscode.commands.executeCommand('filechat.run');
+  });
+  await button(dialog(page, 'Call the tool sample.fail?'), 'Allow').click();
+  const message = toast(page, 'See [the help] (command:workbench.action.terminal.new)');
+  await message.waitFor();
+  assert.equal(await message.getByRole('link').count(), 0);
+});
 
 ui.test(
-  'a server that is not allowed leaves the chat as it was, and a closed question is asked again',
+  'a declined server leaves the chat unchanged, and a closed question is asked again',
   async ({ page, evaluate }) => {
     await evaluate((vscode) => vscode.commands.executeCommand('filechat.forgetPermissions'));
     await openFile(page, 'sounds.chat.md');

@@ -26,7 +26,7 @@ ${'Last year was the better one. '.repeat(60).trimEnd()}
 Why?
 `;
 
-ui.test('behind each link stands whether its file goes along', async ({ page, workspace }) => {
+ui.test('each link shows whether its file is sent', async ({ page, workspace }) => {
   writeFileSync(workspace.path('sales.csv'), 'quarter,value\n1,3\n2,5\n');
   writeFileSync(
     workspace.path('call.wav'),
@@ -46,7 +46,7 @@ ui.test('behind each link stands whether its file goes along', async ({ page, wo
 });
 
 ui.test(
-  'the status bar opens what will be sent, the largest first, and a part can be left out',
+  'the status bar lists the parts of the request, and a part can be excluded',
   async ({ page, evaluate }) => {
     // The request could not be made with a link that leads nowhere.
     await evaluate(async (vscode) => {

@@ -66,7 +66,7 @@ ui.test('the walkthrough leads through five steps', async ({ page, evaluate, wor
 });
 
 ui.test(
-  'a step opens the sample, whose call works beside other servers',
+  'a walkthrough step opens the sample, and its call works beside other servers',
   async ({ page, evaluate, workspace }) => {
     const step = page.locator('.getting-started-step', { hasText: 'Call Your First Tool' });
     await step.click();
@@ -94,30 +94,24 @@ ui.test('samples are one list away', async ({ page, evaluate }) => {
   await activeTab(page, 'hello-2.chat.md').waitFor();
 });
 
-ui.test(
-  'the view shows all chats by their age, and follows the files',
-  async ({ page, evaluate, workspace }) => {
-    await evaluate((vscode) => vscode.commands.executeCommand('filechat.chats.focus'));
-    await row(page, /^Today, 10 chats/).waitFor();
-    await row(page, /^Hello! Show me how this works/)
-      .first()
-      .waitFor();
-    writeFileSync(
-      workspace.path('plan.chat.md'),
-      '---\ntitle: The plan\nmodel: tour\n---\n# %% user\nGo on\n',
-    );
-    await row(page, /^The plan, now/).waitFor();
-    writeFileSync(workspace.path('plan.chat.md'), '---\ntitle: Another plan\n---\n# %% user\nGo on\n');
-    const plan = row(page, /^Another plan/);
-    await plan.click();
-    await activeTab(page, 'plan.chat.md').waitFor();
-    await plan.hover();
-    await plan.getByRole('button', { name: /^Open Preview/ }).waitFor();
-    await plan.getByRole('button', { name: /^Show Assets/ }).waitFor();
-    await takeInBothThemes({ page, evaluate }, 'start-chats');
-    assert.deepEqual(await findBarriers(page, '.pane-body .monaco-list'), []);
-  },
-);
+ui.test('the view groups chats by age and follows the files', async ({ page, evaluate, workspace }) => {
+  await evaluate((vscode) => vscode.commands.executeCommand('filechat.chats.focus'));
+  await row(page, /^Today, 10 chats/).waitFor();
+  await row(page, /^Hello! Show me how this works/)
+    .first()
+    .waitFor();
+  writeFileSync(workspace.path('plan.chat.md'), '---\ntitle: The plan\nmodel: tour\n---\n# %% user\nGo on\n');
+  await row(page, /^The plan, now/).waitFor();
+  writeFileSync(workspace.path('plan.chat.md'), '---\ntitle: Another plan\n---\n# %% user\nGo on\n');
+  const plan = row(page, /^Another plan/);
+  await plan.click();
+  await activeTab(page, 'plan.chat.md').waitFor();
+  await plan.hover();
+  await plan.getByRole('button', { name: /^Open Preview/ }).waitFor();
+  await plan.getByRole('button', { name: /^Show Assets/ }).waitFor();
+  await takeInBothThemes({ page, evaluate }, 'start-chats');
+  assert.deepEqual(await findBarriers(page, '.pane-body .monaco-list'), []);
+});
 
 ui.test('a chat is renamed and deleted by key, with a question', async ({ page, workspace }) => {
   await row(page, /^Another plan/).click();
@@ -136,27 +130,24 @@ ui.test('a chat is renamed and deleted by key, with a question', async ({ page, 
   assert.equal(existsSync(workspace.path('sounds.chat.md')), false);
 });
 
-ui.test(
-  'the search finds a turn by its words as they are typed, and goes there',
-  async ({ page, evaluate }) => {
-    await page.keyboard.press('Alt+M');
-    await page.keyboard.press('s');
-    await fillQuickInput(page, 'Words that are in a title or in a turn', 'TEMPERATURE weather lisbon');
-    await fillQuickInput(page, 'Words that are in a title or in a turn', 'oven order');
-    const found = quickInput(page).locator('.monaco-list-row', { hasText: 'The oven is out of order' });
-    await found.first().waitFor();
-    await takeInBothThemes({ page, evaluate }, 'start-search');
-    await found.first().click();
-    await activeTab(page, 'trouble.chat.md').waitFor();
-    // The tab is there before the cursor is.
-    await until(() =>
-      evaluate((vscode) => {
-        const editor = vscode.window.activeTextEditor;
-        return /oven/.test(editor?.document.lineAt(editor.selection.active.line).text ?? '');
-      }),
-    );
-  },
-);
+ui.test('the search finds a turn while typing, and opens it', async ({ page, evaluate }) => {
+  await page.keyboard.press('Alt+M');
+  await page.keyboard.press('s');
+  await fillQuickInput(page, 'Words that are in a title or in a turn', 'TEMPERATURE weather lisbon');
+  await fillQuickInput(page, 'Words that are in a title or in a turn', 'oven order');
+  const found = quickInput(page).locator('.monaco-list-row', { hasText: 'The oven is out of order' });
+  await found.first().waitFor();
+  await takeInBothThemes({ page, evaluate }, 'start-search');
+  await found.first().click();
+  await activeTab(page, 'trouble.chat.md').waitFor();
+  // The tab is there before the cursor is.
+  await until(() =>
+    evaluate((vscode) => {
+      const editor = vscode.window.activeTextEditor;
+      return /oven/.test(editor?.document.lineAt(editor.selection.active.line).text ?? '');
+    }),
+  );
+});
 
 ui.test('a new chat begins with what is selected', async ({ page, evaluate, workspace }) => {
   writeFileSync(workspace.path('code.js'), 'let a;\nlet fence = "```";\n# %% assistant\nlet b;\n');

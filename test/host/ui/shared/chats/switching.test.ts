@@ -23,7 +23,7 @@ const OTHER = 'other.md';
 const MARK = '§';
 
 for (let number = 1; number <= replies; number += 1) {
-  ui.test(`reply ${number} of ${replies} is whole, whatever happens to its tab`, async (session) => {
+  ui.test(`reply ${number} of ${replies} is complete, whatever happens to its tab`, async (session) => {
     await replyWhileTabsChange(session, number);
   });
 }

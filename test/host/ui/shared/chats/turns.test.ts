@@ -77,24 +77,21 @@ type Fold = readonly [first: number, last: number];
 const REASONING: Fold = [lineOf('<details>'), lineOf('</details>')];
 const RESULT: Fold = [lineOf('# %% tool files.read'), lineOf('# %% assistant\n```tool_call charts') - 2];
 
-ui.test(
-  'a chat opens with its turns set apart, in dark and in light',
-  async ({ page, evaluate, workspace }) => {
-    await openText(evaluate, workspace.path('sales.chat.md'), CHAT);
-    await focusEditor(page);
-    await waitForClosed(evaluate, [REASONING, RESULT]);
-    await page.locator('.pane-header', { hasText: 'samples' }).click();
-    await evaluate((vscode) => vscode.commands.executeCommand('outline.focus'));
-    await outlineRow(page, 'You: And next year?').waitFor();
-    await useSetting(evaluate, 'workbench.colorTheme', 'Default Dark Modern');
-    await waitForRole(page, 'user', 'rgb(77, 170, 252)');
-    assert.notEqual(await page.locator('.glyph-margin-widgets .cgmr').count(), 0);
-    await takeScreenshot(page, 'turns-dark');
-    await useSetting(evaluate, 'workbench.colorTheme', 'Default Light Modern');
-    await waitForRole(page, 'user', 'rgb(0, 105, 204)');
-    await takeScreenshot(page, 'turns-light');
-  },
-);
+ui.test('turns are marked in dark and light themes', async ({ page, evaluate, workspace }) => {
+  await openText(evaluate, workspace.path('sales.chat.md'), CHAT);
+  await focusEditor(page);
+  await waitForClosed(evaluate, [REASONING, RESULT]);
+  await page.locator('.pane-header', { hasText: 'samples' }).click();
+  await evaluate((vscode) => vscode.commands.executeCommand('outline.focus'));
+  await outlineRow(page, 'You: And next year?').waitFor();
+  await useSetting(evaluate, 'workbench.colorTheme', 'Default Dark Modern');
+  await waitForRole(page, 'user', 'rgb(77, 170, 252)');
+  assert.notEqual(await page.locator('.glyph-margin-widgets .cgmr').count(), 0);
+  await takeScreenshot(page, 'turns-dark');
+  await useSetting(evaluate, 'workbench.colorTheme', 'Default Light Modern');
+  await waitForRole(page, 'user', 'rgb(0, 105, 204)');
+  await takeScreenshot(page, 'turns-light');
+});
 
 ui.test('the outline and the breadcrumbs name turns, calls and results', async ({ page, evaluate }) => {
   await putCursor(evaluate, '## What it does not say');
@@ -125,7 +122,7 @@ ui.test('the outline and the breadcrumbs name turns, calls and results', async (
   await crumbs.getByText('What it does not say').waitFor();
 });
 
-ui.test('what the user opens stays open, and only a new long result is folded', async ({ evaluate }) => {
+ui.test('unfolded turns stay unfolded, and only a new long result is folded', async ({ evaluate }) => {
   // So that all of it is in sight.
   await useSetting(evaluate, 'editor.lineHeight', 8);
   await putCursor(evaluate, 'And next year?');
@@ -145,7 +142,7 @@ ui.test('what the user opens stays open, and only a new long result is folded', 
   await useSetting(evaluate, 'editor.lineHeight', null);
 });
 
-ui.test('the turn that is read stays in sight, and so does the call in it', async ({ page, evaluate }) => {
+ui.test('sticky scroll shows the current turn and its call', async ({ page, evaluate }) => {
   await evaluate(async (vscode, line) => {
     await vscode.commands.executeCommand('editor.unfold', { selectionLines: [line] });
     const editor = vscode.window.activeTextEditor;
@@ -157,7 +154,7 @@ ui.test('the turn that is read stays in sight, and so does the call in it', asyn
   await takeScreenshot(page, 'turns-sticky');
 });
 
-ui.test('a chat of a thousand turns has them all', async ({ page, evaluate, workspace }) => {
+ui.test('a chat of a thousand turns shows them all', async ({ page, evaluate, workspace }) => {
   await openText(evaluate, workspace.path('long.chat.md'), longChat(1000));
   await waitForText(evaluate, 'of month 250 ');
   const [symbols, folds] = await evaluate(async (vscode) => {

@@ -16,7 +16,7 @@ import { openChat, takeScreenshot, type Ui, uiSession } from '../../session.ts';
 const ui = uiSession({ settings: { 'files.insertFinalNewline': true } });
 const model = heldModel();
 
-ui.test('typing `# %% assistant` and Enter asks the model', async ({ page, evaluate }) => {
+ui.test('typing `# %% assistant` and Enter runs the chat', async ({ page, evaluate }) => {
   await model.use(evaluate);
   await openChat({ page, evaluate }, 'Are you there?');
   await page.keyboard.press('Enter');
@@ -30,7 +30,7 @@ ui.test('typing `# %% assistant` and Enter asks the model', async ({ page, evalu
   await waitForText(evaluate, 'Are you there?\n\n# %% assistant\nYes.\n\n# %% user\n');
 });
 
-ui.test('a line break that saving adds asks nobody', async ({ page, evaluate }) => {
+ui.test('a final newline added on save runs nothing', async ({ page, evaluate }) => {
   await openChat({ page, evaluate }, 'Do not answer yet.');
   await page.keyboard.press('Enter');
   await page.keyboard.type('# %% assistant');
@@ -51,7 +51,7 @@ ui.test('a line break that saving adds asks nobody', async ({ page, evaluate }) 
 });
 
 ui.test(
-  'what is typed above and below a reply while it comes stays, and so does the reply',
+  'text typed above and below a streaming reply is kept, and so is the reply',
   async ({ page, evaluate }) => {
     await openChat({ page, evaluate }, 'Write slowly.');
     await page.keyboard.press('Shift+Enter');
@@ -83,7 +83,7 @@ ui.test(
   },
 );
 
-ui.test('one Undo takes a whole reply back, and Redo brings it again', async ({ page, evaluate }) => {
+ui.test('one Undo removes a whole reply, and Redo restores it', async ({ page, evaluate }) => {
   await openChat({ page, evaluate }, 'Say something long.');
   const before = await waitForText(evaluate, 'long.');
   await focusEditor(page);
@@ -102,34 +102,31 @@ ui.test('one Undo takes a whole reply back, and Redo brings it again', async ({ 
   await waitForText(evaluate, 'One two three.\n\n# %% user\n');
 });
 
-ui.test(
-  'Undo while a reply comes stops it, and what had come is kept in a copy',
-  async ({ page, evaluate }) => {
-    await openChat({ page, evaluate }, 'Say something wrong.');
-    const before = await waitForText(evaluate, 'wrong.');
-    await focusEditor(page);
-    await page.keyboard.press('Shift+Enter');
-    const reply = await model.next();
-    reply.say('Two and two is five.');
-    await waitForText(evaluate, 'five.');
-    await page.keyboard.press('ControlOrMeta+Z');
-    await reply.closed;
-    const told = toast(page, 'A copy is kept.');
-    await told.waitFor();
-    await takeScreenshot(page, 'recovery-copy');
-    await waitForTextWithout(evaluate, 'assistant', before);
-    await button(told, 'Open').click();
-    await page.locator('.tab[data-resource-name^="recovered-"]').waitFor();
-    const kept = await evaluate((vscode) =>
-      vscode.workspace.textDocuments
-        .filter(({ uri }) => uri.path.includes('/recovered/'))
-        .map((document) => document.getText()),
-    );
-    assert.match(kept.join(), /Two and two is five\./);
-  },
-);
+ui.test('Undo stops a streaming reply and keeps a copy', async ({ page, evaluate }) => {
+  await openChat({ page, evaluate }, 'Say something wrong.');
+  const before = await waitForText(evaluate, 'wrong.');
+  await focusEditor(page);
+  await page.keyboard.press('Shift+Enter');
+  const reply = await model.next();
+  reply.say('Two and two is five.');
+  await waitForText(evaluate, 'five.');
+  await page.keyboard.press('ControlOrMeta+Z');
+  await reply.closed;
+  const told = toast(page, 'A copy is kept.');
+  await told.waitFor();
+  await takeScreenshot(page, 'recovery-copy');
+  await waitForTextWithout(evaluate, 'assistant', before);
+  await button(told, 'Open').click();
+  await page.locator('.tab[data-resource-name^="recovered-"]').waitFor();
+  const kept = await evaluate((vscode) =>
+    vscode.workspace.textDocuments
+      .filter(({ uri }) => uri.path.includes('/recovered/'))
+      .map((document) => document.getText()),
+  );
+  assert.match(kept.join(), /Two and two is five\./);
+});
 
-ui.test('who has scrolled up to read is left there while a reply comes', async ({ page, evaluate }) => {
+ui.test('a streaming reply does not scroll a user who reads above', async ({ page, evaluate }) => {
   const lines = Array.from({ length: 200 }, (_, at) => `Line ${at + 1}`).join('\n\n');
   await openChat({ page, evaluate }, lines);
   await page.keyboard.press('Shift+Enter');
@@ -151,7 +148,7 @@ ui.test('who has scrolled up to read is left there while a reply comes', async (
   assert.ok(Math.abs((await firstLine()) - before) < 20);
 });
 
-ui.test('who reads at the end goes on reading at the end', async ({ page, evaluate }) => {
+ui.test('the end of a streaming reply stays visible', async ({ page, evaluate }) => {
   const lines = Array.from({ length: 60 }, (_, at) => `Line ${at + 1}`).join('\n\n');
   await openChat({ page, evaluate }, lines);
   await page.keyboard.press('Shift+Enter');
@@ -168,7 +165,7 @@ ui.test('who reads at the end goes on reading at the end', async ({ page, evalua
 });
 
 ui.test(
-  'what is typed after a reply goes into the new turn, also when the caret was at the top',
+  'text typed after a reply goes into the new turn, wherever the cursor was',
   async ({ page, evaluate, workspace }) => {
     const head = '---\nsystem: Be brief.\n---\n';
     await openAtTop({ page, evaluate, workspace }, 'top.chat.md', `${head}# %% user\nHello?\n`);
@@ -185,31 +182,28 @@ ui.test(
   },
 );
 
-ui.test(
-  'a chat whose tab is closed while its reply comes has the reply in its file',
-  async ({ page, evaluate, workspace }) => {
-    const question = '# %% user\nGo on without me.\n';
-    await openAtTop({ page, evaluate, workspace }, 'closed.chat.md', question);
-    await page.keyboard.press('Shift+Enter');
-    const reply = await model.next();
-    reply.say('One ');
-    await waitForText(evaluate, 'One');
-    const written = savedText(evaluate, 'One two');
-    void evaluate((vscode) => vscode.commands.executeCommand('workbench.action.closeActiveEditor'));
-    await button(dialog(page, 'Do you want to save the changes'), 'Save').click();
-    await page.locator('.tab[data-resource-name="closed.chat.md"]').waitFor({ state: 'detached' });
-    reply.say('two ');
-    assert.match(await written, /One two ?\n<!-- filechat:writing/);
-    reply.say('three.');
-    const ended = savedText(evaluate, 'three.\n\n# %% user\n');
-    reply.finish();
-    await ended;
-    assert.match(readFileSync(workspace.path('closed.chat.md'), 'utf8'), /One two three\.\n\n# %% user\n$/);
-  },
-);
+ui.test('a reply is written to the file after its tab is closed', async ({ page, evaluate, workspace }) => {
+  const question = '# %% user\nGo on without me.\n';
+  await openAtTop({ page, evaluate, workspace }, 'closed.chat.md', question);
+  await page.keyboard.press('Shift+Enter');
+  const reply = await model.next();
+  reply.say('One ');
+  await waitForText(evaluate, 'One');
+  const written = savedText(evaluate, 'One two');
+  void evaluate((vscode) => vscode.commands.executeCommand('workbench.action.closeActiveEditor'));
+  await button(dialog(page, 'Do you want to save the changes'), 'Save').click();
+  await page.locator('.tab[data-resource-name="closed.chat.md"]').waitFor({ state: 'detached' });
+  reply.say('two ');
+  assert.match(await written, /One two ?\n<!-- filechat:writing/);
+  reply.say('three.');
+  const ended = savedText(evaluate, 'three.\n\n# %% user\n');
+  reply.finish();
+  await ended;
+  assert.match(readFileSync(workspace.path('closed.chat.md'), 'utf8'), /One two three\.\n\n# %% user\n$/);
+});
 
 ui.test(
-  'two columns on one chat show one reply, and typing in the other loses nothing',
+  'two editors show one reply, and typing in the other one loses nothing',
   async ({ page, evaluate }) => {
     await openChat({ page, evaluate }, 'Seen twice.');
     await runCommand(page, 'View: Split Editor Right');

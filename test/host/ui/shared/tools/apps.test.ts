@@ -64,87 +64,81 @@ async function closeApps({ evaluate }: Ui): Promise<void> {
   });
 }
 
-ui.test(
-  'the app of a real server is shown beside the chat, with its call and its result',
-  async (session) => {
-    const { page } = session;
-    await showApp(session, 'debug', 'debug-tool');
-    // It logs each of its events through a tool; three times no, and it does not ask any more.
-    for (let times = 0; times < 3; times += 1) {
-      // The next question has the same words, so this one is held on to.
-      const question = await dialog(page, 'Call the tool debug.debug-log?').elementHandle();
-      await page.keyboard.press('Escape');
-      await question?.waitForElementState('hidden');
-    }
-    const { app } = shown(session);
-    await app.getByText('ontoolresult:').first().waitFor();
-    await app.getByText('filechat v').waitFor();
-    assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
-    await takeScreenshot(page, 'mcp-app');
-  },
-);
+ui.test('the app of a real server opens beside the chat with its call and result', async (session) => {
+  const { page } = session;
+  await showApp(session, 'debug', 'debug-tool');
+  // It logs each of its events through a tool; three times no, and it does not ask any more.
+  for (let times = 0; times < 3; times += 1) {
+    // The next question has the same words, so this one is held on to.
+    const question = await dialog(page, 'Call the tool debug.debug-log?').elementHandle();
+    await page.keyboard.press('Escape');
+    await question?.waitForElementState('hidden');
+  }
+  const { app } = shown(session);
+  await app.getByText('ontoolresult:').first().waitFor();
+  await app.getByText('filechat v').waitFor();
+  assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+  await takeScreenshot(page, 'mcp-app');
+});
 
-ui.test(
-  'an app that tries every way out gets nowhere, and nothing is asked of the network',
-  async (session) => {
-    requests.length = 0;
-    await showApp(session, 'hostile', 'attack');
-    const { app, around } = shown(session);
-    await app.locator('#report:not(:empty)').waitFor({ timeout: 30_000 });
-    const report = JSON.parse(await app.locator('#report').innerText());
-    assert.deepEqual(report.ways, {
-      fetch: 'threw TypeError',
-      xhr: 'failed',
-      beacon: 'tried',
-      events: 'failed',
-      socket: 'failed',
-      image: 'failed',
-      script: 'failed',
-      module: 'threw TypeError',
-      style: 'failed',
-      prefetch: 'failed',
-      preload: 'failed',
-      frame: 'tried',
-      inner: 'tried',
-      object: 'tried',
-      video: 'tried',
-      worker: 'made',
-      eval: 'threw EvalError',
-      base: 'failed',
-      top: 'threw SecurityError',
-      parent: 'threw SecurityError',
-      open: 'null',
-      parentDocument: 'threw SecurityError',
-      parentApi: 'threw SecurityError',
-      ownApi: 'undefined',
-      storage: 'threw SecurityError',
-      cookie: 'threw SecurityError',
-      alert: 'returned',
-    });
-    assert.deepEqual(report.asked, {
-      early: -32600,
-      unknown: -32601,
-      sampling: -32601,
-      toolsList: -32601,
-      prompts: -32601,
-      inherited: -32601,
-      otherServer: -32602,
-      otherTool: -32602,
-      modelOnly: -32602,
-      script: -32602,
-      plain: -32602,
-      command: -32602,
-      userName: -32602,
-      picture: -32602,
-      assistant: -32602,
-    });
-    assert.equal(await around.getByText('forged').count(), 0);
-    assert.deepEqual(requests, []);
-  },
-);
+ui.test('an app cannot escape its sandbox or reach the network', async (session) => {
+  requests.length = 0;
+  await showApp(session, 'hostile', 'attack');
+  const { app, around } = shown(session);
+  await app.locator('#report:not(:empty)').waitFor({ timeout: 30_000 });
+  const report = JSON.parse(await app.locator('#report').innerText());
+  assert.deepEqual(report.ways, {
+    fetch: 'threw TypeError',
+    xhr: 'failed',
+    beacon: 'tried',
+    events: 'failed',
+    socket: 'failed',
+    image: 'failed',
+    script: 'failed',
+    module: 'threw TypeError',
+    style: 'failed',
+    prefetch: 'failed',
+    preload: 'failed',
+    frame: 'tried',
+    inner: 'tried',
+    object: 'tried',
+    video: 'tried',
+    worker: 'made',
+    eval: 'threw EvalError',
+    base: 'failed',
+    top: 'threw SecurityError',
+    parent: 'threw SecurityError',
+    open: 'null',
+    parentDocument: 'threw SecurityError',
+    parentApi: 'threw SecurityError',
+    ownApi: 'undefined',
+    storage: 'threw SecurityError',
+    cookie: 'threw SecurityError',
+    alert: 'returned',
+  });
+  assert.deepEqual(report.asked, {
+    early: -32600,
+    unknown: -32601,
+    sampling: -32601,
+    toolsList: -32601,
+    prompts: -32601,
+    inherited: -32601,
+    otherServer: -32602,
+    otherTool: -32602,
+    modelOnly: -32602,
+    script: -32602,
+    plain: -32602,
+    command: -32602,
+    userName: -32602,
+    picture: -32602,
+    assistant: -32602,
+  });
+  assert.equal(await around.getByText('forged').count(), 0);
+  assert.deepEqual(requests, []);
+});
 
 for (const way of ['leave', 'refresh', 'blank', 'form']) {
-  ui.test(`an app that goes to another page (${way}) is closed before it gets there`, async (session) => {
+  ui.test(`an app that navigates away (${way}) is closed first`, async (session) => {
     requests.length = 0;
     await showApp(session, 'hostile', way);
     const { around } = shown(session);
@@ -154,7 +148,7 @@ for (const way of ['leave', 'refresh', 'blank', 'form']) {
   });
 }
 
-ui.test('a form of an app cannot take the whole window anywhere', async (session) => {
+ui.test('a form of an app cannot navigate the window', async (session) => {
   requests.length = 0;
   await showApp(session, 'hostile', 'formTop');
   await shown(session).app.getByText('submitted').waitFor();
@@ -169,7 +163,7 @@ ui.test('an app that floods the editor with messages is closed', async (session)
   assert.equal(await around.locator('iframe').count(), 0);
 });
 
-ui.test('what an app asks for, the user decides', async (session) => {
+ui.test('the user decides about requests of an app', async (session) => {
   const { page, evaluate } = session;
   await showApp(session, 'hostile', 'polite');
   const { app, around } = shown(session);
@@ -214,7 +208,7 @@ ui.test('what an app asks for, the user decides', async (session) => {
   await around.locator('#stage[data-mode="fullscreen"]').waitFor();
 });
 
-ui.test('an app follows the colours of the editor', async (session) => {
+ui.test('an app follows the color theme', async (session) => {
   const { evaluate } = session;
   const choose = (theme: string | undefined) =>
     evaluate(
@@ -230,7 +224,7 @@ ui.test('an app follows the colours of the editor', async (session) => {
   await app.locator('body[data-theme="light"]').waitFor();
 });
 
-ui.test('an app is shown again with what the chat has kept', async (session) => {
+ui.test('an app is reopened from the chat', async (session) => {
   const { evaluate } = session;
   await showApp(session, 'hostile', 'polite');
   await shown(session).app.getByText('polite was called').waitFor();
@@ -246,7 +240,7 @@ ui.test('an app is shown again with what the chat has kept', async (session) => 
   await shown(session).app.getByText('polite was called').waitFor();
 });
 
-ui.test('an app gets no tool that is switched off or against the rules of its chat', async (session) => {
+ui.test('an app cannot call tools that are disabled or excluded by its chat', async (session) => {
   const { page, evaluate } = session;
   const set = (name: string, value: unknown) =>
     evaluate((vscode, [key, to]) => vscode.workspace.getConfiguration('filechat').update(key, to, true), [

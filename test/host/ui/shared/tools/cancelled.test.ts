@@ -50,7 +50,7 @@ async function traces({ evaluate, workspace }: Ui): Promise<unknown> {
   };
 }
 
-ui.test('a command that is cancelled at its question leaves nothing behind', async (session) => {
+ui.test('a canceled command leaves nothing behind', async (session) => {
   const { page, evaluate } = session;
   const before = await traces(session);
   for (const [command, argument] of ASKING) {
@@ -71,7 +71,7 @@ ui.test('a command that is cancelled at its question leaves nothing behind', asy
   }
 });
 
-ui.test('without a chat, a model is selected for all chats that name none', async (session) => {
+ui.test('without a chat, Select Model sets the default model', async (session) => {
   const { page, evaluate } = session;
   const before = await traces(session);
   const ended = evaluate((vscode) => vscode.commands.executeCommand('filechat.selectModel').then(() => null));

@@ -51,7 +51,7 @@ function callTool({ evaluate }: Ui): Promise<void> {
   });
 }
 
-ui.test('“always” ends when the tool changes, and the question says what is new', async (session) => {
+ui.test('“Always” ends when the tool changes, and the question shows the change', async (session) => {
   const { page, evaluate, workspace } = session;
   const write = (name: string, text: string) => writeFileSync(workspace.path(name), text);
   mkdirSync(workspace.path('.vscode'), { recursive: true });

@@ -26,7 +26,7 @@ const ui = uiSession({ settings: { 'filechat.mcpServers': { files } } });
 const CSV = 'quarter,sales\n1,42\n';
 
 ui.test(
-  'a file is chosen for a tool, the user sees which, and the chat keeps only its name',
+  'a file is chosen for a tool, shown to the user, and kept as a reference in the chat',
   async ({ page, evaluate, workspace }) => {
     writeFileSync(workspace.path('my sales.csv'), CSV);
     await runCommand(page, 'Filechat: New Chat');

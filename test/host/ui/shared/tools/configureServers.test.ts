@@ -61,7 +61,7 @@ async function useHome(evaluate: Evaluate, folder: string): Promise<AsyncDisposa
 }
 
 ui.test(
-  'a program is added step by step: the last question shows all of it but its secret',
+  'a server is added step by step, and the review hides only its secret',
   async ({ page, evaluate }) => {
     await runCommand(page, 'Filechat: Add Server');
     await pick(page, 'Add an MCP Server', 'A program on this machine');
@@ -90,7 +90,7 @@ ui.test(
   },
 );
 
-ui.test('one of the same name is replaced only after a question', async ({ page, evaluate }) => {
+ui.test('a server with the same name is replaced only after a question', async ({ page, evaluate }) => {
   const config = { url: 'http://127.0.0.1:1/mcp', headers: { Authorization: 'Bearer sesame' } };
   const added = evaluate(
     (vscode, argument) => vscode.commands.executeCommand('filechat.addServer', argument),
@@ -106,7 +106,7 @@ ui.test('one of the same name is replaced only after a question', async ({ page,
 });
 
 ui.test(
-  'servers of another host are imported: chosen from its file, then each asked about',
+  'servers of another host are imported, each after a question',
   async ({ page, evaluate, workspace }) => {
     const home = workspace.path('home');
     mkdirSync(workspace.path('home', '.cursor'), { recursive: true });
@@ -137,53 +137,53 @@ ui.test(
   },
 );
 
-ui.test(
-  'a server of the workspace that has changed asks again, and says so',
-  async ({ page, evaluate, workspace }) => {
-    await evaluate((vscode) => vscode.workspace.getConfiguration('filechat').update('mcpServers', {}, 1));
-    await runCommand(page, 'Filechat: Call Tool');
-    await press(page, 'This workspace wants to start a program: the MCP server “sample”.', 'Allow');
-    await quickPickRow(page, 'chart').waitFor();
-    await page.keyboard.press('Escape');
-    const args = ['${workspaceFolder}/../dist/sample-server.js', '--new'];
-    const file = workspace.path('.vscode', 'mcp.json');
-    writeFileSync(file, JSON.stringify({ servers: { sample: { command: 'node', args } } }));
-    await runCommand(page, 'Filechat: Call Tool');
-    const question = 'The MCP server “sample” of this workspace has changed since you allowed it.';
-    await dialog(page, question).waitFor();
-    await takeScreenshot(page, 'consent-to-a-changed-server');
-    const shown = await press(page, question, 'Don’t Allow');
-    // What has changed comes first, then the whole.
-    assert.match(
-      shown,
-      /was: node \S*sample-server\.js\s+is: node \S*sample-server\.js --new\s+node \S*sample-server\.js --new/,
-    );
-    // Without it, there is our own.
-    await quickPickRow(page, 'tour').waitFor();
-    await page.keyboard.press('Escape');
-  },
-);
-
-ui.test('an input is asked for, with who wants it, and reaches the program', async ({ page, workspace }) => {
-  const tell = 'require("node:fs").appendFileSync("told.txt", process.env.KEY + ".")';
-  const servers = { asks: { command: 'node', args: ['-e', tell], env: { KEY: '${input:key}' } } };
-  const inputs = [{ id: 'key', type: 'promptString', description: 'From the door.', password: true }];
-  writeFileSync(workspace.path('.vscode', 'mcp.json'), JSON.stringify({ servers, inputs }));
+ui.test('a changed workspace server asks again and says so', async ({ page, evaluate, workspace }) => {
+  await evaluate((vscode) => vscode.workspace.getConfiguration('filechat').update('mcpServers', {}, 1));
   await runCommand(page, 'Filechat: Call Tool');
-  const shown = await press(page, 'the MCP server “asks”', 'Allow');
-  assert.match(shown, /env: KEY=\$\{input:key\}\s+inputs: key/);
-  await quickInput(page)
-    .getByText(/given to: node -e .* — The configuration says: From the door\./)
-    .waitFor();
-  await takeScreenshot(page, 'ask-for-an-input');
-  await answer(page, 'The MCP server “asks” needs key', 'sesame');
-  const file = workspace.path('told.txt');
-  const told = async () => (existsSync(file) ? readFileSync(file, 'utf8') || undefined : undefined);
-  assert.match(await waitFor('the program', 30_000, told), /^(sesame\.)+$/);
+  await press(page, 'This workspace wants to start a program: the MCP server “sample”.', 'Allow');
+  await quickPickRow(page, 'chart').waitFor();
+  await page.keyboard.press('Escape');
+  const args = ['${workspaceFolder}/../dist/sample-server.js', '--new'];
+  const file = workspace.path('.vscode', 'mcp.json');
+  writeFileSync(file, JSON.stringify({ servers: { sample: { command: 'node', args } } }));
+  await runCommand(page, 'Filechat: Call Tool');
+  const question = 'The MCP server “sample” of this workspace has changed since you allowed it.';
+  await dialog(page, question).waitFor();
+  await takeScreenshot(page, 'consent-to-a-changed-server');
+  const shown = await press(page, question, 'Don’t Allow');
+  // What has changed comes first, then the whole.
+  assert.match(
+    shown,
+    /was: node \S*sample-server\.js\s+is: node \S*sample-server\.js --new\s+node \S*sample-server\.js --new/,
+  );
+  // Without it, there is our own.
+  await quickPickRow(page, 'tour').waitFor();
+  await page.keyboard.press('Escape');
 });
 
 ui.test(
-  'an env file outside of the workspace is read after the first question, and the second tells what it sets',
+  'an input is asked for in the name of its server and reaches the program',
+  async ({ page, workspace }) => {
+    const tell = 'require("node:fs").appendFileSync("told.txt", process.env.KEY + ".")';
+    const servers = { asks: { command: 'node', args: ['-e', tell], env: { KEY: '${input:key}' } } };
+    const inputs = [{ id: 'key', type: 'promptString', description: 'From the door.', password: true }];
+    writeFileSync(workspace.path('.vscode', 'mcp.json'), JSON.stringify({ servers, inputs }));
+    await runCommand(page, 'Filechat: Call Tool');
+    const shown = await press(page, 'the MCP server “asks”', 'Allow');
+    assert.match(shown, /env: KEY=\$\{input:key\}\s+inputs: key/);
+    await quickInput(page)
+      .getByText(/given to: node -e .* — The configuration says: From the door\./)
+      .waitFor();
+    await takeScreenshot(page, 'ask-for-an-input');
+    await answer(page, 'The MCP server “asks” needs key', 'sesame');
+    const file = workspace.path('told.txt');
+    const told = async () => (existsSync(file) ? readFileSync(file, 'utf8') || undefined : undefined);
+    assert.match(await waitFor('the program', 30_000, told), /^(sesame\.)+$/);
+  },
+);
+
+ui.test(
+  'an env file outside the workspace is read after a first question, and the second shows its variables',
   async ({ page, workspace }) => {
     const outside = workspace.path('..', 'outside.env');
     writeFileSync(outside, 'API=sesame\nNODE_OPTIONS=--require=./evil.cjs\n');
@@ -208,7 +208,7 @@ ui.test(
 );
 
 ui.test(
-  'a server of the user’s that takes variables from the workspace is asked about, and again when they change meanwhile',
+  'a user server with variables from the workspace asks, and asks again when they change',
   async ({ page, evaluate, workspace }) => {
     const writeProxy = (address: string) =>
       writeFileSync(workspace.path('.env'), `API=sesame\nHTTPS_PROXY=${address}\n`);

@@ -64,7 +64,7 @@ async function acceptAsItIs({ page }: Ui, ...numbers: readonly number[]): Promis
   }
 }
 
-ui.test('a form is asked field by field, and sent after a last look', async (session) => {
+ui.test('a form is asked field by field and sent after a review', async (session) => {
   const { page, evaluate } = session;
   await callTool(session, 'trigger-elicitation-request', {});
   const first = dialog(page, 'The server “everything” asks you something.');
@@ -114,7 +114,7 @@ ui.test('a form is asked field by field, and sent after a last look', async (ses
   });
 });
 
-ui.test('a form can be declined, and left', async (session) => {
+ui.test('a form can be declined or dismissed', async (session) => {
   const { page, evaluate } = session;
   await callTool(session, 'trigger-elicitation-request', {});
   await button(dialog(page, 'asks you something'), 'Decline').click();
@@ -126,7 +126,7 @@ ui.test('a form can be declined, and left', async (session) => {
   await waitForText(evaluate, 'User cancelled');
 });
 
-ui.test('an address is shown whole before anything is opened', async (session) => {
+ui.test('a URL is shown in full before it is opened', async (session) => {
   const { page, evaluate } = session;
   await callTool(session, 'trigger-url-elicitation', {
     url: address(),
@@ -143,7 +143,7 @@ ui.test('an address is shown whole before anything is opened', async (session) =
   await waitForText(evaluate, 'User completed the URL elicitation flow');
 });
 
-ui.test('an address that must not be opened is not offered', async (session) => {
+ui.test('an unsafe URL is not offered', async (session) => {
   const { page, evaluate } = session;
   await openChat(session, 'Ask me.');
   const outcome = await evaluate(
@@ -162,7 +162,7 @@ ui.test('an address that must not be opened is not offered', async (session) => 
 const sampling = (session: Ui) =>
   callTool(session, 'trigger-sampling-request', { prompt: 'Which colour?', maxTokens: 20 });
 
-ui.test('a question to the model, and its answer, can be changed before they are sent', async (session) => {
+ui.test('a sampling request and its response can be edited before they are sent', async (session) => {
   const { page, evaluate } = session;
   await model.use(evaluate);
   await sampling(session);
@@ -193,7 +193,7 @@ ui.test('a question to the model, and its answer, can be changed before they are
   assert.match(text, /"stopReason": "endTurn"/);
 });
 
-ui.test('a question whose document is closed is not sent', async (session) => {
+ui.test('a sampling request whose document is closed is not sent', async (session) => {
   const { page, evaluate } = session;
   const before = model.asked;
   await sampling(session);
@@ -210,7 +210,7 @@ ui.test('a question whose document is closed is not sent', async (session) => {
   assert.equal(model.asked, before);
 });
 
-ui.test('“always” holds for this server until the editor ends', async (session) => {
+ui.test('“Always” applies to this server until the window closes', async (session) => {
   const { page, evaluate } = session;
   await sampling(session);
   await button(dialog(page, 'wants to ask your model'), 'Always for This Server').click();

@@ -16,7 +16,7 @@ async function expand(of: Locator): Promise<void> {
   if ((await of.getAttribute('aria-expanded')) !== 'true') await of.locator('.monaco-tl-twistie').click();
 }
 
-ui.test('looking at the view starts nothing and asks nothing', async ({ page, evaluate }) => {
+ui.test('opening the view starts nothing and asks nothing', async ({ page, evaluate }) => {
   await evaluate((vscode) => vscode.commands.executeCommand('filechat.servers.focus'));
   // Only rows that there is room for are there.
   await page.locator('.pane-header', { hasText: 'Chats' }).click();
@@ -29,7 +29,7 @@ ui.test('looking at the view starts nothing and asks nothing', async ({ page, ev
   assert.equal(await dialog(page, 'This workspace wants to start').count(), 0);
 });
 
-ui.test('a server is started with consent, and shows what it offers', async ({ page }) => {
+ui.test('a server starts with permission and shows its features', async ({ page }) => {
   await row(page, /^Look at it and decide/).click();
   const question = dialog(page, 'This workspace wants to start a program: the MCP server “sample”.');
   await button(question, 'Allow').click();
@@ -42,38 +42,35 @@ ui.test('a server is started with consent, and shows what it offers', async ({ p
   await takeScreenshot(page, 'servers-ready');
 });
 
-ui.test(
-  'a tool that is switched off stands in the settings and is not called',
-  async ({ page, evaluate }) => {
-    await row(page, /^chart/)
-      .getByRole('checkbox')
-      .click();
-    const disabled = await evaluate(
-      (vscode) =>
-        new Promise<unknown>((resolve) => {
-          const look = () => {
-            const value = vscode.workspace.getConfiguration('filechat').get<string[]>('disabledTools');
-            if (!value?.length) return;
-            subscription.dispose();
-            resolve(value);
-          };
-          const subscription = vscode.workspace.onDidChangeConfiguration(look);
-          look();
-        }),
-    );
-    assert.deepEqual(disabled, ['sample.chart']);
-    const outcome = await evaluate((vscode) =>
-      vscode.commands.executeCommand<{ ok: boolean; error?: string }>('filechat.callTool', {
-        server: 'sample',
-        tool: 'chart',
-        arguments: { title: 'x', values: [1] },
+ui.test('a disabled tool is saved in the settings and is not called', async ({ page, evaluate }) => {
+  await row(page, /^chart/)
+    .getByRole('checkbox')
+    .click();
+  const disabled = await evaluate(
+    (vscode) =>
+      new Promise<unknown>((resolve) => {
+        const look = () => {
+          const value = vscode.workspace.getConfiguration('filechat').get<string[]>('disabledTools');
+          if (!value?.length) return;
+          subscription.dispose();
+          resolve(value);
+        };
+        const subscription = vscode.workspace.onDidChangeConfiguration(look);
+        look();
       }),
-    );
-    assert.equal(outcome.ok, false);
-    assert.match(outcome.error ?? '', /sample\.chart is switched off/);
-    await toast(page, /switched off/).waitFor();
-  },
-);
+  );
+  assert.deepEqual(disabled, ['sample.chart']);
+  const outcome = await evaluate((vscode) =>
+    vscode.commands.executeCommand<{ ok: boolean; error?: string }>('filechat.callTool', {
+      server: 'sample',
+      tool: 'chart',
+      arguments: { title: 'x', values: [1] },
+    }),
+  );
+  assert.equal(outcome.ok, false);
+  assert.match(outcome.error ?? '', /sample\.chart is switched off/);
+  await toast(page, /switched off/).waitFor();
+});
 
 ui.test('a resource opens in an editor', async ({ page }) => {
   await expand(row(page, /^Resources \(\d+\)/));
@@ -92,7 +89,7 @@ ui.test('a server is stopped and started from its row', async ({ page }) => {
   await server.getByText(/^ready · /).waitFor();
 });
 
-ui.test('the log of a server is an output channel of its own', async ({ page }) => {
+ui.test('each server has its own output channel', async ({ page }) => {
   await runCommand(page, 'Filechat: Show Log of Server');
   await pick(page, 'Show the Log of which server?', 'sample');
   await page.locator('.panel .view-line', { hasText: 'connected' }).first().waitFor();

@@ -61,7 +61,7 @@ async function goThrough(page: Page): Promise<void> {
   await page.bringToFront();
 }
 
-ui.test('a call leads through the browser and back, and then succeeds', async (session) => {
+ui.test('a call succeeds after sign-in in the browser', async (session) => {
   const { page, evaluate } = session;
   const { outcome } = await call(session);
   const question = dialog(page, QUESTION);
@@ -75,14 +75,14 @@ ui.test('a call leads through the browser and back, and then succeeds', async (s
   assert.ok([...auth.tokens.keys()].includes(site.seen.at(-1) ?? ''));
 });
 
-ui.test('who is signed in is not asked again', async (session) => {
+ui.test('a signed-in user is not asked again', async (session) => {
   const { outcome } = await call(session);
   assert.equal((await outcome).ok, true);
   assert.equal(auth.authorizations.length, 1);
 });
 
 ui.test(
-  'who signs out is asked again; who closes the question is told so, and not asked at every call',
+  'sign-in is asked for again after signing out, and a closed question is not repeated for every call',
   async (session) => {
     const { page } = session;
     await runCommand(page, 'Filechat: Sign Out of Server');
@@ -104,7 +104,7 @@ ui.test(
   },
 );
 
-ui.test('a restart asks again, and Cancel gives up while the browser is elsewhere', async (session) => {
+ui.test('a restart asks again, and Cancel ends a pending sign-in', async (session) => {
   const { page } = session;
   // Nobody comes back from there.
   auth.metadata = { authorization_endpoint: `http://${authHost}/nowhere` };
@@ -122,7 +122,7 @@ ui.test('a restart asks again, and Cancel gives up while the browser is elsewher
   auth.metadata = SIGN_IN;
 });
 
-ui.test('who says no in the browser is told so, and a yes after that is a yes', async (session) => {
+ui.test('declining in the browser is reported, and a later sign-in succeeds', async (session) => {
   const { page } = session;
   await listNotifications(session);
   auth.answer = { error: 'access_denied', code: undefined };
