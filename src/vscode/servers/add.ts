@@ -29,10 +29,7 @@ import { USER_PLACE } from './settings.ts';
  * Adds servers to the user settings, each after a dialog that shows its whole configuration. Without an argument, asks
  * for them step by step. Resolves to the names of the added servers.
  */
-export async function addServer(
-  { inputs }: { readonly inputs: ServerInputs },
-  argument?: unknown,
-): Promise<readonly string[]> {
+export async function addServer(inputs: ServerInputs, argument?: unknown): Promise<readonly string[]> {
   const fields = readFields(argument);
   const name = readString(fields, 'name');
   const entry = readObject(fields, 'config');

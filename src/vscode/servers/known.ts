@@ -18,15 +18,15 @@ export class KnownServers implements Disposable {
     this.#builtIn = builtIn;
     this.#tools = new ListCache('tools', async (server) => {
       const { tools, failures } = await host.listTools(server);
-      return { value: tools, failed: failures.length > 0 };
+      return { list: tools, failed: failures.length > 0 };
     });
     this.#prompts = new ListCache('prompts', async (server) => {
       const { prompts, failure } = await host.listPrompts(server);
-      return { value: prompts, failed: failure !== undefined };
+      return { list: prompts, failed: failure !== undefined };
     });
     this.#resources = new ListCache('resources', async (server) => {
       const list = await host.listResources(server);
-      return { value: list, failed: list.failure !== undefined };
+      return { list, failed: list.failure !== undefined };
     });
     this.#subscription = host.onDidChange((server, what) => {
       for (const list of [this.#tools, this.#prompts, this.#resources]) list.invalidate(server, what);
@@ -68,7 +68,7 @@ export class KnownServers implements Disposable {
   }
 }
 
-type FetchList<T> = (server: string) => Promise<{ readonly value: T; readonly failed: boolean }>;
+type FetchList<T> = (server: string) => Promise<{ readonly list: T; readonly failed: boolean }>;
 
 class ListCache<T> {
   readonly #kind: ServerChange;
@@ -84,14 +84,13 @@ class ListCache<T> {
   get(server: string): Promise<T> {
     const known = this.#pending.get(server);
     if (known !== undefined) return known;
-    const fetched: Promise<T> = this.#fetch(server).then(({ value, failed }) => {
-      if (!failed) this.#last.set(server, value);
-      // A failed request is retried at the next use.
-      else if (this.#pending.get(server) === fetched) this.#pending.delete(server);
-      return value;
-    });
-    this.#pending.set(server, fetched);
-    return fetched;
+    const fetched = this.#fetch(server);
+    // A failed request is retried at the next use.
+    const forget = () => this.#pending.get(server) === value && this.#pending.delete(server);
+    const value = fetched.then(({ list }) => list);
+    fetched.then(({ list, failed }) => (failed ? forget() : this.#last.set(server, list)), forget);
+    this.#pending.set(server, value);
+    return value;
   }
 
   /** The last complete list, also after `invalidate`. */

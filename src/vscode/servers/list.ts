@@ -22,12 +22,11 @@ type Servers = ReadonlyMap<string, ServerConfig>;
 export const SAMPLE_SERVER = 'sample';
 
 export type ServerConsent = 'given' | 'declined' | 'cancelled';
-export type ServerSource = 'user' | 'workspace' | 'sample';
 
 export interface ListedServer {
   readonly name: string;
   readonly config: ServerConfig;
-  readonly source: ServerSource;
+  readonly source: 'user' | 'workspace' | 'sample';
   readonly isAllowed: boolean;
   /** Why it cannot be started. */
   readonly problem?: string;
@@ -61,7 +60,6 @@ export class ServerList implements vscode.Disposable {
   readonly #declined = new Set<string>();
   /** Settings are read at every use, but each problem is logged once. */
   readonly #logged = new Set<string>();
-  #sources: ReadonlyMap<string, ServerSource> = new Map();
   #isSampleOffered = false;
 
   readonly onDidChange = this.#changed.event;
@@ -105,11 +103,6 @@ export class ServerList implements vscode.Disposable {
     const isHidden = !this.#isSampleOffered && listed.some(({ isAllowed }) => isAllowed);
     if (isHidden || listed.some(({ name }) => name === SAMPLE_SERVER)) return listed;
     return [...listed, { name: SAMPLE_SERVER, config: this.#sample(), source: 'sample', isAllowed: true }];
-  }
-
-  /** As of the last read of the settings. */
-  source(name: string): ServerSource {
-    return this.#sources.get(name) ?? (name === SAMPLE_SERVER ? 'sample' : 'workspace');
   }
 
   /**
@@ -242,9 +235,7 @@ export class ServerList implements vscode.Disposable {
     const warn = (problem: string) => this.#warnOnce(problem);
     const mayRead = (server: ConfiguredServer) => this.#mayRead(server);
     const [own, found] = await Promise.all([readUserServers(warn), readWorkspaceServers(warn, mayRead)]);
-    const servers = new Map([...found, ...own].map((server) => [server.name, server]));
-    this.#sources = new Map([...servers].map(([name, { source }]) => [name, source]));
-    return servers;
+    return new Map([...found, ...own].map((server) => [server.name, server]));
   }
 
   #warnOnce(problem: string): void {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { deferred, untilAborted } from '../../base/async.ts';
 import { describeSize } from '../../base/size.ts';
-import { describeSeconds } from './elapsed.ts';
+import { describeSeconds } from './plainMessage.ts';
 
 const NOTICE_DELAY_MS = 500;
 

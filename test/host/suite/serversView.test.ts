@@ -3,7 +3,7 @@ import { setup, suite, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import type { ServerChange, ServerHost, ServerState } from '../../../src/ports/servers.ts';
 import type { ToolInfo } from '../../../src/ports/tools.ts';
-import { ServerCommands } from '../../../src/vscode/servers/commands.ts';
+import { pickServer } from '../../../src/vscode/servers/commands.ts';
 import type { ServerNode } from '../../../src/vscode/servers/items.ts';
 import type { ListedServer } from '../../../src/vscode/servers/list.ts';
 import { ServerRows } from '../../../src/vscode/servers/rows.ts';
@@ -36,6 +36,7 @@ class FakeServers implements ServerHost {
     ['b', { kind: 'idle' }],
   ]);
   tools = [tool('bars')];
+  failure: string | undefined;
   readonly #listeners = new Set<(server: string, what: ServerChange) => void>();
 
   change(server: string, what: ServerChange, state?: ServerState): void {
@@ -54,6 +55,7 @@ class FakeServers implements ServerHost {
 
   async listTools(server?: string) {
     this.asked.push(`tools of ${server}`);
+    if (this.failure !== undefined) throw new Error(this.failure);
     return { tools: this.tools, failures: [] };
   }
 
@@ -92,7 +94,7 @@ suite('the view of servers', () => {
     listed = ['a', 'b'].map((name) => ({ name, config, source: 'user' as const, isAllowed: true }));
     listChanged = new vscode.EventEmitter<void>();
     rows = new ServerRows(host, { all: async () => listed, onDidChange: listChanged.event });
-    view = new ServersView({ host, rows });
+    view = new ServersView(host, rows);
   });
   teardown(() => {
     view.dispose();
@@ -164,6 +166,29 @@ suite('the view of servers', () => {
     assert.deepEqual(host.asked, ['tools of a', 'tools of a']);
   });
 
+  test('a list that failed is asked for again when its group is shown again, and its row follows', async () => {
+    host.current.set('a', READY);
+    host.failure = 'It is busy.';
+    const server = await first();
+    const group = await first(server);
+    const failed = nextChange();
+    assert.deepEqual(await labels(group), ['It is busy.']);
+    assert.equal(await failed, group);
+    assert.deepEqual((await labels(server))[0], 'Tools (0): ⚠');
+    let changes = 0;
+    const counting = view.onDidChangeTreeData(() => (changes += 1));
+    assert.deepEqual(await labels(group), ['It is busy.']);
+    assert.equal(changes, 0, 'a second failure refreshes nothing, or it would be asked for without end');
+    counting.dispose();
+    host.failure = undefined;
+    const loaded = nextChange();
+    assert.deepEqual(await labels(group), ['bars']);
+    assert.equal(await loaded, group);
+    assert.deepEqual((await labels(server))[0], 'Tools (1)');
+    assert.deepEqual(await labels(group), ['bars']);
+    assert.equal(host.asked.filter((each) => each === 'tools of a').length, 3);
+  });
+
   test('the groups of a server that stopped do not start it again', async () => {
     host.current.set('a', READY);
     const group = await first(await first());
@@ -176,17 +201,8 @@ suite('the view of servers', () => {
   test('a question is about the servers of now, also when the editor has not noticed a change', async () => {
     assert.equal((await rows.all()).length, 2);
     listed = [];
-    const commands = new ServerCommands({
-      host,
-      rows,
-      logs: { show: unused },
-      askForConsent: unused,
-      openResource: unused,
-      signOut: unused,
-      forgetInputs: unused,
-    });
     // With the old list it would wait for an answer.
-    await commands.start(undefined);
+    assert.equal(await pickServer(rows, { question: 'Start which server?' }), undefined);
   });
 
   test('a change of the settings shows the servers anew', async () => {

@@ -5,7 +5,7 @@ import {
   describeChange,
   fingerprintTool,
   summarizeTool,
-} from '../../../../src/vscode/consent/toolDefinition.ts';
+} from '../../../../src/vscode/consent/callQuestion.ts';
 
 const SCHEMA = {
   type: 'object',

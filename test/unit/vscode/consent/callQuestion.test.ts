@@ -4,12 +4,12 @@ import { builtInTools } from '../../../../src/catalog/tools/builtIn.ts';
 import { strictest } from '../../../../src/chat/format/settings.ts';
 import type { Approval, ToolCall, ToolInfo } from '../../../../src/ports/tools.ts';
 import {
+  type AllowedTool,
   describeCall,
   type Judgement,
   judgeCall,
-  needsQuestion,
+  summarizeTool,
 } from '../../../../src/vscode/consent/callQuestion.ts';
-import { type AllowedTool, summarizeTool } from '../../../../src/vscode/consent/toolDefinition.ts';
 
 const TOOL: ToolInfo = { server: 'a', tool: 'b', inputSchema: {} };
 const call = (value: string, id = 'c3'): ToolCall => ({ server: 'a', tool: 'b', id, arguments: { value } });
@@ -30,20 +30,7 @@ describe('a chat can only be stricter than the settings', () => {
   }
 });
 
-describe('which calls need a dialog', () => {
-  const cases: readonly [Approval, readOnly: boolean, expected: boolean][] = [
-    ['ask', true, true],
-    ['auto-readonly', true, false],
-    ['auto-readonly', false, true],
-    ['auto', false, false],
-  ];
-  for (const [approval, readOnly, expected] of cases) {
-    it(`${approval}, ${readOnly ? 'read-only' : 'writing'}: ${expected}`, () =>
-      assert.equal(needsQuestion(approval, { ...TOOL, readOnly }), expected));
-  }
-});
-
-describe('how a call of a remembered tool is judged', () => {
+describe('how a call is judged', () => {
   const allowed = (print: string, always: boolean): AllowedTool => ({
     ...summarizeTool(TOOL),
     print,
@@ -71,9 +58,11 @@ describe('how a call of a remembered tool is judged', () => {
     ['ask', true, OTHER, false, changed],
     ['auto-readonly', true, undefined, false, setting],
     ['auto-readonly', true, ONCE, false, setting],
+    ['auto-readonly', false, undefined, false, ask],
     ['auto-readonly', true, OTHER, false, changed],
     ['auto-readonly', false, SAME, false, remembered],
     ['auto-readonly', false, OTHER, false, changed],
+    ['auto', false, undefined, false, setting],
     ['auto', false, OTHER, true, setting],
   ];
   for (const [approval, readOnly, known, givesFiles, expected] of cases) {
@@ -89,13 +78,8 @@ describe('how a call of a remembered tool is judged', () => {
 
 describe('the text of the dialog', () => {
   it('shows short arguments whole, before the files and the server’s text', () => {
-    const text = describeCall(
-      call('x'),
-      { ...TOOL, description: 'Draws.' },
-      {
-        notes: ['image: a.png, 3 bytes'],
-      },
-    );
+    const tool = { ...TOOL, description: 'Draws.' };
+    const text = describeCall(call('x'), tool, { notes: ['image: a.png, 3 bytes'] });
     assert.equal(
       text,
       'Arguments:\n{\n  "value": "x"\n}\n\nIt gets these files:\nimage: a.png, 3 bytes\n\nThe server says of it: Draws.',
