@@ -228,7 +228,14 @@ function problemOf(check: () => void): string | undefined {
 async function findImports(): Promise<readonly ImportSource[]> {
   const { platform, env } = process;
   const places = importSources({ platform, home: homedir(), appData: env['APPDATA'] });
-  const found = await Promise.all(places.map(({ path }) => exists(vscode.Uri.file(path))));
+  const found = await Promise.all(
+    places.map(({ path }) =>
+      vscode.workspace.fs.stat(vscode.Uri.file(path)).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
   return places.filter((_place, index) => found[index]);
 }
 
@@ -259,11 +266,4 @@ async function chooseImported({ app, path }: ImportSource): Promise<readonly New
     ignoreFocusOut: true,
   });
   return chosen?.map(({ server }) => server) ?? [];
-}
-
-async function exists(file: vscode.Uri): Promise<boolean> {
-  return vscode.workspace.fs.stat(file).then(
-    () => true,
-    () => false,
-  );
 }

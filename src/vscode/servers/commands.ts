@@ -93,38 +93,44 @@ export class ServerCommands {
   }
 
   start(argument: unknown): Promise<void> {
-    const question = vscode.l10n.t('Start which server?');
-    return this.#run(argument, { question, states: ['idle', 'failed', 'unasked'] }, (server) =>
+    const choice = {
+      question: vscode.l10n.t('Start which server?'),
+      states: ['idle', 'failed', 'unasked'],
+    } as const;
+    return this.#run(argument, choice, (server) =>
       this.#launch(server, vscode.l10n.t('Starting {0}', server), () => this.#servers.client.start(server)),
     );
   }
 
   stop(argument: unknown): Promise<void> {
-    const question = vscode.l10n.t('Stop which server?');
-    return this.#run(argument, { question, states: ['ready', 'starting'] }, (server) => {
-      const message = plainMessage(vscode.l10n.t('Stopping {0}', server));
-      return withNotice(message, () => this.#servers.client.stop(server), NOT_CANCELLABLE);
+    const choice = { question: vscode.l10n.t('Stop which server?'), states: ['ready', 'starting'] } as const;
+    return this.#run(argument, choice, (server) => {
+      const stop = () => this.#servers.client.stop(server);
+      return withNotice(vscode.l10n.t('Stopping {0}', server), stop, NOT_CANCELLABLE);
     });
   }
 
   restart(argument: unknown): Promise<void> {
-    const question = vscode.l10n.t('Restart which server?');
     const states = ['ready', 'failed', 'starting'] as const;
-    return this.#run(argument, { question, states }, (server) => this.#restart(server));
+    const choice = { question: vscode.l10n.t('Restart which server?'), states };
+    return this.#run(argument, choice, (server) => this.#restart(server));
   }
 
   showLog(argument: unknown): Promise<void> {
-    const question = vscode.l10n.t('Show the Log of which server?');
-    return this.#run(argument, { question }, async (server) => this.#servers.logs.show(server));
+    const choice = { question: vscode.l10n.t('Show the Log of which server?') };
+    return this.#run(argument, choice, async (server) => this.#servers.logs.show(server));
   }
 
   setLogLevel(argument: unknown): Promise<void> {
-    const question = vscode.l10n.t('Set the Log Level of which server?');
-    return this.#run(argument, { question, states: ['ready'] }, async (server) => {
+    const choice = {
+      question: vscode.l10n.t('Set the Log Level of which server?'),
+      states: ['ready'],
+    } as const;
+    return this.#run(argument, choice, async (server) => {
       const given = readString(readFields(argument), 'level');
       const level = LEVELS.find((each) => each === given) ?? (await pickLevel(server));
       if (!level) return;
-      const message = plainMessage(vscode.l10n.t('Setting the log level of {0}', server));
+      const message = vscode.l10n.t('Setting the log level of {0}', server);
       await withNotice(message, () => this.#servers.client.setLogLevel(server, level));
     });
   }
@@ -141,25 +147,26 @@ export class ServerCommands {
       const among = () => this.#among(fields);
       const resource = await chooseResource(fields, client, { uri, among, allowsUnlisted: false });
       if (!resource) return;
-      const message = plainMessage(vscode.l10n.t('Reading {0}', resource.uri));
-      await withNotice(message, (signal) => this.#servers.openResource(resource, signal));
+      await withNotice(vscode.l10n.t('Reading {0}', resource.uri), (signal) =>
+        this.#servers.openResource(resource, signal),
+      );
     } catch (error) {
       void this.#showError(server, error);
     }
   }
 
   signOut(argument: unknown): Promise<void> {
-    const question = vscode.l10n.t('Sign Out of which server?');
-    return this.#run(argument, { question, remoteOnly: true }, async (server) => {
-      const message = plainMessage(vscode.l10n.t('Signing out of {0}', server));
-      await withNotice(message, () => this.#servers.client.signOut(server), NOT_CANCELLABLE);
+    const choice = { question: vscode.l10n.t('Sign Out of which server?'), remoteOnly: true };
+    return this.#run(argument, choice, async (server) => {
+      const signOut = () => this.#servers.client.signOut(server);
+      await withNotice(vscode.l10n.t('Signing out of {0}', server), signOut, NOT_CANCELLABLE);
       void vscode.window.showInformationMessage(plainMessage(vscode.l10n.t('Signed out of {0}.', server)));
     });
   }
 
   changeInputs(argument: unknown): Promise<void> {
-    const question = vscode.l10n.t('Change the Inputs of which server?');
-    return this.#run(argument, { question }, async (server) => {
+    const choice = { question: vscode.l10n.t('Change the Inputs of which server?') };
+    return this.#run(argument, choice, async (server) => {
       const hasInputs = await this.#servers.list.forgetInputs(server);
       const message = hasInputs
         ? vscode.l10n.t(
@@ -241,7 +248,7 @@ export class ServerCommands {
     const { list, client } = this.#servers;
     if (!vscode.workspace.isTrusted) throw new Error(NOT_STARTED);
     if ((await list.askForConsent(server)) !== 'given') return;
-    await withNotice(plainMessage(message), async (signal) => {
+    await withNotice(message, async (signal) => {
       const stop = () => void client.stop(server).catch(() => undefined);
       signal.addEventListener('abort', stop, { once: true });
       await work();

@@ -40,7 +40,7 @@ export async function chooseTool(
     const picked = await pickTool(host, await among());
     return picked && askArguments(picked, given);
   }
-  const message = plainMessage(vscode.l10n.t('Asking {0} for its tools', server));
+  const message = vscode.l10n.t('Asking {0} for its tools', server);
   const list = await withNotice(message, (signal) => host.listTools(server, signal));
   if (!list) return undefined;
   const info = list.tools.find((each) => each.tool === tool);
@@ -153,7 +153,7 @@ export async function choosePrompt(
     const picked = await pickPrompt(host, await among(), prompt);
     return picked && askPromptArguments(host, picked, given);
   }
-  const message = plainMessage(vscode.l10n.t('Asking {0} for its prompts', server));
+  const message = vscode.l10n.t('Asking {0} for its prompts', server);
   const list = await withNotice(message, (signal) => host.listPrompts(server, signal));
   if (!list) return undefined;
   const info = list.prompts.find((each) => each.prompt === prompt);
@@ -230,7 +230,7 @@ export async function chooseResource(
   const server = readString(fields, 'server');
   const template = readString(fields, 'template');
   if (server === undefined || template === undefined) return pickResource(host, await among(), uri);
-  const message = plainMessage(vscode.l10n.t('Asking {0} for its resources', server));
+  const message = vscode.l10n.t('Asking {0} for its resources', server);
   const list = await withNotice(message, (signal) => host.listResources(server, signal));
   if (!list) return undefined;
   const found = list.templates.find(({ uriTemplate }) => uriTemplate === template);

@@ -6,7 +6,6 @@ import { readImport } from '../../../../src/mcp/config/import.ts';
 import {
   CLIENT_IDS,
   clientForm,
-  configurationFor,
   type Launch,
   type McpClient,
 } from '../../../../src/vscode/assetsServer/configurations.ts';
@@ -102,7 +101,7 @@ describe('the copied configuration', () => {
       it(`starts the same program with the same arguments: ${client} on ${system}`, () => {
         const platform = system as NodeJS.Platform;
         const launch: Launch = { command: 'node', args: ['/store/assets-server.mjs', ...paths], platform };
-        const started = readBack(client, configurationFor(client, launch), platform);
+        const started = readBack(client, clientForm(client).write(launch), platform);
         assert.deepEqual(started, { command: launch.command, args: launch.args });
       });
     }
@@ -114,7 +113,7 @@ describe('the copied configuration', () => {
       fc.assert(
         fc.property(fc.array(path, { minLength: 1, maxLength: 4 }), (args) => {
           const launch: Launch = { command: 'node', args, platform: 'linux' };
-          const started = readBack(client, configurationFor(client, launch), 'linux');
+          const started = readBack(client, clientForm(client).write(launch), 'linux');
           assert.deepEqual(started, { command: 'node', args });
         }),
       );
@@ -124,7 +123,7 @@ describe('the copied configuration', () => {
   it('can be imported by Filechat, under a name that hides none of its tools', () => {
     const args = ['/store/assets-server.mjs', '/home/me/My Notes'];
     for (const client of ['claude-desktop', 'cursor', 'windsurf', 'vscode', 'gemini', 'json'] as const) {
-      const text = configurationFor(client, { command: 'node', args, platform: 'linux' });
+      const text = clientForm(client).write({ command: 'node', args, platform: 'linux' });
       const { servers, problems } = readImport(text);
       assert.deepEqual(
         { servers, problems },
