@@ -91,24 +91,29 @@ async function askElicitation(
   return request.kind === 'form' ? askForm(request, server, signal) : askToOpen(request, server, signal);
 }
 
+async function confirm(
+  question: string,
+  { detail, accept }: { readonly detail: string; readonly accept: string },
+  signal: AbortSignal,
+): Promise<ElicitationAnswer['action']> {
+  const dialog = vscode.window.showInformationMessage(question, { modal: true, detail }, accept, DECLINE);
+  const answer = await untilAborted(dialog, signal);
+  if (answer === DECLINE) return 'decline';
+  return answer === accept && !signal.aborted ? 'accept' : 'cancel';
+}
+
 async function askForm(
   { message, schema }: Extract<Elicitation, { kind: 'form' }>,
   server: string,
   signal: AbortSignal,
 ): Promise<ElicitationAnswer> {
   const questions = argumentQuestions(schema);
-  const accept = questions.length === 0 ? AGREE : ANSWER;
-  const first = await untilAborted(
-    vscode.window.showInformationMessage(
-      vscode.l10n.t('The server “{0}” asks you something.', server),
-      { modal: true, detail: describeForm(message, questions) },
-      accept,
-      DECLINE,
-    ),
+  const action = await confirm(
+    vscode.l10n.t('The server “{0}” asks you something.', server),
+    { detail: describeForm(message, questions), accept: questions.length === 0 ? AGREE : ANSWER },
     signal,
   );
-  if (first === DECLINE) return { action: 'decline' };
-  if (first !== accept || signal.aborted) return { action: 'cancel' };
+  if (action !== 'accept') return { action };
   let declined = false;
   const answers = await askQuestions(questions, {
     title: vscode.l10n.t('{0} asks', server),
@@ -173,17 +178,12 @@ async function askToOpen(
 ): Promise<ElicitationAnswer> {
   const address = readAddress(url, server);
   if (!address) return { action: 'decline' };
-  const answer = await untilAborted(
-    vscode.window.showInformationMessage(
-      vscode.l10n.t('The server “{0}” wants you to open an address in your browser.', server),
-      { modal: true, detail: describeUrl(message, address) },
-      OPEN,
-      DECLINE,
-    ),
+  const action = await confirm(
+    vscode.l10n.t('The server “{0}” wants you to open an address in your browser.', server),
+    { detail: describeUrl(message, address), accept: OPEN },
     signal,
   );
-  if (answer === DECLINE) return { action: 'decline' };
-  if (answer !== OPEN || signal.aborted) return { action: 'cancel' };
+  if (action !== 'accept') return { action };
   return { action: (await openInBrowser(address)) ? 'accept' : 'cancel' };
 }
 

@@ -8,7 +8,6 @@ import { createChat, discardEmptyChat, findChat } from '../chat/chatFiles.ts';
 import type { Runs } from '../run/runs.ts';
 import { choosePrompt, chooseResource, chooseTool } from '../tools/choose.ts';
 import { EDITOR_SERVER, hasEditorTools } from '../tools/editorTools.ts';
-import { withoutAppTools } from '../tools/switches.ts';
 import { type Fields, readFields, readString } from '../ui/commandArguments.ts';
 import { CANCELLED, failed, NO_CHAT, tell, UNTRUSTED } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
@@ -43,10 +42,9 @@ export class ServerCommands {
   }
 
   callTool(argument: unknown): Promise<RunOutcome> {
-    const tools = withoutAppTools(this.#servers.tools);
     return this.#insert(argument, {
       chat: 'uri',
-      choose: (fields) => chooseTool(fields, tools, () => this.#toolServers(fields)),
+      choose: (fields) => chooseTool(fields, this.#servers.tools, () => this.#toolServers(fields)),
       run: (listener, request) => listener.callTool(request),
     });
   }

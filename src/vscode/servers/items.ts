@@ -57,23 +57,18 @@ export interface Item {
   readonly contextValue: string;
 }
 
-type StateKind = ServerRow['state']['kind'];
+interface Look {
+  readonly label: string;
+  readonly icon: { readonly id: string; readonly color?: string };
+}
 
-const STATE_ICONS: Readonly<Record<StateKind, { readonly id: string; readonly color?: string }>> = {
-  idle: { id: 'circle-outline' },
-  starting: { id: 'loading~spin' },
-  ready: { id: 'pass-filled', color: 'testing.iconPassed' },
-  failed: { id: 'error', color: 'problemsErrorIcon.foreground' },
-  unasked: { id: 'lock' },
-};
-
-function stateLabel(kind: StateKind): string {
+function lookOf(kind: ServerRow['state']['kind']): Look {
   return {
-    idle: t('not started'),
-    starting: t('starting…'),
-    ready: t('ready'),
-    failed: t('failed'),
-    unasked: t('not allowed yet'),
+    idle: { label: t('not started'), icon: { id: 'circle-outline' } },
+    starting: { label: t('starting…'), icon: { id: 'loading~spin' } },
+    ready: { label: t('ready'), icon: { id: 'pass-filled', color: 'testing.iconPassed' } },
+    failed: { label: t('failed'), icon: { id: 'error', color: 'problemsErrorIcon.foreground' } },
+    unasked: { label: t('not allowed yet'), icon: { id: 'lock' } },
   }[kind];
 }
 
@@ -86,12 +81,12 @@ function sourceLabel(source: ServerRow['source']): string {
 }
 
 export function serverItem({ server, source, state, isRemote }: ServerRow): Item {
-  const stateText = stateLabel(state.kind);
+  const { label, icon } = lookOf(state.kind);
   return {
     label: plainMessage(server),
-    description: plainMessage([stateText, ...shortDetails(server, state)].join(' · ')),
-    tooltip: uniqueLines(`${server}: ${stateText}`, ...fullDetails(state), sourceLabel(source)),
-    icon: STATE_ICONS[state.kind],
+    description: plainMessage([label, ...shortDetails(server, state)].join(' · ')),
+    tooltip: uniqueLines(`${server}: ${label}`, ...fullDetails(state), sourceLabel(source)),
+    icon,
     contextValue: `server.${state.kind}${isRemote ? '.remote' : ''}`,
   };
 }
@@ -120,29 +115,18 @@ function fullDetails(state: ServerRow['state']): readonly (string | undefined)[]
   ];
 }
 
-const GROUP_ICONS: Readonly<Record<Group, string>> = {
-  tools: 'tools',
-  resources: 'files',
-  templates: 'symbol-parameter',
-  prompts: 'comment',
-};
-
-function groupLabel(group: Group): string {
-  return {
-    tools: t('Tools'),
-    resources: t('Resources'),
-    templates: t('Templates'),
-    prompts: t('Prompts'),
-  }[group];
-}
-
 /** `contents` is undefined while the list is loading. */
 export function groupItem({ group }: GroupNode, contents: Contents | undefined): Item {
-  const count = contents === undefined ? '' : ` (${contents.nodes.length})`;
+  const { label, id } = {
+    tools: { label: t('Tools'), id: 'tools' },
+    resources: { label: t('Resources'), id: 'files' },
+    templates: { label: t('Templates'), id: 'symbol-parameter' },
+    prompts: { label: t('Prompts'), id: 'comment' },
+  }[group];
   return {
-    label: `${groupLabel(group)}${count}`,
+    label: contents === undefined ? label : `${label} (${contents.nodes.length})`,
     ...(contents?.failure === undefined ? {} : { description: '⚠', tooltip: uniqueLines(contents.failure) }),
-    icon: { id: GROUP_ICONS[group] },
+    icon: { id },
     contextValue: `group.${group}`,
   };
 }
@@ -311,7 +295,7 @@ export function statusText(rows: readonly ServerRow[]) {
   const ready = shown.filter(({ state }) => state.kind === 'ready').length;
   const servers = shown.map(({ server, state }) => {
     const reason = state.kind === 'failed' ? `: ${plainMessage(causeOf(server, state.reason))}` : '';
-    return `${plainMessage(server)}: ${stateLabel(state.kind)}${reason}`;
+    return `${plainMessage(server)}: ${lookOf(state.kind).label}${reason}`;
   });
   return {
     text: `$(plug) ${ready}/${shown.length}`,

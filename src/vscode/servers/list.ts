@@ -6,12 +6,7 @@ import { inputsOf, type ResolvedServer, resolveInputs } from '../../mcp/config/i
 import type { ServerConfig } from '../../mcp/config/types.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ServerInputs } from './inputs.ts';
-import {
-  type ConfiguredServer,
-  readUserServers,
-  readWorkspaceServers,
-  watchServerSettings,
-} from './settings.ts';
+import { type ConfiguredServer, readConfiguredServers, watchServerSettings } from './settings.ts';
 
 const REMEMBERED = 'consent.servers';
 const ALLOW = vscode.l10n.t('Allow');
@@ -230,12 +225,12 @@ export class ServerList implements vscode.Disposable {
     return typeof found === 'string' ? undefined : found;
   }
 
-  /** User servers come last, so that a workspace cannot replace them. */
   async #read(): Promise<ReadonlyMap<string, ConfiguredServer>> {
-    const warn = (problem: string) => this.#warnOnce(problem);
-    const mayRead = (server: ConfiguredServer) => this.#mayRead(server);
-    const [own, found] = await Promise.all([readUserServers(warn), readWorkspaceServers(warn, mayRead)]);
-    return new Map([...found, ...own].map((server) => [server.name, server]));
+    const servers = await readConfiguredServers({
+      warn: (problem) => this.#warnOnce(problem),
+      mayRead: (server) => this.#mayRead(server),
+    });
+    return new Map(servers.map((server) => [server.name, server]));
   }
 
   #warnOnce(problem: string): void {

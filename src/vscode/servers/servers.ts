@@ -21,7 +21,7 @@ import { chatTools, isEnabled } from '../tools/switches.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { ServerInputs } from './inputs.ts';
 import { ServerList } from './list.ts';
-import { forgetCredentials, secretCredentials, VerdictMemory } from './memory.ts';
+import { forgetCredentials, rememberedProtocols, secretCredentials } from './memory.ts';
 import { RESOURCE_SCHEME, ResourceDocuments } from './resources.ts';
 import { ServerRows } from './rows.ts';
 import { ServersView, showServerStatus } from './view.ts';
@@ -186,7 +186,7 @@ export class EditorServers implements vscode.Disposable {
       clientInfo: { name: 'filechat', title: 'Filechat', version: versionOf(context) },
       requests: editorRequests({ modelFor, serverFingerprint, always: this.#always, audit: this.audit }),
       apps: showsApps(),
-      knownProtocols: new VerdictMemory(context.globalState),
+      knownProtocols: rememberedProtocols(context.globalState),
       resolve: (server, config) => this.list.resolve(server, config),
       authorize: (config, server, onAsk) =>
         new RemoteAuthorization({

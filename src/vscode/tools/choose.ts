@@ -43,8 +43,8 @@ export async function chooseTool(
   const message = vscode.l10n.t('Asking {0} for its tools', server);
   const list = await withNotice(message, (signal) => host.listTools(server, signal));
   if (!list) return undefined;
-  const info = list.tools.find((each) => each.tool === tool);
-  // The turn loop reports an unknown tool.
+  const info = list.tools.find((each) => each.tool === tool && !each.forAppsOnly);
+  // The turn loop reports an unknown tool, and rejects a tool for apps.
   if (!info || missingArguments(info.inputSchema, given).length === 0) {
     return { server, tool, arguments: given };
   }
@@ -62,7 +62,9 @@ function pickTool(host: ToolHost, servers: readonly string[]): Promise<ToolInfo 
   };
   return pickGrowing(texts, servers, async (server, signal) => {
     const { tools, failures } = await host.listTools(server, signal);
-    const rows = tools.map((info) => rowOf('tools', info.tool, info.title, info));
+    const rows = tools
+      .filter(({ forAppsOnly }) => !forAppsOnly)
+      .map((info) => rowOf('tools', info.tool, info.title, info));
     const warning = vscode.l10n.t('$(warning) This server cannot be used');
     return serverRows(server, rows, failures[0]?.reason, warning);
   });

@@ -30,17 +30,6 @@ function withSwitches(host: ToolHost): ToolHost {
   };
 }
 
-/** Hides tools for apps only. The turn loop rejects one that is named anyway. */
-export function withoutAppTools(host: ToolHost): ToolHost {
-  return {
-    callTool: (call, options) => host.callTool(call, options),
-    async listTools(server, signal) {
-      const list = await host.listTools(server, signal);
-      return { ...list, tools: list.tools.filter(({ forAppsOnly }) => !forAppsOnly) };
-    },
-  };
-}
-
 export function isEnabled(tool: ToolName): boolean {
   return !isSwitchedOff(disabledTools(), tool);
 }

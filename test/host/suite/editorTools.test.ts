@@ -6,15 +6,11 @@ import type { NewAsset } from '../../../src/ports/results.ts';
 import type { ToolCall, ToolCallOptions, ToolHost } from '../../../src/ports/tools.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { withEditorTools } from '../../../src/vscode/tools/editorTools.ts';
+import { PNG } from '../../kit/png.ts';
 import { openChat, useSampleServer } from './kit/workspace.ts';
 
 /** The bridge extension declares this tool. */
 const NAME = 'filechat_test_draw';
-/** One red pixel. */
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
-  'base64',
-);
 
 const others: ToolHost = {
   listTools: async () => ({ tools: [{ server: 'a', tool: 'b', inputSchema: {} }], failures: [] }),
@@ -44,18 +40,18 @@ class DrawTool implements vscode.LanguageModelTool<{ readonly words?: string }> 
     }
     return new vscode.LanguageModelToolResult([
       new vscode.LanguageModelTextPart(input.words ?? ''),
-      picturePart(),
+      imagePart(),
     ]);
   }
 }
 
 /** The types that we compile against do not have the class yet. */
-function picturePart(): vscode.LanguageModelTextPart {
+function imagePart(): vscode.LanguageModelTextPart {
   const part = Reflect.get(vscode, 'LanguageModelDataPart');
   return part.image(new Uint8Array(PNG), 'image/png');
 }
 
-suite('tools of the editor itself', () => {
+suite('VS Code’s own tools', () => {
   const saved: NewAsset[] = [];
   const options = (signal?: AbortSignal): ToolCallOptions => ({
     signal,
@@ -75,7 +71,7 @@ suite('tools of the editor itself', () => {
   });
   suiteTeardown(() => registered?.dispose());
 
-  test('those that the user enabled are listed behind the tools of servers', async () => {
+  test('enabled tools are listed after those of servers', async () => {
     const list = await host.listTools();
     assert.deepEqual(
       list.tools.map((each) => `${each.server}.${each.tool}`),
@@ -99,7 +95,7 @@ suite('tools of the editor itself', () => {
     await assert.rejects(other.callTool(draw({}), options()), /not enabled.*filechat\.editorTools/);
   });
 
-  test('text and a picture come in order, and the picture is a file', async () => {
+  test('text and an image stay in order, and the image is saved', async () => {
     const result = await host.callTool(draw({ words: 'Hello' }), options());
     assert.match(renderToolResult(result), /Hello[\s\S]*!\[Tool generated image 1\]\(cmdassets\/1\.png\)/);
     assert.deepEqual(
@@ -108,18 +104,18 @@ suite('tools of the editor itself', () => {
     );
   });
 
-  test('a stop reaches the tool, and is not waited for', async () => {
+  test('an abort reaches the tool, and does not wait for it', async () => {
     const stop = new AbortController();
     tool.onHang = () => stop.abort(new Error('Stopped.'));
     await assert.rejects(host.callTool(draw({ words: 'hang' }), options(stop.signal)), /Stopped\./);
     await tool.cancelled.promise;
   });
 
-  test('a tool that fails is told in its own words', async () => {
+  test('a tool’s error is reported in its own words', async () => {
     await assert.rejects(host.callTool(draw({ words: 'fail' }), options()), /no paper/);
   });
 
-  test('one that the setting enables is called from a chat like any other', async () => {
+  test('an enabled tool is called from a chat like any other', async () => {
     const settings = vscode.workspace.getConfiguration('filechat');
     const setTo = (value?: readonly string[]) =>
       settings.update('editorTools', value, vscode.ConfigurationTarget.Global);

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { suite, suiteTeardown, teardown, test } from 'mocha';
+import { suite, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
-import { argumentQuestions } from '../../../src/mcp/schema/arguments.ts';
 import type { ModelConfig } from '../../../src/model/config/models.ts';
 import { keepCopy } from '../../../src/vscode/chat/recovery.ts';
 import { Keys } from '../../../src/vscode/model/keys.ts';
 import { RunLens } from '../../../src/vscode/run/lenses.ts';
 import { lockChat } from '../../../src/vscode/run/runs.ts';
-import { askQuestions } from '../../../src/vscode/ui/wizard.ts';
 import { MemorySecrets } from './kit/stores.ts';
 import { inWorkspace, openChat } from './kit/workspace.ts';
 
@@ -103,40 +101,5 @@ suite('what a chat did not take', () => {
     const folder = inWorkspace('storage', 'recovered').fsPath;
     const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
     assert.deepEqual(texts.sort(), ['# %% tool a.b c1\nfirst\n', 'second']);
-  });
-});
-
-suite('a form', () => {
-  const [question] = argumentQuestions({ properties: { file: { type: 'string' } }, required: ['file'] });
-  const { createInputBox } = vscode.window;
-  suiteTeardown(() => Object.assign(vscode.window, { createInputBox }));
-
-  test('that is aborted while the file dialog is open ends at once, and ignores the file', async () => {
-    const pressed = new vscode.EventEmitter<vscode.QuickInputButton>();
-    const shown = Promise.withResolvers<vscode.InputBox>();
-    // No command presses a button of an input, so the test does.
-    const createWatched = () => {
-      const box = Object.defineProperty(createInputBox(), 'onDidTriggerButton', { value: pressed.event });
-      shown.resolve(box);
-      return box;
-    };
-    Object.assign(vscode.window, { createInputBox: createWatched });
-    const aborting = new AbortController();
-    const dialog = Promise.withResolvers<string>();
-    assert.ok(question);
-    const asked = askQuestions([question], {
-      title: 'A form',
-      signal: aborting.signal,
-      chooseFile: () => () => dialog.promise,
-    });
-    const box = await shown.promise;
-    const [button] = box.buttons;
-    assert.ok(button);
-    pressed.fire(button);
-    aborting.abort();
-    assert.equal(await asked, undefined);
-    dialog.resolve('file:late.txt');
-    await dialog.promise;
-    assert.equal(box.value, '');
   });
 });

@@ -4,19 +4,18 @@ import { join } from 'node:path';
 import { setup, suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { parseChat } from '../../../src/chat/format/parse.ts';
+import { argumentQuestions } from '../../../src/mcp/schema/arguments.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
 import type { ResourceContents, ResourceName, ServerState } from '../../../src/ports/servers.ts';
 import { ResourceDocuments } from '../../../src/vscode/servers/resources.ts';
+import { askQuestions } from '../../../src/vscode/ui/wizard.ts';
+import { PNG } from '../../kit/png.ts';
 import { until } from '../../kit/until.ts';
 import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
 const SCHEME = 'filechat-resource-test';
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
 
-/** A server in memory, which counts who listens. */
+/** A server in memory that counts its requests and subscriptions. */
 class MemoryServer {
   contents: readonly ResourceContents[] = [];
   state: ServerState = { kind: 'idle' };
@@ -74,7 +73,7 @@ suite('resources as documents', () => {
     documents.dispose();
   });
 
-  test('an address keeps the server and the exact address of the resource', () => {
+  test('a document URI keeps the server and the exact URI of the resource', () => {
     for (const uri of [
       'demo://a/b.txt',
       'demo://a?x=1&y=%2F#top',
@@ -88,7 +87,7 @@ suite('resources as documents', () => {
     assert.equal(documents.resourceOf(vscode.Uri.parse('file:///a/b?c')), undefined);
   });
 
-  test('a text opens with a fitting name and language, and cannot be changed', async () => {
+  test('a text opens read-only, with a name and language for its type', async () => {
     server.say('# Hello\n', 'text/markdown');
     await documents.open({ server: 'a', uri: 'demo://notes/7' });
     const editor = vscode.window.activeTextEditor;
@@ -96,7 +95,7 @@ suite('resources as documents', () => {
     assert.equal(editor.document.languageId, 'markdown');
     assert.equal(editor.document.uri.path, '/a/7.md');
     assert.equal(vscode.workspace.fs.isWritableFileSystem(SCHEME), false);
-    assert.equal(server.fetched, 1, 'What is fetched to be opened is not fetched again.');
+    assert.equal(server.fetched, 1, 'Opening fetches the resource once.');
   });
 
   test('an open document follows its resource, and a closed one does not', async () => {
@@ -115,7 +114,7 @@ suite('resources as documents', () => {
     assert.equal(server.listeners.size, 0);
   });
 
-  test('opening a resource again shows what it is now', async () => {
+  test('opening a resource again shows its current content', async () => {
     server.say('old');
     await documents.open({ server: 'a', uri: 'demo://again.txt' });
     const document = vscode.window.activeTextEditor?.document;
@@ -125,7 +124,7 @@ suite('resources as documents', () => {
     await holds(document, 'new');
   });
 
-  test('bytes become a file of our own name, the same when they are opened again', async () => {
+  test('bytes are saved under a name that the server does not choose, the same each time', async () => {
     server.say(PNG, 'text/html');
     await documents.open({ server: 'a', uri: 'demo://../../evil.html' });
     await documents.open({ server: 'a', uri: 'demo://../../evil.html' });
@@ -137,7 +136,7 @@ suite('resources as documents', () => {
     await vscode.workspace.fs.delete(folder, { recursive: true });
   });
 
-  test('a tab that is brought back asks no server that nobody has started', async () => {
+  test('a restored tab starts no server', async () => {
     server.say('words');
     const uri = documents.uriFor({ server: 'a', uri: 'demo://restored.txt' });
     await assert.rejects(async () => vscode.workspace.fs.readFile(uri), /The server a is not running/);
@@ -190,7 +189,7 @@ suite('resources and prompts of a real server in the chat', () => {
   teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
   suiteTeardown(useSampleServer);
 
-  test('a text is written below what the user has typed', async () => {
+  test('a text is inserted below the user’s text', async () => {
     const document = await openChat('resource.chat.md', '# %% user\nLook:\n');
     const outcome = await readResource('demo://resource/dynamic/text/1');
     assert.deepEqual(outcome, { ok: true, assets: [] });
@@ -220,7 +219,7 @@ suite('resources and prompts of a real server in the chat', () => {
     assert.match(text, /^# %% user\n> From `demo:/);
   });
 
-  test('bytes are a file beside the chat', async () => {
+  test('bytes are saved beside the chat', async () => {
     const document = await openChat('blob.chat.md', '# %% user\n');
     const { ok, assets } = await readResource('demo://resource/dynamic/blob/2');
     assert.deepEqual([ok, assets.length], [true, 1]);
@@ -228,7 +227,7 @@ suite('resources and prompts of a real server in the chat', () => {
     assert.ok(document.getText().includes(`](${assets[0]})`));
   });
 
-  test('a resource that is not there is an error, and the chat stays as it is', async () => {
+  test('a missing resource is an error, and the chat is unchanged', async () => {
     const document = await openChat('none.chat.md', '# %% user\n');
     const { ok, error } = await readResource('demo://nowhere');
     assert.equal(ok, false);
@@ -248,5 +247,40 @@ suite('resources and prompts of a real server in the chat', () => {
     assert.equal(outcome.ok, true);
     assert.ok(roles(document.getText()).every((role) => role === 'user'));
     assert.match(document.getText(), /> From `demo:\/\/resource\/dynamic\/text\/3`/);
+  });
+});
+
+suite('a form', () => {
+  const [question] = argumentQuestions({ properties: { file: { type: 'string' } }, required: ['file'] });
+  const { createInputBox } = vscode.window;
+  suiteTeardown(() => Object.assign(vscode.window, { createInputBox }));
+
+  test('that is aborted while the file dialog is open ends at once, and ignores the file', async () => {
+    const pressed = new vscode.EventEmitter<vscode.QuickInputButton>();
+    const shown = Promise.withResolvers<vscode.InputBox>();
+    // No command presses a button of an input, so the test does.
+    const createWatched = () => {
+      const box = Object.defineProperty(createInputBox(), 'onDidTriggerButton', { value: pressed.event });
+      shown.resolve(box);
+      return box;
+    };
+    Object.assign(vscode.window, { createInputBox: createWatched });
+    const aborting = new AbortController();
+    const dialog = Promise.withResolvers<string>();
+    assert.ok(question);
+    const asked = askQuestions([question], {
+      title: 'A form',
+      signal: aborting.signal,
+      chooseFile: () => () => dialog.promise,
+    });
+    const box = await shown.promise;
+    const [button] = box.buttons;
+    assert.ok(button);
+    pressed.fire(button);
+    aborting.abort();
+    assert.equal(await asked, undefined);
+    dialog.resolve('file:late.txt');
+    await dialog.promise;
+    assert.equal(box.value, '');
   });
 });

@@ -77,7 +77,7 @@ suite('configuration of servers', () => {
     await writeOwn(before.setting);
   });
 
-  test('the user’s own count at once; those of the workspace wait, and none takes the place of one of the user’s', async () => {
+  test('servers of the user are allowed, those of the workspace need permission and replace none of the user’s', async () => {
     await writeOwn({ mine: { command: 'x' }, off: { command: 'x', disabled: true }, bad: {} });
     writeServers({ mine: { command: 'evil' }, theirs: { url: 'http://127.0.0.1:1/' } });
     using opened = openList();
@@ -94,7 +94,7 @@ suite('configuration of servers', () => {
     assert.match(opened.logged[0] ?? '', /^MCP server "bad" is left out/);
   });
 
-  test('without any, there is our own', async () => {
+  test('without any server, the sample server is listed', async () => {
     await writeOwn({});
     writeServers({});
     using opened = openList();
@@ -108,7 +108,7 @@ suite('configuration of servers', () => {
     assert.deepEqual(await list.resolve('sample', sample, NEVER), { config: sample, secrets: [] });
   });
 
-  test('a change of the setting and of the file is told', async () => {
+  test('changes of the setting and of the file are reported', async () => {
     using opened = openList();
     const { list } = opened;
     const next = () =>
@@ -128,7 +128,7 @@ suite('configuration of servers', () => {
     assert.deepEqual((await list.all()).map(({ name }) => name).sort(), ['mine', 'theirs']);
   });
 
-  test('agreement ends with any change, also of an env file', async () => {
+  test('permission ends with any change, also of an env file', async () => {
     await writeOwn({});
     using opened = openList();
     const { list } = opened;
@@ -158,7 +158,7 @@ suite('configuration of servers', () => {
     assert.equal(await isAllowed(), false);
   });
 
-  test('what an earlier version has kept of an agreement is asked for again', async () => {
+  test('permissions stored by earlier versions are ignored', async () => {
     await writeOwn({});
     writeServers({ theirs: { command: 'x' } });
     using opened = openList();
@@ -168,8 +168,8 @@ suite('configuration of servers', () => {
     assert.equal((await list.allowed()).size, 0);
   });
 
-  test('one of the user’s waits for the user’s word when a workspace decides about its env file', async () => {
-    // To make a link takes a right there that few have.
+  test('a server of the user needs permission when the workspace controls its env file', async () => {
+    // Symbolic links need a privilege on Windows.
     if (process.platform === 'win32') return;
     writeServers({});
     const outside = join(elsewhere, 'own.env');
@@ -197,8 +197,8 @@ suite('configuration of servers', () => {
     assert.deepEqual(await allowed(), ['own', 'leadsOut']);
   });
 
-  test('outside of the workspace, nothing is read for a workspace before somebody agrees', async () => {
-    // To make a link takes a right there that few have.
+  test('an env file outside of the workspace is read for a workspace server only with permission', async () => {
+    // Symbolic links need a privilege on Windows.
     if (process.platform === 'win32') return;
     await writeOwn({});
     const outside = join(elsewhere, 'secrets.env');
@@ -208,7 +208,7 @@ suite('configuration of servers', () => {
     writeServers({
       direct: { command: 'x', envFile: outside },
       linked: { command: 'x', envFile: 'linked.env' },
-      // Not even whether there is such a file is known.
+      // Not even its existence is checked.
       missing: { command: 'x', envFile: join(elsewhere, 'missing.env') },
     });
     using opened = openList();
@@ -221,7 +221,7 @@ suite('configuration of servers', () => {
       assert.equal(await variables(name), undefined);
       await opened.agreeTo(name, { envFile: outside });
       assert.deepEqual(await variables(name), { KEY: '1' });
-      assert.equal((await list.allowed()).has(name), false, 'nobody has agreed to what it says');
+      assert.equal((await list.allowed()).has(name), false, 'its contents are not allowed yet');
       await opened.agreeTo(name, { envFile: outside });
       assert.equal((await list.allowed()).has(name), true);
     }
@@ -231,7 +231,7 @@ suite('configuration of servers', () => {
     );
   });
 
-  test('an env file that is not there stops its server alone, and says so', async () => {
+  test('a missing env file stops only its server, with the reason', async () => {
     await writeOwn({
       good: { command: 'x' },
       bad: { command: 'x', envFile: join(elsewhere, 'missing.env') },
@@ -254,7 +254,7 @@ suite('configuration of servers', () => {
     await assert.rejects(opened.list.resolve('bad', await opened.get('bad'), NEVER), /it is not a file/);
   });
 
-  test('an input comes from the place that its server is configured in', async () => {
+  test('an input is read from the place of its server’s configuration', async () => {
     const config = { url: 'http://127.0.0.1:1/', headers: { Authorization: '${input:token}' } };
     await writeOwn({ mine: config });
     writeServers({ theirs: config });
@@ -265,7 +265,7 @@ suite('configuration of servers', () => {
     await inputs.set(inWorkspace().toString(), 'token', 'of the folder');
     const headers = async (name: string) => {
       const { config, secrets } = await list.resolve(name, await opened.get(name), NEVER);
-      if (config.kind === 'stdio') assert.fail('is no program');
+      if (config.kind === 'stdio') assert.fail('a program has no headers');
       assert.deepEqual(secrets, Object.values(config.headers));
       return config.headers;
     };
@@ -275,7 +275,7 @@ suite('configuration of servers', () => {
     assert.ok(!JSON.stringify(listed).includes('of the'));
   });
 
-  test('what has changed since it was asked for is not started', async () => {
+  test('a server whose configuration has changed is not started', async () => {
     await writeOwn({ mine: { command: 'x' } });
     using opened = openList();
     const config = await opened.get('mine');
@@ -283,7 +283,7 @@ suite('configuration of servers', () => {
     await assert.rejects(opened.list.resolve('mine', config, NEVER), /configuration has changed/);
   });
 
-  test('a box that waits for an input is closed with the run, and keeps nobody waiting who has all', async () => {
+  test('an abort closes the input box, and an open box does not delay requests for known inputs', async () => {
     const secrets = new MemorySecrets();
     const inputs = new ServerInputs(secrets);
     const config: ServerConfig = { kind: 'stdio', command: 'x', args: [], env: {} };
@@ -299,7 +299,7 @@ suite('configuration of servers', () => {
     assert.deepEqual([...secrets.kept.keys()], ['other']);
   });
 
-  test('an input that the user would not give is not asked for again in the same run', async () => {
+  test('a cancelled input is not asked for again in the same run', async () => {
     await writeOwn({ mine: { command: '${input:program}' }, other: { command: 'x' } });
     writeServers({});
     using opened = openList();
@@ -315,13 +315,13 @@ suite('configuration of servers', () => {
       list.resolve('mine', await opened.get('mine'), NEVER),
       /^Error: The input "program" was not entered/,
     );
-    // A reply needs none of them. Without this, a box would wait here for ever.
+    // A reply does not need the input. If it were asked for, this would hang.
     assert.equal(await list.askForWorkspaceServers(), 'given');
     await opened.inputs.set('user', 'program', 'node');
     assert.equal(await list.askForWorkspaceServers('mine'), 'given');
   });
 
-  test('what was given to one server can be forgotten alone', async () => {
+  test('the inputs of one server can be forgotten', async () => {
     await writeOwn({ mine: { command: 'x', args: ['${input:a}', '${input:b}'] }, plain: { command: 'x' } });
     writeServers({});
     const secrets = new MemorySecrets();
@@ -329,19 +329,19 @@ suite('configuration of servers', () => {
     for (const id of ['a', 'b', 'other']) await opened.inputs.set('user', id, 'wrong');
     await opened.inputs.set('elsewhere', 'a', 'right');
     assert.equal(await opened.list.forgetInputs('plain'), false);
-    assert.equal(await opened.list.forgetInputs('nobody'), false);
+    assert.equal(await opened.list.forgetInputs('unknown'), false);
     assert.equal(await opened.list.forgetInputs('mine'), true);
     assert.deepEqual([...secrets.kept.keys()], ['input ["user","other"]', 'input ["elsewhere","a"]']);
   });
 
-  test('one of the user’s is written beside the others', async () => {
+  test('a new server of the user is added to the others', async () => {
     await writeOwn({ mine: { command: 'x' } });
     await writeUserServer('other', { command: 'y' });
     const written = settings().inspect('mcpServers')?.globalValue;
     assert.deepEqual(written, { mine: { command: 'x' }, other: { command: 'y' } });
   });
 
-  test('what cannot be added is refused before anybody is asked', async () => {
+  test('an invalid server is rejected before any dialog', async () => {
     const inputs = new ServerInputs(new MemorySecrets());
     const add = (argument: unknown) => addServer(inputs, argument);
     await assert.rejects(add({ name: 'a b', config: { command: 'x' } }), /letters, digits/);

@@ -26,9 +26,9 @@ const READY: ServerState = {
   },
 };
 const tool = (name: string): ToolInfo => ({ server: 'a', tool: name, inputSchema: {} });
-const unused = () => Promise.reject(new Error('Nobody should ask for this.'));
+const unused = () => Promise.reject(new Error('This must not be requested.'));
 
-/** Servers as a test wants them; it writes down what was asked of them. */
+/** Records the requests. */
 class FakeServers implements ServerHost {
   readonly asked: string[] = [];
   readonly current = new Map<string, ServerState>([
@@ -77,11 +77,11 @@ class FakeServers implements ServerHost {
   fetchResource = unused;
   getPrompt = unused;
   complete = unused;
-  subscribe = () => assert.fail('Nobody should subscribe.');
+  subscribe = () => assert.fail('Nothing must be subscribed to.');
   rootsChanged = () => {};
 }
 
-suite('the view of servers', () => {
+suite('the servers view', () => {
   let host = new FakeServers();
   let listed: ListedServer[] = [];
   let listChanged = new vscode.EventEmitter<void>();
@@ -110,7 +110,7 @@ suite('the view of servers', () => {
         return description === undefined ? String(label) : `${label}: ${description}`;
       }),
     );
-  /** Resolves to the next node that is shown anew. */
+  /** Resolves to the next node that is refreshed. */
   const nextChange = () =>
     new Promise<ServerNode | undefined>((resolve) => {
       const subscription = view.onDidChangeTreeData((node) => {
@@ -119,7 +119,7 @@ suite('the view of servers', () => {
       });
     });
 
-  test('looking at servers that are not started asks nothing of them', async () => {
+  test('showing servers that are not started sends them nothing', async () => {
     assert.deepEqual(await labels(), ['a: not started', 'b: not started']);
     const server = await first();
     assert.deepEqual(await labels(server), ['Not started. Start it to see its tools.']);
@@ -129,12 +129,12 @@ suite('the view of servers', () => {
     assert.deepEqual(host.asked, []);
   });
 
-  test('a server that nobody agreed to says so', async () => {
+  test('a server without permission is marked', async () => {
     listed = listed.map((each) => ({ ...each, isAllowed: each.name !== 'b' }));
     assert.deepEqual(await labels(), ['a: not started', 'b: not allowed yet']);
   });
 
-  test('one that becomes ready is shown anew, alone, with groups that get their counts', async () => {
+  test('a server that becomes ready is refreshed alone, and its groups get their counts', async () => {
     const server = await first();
     const changed = nextChange();
     host.change('a', 'state', READY);
@@ -153,7 +153,7 @@ suite('the view of servers', () => {
     assert.deepEqual(host.asked.toSorted(), ['resources of a', 'tools of a']);
   });
 
-  test('a list that has changed is asked for again, and no other', async () => {
+  test('only a list that has changed is requested again', async () => {
     host.current.set('a', READY);
     const server = await first();
     const group = await first(server);
@@ -166,7 +166,7 @@ suite('the view of servers', () => {
     assert.deepEqual(host.asked, ['tools of a', 'tools of a']);
   });
 
-  test('a list that failed is asked for again when its group is shown again, and its row follows', async () => {
+  test('a list that failed is requested again when its group is shown again', async () => {
     host.current.set('a', READY);
     host.failure = 'It is busy.';
     const server = await first();
@@ -178,7 +178,7 @@ suite('the view of servers', () => {
     let changes = 0;
     const counting = view.onDidChangeTreeData(() => (changes += 1));
     assert.deepEqual(await labels(group), ['It is busy.']);
-    assert.equal(changes, 0, 'a second failure refreshes nothing, or it would be asked for without end');
+    assert.equal(changes, 0, 'A second failure must not refresh the group, or the requests would never end.');
     counting.dispose();
     host.failure = undefined;
     const loaded = nextChange();
@@ -189,7 +189,7 @@ suite('the view of servers', () => {
     assert.equal(host.asked.filter((each) => each === 'tools of a').length, 3);
   });
 
-  test('the groups of a server that stopped do not start it again', async () => {
+  test('the groups of a stopped server do not start it again', async () => {
     host.current.set('a', READY);
     const group = await first(await first());
     host.change('a', 'state', { kind: 'idle' });
@@ -198,14 +198,14 @@ suite('the view of servers', () => {
     assert.deepEqual(host.asked, []);
   });
 
-  test('a question is about the servers of now, also when the editor has not noticed a change', async () => {
+  test('a command offers the current servers, even before the editor reports a change', async () => {
     assert.equal((await rows.all()).length, 2);
     listed = [];
     // With the old list it would wait for an answer.
     assert.equal(await pickServer(rows, { question: 'Start which server?' }), undefined);
   });
 
-  test('a change of the settings shows the servers anew', async () => {
+  test('changed settings refresh all servers', async () => {
     assert.equal((await view.getChildren()).length, 2);
     listed = listed.slice(1);
     const changed = nextChange();
@@ -214,7 +214,7 @@ suite('the view of servers', () => {
     assert.deepEqual(await labels(), ['b: not started']);
   });
 
-  test('a tool has a box and an icon of its own, and no server can make a link', async () => {
+  test('a tool has a checkbox and its own icon, and its text makes no link', async () => {
     host.current.set('a', READY);
     host.tools = [{ ...tool('$(zap)'), description: '[x](command:y)', icon: 'data:image/png;base64,AAAA' }];
     const item = await view.getTreeItem(await first(await first(await first())));
