@@ -16,7 +16,7 @@ type Servers = ReadonlyMap<string, ServerConfig>;
 
 export const SAMPLE_SERVER = 'sample';
 
-export type ServerConsent = 'given' | 'declined' | 'cancelled';
+type ServerConsent = 'given' | 'declined' | 'cancelled';
 
 export interface ListedServer {
   readonly name: string;
@@ -27,7 +27,7 @@ export interface ListedServer {
   readonly problem?: string;
 }
 
-export interface ServerListOptions {
+interface ServerListOptions {
   readonly memory: vscode.Memento;
   readonly log: Log;
   readonly samplePath: string;

@@ -10,7 +10,6 @@ import type { ResourceContents, ResourceName, ServerState } from '../../../src/p
 import { ResourceDocuments } from '../../../src/vscode/servers/resources.ts';
 import { askQuestions } from '../../../src/vscode/ui/wizard.ts';
 import { PNG } from '../../kit/png.ts';
-import { until } from '../../kit/until.ts';
 import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
 const SCHEME = 'filechat-resource-test';
@@ -197,26 +196,6 @@ suite('resources and prompts of a real server in the chat', () => {
       document.getText(),
       /^# %% user\nLook:\n\n> From `demo:\/\/resource\/dynamic\/text\/1` \(`text\/plain`\)\n\n```\nResource 1: .+\n```\n$/,
     );
-  });
-
-  test('a URI as the whole argument names the chat', async () => {
-    const document = await openChat('title.chat.md', '# %% user\n');
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
-    let outcome: RunOutcome | undefined;
-    const done = vscode.commands
-      .executeCommand<RunOutcome>('filechat.readResource', document.uri)
-      .then((value) => (outcome = value));
-    // Accepts the first resource as soon as the list shows it.
-    await Promise.race([
-      done,
-      until(async () => {
-        await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
-        return outcome !== undefined;
-      }),
-    ]);
-    assert.equal(outcome?.error, undefined);
-    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(document.uri));
-    assert.match(text, /^# %% user\n> From `demo:/);
   });
 
   test('bytes are saved beside the chat', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { setup, suite, teardown, test } from 'mocha';
+import { setup, suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
+import type { RunOutcome } from '../../../src/ports/document.ts';
 import type { ServerChange, ServerHost, ServerState } from '../../../src/ports/servers.ts';
 import type { ToolInfo } from '../../../src/ports/tools.ts';
 import { pickServer } from '../../../src/vscode/servers/commands.ts';
@@ -8,6 +9,8 @@ import type { ServerNode } from '../../../src/vscode/servers/items.ts';
 import type { ListedServer } from '../../../src/vscode/servers/list.ts';
 import { ServerRows } from '../../../src/vscode/servers/rows.ts';
 import { ServersView } from '../../../src/vscode/servers/view.ts';
+import { until } from '../../kit/until.ts';
+import { inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
 const READY: ServerState = {
   kind: 'ready',
@@ -225,5 +228,42 @@ suite('the servers view', () => {
       state: vscode.TreeItemCheckboxState.Checked,
       tooltip: 'Whether chats may use this tool',
     });
+  });
+});
+
+suite('Read Resource', () => {
+  suiteSetup(async () => {
+    const program = inWorkspace('..', 'dist', 'sample-server.js').fsPath;
+    // A server of the user needs no dialog, and replaces the one of the workspace.
+    await vscode.workspace
+      .getConfiguration('filechat')
+      .update(
+        'mcpServers',
+        { sample: { command: 'node', args: [program] } },
+        vscode.ConfigurationTarget.Global,
+      );
+  });
+  suiteTeardown(useSampleServer);
+
+  test('with a URI as its argument inserts into that chat', async () => {
+    const document = await openChat('title.chat.md', '# %% user\n');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    let isDone = false;
+    const run = async () => {
+      try {
+        return await vscode.commands.executeCommand<RunOutcome>('filechat.readResource', document.uri);
+      } finally {
+        isDone = true;
+      }
+    };
+    const inserted = run();
+    // Accepts the first resource as soon as the list shows it.
+    await until(async () => {
+      await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
+      return isDone;
+    });
+    assert.equal((await inserted).error, undefined);
+    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(document.uri));
+    assert.match(text, /^# %% user\n.*\S/);
   });
 });

@@ -134,39 +134,29 @@ describe('the copied configuration', () => {
 });
 
 describe('the path of the configuration file', () => {
-  const place = (client: McpClient, platform: NodeJS.Platform) => clientForm(client).place?.(platform);
-
-  it('is written in the style of each system', () => {
-    const all = (platform: NodeJS.Platform) =>
-      Object.fromEntries(CLIENT_IDS.map((client) => [client, place(client, platform)]));
-    const alike = {
-      'claude-code': undefined,
-      cursor: '~/.cursor/mcp.json',
-      windsurf: '~/.codeium/windsurf/mcp_config.json',
-      vscode: '.vscode/mcp.json',
-      codex: '~/.codex/config.toml',
-      zed: '~/.config/zed/settings.json',
-      gemini: '~/.gemini/settings.json',
-      json: undefined,
-    };
-    assert.deepEqual(all('linux'), {
-      'claude-desktop': '~/.config/Claude/claude_desktop_config.json',
-      ...alike,
+  const home = (path: string) => [`~/${path}`, `~/${path}`, `%USERPROFILE%\\${path.replaceAll('/', '\\')}`];
+  const places: Readonly<Record<McpClient, readonly (string | undefined)[]>> = {
+    'claude-desktop': [
+      '~/.config/Claude/claude_desktop_config.json',
+      '~/Library/Application Support/Claude/claude_desktop_config.json',
+      '%APPDATA%\\Claude\\claude_desktop_config.json',
+    ],
+    'claude-code': [undefined, undefined, undefined],
+    cursor: home('.cursor/mcp.json'),
+    windsurf: home('.codeium/windsurf/mcp_config.json'),
+    vscode: ['.vscode/mcp.json', '.vscode/mcp.json', '.vscode/mcp.json'],
+    codex: home('.codex/config.toml'),
+    zed: ['~/.config/zed/settings.json', '~/.config/zed/settings.json', '%APPDATA%\\Zed\\settings.json'],
+    gemini: home('.gemini/settings.json'),
+    json: [undefined, undefined, undefined],
+  };
+  for (const client of CLIENT_IDS) {
+    it(`is written in the style of each system: ${client}`, () => {
+      const { place } = clientForm(client);
+      assert.deepEqual(
+        (['linux', 'darwin', 'win32'] as const).map((system) => place?.(system)),
+        places[client],
+      );
     });
-    assert.deepEqual(all('darwin'), {
-      'claude-desktop': '~/Library/Application Support/Claude/claude_desktop_config.json',
-      ...alike,
-    });
-    assert.deepEqual(all('win32'), {
-      'claude-desktop': '%APPDATA%\\Claude\\claude_desktop_config.json',
-      'claude-code': undefined,
-      cursor: '%USERPROFILE%\\.cursor\\mcp.json',
-      windsurf: '%USERPROFILE%\\.codeium\\windsurf\\mcp_config.json',
-      vscode: '.vscode/mcp.json',
-      codex: '%USERPROFILE%\\.codex\\config.toml',
-      zed: '%APPDATA%\\Zed\\settings.json',
-      gemini: '%USERPROFILE%\\.gemini\\settings.json',
-      json: undefined,
-    });
-  });
+  }
 });
