@@ -9,7 +9,7 @@ import type { AskedBy, Elicitation, ElicitationAnswer, ServerRequests } from '..
 import type { Audit } from '../../ports/tools.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { type Answers, askQuestions } from '../ui/wizard.ts';
+import { type Answers, askInput, askQuestions, type Choice } from '../ui/wizard.ts';
 import { audited, FORM_OUTCOMES, type Note } from './audited.ts';
 import { describeAnswer, describeForm, describeUrl } from './elicitationText.ts';
 import { askSampling, type SamplingDeps } from './sampling.ts';
@@ -129,46 +129,29 @@ async function askForm(
   return answers ? { action: 'accept', content: answers } : { action: 'cancel' };
 }
 
-interface ReviewItem extends vscode.QuickPickItem {
-  readonly next: 'accept' | 'decline' | number;
-}
-
 /** Shows all answers before they are sent; choosing one leads back to its question. */
 async function review(
   questions: readonly ArgumentQuestion[],
   answers: Answers,
   { server, signal }: { readonly server: string; readonly signal: AbortSignal },
-): Promise<ReviewItem['next'] | 'cancel'> {
-  const pick = vscode.window.createQuickPick<ReviewItem | vscode.QuickPickItem>();
+): Promise<'accept' | 'decline' | 'cancel' | number> {
+  const pick = vscode.window.createQuickPick<Choice>();
   pick.title = vscode.l10n.t('{0} asks: your answers', server);
   pick.placeholder = vscode.l10n.t('Send these answers, or choose one to change it');
-  pick.ignoreFocusOut = true;
-  pick.buttons = [vscode.QuickInputButtons.Back];
   pick.items = [
-    { label: `$(check) ${vscode.l10n.t('Send to {0}', server)}`, next: 'accept' },
-    { label: `$(circle-slash) ${vscode.l10n.t('Decline to answer')}`, next: 'decline' },
-    { label: vscode.l10n.t('Your answers'), kind: vscode.QuickPickItemKind.Separator },
-    ...questions.map((question, next) => ({
+    { label: `$(check) ${vscode.l10n.t('Send to {0}', server)}`, text: 'accept' },
+    { label: `$(circle-slash) ${vscode.l10n.t('Decline to answer')}`, text: 'decline' },
+    { label: vscode.l10n.t('Your answers'), kind: vscode.QuickPickItemKind.Separator, text: '' },
+    ...questions.map((question, index) => ({
       label: plainMessage(question.title),
       description: describeAnswer(question, answers[question.name]),
-      next,
+      text: String(index),
     })),
   ];
-  const close = () => pick.hide();
-  signal.addEventListener('abort', close);
-  const chosen = new Promise<ReviewItem['next'] | 'cancel'>((resolve) => {
-    pick.onDidTriggerButton(() => resolve(questions.length - 1));
-    pick.onDidHide(() => resolve('cancel'));
-    pick.onDidAccept(() => {
-      const [item] = pick.activeItems;
-      if (item && 'next' in item) resolve(item.next);
-    });
-  });
-  pick.show();
-  return chosen.finally(() => {
-    signal.removeEventListener('abort', close);
-    pick.dispose();
-  });
+  const input = Object.assign(pick, { accepted: () => pick.activeItems[0]?.text });
+  const reply = await askInput(input, { canGoBack: true }, signal);
+  if (reply.kind !== 'answer') return reply.kind === 'back' ? questions.length - 1 : 'cancel';
+  return reply.text === 'accept' || reply.text === 'decline' ? reply.text : Number(reply.text);
 }
 
 async function askToOpen(

@@ -97,7 +97,7 @@ async function askInSteps<Q extends { readonly name: string }>(
     const input = inputFor(question, index);
     input.title = `${title} (${index + 1}/${questions.length})`;
     const buttons = { canGoBack: index > 0, chooseFile: chooseFile?.(question, input.title) };
-    const reply = await ask(input, buttons, signal);
+    const reply = await askInput(input, buttons, signal);
     if (reply.kind === 'cancel') return false;
     if (reply.kind === 'answer') texts.set(question.name, reply.text);
     index += reply.kind === 'back' ? -1 : 1;
@@ -105,7 +105,7 @@ async function askInSteps<Q extends { readonly name: string }>(
   return false;
 }
 
-interface Choice extends vscode.QuickPickItem {
+export interface Choice extends vscode.QuickPickItem {
   readonly text: string;
   readonly value?: unknown;
 }
@@ -115,9 +115,15 @@ type Input = (vscode.QuickPick<Choice> | vscode.InputBox) & { accepted(): string
 
 type Reply = { readonly kind: 'answer'; readonly text: string } | { readonly kind: 'back' | 'cancel' };
 
-async function ask(
+interface Buttons {
+  readonly canGoBack: boolean;
+  readonly chooseFile?: ChooseFile | undefined;
+}
+
+/** Shows the input until it is answered, and disposes of it. */
+export async function askInput(
   input: Input,
-  { canGoBack, chooseFile }: { readonly canGoBack: boolean; readonly chooseFile: ChooseFile | undefined },
+  { canGoBack, chooseFile }: Buttons,
   signal: AbortSignal | undefined,
 ): Promise<Reply> {
   const { Back } = vscode.QuickInputButtons;
