@@ -13,7 +13,7 @@ export interface AllowedTool extends ToolSummary {
 }
 
 /** Enough of a definition to describe a change, in few bytes. */
-export interface ToolSummary {
+interface ToolSummary {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   /** Hashes of their schemas, by name. */

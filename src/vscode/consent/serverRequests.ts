@@ -6,17 +6,13 @@ import { PendingRequestLimit } from '../../mcp/requests/requestLimit.ts';
 import { argumentQuestions } from '../../mcp/schema/arguments.ts';
 import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
 import type { AskedBy, Elicitation, ElicitationAnswer, ServerRequests } from '../../ports/requests.ts';
-import type { Audit } from '../../ports/tools.ts';
+import type { Audit, AuditEntry } from '../../ports/tools.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { type Answers, askInput, askQuestions, type Choice } from '../ui/wizard.ts';
 import { audited, FORM_OUTCOMES, type Note } from './audited.ts';
 import { describeAnswer, describeForm, describeUrl } from './elicitationText.ts';
 import { askSampling, type SamplingDeps } from './sampling.ts';
-
-export interface EditorRequestDeps extends Omit<SamplingDeps, 'note'> {
-  readonly audit: Audit;
-}
 
 const ANSWER = vscode.l10n.t('Answer');
 const AGREE = vscode.l10n.t('Agree');
@@ -26,37 +22,29 @@ const DONE = vscode.l10n.t('Done');
 const GIVE_UP = vscode.l10n.t('Give Up');
 
 /** Answers the requests of servers, and records each in the audit log. */
-export function editorRequests({ audit, ...deps }: EditorRequestDeps): ServerRequests {
+export function editorRequests(audit: Audit, deps: Omit<SamplingDeps, 'note'>): ServerRequests {
   const limit = new PendingRequestLimit();
   let last: Promise<unknown> = Promise.resolve();
+  const handle = <T>({ by, signal, ...entry }: Handled, work: (note: Note) => Promise<T>) =>
+    audited(
+      audit,
+      { ...entry, server: by.server, chat: by.chats[0] },
+      (note) => limit.run(by.server, () => work(note)),
+      signal,
+    );
   return {
-    elicit: (request, by, signal) => {
-      const entry = { kind: 'elicitation', name: request.kind, ...askedBy(by) } as const;
-      // One form at a time: a second would close the inputs of the first.
-      const ask = () => {
-        const asked = last.then(() =>
-          signal.aborted ? ({ action: 'cancel' } as const) : askElicitation(request, by, signal),
-        );
+    elicit: (request, by, signal) =>
+      handle({ kind: 'elicitation', name: request.kind, by, signal }, async (note) => {
+        // One form at a time: a second would close the inputs of the first.
+        const asked = last.then(() => askElicitation(request, by, signal));
         last = asked.catch(() => undefined);
-        return asked;
-      };
-      const record = async (note: Note) => {
-        const answer = await limit.run(by.server, ask);
+        const answer = await asked;
         note(FORM_OUTCOMES[answer.action]);
         return answer;
-      };
-      return audited(audit, entry, record, signal);
-    },
+      }),
     visited: (_request, by, signal) => askWhetherDone(by, signal),
-    sample: (request, by, signal) => {
-      const entry = { kind: 'sampling', ...askedBy(by) } as const;
-      return audited(
-        audit,
-        entry,
-        (note) => limit.run(by.server, () => askSampling(request, by, { ...deps, note }, signal)),
-        signal,
-      );
-    },
+    sample: (request, by, signal) =>
+      handle({ kind: 'sampling', by, signal }, (note) => askSampling(request, by, { ...deps, note }, signal)),
     roots: async () =>
       (vscode.workspace.workspaceFolders ?? [])
         .filter(({ uri }) => uri.scheme === 'file')
@@ -64,8 +52,9 @@ export function editorRequests({ audit, ...deps }: EditorRequestDeps): ServerReq
   };
 }
 
-function askedBy({ server, chats }: AskedBy): { readonly server: string; readonly chat: string | undefined } {
-  return { server, chat: chats[0] };
+interface Handled extends Pick<AuditEntry, 'kind' | 'name'> {
+  readonly by: AskedBy;
+  readonly signal: AbortSignal;
 }
 
 /** After the notification is dismissed, waits for the server to report that the visit is done. */
@@ -87,6 +76,7 @@ async function askElicitation(
   by: AskedBy,
   signal: AbortSignal,
 ): Promise<ElicitationAnswer> {
+  if (signal.aborted) return { action: 'cancel' };
   const server = plainMessage(by.server);
   return request.kind === 'form' ? askForm(request, server, signal) : askToOpen(request, server, signal);
 }

@@ -22,7 +22,7 @@ const ALWAYS_SERVER = vscode.l10n.t('Always Allow This Server');
 const EDIT = vscode.l10n.t('Edit');
 const DECLINE = vscode.l10n.t('Don’t Allow…');
 
-export interface ToolConsentDeps {
+interface ToolConsentDeps {
   /** Changes with the command or address, so that another server of the same name does not inherit permissions. */
   readonly serverFingerprint: (server: string) => Promise<string>;
   readonly listTools: (server: string) => Promise<readonly ToolInfo[]>;

@@ -5,7 +5,7 @@ import type { ServerConfig } from '../../mcp/config/types.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withToken } from '../ui/progress.ts';
 
-export interface InputRequest {
+interface InputRequest {
   /** Where the server is configured. Inputs are never shared between places. */
   readonly place: string;
   readonly id: string;

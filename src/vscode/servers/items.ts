@@ -38,7 +38,7 @@ export interface GroupNode {
   readonly group: Group;
 }
 
-export interface NoteNode {
+interface NoteNode {
   readonly kind: 'note';
   readonly server: string;
   readonly text: string;

@@ -26,7 +26,7 @@ import { RESOURCE_SCHEME, ResourceDocuments } from './resources.ts';
 import { ServerRows } from './rows.ts';
 import { ServersView, showServerStatus } from './view.ts';
 
-export interface EditorServersDeps {
+interface EditorServersDeps {
   readonly context: vscode.ExtensionContext;
   readonly log: Log;
   /** By the URI of a chat; undefined gives the default model. */
@@ -113,12 +113,8 @@ export class EditorServers implements vscode.Disposable {
     await this.client.settle();
   }
 
-  async openApp(
-    document: vscode.TextDocument,
-    position: vscode.Position,
-    signal: AbortSignal,
-  ): Promise<void> {
-    await (await this.#appPanels()).openFromChat(document, position, signal);
+  async openApp(...place: Parameters<AppPanels['openFromChat']>): Promise<void> {
+    await (await this.#appPanels()).openFromChat(...place);
   }
 
   async openResource(resource: ResourceName, signal: AbortSignal): Promise<void> {
@@ -184,7 +180,7 @@ export class EditorServers implements vscode.Disposable {
       logFor: (server) => this.logs.logFor(server),
       timeoutMs,
       clientInfo: { name: 'filechat', title: 'Filechat', version: versionOf(context) },
-      requests: editorRequests({ modelFor, serverFingerprint, always: this.#always, audit: this.audit }),
+      requests: editorRequests(this.audit, { modelFor, serverFingerprint, always: this.#always }),
       apps: showsApps(),
       knownProtocols: rememberedProtocols(context.globalState),
       resolve: (server, config) => this.list.resolve(server, config),

@@ -25,7 +25,7 @@ export interface ConfiguredServer {
   readonly problem?: string;
 }
 
-export interface EnvFile {
+interface EnvFile {
   readonly path: string;
   /** The URI of the workspace folder that controls the file. */
   readonly folder?: string | undefined;

@@ -216,7 +216,7 @@ const RESOURCE_TEXTS = {
   nothing: vscode.l10n.t('No server has resources.'),
 };
 
-export interface ResourceChoice {
+interface ResourceChoice {
   readonly uri: string | undefined;
   readonly among: AmongServers;
   /** Whether to use a template that the server does not list. */

@@ -7,7 +7,7 @@ export interface Row<T> extends vscode.QuickPickItem {
   readonly value?: T;
 }
 
-export interface PickTexts {
+interface PickTexts {
   readonly title: string;
   readonly waiting: string;
   readonly question: string;

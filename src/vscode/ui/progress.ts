@@ -43,7 +43,7 @@ export async function withToken<T>(
   }
 }
 
-export interface NoticeUpdate {
+interface NoticeUpdate {
   readonly message?: string | undefined;
   readonly percent?: number | undefined;
   readonly bytes?: number | undefined;

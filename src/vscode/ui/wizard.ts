@@ -8,7 +8,7 @@ export type Answers = Readonly<Record<string, unknown>>;
 type Check = (question: ArgumentQuestion, text: string) => CheckedAnswer;
 type ChooseFile = () => Promise<string | undefined>;
 
-export interface AskOptions {
+interface AskOptions {
   /** Shown above every input, with the number of the step. */
   readonly title: string;
   /** Closes the input, as if the user had cancelled it. */
@@ -53,7 +53,7 @@ interface Described {
   readonly required: boolean;
 }
 
-export interface CompletableQuestion extends Described {
+interface CompletableQuestion extends Described {
   /** Suggestions for the typed value, given the earlier answers. */
   readonly complete: (value: string, others: TextAnswers, signal: AbortSignal) => Promise<readonly string[]>;
 }
