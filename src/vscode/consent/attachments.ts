@@ -13,25 +13,26 @@ export class AttachmentConsent {
 
   /** `path` is the real path, with symbolic links resolved. */
   async mayRead(path: string): Promise<boolean> {
-    const asked = this.#answers.get(path) ?? ask(path);
+    const asked = this.#answers.get(path) ?? this.#ask(path);
     this.#answers.set(path, asked);
-    const answer = await asked;
-    // A dismissed dialog means no, but is shown again next time.
-    if (answer === undefined && this.#answers.get(path) === asked) this.#answers.delete(path);
-    return answer === SEND;
+    return (await asked) === SEND;
   }
 
   forget(): void {
     this.#answers.clear();
   }
-}
 
-async function ask(path: string): Promise<string | undefined> {
-  const reason = vscode.l10n.t('The chat links to it, and it is outside of this workspace.');
-  return vscode.window.showWarningMessage(
-    vscode.l10n.t('Send the file {0} to the model?', plainMessage(basename(path))),
-    { modal: true, detail: `${showInvisible(path)}\n\n${reason}` },
-    SEND,
-    DECLINE,
-  );
+  /** A dismissed dialog means no, but is shown again next time. */
+  async #ask(path: string): Promise<string | undefined> {
+    const question = vscode.l10n.t('Send the file {0} to the model?', plainMessage(basename(path)));
+    const reason = vscode.l10n.t('The chat links to it, and it is outside of this workspace.');
+    const detail = `${showInvisible(path)}\n\n${reason}`;
+    let answer: string | undefined;
+    try {
+      answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, SEND, DECLINE);
+      return answer;
+    } finally {
+      if (answer === undefined) this.#answers.delete(path);
+    }
+  }
 }

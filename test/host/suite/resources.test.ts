@@ -10,6 +10,7 @@ import type { ResourceContents, ResourceName, ServerState } from '../../../src/p
 import { ResourceDocuments } from '../../../src/vscode/servers/resources.ts';
 import { askQuestions } from '../../../src/vscode/ui/wizard.ts';
 import { PNG } from '../../kit/png.ts';
+import { READY } from './kit/stores.ts';
 import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
 const SCHEME = 'filechat-resource-test';
@@ -140,22 +141,7 @@ suite('resources as documents', () => {
     const uri = documents.uriFor({ server: 'a', uri: 'demo://restored.txt' });
     await assert.rejects(async () => vscode.workspace.fs.readFile(uri), /The server a is not running/);
     assert.equal(server.fetched, 0);
-    server.state = {
-      kind: 'ready',
-      about: {
-        name: 'a',
-        version: '1',
-        protocol: '2025-11-25',
-        offers: {
-          tools: false,
-          resources: true,
-          subscriptions: true,
-          prompts: false,
-          completions: false,
-          logging: false,
-        },
-      },
-    };
+    server.state = READY;
     assert.equal(new TextDecoder().decode(await vscode.workspace.fs.readFile(uri)), 'words');
   });
 });

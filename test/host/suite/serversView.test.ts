@@ -10,24 +10,9 @@ import type { ListedServer } from '../../../src/vscode/servers/list.ts';
 import { ServerRows } from '../../../src/vscode/servers/rows.ts';
 import { ServersView } from '../../../src/vscode/servers/view.ts';
 import { until } from '../../kit/until.ts';
+import { READY } from './kit/stores.ts';
 import { inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
-const READY: ServerState = {
-  kind: 'ready',
-  about: {
-    name: 'a',
-    version: '1.0',
-    protocol: '2025-11-25',
-    offers: {
-      tools: true,
-      resources: true,
-      subscriptions: false,
-      prompts: false,
-      completions: false,
-      logging: false,
-    },
-  },
-};
 const tool = (name: string): ToolInfo => ({ server: 'a', tool: name, inputSchema: {} });
 const unused = () => Promise.reject(new Error('This must not be requested.'));
 
