@@ -12,7 +12,6 @@ export const LAUNCHED_FROM = 'assetsServer.launchedFrom';
 
 type Context = Pick<vscode.ExtensionContext, 'globalStorageUri' | 'globalState' | 'extensionPath'>;
 
-/** Writes the launcher for this version, and remembers the version's folder. */
 export async function installLauncher({
   globalStorageUri,
   globalState,

@@ -23,7 +23,6 @@ const NOT_STARTED = vscode.l10n.t(
   'This workspace is not trusted, so no server is started. Trust it first: “Workspaces: Manage Workspace Trust”.',
 );
 
-/** A command that inserts something from a server into a chat. */
 interface Insertion<T> {
   /** The field that names the chat. */
   readonly chat: 'uri' | 'into';
@@ -69,7 +68,6 @@ export class ServerCommands {
     });
   }
 
-  /** Shows the app of the call at the cursor. */
   async openApp(): Promise<void> {
     const editor = vscode.window.activeTextEditor;
     if (!editor) return void tell(failed(NO_CHAT));
@@ -268,7 +266,7 @@ interface ServerChoice {
   readonly remoteOnly?: boolean;
 }
 
-/** Asks about the servers of now: a change may not have been reported yet. */
+/** Offers the current servers: the editor reports a changed file only after a delay. */
 export async function pickServer(
   rows: Pick<ServerRows, 'reload'>,
   { question, states, remoteOnly }: ServerChoice,

@@ -23,7 +23,6 @@ export interface ListedServer {
   readonly config: ServerConfig;
   readonly source: 'user' | 'workspace' | 'sample';
   readonly isAllowed: boolean;
-  /** Why it cannot be started. */
   readonly problem?: string;
 }
 
@@ -144,7 +143,6 @@ export class ServerList implements vscode.Disposable {
     return config ? fingerprintServer(config) : '';
   }
 
-  /** Resolves to whether the configuration has any inputs. */
   async forgetInputs(name: string): Promise<boolean> {
     const server = (await this.#read()).get(name);
     const ids = server ? inputsOf(server.config) : [];

@@ -31,7 +31,6 @@ export function secretCredentials(secrets: vscode.SecretStorage): CredentialStor
   };
 }
 
-/** For all servers, including those that are no longer configured. */
 export async function forgetCredentials(secrets: vscode.SecretStorage): Promise<void> {
   const keys = (await secrets.keys()).filter((key) => key.startsWith(PREFIX));
   await Promise.all(keys.map((key) => secrets.delete(key)));

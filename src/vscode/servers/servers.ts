@@ -48,7 +48,6 @@ export class EditorServers implements vscode.Disposable {
   readonly audit: AuditLog;
   readonly logs = new ServerLogs();
   readonly #deps: EditorServersDeps;
-  /** Servers that may use sampling without a dialog. */
   readonly #always = new AlwaysAllowedServers();
   readonly #sink: AppSink = {
     isLocal: async (server) => isLocal((await this.list.startable()).get(server)),
@@ -126,7 +125,6 @@ export class EditorServers implements vscode.Disposable {
     });
   }
 
-  /** Applies changed settings to running servers. */
   async #settle(): Promise<void> {
     try {
       await this.client.settle();

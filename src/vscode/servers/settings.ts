@@ -21,7 +21,6 @@ export interface ConfiguredServer {
   readonly place: string;
   readonly inputs: ReadonlyMap<string, InputDefinition>;
   readonly envFile?: EnvFile;
-  /** Why it cannot be started. */
   readonly problem?: string;
 }
 

@@ -50,7 +50,6 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
   readonly #disposables: vscode.Disposable;
   /** The editor identifies a row by its node object, so those of servers and groups are kept. */
   readonly #nodes = new Map<string, ServerNode>();
-  /** By server and kind of list. */
   readonly #loading = new Map<string, Loading>();
 
   readonly onDidChangeTreeData = this.#changed.event;
@@ -229,7 +228,6 @@ function offerTreeItem(node: OfferNode): vscode.TreeItem {
 
 const PRIORITY = 89;
 
-/** The number of ready servers in the status bar; a click opens the view. */
 export function showServerStatus(rows: ServerRows): vscode.Disposable {
   const { Right } = vscode.StatusBarAlignment;
   const item = vscode.window.createStatusBarItem('filechat.servers', Right, PRIORITY);

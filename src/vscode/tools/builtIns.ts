@@ -38,7 +38,6 @@ export class BuiltIns implements BuiltInOptions {
       : { ...files, linkPrefix: vscode.Uri.joinPath(this.#globalStorage, ASSET_FOLDER).path };
   };
 
-  /** Adds the built-in server to those of a chat if it is offered to the chat. */
   async addTo(servers: readonly string[], chat: vscode.Uri): Promise<readonly string[]> {
     if (!hasFiles(chat) || !(await this.isOffered())) return servers;
     return withBuiltInServer(servers, placesOf(chat, this.#globalStorage).assetsIn);

@@ -84,7 +84,6 @@ function rowOf<T extends { readonly description?: string }>(
   };
 }
 
-/** Asks for the arguments that are not given. Resolves to undefined when the user cancels. */
 async function askArguments(tool: ToolInfo, given: Answers): Promise<ToolRequest | undefined> {
   const folder = chatFolder();
   const filesFor = ({ name }: ArgumentQuestion) => expectedFiles(tool.inputSchema, name);
@@ -135,7 +134,6 @@ function referTo(uri: vscode.Uri, folder: vscode.Uri | undefined): string {
   );
 }
 
-/** The folder of the active chat, or of a new one. */
 function chatFolder(): vscode.Uri | undefined {
   const chat = activeChat()?.uri;
   if (chat?.scheme === 'file') return vscode.Uri.joinPath(chat, '..');
@@ -282,7 +280,6 @@ function templateRow(info: TemplateInfo): Row<TemplateInfo> {
   return rowOf('symbol-parameter', info.title ?? info.name, info.uriTemplate, info);
 }
 
-/** Asks for the variables of a template. Resolves to undefined when the user cancels. */
 async function fillTemplate(
   host: ServerHost,
   { server, uriTemplate, name, title }: TemplateInfo,

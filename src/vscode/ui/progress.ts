@@ -51,7 +51,6 @@ interface NoticeUpdate {
   readonly counts?: boolean | undefined;
 }
 
-/** A notification that appears if the work takes longer than half a second. */
 export class Notice implements vscode.Disposable {
   readonly #cancel: (() => void) | undefined;
   readonly #closed = deferred<void>();
