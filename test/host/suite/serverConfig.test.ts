@@ -58,10 +58,15 @@ suite('configuration of servers', () => {
   const settings = () => vscode.workspace.getConfiguration('filechat');
   const file = () => inWorkspace('.vscode', 'mcp.json').fsPath;
   const envFile = () => inWorkspace('servers.env').fsPath;
-  const writeServers = (servers: unknown, inputs: unknown = []) =>
-    writeFileSync(file(), JSON.stringify({ servers, inputs }));
+  const writeServers = (servers: unknown) => writeFileSync(file(), JSON.stringify({ servers, inputs: [] }));
   const writeOwn = (servers: unknown) =>
     settings().update('mcpServers', servers, vscode.ConfigurationTarget.Global);
+  /** Configures servers of the user and of the workspace, and reads them. */
+  const configure = async (own: unknown, theirs: unknown = {}, secrets?: MemorySecrets) => {
+    await writeOwn(own);
+    writeServers(theirs);
+    return openList(secrets);
+  };
   const link = () => inWorkspace('linked.env').fsPath;
   let elsewhere = '';
   let before: { readonly file: string; readonly setting: unknown };
@@ -78,9 +83,10 @@ suite('configuration of servers', () => {
   });
 
   test('servers of the user are allowed, those of the workspace need permission and replace none of the user’s', async () => {
-    await writeOwn({ mine: { command: 'x' }, off: { command: 'x', disabled: true }, bad: {} });
-    writeServers({ mine: { command: 'evil' }, theirs: { url: 'http://127.0.0.1:1/' } });
-    using opened = openList();
+    using opened = await configure(
+      { mine: { command: 'x' }, off: { command: 'x', disabled: true }, bad: {} },
+      { mine: { command: 'evil' }, theirs: { url: 'http://127.0.0.1:1/' } },
+    );
     const { list } = opened;
     const listed = (await list.all()).map(({ name, source, isAllowed }) => `${name} ${source} ${isAllowed}`);
     assert.deepEqual(listed.sort(), ['mine user true', 'theirs workspace false']);
@@ -95,9 +101,7 @@ suite('configuration of servers', () => {
   });
 
   test('without any server, the sample server is listed', async () => {
-    await writeOwn({});
-    writeServers({});
-    using opened = openList();
+    using opened = await configure({});
     const { list } = opened;
     assert.deepEqual(
       (await list.all()).map(({ name, source, isAllowed }) => ({ name, source, isAllowed })),
@@ -129,12 +133,10 @@ suite('configuration of servers', () => {
   });
 
   test('permission ends with any change, also of an env file', async () => {
-    await writeOwn({});
-    using opened = openList();
+    writeFileSync(envFile(), 'KEY=1\n');
+    using opened = await configure({}, { theirs: { command: 'x', envFile: 'servers.env' } });
     const { list } = opened;
     const isAllowed = async () => (await list.allowed()).has('theirs');
-    writeFileSync(envFile(), 'KEY=1\n');
-    writeServers({ theirs: { command: 'x', envFile: 'servers.env' } });
     assert.equal(await isAllowed(), false);
     await opened.agreeTo('theirs');
     assert.equal(await isAllowed(), true);
@@ -159,19 +161,15 @@ suite('configuration of servers', () => {
   });
 
   test('permissions stored by earlier versions are ignored', async () => {
-    await writeOwn({});
-    writeServers({ theirs: { command: 'x' } });
-    using opened = openList();
-    const { list, memory } = opened;
+    using opened = await configure({}, { theirs: { command: 'x' } });
     const key = `${inWorkspace().toString()} theirs`;
-    await memory.update('consent.servers', { [key]: fingerprintServer(await opened.get('theirs')) });
-    assert.equal((await list.allowed()).size, 0);
+    await opened.memory.update('consent.servers', { [key]: fingerprintServer(await opened.get('theirs')) });
+    assert.equal((await opened.list.allowed()).size, 0);
   });
 
   test('a server of the user needs permission when the workspace controls its env file', async () => {
     // Symbolic links need a privilege on Windows.
     if (process.platform === 'win32') return;
-    writeServers({});
     const outside = join(elsewhere, 'own.env');
     const linked = join(elsewhere, 'linked.env');
     writeFileSync(outside, 'KEY=1\n');
@@ -179,15 +177,13 @@ suite('configuration of servers', () => {
     rmSync(link(), { force: true });
     symlinkSync(outside, link());
     symlinkSync(envFile(), linked);
-    await writeOwn({
+    using opened = await configure({
       own: { command: 'x', envFile: outside },
       inside: { command: 'x', envFile: '${workspaceFolder}/servers.env' },
       leadsIn: { command: 'x', envFile: linked },
       leadsOut: { command: 'x', envFile: link() },
     });
-    using opened = openList();
-    const { list } = opened;
-    const allowed = async () => [...(await list.allowed()).keys()];
+    const allowed = async () => [...(await opened.list.allowed()).keys()];
     assert.deepEqual(await allowed(), ['own']);
     for (const name of ['inside', 'leadsIn', 'leadsOut']) {
       await opened.agreeTo(name, { place: `user ${inWorkspace().toString()}` });
@@ -200,18 +196,19 @@ suite('configuration of servers', () => {
   test('an env file outside of the workspace is read for a workspace server only with permission', async () => {
     // Symbolic links need a privilege on Windows.
     if (process.platform === 'win32') return;
-    await writeOwn({});
     const outside = join(elsewhere, 'secrets.env');
     writeFileSync(outside, 'KEY=1\n');
     rmSync(link(), { force: true });
     symlinkSync(outside, link());
-    writeServers({
-      direct: { command: 'x', envFile: outside },
-      linked: { command: 'x', envFile: 'linked.env' },
-      // Not even its existence is checked.
-      missing: { command: 'x', envFile: join(elsewhere, 'missing.env') },
-    });
-    using opened = openList();
+    using opened = await configure(
+      {},
+      {
+        direct: { command: 'x', envFile: outside },
+        linked: { command: 'x', envFile: 'linked.env' },
+        // Not even its existence is checked.
+        missing: { command: 'x', envFile: join(elsewhere, 'missing.env') },
+      },
+    );
     const { list } = opened;
     const variables = async (name: string) => {
       const config = await opened.get(name);
@@ -232,12 +229,10 @@ suite('configuration of servers', () => {
   });
 
   test('a missing env file stops only its server, with the reason', async () => {
-    await writeOwn({
+    using opened = await configure({
       good: { command: 'x' },
       bad: { command: 'x', envFile: join(elsewhere, 'missing.env') },
     });
-    writeServers({});
-    using opened = openList();
     const { list } = opened;
     await list.resolve('good', await opened.get('good'), NEVER);
     await assert.rejects(list.resolve('bad', await opened.get('bad'), NEVER), /there is no such file/);
@@ -249,16 +244,13 @@ suite('configuration of servers', () => {
 
   test('an env file that never ends is not read', async () => {
     if (process.platform === 'win32') return;
-    await writeOwn({ bad: { command: 'x', envFile: '/dev/zero' } });
-    using opened = openList();
+    using opened = await configure({ bad: { command: 'x', envFile: '/dev/zero' } });
     await assert.rejects(opened.list.resolve('bad', await opened.get('bad'), NEVER), /it is not a file/);
   });
 
   test('an input is read from the place of its server’s configuration', async () => {
     const config = { url: 'http://127.0.0.1:1/', headers: { Authorization: '${input:token}' } };
-    await writeOwn({ mine: config });
-    writeServers({ theirs: config });
-    using opened = openList();
+    using opened = await configure({ mine: config }, { theirs: config });
     const { list, inputs } = opened;
     await opened.agreeTo('theirs');
     await inputs.set('user', 'token', 'of the user');
@@ -276,8 +268,7 @@ suite('configuration of servers', () => {
   });
 
   test('a server whose configuration has changed is not started', async () => {
-    await writeOwn({ mine: { command: 'x' } });
-    using opened = openList();
+    using opened = await configure({ mine: { command: 'x' } });
     const config = await opened.get('mine');
     await writeOwn({ mine: { command: 'y' } });
     await assert.rejects(opened.list.resolve('mine', config, NEVER), /configuration has changed/);
@@ -300,9 +291,7 @@ suite('configuration of servers', () => {
   });
 
   test('a cancelled input is not asked for again in the same run', async () => {
-    await writeOwn({ mine: { command: '${input:program}' }, other: { command: 'x' } });
-    writeServers({});
-    using opened = openList();
+    using opened = await configure({ mine: { command: '${input:program}' }, other: { command: 'x' } });
     const { list } = opened;
     assert.equal(await list.askForWorkspaceServers('other'), 'given');
     let isOpen = true;
@@ -322,10 +311,9 @@ suite('configuration of servers', () => {
   });
 
   test('the inputs of one server can be forgotten', async () => {
-    await writeOwn({ mine: { command: 'x', args: ['${input:a}', '${input:b}'] }, plain: { command: 'x' } });
-    writeServers({});
     const secrets = new MemorySecrets();
-    using opened = openList(secrets);
+    const own = { mine: { command: 'x', args: ['${input:a}', '${input:b}'] }, plain: { command: 'x' } };
+    using opened = await configure(own, {}, secrets);
     for (const id of ['a', 'b', 'other']) await opened.inputs.set('user', id, 'wrong');
     await opened.inputs.set('elsewhere', 'a', 'right');
     assert.equal(await opened.list.forgetInputs('plain'), false);
