@@ -8,7 +8,7 @@ import { suite, suiteSetup, test } from 'mocha';
 import * as vscode from 'vscode';
 import { inWorkspace } from './kit/workspace.ts';
 
-/** As VS Code makes it: the extension, and the label of the server. */
+/** VS Code joins the extension and the server's label. */
 const SERVER = 'filechat.filechat/Filechat Assets';
 
 interface Entry {
@@ -24,7 +24,7 @@ async function copy(argument: object): Promise<string> {
   return copied.text;
 }
 
-/** Starts what was copied as another program would, and asks it for what it has. */
+/** Starts the copied configuration like another client, and lists its resources. */
 async function listResources({ command, args }: Entry): Promise<readonly string[]> {
   const client = new Client({ name: 'filechat-test', version: '1' });
   await client.connect(new StdioClientTransport({ command, args, stderr: 'inherit' }));
@@ -39,7 +39,7 @@ async function listResources({ command, args }: Entry): Promise<readonly string[
 suite('the assets server', () => {
   suiteSetup(() => vscode.extensions.getExtension('filechat.filechat')?.activate());
 
-  test('is known to VS Code, which starts it without a question and has its tools', async () => {
+  test('is started by VS Code without a dialog, and offers its tools there', async () => {
     await vscode.commands.executeCommand('workbench.mcp.startServer', SERVER, { waitForLiveTools: true });
     const ours = vscode.lm.tools.map(({ name }) => name).filter((name) => name.startsWith('mcp_filechat'));
     const short = ours.map((name) => name.replace(/^mcp_filechat.*?_(?=(?:list|read|search|save)_)/, ''));
@@ -54,7 +54,7 @@ suite('the assets server', () => {
     await vscode.commands.executeCommand('workbench.mcp.stopServer', SERVER);
   });
 
-  test('is started by what is copied for other clients, with the Node that is on the path', async () => {
+  test('is started by the configuration for other clients, with the Node on the path', async () => {
     const { mcpServers } = JSON.parse(await copy({ client: 'claude-desktop' }));
     const entry: Entry = mcpServers['filechat-assets'];
     assert.equal(entry.command, 'node');
@@ -65,7 +65,7 @@ suite('the assets server', () => {
     assert.equal(await copy({}), await copy({ client: 'json' }));
   });
 
-  test('serves the folders that the caller names, whatever they are called', async () => {
+  test('serves the folders that the caller names, whatever characters they have', async () => {
     const folder = mkdtempSync(join(tmpdir(), "o'neil $HOME ü #%25 "));
     try {
       writeFileSync(join(folder, 'plans.chat.md'), '# %% user\nHello\n');
@@ -76,7 +76,7 @@ suite('the assets server', () => {
     }
   });
 
-  test('is copied for no client that nobody knows, and for no folder that is on no disk', async () => {
+  test('has no configuration for an unknown client, or for a folder that is not on a disk', async () => {
     await assert.rejects(copy({ client: 'none' }), /“none” is no client: claude-desktop, /);
     await assert.rejects(
       copy({ folders: [vscode.Uri.parse('memfs:/x')] }),

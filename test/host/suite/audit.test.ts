@@ -20,7 +20,7 @@ suite('the audit log', () => {
     await vscode.commands.executeCommand('filechat.showAuditLog');
     const document = vscode.window.activeTextEditor?.document ?? assert.fail('Nothing is shown.');
     assert.match(document.uri.path, /audit\.jsonl$/);
-    // One that is open already follows its file a moment later.
+    // A document that is already open is updated with a delay.
     await holds(document, `"kind":"${kind}"`);
     assert.equal(document.getText().includes(SECRET), false);
     const lines = document.getText().trimEnd().split('\n');
@@ -30,7 +30,7 @@ suite('the audit log', () => {
   suiteSetup(useSampleServer);
   suiteTeardown(() => turn(undefined));
 
-  test('has a line for each call while the setting is on, and nothing of what was said', async () => {
+  test('has a line without contents for each call while the setting is on', async () => {
     const { uri } = await openChat('audit.chat.md', '# %% user\n');
     await turn(true);
     await draw(SECRET);
@@ -53,7 +53,7 @@ suite('the audit log', () => {
     assert.ok(Date.parse(time) > 0);
   });
 
-  test('has a line for a resource that was opened to be read', async () => {
+  test('has a line for a resource that the user opened', async () => {
     await turn(true);
     const resource = 'sample://notes/meeting.md';
     await vscode.commands.executeCommand('filechat.openResource', { server: 'mine', resource });
