@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { MarkdownIt } from 'markdown-it';
 import * as vscode from 'vscode';
 import type { App } from './vscode/app.ts';
-import { LAUNCHED_FROM } from './vscode/assetsServer/launchedFrom.ts';
+import type { LAUNCHED_FROM } from './vscode/assetsServer/launcher.ts';
 import type { AssetsOffer } from './vscode/assetsServer/offer.ts';
 import type { ChatAction } from './vscode/chats/chats.ts';
 import type { ChatNode } from './vscode/chats/tree.ts';
@@ -39,19 +39,19 @@ const COMMANDS: Readonly<Record<string, (app: App, argument: unknown, selected: 
   selectModel: (app, argument) => app.modelCommands.select(argument),
   setApiKey: (app, argument) => app.modelCommands.setKey(argument),
   showRequest: (app, argument) => app.modelCommands.showRequest(argument),
-  callTool: (app, argument) => app.serverActions.callTool(argument),
-  readResource: (app, argument) => app.serverActions.readResource(argument),
-  insertPrompt: (app, argument) => app.serverActions.insertPrompt(argument),
-  openApp: (app) => app.serverActions.openApp(),
-  addServer: (app, argument) => app.serverActions.addServer(argument),
-  startServer: (app, argument) => app.servers.commands.start(argument),
-  stopServer: (app, argument) => app.servers.commands.stop(argument),
-  restartServer: (app, argument) => app.servers.commands.restart(argument),
-  showServerLog: (app, argument) => app.servers.commands.showLog(argument),
-  setServerLogLevel: (app, argument) => app.servers.commands.setLogLevel(argument),
-  openResource: (app, argument) => app.servers.commands.openResource(argument),
-  changeInputs: (app, argument) => app.servers.commands.changeInputs(argument),
-  signOut: (app, argument) => app.servers.commands.signOut(argument),
+  callTool: (app, argument) => app.serverCommands.callTool(argument),
+  readResource: (app, argument) => app.serverCommands.readResource(argument),
+  insertPrompt: (app, argument) => app.serverCommands.insertPrompt(argument),
+  openApp: (app) => app.serverCommands.openApp(),
+  addServer: (app, argument) => app.serverCommands.add(argument),
+  startServer: (app, argument) => app.serverCommands.start(argument),
+  stopServer: (app, argument) => app.serverCommands.stop(argument),
+  restartServer: (app, argument) => app.serverCommands.restart(argument),
+  showServerLog: (app, argument) => app.serverCommands.showLog(argument),
+  setServerLogLevel: (app, argument) => app.serverCommands.setLogLevel(argument),
+  openResource: (app, argument) => app.serverCommands.openResource(argument),
+  changeInputs: (app, argument) => app.serverCommands.changeInputs(argument),
+  signOut: (app, argument) => app.serverCommands.signOut(argument),
   openServerSettings: () =>
     vscode.commands.executeCommand('workbench.action.openSettings', 'filechat.mcpServers'),
 };
@@ -203,7 +203,7 @@ function assetsRegistrations(context: vscode.ExtensionContext): Registrations {
 }
 
 function updateLauncher(context: vscode.ExtensionContext): void {
-  const launchedFrom = context.globalState.get(LAUNCHED_FROM);
+  const launchedFrom = context.globalState.get('assetsServer.launchedFrom' satisfies typeof LAUNCHED_FROM);
   if (launchedFrom !== undefined && launchedFrom !== context.extensionPath)
     void import('./vscode/assetsServer/launcher.ts').then(({ installLauncher }) => installLauncher(context));
 }

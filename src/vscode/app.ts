@@ -36,10 +36,10 @@ import { RunFigures } from './run/figures.ts';
 import { CHAT_FILES, RunLens } from './run/lenses.ts';
 import { Runs, type Work } from './run/runs.ts';
 import { editArguments, regenerate } from './run/turnCommands.ts';
+import { ServerCommands } from './servers/commands.ts';
 import { KnownServers } from './servers/known.ts';
 import { EditorServers } from './servers/servers.ts';
 import { autoSave, resultLimits, reviewResults } from './settings.ts';
-import { ServerActions } from './tools/actions.ts';
 import { isEnabled } from './tools/switches.ts';
 import { readFields, readUri, readUris } from './ui/commandArguments.ts';
 import { CANCELLED, failed, tell, UNTRUSTED } from './ui/outcomes.ts';
@@ -50,7 +50,7 @@ import { registerCompletion } from './write/completion.ts';
 /** Builds and wires all features. Created when a chat is first shown or a command is first used. */
 export class App {
   readonly servers: EditorServers;
-  readonly serverActions: ServerActions;
+  readonly serverCommands: ServerCommands;
   readonly modelCommands: ModelCommands;
   readonly chats: Chats;
   readonly gallery: Gallery;
@@ -119,9 +119,7 @@ export class App {
       onUsage: (uri, model, used, request) => this.#count(uri, model, { used, request }),
       conclude,
     });
-    this.serverActions = new ServerActions(this.servers, (document, work) =>
-      this.#runs.start(document, work),
-    );
+    this.serverCommands = new ServerCommands(this.servers, this.#runs);
     this.chats = new Chats({ context, runs: this.#runs, offerSample: () => list.offerSample() });
     this.gallery = new Gallery(context);
     this.#register(stores);
@@ -282,7 +280,7 @@ export class App {
     }
     if (action.kind !== 'runTools') return undefined;
     for (const server of new Set(action.calls.map((call) => call.server))) {
-      const refused = await this.serverActions.refused(server);
+      const refused = await this.serverCommands.refused(server);
       if (refused) return refused;
     }
     return undefined;

@@ -11,60 +11,36 @@ export interface Launch {
 interface ClientForm {
   readonly name: string;
   readonly language: 'json' | 'toml' | 'shellscript';
+  /** An entry for the client's configuration file, or a command that adds it. */
   readonly write: (launch: Launch) => string;
   /** The path of its configuration file, to show to the user. */
-  readonly place?: (platform: NodeJS.Platform) => string;
+  readonly place?: ((platform: NodeJS.Platform) => string) | undefined;
 }
 
 /** Not `filechat`: that is the name of the built-in tools in our own chats. */
-export const SERVER_NAME = 'filechat-assets';
+const SERVER_NAME = 'filechat-assets';
+
+const STDIO = { type: 'stdio' };
 
 const CLIENTS = {
-  'claude-desktop': {
-    name: 'Claude Desktop',
-    language: 'json',
-    write: (launch) => json('mcpServers', launch),
-    place: (platform) => importPlace('Claude Desktop', platform),
-  },
+  'claude-desktop': jsonClient('Claude Desktop', (platform) => importPlace('Claude Desktop', platform)),
   'claude-code': { name: 'Claude Code', language: 'shellscript', write: claudeCodeLine },
-  cursor: {
-    name: 'Cursor',
-    language: 'json',
-    write: (launch) => json('mcpServers', launch, { type: 'stdio' }),
-    place: (platform) => importPlace('Cursor', platform),
-  },
-  windsurf: {
-    name: 'Windsurf',
-    language: 'json',
-    write: (launch) => json('mcpServers', launch),
-    place: (platform) => importPlace('Windsurf', platform),
-  },
-  vscode: {
-    name: 'VS Code',
-    language: 'json',
-    write: (launch) => json('servers', launch, { type: 'stdio' }),
-    place: () => '.vscode/mcp.json',
-  },
+  cursor: jsonClient('Cursor', (platform) => importPlace('Cursor', platform), { more: STDIO }),
+  windsurf: jsonClient('Windsurf', (platform) => importPlace('Windsurf', platform)),
+  vscode: jsonClient('VS Code', () => '.vscode/mcp.json', { group: 'servers', more: STDIO }),
   codex: {
     name: 'Codex',
     language: 'toml',
     write: toml,
     place: (platform) => inHome(platform, '.codex', 'config.toml'),
   },
-  zed: {
-    name: 'Zed',
-    language: 'json',
-    write: (launch) => json('context_servers', launch),
-    place: (platform) =>
-      platform === 'win32' ? '%APPDATA%\\Zed\\settings.json' : '~/.config/zed/settings.json',
-  },
-  gemini: {
-    name: 'Gemini CLI',
-    language: 'json',
-    write: (launch) => json('mcpServers', launch),
-    place: (platform) => inHome(platform, '.gemini', 'settings.json'),
-  },
-  json: { name: 'JSON', language: 'json', write: (launch) => json('mcpServers', launch) },
+  zed: jsonClient(
+    'Zed',
+    (platform) => (platform === 'win32' ? '%APPDATA%\\Zed\\settings.json' : '~/.config/zed/settings.json'),
+    { group: 'context_servers' },
+  ),
+  gemini: jsonClient('Gemini CLI', (platform) => inHome(platform, '.gemini', 'settings.json')),
+  json: jsonClient('JSON', undefined),
 } as const satisfies Readonly<Record<string, ClientForm>>;
 
 export type McpClient = keyof typeof CLIENTS;
@@ -79,14 +55,14 @@ export function clientForm(client: McpClient): ClientForm {
   return CLIENTS[client];
 }
 
-/** An entry for the client's configuration file, or a command that adds it. */
-export function configurationFor(client: McpClient, launch: Launch): string {
-  return CLIENTS[client].write(launch);
-}
-
-function json(group: string, { command, args }: Launch, more: Readonly<Record<string, string>> = {}): string {
-  const servers = { [group]: { [SERVER_NAME]: { ...more, command, args } } };
-  return `${JSON.stringify(servers, undefined, 2)}\n`;
+function jsonClient(
+  name: string,
+  place: ClientForm['place'],
+  { group = 'mcpServers', more = {} }: { readonly group?: string; readonly more?: object } = {},
+): ClientForm {
+  const write = ({ command, args }: Launch) =>
+    `${JSON.stringify({ [group]: { [SERVER_NAME]: { ...more, command, args } } }, undefined, 2)}\n`;
+  return { name, language: 'json', write, place };
 }
 
 function toml({ command, args }: Launch): string {

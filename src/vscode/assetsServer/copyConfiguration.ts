@@ -1,14 +1,7 @@
 import * as vscode from 'vscode';
 import { activeChat } from '../chat/chatFiles.ts';
 import { type Fields, readFields, readString, readUris } from '../ui/commandArguments.ts';
-import {
-  CLIENT_IDS,
-  clientForm,
-  configurationFor,
-  isClient,
-  type Launch,
-  type McpClient,
-} from './configurations.ts';
+import { CLIENT_IDS, clientForm, isClient, type Launch, type McpClient } from './configurations.ts';
 import { folderArgument, installLauncher } from './launcher.ts';
 
 /**
@@ -24,7 +17,7 @@ export async function copyConfiguration(
   const client = mayAsk ? await pickClient() : readClient(fields);
   const folders = client && (await findFolders(fields, mayAsk));
   if (!client || !folders) return undefined;
-  const text = configurationFor(client, await prepareLaunch(context, folders));
+  const text = clientForm(client).write(await prepareLaunch(context, folders));
   await vscode.env.clipboard.writeText(text);
   void showNextStep(client, text);
   return { text };

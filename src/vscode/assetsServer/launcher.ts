@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as vscode from 'vscode';
 import { renameOver } from '../../assets/writeFile.ts';
-import { LAUNCHED_FROM } from './launchedFrom.ts';
 
 const LAUNCHER = 'assets-server.mjs';
 
+/** The key of the extension folder from which the launcher starts the server; unset if there is no launcher. */
+export const LAUNCHED_FROM = 'assetsServer.launchedFrom';
+
 type Context = Pick<vscode.ExtensionContext, 'globalStorageUri' | 'globalState' | 'extensionPath'>;
 
-/** Writes the launcher for this version, and remembers the version's folder. */
 export async function installLauncher({
   globalStorageUri,
   globalState,

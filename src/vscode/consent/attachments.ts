@@ -8,17 +8,14 @@ const DECLINE = vscode.l10n.t('Don’t Send');
 
 /** Asks before a file outside of the workspace is sent to a model. Answers are kept until the window is closed. */
 export class AttachmentConsent {
-  readonly #answers = new Map<string, boolean>();
   /** Two links to one file in a request share a dialog. */
-  readonly #pending = new Map<string, Promise<boolean>>();
+  readonly #answers = new Map<string, Promise<string | undefined>>();
 
   /** `path` is the real path, with symbolic links resolved. */
-  mayRead(path: string): Promise<boolean> {
-    const known = this.#answers.get(path);
-    if (known !== undefined) return Promise.resolve(known);
-    const answer = this.#pending.get(path) ?? this.#ask(path).finally(() => this.#pending.delete(path));
-    this.#pending.set(path, answer);
-    return answer;
+  async mayRead(path: string): Promise<boolean> {
+    const asked = this.#answers.get(path) ?? this.#ask(path);
+    this.#answers.set(path, asked);
+    return (await asked) === SEND;
   }
 
   forget(): void {
@@ -26,17 +23,16 @@ export class AttachmentConsent {
   }
 
   /** A dismissed dialog means no, but is shown again next time. */
-  async #ask(path: string): Promise<boolean> {
-    const answer = await vscode.window.showWarningMessage(
-      vscode.l10n.t('Send the file {0} to the model?', plainMessage(basename(path))),
-      {
-        modal: true,
-        detail: `${showInvisible(path)}\n\n${vscode.l10n.t('The chat links to it, and it is outside of this workspace.')}`,
-      },
-      SEND,
-      DECLINE,
-    );
-    if (answer !== undefined) this.#answers.set(path, answer === SEND);
-    return answer === SEND;
+  async #ask(path: string): Promise<string | undefined> {
+    const question = vscode.l10n.t('Send the file {0} to the model?', plainMessage(basename(path)));
+    const reason = vscode.l10n.t('The chat links to it, and it is outside of this workspace.');
+    const detail = `${showInvisible(path)}\n\n${reason}`;
+    let answer: string | undefined;
+    try {
+      answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, SEND, DECLINE);
+      return answer;
+    } finally {
+      if (answer === undefined) this.#answers.delete(path);
+    }
   }
 }

@@ -1,14 +1,28 @@
+import { isObject } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
+import { fingerprint } from '../../mcp/config/fingerprint.ts';
 import type { Approval, ToolCall, ToolInfo } from '../../ports/tools.ts';
 import { truncate } from '../ui/plainMessage.ts';
 import { formatNumber, t } from '../ui/words.ts';
-import { type AllowedTool, describeChange, summarizeTool } from './toolDefinition.ts';
 
-export function needsQuestion(approval: Approval, tool: ToolInfo): boolean {
-  return approval === 'ask' || (approval === 'auto-readonly' && tool.readOnly !== true);
+/** A tool that was allowed, as stored, so that a change can be detected and described. */
+export interface AllowedTool extends ToolSummary {
+  readonly print: string;
+  readonly always: boolean;
+  readonly at: string;
 }
 
-export interface CallToJudge {
+/** Enough of a definition to describe a change, in few bytes. */
+interface ToolSummary {
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  /** Hashes of their schemas, by name. */
+  readonly arguments: Readonly<Record<string, string>>;
+  readonly readOnly?: boolean | undefined;
+  readonly destructive?: boolean | undefined;
+}
+
+interface CallToJudge {
   readonly approval: Approval;
   readonly tool: ToolInfo;
   readonly print: string;
@@ -25,7 +39,7 @@ export type Judgement =
 export function judgeCall({ approval, tool, print, known, givesFiles }: CallToJudge): Judgement {
   if (approval === 'auto') return { kind: 'allow', by: 'setting' };
   if (known && known.print !== print) return { kind: 'ask', before: known };
-  if (!needsQuestion(approval, tool)) return { kind: 'allow', by: 'setting' };
+  if (approval === 'auto-readonly' && tool.readOnly === true) return { kind: 'allow', by: 'setting' };
   // “Always” does not cover files that a later call sends.
   return known?.always && !givesFiles ? { kind: 'allow', by: 'remembered' } : { kind: 'ask' };
 }
@@ -96,4 +110,80 @@ function joinLines(value: object): string {
     .replace(/([[{])\n\s*/g, '$1')
     .replace(/\n\s*([\]}])/g, '$1')
     .replace(/\n\s*/g, ' ');
+}
+
+/** Changes with the server and with anything in the definition except the icon. */
+export function fingerprintTool({ icon: _, ...definition }: ToolInfo, server: string): string {
+  return fingerprint([server, definition]);
+}
+
+const MAX_DESCRIPTION_CHARS = 600;
+const MAX_NAME_CHARS = 60;
+const MAX_ARGUMENTS = 50;
+const SHORT_HASH_CHARS = 12;
+
+export function summarizeTool(tool: ToolInfo): ToolSummary {
+  const { title, description, inputSchema, readOnly, destructive } = tool;
+  const { properties, required } = isObject(inputSchema) ? inputSchema : {};
+  const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
+  const args = Object.entries(isObject(properties) ? properties : {}).slice(0, MAX_ARGUMENTS);
+  return {
+    title: title === undefined ? undefined : truncate(title, MAX_NAME_CHARS),
+    description: description === undefined ? undefined : truncate(description, MAX_DESCRIPTION_CHARS),
+    arguments: Object.fromEntries(
+      args.map(([name, schema]) => [
+        truncate(name, MAX_NAME_CHARS),
+        fingerprint([schema, isRequired(name)]).slice(0, SHORT_HASH_CHARS),
+      ]),
+    ),
+    readOnly,
+    destructive,
+  };
+}
+
+/** One line per change, and at least one. */
+export function describeChange(before: ToolSummary, now: ToolSummary): readonly string[] {
+  const lines = [
+    before.title !== now.title && t('Its title was {0} and is {1}.', quote(before.title), quote(now.title)),
+    before.readOnly === true && now.readOnly !== true && t('It no longer says that it only reads.'),
+    before.readOnly !== true && now.readOnly === true && t('It says now that it only reads.'),
+    before.destructive !== true &&
+      now.destructive === true &&
+      t('It says now that it may delete or overwrite.'),
+    before.destructive === true && now.destructive !== true && t('It no longer says that it may overwrite.'),
+    ...describeArgumentChanges(before.arguments, now.arguments),
+    before.description !== now.description && t('Its description was {0}.', quote(before.description)),
+  ].filter((line) => line !== false);
+  if (lines.length > 0) return lines;
+  const other = t(
+    'Something else: the command or address of its server, the schema of its arguments or results, or the end of a long description.',
+  );
+  return [other];
+}
+
+type Arguments = ToolSummary['arguments'];
+
+function describeArgumentChanges(before: Arguments, now: Arguments): string[] {
+  const wasThere = (name: string) => Object.hasOwn(before, name);
+  const names = Object.keys(now);
+  const added = names.filter((name) => !wasThere(name));
+  const removed = Object.keys(before).filter((name) => !Object.hasOwn(now, name));
+  const changed = names.filter((name) => wasThere(name) && before[name] !== now[name]);
+  return [
+    ...(added.length === 0 ? [] : [t('New arguments: {0}.', listNames(added))]),
+    ...(removed.length === 0 ? [] : [t('Arguments that are gone: {0}.', listNames(removed))]),
+    ...(changed.length === 0 ? [] : [t('Arguments that are other ones now: {0}.', listNames(changed))]),
+  ];
+}
+
+const MAX_LISTED = 10;
+
+function listNames(names: readonly string[]): string {
+  const listed = names.slice(0, MAX_LISTED).map(quote).join(', ');
+  const more = names.length - MAX_LISTED;
+  return more > 0 ? t('{0} and {1} more', listed, more) : listed;
+}
+
+function quote(text: string | undefined): string {
+  return text === undefined ? t('none') : t('“{0}”', showInvisible(text.replace(/\s+/g, ' ').trim()));
 }

@@ -66,61 +66,71 @@ interface Sampling {
   readonly signal: AbortSignal;
 }
 
-async function approveRequest(
+function approveRequest(
   request: SamplingRequest,
   { server, model, signal }: Sampling,
   allowAlways: () => void,
 ): Promise<SamplingRequest | undefined> {
-  const text = renderSampling(request);
-  const question = vscode.l10n.t(
-    'The server “{0}” wants to ask your model {1}.',
-    server,
-    plainMessage(model.name),
-  );
-  const choice = await choose(question, text, [SEND, EDIT_REQUEST, ALWAYS], signal);
-  if (choice === ALWAYS) allowAlways();
-  if (choice !== EDIT_REQUEST) return choice === undefined ? undefined : request;
-  return editInDocument(text, {
-    about: (accept, refuse) => vscode.l10n.t('{0} or {1} to your model, with your changes.', accept, refuse),
+  return approve(request, {
+    question: vscode.l10n.t(
+      'The server “{0}” wants to ask your model {1}.',
+      server,
+      plainMessage(model.name),
+    ),
+    text: renderSampling(request),
     accept: SEND,
+    edit: EDIT_REQUEST,
+    allowAlways,
+    about: (accept, refuse) => vscode.l10n.t('{0} or {1} to your model, with your changes.', accept, refuse),
     read: (edited) => readEditedSampling(edited, request),
     signal,
   });
 }
 
-async function approveAnswer(
+function approveAnswer(
   answer: SamplingAnswer,
   { server, signal }: Sampling,
 ): Promise<SamplingAnswer | undefined> {
-  const text = renderAnswer(answer);
-  const question = vscode.l10n.t('Send this answer to the server “{0}”?', server);
-  const choice = await choose(question, text, [SEND_BACK, EDIT_ANSWER], signal);
-  if (choice !== EDIT_ANSWER) return choice === undefined ? undefined : answer;
-  return editInDocument(text, {
-    about: (accept, refuse) => vscode.l10n.t('{0} or {1} to the server, with your changes.', accept, refuse),
+  return approve(answer, {
+    question: vscode.l10n.t('Send this answer to the server “{0}”?', server),
+    text: renderAnswer(answer),
     accept: SEND_BACK,
+    edit: EDIT_ANSWER,
+    about: (accept, refuse) => vscode.l10n.t('{0} or {1} to the server, with your changes.', accept, refuse),
     read: (edited) => readEditedAnswer(edited, answer),
     signal,
   });
 }
 
-async function choose(
-  question: string,
-  text: string,
-  titles: readonly string[],
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const buttons = titles.map((title): vscode.MessageItem => ({ title }));
+interface Question<T> {
+  readonly question: string;
+  readonly text: string;
+  readonly accept: string;
+  readonly edit: string;
+  readonly allowAlways?: () => void;
+  /** The notification text around the two links, while the text is edited. */
+  readonly about: (accept: string, refuse: string) => string;
+  readonly read: (text: string) => T | { readonly problem: string };
+  readonly signal: AbortSignal;
+}
+
+/** Resolves to the value, as it is or edited, or to undefined when the user refuses. */
+async function approve<T extends object>(value: T, question: Question<T>): Promise<T | undefined> {
+  const { accept, edit, allowAlways, signal } = question;
+  const titles = [accept, edit, ...(allowAlways ? [ALWAYS] : [])];
   const choice = await untilAborted(
     vscode.window.showInformationMessage(
-      question,
-      { modal: true, detail: cutMiddle(text) },
-      ...buttons,
+      question.question,
+      { modal: true, detail: cutMiddle(question.text) },
+      ...titles.map((title): vscode.MessageItem => ({ title })),
       DONT_SEND,
     ),
     signal,
   );
-  return choice && choice.title !== DONT_SEND.title ? choice.title : undefined;
+  if (!choice || choice.title === DONT_SEND.title) return undefined;
+  if (choice.title === edit) return editInDocument(question);
+  if (choice.title === ALWAYS) allowAlways?.();
+  return value;
 }
 
 const MAX_SHOWN_CHARS = 3_000;
@@ -147,21 +157,13 @@ async function answerWithProgress(
   return answer;
 }
 
-export interface Editing<T> {
-  /** The notification text around the two links. */
-  readonly about: (accept: string, refuse: string) => string;
-  readonly accept: string;
-  readonly read: (text: string) => T | { readonly problem: string };
-  readonly signal: AbortSignal;
-}
-
 /** Resolves to undefined when the user refuses or closes the document. */
-async function editInDocument<T extends object>(text: string, editing: Editing<T>): Promise<T | undefined> {
-  const { read, signal } = editing;
+async function editInDocument<T extends object>(question: Question<T>): Promise<T | undefined> {
+  const { text, read, signal } = question;
   const document = await showText(text);
   try {
     for (;;) {
-      if (!(await decide(document, editing)) || signal.aborted) return undefined;
+      if (!(await decide(document, question)) || signal.aborted) return undefined;
       const edited = read(document.getText());
       if (!('problem' in edited)) return edited;
       void vscode.window.showErrorMessage(plainMessage(edited.problem));
@@ -186,7 +188,7 @@ async function showText(text: string): Promise<vscode.TextDocument> {
 /** Uses links in a progress notification, the only kind that stays open. */
 async function decide(
   document: vscode.TextDocument,
-  { about, accept, signal }: Editing<object>,
+  { about, accept, signal }: Pick<Question<object>, 'about' | 'accept' | 'signal'>,
 ): Promise<boolean> {
   const { promise, resolve } = deferred<boolean>();
   const id = randomUUID();

@@ -1,51 +1,50 @@
 import * as vscode from 'vscode';
+import { untilAborted } from '../../base/async.ts';
+import { messageOf } from '../../base/errors.ts';
+import { checkElicitationUrl } from '../../mcp/requests/elicitation.ts';
 import { PendingRequestLimit } from '../../mcp/requests/requestLimit.ts';
-import type { AskedBy, ServerRequests } from '../../ports/requests.ts';
-import type { Audit } from '../../ports/tools.ts';
+import { argumentQuestions } from '../../mcp/schema/arguments.ts';
+import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
+import type { AskedBy, Elicitation, ElicitationAnswer, ServerRequests } from '../../ports/requests.ts';
+import type { Audit, AuditEntry } from '../../ports/tools.ts';
+import { openInBrowser } from '../ui/openInBrowser.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
+import { type Answers, askInput, askQuestions, type Choice } from '../ui/wizard.ts';
 import { audited, FORM_OUTCOMES, type Note } from './audited.ts';
-import { askElicitation } from './elicitation.ts';
+import { describeAnswer, describeForm, describeUrl } from './elicitationText.ts';
 import { askSampling, type SamplingDeps } from './sampling.ts';
 
-export interface EditorRequestDeps extends Omit<SamplingDeps, 'note'> {
-  readonly audit: Audit;
-}
-
+const ANSWER = vscode.l10n.t('Answer');
+const AGREE = vscode.l10n.t('Agree');
+const OPEN = vscode.l10n.t('Open');
+const DECLINE = vscode.l10n.t('Decline');
 const DONE = vscode.l10n.t('Done');
 const GIVE_UP = vscode.l10n.t('Give Up');
 
 /** Answers the requests of servers, and records each in the audit log. */
-export function editorRequests({ audit, ...deps }: EditorRequestDeps): ServerRequests {
+export function editorRequests(audit: Audit, deps: Omit<SamplingDeps, 'note'>): ServerRequests {
   const limit = new PendingRequestLimit();
   let last: Promise<unknown> = Promise.resolve();
+  const handle = <T>({ by, signal, ...entry }: Handled, work: (note: Note) => Promise<T>) =>
+    audited(
+      audit,
+      { ...entry, server: by.server, chat: by.chats[0] },
+      (note) => limit.run(by.server, () => work(note)),
+      signal,
+    );
   return {
-    elicit: (request, by, signal) => {
-      const entry = { kind: 'elicitation', name: request.kind, ...askedBy(by) } as const;
-      // One form at a time: a second would close the inputs of the first.
-      const ask = () => {
-        const asked = last.then(() =>
-          signal.aborted ? ({ action: 'cancel' } as const) : askElicitation(request, by, signal),
-        );
+    elicit: (request, by, signal) =>
+      handle({ kind: 'elicitation', name: request.kind, by, signal }, async (note) => {
+        // One form at a time: a second would close the inputs of the first.
+        const asked = last.then(() => askElicitation(request, by, signal));
         last = asked.catch(() => undefined);
-        return asked;
-      };
-      const record = async (note: Note) => {
-        const answer = await limit.run(by.server, ask);
+        const answer = await asked;
         note(FORM_OUTCOMES[answer.action]);
         return answer;
-      };
-      return audited(audit, entry, record, signal);
-    },
+      }),
     visited: (_request, by, signal) => askWhetherDone(by, signal),
-    sample: (request, by, signal) => {
-      const entry = { kind: 'sampling', ...askedBy(by) } as const;
-      return audited(
-        audit,
-        entry,
-        (note) => limit.run(by.server, () => askSampling(request, by, { ...deps, note }, signal)),
-        signal,
-      );
-    },
+    sample: (request, by, signal) =>
+      handle({ kind: 'sampling', by, signal }, (note) => askSampling(request, by, { ...deps, note }, signal)),
     roots: async () =>
       (vscode.workspace.workspaceFolders ?? [])
         .filter(({ uri }) => uri.scheme === 'file')
@@ -53,8 +52,9 @@ export function editorRequests({ audit, ...deps }: EditorRequestDeps): ServerReq
   };
 }
 
-function askedBy({ server, chats }: AskedBy): { readonly server: string; readonly chat: string | undefined } {
-  return { server, chat: chats[0] };
+interface Handled extends Pick<AuditEntry, 'kind' | 'name'> {
+  readonly by: AskedBy;
+  readonly signal: AbortSignal;
 }
 
 /** After the notification is dismissed, waits for the server to report that the visit is done. */
@@ -68,4 +68,107 @@ async function askWhetherDone({ server }: AskedBy, signal: AbortSignal): Promise
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   }
   return answer === DONE;
+}
+
+/** Asks the user on behalf of a server. Every dialog shows the server's name. */
+async function askElicitation(
+  request: Elicitation,
+  by: AskedBy,
+  signal: AbortSignal,
+): Promise<ElicitationAnswer> {
+  if (signal.aborted) return { action: 'cancel' };
+  const server = plainMessage(by.server);
+  return request.kind === 'form' ? askForm(request, server, signal) : askToOpen(request, server, signal);
+}
+
+async function confirm(
+  question: string,
+  { detail, accept }: { readonly detail: string; readonly accept: string },
+  signal: AbortSignal,
+): Promise<ElicitationAnswer['action']> {
+  const dialog = vscode.window.showInformationMessage(question, { modal: true, detail }, accept, DECLINE);
+  const answer = await untilAborted(dialog, signal);
+  if (answer === DECLINE) return 'decline';
+  return answer === accept && !signal.aborted ? 'accept' : 'cancel';
+}
+
+async function askForm(
+  { message, schema }: Extract<Elicitation, { kind: 'form' }>,
+  server: string,
+  signal: AbortSignal,
+): Promise<ElicitationAnswer> {
+  const questions = argumentQuestions(schema);
+  const action = await confirm(
+    vscode.l10n.t('The server “{0}” asks you something.', server),
+    { detail: describeForm(message, questions), accept: questions.length === 0 ? AGREE : ANSWER },
+    signal,
+  );
+  if (action !== 'accept') return { action };
+  let declined = false;
+  const answers = await askQuestions(questions, {
+    title: vscode.l10n.t('{0} asks', server),
+    signal,
+    review: async (given) => {
+      if (questions.length === 0) return 'accept';
+      const next = await review(questions, given, { server, signal });
+      declined = next === 'decline';
+      return next === 'decline' ? 'cancel' : next;
+    },
+  });
+  if (declined) return { action: 'decline' };
+  return answers ? { action: 'accept', content: answers } : { action: 'cancel' };
+}
+
+/** Shows all answers before they are sent; choosing one leads back to its question. */
+async function review(
+  questions: readonly ArgumentQuestion[],
+  answers: Answers,
+  { server, signal }: { readonly server: string; readonly signal: AbortSignal },
+): Promise<'accept' | 'decline' | 'cancel' | number> {
+  const pick = vscode.window.createQuickPick<Choice>();
+  pick.title = vscode.l10n.t('{0} asks: your answers', server);
+  pick.placeholder = vscode.l10n.t('Send these answers, or choose one to change it');
+  pick.items = [
+    { label: `$(check) ${vscode.l10n.t('Send to {0}', server)}`, text: 'accept' },
+    { label: `$(circle-slash) ${vscode.l10n.t('Decline to answer')}`, text: 'decline' },
+    { label: vscode.l10n.t('Your answers'), kind: vscode.QuickPickItemKind.Separator, text: '' },
+    ...questions.map((question, index) => ({
+      label: plainMessage(question.title),
+      description: describeAnswer(question, answers[question.name]),
+      text: String(index),
+    })),
+  ];
+  const input = Object.assign(pick, { accepted: () => pick.activeItems[0]?.text });
+  const reply = await askInput(input, { canGoBack: true }, signal);
+  if (reply.kind !== 'answer') return reply.kind === 'back' ? questions.length - 1 : 'cancel';
+  return reply.text === 'accept' || reply.text === 'decline' ? reply.text : Number(reply.text);
+}
+
+async function askToOpen(
+  { message, url }: Extract<Elicitation, { kind: 'url' }>,
+  server: string,
+  signal: AbortSignal,
+): Promise<ElicitationAnswer> {
+  const address = readAddress(url, server);
+  if (!address) return { action: 'decline' };
+  const action = await confirm(
+    vscode.l10n.t('The server “{0}” wants you to open an address in your browser.', server),
+    { detail: describeUrl(message, address), accept: OPEN },
+    signal,
+  );
+  if (action !== 'accept') return { action };
+  return { action: (await openInBrowser(address)) ? 'accept' : 'cancel' };
+}
+
+/** Undefined, with a warning to the user, if the address must not be opened. */
+function readAddress(url: string, server: string): URL | undefined {
+  try {
+    return checkElicitationUrl(url);
+  } catch (error) {
+    const reason = plainMessage(messageOf(error));
+    void vscode.window.showWarningMessage(
+      vscode.l10n.t('The server “{0}” wanted you to open an address, and was refused. {1}', server, reason),
+    );
+    return undefined;
+  }
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { deferred } from '../../base/async.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import type { Browser } from '../../mcp/oauth/authorization.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
@@ -55,24 +56,20 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
     url: URL,
     by: { readonly server: string; readonly state: string; readonly signal: AbortSignal },
   ): Promise<URL> {
-    const { server, state, signal } = by;
+    const { promise, resolve, reject } = deferred<URL>();
+    const cancel = () => reject(new Error('You did not sign in.'));
+    by.signal.addEventListener('abort', cancel, { once: true });
+    this.#pending.set(by.state, resolve);
     const options = {
       location: vscode.ProgressLocation.Notification,
-      title: vscode.l10n.t('Waiting for you to sign in to “{0}” in the browser…', plainMessage(server)),
+      title: vscode.l10n.t('Waiting for you to sign in to “{0}” in the browser…', plainMessage(by.server)),
       cancellable: true,
     };
-    return new Promise((resolve, reject) => {
-      const show = async (_progress: unknown, token: vscode.CancellationToken) => {
-        const callback = new Promise<URL>((settle, fail) => {
-          const cancel = () => fail(new Error('You did not sign in.'));
-          token.onCancellationRequested(cancel);
-          signal.addEventListener('abort', cancel, { once: true });
-          this.#pending.set(state, settle);
-          openInBrowser(url).then((opened) => opened || cancel(), fail);
-        });
-        await callback.then(resolve, reject);
-      };
-      void vscode.window.withProgress(options, show);
+    void vscode.window.withProgress(options, async (_progress, token) => {
+      token.onCancellationRequested(cancel);
+      openInBrowser(url).then((opened) => opened || cancel(), reject);
+      await promise.catch(() => undefined);
     });
+    return promise;
   }
 }

@@ -4,8 +4,14 @@ import { strictest } from '../../chat/format/settings.ts';
 import type { AboutCall, Consent, ConsentAnswer, ToolCall, ToolInfo } from '../../ports/tools.ts';
 import { approve } from '../settings.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { type AboutQuestion, describeCall, judgeCall } from './callQuestion.ts';
-import { type AllowedTool, fingerprintTool, summarizeTool } from './toolDefinition.ts';
+import {
+  type AboutQuestion,
+  type AllowedTool,
+  describeCall,
+  fingerprintTool,
+  judgeCall,
+  summarizeTool,
+} from './callQuestion.ts';
 
 const REMEMBERED = 'consent.allowedTools';
 /** Limits the stored data, which the editor loads at every start. The oldest entries are dropped. */
@@ -16,7 +22,7 @@ const ALWAYS_SERVER = vscode.l10n.t('Always Allow This Server');
 const EDIT = vscode.l10n.t('Edit');
 const DECLINE = vscode.l10n.t('Don’t Allow…');
 
-export interface ToolConsentDeps {
+interface ToolConsentDeps {
   /** Changes with the command or address, so that another server of the same name does not inherit permissions. */
   readonly serverFingerprint: (server: string) => Promise<string>;
   readonly listTools: (server: string) => Promise<readonly ToolInfo[]>;

@@ -3,8 +3,7 @@ import { messageOf } from '../../base/errors.ts';
 import { findLocalModels } from '../../model/config/local.ts';
 import type { ModelConfig, ModelPrice } from '../../model/config/models.ts';
 import { describeCount, priceOf } from '../../model/config/prices.ts';
-import { describeSeconds } from '../ui/elapsed.ts';
-import { plainMessage } from '../ui/plainMessage.ts';
+import { describeSeconds, plainMessage } from '../ui/plainMessage.ts';
 import { countSeconds } from '../ui/progress.ts';
 import { editorModelName, listEditorModels } from './editorModel.ts';
 

@@ -1,7 +1,7 @@
 import { CHARS_PER_TOKEN } from '../../base/size.ts';
 import { describeCost, describeCount } from '../../model/config/prices.ts';
 import { plainMarkdown } from '../read/toolHover.ts';
-import { describeSeconds } from '../ui/elapsed.ts';
+import { describeSeconds } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';
 import type { ChatTotal, RunState, SpentTurn } from './totals.ts';
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { describeCount } from '../../model/config/prices.ts';
 import { chatOf } from '../chat/openChats.ts';
-import { describeSeconds } from '../ui/elapsed.ts';
+import { describeSeconds } from '../ui/plainMessage.ts';
 import { lastMessageStart } from './lensPlan.ts';
 import { type RunState, RunTally } from './totals.ts';
 

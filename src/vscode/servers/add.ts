@@ -29,10 +29,7 @@ import { USER_PLACE } from './settings.ts';
  * Adds servers to the user settings, each after a dialog that shows its whole configuration. Without an argument, asks
  * for them step by step. Resolves to the names of the added servers.
  */
-export async function addServer(
-  { inputs }: { readonly inputs: ServerInputs },
-  argument?: unknown,
-): Promise<readonly string[]> {
+export async function addServer(inputs: ServerInputs, argument?: unknown): Promise<readonly string[]> {
   const fields = readFields(argument);
   const name = readString(fields, 'name');
   const entry = readObject(fields, 'config');
@@ -43,10 +40,13 @@ export async function addServer(
   const added: string[] = [];
   for (const [index, server] of servers.entries()) {
     const count = servers.length > 1 ? ` ${vscode.l10n.t('({0} of {1})', index + 1, servers.length)}` : '';
-    const answer = await confirm(server, count);
+    const extracted = extractSecrets(server.name, server.entry);
+    const answer = await confirm({ name: server.name, ...extracted, count });
     if (answer === undefined) break;
     if (answer === 'skip') continue;
-    await write(server, inputs);
+    // Stored first, so that the server never starts without its secrets.
+    for (const [id, value] of extracted.secrets) await inputs.set(USER_PLACE, id, value);
+    await writeUserServer(server.name, extracted.entry);
     added.push(server.name);
   }
   return added;
@@ -176,45 +176,38 @@ async function askForValue(server: string, name: string): Promise<string | undef
   return password && value === '' ? `\${input:${inputId(server, name)}}` : value;
 }
 
+interface Confirmation extends ReturnType<typeof extractSecrets> {
+  readonly name: string;
+  /** Which of several servers it is; they can be skipped. */
+  readonly count: string;
+}
+
 /** Resolves to undefined when the user cancels this server and all after it. */
-async function confirm(server: NewServer, count: string): Promise<'add' | 'skip' | undefined> {
-  const { entry, secrets } = extractSecrets(server.name, server.entry);
-  const config = readEntry({ name: server.name, entry });
-  const old = field(userServers(), server.name) as ServerEntry | undefined;
+async function confirm(asked: Confirmation): Promise<'add' | 'skip' | undefined> {
+  const { name, entry, secrets, count } = asked;
+  const config = readEntry({ name, entry });
+  const old = field(userServers(), name) as ServerEntry | undefined;
   const [verb, question] =
     old === undefined
-      ? [vscode.l10n.t('Add'), vscode.l10n.t('Add the MCP server “{0}”{1}?', server.name, count)]
+      ? [vscode.l10n.t('Add'), vscode.l10n.t('Add the MCP server “{0}”{1}?', name, count)]
       : [
           vscode.l10n.t('Replace'),
-          vscode.l10n.t('There is one already. Replace the MCP server “{0}”{1}?', server.name, count),
+          vscode.l10n.t('There is one already. Replace the MCP server “{0}”{1}?', name, count),
         ];
   const skip = vscode.l10n.t('Skip');
   const notes = [
     describeServer(config),
-    ...(old === undefined
-      ? []
-      : [`${vscode.l10n.t('In place of:')}\n${describeEntry({ name: server.name, entry: old })}`]),
-    ...(secrets.size === 0
-      ? []
-      : [vscode.l10n.t('Kept in the secret store: {0}', [...secrets.keys()].join(', '))]),
+    old !== undefined && `${vscode.l10n.t('In place of:')}\n${describeEntry({ name, entry: old })}`,
+    secrets.size > 0 && vscode.l10n.t('Kept in the secret store: {0}', [...secrets.keys()].join(', ')),
     config.kind === 'stdio'
       ? vscode.l10n.t('It is written to your settings. The program is started when a chat first uses it.')
       : vscode.l10n.t('It is written to your settings. Nothing is sent there before a chat first uses it.'),
   ];
-  const answer = await vscode.window.showInformationMessage(
-    question,
-    { modal: true, detail: notes.join('\n\n') },
-    verb,
-    ...(count === '' ? [] : [skip]),
-  );
-  return answer === verb ? 'add' : answer === skip ? 'skip' : undefined;
-}
-
-/** Stores the secrets first, so that the server never starts without them. */
-async function write(server: NewServer, inputs: ServerInputs): Promise<void> {
-  const { entry, secrets } = extractSecrets(server.name, server.entry);
-  for (const [id, value] of secrets) await inputs.set(USER_PLACE, id, value);
-  await writeUserServer(server.name, entry);
+  const detail = notes.filter((note) => note).join('\n\n');
+  const buttons = count === '' ? [verb] : [verb, skip];
+  const answer = await vscode.window.showInformationMessage(question, { modal: true, detail }, ...buttons);
+  if (answer === verb) return 'add';
+  return answer === skip ? 'skip' : undefined;
 }
 
 function problemOf(check: () => void): string | undefined {
@@ -231,7 +224,14 @@ function problemOf(check: () => void): string | undefined {
 async function findImports(): Promise<readonly ImportSource[]> {
   const { platform, env } = process;
   const places = importSources({ platform, home: homedir(), appData: env['APPDATA'] });
-  const found = await Promise.all(places.map(({ path }) => exists(vscode.Uri.file(path))));
+  const found = await Promise.all(
+    places.map(({ path }) =>
+      vscode.workspace.fs.stat(vscode.Uri.file(path)).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
   return places.filter((_place, index) => found[index]);
 }
 
@@ -262,11 +262,4 @@ async function chooseImported({ app, path }: ImportSource): Promise<readonly New
     ignoreFocusOut: true,
   });
   return chosen?.map(({ server }) => server) ?? [];
-}
-
-async function exists(file: vscode.Uri): Promise<boolean> {
-  return vscode.workspace.fs.stat(file).then(
-    () => true,
-    () => false,
-  );
 }

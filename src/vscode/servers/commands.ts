@@ -1,123 +1,169 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
-import type { LogLevel, ResourceName, ServerHost } from '../../ports/servers.ts';
-import { chooseResource } from '../tools/readResource.ts';
-import { readFields, readString } from '../ui/commandArguments.ts';
+import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
+import type { ChatListener } from '../../listener.ts';
+import type { RunOutcome } from '../../ports/document.ts';
+import type { LogLevel } from '../../ports/servers.ts';
+import { createChat, discardEmptyChat, findChat } from '../chat/chatFiles.ts';
+import type { Runs } from '../run/runs.ts';
+import { choosePrompt, chooseResource, chooseTool } from '../tools/choose.ts';
+import { EDITOR_SERVER, hasEditorTools } from '../tools/editorTools.ts';
+import { type Fields, readFields, readString } from '../ui/commandArguments.ts';
+import { CANCELLED, failed, NO_CHAT, tell, UNTRUSTED } from '../ui/outcomes.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
 import { type ServerRow, serverItem } from './items.ts';
-import type { ServerConsent } from './list.ts';
-import type { ServerLogs } from './logs.ts';
 import type { ServerRows } from './rows.ts';
-
-export interface ServerCommandDeps {
-  readonly host: ServerHost;
-  readonly rows: ServerRows;
-  readonly logs: Pick<ServerLogs, 'show'>;
-  /** Asks for permission if the server needs it. */
-  readonly askForConsent: (server: string) => Promise<ServerConsent>;
-  readonly openResource: (resource: ResourceName, signal: AbortSignal) => Promise<void>;
-  readonly signOut: (server: string) => Promise<void>;
-  /** Resolves to whether the configuration has any inputs. */
-  readonly forgetInputs: (server: string) => Promise<boolean>;
-}
-
-interface ServerChoice {
-  readonly question: string;
-  readonly states?: readonly ServerRow['state']['kind'][];
-  readonly remoteOnly?: boolean;
-}
+import type { EditorServers } from './servers.ts';
 
 const NOT_CANCELLABLE = { cancellable: false };
 const SHOW_LOG = vscode.l10n.t('Show Log');
 const RESTART = vscode.l10n.t('Restart');
-const UNTRUSTED = vscode.l10n.t(
+const NOT_STARTED = vscode.l10n.t(
   'This workspace is not trusted, so no server is started. Trust it first: “Workspaces: Manage Workspace Trust”.',
 );
-const LEVELS: readonly LogLevel[] = [
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
-];
 
-/** The commands for servers. Each takes `{ server }`, and asks for the server if it is missing. */
+interface Insertion<T> {
+  /** The field that names the chat. */
+  readonly chat: 'uri' | 'into';
+  readonly choose: (fields: Fields) => Promise<T | undefined>;
+  readonly run: (listener: ChatListener, chosen: T) => Promise<RunOutcome>;
+}
+
+/** The commands for servers. They ask the user for what their argument does not name. */
 export class ServerCommands {
-  readonly #deps: ServerCommandDeps;
+  readonly #servers: EditorServers;
+  readonly #runs: Pick<Runs, 'start'>;
 
-  constructor(deps: ServerCommandDeps) {
-    this.#deps = deps;
+  constructor(servers: EditorServers, runs: Pick<Runs, 'start'>) {
+    this.#servers = servers;
+    this.#runs = runs;
+  }
+
+  callTool(argument: unknown): Promise<RunOutcome> {
+    return this.#insert(argument, {
+      chat: 'uri',
+      choose: (fields) => chooseTool(fields, this.#servers.tools, () => this.#toolServers(fields)),
+      run: (listener, request) => listener.callTool(request),
+    });
+  }
+
+  readResource(argument: unknown): Promise<RunOutcome> {
+    return this.#insert(argument, {
+      chat: 'into',
+      choose: (fields) => {
+        const uri = readString(fields, 'resource') ?? readString(fields, 'uri');
+        const among = () => this.#among(fields);
+        return chooseResource(fields, this.#servers.client, { uri, among, allowsUnlisted: true });
+      },
+      run: (listener, resource) => listener.readResource(resource),
+    });
+  }
+
+  insertPrompt(argument: unknown): Promise<RunOutcome> {
+    return this.#insert(argument, {
+      chat: 'uri',
+      choose: (fields) => choosePrompt(fields, this.#servers.client, () => this.#among(fields)),
+      run: (listener, request) => listener.insertPrompt(request),
+    });
+  }
+
+  async openApp(): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    if (!editor) return void tell(failed(NO_CHAT));
+    if (!vscode.workspace.isTrusted) return void tell(failed(UNTRUSTED));
+    const { document, selection } = editor;
+    await withNotice(vscode.l10n.t('Opening the app'), (signal) =>
+      this.#servers.openApp(document, selection.active, signal),
+    );
+  }
+
+  async add(argument: unknown): Promise<void> {
+    const { addServer } = await import('./add.ts');
+    try {
+      const added = await addServer(this.#servers.inputs, argument);
+      if (added.length > 0) await vscode.commands.executeCommand('filechat.servers.focus');
+    } catch (error) {
+      tell(failed(messageOf(error)));
+    }
   }
 
   start(argument: unknown): Promise<void> {
-    const question = vscode.l10n.t('Start which server?');
-    return this.#run(argument, { question, states: ['idle', 'failed', 'unasked'] }, (server) =>
-      this.#launch(server, vscode.l10n.t('Starting {0}', server), () => this.#deps.host.start(server)),
+    const choice = {
+      question: vscode.l10n.t('Start which server?'),
+      states: ['idle', 'failed', 'unasked'],
+    } as const;
+    return this.#run(argument, choice, (server) =>
+      this.#launch(server, vscode.l10n.t('Starting {0}', server), () => this.#servers.client.start(server)),
     );
   }
 
   stop(argument: unknown): Promise<void> {
-    const question = vscode.l10n.t('Stop which server?');
-    return this.#run(argument, { question, states: ['ready', 'starting'] }, (server) => {
-      const message = plainMessage(vscode.l10n.t('Stopping {0}', server));
-      return withNotice(message, () => this.#deps.host.stop(server), NOT_CANCELLABLE);
+    const choice = { question: vscode.l10n.t('Stop which server?'), states: ['ready', 'starting'] } as const;
+    return this.#run(argument, choice, (server) => {
+      const stop = () => this.#servers.client.stop(server);
+      return withNotice(vscode.l10n.t('Stopping {0}', server), stop, NOT_CANCELLABLE);
     });
   }
 
   restart(argument: unknown): Promise<void> {
-    const question = vscode.l10n.t('Restart which server?');
     const states = ['ready', 'failed', 'starting'] as const;
-    return this.#run(argument, { question, states }, (server) => this.#restart(server));
+    const choice = { question: vscode.l10n.t('Restart which server?'), states };
+    return this.#run(argument, choice, (server) => this.#restart(server));
   }
 
   showLog(argument: unknown): Promise<void> {
-    const question = vscode.l10n.t('Show the Log of which server?');
-    return this.#run(argument, { question }, async (server) => this.#deps.logs.show(server));
+    const choice = { question: vscode.l10n.t('Show the Log of which server?') };
+    return this.#run(argument, choice, async (server) => this.#servers.logs.show(server));
   }
 
   setLogLevel(argument: unknown): Promise<void> {
-    const question = vscode.l10n.t('Set the Log Level of which server?');
-    return this.#run(argument, { question, states: ['ready'] }, async (server) => {
+    const choice = {
+      question: vscode.l10n.t('Set the Log Level of which server?'),
+      states: ['ready'],
+    } as const;
+    return this.#run(argument, choice, async (server) => {
       const given = readString(readFields(argument), 'level');
       const level = LEVELS.find((each) => each === given) ?? (await pickLevel(server));
       if (!level) return;
-      const message = plainMessage(vscode.l10n.t('Setting the log level of {0}', server));
-      await withNotice(message, () => this.#deps.host.setLogLevel(server, level));
+      const message = vscode.l10n.t('Setting the log level of {0}', server);
+      await withNotice(message, () => this.#servers.client.setLogLevel(server, level));
     });
   }
 
   /** The argument may have the URI of a `resource`, or a `template` of URIs. */
   async openResource(argument: unknown): Promise<void> {
-    const server = readString(readFields(argument), 'server');
+    const { list, client } = this.#servers;
+    const fields = readFields(argument);
+    const server = readString(fields, 'server');
     try {
-      if (!vscode.workspace.isTrusted) throw new Error(UNTRUSTED);
-      if (server !== undefined && (await this.#deps.askForConsent(server)) !== 'given') return;
-      const resource = await this.#chooseResource(argument);
+      if (!vscode.workspace.isTrusted) throw new Error(NOT_STARTED);
+      if (server !== undefined && (await list.askForConsent(server)) !== 'given') return;
+      const uri = readString(fields, 'resource');
+      const among = () => this.#among(fields);
+      const resource = await chooseResource(fields, client, { uri, among, allowsUnlisted: false });
       if (!resource) return;
-      const message = plainMessage(vscode.l10n.t('Reading {0}', resource.uri));
-      await withNotice(message, (signal) => this.#deps.openResource(resource, signal));
+      await withNotice(vscode.l10n.t('Reading {0}', resource.uri), (signal) =>
+        this.#servers.openResource(resource, signal),
+      );
     } catch (error) {
       void this.#showError(server, error);
     }
   }
 
   signOut(argument: unknown): Promise<void> {
-    const question = vscode.l10n.t('Sign Out of which server?');
-    return this.#run(argument, { question, remoteOnly: true }, async (server) => {
-      const message = plainMessage(vscode.l10n.t('Signing out of {0}', server));
-      await withNotice(message, () => this.#deps.signOut(server), NOT_CANCELLABLE);
+    const choice = { question: vscode.l10n.t('Sign Out of which server?'), remoteOnly: true };
+    return this.#run(argument, choice, async (server) => {
+      const signOut = () => this.#servers.client.signOut(server);
+      await withNotice(vscode.l10n.t('Signing out of {0}', server), signOut, NOT_CANCELLABLE);
       void vscode.window.showInformationMessage(plainMessage(vscode.l10n.t('Signed out of {0}.', server)));
     });
   }
 
   changeInputs(argument: unknown): Promise<void> {
-    const question = vscode.l10n.t('Change the Inputs of which server?');
-    return this.#run(argument, { question }, async (server) => {
-      const hasInputs = await this.#deps.forgetInputs(server);
+    const choice = { question: vscode.l10n.t('Change the Inputs of which server?') };
+    return this.#run(argument, choice, async (server) => {
+      const hasInputs = await this.#servers.list.forgetInputs(server);
       const message = hasInputs
         ? vscode.l10n.t(
             'The inputs of {0} are forgotten. You are asked for them when it is started again.',
@@ -130,12 +176,56 @@ export class ServerCommands {
     });
   }
 
+  /** Asks for permission: for one server, which must be given, or for all, of which some may be declined. */
+  async refused(server: string | undefined): Promise<RunOutcome | undefined> {
+    if (server === EDITOR_SERVER && hasEditorTools()) return undefined;
+    const consent = await this.#servers.list.askForWorkspaceServers(server);
+    if (consent === 'cancelled') return CANCELLED;
+    return consent === 'given'
+      ? undefined
+      : failed(vscode.l10n.t('The server “{0}” is not allowed in this workspace.', server ?? ''));
+  }
+
+  async #insert<T>(argument: unknown, { chat, choose, run }: Insertion<T>): Promise<RunOutcome> {
+    if (!vscode.workspace.isTrusted) return tell(failed(UNTRUSTED));
+    const fields = readFields(argument, chat);
+    const refused = await this.refused(readString(fields, 'server'));
+    if (refused) return tell(refused);
+    const chosen = await choose(fields);
+    if (!chosen) return CANCELLED;
+    const found = await findChat(fields, chat);
+    const document = found ?? (await createChat());
+    if (!document) return CANCELLED;
+    const outcome = await this.#runs.start(document, (listener) => run(listener, chosen));
+    if (!found) await discardEmptyChat(document);
+    return outcome;
+  }
+
+  /** The server that the command names, or all that can be started. */
+  async #among(fields: Fields): Promise<readonly string[]> {
+    const server = readString(fields, 'server');
+    return server === undefined ? [...(await this.#servers.list.startable()).keys()] : [server];
+  }
+
+  /** Includes the built-in server only if it is offered to the active chat. */
+  async #toolServers(fields: Fields): Promise<readonly string[]> {
+    const { list, builtIns } = this.#servers;
+    const servers = await this.#among(fields);
+    if (fields['server'] !== undefined) return servers;
+    const names = hasEditorTools() ? [...servers, EDITOR_SERVER] : servers;
+    const chat = await findChat(fields);
+    if (!chat || servers.includes(BUILT_IN_SERVER)) return names;
+    const offered = await builtIns.addTo([...(await list.allowed()).keys()], chat.uri);
+    return offered.includes(BUILT_IN_SERVER) ? [...names, BUILT_IN_SERVER] : names;
+  }
+
   async #run(
     argument: unknown,
     choice: ServerChoice,
     work: (server: string) => Promise<void>,
   ): Promise<void> {
-    const server = readString(readFields(argument), 'server') ?? (await this.#pickServer(choice));
+    const named = readString(readFields(argument), 'server');
+    const server = named ?? (await pickServer(this.#servers.rows, choice));
     if (server === undefined) return;
     try {
       await work(server);
@@ -145,16 +235,17 @@ export class ServerCommands {
   }
 
   #restart(server: string): Promise<void> {
-    const { host } = this.#deps;
-    return this.#launch(server, vscode.l10n.t('Restarting {0}', server), () => host.restart(server));
+    const { client } = this.#servers;
+    return this.#launch(server, vscode.l10n.t('Restarting {0}', server), () => client.restart(server));
   }
 
   /** Asks for permission first. Cancel stops the server. */
   async #launch(server: string, message: string, work: () => Promise<void>): Promise<void> {
-    if (!vscode.workspace.isTrusted) throw new Error(UNTRUSTED);
-    if ((await this.#deps.askForConsent(server)) !== 'given') return;
-    await withNotice(plainMessage(message), async (signal) => {
-      const stop = () => void this.#deps.host.stop(server).catch(() => undefined);
+    const { list, client } = this.#servers;
+    if (!vscode.workspace.isTrusted) throw new Error(NOT_STARTED);
+    if ((await list.askForConsent(server)) !== 'given') return;
+    await withNotice(message, async (signal) => {
+      const stop = () => void client.stop(server).catch(() => undefined);
       signal.addEventListener('abort', stop, { once: true });
       await work();
     });
@@ -165,45 +256,53 @@ export class ServerCommands {
     if (server === undefined) return void vscode.window.showErrorMessage(plainMessage(reason));
     const message = reason.includes(server) ? reason : `${server}: ${reason}`;
     const answer = await vscode.window.showErrorMessage(plainMessage(message), SHOW_LOG);
-    if (answer === SHOW_LOG) this.#deps.logs.show(server);
-  }
-
-  async #pickServer({ question, states, remoteOnly }: ServerChoice): Promise<string | undefined> {
-    const rows = await this.#deps.rows.reload();
-    const items = rows
-      .filter(({ state, isRemote }) => (states?.includes(state.kind) ?? true) && (isRemote || !remoteOnly))
-      .map((row) => {
-        const { label, description = '' } = serverItem(row);
-        return { label, description, server: row.server };
-      });
-    if (items.length === 0) {
-      void vscode.window.showInformationMessage(
-        vscode.l10n.t('There is no server for which that can be done.'),
-      );
-      return undefined;
-    }
-    const options = { title: 'Filechat', placeHolder: question };
-    return (await vscode.window.showQuickPick(items, options))?.server;
-  }
-
-  async #chooseResource(argument: unknown): Promise<ResourceName | undefined> {
-    const { host, rows } = this.#deps;
-    const fields = readFields(argument);
-    return chooseResource(host, {
-      server: readString(fields, 'server'),
-      uri: readString(fields, 'resource'),
-      template: readString(fields, 'template'),
-      servers: async () =>
-        (await rows.all()).filter(({ state }) => state.kind !== 'unasked').map((row) => row.server),
-    });
+    if (answer === SHOW_LOG) this.#servers.logs.show(server);
   }
 }
+
+interface ServerChoice {
+  readonly question: string;
+  readonly states?: readonly ServerRow['state']['kind'][];
+  readonly remoteOnly?: boolean;
+}
+
+/** Offers the current servers: the editor reports a changed file only after a delay. */
+export async function pickServer(
+  rows: Pick<ServerRows, 'reload'>,
+  { question, states, remoteOnly }: ServerChoice,
+): Promise<string | undefined> {
+  const items = (await rows.reload())
+    .filter(({ state, isRemote }) => (states?.includes(state.kind) ?? true) && (isRemote || !remoteOnly))
+    .map((row) => {
+      const { label, description = '' } = serverItem(row);
+      return { label, description, server: row.server };
+    });
+  if (items.length === 0) {
+    void vscode.window.showInformationMessage(
+      vscode.l10n.t('There is no server for which that can be done.'),
+    );
+    return undefined;
+  }
+  const options = { title: 'Filechat', placeHolder: question };
+  return (await vscode.window.showQuickPick(items, options))?.server;
+}
+
+const LEVELS = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+] as const satisfies readonly LogLevel[];
 
 async function pickLevel(server: string): Promise<LogLevel | undefined> {
   const placeHolder = vscode.l10n.t(
     'What should {0} log? This and everything below it in the list.',
     plainMessage(server),
   );
-  const level = await vscode.window.showQuickPick([...LEVELS], { title: 'Filechat', placeHolder });
+  const level = await vscode.window.showQuickPick(LEVELS, { title: 'Filechat', placeHolder });
   return LEVELS.find((each) => each === level);
 }

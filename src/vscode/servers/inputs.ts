@@ -3,8 +3,9 @@ import { describeServer } from '../../mcp/config/fingerprint.ts';
 import type { InputDefinition } from '../../mcp/config/inputs.ts';
 import type { ServerConfig } from '../../mcp/config/types.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
+import { withToken } from '../ui/progress.ts';
 
-export interface InputRequest {
+interface InputRequest {
   /** Where the server is configured. Inputs are never shared between places. */
   readonly place: string;
   readonly id: string;
@@ -65,18 +66,10 @@ export class ServerInputs {
   }
 
   async #ask(request: InputRequest, signal: AbortSignal | undefined): Promise<string | undefined> {
-    const source = new vscode.CancellationTokenSource();
-    const cancel = () => source.cancel();
-    signal?.addEventListener('abort', cancel);
-    try {
-      const value = await showQuestion(request, source.token);
-      if (value !== undefined) await this.set(request.place, request.id, value);
-      else if (!signal?.aborted) this.#cancelled.add(keyOf(request.place, request.id));
-      return value;
-    } finally {
-      signal?.removeEventListener('abort', cancel);
-      source.dispose();
-    }
+    const value = await withToken(signal, (token) => showQuestion(request, token));
+    if (value !== undefined) await this.set(request.place, request.id, value);
+    else if (!signal?.aborted) this.#cancelled.add(keyOf(request.place, request.id));
+    return value;
   }
 }
 

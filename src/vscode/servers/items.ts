@@ -38,7 +38,7 @@ export interface GroupNode {
   readonly group: Group;
 }
 
-export interface NoteNode {
+interface NoteNode {
   readonly kind: 'note';
   readonly server: string;
   readonly text: string;
@@ -57,23 +57,18 @@ export interface Item {
   readonly contextValue: string;
 }
 
-type StateKind = ServerRow['state']['kind'];
+interface Look {
+  readonly label: string;
+  readonly icon: { readonly id: string; readonly color?: string };
+}
 
-const STATE_ICONS: Readonly<Record<StateKind, { readonly id: string; readonly color?: string }>> = {
-  idle: { id: 'circle-outline' },
-  starting: { id: 'loading~spin' },
-  ready: { id: 'pass-filled', color: 'testing.iconPassed' },
-  failed: { id: 'error', color: 'problemsErrorIcon.foreground' },
-  unasked: { id: 'lock' },
-};
-
-function stateLabel(kind: StateKind): string {
+function lookOf(kind: ServerRow['state']['kind']): Look {
   return {
-    idle: t('not started'),
-    starting: t('starting…'),
-    ready: t('ready'),
-    failed: t('failed'),
-    unasked: t('not allowed yet'),
+    idle: { label: t('not started'), icon: { id: 'circle-outline' } },
+    starting: { label: t('starting…'), icon: { id: 'loading~spin' } },
+    ready: { label: t('ready'), icon: { id: 'pass-filled', color: 'testing.iconPassed' } },
+    failed: { label: t('failed'), icon: { id: 'error', color: 'problemsErrorIcon.foreground' } },
+    unasked: { label: t('not allowed yet'), icon: { id: 'lock' } },
   }[kind];
 }
 
@@ -86,12 +81,12 @@ function sourceLabel(source: ServerRow['source']): string {
 }
 
 export function serverItem({ server, source, state, isRemote }: ServerRow): Item {
-  const stateText = stateLabel(state.kind);
+  const { label, icon } = lookOf(state.kind);
   return {
     label: plainMessage(server),
-    description: plainMessage([stateText, ...shortDetails(server, state)].join(' · ')),
-    tooltip: uniqueLines(`${server}: ${stateText}`, ...fullDetails(state), sourceLabel(source)),
-    icon: STATE_ICONS[state.kind],
+    description: plainMessage([label, ...shortDetails(server, state)].join(' · ')),
+    tooltip: uniqueLines(`${server}: ${label}`, ...fullDetails(state), sourceLabel(source)),
+    icon,
     contextValue: `server.${state.kind}${isRemote ? '.remote' : ''}`,
   };
 }
@@ -120,45 +115,26 @@ function fullDetails(state: ServerRow['state']): readonly (string | undefined)[]
   ];
 }
 
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-const GROUP_ICONS: Readonly<Record<Group, string>> = {
-  tools: 'tools',
-  resources: 'files',
-  templates: 'symbol-parameter',
-  prompts: 'comment',
-};
-
-function groupLabel(group: Group): string {
-  return {
-    tools: t('Tools'),
-    resources: t('Resources'),
-    templates: t('Templates'),
-    prompts: t('Prompts'),
-  }[group];
-}
-
 /** `contents` is undefined while the list is loading. */
 export function groupItem({ group }: GroupNode, contents: Contents | undefined): Item {
-  const count = contents === undefined ? '' : ` (${contents.nodes.length})`;
+  const { label, id } = {
+    tools: { label: t('Tools'), id: 'tools' },
+    resources: { label: t('Resources'), id: 'files' },
+    templates: { label: t('Templates'), id: 'symbol-parameter' },
+    prompts: { label: t('Prompts'), id: 'comment' },
+  }[group];
   return {
-    label: `${groupLabel(group)}${count}`,
+    label: contents === undefined ? label : `${label} (${contents.nodes.length})`,
     ...(contents?.failure === undefined ? {} : { description: '⚠', tooltip: uniqueLines(contents.failure) }),
-    icon: { id: GROUP_ICONS[group] },
+    icon: { id },
     contextValue: `group.${group}`,
   };
 }
 
 export function childrenOfServer({ server, state }: ServerRow): readonly (GroupNode | NoteNode)[] {
-  const note = (text: string, icon: string, command?: NoteNode['command']): NoteNode => ({
-    kind: 'note',
-    server,
-    text,
-    icon,
-    ...(command === undefined ? {} : { command }),
-  });
+  const note = (text: string, icon: string, command?: NoteNode['command']): NoteNode => {
+    return { kind: 'note', server, text, icon, ...(command && { command }) };
+  };
   switch (state.kind) {
     case 'idle':
       return [note(t('Not started. Start it to see its tools.'), 'play', 'filechat.startServer')];
@@ -166,12 +142,14 @@ export function childrenOfServer({ server, state }: ServerRow): readonly (GroupN
       return [note(t('Look at it and decide…'), 'eye', 'filechat.startServer')];
     case 'starting':
       return [note(t('Starting…'), 'loading~spin')];
-    case 'failed':
+    case 'failed': {
+      const cause = causeOf(server, state.reason);
       return [
-        note(capitalize(causeOf(server, state.reason)), 'info'),
+        note(cause.charAt(0).toUpperCase() + cause.slice(1), 'info'),
         note(t('Start it again'), 'debug-restart', 'filechat.restartServer'),
         note(t('Show its log'), 'output', 'filechat.showServerLog'),
       ];
+    }
     case 'ready': {
       const { tools, resources, prompts } = state.about.offers;
       const groups: Group[] = [];
@@ -201,46 +179,55 @@ export function childrenOfGroup({ server }: GroupNode, { nodes, failure }: Conte
   return [...nodes.slice(0, MAX_ROWS), ...notes];
 }
 
-export function toolContents(server: string, { tools, failures }: ToolList): Contents {
+/** The contents of groups that come from one list. */
+export type Lists = Readonly<Partial<Record<Group, Contents>>>;
+
+export function toolContents(server: string, { tools, failures }: ToolList): Lists {
   const nodes = tools
     .filter((info) => info.server === server)
     .map((info): ServerNode => ({ kind: 'tool', server, tool: info.tool, info }));
-  return { nodes, failure: failures.find((each) => each.server === server)?.reason };
+  return { tools: { nodes, failure: failures.find((each) => each.server === server)?.reason } };
 }
 
-export function resourceContents(server: string, { resources, failure }: ResourceList): Contents {
-  const nodes = resources.map((info): ServerNode => ({ kind: 'resource', server, resource: info.uri, info }));
-  return { nodes, failure };
+export function resourceContents(server: string, { resources, templates, failure }: ResourceList): Lists {
+  return {
+    resources: {
+      nodes: resources.map((info) => ({ kind: 'resource', server, resource: info.uri, info })),
+      failure,
+    },
+    templates: {
+      nodes: templates.map((info) => ({ kind: 'template', server, template: info.uriTemplate, info })),
+      failure,
+    },
+  };
 }
 
-export function templateContents(server: string, { templates, failure }: ResourceList): Contents {
-  const nodes = templates.map(
-    (info): ServerNode => ({ kind: 'template', server, template: info.uriTemplate, info }),
-  );
-  return { nodes, failure };
+export function promptContents(server: string, { prompts, failure }: PromptList): Lists {
+  const nodes = prompts.map((info): ServerNode => ({ kind: 'prompt', server, prompt: info.prompt, info }));
+  return { prompts: { nodes, failure } };
 }
 
-export function promptContents(server: string, { prompts, failure }: PromptList): Contents {
-  return { nodes: prompts.map((info) => ({ kind: 'prompt', server, prompt: info.prompt, info })), failure };
-}
+export type OfferNode = Exclude<ServerNode, { readonly kind: 'server' | 'group' }>;
 
-export function offerItem(node: Exclude<ServerNode, { readonly kind: 'server' | 'group' }>): Item {
+export function offerItem(node: OfferNode): Item {
   switch (node.kind) {
     case 'tool':
       return toolItem(node.info);
     case 'resource':
-      return resourceItem(node.info, node.info.uri, 'file');
+      return resourceItem(node.info, node.resource, 'resource');
     case 'template':
-      return resourceItem(node.info, node.info.uriTemplate, 'symbol-parameter');
+      return resourceItem(node.info, node.template, 'template');
     case 'prompt':
       return promptItem(node.info);
-    case 'note':
+    case 'note': {
+      const { text, icon } = node;
       return {
-        label: plainMessage(node.text),
-        tooltip: uniqueLines(node.text),
-        icon: { id: node.icon },
+        label: plainMessage(text),
+        tooltip: uniqueLines(text),
+        icon: { id: icon },
         contextValue: 'note',
       };
+    }
   }
 }
 
@@ -260,19 +247,18 @@ function toolItem({ tool, title, description, readOnly, destructive, forAppsOnly
 }
 
 function resourceItem(
-  info: ResourceInfo | TemplateInfo,
+  info: Omit<ResourceInfo, 'uri'>,
   address: string,
-  icon: 'file' | 'symbol-parameter',
+  contextValue: 'resource' | 'template',
 ): Item {
-  const { name, title, description, mimeType } = info;
-  const size =
-    'size' in info && info.size !== undefined ? t('{0} bytes', formatNumber(info.size)) : undefined;
+  const { name, title, description, mimeType, icon } = info;
+  const size = info.size === undefined ? undefined : t('{0} bytes', formatNumber(info.size));
   return {
     label: plainMessage(title ?? name),
     ...described(address),
     tooltip: uniqueLines(address, title, name, mimeType, size, description),
-    icon: iconOf('icon' in info ? info.icon : undefined, icon),
-    contextValue: icon === 'file' ? 'resource' : 'template',
+    icon: iconOf(icon, contextValue === 'resource' ? 'file' : 'symbol-parameter'),
+    contextValue,
   };
 }
 
@@ -302,20 +288,14 @@ function uniqueLines(...texts: readonly (string | undefined)[]): string {
   return truncate([...lines].join('\n'), MAX_TOOLTIP_CHARS);
 }
 
-export interface StatusText {
-  readonly text: string;
-  readonly tooltip: string;
-  readonly isWarning: boolean;
-}
-
-/** Undefined when there is no server except an idle sample server. */
-export function statusText(rows: readonly ServerRow[]): StatusText | undefined {
+/** For the status bar. Undefined when there is no server except an idle sample server. */
+export function statusText(rows: readonly ServerRow[]) {
   const shown = rows.filter(({ source, state }) => source !== 'sample' || state.kind !== 'idle');
   if (shown.length === 0) return undefined;
   const ready = shown.filter(({ state }) => state.kind === 'ready').length;
   const servers = shown.map(({ server, state }) => {
     const reason = state.kind === 'failed' ? `: ${plainMessage(causeOf(server, state.reason))}` : '';
-    return `${plainMessage(server)}: ${stateLabel(state.kind)}${reason}`;
+    return `${plainMessage(server)}: ${lookOf(state.kind).label}${reason}`;
   });
   return {
     text: `$(plug) ${ready}/${shown.length}`,

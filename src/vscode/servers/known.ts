@@ -1,6 +1,6 @@
 import type { Disposable } from '../../ports/document.ts';
-import type { PromptInfo, ResourceList, ServerChange, ServerHost, ServerState } from '../../ports/servers.ts';
-import type { ToolInfo, ToolName } from '../../ports/tools.ts';
+import type { PromptInfo, PromptList, ResourceList, ServerHost, ServerState } from '../../ports/servers.ts';
+import type { ToolInfo, ToolList, ToolName } from '../../ports/tools.ts';
 
 type Host = Pick<ServerHost, 'states' | 'onDidChange' | 'listTools' | 'listPrompts' | 'listResources'>;
 
@@ -9,27 +9,26 @@ export class KnownServers implements Disposable {
   readonly #host: Host;
   readonly #builtIn: () => Promise<readonly ToolInfo[]>;
   readonly #subscription: Disposable;
-  readonly #tools: ListCache<readonly ToolInfo[]>;
-  readonly #prompts: ListCache<readonly PromptInfo[]>;
-  readonly #resources: ListCache<ResourceList>;
+  readonly #lists: {
+    readonly tools: CachedLists<ToolList>;
+    readonly prompts: CachedLists<PromptList>;
+    readonly resources: CachedLists<ResourceList>;
+  };
+  /** The last complete list of each server, also after it has stopped. */
+  readonly #lastTools = new Map<string, readonly ToolInfo[]>();
 
   constructor(host: Host, builtIn: () => Promise<readonly ToolInfo[]> = async () => []) {
     this.#host = host;
     this.#builtIn = builtIn;
-    this.#tools = new ListCache('tools', async (server) => {
-      const { tools, failures } = await host.listTools(server);
-      return { value: tools, failed: failures.length > 0 };
-    });
-    this.#prompts = new ListCache('prompts', async (server) => {
-      const { prompts, failure } = await host.listPrompts(server);
-      return { value: prompts, failed: failure !== undefined };
-    });
-    this.#resources = new ListCache('resources', async (server) => {
-      const list = await host.listResources(server);
-      return { value: list, failed: list.failure !== undefined };
-    });
+    this.#lists = {
+      tools: cacheLists((server) => host.listTools(server)),
+      prompts: cacheLists((server) => host.listPrompts(server)),
+      resources: cacheLists((server) => host.listResources(server)),
+    };
     this.#subscription = host.onDidChange((server, what) => {
-      for (const list of [this.#tools, this.#prompts, this.#resources]) list.invalidate(server, what);
+      for (const kind of ['tools', 'prompts', 'resources'] as const) {
+        if (what === 'state' || what === kind) this.#lists[kind].forget(server);
+      }
     });
   }
 
@@ -45,7 +44,7 @@ export class KnownServers implements Disposable {
   async tools(): Promise<readonly ToolInfo[]> {
     const states = await this.#host.states();
     const lists = [...states].map(([server, { kind }]) =>
-      kind === 'ready' ? this.#tools.get(server) : (this.#tools.last(server) ?? []),
+      kind === 'ready' ? this.#toolsOf(server) : (this.#lastTools.get(server) ?? []),
     );
     return (await Promise.all([...lists, this.#builtIn()])).flat();
   }
@@ -55,51 +54,47 @@ export class KnownServers implements Disposable {
   }
 
   async prompts(): Promise<readonly PromptInfo[]> {
-    return (await this.#ofReady(this.#prompts)).flat();
+    return (await this.#ofReady(this.#lists.prompts)).flatMap(({ prompts }) => prompts);
   }
 
   resources(): Promise<readonly ResourceList[]> {
-    return this.#ofReady(this.#resources);
+    return this.#ofReady(this.#lists.resources);
   }
 
-  async #ofReady<T>(lists: ListCache<T>): Promise<readonly T[]> {
+  async #toolsOf(server: string): Promise<readonly ToolInfo[]> {
+    const { tools, failures } = await this.#lists.tools.get(server);
+    if (failures.length === 0) this.#lastTools.set(server, tools);
+    return tools;
+  }
+
+  async #ofReady<T>(lists: CachedLists<T>): Promise<readonly T[]> {
     const ready = [...(await this.#host.states())].filter(([, { kind }]) => kind === 'ready');
     return Promise.all(ready.map(([server]) => lists.get(server)));
   }
 }
 
-type FetchList<T> = (server: string) => Promise<{ readonly value: T; readonly failed: boolean }>;
+interface CachedLists<T> {
+  get(server: string): Promise<T>;
+  forget(server: string): void;
+}
 
-class ListCache<T> {
-  readonly #kind: ServerChange;
-  readonly #fetch: FetchList<T>;
-  readonly #pending = new Map<string, Promise<T>>();
-  readonly #last = new Map<string, T>();
-
-  constructor(kind: ServerChange, fetch: FetchList<T>) {
-    this.#kind = kind;
-    this.#fetch = fetch;
-  }
-
-  get(server: string): Promise<T> {
-    const known = this.#pending.get(server);
+/** A failed request is retried at the next use. */
+function cacheLists<T extends { readonly failure?: string } | Pick<ToolList, 'failures'>>(
+  fetch: (server: string) => Promise<T>,
+): CachedLists<T> {
+  const lists = new Map<string, Promise<T>>();
+  const get = (server: string) => {
+    const known = lists.get(server);
     if (known !== undefined) return known;
-    const fetched: Promise<T> = this.#fetch(server).then(({ value, failed }) => {
-      if (!failed) this.#last.set(server, value);
-      // A failed request is retried at the next use.
-      else if (this.#pending.get(server) === fetched) this.#pending.delete(server);
-      return value;
-    });
-    this.#pending.set(server, fetched);
-    return fetched;
-  }
+    const list = fetch(server);
+    const forget = () => lists.get(server) === list && lists.delete(server);
+    list.then((each) => hasFailed(each) && forget(), forget);
+    lists.set(server, list);
+    return list;
+  };
+  return { get, forget: (server) => lists.delete(server) };
+}
 
-  /** The last complete list, also after `invalidate`. */
-  last(server: string): T | undefined {
-    return this.#last.get(server);
-  }
-
-  invalidate(server: string, what: ServerChange): void {
-    if (what === 'state' || what === this.#kind) this.#pending.delete(server);
-  }
+function hasFailed(list: { readonly failure?: string } | Pick<ToolList, 'failures'>): boolean {
+  return 'failures' in list ? list.failures.length > 0 : list.failure !== undefined;
 }

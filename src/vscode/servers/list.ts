@@ -6,12 +6,7 @@ import { inputsOf, type ResolvedServer, resolveInputs } from '../../mcp/config/i
 import type { ServerConfig } from '../../mcp/config/types.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ServerInputs } from './inputs.ts';
-import {
-  type ConfiguredServer,
-  readUserServers,
-  readWorkspaceServers,
-  watchServerSettings,
-} from './settings.ts';
+import { type ConfiguredServer, readConfiguredServers, watchServerSettings } from './settings.ts';
 
 const REMEMBERED = 'consent.servers';
 const ALLOW = vscode.l10n.t('Allow');
@@ -21,19 +16,17 @@ type Servers = ReadonlyMap<string, ServerConfig>;
 
 export const SAMPLE_SERVER = 'sample';
 
-export type ServerConsent = 'given' | 'declined' | 'cancelled';
-export type ServerSource = 'user' | 'workspace' | 'sample';
+type ServerConsent = 'given' | 'declined' | 'cancelled';
 
 export interface ListedServer {
   readonly name: string;
   readonly config: ServerConfig;
-  readonly source: ServerSource;
+  readonly source: 'user' | 'workspace' | 'sample';
   readonly isAllowed: boolean;
-  /** Why it cannot be started. */
   readonly problem?: string;
 }
 
-export interface ServerListOptions {
+interface ServerListOptions {
   readonly memory: vscode.Memento;
   readonly log: Log;
   readonly samplePath: string;
@@ -61,7 +54,6 @@ export class ServerList implements vscode.Disposable {
   readonly #declined = new Set<string>();
   /** Settings are read at every use, but each problem is logged once. */
   readonly #logged = new Set<string>();
-  #sources: ReadonlyMap<string, ServerSource> = new Map();
   #isSampleOffered = false;
 
   readonly onDidChange = this.#changed.event;
@@ -105,11 +97,6 @@ export class ServerList implements vscode.Disposable {
     const isHidden = !this.#isSampleOffered && listed.some(({ isAllowed }) => isAllowed);
     if (isHidden || listed.some(({ name }) => name === SAMPLE_SERVER)) return listed;
     return [...listed, { name: SAMPLE_SERVER, config: this.#sample(), source: 'sample', isAllowed: true }];
-  }
-
-  /** As of the last read of the settings. */
-  source(name: string): ServerSource {
-    return this.#sources.get(name) ?? (name === SAMPLE_SERVER ? 'sample' : 'workspace');
   }
 
   /**
@@ -156,7 +143,6 @@ export class ServerList implements vscode.Disposable {
     return config ? fingerprintServer(config) : '';
   }
 
-  /** Resolves to whether the configuration has any inputs. */
   async forgetInputs(name: string): Promise<boolean> {
     const server = (await this.#read()).get(name);
     const ids = server ? inputsOf(server.config) : [];
@@ -237,14 +223,12 @@ export class ServerList implements vscode.Disposable {
     return typeof found === 'string' ? undefined : found;
   }
 
-  /** User servers come last, so that a workspace cannot replace them. */
   async #read(): Promise<ReadonlyMap<string, ConfiguredServer>> {
-    const warn = (problem: string) => this.#warnOnce(problem);
-    const mayRead = (server: ConfiguredServer) => this.#mayRead(server);
-    const [own, found] = await Promise.all([readUserServers(warn), readWorkspaceServers(warn, mayRead)]);
-    const servers = new Map([...found, ...own].map((server) => [server.name, server]));
-    this.#sources = new Map([...servers].map(([name, { source }]) => [name, source]));
-    return servers;
+    const servers = await readConfiguredServers({
+      warn: (problem) => this.#warnOnce(problem),
+      mayRead: (server) => this.#mayRead(server),
+    });
+    return new Map(servers.map((server) => [server.name, server]));
   }
 
   #warnOnce(problem: string): void {

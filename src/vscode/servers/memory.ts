@@ -3,32 +3,21 @@ import type { KnownProtocol, KnownProtocols } from '../../mcp/connection/knownPr
 import type { CredentialStore } from '../../mcp/oauth/credentials.ts';
 
 const REMEMBERED = 'server.verdicts';
+const MAX_REMEMBERED = 200;
 
-const MAX_VERDICTS = 200;
-
-/** Verdicts that outlive the window. */
-export class VerdictMemory implements KnownProtocols {
-  readonly #memory: vscode.Memento;
-
-  constructor(memory: vscode.Memento) {
-    this.#memory = memory;
-  }
-
-  read(fingerprint: string): KnownProtocol | undefined {
-    return this.#all().get(fingerprint);
-  }
-
-  write(fingerprint: string, known: KnownProtocol | undefined): void {
-    const all = this.#all();
-    if (known === undefined && !all.has(fingerprint)) return;
-    all.delete(fingerprint);
-    if (known !== undefined) all.set(fingerprint, known);
-    void this.#memory.update(REMEMBERED, Object.fromEntries([...all].slice(-MAX_VERDICTS)));
-  }
-
-  #all(): Map<string, KnownProtocol> {
-    return new Map(Object.entries(this.#memory.get<Readonly<Record<string, KnownProtocol>>>(REMEMBERED, {})));
-  }
+/** The protocols of servers by fingerprint, across sessions. */
+export function rememberedProtocols(memory: vscode.Memento): KnownProtocols {
+  const readAll = () =>
+    new Map(Object.entries(memory.get<Readonly<Record<string, KnownProtocol>>>(REMEMBERED, {})));
+  return {
+    read: (fingerprint) => readAll().get(fingerprint),
+    write: (fingerprint, known) => {
+      const all = readAll();
+      if (!all.delete(fingerprint) && known === undefined) return;
+      if (known !== undefined) all.set(fingerprint, known);
+      void memory.update(REMEMBERED, Object.fromEntries([...all].slice(-MAX_REMEMBERED)));
+    },
+  };
 }
 
 /** The keys that `mcp/oauth/credentials.ts` uses start with this. */
@@ -42,7 +31,6 @@ export function secretCredentials(secrets: vscode.SecretStorage): CredentialStor
   };
 }
 
-/** For all servers, including those that are no longer configured. */
 export async function forgetCredentials(secrets: vscode.SecretStorage): Promise<void> {
   const keys = (await secrets.keys()).filter((key) => key.startsWith(PREFIX));
   await Promise.all(keys.map((key) => secrets.delete(key)));

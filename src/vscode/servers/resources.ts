@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
+import { fingerprint } from '../../mcp/config/fingerprint.ts';
 import { detectMediaType } from '../../media/sniff.ts';
 import { mediaByExtension } from '../../media/table.ts';
 import type { Disposable } from '../../ports/document.ts';
@@ -191,10 +191,7 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
 
   /** The file name depends only on the resource, so that opening it again adds no file. */
   async #openSaved(resource: ResourceName, contents: readonly ResourceContents[]): Promise<void> {
-    const id = createHash('sha256')
-      .update(JSON.stringify([resource.server, resource.uri]))
-      .digest('hex')
-      .slice(0, 16);
+    const id = fingerprint([resource.server, resource.uri]).slice(0, 16);
     const saved: vscode.Uri[] = [];
     for (const [index, { uri, mimeType, data }] of contents.entries()) {
       const bytes = typeof data === 'string' ? encode(data) : data;
@@ -205,15 +202,11 @@ export class ResourceDocuments implements vscode.FileSystemProvider, vscode.Disp
     }
     const [first] = saved;
     if (first) await vscode.commands.executeCommand('vscode.open', first, { preview: true });
-    if (saved.length > 1) {
-      void vscode.window.showInformationMessage(
-        vscode.l10n.t(
-          'The resource has {0} parts. The first is open; all are in {1}.',
-          saved.length,
-          this.#folder.fsPath,
-        ),
-      );
-    }
+    if (saved.length < 2) return;
+    const { fsPath } = this.#folder;
+    void vscode.window.showInformationMessage(
+      vscode.l10n.t('The resource has {0} parts. The first is open; all are in {1}.', saved.length, fsPath),
+    );
   }
 }
 

@@ -11,7 +11,7 @@ export class ServerRows implements vscode.Disposable {
   readonly #host: Host;
   readonly #list: List;
   readonly #changed = new vscode.EventEmitter<string | undefined>();
-  readonly #subscriptions: readonly vscode.Disposable[];
+  readonly #disposables: vscode.Disposable;
   #rows: Promise<readonly ServerRow[]> | undefined;
 
   /** The server whose row has changed; undefined when any may have. */
@@ -20,17 +20,17 @@ export class ServerRows implements vscode.Disposable {
   constructor(host: Host, list: List) {
     this.#host = host;
     this.#list = list;
-    this.#subscriptions = [
+    this.#disposables = vscode.Disposable.from(
       host.onDidChange((server, what) => {
         if (what === 'state') this.#change(server);
       }),
       list.onDidChange(() => this.#change(undefined)),
-    ];
+      this.#changed,
+    );
   }
 
   dispose(): void {
-    for (const each of this.#subscriptions) each.dispose();
-    this.#changed.dispose();
+    this.#disposables.dispose();
   }
 
   /** Sends nothing to any server. */

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { showInvisible } from '../../chat/format/escape.ts';
 import { isLoopback } from '../../mcp/config/addresses.ts';
 import type { ServerConfig } from '../../mcp/config/types.ts';
 import type { Connections } from '../../mcp/pool/connections.ts';
@@ -16,18 +17,16 @@ import { SignInBrowser } from '../consent/signIn.ts';
 import { registerAll } from '../registration.ts';
 import { clientMetadata, resultLimits, showsApps, timeoutMs, toolSettings } from '../settings.ts';
 import { BuiltIns } from '../tools/builtIns.ts';
-import { chatTools } from '../tools/host.ts';
-import { isEnabled } from '../tools/switches.ts';
-import { ServerCommands } from './commands.ts';
+import { chatTools, isEnabled } from '../tools/switches.ts';
+import { plainMessage } from '../ui/plainMessage.ts';
 import { ServerInputs } from './inputs.ts';
 import { ServerList } from './list.ts';
-import { ServerLogs } from './logs.ts';
-import { forgetCredentials, secretCredentials, VerdictMemory } from './memory.ts';
+import { forgetCredentials, rememberedProtocols, secretCredentials } from './memory.ts';
 import { RESOURCE_SCHEME, ResourceDocuments } from './resources.ts';
 import { ServerRows } from './rows.ts';
 import { ServersView, showServerStatus } from './view.ts';
 
-export interface EditorServersDeps {
+interface EditorServersDeps {
   readonly context: vscode.ExtensionContext;
   readonly log: Log;
   /** By the URI of a chat; undefined gives the default model. */
@@ -37,7 +36,7 @@ export interface EditorServersDeps {
   readonly addToChat: (chat: vscode.Uri, text: string) => Promise<void>;
 }
 
-/** The MCP servers in the editor, and the views and commands for them. */
+/** The MCP servers in the editor, and the views for them. */
 export class EditorServers implements vscode.Disposable {
   readonly list: ServerList;
   readonly inputs: ServerInputs;
@@ -46,17 +45,16 @@ export class EditorServers implements vscode.Disposable {
   readonly tools: ToolHost;
   readonly rows: ServerRows;
   readonly view: ServersView;
-  readonly commands: ServerCommands;
   readonly audit: AuditLog;
+  readonly logs = new ServerLogs();
   readonly #deps: EditorServersDeps;
-  readonly #logs = new ServerLogs();
-  /** Servers that may use sampling without a dialog. */
   readonly #always = new AlwaysAllowedServers();
   readonly #sink: AppSink = {
     isLocal: async (server) => isLocal((await this.list.startable()).get(server)),
     show: (app) => void this.#showApp(app),
   };
   readonly #signIn: SignInBrowser;
+  readonly #documents: ResourceDocuments;
   readonly #disposables: vscode.Disposable[];
   #apps: Promise<AppPanels> | undefined;
 
@@ -76,27 +74,18 @@ export class EditorServers implements vscode.Disposable {
     this.builtIns = new BuiltIns(this.list, globalStorageUri);
     this.tools = chatTools(this.client, this.builtIns);
     this.#signIn = new SignInBrowser(context.extension.id);
-    const rows = new ServerRows(this.client, this.list);
-    this.rows = rows;
-    this.view = new ServersView({ host: this.client, rows });
+    this.rows = new ServerRows(this.client, this.list);
+    this.view = new ServersView(this.client, this.rows);
     const documents = new ResourceDocuments(this.client, vscode.Uri.joinPath(globalStorageUri, 'resources'));
-    this.commands = new ServerCommands({
-      host: this.client,
-      rows,
-      logs: this.#logs,
-      askForConsent: (server) => this.list.askForConsent(server),
-      openResource: (resource, signal) => this.#openResource(resource, documents, signal),
-      signOut: (server) => this.client.signOut(server),
-      forgetInputs: (server) => this.list.forgetInputs(server),
-    });
+    this.#documents = documents;
     this.#disposables = [
       this.list,
-      rows,
+      this.rows,
       this.view,
       documents,
       registerAll({ [RESOURCE_SCHEME]: () => documents.register() }, globalState),
-      showServerStatus(rows),
-      this.#logs,
+      showServerStatus(this.rows),
+      this.logs,
       this.#signIn,
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.client.rootsChanged()),
       auditStarts(this.client, this.audit),
@@ -123,34 +112,25 @@ export class EditorServers implements vscode.Disposable {
     await this.client.settle();
   }
 
-  async openApp(
-    document: vscode.TextDocument,
-    position: vscode.Position,
-    signal: AbortSignal,
-  ): Promise<void> {
-    await (await this.#appPanels()).openFromChat(document, position, signal);
+  async openApp(...place: Parameters<AppPanels['openFromChat']>): Promise<void> {
+    await (await this.#appPanels()).openFromChat(...place);
   }
 
-  /** Applies changed settings to running servers. */
+  async openResource(resource: ResourceName, signal: AbortSignal): Promise<void> {
+    const entry = { kind: 'resource', server: resource.server, name: resource.uri } as const;
+    await audited(this.audit, entry, (note) => {
+      // The user ran the command that names the resource.
+      note({ consent: 'asked' });
+      return this.#documents.open(resource, signal);
+    });
+  }
+
   async #settle(): Promise<void> {
     try {
       await this.client.settle();
     } catch (error) {
       this.#deps.log.warn(`Could not apply the changed settings to running servers: ${String(error)}`);
     }
-  }
-
-  async #openResource(
-    resource: ResourceName,
-    documents: ResourceDocuments,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const entry = { kind: 'resource', server: resource.server, name: resource.uri } as const;
-    await audited(this.audit, entry, (note) => {
-      // The user ran the command that names the resource.
-      note({ consent: 'asked' });
-      return documents.open(resource, signal);
-    });
   }
 
   async #showApp({ chat, ...shown }: AppResult): Promise<void> {
@@ -177,7 +157,7 @@ export class EditorServers implements vscode.Disposable {
           consent: { mayCall },
           audit: this.audit,
           addToChat,
-          log: (server) => this.#logs.logFor(server),
+          log: (server) => this.logs.logFor(server),
           isLocal: (server) => this.#sink.isLocal(server),
         }),
     );
@@ -195,12 +175,12 @@ export class EditorServers implements vscode.Disposable {
     return new Connections({
       servers: () => this.list.startable(),
       log,
-      logFor: (server) => this.#logs.logFor(server),
+      logFor: (server) => this.logs.logFor(server),
       timeoutMs,
       clientInfo: { name: 'filechat', title: 'Filechat', version: versionOf(context) },
-      requests: editorRequests({ modelFor, serverFingerprint, always: this.#always, audit: this.audit }),
+      requests: editorRequests(this.audit, { modelFor, serverFingerprint, always: this.#always }),
       apps: showsApps(),
-      knownProtocols: new VerdictMemory(context.globalState),
+      knownProtocols: rememberedProtocols(context.globalState),
       resolve: (server, config) => this.list.resolve(server, config),
       authorize: (config, server, onAsk) =>
         new RemoteAuthorization({
@@ -222,4 +202,47 @@ function versionOf({ extension }: vscode.ExtensionContext): string {
 function isLocal(config: ServerConfig | undefined): boolean {
   if (config === undefined) return false;
   return config.kind === 'stdio' || isLoopback(new URL(config.url));
+}
+
+const MAX_MESSAGE_CHARS = 10_000;
+
+/** One output channel per server, created with its first message. */
+class ServerLogs implements vscode.Disposable {
+  readonly #channels = new Map<string, vscode.LogOutputChannel>();
+
+  dispose(): void {
+    for (const channel of this.#channels.values()) channel.dispose();
+    this.#channels.clear();
+  }
+
+  logFor(server: string): Log {
+    const channel = () => this.#channel(server);
+    return {
+      // As info, because the channel hides debug messages, which a server sends only when they were requested.
+      debug: (message) => channel().info(`[debug] ${readable(message)}`),
+      info: (message) => channel().info(readable(message)),
+      warn: (message) => channel().warn(readable(message)),
+      error: (message) => channel().error(readable(message)),
+    };
+  }
+
+  show(server: string): void {
+    this.#channel(server).show();
+  }
+
+  #channel(server: string): vscode.LogOutputChannel {
+    const known = this.#channels.get(server);
+    if (known) return known;
+    const channel = vscode.window.createOutputChannel(`Filechat: ${plainMessage(server)}`, { log: true });
+    this.#channels.set(server, channel);
+    return channel;
+  }
+}
+
+function readable(message: string): string {
+  const cut =
+    message.length > MAX_MESSAGE_CHARS
+      ? `${message.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}… (${message.length.toLocaleString('en')} characters)`
+      : message;
+  return showInvisible(cut);
 }

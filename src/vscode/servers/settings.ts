@@ -21,46 +21,48 @@ export interface ConfiguredServer {
   readonly place: string;
   readonly inputs: ReadonlyMap<string, InputDefinition>;
   readonly envFile?: EnvFile;
-  /** Why it cannot be started. */
   readonly problem?: string;
 }
 
-export interface EnvFile {
+interface EnvFile {
   readonly path: string;
   /** The URI of the workspace folder that controls the file. */
   readonly folder?: string | undefined;
 }
 
-/** Whether the user allowed a workspace server to read its env file outside of the workspace. */
-export type MayRead = (server: ConfiguredServer) => boolean;
-
-export type Warn = (problem: string) => void;
+interface Reading {
+  readonly warn: (problem: string) => void;
+  /** Whether the user allowed a workspace server to read its env file outside of the workspace. */
+  readonly mayRead: (server: ConfiguredServer) => boolean;
+}
 
 export const USER_PLACE = 'user';
 const MAX_ENV_FILE_BYTES = 1024 * 1024;
 
-export async function readUserServers(warn: Warn): Promise<readonly ConfiguredServer[]> {
-  const folder = vscode.workspace.isTrusted ? vscode.workspace.workspaceFolders?.[0] : undefined;
+/**
+ * Servers of the user come last, so that those of a workspace cannot replace them. `.vscode/mcp.json` is not read in an
+ * untrusted workspace.
+ */
+export async function readConfiguredServers(reading: Reading): Promise<readonly ConfiguredServer[]> {
+  const folders = vscode.workspace.isTrusted ? (vscode.workspace.workspaceFolders ?? []) : [];
+  const lists = [...folders.map((each) => readFolder(each, reading)), readUserServers(folders[0], reading)];
+  return (await Promise.all(lists)).flat();
+}
+
+async function readUserServers(
+  folder: vscode.WorkspaceFolder | undefined,
+  reading: Reading,
+): Promise<readonly ConfiguredServer[]> {
   const context = { workspaceFolder: folder?.uri.fsPath, env: process.env };
   const { servers, written, problems } = readServers(userServers(), context);
-  problems.forEach(warn);
+  problems.forEach(reading.warn);
   const place = { source: 'user', place: USER_PLACE, inputs: new Map<string, InputDefinition>() } as const;
   return Promise.all(
     [...servers].map(([name, config]) => {
       const server = { ...place, name, config, written: written.get(name) ?? config };
-      return readEnvFile(server, { base: homedir(), mayRead: () => true, warn });
+      return readEnvFile(server, homedir(), { ...reading, mayRead: () => true });
     }),
   );
-}
-
-/** The servers in `.vscode/mcp.json`, which is not read in an untrusted workspace. */
-export async function readWorkspaceServers(
-  warn: Warn,
-  mayRead: MayRead,
-): Promise<readonly ConfiguredServer[]> {
-  if (!vscode.workspace.isTrusted) return [];
-  const folders = vscode.workspace.workspaceFolders ?? [];
-  return (await Promise.all(folders.map((folder) => readFolder(folder, warn, mayRead)))).flat();
 }
 
 export function watchServerSettings(onChange: () => void): vscode.Disposable {
@@ -80,35 +82,29 @@ export function watchServerSettings(onChange: () => void): vscode.Disposable {
 
 async function readFolder(
   folder: vscode.WorkspaceFolder,
-  warn: Warn,
-  mayRead: MayRead,
+  reading: Reading,
 ): Promise<readonly ConfiguredServer[]> {
   const file = vscode.Uri.joinPath(folder.uri, '.vscode', 'mcp.json');
-  const text = await readIfThere(file, warn);
+  const text = await readIfThere(file, reading.warn);
   if (text === undefined) return [];
   const root = folder.uri.fsPath;
   const read = readServersFile(text, { workspaceFolder: root, env: process.env });
-  for (const problem of read.problems) warn(`${file.fsPath}: ${problem}`);
+  for (const problem of read.problems) reading.warn(`${file.fsPath}: ${problem}`);
   const place = { source: 'workspace', place: folder.uri.toString(), inputs: read.inputs } as const;
   return Promise.all(
     [...read.servers].map(([name, own]) => {
       const config = startedIn(root, own);
       const written = startedIn(root, read.written.get(name) ?? own);
-      return readEnvFile({ ...place, name, config, written }, { base: root, mayRead, warn });
+      return readEnvFile({ ...place, name, config, written }, root, reading);
     }),
   );
-}
-
-interface EnvFileOptions {
-  readonly base: string;
-  readonly mayRead: MayRead;
-  readonly warn: Warn;
 }
 
 /** A server whose env file cannot be read stays in the list, with the reason in `problem`. */
 async function readEnvFile(
   server: ConfiguredServer,
-  { base, mayRead, warn }: EnvFileOptions,
+  base: string,
+  { mayRead, warn }: Reading,
 ): Promise<ConfiguredServer> {
   const { config, written, source } = server;
   if (config.kind !== 'stdio' || config.envFile === undefined) return server;
@@ -154,7 +150,7 @@ async function readSmallFile(file: vscode.Uri): Promise<string> {
   return new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
 }
 
-async function readIfThere(file: vscode.Uri, warn: Warn): Promise<string | undefined> {
+async function readIfThere(file: vscode.Uri, warn: Reading['warn']): Promise<string | undefined> {
   try {
     return new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
   } catch (error) {

@@ -1,15 +1,17 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import { Throttle } from '../../base/throttle.ts';
-import type { ResourceList, ServerChange, ServerHost } from '../../ports/servers.ts';
+import type { ServerChange, ServerHost } from '../../ports/servers.ts';
 import { isEnabled, setEnabled } from '../tools/switches.ts';
 import {
-  type Contents,
   childrenOfGroup,
   childrenOfServer,
+  type Group,
   type GroupNode,
   groupItem,
   type Item,
+  type Lists,
+  type OfferNode,
   offerItem,
   promptContents,
   resourceContents,
@@ -17,24 +19,25 @@ import {
   type ServerRow,
   serverItem,
   statusText,
-  templateContents,
   toolContents,
 } from './items.ts';
 import type { ServerRows } from './rows.ts';
 
-type OfferNode = Exclude<ServerNode, { readonly kind: 'server' | 'group' }>;
+type ListKind = Exclude<ServerChange, 'state'>;
 
 interface Loading {
-  readonly pending: Promise<Contents>;
-  contents?: Contents;
+  readonly pending: Promise<Lists>;
+  /** While a failed list is loaded again, the failed one. */
+  lists?: Lists | undefined;
+  isDone: boolean;
 }
 
-const GROUPS_OF: Readonly<Record<ServerChange, readonly GroupNode['group'][]>> = {
-  state: ['tools', 'resources', 'templates', 'prompts'],
+const GROUPS_OF: Readonly<Record<ListKind, readonly Group[]>> = {
   tools: ['tools'],
   resources: ['resources', 'templates'],
   prompts: ['prompts'],
 };
+const EMPTY = { nodes: [] };
 
 /** Throttles a server that reports a change after every request for its list. */
 const REFRESH_MS = 1000;
@@ -44,22 +47,21 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
   readonly #host: ServerHost;
   readonly #rows: ServerRows;
   readonly #changed = new vscode.EventEmitter<ServerNode | undefined>();
-  readonly #subscriptions: readonly vscode.Disposable[];
+  readonly #disposables: vscode.Disposable;
   /** The editor identifies a row by its node object, so those of servers and groups are kept. */
   readonly #nodes = new Map<string, ServerNode>();
   readonly #loading = new Map<string, Loading>();
-  readonly #resources = new Map<string, Promise<ResourceList>>();
-  readonly #throttle = new Throttle(REFRESH_MS);
 
   readonly onDidChangeTreeData = this.#changed.event;
 
-  constructor({ host, rows }: { readonly host: ServerHost; readonly rows: ServerRows }) {
+  constructor(host: ServerHost, rows: ServerRows) {
     this.#host = host;
     this.#rows = rows;
-    this.#subscriptions = [
+    const throttle = new Throttle(REFRESH_MS);
+    this.#disposables = vscode.Disposable.from(
       host.onDidChange((server, what) => {
-        if (what === 'state') this.#refresh(server, what);
-        else this.#throttle.run(`${server}/${what}`, () => this.#refresh(server, what));
+        if (what === 'state') this.#forget(server);
+        else throttle.run(`${server}/${what}`, () => this.#refresh(server, what));
       }),
       rows.onDidChange((server) => {
         this.#changed.fire(server === undefined ? undefined : this.#nodes.get(server));
@@ -67,18 +69,21 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration('filechat.disabledTools')) this.#refreshTools();
       }),
-    ];
+      throttle,
+      this.#changed,
+    );
   }
 
   dispose(): void {
-    for (const each of this.#subscriptions) each.dispose();
-    this.#throttle.dispose();
-    this.#changed.dispose();
+    this.#disposables.dispose();
   }
 
   async getChildren(node?: ServerNode): Promise<ServerNode[]> {
     if (!node) return (await this.#rows.all()).map(({ server }) => this.#keep({ kind: 'server', server }));
-    if (node.kind === 'group') return [...childrenOfGroup(node, await this.#load(node).pending)];
+    if (node.kind === 'group') {
+      const lists = await this.#load(node, { retries: true }).pending;
+      return [...childrenOfGroup(node, lists[node.group] ?? EMPTY)];
+    }
     if (node.kind !== 'server') return [];
     const row = await this.#rows.find(node.server);
     return row ? childrenOfServer(row).map((child) => this.#keep(child)) : [];
@@ -87,12 +92,11 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
   async getTreeItem(node: ServerNode): Promise<vscode.TreeItem> {
     if (node.kind === 'server') {
       const row = (await this.#rows.find(node.server)) ?? removedRow(node.server);
-      return treeItem(serverItem(row), { id: node.server, isParent: true });
+      return treeItem(serverItem(row), node.server);
     }
-    if (node.kind === 'group') {
-      return treeItem(groupItem(node, this.#load(node).contents), { id: keyOf(node), isParent: true });
-    }
-    return offerTreeItem(node);
+    if (node.kind !== 'group') return offerTreeItem(node);
+    const { lists } = this.#load(node);
+    return treeItem(groupItem(node, lists && (lists[node.group] ?? EMPTY)), keyOf(node));
   }
 
   async check({ items }: vscode.TreeCheckboxChangeEvent<ServerNode>): Promise<void> {
@@ -105,69 +109,71 @@ export class ServersView implements vscode.TreeDataProvider<ServerNode>, vscode.
   }
 
   /** The row of the group is shown at once; its count follows when the list has loaded. */
-  #load(node: GroupNode): Loading {
-    const key = keyOf(node);
+  #load({ server, group }: GroupNode, { retries = false } = {}): Loading {
+    const kind = group === 'templates' ? 'resources' : group;
+    const key = keyOf({ server, group: kind });
     const known = this.#loading.get(key);
-    if (known) return known;
-    const loading: Loading = { pending: this.#fetch(node) };
+    if (known && !(retries && known.isDone && hasFailed(known.lists))) return known;
+    const loading: Loading = { pending: this.#fetch(server, kind), lists: known?.lists, isDone: false };
     this.#loading.set(key, loading);
-    void loading.pending.then((contents) => {
-      loading.contents = contents;
-      if (this.#loading.get(key) === loading) this.#changed.fire(this.#nodes.get(key));
+    void loading.pending.then((lists) => {
+      loading.lists = lists;
+      loading.isDone = true;
+      // After a second failure, a refresh would only load the list again.
+      const isNews = !known || !hasFailed(lists);
+      if (isNews && this.#loading.get(key) === loading) this.#fireGroups(server, kind);
     });
     return loading;
   }
 
-  async #fetch({ server, group }: GroupNode): Promise<Contents> {
+  async #fetch(server: string, kind: ListKind): Promise<Lists> {
     try {
       // A request would start the server, and only the user may do that.
       const row = await this.#rows.find(server);
-      if (row?.state.kind !== 'ready') return { nodes: [] };
-      switch (group) {
-        case 'tools':
-          return toolContents(server, await this.#host.listTools(server));
-        case 'resources':
-          return resourceContents(server, await this.#resourcesOf(server));
-        case 'templates':
-          return templateContents(server, await this.#resourcesOf(server));
-        case 'prompts':
-          return promptContents(server, await this.#host.listPrompts(server));
-      }
+      if (row?.state.kind !== 'ready') return {};
+      if (kind === 'tools') return toolContents(server, await this.#host.listTools(server));
+      if (kind === 'prompts') return promptContents(server, await this.#host.listPrompts(server));
+      return resourceContents(server, await this.#host.listResources(server));
     } catch (error) {
-      return { nodes: [], failure: messageOf(error) };
+      const failed = { nodes: [], failure: messageOf(error) };
+      return Object.fromEntries(GROUPS_OF[kind].map((group) => [group, failed]));
     }
   }
 
-  #resourcesOf(server: string): Promise<ResourceList> {
-    const list = this.#resources.get(server) ?? this.#host.listResources(server);
-    this.#resources.set(server, list);
-    return list;
+  /** A new state refreshes the whole server. */
+  #forget(server: string): void {
+    for (const kind of Object.keys(GROUPS_OF)) this.#loading.delete(`${server}/${kind}`);
   }
 
-  #refresh(server: string, what: ServerChange): void {
-    if (what === 'state' || what === 'resources') this.#resources.delete(server);
-    for (const group of GROUPS_OF[what]) {
-      const key = keyOf({ server, group });
-      const wasShown = this.#loading.delete(key);
-      // A new state refreshes the whole server.
-      if (wasShown && what !== 'state') this.#changed.fire(this.#nodes.get(key));
+  #refresh(server: string, kind: ListKind): void {
+    const wasShown = this.#loading.delete(keyOf({ server, group: kind }));
+    if (wasShown) this.#fireGroups(server, kind);
+  }
+
+  #fireGroups(server: string, kind: ListKind): void {
+    for (const group of GROUPS_OF[kind]) {
+      const node = this.#nodes.get(keyOf({ server, group }));
+      if (node) this.#changed.fire(node);
     }
   }
 
   #refreshTools(): void {
-    for (const key of this.#loading.keys()) {
-      const node = this.#nodes.get(key);
-      if (node?.kind === 'group' && node.group === 'tools') this.#changed.fire(node);
+    for (const node of this.#nodes.values()) {
+      if (node.kind === 'group' && node.group === 'tools') this.#changed.fire(node);
     }
   }
 
-  #keep<N extends ServerNode>(node: N): ServerNode {
+  #keep(node: ServerNode): ServerNode {
     if (node.kind !== 'server' && node.kind !== 'group') return node;
     const key = node.kind === 'server' ? node.server : keyOf(node);
     const known = this.#nodes.get(key) ?? node;
     this.#nodes.set(key, known);
     return known;
   }
+}
+
+function hasFailed(lists: Lists | undefined): boolean {
+  return Object.values(lists ?? {}).some(({ failure }) => failure !== undefined);
 }
 
 /** Names of servers contain no slash. */
@@ -180,16 +186,15 @@ function removedRow(server: string): ServerRow {
   return { server, source: 'user', isRemote: false, state: { kind: 'idle' } };
 }
 
-function treeItem(item: Item, more: { readonly id?: string; readonly isParent: boolean }): vscode.TreeItem {
+/** Rows with children have an id. */
+function treeItem(item: Item, id?: string): vscode.TreeItem {
   const { None, Collapsed } = vscode.TreeItemCollapsibleState;
-  const result = new vscode.TreeItem(item.label, more.isParent ? Collapsed : None);
+  const result = new vscode.TreeItem(item.label, id === undefined ? None : Collapsed);
   result.contextValue = item.contextValue;
   // Otherwise a screen reader reads the whole tooltip.
-  const { label, description } = item;
-  result.accessibilityInformation = {
-    label: description === undefined ? label : `${label}, ${description}`,
-  };
-  if (more.id !== undefined) result.id = more.id;
+  const label = item.description === undefined ? item.label : `${item.label}, ${item.description}`;
+  result.accessibilityInformation = { label };
+  if (id !== undefined) result.id = id;
   if (item.description !== undefined) result.description = item.description;
   if (item.tooltip !== undefined) result.tooltip = item.tooltip;
   if (item.icon) result.iconPath = iconPath(item.icon);
@@ -198,14 +203,12 @@ function treeItem(item: Item, more: { readonly id?: string; readonly isParent: b
 
 function iconPath(icon: NonNullable<Item['icon']>): vscode.ThemeIcon | vscode.Uri {
   if ('image' in icon) return vscode.Uri.parse(icon.image);
-  return new vscode.ThemeIcon(
-    icon.id,
-    icon.color === undefined ? undefined : new vscode.ThemeColor(icon.color),
-  );
+  const color = icon.color === undefined ? undefined : new vscode.ThemeColor(icon.color);
+  return new vscode.ThemeIcon(icon.id, color);
 }
 
 function offerTreeItem(node: OfferNode): vscode.TreeItem {
-  const item = treeItem(offerItem(node), { isParent: false });
+  const item = treeItem(offerItem(node));
   if (node.kind === 'note' && node.command !== undefined) {
     item.command = { command: node.command, title: node.text, arguments: [{ server: node.server }] };
   }
@@ -225,7 +228,6 @@ function offerTreeItem(node: OfferNode): vscode.TreeItem {
 
 const PRIORITY = 89;
 
-/** The number of ready servers in the status bar; a click opens the view. */
 export function showServerStatus(rows: ServerRows): vscode.Disposable {
   const { Right } = vscode.StatusBarAlignment;
   const item = vscode.window.createStatusBarItem('filechat.servers', Right, PRIORITY);

@@ -27,21 +27,17 @@ export class BuiltIns implements BuiltInOptions {
 
   /** Virtual workspaces have no files that can be read piece by piece. */
   readonly placesOf = (chat: string | undefined): BuiltInPlaces | undefined => {
-    const uri = chat === undefined ? undefined : vscode.Uri.parse(chat, true);
-    if (chat === undefined || uri === undefined || !hasFiles(uri)) return undefined;
+    if (chat === undefined) return undefined;
+    const uri = vscode.Uri.parse(chat, true);
+    if (!hasFiles(uri)) return undefined;
     const { assetsIn, roots } = placesOf(uri, this.#globalStorage);
-    const isSaved = uri.scheme === 'file';
-    return {
-      text: async () => (await readChat(chat)).text,
-      assetsIn,
-      folders: roots,
-      ...(isSaved
-        ? { chat: uri.fsPath }
-        : { linkPrefix: vscode.Uri.joinPath(this.#globalStorage, ASSET_FOLDER).path }),
-    };
+    const text = async () => (await readChat(chat)).text;
+    const files = { text, assetsIn, folders: roots };
+    return uri.scheme === 'file'
+      ? { ...files, chat: uri.fsPath }
+      : { ...files, linkPrefix: vscode.Uri.joinPath(this.#globalStorage, ASSET_FOLDER).path };
   };
 
-  /** Adds the built-in server to those of a chat if it is offered to the chat. */
   async addTo(servers: readonly string[], chat: vscode.Uri): Promise<readonly string[]> {
     if (!hasFiles(chat) || !(await this.isOffered())) return servers;
     return withBuiltInServer(servers, placesOf(chat, this.#globalStorage).assetsIn);

@@ -5,6 +5,7 @@ import { processMixedToolResult } from '../../mcpClient.ts';
 import type { ToolResult } from '../../ports/results.ts';
 import type { ToolCall, ToolCallOptions, ToolHost, ToolInfo } from '../../ports/tools.ts';
 import { editorTools, resultLimits, toolSettings } from '../settings.ts';
+import { withToken } from '../ui/progress.ts';
 import { blocksOf } from './editorToolBlocks.ts';
 
 /** The server name under which chats call VS Code's own tools. */
@@ -55,33 +56,16 @@ async function callEditorTool(
 ): Promise<ToolResult> {
   const { fields, transform } = await toolSettings();
   const name = { server: EDITOR_SERVER, tool };
-  const { content } = await invoke(tool, input, signal);
+  signal?.throwIfAborted();
+  // An abort cancels the tool, and does not wait for a tool that ignores it.
+  const { content } = await withToken(signal, (token) => {
+    const invoked = vscode.lm.invokeTool(tool, { input, toolInvocationToken: undefined }, token);
+    return unlessAborted(Promise.resolve(invoked), signal);
+  });
   return processMixedToolResult({ content: blocksOf(content) }, assets, {
     limits: resultLimits(),
     fields: fields?.(name),
     transform,
     tool: name,
   });
-}
-
-/** An abort cancels the tool, and does not wait for a tool that ignores it. */
-async function invoke(
-  name: string,
-  input: object,
-  signal: AbortSignal | undefined,
-): Promise<vscode.LanguageModelToolResult> {
-  signal?.throwIfAborted();
-  const cancellation = new vscode.CancellationTokenSource();
-  const stop = () => cancellation.cancel();
-  signal?.addEventListener('abort', stop, { once: true });
-  try {
-    const options = { input, toolInvocationToken: undefined };
-    return await unlessAborted(
-      Promise.resolve(vscode.lm.invokeTool(name, options, cancellation.token)),
-      signal,
-    );
-  } finally {
-    signal?.removeEventListener('abort', stop);
-    cancellation.dispose();
-  }
 }

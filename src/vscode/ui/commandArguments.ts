@@ -4,10 +4,10 @@ import { isObject } from '../../base/json.ts';
 /** The argument of a command. Keybindings and other extensions may pass anything; invalid values throw. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-export function readFields(argument: unknown): Fields {
+/** A button in the editor's title bar passes the URI of the chat, which becomes the field `chat`. */
+export function readFields(argument: unknown, chat = 'uri'): Fields {
   if (argument === undefined || argument === null) return {};
-  // A button in the editor's title bar passes the URI of the file.
-  if (argument instanceof vscode.Uri) return { uri: argument };
+  if (argument instanceof vscode.Uri) return { [chat]: argument };
   if (isObject(argument)) return argument;
   throw new TypeError(vscode.l10n.t('The argument must be an object.'));
 }

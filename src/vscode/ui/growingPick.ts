@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { describeSeconds } from './elapsed.ts';
-import { plainMessage } from './plainMessage.ts';
+import { describeSeconds, plainMessage } from './plainMessage.ts';
 import { countSeconds } from './progress.ts';
 
 /** A row without a value cannot be chosen. */
@@ -8,7 +7,7 @@ export interface Row<T> extends vscode.QuickPickItem {
   readonly value?: T;
 }
 
-export interface PickTexts {
+interface PickTexts {
   readonly title: string;
   readonly waiting: string;
   readonly question: string;
@@ -21,7 +20,8 @@ export interface PickTexts {
  */
 export async function pickGrowing<T>(
   texts: PickTexts,
-  request: (signal: AbortSignal) => readonly Promise<readonly Row<T>[]>[],
+  servers: readonly string[],
+  rowsOf: (server: string, signal: AbortSignal) => Promise<readonly Row<T>[]>,
 ): Promise<T | undefined> {
   const pick = vscode.window.createQuickPick<Row<T>>();
   const closed = new AbortController();
@@ -37,8 +37,8 @@ export async function pickGrowing<T>(
     if (seconds > 0) pick.title = pick.busy ? `${texts.title} · ${describeSeconds(seconds)}` : texts.title;
   });
   try {
-    const filled = fill(pick, texts, request(closed.signal));
-    await Promise.race([filled, chosen]);
+    const lists = servers.map((server) => rowsOf(server, closed.signal));
+    await Promise.race([fill(pick, texts, lists), chosen]);
     return await chosen;
   } finally {
     closed.abort();
@@ -52,8 +52,8 @@ export function serverRows<T>(
   server: string,
   rows: readonly Row<T>[],
   failure: string | undefined,
+  label = `$(warning) ${vscode.l10n.t('This list is not whole')}`,
 ): readonly Row<T>[] {
-  const label = `$(warning) ${vscode.l10n.t('This list is not whole')}`;
   const all = failure === undefined ? rows : [...rows, { label, detail: plainMessage(failure) }];
   return all.length === 0 ? [] : [{ label: server, kind: vscode.QuickPickItemKind.Separator }, ...all];
 }

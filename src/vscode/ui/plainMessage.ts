@@ -1,4 +1,5 @@
 import { showInvisible } from '../../chat/format/escape.ts';
+import { t } from './words.ts';
 
 const MAX_MESSAGE_CHARS = 300;
 
@@ -19,4 +20,10 @@ export function truncate(text: string, maxChars: number): string {
 export function commandLink(label: string, command: string, argument: object): string {
   const encoded = encodeURIComponent(JSON.stringify([argument]));
   return `[${label}](command:${command}?${encoded.replaceAll('(', '%28').replaceAll(')', '%29')})`;
+}
+
+/** `12 s` or `1 min 05 s`. */
+export function describeSeconds(seconds: number): string {
+  if (seconds < 60) return t('{0} s', seconds);
+  return t('{0} min {1} s', Math.floor(seconds / 60), String(seconds % 60).padStart(2, '0'));
 }

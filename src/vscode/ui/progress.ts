@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { deferred, untilAborted } from '../../base/async.ts';
 import { describeSize } from '../../base/size.ts';
-import { describeSeconds } from './elapsed.ts';
+import { describeSeconds, plainMessage } from './plainMessage.ts';
 
 const NOTICE_DELAY_MS = 500;
 
@@ -16,7 +16,7 @@ export async function withNotice<T>(
 ): Promise<T | undefined> {
   const stop = new AbortController();
   const notice = new Notice(cancellable ? () => stop.abort() : undefined);
-  notice.report({ message });
+  notice.report({ message: plainMessage(message) });
   try {
     return await untilAborted(work(stop.signal, notice), stop.signal);
   } catch (error) {
@@ -27,7 +27,23 @@ export async function withNotice<T>(
   }
 }
 
-export interface NoticeUpdate {
+/** The token is cancelled when the signal aborts. */
+export async function withToken<T>(
+  signal: AbortSignal | undefined,
+  work: (token: vscode.CancellationToken) => PromiseLike<T>,
+): Promise<T> {
+  const source = new vscode.CancellationTokenSource();
+  const cancel = () => source.cancel();
+  signal?.addEventListener('abort', cancel);
+  try {
+    return await work(source.token);
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+    source.dispose();
+  }
+}
+
+interface NoticeUpdate {
   readonly message?: string | undefined;
   readonly percent?: number | undefined;
   readonly bytes?: number | undefined;
@@ -35,7 +51,6 @@ export interface NoticeUpdate {
   readonly counts?: boolean | undefined;
 }
 
-/** A notification that appears if the work takes longer than half a second. */
 export class Notice implements vscode.Disposable {
   readonly #cancel: (() => void) | undefined;
   readonly #closed = deferred<void>();

@@ -4,7 +4,6 @@ import { messageOf } from '../../base/errors.ts';
 export interface Removal {
   readonly removed: readonly vscode.Uri[];
   readonly failed: readonly vscode.Uri[];
-  /** The reason of the first failure. */
   readonly reason: string;
 }
 

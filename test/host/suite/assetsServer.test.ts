@@ -8,7 +8,7 @@ import { suite, suiteSetup, test } from 'mocha';
 import * as vscode from 'vscode';
 import { inWorkspace } from './kit/workspace.ts';
 
-/** As VS Code makes it: the extension, and the label of the server. */
+/** VS Code joins the extension and the server's label. */
 const SERVER = 'filechat.filechat/Filechat Assets';
 
 interface Entry {
@@ -24,7 +24,7 @@ async function copy(argument: object): Promise<string> {
   return copied.text;
 }
 
-/** Starts what was copied as another program would, and asks it for what it has. */
+/** Starts the copied configuration like another client, and lists its resources. */
 async function listResources({ command, args }: Entry): Promise<readonly string[]> {
   const client = new Client({ name: 'filechat-test', version: '1' });
   await client.connect(new StdioClientTransport({ command, args, stderr: 'inherit' }));

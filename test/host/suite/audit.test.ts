@@ -20,7 +20,7 @@ suite('the audit log', () => {
     await vscode.commands.executeCommand('filechat.showAuditLog');
     const document = vscode.window.activeTextEditor?.document ?? assert.fail('Nothing is shown.');
     assert.match(document.uri.path, /audit\.jsonl$/);
-    // One that is open already follows its file a moment later.
+    // A document that is already open is updated with a delay.
     await holds(document, `"kind":"${kind}"`);
     assert.equal(document.getText().includes(SECRET), false);
     const lines = document.getText().trimEnd().split('\n');

@@ -6,15 +6,11 @@ import type { NewAsset } from '../../../src/ports/results.ts';
 import type { ToolCall, ToolCallOptions, ToolHost } from '../../../src/ports/tools.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
 import { withEditorTools } from '../../../src/vscode/tools/editorTools.ts';
+import { PNG } from '../../kit/png.ts';
 import { openChat, useSampleServer } from './kit/workspace.ts';
 
 /** The bridge extension declares this tool. */
 const NAME = 'filechat_test_draw';
-/** One red pixel. */
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
-  'base64',
-);
 
 const others: ToolHost = {
   listTools: async () => ({ tools: [{ server: 'a', tool: 'b', inputSchema: {} }], failures: [] }),
@@ -44,13 +40,13 @@ class DrawTool implements vscode.LanguageModelTool<{ readonly words?: string }> 
     }
     return new vscode.LanguageModelToolResult([
       new vscode.LanguageModelTextPart(input.words ?? ''),
-      picturePart(),
+      imagePart(),
     ]);
   }
 }
 
 /** The types that we compile against do not have the class yet. */
-function picturePart(): vscode.LanguageModelTextPart {
+function imagePart(): vscode.LanguageModelTextPart {
   const part = Reflect.get(vscode, 'LanguageModelDataPart');
   return part.image(new Uint8Array(PNG), 'image/png');
 }

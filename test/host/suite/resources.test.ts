@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { setup, suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import { parseChat } from '../../../src/chat/format/parse.ts';
+import { argumentQuestions } from '../../../src/mcp/schema/arguments.ts';
 import type { RunOutcome } from '../../../src/ports/document.ts';
 import type { ResourceContents, ResourceName, ServerState } from '../../../src/ports/servers.ts';
 import { ResourceDocuments } from '../../../src/vscode/servers/resources.ts';
+import { askQuestions } from '../../../src/vscode/ui/wizard.ts';
+import { PNG } from '../../kit/png.ts';
+import { READY } from './kit/stores.ts';
 import { holds, inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
 const SCHEME = 'filechat-resource-test';
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
 
-/** A server in memory, which counts who listens. */
+/** A server in memory that counts its requests and subscriptions. */
 class MemoryServer {
   contents: readonly ResourceContents[] = [];
   state: ServerState = { kind: 'idle' };
@@ -95,7 +95,7 @@ suite('resources as documents', () => {
     assert.equal(editor.document.languageId, 'markdown');
     assert.equal(editor.document.uri.path, '/a/7.md');
     assert.equal(vscode.workspace.fs.isWritableFileSystem(SCHEME), false);
-    assert.equal(server.fetched, 1, 'What is fetched to be opened is not fetched again.');
+    assert.equal(server.fetched, 1, 'Opening fetches the resource once.');
   });
 
   test('an open document is updated with its resource, a closed one is not', async () => {
@@ -141,22 +141,7 @@ suite('resources as documents', () => {
     const uri = documents.uriFor({ server: 'a', uri: 'demo://restored.txt' });
     await assert.rejects(async () => vscode.workspace.fs.readFile(uri), /The server a is not running/);
     assert.equal(server.fetched, 0);
-    server.state = {
-      kind: 'ready',
-      about: {
-        name: 'a',
-        version: '1',
-        protocol: '2025-11-25',
-        offers: {
-          tools: false,
-          resources: true,
-          subscriptions: true,
-          prompts: false,
-          completions: false,
-          logging: false,
-        },
-      },
-    };
+    server.state = READY;
     assert.equal(new TextDecoder().decode(await vscode.workspace.fs.readFile(uri)), 'words');
   });
 });
@@ -227,5 +212,40 @@ suite('resources and prompts of a real server in the chat', () => {
     assert.equal(outcome.ok, true);
     assert.ok(roles(document.getText()).every((role) => role === 'user'));
     assert.match(document.getText(), /> From `demo:\/\/resource\/dynamic\/text\/3`/);
+  });
+});
+
+suite('a form', () => {
+  const [question] = argumentQuestions({ properties: { file: { type: 'string' } }, required: ['file'] });
+  const { createInputBox } = vscode.window;
+  suiteTeardown(() => Object.assign(vscode.window, { createInputBox }));
+
+  test('that is aborted while the file dialog is open ends at once, and ignores the file', async () => {
+    const pressed = new vscode.EventEmitter<vscode.QuickInputButton>();
+    const shown = Promise.withResolvers<vscode.InputBox>();
+    // No command presses a button of an input, so the test does.
+    const createWatched = () => {
+      const box = Object.defineProperty(createInputBox(), 'onDidTriggerButton', { value: pressed.event });
+      shown.resolve(box);
+      return box;
+    };
+    Object.assign(vscode.window, { createInputBox: createWatched });
+    const aborting = new AbortController();
+    const dialog = Promise.withResolvers<string>();
+    assert.ok(question);
+    const asked = askQuestions([question], {
+      title: 'A form',
+      signal: aborting.signal,
+      chooseFile: () => () => dialog.promise,
+    });
+    const box = await shown.promise;
+    const [button] = box.buttons;
+    assert.ok(button);
+    pressed.fire(button);
+    aborting.abort();
+    assert.equal(await asked, undefined);
+    dialog.resolve('file:late.txt');
+    await dialog.promise;
+    assert.equal(box.value, '');
   });
 });

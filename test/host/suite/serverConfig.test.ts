@@ -58,10 +58,15 @@ suite('configuration of servers', () => {
   const settings = () => vscode.workspace.getConfiguration('filechat');
   const file = () => inWorkspace('.vscode', 'mcp.json').fsPath;
   const envFile = () => inWorkspace('servers.env').fsPath;
-  const writeServers = (servers: unknown, inputs: unknown = []) =>
-    writeFileSync(file(), JSON.stringify({ servers, inputs }));
+  const writeServers = (servers: unknown) => writeFileSync(file(), JSON.stringify({ servers, inputs: [] }));
   const writeOwn = (servers: unknown) =>
     settings().update('mcpServers', servers, vscode.ConfigurationTarget.Global);
+  /** Configures servers of the user and of the workspace, and reads them. */
+  const configure = async (own: unknown, theirs: unknown = {}, secrets?: MemorySecrets) => {
+    await writeOwn(own);
+    writeServers(theirs);
+    return openList(secrets);
+  };
   const link = () => inWorkspace('linked.env').fsPath;
   let elsewhere = '';
   let before: { readonly file: string; readonly setting: unknown };
@@ -88,10 +93,6 @@ suite('configuration of servers', () => {
       [...(await list.startable())],
       [['mine', { kind: 'stdio', command: 'x', args: [], env: {} }]],
     );
-    assert.deepEqual(
-      ['mine', 'theirs'].map((name) => list.source(name)),
-      ['user', 'workspace'],
-    );
     assert.equal(await list.askForWorkspaceServers('mine'), 'given');
     assert.equal(await list.askForConsent('mine'), 'given');
     assert.equal(opened.logged.length, 1);
@@ -107,7 +108,6 @@ suite('configuration of servers', () => {
       (await list.all()).map(({ name, source, isAllowed }) => ({ name, source, isAllowed })),
       [{ name: 'sample', source: 'sample', isAllowed: true }],
     );
-    assert.equal(list.source('sample'), 'sample');
     const sample = (await list.startable()).get('sample');
     assert.ok(sample);
     assert.deepEqual(await list.resolve('sample', sample, NEVER), { config: sample, secrets: [] });
@@ -138,8 +138,6 @@ suite('configuration of servers', () => {
     using opened = openList();
     const { list } = opened;
     const isAllowed = async () => (await list.allowed()).has('theirs');
-    writeFileSync(envFile(), 'KEY=1\n');
-    writeServers({ theirs: { command: 'x', envFile: 'servers.env' } });
     assert.equal(await isAllowed(), false);
     await opened.agreeTo('theirs');
     assert.equal(await isAllowed(), true);
@@ -169,14 +167,13 @@ suite('configuration of servers', () => {
     using opened = openList();
     const { list, memory } = opened;
     const key = `${inWorkspace().toString()} theirs`;
-    await memory.update('consent.servers', { [key]: fingerprintServer(await opened.get('theirs')) });
-    assert.equal((await list.allowed()).size, 0);
+    await opened.memory.update('consent.servers', { [key]: fingerprintServer(await opened.get('theirs')) });
+    assert.equal((await opened.list.allowed()).size, 0);
   });
 
   test('a user server needs permission if its env file is in the workspace', async () => {
     // To make a link takes a right there that few have.
     if (process.platform === 'win32') return;
-    writeServers({});
     const outside = join(elsewhere, 'own.env');
     const linked = join(elsewhere, 'linked.env');
     writeFileSync(outside, 'KEY=1\n');
@@ -184,15 +181,13 @@ suite('configuration of servers', () => {
     rmSync(link(), { force: true });
     symlinkSync(outside, link());
     symlinkSync(envFile(), linked);
-    await writeOwn({
+    using opened = await configure({
       own: { command: 'x', envFile: outside },
       inside: { command: 'x', envFile: '${workspaceFolder}/servers.env' },
       leadsIn: { command: 'x', envFile: linked },
       leadsOut: { command: 'x', envFile: link() },
     });
-    using opened = openList();
-    const { list } = opened;
-    const allowed = async () => [...(await list.allowed()).keys()];
+    const allowed = async () => [...(await opened.list.allowed()).keys()];
     assert.deepEqual(await allowed(), ['own']);
     for (const name of ['inside', 'leadsIn', 'leadsOut']) {
       await opened.agreeTo(name, { place: `user ${inWorkspace().toString()}` });
@@ -205,18 +200,19 @@ suite('configuration of servers', () => {
   test('nothing outside the workspace is read for a workspace server before permission', async () => {
     // To make a link takes a right there that few have.
     if (process.platform === 'win32') return;
-    await writeOwn({});
     const outside = join(elsewhere, 'secrets.env');
     writeFileSync(outside, 'KEY=1\n');
     rmSync(link(), { force: true });
     symlinkSync(outside, link());
-    writeServers({
-      direct: { command: 'x', envFile: outside },
-      linked: { command: 'x', envFile: 'linked.env' },
-      // Not even whether there is such a file is known.
-      missing: { command: 'x', envFile: join(elsewhere, 'missing.env') },
-    });
-    using opened = openList();
+    using opened = await configure(
+      {},
+      {
+        direct: { command: 'x', envFile: outside },
+        linked: { command: 'x', envFile: 'linked.env' },
+        // Not even its existence is checked.
+        missing: { command: 'x', envFile: join(elsewhere, 'missing.env') },
+      },
+    );
     const { list } = opened;
     const variables = async (name: string) => {
       const config = await opened.get(name);
@@ -226,7 +222,7 @@ suite('configuration of servers', () => {
       assert.equal(await variables(name), undefined);
       await opened.agreeTo(name, { envFile: outside });
       assert.deepEqual(await variables(name), { KEY: '1' });
-      assert.equal((await list.allowed()).has(name), false, 'nobody has agreed to what it says');
+      assert.equal((await list.allowed()).has(name), false, 'its contents are not allowed yet');
       await opened.agreeTo(name, { envFile: outside });
       assert.equal((await list.allowed()).has(name), true);
     }
@@ -241,8 +237,6 @@ suite('configuration of servers', () => {
       good: { command: 'x' },
       bad: { command: 'x', envFile: join(elsewhere, 'missing.env') },
     });
-    writeServers({});
-    using opened = openList();
     const { list } = opened;
     await list.resolve('good', await opened.get('good'), NEVER);
     await assert.rejects(list.resolve('bad', await opened.get('bad'), NEVER), /there is no such file/);
@@ -254,23 +248,20 @@ suite('configuration of servers', () => {
 
   test('an endless env file is not read', async () => {
     if (process.platform === 'win32') return;
-    await writeOwn({ bad: { command: 'x', envFile: '/dev/zero' } });
-    using opened = openList();
+    using opened = await configure({ bad: { command: 'x', envFile: '/dev/zero' } });
     await assert.rejects(opened.list.resolve('bad', await opened.get('bad'), NEVER), /it is not a file/);
   });
 
   test('an input belongs to the place where its server is configured', async () => {
     const config = { url: 'http://127.0.0.1:1/', headers: { Authorization: '${input:token}' } };
-    await writeOwn({ mine: config });
-    writeServers({ theirs: config });
-    using opened = openList();
+    using opened = await configure({ mine: config }, { theirs: config });
     const { list, inputs } = opened;
     await opened.agreeTo('theirs');
     await inputs.set('user', 'token', 'of the user');
     await inputs.set(inWorkspace().toString(), 'token', 'of the folder');
     const headers = async (name: string) => {
       const { config, secrets } = await list.resolve(name, await opened.get(name), NEVER);
-      if (config.kind === 'stdio') assert.fail('is no program');
+      if (config.kind === 'stdio') assert.fail('a program has no headers');
       assert.deepEqual(secrets, Object.values(config.headers));
       return config.headers;
     };
@@ -320,7 +311,7 @@ suite('configuration of servers', () => {
       list.resolve('mine', await opened.get('mine'), NEVER),
       /^Error: The input "program" was not entered/,
     );
-    // A reply needs none of them. Without this, a box would wait here for ever.
+    // A reply does not need the input. If it were asked for, this would hang.
     assert.equal(await list.askForWorkspaceServers(), 'given');
     await opened.inputs.set('user', 'program', 'node');
     assert.equal(await list.askForWorkspaceServers('mine'), 'given');
@@ -330,11 +321,12 @@ suite('configuration of servers', () => {
     await writeOwn({ mine: { command: 'x', args: ['${input:a}', '${input:b}'] }, plain: { command: 'x' } });
     writeServers({});
     const secrets = new MemorySecrets();
-    using opened = openList(secrets);
+    const own = { mine: { command: 'x', args: ['${input:a}', '${input:b}'] }, plain: { command: 'x' } };
+    using opened = await configure(own, {}, secrets);
     for (const id of ['a', 'b', 'other']) await opened.inputs.set('user', id, 'wrong');
     await opened.inputs.set('elsewhere', 'a', 'right');
     assert.equal(await opened.list.forgetInputs('plain'), false);
-    assert.equal(await opened.list.forgetInputs('nobody'), false);
+    assert.equal(await opened.list.forgetInputs('unknown'), false);
     assert.equal(await opened.list.forgetInputs('mine'), true);
     assert.deepEqual([...secrets.kept.keys()], ['input ["user","other"]', 'input ["elsewhere","a"]']);
   });
@@ -348,7 +340,7 @@ suite('configuration of servers', () => {
 
   test('an invalid server is refused before any question', async () => {
     const inputs = new ServerInputs(new MemorySecrets());
-    const add = (argument: unknown) => addServer({ inputs }, argument);
+    const add = (argument: unknown) => addServer(inputs, argument);
     await assert.rejects(add({ name: 'a b', config: { command: 'x' } }), /letters, digits/);
     await assert.rejects(add({ name: 'a', config: {} }), /neither "command" nor "url"/);
     await assert.rejects(add({ name: 'a', config: { command: '${nope}' } }), /\$\{nope\}/);

@@ -1,34 +1,22 @@
 import assert from 'node:assert/strict';
-import { setup, suite, teardown, test } from 'mocha';
+import { setup, suite, suiteSetup, suiteTeardown, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
+import type { RunOutcome } from '../../../src/ports/document.ts';
 import type { ServerChange, ServerHost, ServerState } from '../../../src/ports/servers.ts';
 import type { ToolInfo } from '../../../src/ports/tools.ts';
-import { ServerCommands } from '../../../src/vscode/servers/commands.ts';
+import { pickServer } from '../../../src/vscode/servers/commands.ts';
 import type { ServerNode } from '../../../src/vscode/servers/items.ts';
 import type { ListedServer } from '../../../src/vscode/servers/list.ts';
 import { ServerRows } from '../../../src/vscode/servers/rows.ts';
 import { ServersView } from '../../../src/vscode/servers/view.ts';
+import { until } from '../../kit/until.ts';
+import { READY } from './kit/stores.ts';
+import { inWorkspace, openChat, useSampleServer } from './kit/workspace.ts';
 
-const READY: ServerState = {
-  kind: 'ready',
-  about: {
-    name: 'a',
-    version: '1.0',
-    protocol: '2025-11-25',
-    offers: {
-      tools: true,
-      resources: true,
-      subscriptions: false,
-      prompts: false,
-      completions: false,
-      logging: false,
-    },
-  },
-};
 const tool = (name: string): ToolInfo => ({ server: 'a', tool: name, inputSchema: {} });
-const unused = () => Promise.reject(new Error('Nobody should ask for this.'));
+const unused = () => Promise.reject(new Error('This must not be requested.'));
 
-/** Servers as a test wants them; it writes down what was asked of them. */
+/** Records the requests. */
 class FakeServers implements ServerHost {
   readonly asked: string[] = [];
   readonly current = new Map<string, ServerState>([
@@ -36,6 +24,7 @@ class FakeServers implements ServerHost {
     ['b', { kind: 'idle' }],
   ]);
   tools = [tool('bars')];
+  failure: string | undefined;
   readonly #listeners = new Set<(server: string, what: ServerChange) => void>();
 
   change(server: string, what: ServerChange, state?: ServerState): void {
@@ -54,6 +43,7 @@ class FakeServers implements ServerHost {
 
   async listTools(server?: string) {
     this.asked.push(`tools of ${server}`);
+    if (this.failure !== undefined) throw new Error(this.failure);
     return { tools: this.tools, failures: [] };
   }
 
@@ -75,7 +65,7 @@ class FakeServers implements ServerHost {
   fetchResource = unused;
   getPrompt = unused;
   complete = unused;
-  subscribe = () => assert.fail('Nobody should subscribe.');
+  subscribe = () => assert.fail('Nothing must be subscribed to.');
   rootsChanged = () => {};
 }
 
@@ -92,7 +82,7 @@ suite('the servers view', () => {
     listed = ['a', 'b'].map((name) => ({ name, config, source: 'user' as const, isAllowed: true }));
     listChanged = new vscode.EventEmitter<void>();
     rows = new ServerRows(host, { all: async () => listed, onDidChange: listChanged.event });
-    view = new ServersView({ host, rows });
+    view = new ServersView(host, rows);
   });
   teardown(() => {
     view.dispose();
@@ -108,7 +98,7 @@ suite('the servers view', () => {
         return description === undefined ? String(label) : `${label}: ${description}`;
       }),
     );
-  /** Resolves to the next node that is shown anew. */
+  /** Resolves to the next node that is refreshed. */
   const nextChange = () =>
     new Promise<ServerNode | undefined>((resolve) => {
       const subscription = view.onDidChangeTreeData((node) => {
@@ -176,17 +166,8 @@ suite('the servers view', () => {
   test('a question uses the current servers, even before the editor reports a change', async () => {
     assert.equal((await rows.all()).length, 2);
     listed = [];
-    const commands = new ServerCommands({
-      host,
-      rows,
-      logs: { show: unused },
-      askForConsent: unused,
-      openResource: unused,
-      signOut: unused,
-      forgetInputs: unused,
-    });
     // With the old list it would wait for an answer.
-    await commands.start(undefined);
+    assert.equal(await pickServer(rows, { question: 'Start which server?' }), undefined);
   });
 
   test('a change of the settings refreshes the view', async () => {
@@ -209,5 +190,42 @@ suite('the servers view', () => {
       state: vscode.TreeItemCheckboxState.Checked,
       tooltip: 'Whether chats may use this tool',
     });
+  });
+});
+
+suite('Read Resource', () => {
+  suiteSetup(async () => {
+    const program = inWorkspace('..', 'dist', 'sample-server.js').fsPath;
+    // A server of the user needs no dialog, and replaces the one of the workspace.
+    await vscode.workspace
+      .getConfiguration('filechat')
+      .update(
+        'mcpServers',
+        { sample: { command: 'node', args: [program] } },
+        vscode.ConfigurationTarget.Global,
+      );
+  });
+  suiteTeardown(useSampleServer);
+
+  test('with a URI as its argument inserts into that chat', async () => {
+    const document = await openChat('title.chat.md', '# %% user\n');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    let isDone = false;
+    const run = async () => {
+      try {
+        return await vscode.commands.executeCommand<RunOutcome>('filechat.readResource', document.uri);
+      } finally {
+        isDone = true;
+      }
+    };
+    const inserted = run();
+    // Accepts the first resource as soon as the list shows it.
+    await until(async () => {
+      await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
+      return isDone;
+    });
+    assert.equal((await inserted).error, undefined);
+    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(document.uri));
+    assert.match(text, /^# %% user\n.*\S/);
   });
 });

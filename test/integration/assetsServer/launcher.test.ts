@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { configurationFor } from '../../../src/vscode/assetsServer/configurations.ts';
+import { clientForm } from '../../../src/vscode/assetsServer/configurations.ts';
 import { folderArgument, writeLauncher } from '../../../src/vscode/assetsServer/launcher.ts';
 
 let root = '';
@@ -84,7 +84,7 @@ describe('the line for Claude Code', { skip: process.platform === 'win32' }, () 
       '/new\nline',
       '/笔记 🗂️ *?;&|#!~',
     ];
-    const line = configurationFor('claude-code', { command: 'node', args, platform: 'linux' });
+    const line = clientForm('claude-code').write({ command: 'node', args, platform: 'linux' });
     const spy = `claude() { "$NODE" -e 'console.log(JSON.stringify(process.argv.slice(1)))' -- "$@"; }`;
     const { stdout } = spawnSync('sh', ['-c', `${spy}\n${line}`], {
       encoding: 'utf8',

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { ServerState } from '../../../../src/ports/servers.ts';
 
 /** A secret store that can be looked into. */
 export class MemorySecrets implements vscode.SecretStorage {
@@ -35,3 +36,21 @@ export class MemoryState implements vscode.Memento {
     this.#kept.set(key, value);
   }
 }
+
+/** A running server with tools and resources. */
+export const READY: ServerState = {
+  kind: 'ready',
+  about: {
+    name: 'a',
+    version: '1.0',
+    protocol: '2025-11-25',
+    offers: {
+      tools: true,
+      resources: true,
+      subscriptions: true,
+      prompts: false,
+      completions: false,
+      logging: false,
+    },
+  },
+};

@@ -6,7 +6,6 @@ import { readImport } from '../../../../src/mcp/config/import.ts';
 import {
   CLIENT_IDS,
   clientForm,
-  configurationFor,
   type Launch,
   type McpClient,
 } from '../../../../src/vscode/assetsServer/configurations.ts';
@@ -102,7 +101,7 @@ describe('the copied configuration', () => {
       it(`starts the same program with the same arguments: ${client} on ${system}`, () => {
         const platform = system as NodeJS.Platform;
         const launch: Launch = { command: 'node', args: ['/store/assets-server.mjs', ...paths], platform };
-        const started = readBack(client, configurationFor(client, launch), platform);
+        const started = readBack(client, clientForm(client).write(launch), platform);
         assert.deepEqual(started, { command: launch.command, args: launch.args });
       });
     }
@@ -114,7 +113,7 @@ describe('the copied configuration', () => {
       fc.assert(
         fc.property(fc.array(path, { minLength: 1, maxLength: 4 }), (args) => {
           const launch: Launch = { command: 'node', args, platform: 'linux' };
-          const started = readBack(client, configurationFor(client, launch), 'linux');
+          const started = readBack(client, clientForm(client).write(launch), 'linux');
           assert.deepEqual(started, { command: 'node', args });
         }),
       );
@@ -124,7 +123,7 @@ describe('the copied configuration', () => {
   it('can be imported by Filechat, under a name that hides none of its tools', () => {
     const args = ['/store/assets-server.mjs', '/home/me/My Notes'];
     for (const client of ['claude-desktop', 'cursor', 'windsurf', 'vscode', 'gemini', 'json'] as const) {
-      const text = configurationFor(client, { command: 'node', args, platform: 'linux' });
+      const text = clientForm(client).write({ command: 'node', args, platform: 'linux' });
       const { servers, problems } = readImport(text);
       assert.deepEqual(
         { servers, problems },
@@ -135,39 +134,29 @@ describe('the copied configuration', () => {
 });
 
 describe('the path of the configuration file', () => {
-  const place = (client: McpClient, platform: NodeJS.Platform) => clientForm(client).place?.(platform);
-
-  it('is written in the style of each system', () => {
-    const all = (platform: NodeJS.Platform) =>
-      Object.fromEntries(CLIENT_IDS.map((client) => [client, place(client, platform)]));
-    const alike = {
-      'claude-code': undefined,
-      cursor: '~/.cursor/mcp.json',
-      windsurf: '~/.codeium/windsurf/mcp_config.json',
-      vscode: '.vscode/mcp.json',
-      codex: '~/.codex/config.toml',
-      zed: '~/.config/zed/settings.json',
-      gemini: '~/.gemini/settings.json',
-      json: undefined,
-    };
-    assert.deepEqual(all('linux'), {
-      'claude-desktop': '~/.config/Claude/claude_desktop_config.json',
-      ...alike,
+  const home = (path: string) => [`~/${path}`, `~/${path}`, `%USERPROFILE%\\${path.replaceAll('/', '\\')}`];
+  const places: Readonly<Record<McpClient, readonly (string | undefined)[]>> = {
+    'claude-desktop': [
+      '~/.config/Claude/claude_desktop_config.json',
+      '~/Library/Application Support/Claude/claude_desktop_config.json',
+      '%APPDATA%\\Claude\\claude_desktop_config.json',
+    ],
+    'claude-code': [undefined, undefined, undefined],
+    cursor: home('.cursor/mcp.json'),
+    windsurf: home('.codeium/windsurf/mcp_config.json'),
+    vscode: ['.vscode/mcp.json', '.vscode/mcp.json', '.vscode/mcp.json'],
+    codex: home('.codex/config.toml'),
+    zed: ['~/.config/zed/settings.json', '~/.config/zed/settings.json', '%APPDATA%\\Zed\\settings.json'],
+    gemini: home('.gemini/settings.json'),
+    json: [undefined, undefined, undefined],
+  };
+  for (const client of CLIENT_IDS) {
+    it(`is written in the style of each system: ${client}`, () => {
+      const { place } = clientForm(client);
+      assert.deepEqual(
+        (['linux', 'darwin', 'win32'] as const).map((system) => place?.(system)),
+        places[client],
+      );
     });
-    assert.deepEqual(all('darwin'), {
-      'claude-desktop': '~/Library/Application Support/Claude/claude_desktop_config.json',
-      ...alike,
-    });
-    assert.deepEqual(all('win32'), {
-      'claude-desktop': '%APPDATA%\\Claude\\claude_desktop_config.json',
-      'claude-code': undefined,
-      cursor: '%USERPROFILE%\\.cursor\\mcp.json',
-      windsurf: '%USERPROFILE%\\.codeium\\windsurf\\mcp_config.json',
-      vscode: '.vscode/mcp.json',
-      codex: '%USERPROFILE%\\.codex\\config.toml',
-      zed: '%APPDATA%\\Zed\\settings.json',
-      gemini: '%USERPROFILE%\\.gemini\\settings.json',
-      json: undefined,
-    });
-  });
+  }
 });

@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ServerAbout, ServerOffers } from '../../../../src/ports/servers.ts';
-import type { ToolInfo } from '../../../../src/ports/tools.ts';
+import type { ToolInfo, ToolList } from '../../../../src/ports/tools.ts';
 import {
   childrenOfGroup,
   childrenOfServer,
   type GroupNode,
   groupItem,
+  type Lists,
   offerItem,
   promptContents,
   resourceContents,
-  type ServerNode,
   type ServerRow,
   serverItem,
   statusText,
-  templateContents,
   toolContents,
 } from '../../../../src/vscode/servers/items.ts';
 
@@ -134,10 +133,12 @@ describe('the children of a server', () => {
 
 describe('a group', () => {
   const group: GroupNode = { kind: 'group', server: 'charts', group: 'tools' };
-  const contents = toolContents('charts', {
-    tools: [TOOL, { ...TOOL, server: 'other' }],
-    failures: [{ server: 'charts', reason: 'Page 2 never came.' }],
-  });
+  const contentsOf = (tools: readonly ToolInfo[], failures: ToolList['failures'] = []) =>
+    toolContents('charts', { tools, failures }).tools ?? assert.fail('There is no group.');
+  const contents = contentsOf(
+    [TOOL, { ...TOOL, server: 'other' }],
+    [{ server: 'charts', reason: 'Page 2 never came.' }],
+  );
 
   it('shows its count once the list has loaded', () => {
     assert.equal(groupItem(group, undefined).label, 'Tools');
@@ -154,7 +155,7 @@ describe('a group', () => {
 
   it('limits its rows, and shows how many are left out', () => {
     const tools = Array.from({ length: 1_003 }, (_, at) => ({ ...TOOL, tool: `t${at}` }));
-    const rows = childrenOfGroup(group, toolContents('charts', { tools, failures: [] }));
+    const rows = childrenOfGroup(group, contentsOf(tools));
     assert.equal(rows.length, 1_001);
     assert.deepEqual(rows.at(-1), {
       kind: 'note',
@@ -166,14 +167,15 @@ describe('a group', () => {
 });
 
 describe('the row of a tool, resource or prompt', () => {
-  const only = <T>(nodes: readonly T[]): T => nodes[0] ?? assert.fail('There is no row.');
-  const offered = (node: ServerNode) =>
-    node.kind === 'server' || node.kind === 'group' ? assert.fail('It is no offer.') : offerItem(node);
+  const itemOf = (lists: Lists) => {
+    const node = Object.values(lists).flatMap(({ nodes }) => nodes)[0];
+    return !node || node.kind === 'server' || node.kind === 'group' ? assert.fail() : offerItem(node);
+  };
+  const toolItem = (more: Partial<ToolInfo>) =>
+    itemOf(toolContents('charts', { tools: [{ ...TOOL, ...more }], failures: [] }));
 
   it('a tool lists its claims in the tooltip, each text once', () => {
-    const info = { ...TOOL, title: 'bars', description: 'Draws.', destructive: true };
-    const item = offered(only(toolContents('charts', { tools: [info], failures: [] }).nodes));
-    assert.deepEqual(item, {
+    assert.deepEqual(toolItem({ title: 'bars', description: 'Draws.', destructive: true }), {
       label: 'bars',
       description: 'bars',
       tooltip: 'bars\nDraws.\nIt says that it may delete or overwrite.',
@@ -183,26 +185,27 @@ describe('the row of a tool, resource or prompt', () => {
   });
 
   it('a tool is shown with its own icon if it has one', () => {
-    const info = { ...TOOL, icon: 'data:image/png;base64,AAAA' };
-    const item = offered(only(toolContents('charts', { tools: [info], failures: [] }).nodes));
-    assert.deepEqual(item.icon, { image: 'data:image/png;base64,AAAA' });
+    const icon = 'data:image/png;base64,AAAA';
+    assert.deepEqual(toolItem({ icon }).icon, { image: icon });
   });
 
-  it('a tool for apps has its own context value', () => {
-    const info = { ...TOOL, forAppsOnly: true as const };
-    assert.equal(
-      offered(only(toolContents('charts', { tools: [info], failures: [] }).nodes)).contextValue,
-      'tool.forApps',
-    );
-  });
+  it('a tool for apps has its own context value', () =>
+    assert.equal(toolItem({ forAppsOnly: true }).contextValue, 'tool.forApps'));
 
   it('a resource shows its URI, type and size', () => {
-    const resources = [
-      { server: 'charts', uri: 'db://a', name: 'a', title: 'All', mimeType: 'text/csv', size: 1234 },
-    ];
-    const node = only(resourceContents('charts', { resources, templates: [] }).nodes);
-    assert.equal(node.kind === 'resource' && node.resource, 'db://a');
-    assert.deepEqual(offered(node), {
+    const resource = {
+      server: 'charts',
+      uri: 'db://a',
+      name: 'a',
+      title: 'All',
+      mimeType: 'text/csv',
+      size: 1234,
+    };
+    const lists = resourceContents('charts', { resources: [resource], templates: [] });
+    assert.deepEqual(lists.resources?.nodes, [
+      { kind: 'resource', server: 'charts', resource: 'db://a', info: resource },
+    ]);
+    assert.deepEqual(itemOf(lists), {
       label: 'All',
       description: 'db://a',
       tooltip: 'db://a\nAll\na\ntext/csv\n1,234 bytes',
@@ -213,8 +216,13 @@ describe('the row of a tool, resource or prompt', () => {
 
   it('a template has its own icon and context value', () => {
     const templates = [{ server: 'charts', uriTemplate: 'db://{id}', name: 'row' }];
-    const node = only(templateContents('charts', { resources: [], templates }).nodes);
-    assert.deepEqual([offered(node).description, offered(node).contextValue], ['db://{id}', 'template']);
+    const { description, icon, contextValue } = itemOf(
+      resourceContents('charts', { resources: [], templates }),
+    );
+    assert.deepEqual(
+      [description, icon, contextValue],
+      ['db://{id}', { id: 'symbol-parameter' }, 'template'],
+    );
   });
 
   it('a prompt lists its arguments', () => {
@@ -223,8 +231,8 @@ describe('the row of a tool, resource or prompt', () => {
       { name: 'day', required: false },
     ];
     const prompts = [{ server: 'charts', prompt: 'trip', description: 'Plans.', arguments: args }];
-    const node = only(promptContents('charts', { prompts }).nodes);
-    assert.equal(offered(node).tooltip, 'trip\nPlans.\nIt asks for: city, day (optional)');
+    const { tooltip } = itemOf(promptContents('charts', { prompts }));
+    assert.equal(tooltip, 'trip\nPlans.\nIt asks for: city, day (optional)');
   });
 });
 

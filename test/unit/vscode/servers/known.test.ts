@@ -4,10 +4,7 @@ import type { ServerChange, ServerState } from '../../../../src/ports/servers.ts
 import type { ToolInfo, ToolList } from '../../../../src/ports/tools.ts';
 import { KnownServers } from '../../../../src/vscode/servers/known.ts';
 
-const READY: ServerState = {
-  kind: 'ready',
-  about: { offers: {} },
-} as ServerState;
+const READY = { kind: 'ready', about: { offers: {} } } as ServerState;
 
 /** Servers that count their requests. */
 function servers(states: Map<string, ServerState>, builtIn: readonly ToolInfo[] = []) {
@@ -72,14 +69,20 @@ describe('known servers', () => {
     assert.deepEqual(asked, ['charts']);
   });
 
-  it('a failed request is retried at the next use', async () => {
-    const { known, asked, answer } = servers(new Map([['charts', READY]]));
-    answer((server) => ({ tools: [], failures: [{ server, reason: 'busy' }] }));
-    assert.deepEqual(await known.tools(), []);
-    answer((server) => ({ tools: [{ server, tool: 'draw', inputSchema: {} }], failures: [] }));
-    assert.equal((await known.tools()).length, 1);
-    assert.deepEqual(asked, ['charts', 'charts']);
-  });
+  const failures: Record<string, (server: string) => ToolList> = {
+    failed: (server) => ({ tools: [], failures: [{ server, reason: 'busy' }] }),
+    rejected: () => assert.fail('busy'),
+  };
+  for (const [name, fail] of Object.entries(failures)) {
+    it(`a ${name} request is retried at the next use`, async () => {
+      const { known, asked, answer } = servers(new Map([['charts', READY]]));
+      answer(fail);
+      assert.deepEqual(await known.tools().catch(() => []), []);
+      answer((server) => ({ tools: [{ server, tool: 'draw', inputSchema: {} }], failures: [] }));
+      assert.equal((await known.tools()).length, 1);
+      assert.deepEqual(asked, ['charts', 'charts']);
+    });
+  }
 
   it('built-in tools are listed after those of servers', async () => {
     const own: ToolInfo = { server: 'filechat', tool: 'list_assets', inputSchema: {} };

@@ -27,15 +27,11 @@ describe('the result of a VS Code tool', () => {
     ['text', { value: 'Hi' }, { type: 'text', text: 'Hi' }],
     ['text in a class', new Held('Hi'), { type: 'text', text: 'Hi' }],
     [
-      'a picture',
+      'an image',
       { data: BYTES, mimeType: 'image/png' },
       { type: 'image', data: '/wEC', mimeType: 'image/png' },
     ],
-    [
-      'a sound',
-      { data: BYTES, mimeType: 'audio/wav' },
-      { type: 'audio', data: '/wEC', mimeType: 'audio/wav' },
-    ],
+    ['audio', { data: BYTES, mimeType: 'audio/wav' }, { type: 'audio', data: '/wEC', mimeType: 'audio/wav' }],
     ['any other bytes', { data: BYTES, mimeType: 'application/pdf' }, blob('/wEC', 'application/pdf')],
     ['JSON', { data: utf8('{"a":1}'), mimeType: 'application/json' }, { type: 'text', text: '{"a":1}' }],
     ['text as data', { data: utf8('é'), mimeType: 'text/plain' }, { type: 'text', text: 'é' }],

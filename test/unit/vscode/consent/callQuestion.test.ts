@@ -4,12 +4,14 @@ import { builtInTools } from '../../../../src/catalog/tools/builtIn.ts';
 import { strictest } from '../../../../src/chat/format/settings.ts';
 import type { Approval, ToolCall, ToolInfo } from '../../../../src/ports/tools.ts';
 import {
+  type AllowedTool,
   describeCall,
+  describeChange,
+  fingerprintTool,
   type Judgement,
   judgeCall,
-  needsQuestion,
+  summarizeTool,
 } from '../../../../src/vscode/consent/callQuestion.ts';
-import { type AllowedTool, summarizeTool } from '../../../../src/vscode/consent/toolDefinition.ts';
 
 const TOOL: ToolInfo = { server: 'a', tool: 'b', inputSchema: {} };
 const call = (value: string, id = 'c3'): ToolCall => ({ server: 'a', tool: 'b', id, arguments: { value } });
@@ -30,20 +32,7 @@ describe('a chat can only be stricter than the settings', () => {
   }
 });
 
-describe('which calls need a dialog', () => {
-  const cases: readonly [Approval, readOnly: boolean, expected: boolean][] = [
-    ['ask', true, true],
-    ['auto-readonly', true, false],
-    ['auto-readonly', false, true],
-    ['auto', false, false],
-  ];
-  for (const [approval, readOnly, expected] of cases) {
-    it(`${approval}, ${readOnly ? 'read-only' : 'writing'}: ${expected}`, () =>
-      assert.equal(needsQuestion(approval, { ...TOOL, readOnly }), expected));
-  }
-});
-
-describe('how a call of a remembered tool is judged', () => {
+describe('how a call is judged', () => {
   const allowed = (print: string, always: boolean): AllowedTool => ({
     ...summarizeTool(TOOL),
     print,
@@ -71,9 +60,11 @@ describe('how a call of a remembered tool is judged', () => {
     ['ask', true, OTHER, false, changed],
     ['auto-readonly', true, undefined, false, setting],
     ['auto-readonly', true, ONCE, false, setting],
+    ['auto-readonly', false, undefined, false, ask],
     ['auto-readonly', true, OTHER, false, changed],
     ['auto-readonly', false, SAME, false, remembered],
     ['auto-readonly', false, OTHER, false, changed],
+    ['auto', false, undefined, false, setting],
     ['auto', false, OTHER, true, setting],
   ];
   for (const [approval, readOnly, known, givesFiles, expected] of cases) {
@@ -89,13 +80,8 @@ describe('how a call of a remembered tool is judged', () => {
 
 describe('the text of the dialog', () => {
   it('shows short arguments whole, before the files and the server’s text', () => {
-    const text = describeCall(
-      call('x'),
-      { ...TOOL, description: 'Draws.' },
-      {
-        notes: ['image: a.png, 3 bytes'],
-      },
-    );
+    const tool = { ...TOOL, description: 'Draws.' };
+    const text = describeCall(call('x'), tool, { notes: ['image: a.png, 3 bytes'] });
     assert.equal(
       text,
       'Arguments:\n{\n  "value": "x"\n}\n\nIt gets these files:\nimage: a.png, 3 bytes\n\nThe server says of it: Draws.',
@@ -154,4 +140,102 @@ describe('the text of the dialog', () => {
       assert.ok(text.endsWith(`\n\nWhat it does: ${tool.description}`), text);
     }
   });
+});
+
+const SCHEMA = {
+  type: 'object',
+  properties: { a: { type: 'string' }, b: { type: 'number' } },
+  required: ['a'],
+};
+const DRAW: ToolInfo = {
+  server: 's',
+  tool: 't',
+  title: 'Draw',
+  description: 'Draws.',
+  inputSchema: SCHEMA,
+  outputSchema: { type: 'object' },
+  readOnly: true,
+};
+
+describe('the fingerprint of a tool', () => {
+  const changes: Record<string, Partial<ToolInfo>> = {
+    'another name': { tool: 'u' },
+    'another title': { title: 'Paint' },
+    'another description': { description: 'Draws. ' },
+    'another argument': {
+      inputSchema: { ...SCHEMA, properties: { ...SCHEMA.properties, c: { type: 'string' } } },
+    },
+    'another output': { outputSchema: { type: 'array' } },
+    'another hint': { destructive: true },
+    'another app': { app: 'ui://x' },
+  };
+  for (const [name, change] of Object.entries(changes)) {
+    it(`changes with ${name}`, () =>
+      assert.notEqual(fingerprintTool({ ...DRAW, ...change }, 'p'), fingerprintTool(DRAW, 'p')));
+  }
+
+  it('changes with another server of the same name', () =>
+    assert.notEqual(fingerprintTool(DRAW, 'p'), fingerprintTool(DRAW, 'q')));
+
+  it('does not depend on the order of keys or the icon', () => {
+    const { properties, ...rest } = SCHEMA;
+    const same = { ...DRAW, inputSchema: { properties: { b: properties.b, a: properties.a }, ...rest } };
+    assert.equal(
+      fingerprintTool({ ...same, icon: 'data:image/png;base64,' }, 'p'),
+      fingerprintTool(DRAW, 'p'),
+    );
+  });
+});
+
+describe('the description of a change', () => {
+  const withArguments = (properties: object, required: readonly string[] = ['a']): Partial<ToolInfo> => ({
+    inputSchema: { type: 'object', properties, required },
+  });
+  const { a, b } = SCHEMA.properties;
+  const cases: readonly [name: string, change: Partial<ToolInfo>, expected: readonly string[]][] = [
+    ['the title', { title: 'Paint' }, ['Its title was “Draw” and is “Paint”.']],
+    ['the description', { description: 'Sends it away.' }, ['Its description was “Draws.”.']],
+    ['a new argument', withArguments({ a, b, token: a }), ['New arguments: “token”.']],
+    ['a removed argument', withArguments({ a }), ['Arguments that are gone: “b”.']],
+    ['an argument of another kind', withArguments({ a: b, b }), ['Arguments that are other ones now: “a”.']],
+    [
+      'an argument that is needed now',
+      withArguments({ a, b }, ['a', 'b']),
+      ['Arguments that are other ones now: “b”.'],
+    ],
+    [
+      'the hints',
+      { readOnly: false, destructive: true },
+      ['It no longer says that it only reads.', 'It says now that it may delete or overwrite.'],
+    ],
+    ['an invisible character', { title: 'Dr\u200baw' }, ['Its title was “Draw” and is “Dr⟦U+200B⟧aw”.']],
+  ];
+  for (const [name, change, expected] of cases) {
+    it(name, () =>
+      assert.deepEqual(describeChange(summarizeTool(DRAW), summarizeTool({ ...DRAW, ...change })), expected),
+    );
+  }
+
+  it('has at least one line', () => {
+    const [line, ...more] = describeChange(summarizeTool(DRAW), summarizeTool(DRAW));
+    assert.match(line ?? '', /^Something else: /);
+    assert.deepEqual(more, []);
+  });
+
+  it('stays short for any definition', () => {
+    const names = Array.from({ length: 5_000 }, (_, at) => [`${'n'.repeat(500)}${at}`, {}] as const);
+    const hostile: ToolInfo = {
+      ...DRAW,
+      title: 't'.repeat(9_000),
+      description: 'd'.repeat(90_000),
+      inputSchema: { properties: { ...Object.fromEntries(names), ...{ x: 1, y: 2 } } },
+    };
+    assert.ok(JSON.stringify(summarizeTool(hostile)).length < 6_000);
+    assert.ok(describeChange(summarizeTool(hostile), summarizeTool(DRAW)).join('\n').length < 3_000);
+  });
+
+  for (const inputSchema of [undefined, null, true, [], { properties: [1] }, { properties: { a: null } }]) {
+    it(`works for the schema ${JSON.stringify(inputSchema)}`, () =>
+      assert.ok(describeChange(summarizeTool(DRAW), summarizeTool({ ...DRAW, inputSchema })).length > 0));
+  }
 });
