@@ -39,7 +39,7 @@ async function listResources({ command, args }: Entry): Promise<readonly string[
 suite('the assets server', () => {
   suiteSetup(() => vscode.extensions.getExtension('filechat.filechat')?.activate());
 
-  test('is known to VS Code, which starts it without a prompt and lists its tools', async () => {
+  test('is started by VS Code without a dialog, and offers its tools there', async () => {
     await vscode.commands.executeCommand('workbench.mcp.startServer', SERVER, { waitForLiveTools: true });
     const ours = vscode.lm.tools.map(({ name }) => name).filter((name) => name.startsWith('mcp_filechat'));
     const short = ours.map((name) => name.replace(/^mcp_filechat.*?_(?=(?:list|read|search|save)_)/, ''));
@@ -54,7 +54,7 @@ suite('the assets server', () => {
     await vscode.commands.executeCommand('workbench.mcp.stopServer', SERVER);
   });
 
-  test('starts from the copied configuration, with the Node on the PATH', async () => {
+  test('is started by the configuration for other clients, with the Node on the path', async () => {
     const { mcpServers } = JSON.parse(await copy({ client: 'claude-desktop' }));
     const entry: Entry = mcpServers['filechat-assets'];
     assert.equal(entry.command, 'node');
@@ -65,7 +65,7 @@ suite('the assets server', () => {
     assert.equal(await copy({}), await copy({ client: 'json' }));
   });
 
-  test('serves the given folders, whatever their names', async () => {
+  test('serves the folders that the caller names, whatever characters they have', async () => {
     const folder = mkdtempSync(join(tmpdir(), "o'neil $HOME ü #%25 "));
     try {
       writeFileSync(join(folder, 'plans.chat.md'), '# %% user\nHello\n');
@@ -76,7 +76,7 @@ suite('the assets server', () => {
     }
   });
 
-  test('is not copied for unknown clients or virtual folders', async () => {
+  test('has no configuration for an unknown client, or for a folder that is not on a disk', async () => {
     await assert.rejects(copy({ client: 'none' }), /“none” is no client: claude-desktop, /);
     await assert.rejects(
       copy({ folders: [vscode.Uri.parse('memfs:/x')] }),

@@ -30,7 +30,7 @@ suite('the audit log', () => {
   suiteSetup(useSampleServer);
   suiteTeardown(() => turn(undefined));
 
-  test('has a line for each call while the setting is on, without contents', async () => {
+  test('has a line without contents for each call while the setting is on', async () => {
     const { uri } = await openChat('audit.chat.md', '# %% user\n');
     await turn(true);
     await draw(SECRET);
@@ -53,7 +53,7 @@ suite('the audit log', () => {
     assert.ok(Date.parse(time) > 0);
   });
 
-  test('has a line for a resource that was opened', async () => {
+  test('has a line for a resource that the user opened', async () => {
     await turn(true);
     const resource = 'sample://notes/meeting.md';
     await vscode.commands.executeCommand('filechat.openResource', { server: 'mine', resource });

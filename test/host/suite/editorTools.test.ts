@@ -51,7 +51,7 @@ function imagePart(): vscode.LanguageModelTextPart {
   return part.image(new Uint8Array(PNG), 'image/png');
 }
 
-suite('tools of VS Code', () => {
+suite('VS Code’s own tools', () => {
   const saved: NewAsset[] = [];
   const options = (signal?: AbortSignal): ToolCallOptions => ({
     signal,
@@ -71,7 +71,7 @@ suite('tools of VS Code', () => {
   });
   suiteTeardown(() => registered?.dispose());
 
-  test('enabled tools are listed after the tools of servers', async () => {
+  test('enabled tools are listed after those of servers', async () => {
     const list = await host.listTools();
     assert.deepEqual(
       list.tools.map((each) => `${each.server}.${each.tool}`),
@@ -95,7 +95,7 @@ suite('tools of VS Code', () => {
     await assert.rejects(other.callTool(draw({}), options()), /not enabled.*filechat\.editorTools/);
   });
 
-  test('text and image arrive in order, and the image is saved', async () => {
+  test('text and an image stay in order, and the image is saved', async () => {
     const result = await host.callTool(draw({ words: 'Hello' }), options());
     assert.match(renderToolResult(result), /Hello[\s\S]*!\[Tool generated image 1\]\(cmdassets\/1\.png\)/);
     assert.deepEqual(
@@ -104,18 +104,18 @@ suite('tools of VS Code', () => {
     );
   });
 
-  test('Stop cancels the tool and does not wait for it', async () => {
+  test('an abort reaches the tool, and does not wait for it', async () => {
     const stop = new AbortController();
     tool.onHang = () => stop.abort(new Error('Stopped.'));
     await assert.rejects(host.callTool(draw({ words: 'hang' }), options(stop.signal)), /Stopped\./);
     await tool.cancelled.promise;
   });
 
-  test('the message of a failing tool is kept', async () => {
+  test('a tool’s error is reported in its own words', async () => {
     await assert.rejects(host.callTool(draw({ words: 'fail' }), options()), /no paper/);
   });
 
-  test('an enabled tool is called from a chat like any other tool', async () => {
+  test('an enabled tool is called from a chat like any other', async () => {
     const settings = vscode.workspace.getConfiguration('filechat');
     const setTo = (value?: readonly string[]) =>
       settings.update('editorTools', value, vscode.ConfigurationTarget.Global);

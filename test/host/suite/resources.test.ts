@@ -73,7 +73,7 @@ suite('resources as documents', () => {
     documents.dispose();
   });
 
-  test('a URI keeps the server and the exact URI of the resource', () => {
+  test('a document URI keeps the server and the exact URI of the resource', () => {
     for (const uri of [
       'demo://a/b.txt',
       'demo://a?x=1&y=%2F#top',
@@ -87,7 +87,7 @@ suite('resources as documents', () => {
     assert.equal(documents.resourceOf(vscode.Uri.parse('file:///a/b?c')), undefined);
   });
 
-  test('text opens read-only with a matching name and language', async () => {
+  test('a text opens read-only, with a name and language for its type', async () => {
     server.say('# Hello\n', 'text/markdown');
     await documents.open({ server: 'a', uri: 'demo://notes/7' });
     const editor = vscode.window.activeTextEditor;
@@ -124,7 +124,7 @@ suite('resources as documents', () => {
     await holds(document, 'new');
   });
 
-  test('binary content is saved under our own name, and reused when opened again', async () => {
+  test('bytes are saved under a name that the server does not choose, the same each time', async () => {
     server.say(PNG, 'text/html');
     await documents.open({ server: 'a', uri: 'demo://../../evil.html' });
     await documents.open({ server: 'a', uri: 'demo://../../evil.html' });
@@ -136,7 +136,7 @@ suite('resources as documents', () => {
     await vscode.workspace.fs.delete(folder, { recursive: true });
   });
 
-  test('a restored tab does not start a server', async () => {
+  test('a restored tab starts no server', async () => {
     server.say('words');
     const uri = documents.uriFor({ server: 'a', uri: 'demo://restored.txt' });
     await assert.rejects(async () => vscode.workspace.fs.readFile(uri), /The server a is not running/);
@@ -174,7 +174,7 @@ suite('resources and prompts of a real server in the chat', () => {
   teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
   suiteTeardown(useSampleServer);
 
-  test('text is inserted below the text of the user', async () => {
+  test('a text is inserted below the user’s text', async () => {
     const document = await openChat('resource.chat.md', '# %% user\nLook:\n');
     const outcome = await readResource('demo://resource/dynamic/text/1');
     assert.deepEqual(outcome, { ok: true, assets: [] });
@@ -184,7 +184,7 @@ suite('resources and prompts of a real server in the chat', () => {
     );
   });
 
-  test('binary content is saved as an asset', async () => {
+  test('bytes are saved beside the chat', async () => {
     const document = await openChat('blob.chat.md', '# %% user\n');
     const { ok, assets } = await readResource('demo://resource/dynamic/blob/2');
     assert.deepEqual([ok, assets.length], [true, 1]);

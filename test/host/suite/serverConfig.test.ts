@@ -82,10 +82,11 @@ suite('configuration of servers', () => {
     await writeOwn(before.setting);
   });
 
-  test('user servers are available at once; workspace servers need permission and never replace them', async () => {
-    await writeOwn({ mine: { command: 'x' }, off: { command: 'x', disabled: true }, bad: {} });
-    writeServers({ mine: { command: 'evil' }, theirs: { url: 'http://127.0.0.1:1/' } });
-    using opened = openList();
+  test('servers of the user are allowed, those of the workspace need permission and replace none of the user’s', async () => {
+    using opened = await configure(
+      { mine: { command: 'x' }, off: { command: 'x', disabled: true }, bad: {} },
+      { mine: { command: 'evil' }, theirs: { url: 'http://127.0.0.1:1/' } },
+    );
     const { list } = opened;
     const listed = (await list.all()).map(({ name, source, isAllowed }) => `${name} ${source} ${isAllowed}`);
     assert.deepEqual(listed.sort(), ['mine user true', 'theirs workspace false']);
@@ -99,10 +100,8 @@ suite('configuration of servers', () => {
     assert.match(opened.logged[0] ?? '', /^MCP server "bad" is left out/);
   });
 
-  test('without servers, the sample server is offered', async () => {
-    await writeOwn({});
-    writeServers({});
-    using opened = openList();
+  test('without any server, the sample server is listed', async () => {
+    using opened = await configure({});
     const { list } = opened;
     assert.deepEqual(
       (await list.all()).map(({ name, source, isAllowed }) => ({ name, source, isAllowed })),
@@ -133,9 +132,9 @@ suite('configuration of servers', () => {
     assert.deepEqual((await list.all()).map(({ name }) => name).sort(), ['mine', 'theirs']);
   });
 
-  test('permission ends with any change, including the env file', async () => {
-    await writeOwn({});
-    using opened = openList();
+  test('permission ends with any change, also of an env file', async () => {
+    writeFileSync(envFile(), 'KEY=1\n');
+    using opened = await configure({}, { theirs: { command: 'x', envFile: 'servers.env' } });
     const { list } = opened;
     const isAllowed = async () => (await list.allowed()).has('theirs');
     assert.equal(await isAllowed(), false);
@@ -161,18 +160,15 @@ suite('configuration of servers', () => {
     assert.equal(await isAllowed(), false);
   });
 
-  test('permissions of an earlier version are asked for again', async () => {
-    await writeOwn({});
-    writeServers({ theirs: { command: 'x' } });
-    using opened = openList();
-    const { list, memory } = opened;
+  test('permissions stored by earlier versions are ignored', async () => {
+    using opened = await configure({}, { theirs: { command: 'x' } });
     const key = `${inWorkspace().toString()} theirs`;
     await opened.memory.update('consent.servers', { [key]: fingerprintServer(await opened.get('theirs')) });
     assert.equal((await opened.list.allowed()).size, 0);
   });
 
-  test('a user server needs permission if its env file is in the workspace', async () => {
-    // To make a link takes a right there that few have.
+  test('a server of the user needs permission when the workspace controls its env file', async () => {
+    // Symbolic links need a privilege on Windows.
     if (process.platform === 'win32') return;
     const outside = join(elsewhere, 'own.env');
     const linked = join(elsewhere, 'linked.env');
@@ -197,8 +193,8 @@ suite('configuration of servers', () => {
     assert.deepEqual(await allowed(), ['own', 'leadsOut']);
   });
 
-  test('nothing outside the workspace is read for a workspace server before permission', async () => {
-    // To make a link takes a right there that few have.
+  test('an env file outside of the workspace is read for a workspace server only with permission', async () => {
+    // Symbolic links need a privilege on Windows.
     if (process.platform === 'win32') return;
     const outside = join(elsewhere, 'secrets.env');
     writeFileSync(outside, 'KEY=1\n');
@@ -232,8 +228,8 @@ suite('configuration of servers', () => {
     );
   });
 
-  test('a missing env file fails only its server, and says so', async () => {
-    await writeOwn({
+  test('a missing env file stops only its server, with the reason', async () => {
+    using opened = await configure({
       good: { command: 'x' },
       bad: { command: 'x', envFile: join(elsewhere, 'missing.env') },
     });
@@ -252,7 +248,7 @@ suite('configuration of servers', () => {
     await assert.rejects(opened.list.resolve('bad', await opened.get('bad'), NEVER), /it is not a file/);
   });
 
-  test('an input belongs to the place where its server is configured', async () => {
+  test('an input is read from the place of its server’s configuration', async () => {
     const config = { url: 'http://127.0.0.1:1/', headers: { Authorization: '${input:token}' } };
     using opened = await configure({ mine: config }, { theirs: config });
     const { list, inputs } = opened;
@@ -271,15 +267,14 @@ suite('configuration of servers', () => {
     assert.ok(!JSON.stringify(listed).includes('of the'));
   });
 
-  test('a server that changed after permission is not started', async () => {
-    await writeOwn({ mine: { command: 'x' } });
-    using opened = openList();
+  test('a server whose configuration has changed is not started', async () => {
+    using opened = await configure({ mine: { command: 'x' } });
     const config = await opened.get('mine');
     await writeOwn({ mine: { command: 'y' } });
     await assert.rejects(opened.list.resolve('mine', config, NEVER), /configuration has changed/);
   });
 
-  test('an input box closes with its run and does not block other servers', async () => {
+  test('an abort closes the input box, and an open box does not delay requests for known inputs', async () => {
     const secrets = new MemorySecrets();
     const inputs = new ServerInputs(secrets);
     const config: ServerConfig = { kind: 'stdio', command: 'x', args: [], env: {} };
@@ -295,10 +290,8 @@ suite('configuration of servers', () => {
     assert.deepEqual([...secrets.kept.keys()], ['other']);
   });
 
-  test('a declined input is not asked for again in the same run', async () => {
-    await writeOwn({ mine: { command: '${input:program}' }, other: { command: 'x' } });
-    writeServers({});
-    using opened = openList();
+  test('a cancelled input is not asked for again in the same run', async () => {
+    using opened = await configure({ mine: { command: '${input:program}' }, other: { command: 'x' } });
     const { list } = opened;
     assert.equal(await list.askForWorkspaceServers('other'), 'given');
     let isOpen = true;
@@ -318,8 +311,6 @@ suite('configuration of servers', () => {
   });
 
   test('the inputs of one server can be forgotten', async () => {
-    await writeOwn({ mine: { command: 'x', args: ['${input:a}', '${input:b}'] }, plain: { command: 'x' } });
-    writeServers({});
     const secrets = new MemorySecrets();
     const own = { mine: { command: 'x', args: ['${input:a}', '${input:b}'] }, plain: { command: 'x' } };
     using opened = await configure(own, {}, secrets);
@@ -331,14 +322,14 @@ suite('configuration of servers', () => {
     assert.deepEqual([...secrets.kept.keys()], ['input ["user","other"]', 'input ["elsewhere","a"]']);
   });
 
-  test('a user server is added to the others', async () => {
+  test('a new server of the user is added to the others', async () => {
     await writeOwn({ mine: { command: 'x' } });
     await writeUserServer('other', { command: 'y' });
     const written = settings().inspect('mcpServers')?.globalValue;
     assert.deepEqual(written, { mine: { command: 'x' }, other: { command: 'y' } });
   });
 
-  test('an invalid server is refused before any question', async () => {
+  test('an invalid server is rejected before any dialog', async () => {
     const inputs = new ServerInputs(new MemorySecrets());
     const add = (argument: unknown) => addServer(inputs, argument);
     await assert.rejects(add({ name: 'a b', config: { command: 'x' } }), /letters, digits/);

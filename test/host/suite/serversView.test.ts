@@ -107,7 +107,7 @@ suite('the servers view', () => {
       });
     });
 
-  test('showing servers that are not started sends nothing to them', async () => {
+  test('showing servers that are not started sends them nothing', async () => {
     assert.deepEqual(await labels(), ['a: not started', 'b: not started']);
     const server = await first();
     assert.deepEqual(await labels(server), ['Not started. Start it to see its tools.']);
@@ -117,12 +117,12 @@ suite('the servers view', () => {
     assert.deepEqual(host.asked, []);
   });
 
-  test('a server without permission says so', async () => {
+  test('a server without permission is marked', async () => {
     listed = listed.map((each) => ({ ...each, isAllowed: each.name !== 'b' }));
     assert.deepEqual(await labels(), ['a: not started', 'b: not allowed yet']);
   });
 
-  test('only the server that became ready is refreshed, and its groups get counts', async () => {
+  test('a server that becomes ready is refreshed alone, and its groups get their counts', async () => {
     const server = await first();
     const changed = nextChange();
     host.change('a', 'state', READY);
@@ -141,7 +141,7 @@ suite('the servers view', () => {
     assert.deepEqual(host.asked.toSorted(), ['resources of a', 'tools of a']);
   });
 
-  test('only a changed list is requested again', async () => {
+  test('only a list that has changed is requested again', async () => {
     host.current.set('a', READY);
     const server = await first();
     const group = await first(server);
@@ -154,7 +154,30 @@ suite('the servers view', () => {
     assert.deepEqual(host.asked, ['tools of a', 'tools of a']);
   });
 
-  test('the groups of a stopped server do not restart it', async () => {
+  test('a list that failed is requested again when its group is shown again', async () => {
+    host.current.set('a', READY);
+    host.failure = 'It is busy.';
+    const server = await first();
+    const group = await first(server);
+    const failed = nextChange();
+    assert.deepEqual(await labels(group), ['It is busy.']);
+    assert.equal(await failed, group);
+    assert.deepEqual((await labels(server))[0], 'Tools (0): ⚠');
+    let changes = 0;
+    const counting = view.onDidChangeTreeData(() => (changes += 1));
+    assert.deepEqual(await labels(group), ['It is busy.']);
+    assert.equal(changes, 0, 'A second failure must not refresh the group, or the requests would never end.');
+    counting.dispose();
+    host.failure = undefined;
+    const loaded = nextChange();
+    assert.deepEqual(await labels(group), ['bars']);
+    assert.equal(await loaded, group);
+    assert.deepEqual((await labels(server))[0], 'Tools (1)');
+    assert.deepEqual(await labels(group), ['bars']);
+    assert.equal(host.asked.filter((each) => each === 'tools of a').length, 3);
+  });
+
+  test('the groups of a stopped server do not start it again', async () => {
     host.current.set('a', READY);
     const group = await first(await first());
     host.change('a', 'state', { kind: 'idle' });
@@ -163,14 +186,14 @@ suite('the servers view', () => {
     assert.deepEqual(host.asked, []);
   });
 
-  test('a question uses the current servers, even before the editor reports a change', async () => {
+  test('a command offers the current servers, even before the editor reports a change', async () => {
     assert.equal((await rows.all()).length, 2);
     listed = [];
     // With the old list it would wait for an answer.
     assert.equal(await pickServer(rows, { question: 'Start which server?' }), undefined);
   });
 
-  test('a change of the settings refreshes the view', async () => {
+  test('changed settings refresh all servers', async () => {
     assert.equal((await view.getChildren()).length, 2);
     listed = listed.slice(1);
     const changed = nextChange();
@@ -179,7 +202,7 @@ suite('the servers view', () => {
     assert.deepEqual(await labels(), ['b: not started']);
   });
 
-  test('a tool has a checkbox and its own icon, and servers cannot create links', async () => {
+  test('a tool has a checkbox and its own icon, and its text makes no link', async () => {
     host.current.set('a', READY);
     host.tools = [{ ...tool('$(zap)'), description: '[x](command:y)', icon: 'data:image/png;base64,AAAA' }];
     const item = await view.getTreeItem(await first(await first(await first())));
