@@ -1,6 +1,5 @@
 import { startOfLine } from '../../base/lines.ts';
-import type { Chat } from '../format/chat.ts';
-import { readMarker } from '../format/marker.ts';
+import { type Chat, readMarker } from '../format/chat.ts';
 import { nextAction } from '../format/nextAction.ts';
 import { isEmptyTurn, parseChat } from '../format/parse.ts';
 

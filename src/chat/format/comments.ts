@@ -1,8 +1,8 @@
 import { eachLine, type Line } from '../../base/lines.ts';
-import { NOTE_START, readCut, stepReplyLine } from '../reply/notes.ts';
-import { FenceReader } from './fence.ts';
-import type { Role } from './marker.ts';
-import type { Region } from './regions.ts';
+import { readCut } from '../reply/notes.ts';
+import type { Role } from './chat.ts';
+import { FenceReader, NOTE_START } from './fence.ts';
+import type { Region } from './textEdit.ts';
 
 /**
  * Removes `<!-- … -->` outside code. A comment without an end runs to the end of the turn if it begins a line, as
@@ -12,7 +12,7 @@ import type { Region } from './regions.ts';
 export function withoutComments(body: string): string {
   const kept = new KeptText();
   let from = 0;
-  for (const { start, end } of findComments(body)) {
+  for (const { start, end } of findHidden(body).comments) {
     kept.add(body.slice(from, start));
     from = end;
     const rest = /^[ \t]*(?:\r?\n|$)/.exec(body.slice(from, from + 200))?.[0];
@@ -27,43 +27,36 @@ export function withoutComments(body: string): string {
 
 /** A growing text that knows how it ends without being scanned again. */
 class KeptText {
-  readonly #pieces: string[] = [];
-  /** The last line, if it is white space so far. */
-  #indent: string | undefined = '';
-  #isLastLineBlank = false;
+  #lines = '';
+  /** The last line, so far. */
+  #line = '';
+  #isLastLineBlank = true;
 
   add(piece: string): void {
     const lineStart = piece.lastIndexOf('\n') + 1;
     if (lineStart > 0) {
-      const lines = piece.slice(0, lineStart - 1);
-      const lastStart = lines.lastIndexOf('\n') + 1;
-      const startsLine = lastStart > 0 || this.#indent !== undefined;
-      this.#isLastLineBlank = startsLine && lines.slice(lastStart).trim() === '';
-      this.#pieces.push(this.#indent ?? '', piece.slice(0, lineStart));
-      this.#indent = '';
+      const lines = this.#line + piece.slice(0, lineStart);
+      this.#isLastLineBlank = lines.slice(lines.lastIndexOf('\n', lines.length - 2) + 1).trim() === '';
+      this.#lines += lines;
+      this.#line = '';
     }
-    const rest = piece.slice(lineStart);
-    if (this.#indent !== undefined && rest.trim() === '') this.#indent += rest;
-    else {
-      this.#pieces.push(this.#indent ?? '', rest);
-      this.#indent = undefined;
-    }
+    this.#line += piece.slice(lineStart);
   }
 
   /** True if empty, or if the last line is blank. */
   get endsBlank(): boolean {
-    return this.#indent === '' && (this.#pieces.length === 0 || this.#isLastLineBlank);
+    return this.#line === '' && this.#isLastLineBlank;
   }
 
   /** Removes the indentation of the last line. Returns false if that line has text. */
   dropIndent(): boolean {
-    if (this.#indent === undefined) return false;
-    this.#indent = '';
+    if (this.#line.trim() !== '') return false;
+    this.#line = '';
     return true;
   }
 
   text(): string {
-    return this.#pieces.join('') + (this.#indent ?? '');
+    return this.#lines + this.#line;
   }
 }
 
@@ -72,15 +65,8 @@ function skipBlankLines(body: string, from: number): number {
   return body.length;
 }
 
-export function findComments(body: string): readonly Region[] {
-  return findHidden(body).comments;
-}
-
-export function findHidden(body: string): {
-  readonly comments: readonly Region[];
-  readonly code: readonly Region[];
-} {
-  const reader = new HiddenReader(body);
+export function findHidden(body: string): HiddenReader {
+  const reader = new HiddenReader(body, false);
   if (body.includes('<!--') || body.includes('`') || body.includes('~~~')) reader.read();
   return reader;
 }
@@ -89,7 +75,7 @@ class HiddenReader {
   readonly comments: Region[] = [];
   readonly code: Region[] = [];
   readonly #body: string;
-  readonly #fences = new FenceReader();
+  readonly #fences: FenceReader;
   /** The start of the current paragraph. Code spans do not cross paragraphs. */
   #paragraph = 0;
   /** The text before this offset was read. */
@@ -98,9 +84,10 @@ class HiddenReader {
   #fenceStart = 0;
   readonly #isReply: boolean;
 
-  constructor(body: string, isReply = false) {
+  constructor(body: string, isReply: boolean) {
     this.#body = body;
     this.#isReply = isReply;
+    this.#fences = new FenceReader(isReply);
   }
 
   read(): void {
@@ -112,7 +99,7 @@ class HiddenReader {
         if (this.#readParagraph(line.start)) this.#hideComment(comment);
         continue;
       }
-      const state = this.#isReply ? stepReplyLine(this.#fences, line.text) : this.#fences.step(line.text);
+      const state = this.#fences.step(line.text);
       if (state === 'opened') {
         // A comment in the paragraph may extend past the fence's opening line.
         if (!this.#readParagraph(line.start)) this.#fences.reset();

@@ -1,8 +1,7 @@
 import { eachLine, type Line } from '../../base/lines.ts';
 import { renderCallName, type WrittenCall } from './calls.ts';
-import type { ChatProblem, Turn } from './chat.ts';
+import { type ChatProblem, readMarker, type Turn } from './chat.ts';
 import type { Fence } from './fence.ts';
-import { readMarker } from './marker.ts';
 
 /** The XML calls and results of chat.md. They are read, never written; model output is escaped. */
 

@@ -54,8 +54,7 @@ function patternAt(yaml: string, start: number, offset: number): ChatReference |
   const key = keys.findLast(({ index }) => index <= at);
   if (key?.[1] !== 'tools' || at < key.index + key[0].length) return undefined;
   const lineStart = startOfLine(yaml, at);
-  const lineEnd = yaml.indexOf('\n', at);
-  const line = yaml.slice(lineStart, lineEnd < 0 ? yaml.length : lineEnd);
+  const line = yaml.slice(lineStart, endOfLine(yaml, lineStart));
   const word = wordAt(line.replace(/(?:^|\s)#.*$/, ''), at - lineStart, ITEM);
   if (!word || word.text === '-' || word.text === 'tools:') return undefined;
   const place = { start: start + lineStart + word.start, end: start + lineStart + word.end };

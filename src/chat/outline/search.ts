@@ -1,9 +1,8 @@
-import { startOfLine, visibleLine } from '../../base/lines.ts';
-import type { Turn } from '../format/chat.ts';
+import { endOfLine, startOfLine, visibleLine } from '../../base/lines.ts';
+import type { Role, Turn } from '../format/chat.ts';
 import { commentsOfTurn } from '../format/comments.ts';
-import type { Role } from '../format/marker.ts';
 import { parseChat } from '../format/parse.ts';
-import { isWithin, type Region, shiftRegions, textOutside } from '../format/regions.ts';
+import { isWithin, type Region, shiftRegions, textOutside } from '../format/textEdit.ts';
 
 export interface SearchHit {
   /** Absent if the title contains all words. */
@@ -75,8 +74,7 @@ function visibleMatch(body: string, word: string, comments: readonly Region[]): 
 
 function snippetAt(text: string, { offset, comments }: Match): string {
   const lineStart = startOfLine(text, offset);
-  const newline = text.indexOf('\n', offset);
-  const lineEnd = newline < 0 ? text.length : newline;
+  const lineEnd = endOfLine(text, offset);
   const start = Math.max(lineStart, offset - CHARS_BEFORE);
   const end = Math.min(lineEnd, offset + CHARS_AFTER);
   const words = visibleLine(textOutside(text, { start, end }, comments));

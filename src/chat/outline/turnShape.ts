@@ -1,9 +1,9 @@
 import { eachLine, type Line } from '../../base/lines.ts';
 import type { Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
-import type { Region } from '../format/regions.ts';
-import { readCut, stepReplyLine } from '../reply/notes.ts';
-import { REASONING_HEAD } from '../reply/reasoning.ts';
+import type { Region } from '../format/textEdit.ts';
+
+import { REASONING_HEAD, readCut } from '../reply/notes.ts';
 import { renderedText } from './title.ts';
 
 /** The visible structure of a turn, with offsets in the chat. */
@@ -45,7 +45,7 @@ export class TurnShapes {
 
 class ShapeReader {
   readonly #turn: Turn;
-  readonly #fences = new FenceReader();
+  readonly #fences: FenceReader;
   readonly #headings: Heading[] = [];
   readonly #details: Details[] = [];
   readonly #openDetails: Line[] = [];
@@ -55,6 +55,7 @@ class ShapeReader {
 
   constructor(turn: Turn) {
     this.#turn = turn;
+    this.#fences = new FenceReader(turn.role === 'assistant');
   }
 
   read(text: string): TurnShape {
@@ -80,13 +81,12 @@ class ShapeReader {
   }
 
   #readLine(line: Line): void {
-    const isReply = this.#turn.role === 'assistant';
-    if (isReply && readCut(line.text)) {
+    if (this.#turn.role === 'assistant' && readCut(line.text)) {
       this.#fences.reset();
       return;
     }
     const wasInComment = this.#fences.inComment;
-    const state = isReply ? stepReplyLine(this.#fences, line.text) : this.#fences.step(line.text);
+    const state = this.#fences.step(line.text);
     if (state === 'inside') this.#readCode(line);
     if (state === 'outside' && !wasInComment && !this.#fences.inComment) this.#readText(line);
   }

@@ -7,17 +7,23 @@ import {
   trimBlankLines,
 } from '../../base/lines.ts';
 import type { TextEdit } from '../../ports/document.ts';
-import type { Chat, Turn } from '../format/chat.ts';
+import { type Chat, readMarker, renderMarker, type Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
-import { readMarker, renderMarker } from '../format/marker.ts';
 import { nextAction } from '../format/nextAction.ts';
 import { isEmptyTurn, parseChat } from '../format/parse.ts';
 import { insertion, insertLines } from '../format/textEdit.ts';
 import { readReplyText } from './escape.ts';
 import { ReplyLines } from './lines.ts';
-import { type Cut, countClosingLines, readCut, renderCut, stepReplyLine } from './notes.ts';
+import {
+  type Cut,
+  countClosingLines,
+  REASONING_FENCE,
+  REASONING_FOOT,
+  REASONING_HEAD,
+  readCut,
+  renderCut,
+} from './notes.ts';
 import { type ReplyPiece, readReply, splitReply } from './read.ts';
-import { REASONING_FENCE, REASONING_FOOT, REASONING_HEAD } from './reasoning.ts';
 
 /** Edits that write a reply. The cursor is a line in the text, so it survives other edits. */
 
@@ -172,10 +178,10 @@ function findCut(text: string, turn: Turn | undefined) {
 /** Drops incomplete calls, which the model repeats. */
 function dropPartialCalls(lines: Line[]): void {
   const partial: { readonly from: number; readonly to: number }[] = [];
-  const fences = new FenceReader();
+  const fences = new FenceReader(true);
   let from = -1;
   for (const [at, line] of lines.entries()) {
-    const state = stepReplyLine(fences, line.text);
+    const state = fences.step(line.text);
     if (state === 'opened') from = fences.open?.info.startsWith('tool_call_partial') ? at : -1;
     if (state === 'closed' && from >= 0) partial.push({ from, to: at });
     if (state === 'closed') from = -1;

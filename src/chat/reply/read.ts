@@ -2,13 +2,19 @@ import { eachLine, type Line, trimBlankLines } from '../../base/lines.ts';
 import type { ProviderMetadata } from '../../ports/models.ts';
 import type { ToolName } from '../../ports/tools.ts';
 import type { WrittenCall } from '../format/calls.ts';
-import type { Turn } from '../format/chat.ts';
+import { renderMarker, type Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
-import { renderMarker } from '../format/marker.ts';
 import { parseChat } from '../format/parse.ts';
-import { readReplyText } from './escape.ts';
-import { type MetadataNote, mergeMetadata, readCut, readMetadata, stepReplyLine } from './notes.ts';
-import { checksum, REASONING_FOOT, REASONING_HEAD, REASONING_INFO, readReasoning } from './reasoning.ts';
+import { checksum, readReasoning, readReplyText } from './escape.ts';
+import {
+  type MetadataNote,
+  mergeMetadata,
+  REASONING_FOOT,
+  REASONING_HEAD,
+  REASONING_INFO,
+  readCut,
+  readMetadata,
+} from './notes.ts';
 
 export type ReplyPart =
   | { readonly kind: 'text'; readonly text: string; readonly metadata?: ProviderMetadata }
@@ -108,7 +114,7 @@ function findCalls(body: string): readonly WrittenCall[] {
 
 class ReplySplitter {
   readonly pieces: ReplyPiece[] = [];
-  readonly #fences = new FenceReader();
+  readonly #fences = new FenceReader(true);
   /** The open reasoning or partial call; lines of a partial call are dropped. */
   #own: { readonly reasoning?: Extract<ReplyPiece, { kind: 'reasoning' }> } | undefined;
 
@@ -125,7 +131,7 @@ class ReplySplitter {
       this.#text(true);
       return;
     }
-    const state = stepReplyLine(this.#fences, line);
+    const state = this.#fences.step(line);
     if (this.#own) this.#addToOwn(line, state === 'closed');
     else if (state === 'opened' && this.#opensOwn()) return;
     else if (state === 'outside' && this.#isNote(line)) return;

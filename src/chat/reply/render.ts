@@ -2,10 +2,9 @@ import type { ModelEvent, ProviderMetadata } from '../../ports/models.ts';
 import { type NamedCall, parseArguments, renderCall, renderCallName } from '../format/calls.ts';
 import { showInvisible } from '../format/escape.ts';
 import { fence } from '../format/fence.ts';
-import { ReplyEscaper } from './escape.ts';
-import { escapeUnits, renderMetadata } from './notes.ts';
+import { beginReasoning, checksum, ReasoningWriter, ReplyEscaper } from './escape.ts';
+import { escapeUnits, REASONING_FENCE, REASONING_FOOT, renderMetadata } from './notes.ts';
 import type { PartialReply } from './place.ts';
-import { beginReasoning, checksum, REASONING_FENCE, REASONING_FOOT, ReasoningWriter } from './reasoning.ts';
 
 /** Resolves a model's tool name and assigns an id to the call. */
 type NameCall = (name: string) => NamedCall;

@@ -1,5 +1,5 @@
 import { isObject } from '../../base/json.ts';
-import type { GalleryItem } from './item.ts';
+import type { GalleryItem } from './items.ts';
 import type { Words } from './words.ts';
 
 /** Messages of the editor to the page. */

@@ -1,8 +1,7 @@
 import type { MarkdownIt, Token } from 'markdown-it';
 import { readAssetName } from '../../base/names.ts';
-import type { Role } from '../../chat/format/marker.ts';
-import type { Formats } from './formats.ts';
-import { toHtml } from './html.ts';
+import type { Role } from '../../chat/format/chat.ts';
+import { type Formats, toHtml } from './html.ts';
 import { documentOf, isLocal, replaceRule } from './inert.ts';
 import type { PreviewOptions } from './options.ts';
 

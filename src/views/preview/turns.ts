@@ -1,9 +1,8 @@
 import type { Env, MarkdownIt, MarkdownItOptions, Token } from 'markdown-it';
 import { eachLine, LineCounter } from '../../base/lines.ts';
 import { readCallInfo, readToolName } from '../../chat/format/calls.ts';
-import type { Chat, Turn } from '../../chat/format/chat.ts';
-import type { Role } from '../../chat/format/marker.ts';
-import { readCut } from '../../chat/reply/notes.ts';
+import type { Chat, Role, Turn } from '../../chat/format/chat.ts';
+import { REASONING_HEAD, readCut } from '../../chat/reply/notes.ts';
 import { isHarmless } from './inert.ts';
 import { readLinks } from './links.ts';
 
@@ -184,9 +183,6 @@ function isClosingCode(token: Token, role: Role): boolean {
     role === 'assistant' && token.type === 'filechat_code' && token.info === 'end' && token.content === ''
   );
 }
-
-/** Copied, because importing the reply writer would load too much. */
-const REASONING_HEAD = '<details><summary>Reasoning</summary>';
 
 const FORMAT = /<(\/?)(b|i|em|strong|u|s)\s*>/gi;
 

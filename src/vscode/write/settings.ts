@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { completionPlace } from '../../chat/completion/place.ts';
+import { completionPlace } from '../../chat/completion.ts';
 import { renderValue, SETTING_KEYS, type SettingKey, settingRule } from '../../chat/format/settings.ts';
 import { wellKnownModels } from '../../model/config/prices.ts';
 import { isChat } from '../chat/chatFiles.ts';

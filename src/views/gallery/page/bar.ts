@@ -1,10 +1,10 @@
 import { describeSize } from '../../../base/size.ts';
-import { type GalleryItem, ITEM_KINDS } from '../item.ts';
-import type { Action, ScopeView } from '../messages.ts';
 import {
   DATE_RANGES,
   type DateRange,
   EVERYTHING,
+  type GalleryItem,
+  ITEM_KINDS,
   isFiltered,
   type Query,
   SIZE_RANGES,
@@ -13,7 +13,8 @@ import {
   type SortOrder,
   toolNames,
   UNLINKED,
-} from '../query.ts';
+} from '../items.ts';
+import type { Action, ScopeView } from '../messages.ts';
 import { fillIn, type WordName, type Words } from '../words.ts';
 import { element, icon } from './dom.ts';
 

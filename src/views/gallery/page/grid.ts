@@ -1,4 +1,4 @@
-import type { GalleryItem } from '../item.ts';
+import type { GalleryItem } from '../items.ts';
 import { type GridLayout, layoutGrid, scrollToRow, visibleRows } from '../layout.ts';
 import type { Selection } from '../selection.ts';
 import { element } from './dom.ts';

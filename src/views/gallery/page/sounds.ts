@@ -1,4 +1,4 @@
-import type { GalleryItem } from '../item.ts';
+import type { GalleryItem } from '../items.ts';
 import { describeDuration, peaksOf } from '../peeks.ts';
 import { fillIn, type Words } from '../words.ts';
 import { element, setIcon } from './dom.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { appendSummary, sinceSummary } from '../../../../src/chat/edits/compact.ts';
+import { appendSummary, sinceSummary } from '../../../../src/chat/edits/leaveOut.ts';
 import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
 import { unescapeReply } from '../../../../src/chat/reply/escape.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';

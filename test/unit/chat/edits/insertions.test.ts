@@ -19,6 +19,10 @@ describe('Markdown goes into the user’s turn', () => {
     'whose marker has no line end': ['# %% user', '# %% user\nR\n'],
     'below the user’s text': ['# %% user\nLook at', '# %% user\nLook at\n\nR\n'],
     'below text that ends with a line break': ['# %% user\nLook at\n', '# %% user\nLook at\n\nR\n'],
+    'that ends with a lone carriage return': [
+      '# %% user\n- ```\n\n\r',
+      '# %% user\n- ```\n\n\r\n\n# %% user\nR\n',
+    ],
     'that has no marker': ['Look', 'Look\n\nR\n'],
     'that is new behind an answer': ['# %% assistant\nHi.\n', '# %% assistant\nHi.\n\n# %% user\nR\n'],
     'that is new behind settings': ['---\nmodel: x\n---\n', '---\nmodel: x\n---\n\n# %% user\nR\n'],

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { assignCallId, fillToolResult } from '../../../../src/chat/edits/append.ts';
 import {
+  assignCallId,
+  fillToolResult,
   markSent,
   removeSentMark,
   removeStaleMark,
   unansweredCalls,
-} from '../../../../src/chat/edits/sentCall.ts';
+} from '../../../../src/chat/edits/append.ts';
 import { nextAction } from '../../../../src/chat/format/nextAction.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
 

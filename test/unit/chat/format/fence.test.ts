@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
+import { readMarker } from '../../../../src/chat/format/chat.ts';
 import { FenceReader } from '../../../../src/chat/format/fence.ts';
-import { readMarker } from '../../../../src/chat/format/marker.ts';
 
 it('a line that passes by its first character would have changed nothing', () => {
   const line = fc.constantFrom(

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
-import { localLinks } from '../../../../src/chat/format/links.ts';
-import { localTarget } from '../../../../src/chat/format/linkTarget.ts';
+import { localLinks, localTarget } from '../../../../src/chat/format/links.ts';
 
 const targets = (body: string) => localLinks(body).map((link) => link.target);
 

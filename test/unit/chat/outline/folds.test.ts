@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
-import { type Fold, isFoldedInitially, planFolds, SeenFolds } from '../../../../src/chat/outline/folds.ts';
+import { type Fold, isFoldedInitially, planFolds, SeenFolds } from '../../../../src/chat/outline/outline.ts';
 import { TurnShapes } from '../../../../src/chat/outline/turnShape.ts';
 import { anyChat } from '../anyChat.ts';
 

@@ -30,6 +30,8 @@ describe('the reference at an offset', () => {
     ['a pattern', '---\ntools: [a.b, "c.|*"]\n---\n# %% user\n', 'toolPattern c.* <c.*>'],
     ['in a list below its key', '---\ntools:\n  - a.|b\nmodel: x.y\n---\n', 'tool a b <a.b>'],
     ['other settings name no tools', '---\ntools: [a.b]\nmodel: x.|y\n---\n', undefined],
+    ['a comment names no tools', '---\ntools: [a.b] # like c.|d\n---\n', undefined],
+    ['nor does one in a file with CRLF', '---\r\ntools: [a.b] # like c.|d\r\n---\r\n', undefined],
     ['the key itself is none', '---\nto|ols: [a.b]\n---\n', undefined],
     [
       'a picture',

@@ -55,6 +55,14 @@ describe('searching a chat', () => {
     assert.ok((hit?.snippet.length ?? 0) < 160);
   });
 
+  for (const lineEnd of ['\n', '\r\n']) {
+    it(`a line that fits has no “…” before ${JSON.stringify(lineEnd)}`, () => {
+      const line = `needle${' b'.repeat(52)}`;
+      const [hit] = searchChat(`# %% user${lineEnd}${line}${lineEnd}`, '', ['needle'], 1);
+      assert.equal(hit?.snippet, line);
+    });
+  }
+
   it('ends with as many as are wanted', () => assert.equal(searchChat(CHAT, '', ['the'], 2).length, 2));
 
   it('keeps every letter in its place when it folds the case', () => {

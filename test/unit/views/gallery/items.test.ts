@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type GalleryItem, isShown, kindOf } from '../../../../src/views/gallery/item.ts';
-import { changesBetween, readFromPage } from '../../../../src/views/gallery/messages.ts';
-import { countPdfPages, describeDuration, peaksOf } from '../../../../src/views/gallery/peeks.ts';
 import {
   applyQuery,
   EVERYTHING,
+  type GalleryItem,
+  isShown,
+  kindOf,
   type Query,
   readQuery,
   toolNames,
   UNLINKED,
-} from '../../../../src/views/gallery/query.ts';
+} from '../../../../src/views/gallery/items.ts';
+import { changesBetween, readFromPage } from '../../../../src/views/gallery/messages.ts';
+import { countPdfPages, describeDuration, peaksOf } from '../../../../src/views/gallery/peeks.ts';
 import {
   choose,
   chooseAll,

@@ -1,7 +1,8 @@
+import { REASONING_HEAD } from '../../../../src/chat/reply/notes.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { REASONING_HEAD } from '../../../../src/chat/reply/reasoning.ts';
-import { Formats } from '../../../../src/views/preview/formats.ts';
+
+import { Formats } from '../../../../src/views/preview/html.ts';
 import { createPreview, render } from './helpers.ts';
 
 const ASSET = 'cmdassets/tool-audio-20261116-093012-V1StGXR8a0-1.wav';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type CompletionPlace, completionPlace } from '../../../../src/chat/completion/place.ts';
-import { parseChat } from '../../../../src/chat/format/parse.ts';
+import { type CompletionPlace, completionPlace, rankPaths } from '../../../src/chat/completion.ts';
+import { parseChat } from '../../../src/chat/format/parse.ts';
 
 /** `‸` marks the cursor. */
 function at(marked: string): CompletionPlace | undefined {
@@ -205,5 +205,35 @@ describe('places', () => {
     assert.equal(completionPlace(long, parseChat(long), long.length - 1), undefined);
     const lines = `# %% user\n${'#\n'.repeat(200_000)}@a`;
     assert.equal(completionPlace(lines, parseChat(lines), lines.length)?.kind, 'mention');
+  });
+});
+
+const paths = [
+  'src/chat/parse.ts',
+  'docs/parser.md',
+  'parse/index.ts',
+  'README.md',
+  'src/sparse.ts',
+  'p/a/r/s/e.txt',
+];
+
+describe('ranking paths by typed text', () => {
+  it('are those whose name begins with it, then those that hold it, then those that hold its letters', () => {
+    assert.deepEqual(rankPaths(paths, 'parse', 10), [
+      'docs/parser.md',
+      'src/chat/parse.ts',
+      'src/sparse.ts',
+      'parse/index.ts',
+      'p/a/r/s/e.txt',
+    ]);
+  });
+
+  it('are the shortest when nothing was typed, and no more than asked for', () => {
+    assert.deepEqual(rankPaths(paths, '', 2), ['README.md', 'p/a/r/s/e.txt']);
+  });
+
+  it('match whatever the case, and folders too', () => {
+    assert.deepEqual(rankPaths(paths, 'SRC/CH', 10), ['src/chat/parse.ts']);
+    assert.deepEqual(rankPaths(paths, 'zz', 10), []);
   });
 });
