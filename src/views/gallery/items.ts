@@ -1,4 +1,5 @@
 import { isObject } from '../../base/json.ts';
+import type { WordName } from './words.ts';
 
 /** Sent to the page as it is. */
 export interface GalleryItem {
@@ -11,34 +12,26 @@ export interface GalleryItem {
   readonly bytes: number;
   /** The time of the last change, in milliseconds. */
   readonly time: number;
-  /** The links to it, in order. */
-  readonly uses: readonly ItemUse[];
+  /** The links to it, in order. The tool is the one that returned it; turns count from 1. */
+  readonly uses: readonly { readonly chat: string; readonly tool?: string; readonly turn: number }[];
   /** The URL to load it from; undefined for files that are not previewed. */
   readonly source?: string;
-}
-
-export interface ItemUse {
-  readonly chat: string;
-  /** The tool that returned it; undefined for attachments. */
-  readonly tool?: string;
-  /** The number of the turn, from 1. */
-  readonly turn: number;
 }
 
 export const ITEM_KINDS = ['image', 'audio', 'video', 'pdf', 'text', 'other'] as const;
 type ItemKind = (typeof ITEM_KINDS)[number];
 
-const KINDS: readonly (readonly [ItemKind, readonly string[]])[] = [
-  ['image', ['png', 'jpg', 'jpeg', 'gif', 'webp', 'avif', 'bmp', 'ico', 'apng', 'svg']],
-  ['audio', ['mp3', 'wav', 'ogg', 'oga', 'opus', 'flac', 'm4a', 'aac', 'weba', 'aif', 'aiff', 'amr', 'mid']],
-  ['video', ['mp4', 'webm', 'mov', 'mkv', 'avi', 'ogv', 'mpg', '3gp', 'm4v']],
-  ['pdf', ['pdf']],
-  ['text', 'txt md csv tsv json jsonl xml yaml yml html htm css js ts py sql ics log'.split(' ')],
+const KINDS: readonly (readonly [ItemKind, string])[] = [
+  ['image', 'png jpg jpeg gif webp avif bmp ico apng svg'],
+  ['audio', 'mp3 wav ogg oga opus flac m4a aac weba aif aiff amr mid'],
+  ['video', 'mp4 webm mov mkv avi ogv mpg 3gp m4v'],
+  ['pdf', 'pdf'],
+  ['text', 'txt md csv tsv json jsonl xml yaml yml html htm css js ts py sql ics log'],
 ];
 
 export function kindOf(name: string): ItemKind {
   const extension = extensionOf(name);
-  return KINDS.find(([, extensions]) => extensions.includes(extension))?.[0] ?? 'other';
+  return KINDS.find(([, extensions]) => extensions.split(' ').includes(extension))?.[0] ?? 'other';
 }
 
 /** In lower case without the dot; empty when there is none. */
@@ -75,17 +68,10 @@ export interface Query {
   readonly kind: ItemKind | 'all';
   /** The name of a tool, `UNLINKED`, or empty for all. */
   readonly tool: string;
-  readonly date: DateRange;
-  readonly size: SizeRange;
-  readonly sort: SortOrder;
+  readonly date: keyof typeof DATES;
+  readonly size: keyof typeof SIZES;
+  readonly sort: keyof typeof SORTS;
 }
-
-export const DATE_RANGES = ['any', 'day', 'week', 'month', 'older'] as const;
-export type DateRange = (typeof DATE_RANGES)[number];
-export const SIZE_RANGES = ['any', 'small', 'medium', 'large', 'huge'] as const;
-export type SizeRange = (typeof SIZE_RANGES)[number];
-export const SORT_ORDERS = ['newest', 'oldest', 'largest', 'name'] as const;
-export type SortOrder = (typeof SORT_ORDERS)[number];
 
 /** Not the name of any tool: those begin with the id of a server. */
 export const UNLINKED = '-';
@@ -99,92 +85,89 @@ export const EVERYTHING: Query = {
   sort: 'newest',
 };
 
+type Range = readonly [name: WordName, from: number, to: number];
+
+/** The ages of assets in days. */
+export const DATES = {
+  any: ['anyTime', Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
+  day: ['lastDay', Number.NEGATIVE_INFINITY, 1],
+  week: ['lastWeek', Number.NEGATIVE_INFINITY, 7],
+  month: ['lastMonth', Number.NEGATIVE_INFINITY, 30],
+  older: ['older', 30, Number.POSITIVE_INFINITY],
+} as const satisfies Readonly<Record<string, Range>>;
+
+/** In bytes. */
+export const SIZES = {
+  any: ['anySize', 0, Number.POSITIVE_INFINITY],
+  small: ['small', 0, 100_000],
+  medium: ['medium', 100_000, 1_000_000],
+  large: ['large', 1_000_000, 10_000_000],
+  huge: ['huge', 10_000_000, Number.POSITIVE_INFINITY],
+} as const satisfies Readonly<Record<string, Range>>;
+
+type Compare = (a: GalleryItem, b: GalleryItem) => number;
+
+const COLLATOR = new Intl.Collator(undefined, { numeric: true });
+/** Sorts numbers in names by value: `-2` comes before `-10`. */
+const byName: Compare = (a, b) => COLLATOR.compare(a.name, b.name) || (a.id < b.id ? -1 : 1);
+
+export const SORTS = {
+  newest: ['newest', (a, b) => b.time - a.time || byName(a, b)],
+  oldest: ['oldest', (a, b) => a.time - b.time || byName(a, b)],
+  largest: ['largest', (a, b) => b.bytes - a.bytes || byName(a, b)],
+  name: ['byName', byName],
+} as const satisfies Readonly<Record<string, readonly [name: WordName, compare: Compare]>>;
+
 export function isFiltered({ search, kind, tool, date, size }: Query): boolean {
   return search.trim() !== '' || kind !== 'all' || tool !== '' || date !== 'any' || size !== 'any';
 }
+
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 export function applyQuery(items: Iterable<GalleryItem>, query: Query, now: number): GalleryItem[] {
   const words = query.search.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = (item: GalleryItem) =>
     (query.kind === 'all' || item.kind === query.kind) &&
-    fitsTool(item, query.tool) &&
-    fitsDate(now - item.time, query.date) &&
-    fitsSize(item.bytes, query.size) &&
-    fitsWords(item, words);
-  return [...items].filter(matches).sort(ORDERS[query.sort]);
+    matchesTool(item, query.tool) &&
+    isIn(DATES[query.date], (now - item.time) / DAY_MS) &&
+    isIn(SIZES[query.size], item.bytes) &&
+    matchesWords(item, words);
+  return [...items].filter(matches).sort(SORTS[query.sort][1]);
 }
 
-function fitsTool(item: GalleryItem, tool: string): boolean {
+function isIn([, from, to]: Range, value: number): boolean {
+  return from <= value && value < to;
+}
+
+function matchesTool(item: GalleryItem, tool: string): boolean {
   if (tool === '') return true;
   return tool === UNLINKED ? item.uses.length === 0 : toolsOf(item).includes(tool);
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-const AGES: Readonly<Record<DateRange, readonly [number, number]>> = {
-  any: [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
-  day: [Number.NEGATIVE_INFINITY, DAY_MS],
-  week: [Number.NEGATIVE_INFINITY, 7 * DAY_MS],
-  month: [Number.NEGATIVE_INFINITY, 30 * DAY_MS],
-  older: [30 * DAY_MS, Number.POSITIVE_INFINITY],
-};
-
-function fitsDate(age: number, range: DateRange): boolean {
-  const [from, to] = AGES[range];
-  return from <= age && age < to;
-}
-
-const SIZES: Readonly<Record<SizeRange, readonly [number, number]>> = {
-  any: [0, Number.POSITIVE_INFINITY],
-  small: [0, 100_000],
-  medium: [100_000, 1_000_000],
-  large: [1_000_000, 10_000_000],
-  huge: [10_000_000, Number.POSITIVE_INFINITY],
-};
-
-function fitsSize(bytes: number, range: SizeRange): boolean {
-  const [from, to] = SIZES[range];
-  return from <= bytes && bytes < to;
-}
-
 /** Every word must occur in the text of the tile. */
-function fitsWords(item: GalleryItem, words: readonly string[]): boolean {
+function matchesWords(item: GalleryItem, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const chats = item.uses.map(({ chat }) => chat);
   const text = [item.name, item.kind, item.folder, ...toolsOf(item), ...chats].join('\n').toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
-type Compare = (a: GalleryItem, b: GalleryItem) => number;
-
-/** Sorts numbers in names by value: `-2` comes before `-10`. */
-const byName: Compare = (a, b) => COLLATOR.compare(a.name, b.name) || (a.id < b.id ? -1 : 1);
-const COLLATOR = new Intl.Collator(undefined, { numeric: true });
-
-const ORDERS: Readonly<Record<SortOrder, Compare>> = {
-  newest: (a, b) => b.time - a.time || byName(a, b),
-  oldest: (a, b) => a.time - b.time || byName(a, b),
-  largest: (a, b) => b.bytes - a.bytes || byName(a, b),
-  name: byName,
-};
-
 export function toolNames(items: Iterable<GalleryItem>): readonly string[] {
-  const names = new Set<string>();
-  for (const item of items) for (const tool of toolsOf(item)) names.add(tool);
-  return [...names].sort(COLLATOR.compare);
+  return [...new Set([...items].flatMap(toolsOf))].sort(COLLATOR.compare);
 }
 
 /** The stored state may come from another version. */
 export function readQuery(value: unknown): Query {
   const fields = isObject(value) ? value : {};
-  const oneOf = <T extends string>(known: readonly T[], name: string, fallback: T): T =>
-    known.find((each) => each === fields[name]) ?? fallback;
   const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : '');
+  const oneOf = <T extends string>(table: Readonly<Record<T, unknown>>, name: string, fallback: T) =>
+    Object.hasOwn(table, text(name)) ? (text(name) as T) : fallback;
   return {
     search: text('search'),
-    kind: oneOf(['all', ...ITEM_KINDS], 'kind', EVERYTHING.kind),
+    kind: ITEM_KINDS.find((kind) => kind === fields['kind']) ?? 'all',
     tool: text('tool'),
-    date: oneOf(DATE_RANGES, 'date', EVERYTHING.date),
-    size: oneOf(SIZE_RANGES, 'size', EVERYTHING.size),
-    sort: oneOf(SORT_ORDERS, 'sort', EVERYTHING.sort),
+    date: oneOf(DATES, 'date', 'any'),
+    size: oneOf(SIZES, 'size', 'any'),
+    sort: oneOf(SORTS, 'sort', 'newest'),
   };
 }

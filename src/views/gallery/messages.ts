@@ -30,7 +30,8 @@ export interface ScopeView {
   readonly chatName?: string;
 }
 
-const ACTIONS = ['open', 'reveal', 'copyLink', 'copyReference', 'attach', 'delete', 'export'] as const;
+/** In the order of their buttons. */
+export const ACTIONS = ['reveal', 'open', 'copyLink', 'copyReference', 'attach', 'delete', 'export'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /** Messages of the page to the editor. */

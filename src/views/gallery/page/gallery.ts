@@ -1,8 +1,7 @@
 import { isObject } from '../../../base/json.ts';
 import { applyQuery, EVERYTHING, type GalleryItem, isFiltered, type Query, readQuery } from '../items.ts';
-import { moveBy } from '../layout.ts';
 import type { Action, FromPage, ToPage } from '../messages.ts';
-import { choose, chooseAll, extend, keepShown, type Selection, toggle } from '../selection.ts';
+import { choose, chooseAll, extend, keepShown, moveBy, type Selection, toggle } from '../selection.ts';
 import { FilterBar, Footer } from './bar.ts';
 import { element, icon } from './dom.ts';
 import { Grid } from './grid.ts';
@@ -101,12 +100,8 @@ class GalleryView {
     });
     const tiles = { words, sounds: this.#sounds, peeks: new Peeks(words) };
     this.#grid = new Grid(tiles, this.#selection, () => this.#keep());
-    this.#foot = new Footer({
-      words,
-      canDelete,
-      canAttach: scope.chatName !== undefined,
-      onAction: (action) => this.#act(action),
-    });
+    const allowed = { canDelete, canAttach: scope.chatName !== undefined };
+    this.#foot = new Footer(words, allowed, (action) => this.#act(action));
     const main = element('main', { attributes: { 'aria-label': words.assets } }, [
       this.#notice,
       this.#grid.scroller,
@@ -154,6 +149,8 @@ class GalleryView {
   #update(): void {
     this.#shown = applyQuery(this.#deps.items.values(), this.#query, Date.now());
     if (this.#whole) this.#selection = keepShown(this.#selection, this.#ids(), this.#activeIndex);
+    // First, because a hidden grid has no width.
+    this.#showNotice();
     this.#grid.show(this.#shown, this.#selection);
     this.#selectionChanged();
   }
@@ -176,7 +173,6 @@ class GalleryView {
       shown: this.#shown,
       chosen: this.#shown.filter(({ id }) => chosen.has(id)),
     });
-    this.#showNotice();
     this.#keep();
   }
 

@@ -18,6 +18,7 @@ import {
   chooseAll,
   extend,
   keepShown,
+  moveBy,
   NOTHING,
   toggle,
 } from '../../../../src/views/gallery/selection.ts';
@@ -140,6 +141,30 @@ describe('a selection', () => {
     assert.equal(kept.active, 'd');
     assert.equal(keepShown(choose('a'), [], 0).active, undefined);
   });
+});
+
+describe('keys in a grid of 3 columns and 8 tiles', () => {
+  const grid = { columns: 3, count: 8, pageRows: 2 };
+  for (const [key, from, to] of [
+    ['ArrowRight', 2, 3],
+    ['ArrowRight', 7, 7],
+    ['ArrowLeft', 0, 0],
+    ['ArrowDown', 1, 4],
+    ['ArrowDown', 5, 7],
+    ['ArrowDown', 7, 7],
+    ['ArrowUp', 4, 1],
+    ['ArrowUp', 1, 1],
+    ['PageDown', 1, 7],
+    ['PageUp', 7, 1],
+    ['Home', 5, 0],
+    ['End', 0, 7],
+    ['constructor', 1, undefined],
+    ['Enter', 1, undefined],
+  ] as const) {
+    it(`${key} at ${from} → ${to}`, () => assert.equal(moveBy(key, from, grid), to));
+  }
+  it('lead nowhere where there is nothing', () =>
+    assert.equal(moveBy('End', 0, { ...grid, count: 0 }), undefined));
 });
 
 describe('the pages of a PDF', () => {

@@ -1,6 +1,6 @@
-import { REASONING_HEAD } from '../../../../src/chat/reply/notes.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { REASONING_HEAD } from '../../../../src/chat/reply/notes.ts';
 
 import { Formats } from '../../../../src/views/preview/html.ts';
 import { createPreview, render } from './helpers.ts';
