@@ -36,18 +36,20 @@ interface ArgumentPlace {
 
 /** Returns `undefined` in code, in turns of others, and within words, URLs and numbers. */
 export function completionPlace(text: string, chat: Chat, offset: number): CompletionPlace | undefined {
-  const line = lineAround(text, offset);
+  const lineStart = startOfLine(text, offset);
   const setting = settingPlace(text, chat, offset);
   if (setting !== 'elsewhere') return setting;
   const turn = turnAt(chat, offset);
-  if (turn && line.start === turn.start && turn.start < turn.bodyStart) return undefined;
+  if (turn && lineStart === turn.start && turn.start < turn.bodyStart) return undefined;
   const within = argumentPlace(text, turn, offset);
   if (within) return within;
   // The line alone rules out most places, without reading the turn.
-  const found = readLine(line.before, line.start);
+  const isLong = offset - lineStart > MAX_TYPED_CHARS;
+  const found = isLong ? undefined : readLine(text.slice(lineStart, offset), lineStart);
   if (!found || (found.kind !== 'role' && turn !== undefined && turn.role !== 'user')) return undefined;
-  if (isInPreamble(chat, offset)) return undefined;
-  return isProse(text, turn, line.start) ? found : undefined;
+  const { preamble = '', preambleStart = 0 } = chat;
+  if (offset >= preambleStart && offset < preambleStart + preamble.length) return undefined;
+  return isProse(text, turn, lineStart) ? found : undefined;
 }
 
 /** Returns `undefined` for a chat.md call, whose arguments are not JSON. */
@@ -56,19 +58,8 @@ export function argumentsStart(text: string, call: WrittenCall): number | undefi
   return start > 0 && text.startsWith(call.argumentsText, start) ? start : undefined;
 }
 
-interface AroundLine {
-  readonly start: number;
-  /** From the start of the line to the cursor. */
-  readonly before: string;
-}
-
 /** Longer than any typed name; avoids copying very long lines. */
 const MAX_TYPED_CHARS = 1000;
-
-function lineAround(text: string, offset: number): AroundLine {
-  const start = startOfLine(text, offset);
-  return { start, before: offset - start > MAX_TYPED_CHARS ? '' : text.slice(start, offset) };
-}
 
 function argumentPlace(text: string, turn: Turn | undefined, offset: number): ArgumentPlace | undefined {
   for (const call of turn?.calls ?? []) {
@@ -101,7 +92,8 @@ function readLine(before: string, start: number): CompletionPlace | undefined {
   if (command !== undefined) return { kind: 'command', start, typed: command };
   const tool = TOOL.exec(before)?.[1];
   if (tool !== undefined) return { kind: 'tool', start: end - tool.length, typed: tool };
-  if (isInlineCode(before)) return undefined;
+  // In inline code.
+  if (before.split('`').length % 2 === 0) return undefined;
   const file = FILE.exec(before)?.[1];
   // `#12` is an issue number.
   if (file !== undefined && !/^\d+$/.test(file)) {
@@ -111,14 +103,6 @@ function readLine(before: string, start: number): CompletionPlace | undefined {
   return mention === undefined
     ? undefined
     : { kind: 'mention', start: end - mention.length - 1, typed: mention };
-}
-
-function isInlineCode(before: string): boolean {
-  return before.split('`').length % 2 === 0;
-}
-
-function isInPreamble({ preamble, preambleStart = 0 }: Chat, offset: number): boolean {
-  return preamble !== undefined && offset >= preambleStart && offset < preambleStart + preamble.length;
 }
 
 /** Whether a line is outside fenced code and comments. */

@@ -2,7 +2,7 @@ import { eachLine, type Line } from '../../base/lines.ts';
 import { readCut } from '../reply/notes.ts';
 import type { Role } from './chat.ts';
 import { FenceReader, NOTE_START } from './fence.ts';
-import type { Region } from './textEdit.ts';
+import { type Region, skipBlankLines } from './textEdit.ts';
 
 /**
  * Removes `<!-- … -->` outside code. A comment without an end runs to the end of the turn if it begins a line, as
@@ -58,11 +58,6 @@ class KeptText {
   text(): string {
     return this.#lines + this.#line;
   }
-}
-
-function skipBlankLines(body: string, from: number): number {
-  for (const line of eachLine(body, from)) if (line.text.trim() !== '') return line.start;
-  return body.length;
 }
 
 export function findHidden(body: string): HiddenReader {

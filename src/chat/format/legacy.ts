@@ -170,11 +170,6 @@ export function readChatMdResult(body: string): string | undefined {
   return inside.replace(/^[ \t]*\r?\n/, '').replace(/\r?\n[ \t]*$/, '');
 }
 
-/** The marker of a chat.md tool turn does not name its call. */
-function isChatMdResult(turn: Turn): boolean {
-  return turn.role === 'tool' && turn.words === '';
-}
-
 /**
  * Adds the calls to their turns and names the call in each result. If there are fewer results than calls, they
  * belong to the last calls, because chat.md runs the last one. Empty results are ignored.
@@ -192,7 +187,8 @@ export function resolveXmlCalls(
     let hasResultTurn = false;
     for (let next = at + 1; turns[next]?.role === 'tool'; next += 1) {
       const result = turns[next];
-      if (!result || !isChatMdResult(result)) continue;
+      // The marker of a chat.md tool turn does not name its call.
+      if (result?.words !== '') continue;
       hasResultTurn = true;
       if (text.slice(result.bodyStart, result.end).trim() !== '') results.push(next);
     }
@@ -204,23 +200,15 @@ export function resolveXmlCalls(
       const result = turns[results[n] ?? -1];
       if (result) turns[results[n] ?? -1] = { ...result, words: renderCallName(call) };
     }
-    for (const { call, hasServer } of pending) if (!hasServer) problems.push(noServer(call));
+    for (const { call, hasServer } of pending) {
+      const message = `This call names no server: write <tool_name>SERVER.${call.tool}</tool_name>, then run.`;
+      if (!hasServer) problems.push({ offset: call.start, message });
+    }
   }
   return problems;
 }
 
-function noServer(call: WrittenCall): ChatProblem {
-  const message = `This call names no server: write <tool_name>SERVER.${call.tool}</tool_name>, then run.`;
-  return { offset: call.start, message };
-}
-
 /** The `key=value` lines at the top of a chat.md file: `selectedConfig="name"`, `maxTokens=4000`, … */
-
-interface PreambleEntry {
-  readonly key: string;
-  readonly value: string;
-  readonly offset: number;
-}
 
 /** chat.md rejects all other keys. */
 const KEYS_OF_CHAT_MD = new Set(['selectedConfig', 'reasoningEffort', 'maxTokens', 'maxThinkingTokens']);
@@ -241,8 +229,8 @@ export function isPreamble(text: string): boolean {
   return known;
 }
 
-export function readPreamble(text: string): readonly PreambleEntry[] {
-  const entries: PreambleEntry[] = [];
+export function readPreamble(text: string) {
+  const entries: { readonly key: string; readonly value: string; readonly offset: number }[] = [];
   for (const line of eachLine(text)) {
     const trimmed = line.text.trim();
     const match = trimmed.startsWith('#') ? null : ENTRY.exec(trimmed);

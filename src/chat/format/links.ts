@@ -236,7 +236,7 @@ export function readDestination(text: string, start: number): Destination | unde
   for (; at < text.length; at += 1) {
     const character = text.charAt(at);
     if (character <= ' ' || character === '\u007f') break;
-    if (character === '\\' && isPunctuation(text.charAt(at + 1))) at += 1;
+    if (character === '\\' && /[!-/:-@[-`{-~]/.test(text.charAt(at + 1))) at += 1;
     else if (character === '(') depth += 1;
     else if (character === ')' && depth-- === 0) break;
     if (depth > MAX_NESTED_BRACKETS) return undefined;
@@ -287,7 +287,7 @@ function readDefinition(
     /^[ \t]*(?:\r?\n[ \t]*)?/.exec(text.slice(destination.end, destination.end + 2000))?.[0] ?? '';
   const titleEnd = spaced === '' ? undefined : readTitle(text, destination.end + spaced.length);
   const titled =
-    titleEnd === undefined || hasBlankLine(text.slice(destination.end, titleEnd))
+    titleEnd === undefined || /\n[ \t\r]*\n/.test(text.slice(destination.end, titleEnd))
       ? undefined
       : lineEnd(text, titleEnd);
   const whole = titled ?? end;
@@ -297,10 +297,6 @@ function readDefinition(
 /** Labels ignore case and white space. */
 function normalizeLabel(label: string): string {
   return label.trim().replace(/\s+/g, ' ').toLowerCase().toUpperCase();
-}
-
-function hasBlankLine(text: string): boolean {
-  return /\n[ \t\r]*\n/.test(text);
 }
 
 /** The start of the next line, if the rest of this one is blank. */
@@ -324,10 +320,6 @@ export function localTarget(target: string): string | undefined {
   // Two leading slashes name another machine.
   if (path.trim() === '' || UNFIT.test(path) || /^[/\\]{2}/.test(path)) return undefined;
   return file === undefined ? path : path.replace(/^\/(?=[A-Za-z]:)/, '');
-}
-
-function isPunctuation(character: string): boolean {
-  return /^[!-/:-@[-`{-~]$/.test(character);
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: '\u00a0' };

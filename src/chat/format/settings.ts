@@ -36,24 +36,16 @@ const MAX_FRONT_MATTER_CHARS = 100_000;
 export function readSettings(
   chat: Pick<Chat, 'frontMatter' | 'frontMatterStart' | 'preamble' | 'preambleStart'>,
 ): ParsedSettings {
-  const preamble =
-    chat.preamble === undefined ? NONE : readPreambleSettings(chat.preamble, chat.preambleStart ?? 0);
-  const front =
-    chat.frontMatter === undefined ? NONE : readFrontMatter(chat.frontMatter, chat.frontMatterStart ?? 0);
+  const preamble = readPreambleSettings(chat.preamble ?? '', chat.preambleStart ?? 0);
+  const front = readFrontMatter(chat.frontMatter ?? '', chat.frontMatterStart ?? 0);
   return {
     settings: { ...preamble.settings, ...front.settings },
     problems: [...front.problems, ...preamble.problems],
   };
 }
 
-const NONE: ParsedSettings = { settings: {}, problems: [] };
-
 /** The strictest value, used if a restricting setting is invalid. */
-const STRICTEST: ReadonlyMap<string, Partial<ChatSettings>> = new Map<string, Partial<ChatSettings>>([
-  ['approve', { approve: 'ask' }],
-  ['servers', { servers: [] }],
-  ['tools', { tools: [] }],
-]);
+const STRICTEST: ChatSettings = { approve: 'ask', servers: [], tools: [] };
 
 function readFrontMatter(yaml: string, start: number): ParsedSettings {
   const { pairs, errors } = readPairs(yaml);
@@ -88,9 +80,10 @@ function readSetting(key: string, value: unknown): { settings: Partial<ChatSetti
   if (value === null && key !== 'approve') return { settings: {} };
   const read = rule.read(value);
   if (typeof read !== 'string') return { settings: read };
-  const instead = STRICTEST.get(key);
-  const effect = instead ? `${key === 'approve' ? '“ask”' : 'an empty list'} is used` : 'it is ignored';
-  return { settings: instead ?? {}, problem: `“${key}” must be ${read}; ${effect}.` };
+  if (!(key in STRICTEST)) return { settings: {}, problem: `“${key}” must be ${read}; it is ignored.` };
+  const instead = key === 'approve' ? '“ask”' : 'an empty list';
+  const settings = { [key]: STRICTEST[key as keyof ChatSettings] };
+  return { settings, problem: `“${key}” must be ${read}; ${instead} is used.` };
 }
 
 function unknownSetting(key: string): string {
@@ -267,6 +260,7 @@ interface SettingRule {
   readonly read: (value: unknown) => Partial<ChatSettings> | string;
 }
 
+/** The strictest first. */
 const APPROVALS = ['ask', 'auto-readonly', 'auto'] as const satisfies readonly Approval[];
 const REASONINGS = ['off', 'low', 'medium', 'high'] as const satisfies readonly Reasoning[];
 const MAX_TEMPERATURE = 2;
@@ -336,9 +330,7 @@ function readTemperature(value: unknown): Partial<ChatSettings> | string {
   return isValid ? { temperature: value } : `a number from 0 to ${MAX_TEMPERATURE}`;
 }
 
-const STRICT_FIRST: readonly Approval[] = ['ask', 'auto-readonly', 'auto'];
-
 /** The stricter of both. A chat can only tighten the user's setting. */
 export function strictest(user: Approval, chat: Approval | undefined): Approval {
-  return STRICT_FIRST.find((each) => each === user || each === chat) ?? 'ask';
+  return APPROVALS.find((each) => each === user || each === chat) ?? 'ask';
 }

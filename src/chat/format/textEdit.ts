@@ -1,3 +1,4 @@
+import { eachLine } from '../../base/lines.ts';
 import type { TextEdit } from '../../ports/document.ts';
 
 /** Offsets in a text. */
@@ -55,6 +56,12 @@ export function insertLines(text: string, at: number, lines: string): TextEdit {
 /** The text after the edit. */
 export function editedText(text: string, { start, end, text: addition }: TextEdit): string {
   return text.slice(0, start) + addition + text.slice(end);
+}
+
+/** The start of the next line that is not blank. */
+export function skipBlankLines(text: string, from: number): number {
+  for (const line of eachLine(text, from)) if (line.text.trim() !== '') return line.start;
+  return text.length;
 }
 
 export function lineEndOf(text: string): '\n' | '\r\n' {

@@ -39,7 +39,9 @@ export function searchChat(
   for (const turn of parseChat(text).turns.toReversed()) {
     if (hits.length >= maxHits) break;
     const found = firstMatch(folded, turn, wanted);
-    if (found) hits.push({ role: turn.role, offset: found.offset, snippet: snippetAt(text, found) });
+    if (!found) continue;
+    const { offset, comments } = found;
+    hits.push({ role: turn.role, offset, snippet: snippetAt(text, offset, comments) });
   }
   return hits;
 }
@@ -49,13 +51,8 @@ export function foldCase(text: string): string {
   return text.includes('İ') ? text.replace(/[^İ]+/g, (rest) => rest.toLowerCase()) : text.toLowerCase();
 }
 
-interface Match {
-  readonly offset: number;
-  readonly comments: readonly Region[];
-}
-
 /** The first occurrence of any word, if the turn contains all of them. */
-function firstMatch(folded: string, turn: Turn, words: readonly string[]): Match | undefined {
+function firstMatch(folded: string, turn: Turn, words: readonly string[]) {
   const body = folded.slice(turn.bodyStart, turn.end);
   if (!words.every((word) => body.includes(word))) return undefined;
   const comments = commentsOfTurn(body, turn.role);
@@ -72,7 +69,7 @@ function visibleMatch(body: string, word: string, comments: readonly Region[]): 
   return undefined;
 }
 
-function snippetAt(text: string, { offset, comments }: Match): string {
+function snippetAt(text: string, offset: number, comments: readonly Region[]): string {
   const lineStart = startOfLine(text, offset);
   const lineEnd = endOfLine(text, offset);
   const start = Math.max(lineStart, offset - CHARS_BEFORE);

@@ -123,12 +123,8 @@ export class PreviewFences {
     // a formula that ended with its list, and that line must not open a fence.
     if (this.#isAmbiguous || this.#states.some(({ kind }) => kind === 'formula')) lines.push('$$ $$');
     for (const character of ['`', '~'] as const) {
-      if (
-        !this.#isAmbiguous &&
-        !this.#states.some((each) => 'ticks' in each && each.ticks.startsWith(character))
-      ) {
-        continue;
-      }
+      const isOpen = this.#states.some((each) => 'ticks' in each && each.ticks.startsWith(character));
+      if (!this.#isAmbiguous && !isOpen) continue;
       const ticks = character.repeat(this.#longest[character] + 1);
       lines.push(`${ticks}end`, ticks);
     }
@@ -143,7 +139,9 @@ function stepState(state: State, line: string, above: Above): readonly State[] {
     case 'top':
       return closingColumn(state.ticks, line) <= MAX_INDENT ? [OUTSIDE] : [state];
     case 'plain':
-      return opensFormula(line) ? [PLAIN] : stepOutside(line, above).map(asPlain);
+      return opensFormula(line)
+        ? [PLAIN]
+        : stepOutside(line, above).map((next) => (next === OUTSIDE ? PLAIN : next));
     case 'formula':
       if (line.trimEnd().endsWith('$$')) return [OUTSIDE];
       if (staysInside(state, line, true)) return [state];
@@ -184,10 +182,6 @@ function openFence(before: string, ticks: string, line: string, above: Above): S
 function opensFormula(line: string): boolean {
   const opening = FORMULA_OPENING.exec(line)?.[0];
   return opening !== undefined && !line.slice(opening.length).trimEnd().endsWith('$$');
-}
-
-function asPlain(state: State): State {
-  return state.kind === 'outside' ? PLAIN : state;
 }
 
 /** Whether a line that begins so is still in the list item or quote of the state. */

@@ -11,7 +11,7 @@ import { type Chat, readMarker, renderMarker, type Turn } from '../format/chat.t
 import { FenceReader } from '../format/fence.ts';
 import { nextAction } from '../format/nextAction.ts';
 import { isEmptyTurn, parseChat } from '../format/parse.ts';
-import { insertion, insertLines } from '../format/textEdit.ts';
+import { insertion, insertLines, skipBlankLines } from '../format/textEdit.ts';
 import { readReplyText } from './escape.ts';
 import { ReplyLines } from './lines.ts';
 import {
@@ -81,9 +81,10 @@ export function closeReply(
     const written = note && `\n${note}${typedBehind ? '\n' : ''}`;
     return { start: cursor.start, end: cursor.end, text: written };
   }
-  const end = typedBehind ? cursor.end : startOfNextWords(text, cursor.lineEnd);
+  const end = typedBehind ? cursor.end : skipBlankLines(text, cursor.lineEnd);
   const gap = gapBefore(text, end);
-  if (note === '') return { start: endOfWordsAbove(text, cursor.lineStart), end, text: gap };
+  const above = text.slice(0, cursor.lineStart);
+  if (note === '') return { start: endOfLine(above, above.trimEnd().length), end, text: gap };
   // Trailing white space may be inside code, so it is kept.
   return { start: beforeLineBreak(text, cursor.lineStart), end, text: `\n${note}${gap}` };
 }
@@ -120,17 +121,7 @@ function renderInterruption({ reason, closeFence }: Extract<ReplyOutcome, { kind
   return closeFence === undefined ? note : `${closeFence}\n${note}`;
 }
 
-interface Cursor {
-  readonly lineStart: number;
-  readonly start: number;
-  readonly end: number;
-  /** Without the line end. */
-  readonly lineEnd: number;
-  /** The reply is empty: the line above is the turn marker. */
-  readonly isFirst: boolean;
-}
-
-function findCursor(text: string, id: string, parse: ParseChat): Cursor | undefined {
+function findCursor(text: string, id: string, parse: ParseChat) {
   const note = renderCut({ kind: 'writing', id });
   const ownLine = text.lastIndexOf(`\n${note}`);
   const start = ownLine >= 0 ? ownLine + 1 : text.lastIndexOf(note);
@@ -139,25 +130,17 @@ function findCursor(text: string, id: string, parse: ParseChat): Cursor | undefi
   const above = text.slice(0, lineStart);
   const turn = parse(above).turns.at(-1);
   // A fence that the user is typing further up may hide the marker.
-  const markers = turn?.role === 'assistant' ? [] : hiddenMarkers(above, turn?.bodyStart ?? 0);
+  const markers =
+    turn?.role === 'assistant'
+      ? []
+      : [...eachLine(above, turn?.bodyStart)].filter(
+          ({ text: line }) => readMarker(line)?.role === 'assistant',
+        );
   if (turn?.role !== 'assistant' && markers.length === 0) return undefined;
   const lineEnd = endOfLine(text, start);
+  // The reply is empty: the line above is the turn marker.
   const isFirst = turn?.bodyStart === lineStart || markers.at(-1)?.next === lineStart;
   return { lineStart, start, end: start + note.length, lineEnd, isFirst };
-}
-
-function hiddenMarkers(text: string, from: number): readonly Line[] {
-  return [...eachLine(text, from)].filter((line) => readMarker(line.text)?.role === 'assistant');
-}
-
-function endOfWordsAbove(text: string, lineStart: number): number {
-  const above = text.slice(0, lineStart);
-  return endOfLine(above, above.trimEnd().length);
-}
-
-function startOfNextWords(text: string, from: number): number {
-  for (const line of eachLine(text, from)) if (line.text.trim() !== '') return line.start;
-  return text.length;
 }
 
 /** `keptEnd` is the end of the reply, without the lines that were added when it was cut. */
@@ -242,14 +225,11 @@ function withoutBlankLinesAbove(text: string): string {
 }
 
 function closingOf(body: string, pieces: readonly ReplyPiece[]): string {
+  const isBlank = (piece: ReplyPiece) => piece.kind === 'text' && piece.lines.join('').trim() === '';
   const last = pieces.findLast((piece) => piece.kind !== 'metadata' && !isBlank(piece));
   const end = body.trimEnd();
   if (last?.kind !== 'reasoning' || !body.includes(REASONING_HEAD) || end.endsWith(`\n${REASONING_FOOT}`)) {
     return '';
   }
   return last.closed ? `\n\n${REASONING_FOOT}` : `\n${REASONING_FENCE}\n\n${REASONING_FOOT}`;
-}
-
-function isBlank(piece: ReplyPiece): boolean {
-  return piece.kind === 'text' && piece.lines.join('').trim() === '';
 }

@@ -6,20 +6,16 @@ import { beginReasoning, checksum, ReasoningWriter, ReplyEscaper } from './escap
 import { escapeUnits, REASONING_FENCE, REASONING_FOOT, renderMetadata } from './notes.ts';
 import type { PartialReply } from './place.ts';
 
-/** Resolves a model's tool name and assigns an id to the call. */
-type NameCall = (name: string) => NamedCall;
-
 /**
  * OpenAI needs its hidden reasoning back only with the calls that followed from it. It is thousands of characters
  * long, so it is not written for a reply without calls.
  */
 const HELD_FOR_CALLS = 'openai';
 
-type CallEvent = Extract<ModelEvent, { kind: 'call' }>;
-
 /** Turns events into text to append to the document. It never ends with a line end. */
 export class ReplyRenderer {
-  readonly #nameCall: NameCall;
+  /** Resolves a model's tool name and assigns an id to the call. */
+  readonly #nameCall: (name: string) => NamedCall;
   /** `thought` is reasoning with a closed fence in an open block; `noted` is the metadata of a text. */
   #part: 'none' | 'text' | 'reasoning' | 'thought' | 'other' | 'noted' = 'none';
   #unclosed: string;
@@ -35,7 +31,7 @@ export class ReplyRenderer {
   readonly #partialCalls = new Map<string, { readonly name: string; text: string }>();
 
   /** `after` is the interrupted reply that is continued. */
-  constructor(nameCall: NameCall, after?: PartialReply) {
+  constructor(nameCall: (name: string) => NamedCall, after?: PartialReply) {
     this.#nameCall = nameCall;
     this.#isEmpty = after?.isEmpty ?? true;
     this.#unclosed = after?.unclosed ?? '';
@@ -159,11 +155,11 @@ export class ReplyRenderer {
     return notes.map((note) => this.#begin('other') + note).join('');
   }
 
-  #renderCall(event: CallEvent): string {
+  #renderCall(event: Extract<ModelEvent, { kind: 'call' }>): string {
     const name = this.#nameCall(event.name);
     const args = parseArguments(event.argumentsText);
     const block = args.ok
-      ? asciiForInvisible(renderCall({ ...name, arguments: args.value }))
+      ? renderCall({ ...name, arguments: args.value }).replace(INVISIBLE, escapeUnits)
       : renderRaw(event.argumentsText, `tool_call ${renderCallName(name)}`);
     return event.metadata ? `${block}\n${renderMetadata({ metadata: event.metadata })}` : block;
   }
@@ -215,8 +211,4 @@ function renderRaw(text: string, info: string): string {
 }
 
 /** In JSON, these characters occur only in strings, where they can be escaped. */
-function asciiForInvisible(block: string): string {
-  return block.replace(INVISIBLE, escapeUnits);
-}
-
 const INVISIBLE = /[\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb]|\p{Default_Ignorable_Code_Point}/gu;

@@ -130,7 +130,10 @@ function readTokens(tokens: Token[], role: Role): { tokens: Token[]; time?: stri
       const saved = readLinks(token.children ?? [], role);
       time ??= saved;
     }
-    if (token.type === 'blockquote_open') readQuote(token, tokens[index + 2]);
+    const first = tokens[index + 2];
+    if (token.type === 'blockquote_open' && first?.type === 'inline' && first.content.startsWith('⚠')) {
+      token.attrJoin('class', 'filechat-warning');
+    }
     if (token.type === 'html_block' && token.content.trim() === REASONING_HEAD)
       token.type = 'filechat_reasoning';
     if (token.type === 'mermaidContainer') Object.assign(token, { type: 'filechat_code', info: 'mermaid' });
@@ -146,10 +149,6 @@ function readTokens(tokens: Token[], role: Role): { tokens: Token[]; time?: stri
     );
   }
   return { tokens: read, ...(role === 'tool' && time && { time }) };
-}
-
-function readQuote(quote: Token, first: Token | undefined): void {
-  if (first?.type === 'inline' && first.content.startsWith('⚠')) quote.attrJoin('class', 'filechat-warning');
 }
 
 function readFence(token: Token, role: Role): void {

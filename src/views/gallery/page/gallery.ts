@@ -164,10 +164,7 @@ class GalleryView {
   #selectionChanged(): void {
     const { items } = this.#deps;
     const { active, chosen } = this.#selection;
-    this.#activeIndex = Math.max(
-      0,
-      this.#shown.findIndex(({ id }) => id === active),
-    );
+    this.#activeIndex = Math.max(0, this.#ids().indexOf(active ?? ''));
     this.#foot.show({
       all: [...items.values()],
       shown: this.#shown,
@@ -183,16 +180,10 @@ class GalleryView {
     this.#grid.scroller.hidden = empty;
     if (!empty) return;
     const filtered = isFiltered(this.#query) && this.#deps.items.size > 0;
-    const [title, hint] = !this.#whole
-      ? [words.loading, '']
-      : filtered
-        ? [words.noMatchTitle, words.noMatchHint]
-        : [words.emptyTitle, words.emptyHint];
-    this.#notice.replaceChildren(
-      icon(filtered ? 'search' : 'image'),
-      element('h2', { text: title }),
-      element('p', { text: hint }),
-    );
+    const loaded = filtered ? [words.noMatchTitle, words.noMatchHint] : [words.emptyTitle, words.emptyHint];
+    const [title = '', hint = ''] = this.#whole ? loaded : [words.loading];
+    const texts = [element('h2', { text: title }), element('p', { text: hint })];
+    this.#notice.replaceChildren(icon(filtered ? 'search' : 'image'), ...texts);
   }
 
   #keep(): void {

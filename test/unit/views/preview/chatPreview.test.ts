@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { REASONING_HEAD } from '../../../../src/chat/reply/notes.ts';
 
-import { Formats } from '../../../../src/views/preview/html.ts';
+import { createFormats } from '../../../../src/views/preview/html.ts';
 import { createPreview, render } from './helpers.ts';
 
 const ASSET = 'cmdassets/tool-audio-20261116-093012-V1StGXR8a0-1.wav';
@@ -193,7 +193,7 @@ describe('files', () => {
   it('sizes are short', () => {
     const sizes = [0, 999, 1000, 1500, 10_240, 999_600, 5e9];
     assert.deepEqual(
-      sizes.map((size) => new Formats('en').size(size)),
+      sizes.map((size) => createFormats('en').size(size)),
       ['0 bytes', '999 bytes', '1.0 KB', '1.5 KB', '10.2 KB', '999.6 KB', '5.0 GB'],
     );
   });
