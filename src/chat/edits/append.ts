@@ -16,12 +16,7 @@ export function newChat(content = ''): string {
 
 /** Appends a call to the last user turn, or in a new one. Not possible if code is open. */
 export function appendCall(text: string, call: ToolCall): TextEdit | undefined {
-  const { turns, endsInFence } = parseChat(text);
-  if (endsInFence) return undefined;
-  const last = turns.at(-1);
-  const block = `${renderCall(call)}\n`;
-  if (last?.role !== 'user') return append(text, `${renderMarker('user')}\n${block}`);
-  return isEmptyTurn(text, last) ? insertAfterMarker(text, last, block) : append(text, block);
+  return insertIntoUserTurn(text, renderCall(call));
 }
 
 /** Adds an id to the first pending call that has none. */

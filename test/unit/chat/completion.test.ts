@@ -166,28 +166,8 @@ describe('places', () => {
 
   it('are found in any text without an exception, and start before the cursor', () => {
     const piece = fc.constantFrom(
-      '---\n',
-      '# %% user\n',
-      '# %% assistant\n',
-      '# %% tool a.b c1\n',
-      '```tool_call a.b\n',
-      '```\n',
-      '{"a": "',
-      '#',
-      '@',
-      '/',
-      '\n',
-      '\r\n',
-      'model: ',
-      'servers: [',
-      '- ',
-      '<!--',
-      '`',
-      ' ',
-      'x',
-      '\u0000',
-      '\ud800',
-      '<tool_call>',
+      ...'---\n¦# %% user\n¦# %% assistant\n¦# %% tool a.b c1\n¦```tool_call a.b\n¦```\n'.split('¦'),
+      ...'{"a": "¦#¦@¦/¦\n¦\r\n¦model: ¦servers: [¦- ¦<!--¦`¦ ¦x¦\u0000¦\ud800¦<tool_call>'.split('¦'),
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), fc.nat(), (pieces, seed) => {

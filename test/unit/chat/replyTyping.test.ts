@@ -123,25 +123,7 @@ describe('while a reply is written', () => {
 
 describe('a reply that was cut and goes on', () => {
   const harmless = fc
-    .array(
-      fc.constantFrom(
-        'word',
-        ' ',
-        '\n',
-        '\n\n',
-        '\n```js\n',
-        '\n```\n',
-        '- ',
-        '<',
-        '!',
-        '[',
-        '`',
-        '\\',
-        'a',
-        '# %% user',
-        '\n  ',
-      ),
-    )
+    .array(fc.constantFrom(...'word¦ ¦\n¦\n\n¦\n```js\n¦\n```\n¦- ¦<¦!¦[¦`¦\\¦a¦# %% user¦\n  '.split('¦')))
     .map((pieces) => pieces.join(''));
 
   /** Writes some pieces, is interrupted, resumes with other pieces, and ends. */

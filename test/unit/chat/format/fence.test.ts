@@ -6,35 +6,8 @@ import { FenceReader } from '../../../../src/chat/format/fence.ts';
 
 it('a line that passes by its first character would have changed nothing', () => {
   const line = fc.constantFrom(
-    ...[
-      'text',
-      'x -->',
-      '',
-      '\r',
-      '- item',
-      '  ```',
-      '```js',
-      '```',
-      '~~~',
-      '> ```',
-      '<!--',
-      '-->',
-      '1. ```',
-    ],
-    ...[
-      '# %% user',
-      '    code',
-      'Ünder',
-      '\u00a0x',
-      '日本',
-      '{',
-      '"a"',
-      '\u3000',
-      '\ufeff```',
-      '`',
-      '> a',
-      '\t```',
-    ],
+    ...'text¦x -->¦¦\r¦- item¦  ```¦```js¦```¦~~~¦> ```¦<!--¦-->¦1. ```¦# %% user¦    code'.split('¦'),
+    ...'Ünder¦\u00a0x¦日本¦{¦"a"¦\u3000¦\ufeff```¦`¦> a¦\t```'.split('¦'),
   );
   fc.assert(
     fc.property(fc.array(line, { maxLength: 25 }), (lines) => {

@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { assignCallId, fillToolResult } from '../../../../src/chat/edits/append.ts';
-import { readChatMdResult } from '../../../../src/chat/format/legacy.ts';
+import { isPreamble, readChatMdResult, readPreamble } from '../../../../src/chat/format/legacy.ts';
 import { nextAction, pendingCalls } from '../../../../src/chat/format/nextAction.ts';
 import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
 import { escapeReply } from '../../../../src/chat/reply/escape.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
+import { assertLinear } from '../linear.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}`, import.meta.url), 'utf8');
 const XML = (name: string, params = '') =>
@@ -227,27 +228,8 @@ describe('results', () => {
 
 it('model text is never a call', () => {
   const piece = fc.constantFrom(
-    ...[
-      '<tool_call>\n',
-      '<tool_name>a.b</tool_name>\n',
-      '</tool_call>\n',
-      '```tool_call\n',
-      '```\n',
-      '~~~\n',
-      '`',
-    ],
-    ...[
-      '```xml\n',
-      'Now.```tool_call\n',
-      '\\',
-      '\n',
-      '  ',
-      '<!--\n',
-      '-->\n',
-      '- ',
-      '# %% tool_execute\n',
-      'x',
-    ],
+    ...'<tool_call>\n¦<tool_name>a.b</tool_name>\n¦</tool_call>\n¦```tool_call\n¦```\n¦~~~\n'.split('¦'),
+    ...'`¦```xml\n¦Now.```tool_call\n¦\\¦\n¦  ¦<!--\n¦-->\n¦- ¦# %% tool_execute\n¦x'.split('¦'),
   );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 16 }), (pieces) => {
@@ -260,17 +242,11 @@ it('model text is never a call', () => {
   );
 });
 
-it('no XML throws, and many tags take no time', () => {
+it('calls in any XML are inside their turn', () => {
   const piece = fc.constantFrom(
-    ...[
-      '<tool_call>\n',
-      '</tool_call>\n',
-      '<tool_name>a.b</tool_name>\n',
-      '<param name="x">',
-      '</param>\n',
-      '```\n',
-    ],
-    ...['<![CDATA[', ']]>', '# %% tool_execute\n', '# %% assistant\n', '```tool_call\n', 'x', '\n'],
+    ...'<tool_call>\n¦</tool_call>\n¦<tool_name>a.b</tool_name>\n¦<param name="x">'.split('¦'),
+    ...'</param>\n¦```\n¦<![CDATA[¦]]>¦# %% tool_execute\n¦# %% assistant\n¦```tool_call\n¦x'.split('¦'),
+    ...'\n'.split('¦'),
   );
   fc.assert(
     fc.property(fc.array(piece), (pieces) => {
@@ -283,15 +259,46 @@ it('no XML throws, and many tags take no time', () => {
       }
     }),
   );
-  for (const each of [
-    '<tool_call>\n',
-    '<param name="x">',
-    '<param name="x"><![CDATA[',
-    '```\n<tool_call>\n',
-  ]) {
-    parseChat(`# %% assistant\n${each.repeat(20_000)}`);
-    parseChat(
-      `# %% assistant\n<tool_call>\n<tool_name>a.b</tool_name>${each.repeat(20_000)}]]>\n</tool_call>\n`,
-    );
+});
+
+describe('reading XML takes linear time', () => {
+  const tags = ['<tool_call>\n', '<param name="x">', '<param name="x"><![CDATA[', '```\n<tool_call>\n'];
+  for (const tag of tags) {
+    const countCalls = (body: string) => parseChat(`# %% assistant\n${body}`).turns[0]?.calls.length;
+    it(`with ${JSON.stringify(tag)} many times`, () =>
+      assertLinear(20_000, (size) => assert.equal(countCalls(tag.repeat(size)), 0)));
+    it(`with ${JSON.stringify(tag)} many times in a call`, () =>
+      assertLinear(20_000, (size) => {
+        const content = `<tool_name>a.b</tool_name>${tag.repeat(size)}]]>`;
+        assert.equal(countCalls(`<tool_call>\n${content}\n</tool_call>\n`), 1);
+      }));
   }
+});
+
+describe('a preamble of chat.md', () => {
+  const cases: Record<string, [text: string, expected: boolean]> = {
+    'a setting': ['selectedConfig="a/b"\n', true],
+    'with comments, blank lines and other keys': ['# note\n\ntype = x\n  maxTokens = 5 # c\n', true],
+    'with CRLF': ['reasoningEffort=low\r\n', true],
+    'a sentence is none': ['selectedConfig="a"\nPlease help.\n', false],
+    'other keys alone are user text': ['x = 5\ny = 6\n', false],
+    'a key without a value is none': ['selectedConfig=\n', false],
+    'nothing is none': ['\n\n', false],
+  };
+  for (const [name, [text, expected]] of Object.entries(cases)) {
+    it(name, () => {
+      assert.equal(isPreamble(text), expected);
+      const roles = parseChat(`${text}# %% assistant\n`).turns.map((turn) => turn.role);
+      assert.equal(roles.includes('user'), !expected && text.trim() !== '');
+    });
+  }
+
+  it('is read entry by entry', () => {
+    const text = '# c\nselectedConfig = "a # b"\r\n  maxTokens=5 # c\nreasoningEffort=\'low\'\n';
+    assert.deepEqual(readPreamble(text), [
+      { key: 'selectedConfig', value: 'a # b', offset: 4 },
+      { key: 'maxTokens', value: '5', offset: text.indexOf('maxTokens') },
+      { key: 'reasoningEffort', value: 'low', offset: text.indexOf('reasoning') },
+    ]);
+  });
 });

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { withoutComments } from '../../../../src/chat/format/comments.ts';
-import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
+import { ChatReader, parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
+import { anyChat, anyEdits, editText } from '../anyChat.ts';
+import { assertLinear } from '../linear.ts';
 
 const roles = (text: string) => parseChat(text).turns.map((turn) => turn.role);
 const calls = (text: string) =>
@@ -46,10 +48,6 @@ describe('turns', () => {
       '# %% user\n- a\n\n  ```\n  b\n# %% assistant\n',
       ['user', 'assistant'],
     ],
-    'a long row of list marks takes no time': [
-      `# %% user\n${'- '.repeat(5000)}x \`\`\`\n# %% assistant\n`,
-      ['user', 'assistant'],
-    ],
     'a fence in a list in a quote hides nothing': [
       '# %% user\n> - ```\n# %% assistant\n',
       ['user', 'assistant'],
@@ -67,18 +65,15 @@ describe('turns', () => {
     it(name, () => assert.deepEqual(roles(text), expected));
   }
 
+  it('reads a long row of list marks in linear time', () =>
+    assertLinear(20_000, (size) => {
+      const text = `# %% user\n${'- '.repeat(size)}x \`\`\`\n# %% assistant\n`;
+      assert.deepEqual(roles(text), ['user', 'assistant']);
+    }));
+
   it('covers the whole text without gaps', () => {
     const line = fc.constantFrom(
-      '# %% user',
-      '# %% tool a.b c1',
-      '```',
-      '~~~',
-      'x',
-      '',
-      '---',
-      '<!--',
-      '- ```',
-      '# %% assistant x',
+      ...'# %% user¦# %% tool a.b c1¦```¦~~~¦x¦¦---¦<!--¦- ```¦# %% assistant x'.split('¦'),
     );
     fc.assert(
       fc.property(fc.array(line), fc.constantFrom('\n', '\r\n'), (lines, eol) => {
@@ -180,10 +175,11 @@ describe('tool calls', () => {
     assert.deepEqual(parseChat('# %% user\na <!--\n```tool_call x\n```\n-->\n').problems, []);
   });
 
-  it('finds every one of 20,000 calls with comments between them', () => {
-    const [turn] = parseChat(`# %% user\n${'a <!-- b --> c\n```tool_call a.b\n```\n'.repeat(20_000)}`).turns;
-    assert.equal(turn?.calls.length, 20_000);
-  });
+  it('finds many calls with comments between them in linear time', () =>
+    assertLinear(20_000, (size) => {
+      const [turn] = parseChat(`# %% user\n${'a <!-- b --> c\n```tool_call a.b\n```\n'.repeat(size)}`).turns;
+      assert.equal(turn?.calls.length, size);
+    }));
 
   it('keeps the arguments as they are written', () => {
     const text = '# %% user\r\n```tool_call a.b\r\n{\r\n  "x": 1\r\n}\r\n```\r\n';
@@ -250,4 +246,42 @@ it('never throws, whatever the text', () => {
       for (const turn of parseChat(text).turns) turnBody(text, turn);
     }),
   );
+});
+
+describe('reading a chat while it is edited', () => {
+  it('equals a full parse after any edits', () => {
+    fc.assert(
+      fc.property(anyChat, anyEdits, (start, edits) => {
+        const reader = new ChatReader();
+        let now = start;
+        assert.deepEqual(reader.read(now), parseChat(now));
+        for (const edit of edits) {
+          now = editText(now, edit);
+          assert.deepEqual(reader.read(now), parseChat(now), JSON.stringify(now));
+        }
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  it('keeps the turns before the edit as they are', () => {
+    const reader = new ChatReader();
+    const before = reader.read('# %% user\na\n# %% assistant\nb\n# %% user\nc\n');
+    const after = reader.read('# %% user\na\n# %% assistant\nb\n# %% user\ncd\n');
+    assert.equal(after.turns[0], before.turns[0]);
+    assert.equal(after.turns[1], before.turns[1]);
+    assert.notEqual(after.turns[2], before.turns[2]);
+  });
+
+  it('front matter may be closed by an edit far below', () => {
+    const reader = new ChatReader();
+    reader.read('---\n# %% user\na\n# %% user\nb\n');
+    const text = '---\n# %% user\na\n# %% user\nb\n---\n# %% user\n';
+    assert.deepEqual(reader.read(text), parseChat(text));
+  });
+
+  it('gives the same chat for the same text', () => {
+    const reader = new ChatReader();
+    assert.equal(reader.read('# %% user\na\n'), reader.read('# %% user\na\n'));
+  });
 });

@@ -78,66 +78,12 @@ function isRemote(value: string): boolean {
 
 it('no text loads anything remote', () => {
   const piece = fc.constantFrom(
-    ...[
-      '<img src="',
-      '<img ',
-      '<video ',
-      '<audio src="',
-      '<source ',
-      'src=',
-      'srcset="',
-      'poster="',
-      '"',
-      "'",
-      '>',
-      '<',
-    ],
-    ...[
-      'https://evil.test/a.png',
-      '//evil.test',
-      '\\\\evil.test',
-      'h\tttps://evil.test',
-      '&#104;ttps://evil.test',
-      '\u0001https:',
-    ],
-    ...[
-      '![x](',
-      '[x](',
-      ')',
-      '![x][r]',
-      '\n\n[r]: ',
-      '\n',
-      '\n\n',
-      '```',
-      '```mermaid\n',
-      ':::mermaid\n',
-      '<details>',
-      '</div>',
-    ],
-    ...[
-      '<!--',
-      '--!',
-      '-->',
-      '<b',
-      '<style>',
-      '<svg>',
-      '<link href="',
-      '<base href="',
-      'a.png',
-      ' ',
-      '/',
-      '\t',
-      '<span data-diff-start="',
-    ],
-    ...[
-      '# %% tool a.b c1\n',
-      '# %% assistant\n',
-      '> ⚠ ',
-      '```tool_call a.b c1\n',
-      'cmdassets/a.mp3',
-      '$$',
-      '`',
-    ],
+    ...'<img src="¦<img ¦<video ¦<audio src="¦<source ¦src=¦srcset="¦poster="¦"¦\'¦>¦<'.split('¦'),
+    ...'https://evil.test/a.png¦//evil.test¦\\\\evil.test¦h\tttps://evil.test'.split('¦'),
+    ...'&#104;ttps://evil.test¦\u0001https:¦![x](¦[x](¦)¦![x][r]¦\n\n[r]: ¦\n¦\n\n¦```'.split('¦'),
+    ...'```mermaid\n¦:::mermaid\n¦<details>¦</div>¦<!--¦--!¦-->¦<b¦<style>¦<svg>'.split('¦'),
+    ...'<link href="¦<base href="¦a.png¦ ¦/¦\t¦<span data-diff-start="¦# %% tool a.b c1\n'.split('¦'),
+    ...'# %% assistant\n¦> ⚠ ¦```tool_call a.b c1\n¦cmdassets/a.mp3¦$$¦`'.split('¦'),
   );
   const text = fc.array(fc.oneof({ weight: 8, arbitrary: piece }, fc.string({ maxLength: 6 })), {
     maxLength: 24,
@@ -163,23 +109,7 @@ it('the test above can tell', () => {
 });
 
 it('an address is local only if a browser finds it here', () => {
-  const part = fc.constantFrom(
-    'http:',
-    'https',
-    ':',
-    '//',
-    '/',
-    '\\',
-    '\t',
-    '\n',
-    '\u0000',
-    ' ',
-    'evil.test',
-    'a.png',
-    '.',
-    '?',
-    '#',
-  );
+  const part = fc.constantFrom(...'http:¦https¦:¦//¦/¦\\¦\t¦\n¦\u0000¦ ¦evil.test¦a.png¦.¦?¦#'.split('¦'));
   fc.assert(
     fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
       const address = parts.join('');

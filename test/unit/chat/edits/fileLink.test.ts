@@ -25,18 +25,7 @@ describe('a selection as the beginning of a chat', () => {
 
   it('starts no turn, makes no call and links to nothing, whatever is selected', () => {
     const line = fc.constantFrom(
-      '# %% assistant',
-      '```tool_call a.b',
-      '```',
-      '`````',
-      '~~~',
-      '{}',
-      '<!--',
-      '-->',
-      '[a](b.txt)',
-      '---',
-      '> ```',
-      '`',
+      ...'# %% assistant¦```tool_call a.b¦```¦`````¦~~~¦{}¦<!--¦-->¦[a](b.txt)¦---¦> ```¦`'.split('¦'),
     );
     const file = fc.constantFrom('a.ts', 'a`b``.ts', '`', '[a](b.md)', '<!--', 'a\n# %% user');
     fc.assert(
