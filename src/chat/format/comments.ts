@@ -1,8 +1,9 @@
+import { groupBy } from '../../base/collections.ts';
 import { eachLine, type Line } from '../../base/lines.ts';
 import { readCut } from '../reply/notes.ts';
 import type { Role } from './chat.ts';
 import { FenceReader, NOTE_START } from './fence.ts';
-import { type Region, skipBlankLines } from './textEdit.ts';
+import { countUpTo, type Region, skipBlankLines } from './textEdit.ts';
 
 /**
  * Removes `<!-- … -->` outside code. A comment without an end runs to the end of the turn if it begins a line, as
@@ -136,15 +137,27 @@ class HiddenReader {
   #readParagraph(end: number): boolean {
     const start = this.#paragraph;
     this.#paragraph = end;
-    const spans = new SpanFinder(this.#body.slice(start, end));
-    for (let at = spans.nextSign(0); at >= 0; ) {
-      const span = spans.spanAt(at);
-      const comment = span.kind === 'comment' ? this.#inlineComment(start + at) : undefined;
-      if (span.kind === 'code') this.code.push({ start: start + at, end: start + span.end });
-      if (comment) this.#hideComment(comment);
-      if (comment && comment.end > end) return false;
-      this.#paragraph = end;
-      at = spans.nextSign(comment ? comment.end - start : span.end);
+    const text = this.#body.slice(start, end);
+    // Searching for the end of each code span would be quadratic.
+    const runs = groupBy(text.matchAll(/`+/g), ([run]) => run.length);
+    const sign = /\\|<!--|`+/g;
+    for (let found = sign.exec(text); found; found = sign.exec(text)) {
+      const [signs] = found;
+      if (signs === '\\') sign.lastIndex += 1;
+      else if (signs === '<!--') {
+        const comment = this.#inlineComment(start + found.index);
+        if (!comment) continue;
+        this.#hideComment(comment);
+        if (comment.end > end) return false;
+        this.#paragraph = end;
+        sign.lastIndex = comment.end - start;
+      } else {
+        const same = runs.get(signs.length) ?? [];
+        const closing = same[countUpTo(same, sign.lastIndex - 1, ({ index }) => index)];
+        if (!closing) continue;
+        sign.lastIndex = closing.index + signs.length;
+        this.code.push({ start: start + found.index, end: start + sign.lastIndex });
+      }
     }
     return true;
   }
@@ -162,56 +175,6 @@ function commentEnd(text: string, start: number): number | undefined {
   if (text.startsWith('<!--->', start)) return start + 6;
   const end = text.indexOf('-->', start + 4);
   return end < 0 ? undefined : end + 3;
-}
-
-/** Finds code spans and comments in one paragraph. */
-class SpanFinder {
-  readonly #text: string;
-  /** The last run of backticks of each length, so that a missing end is not searched for repeatedly. */
-  #lastRuns: ReadonlyMap<number, number> | undefined;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  nextSign(from: number): number {
-    const found = /[`\\]|<!--/g;
-    found.lastIndex = from;
-    return found.exec(this.#text)?.index ?? -1;
-  }
-
-  spanAt(at: number): { readonly kind: 'code' | 'comment' | 'text'; readonly end: number } {
-    const sign = this.#text[at];
-    if (sign === '\\') return { kind: 'text', end: at + 2 };
-    if (sign === '<') return { kind: 'comment', end: at + 4 };
-    const run = runOfBackticks(this.#text, at);
-    const end = this.#closing(at + run, run);
-    return end === undefined ? { kind: 'text', end: at + run } : { kind: 'code', end };
-  }
-
-  #closing(from: number, length: number): number | undefined {
-    this.#lastRuns ??= new Map(Array.from(runsOfBackticks(this.#text, from), ({ at, run }) => [run, at]));
-    if ((this.#lastRuns.get(length) ?? -1) < from) return undefined;
-    for (const { at, run } of runsOfBackticks(this.#text, from)) if (run === length) return at + run;
-    return undefined;
-  }
-}
-
-function* runsOfBackticks(
-  text: string,
-  from: number,
-): Generator<{ readonly at: number; readonly run: number }> {
-  for (let at = text.indexOf('`', from); at >= 0; ) {
-    const run = runOfBackticks(text, at);
-    yield { at, run };
-    at = text.indexOf('`', at + run);
-  }
-}
-
-function runOfBackticks(text: string, at: number): number {
-  let end = at;
-  while (text[end] === '`') end += 1;
-  return end - at;
 }
 
 /** In assistant turns, code also ends at Filechat's own notes. */

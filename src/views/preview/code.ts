@@ -107,11 +107,13 @@ type Highlight = (text: string, language: string, attributes: string) => string;
 /** Far more than the code of a long chat. */
 const MAX_CHARS = 4_000_000;
 
-/** Each change renders the whole preview, and most of that work would be highlighting unchanged blocks. */
+/**
+ * Each change renders the whole preview, and most of that work would be highlighting unchanged blocks. The cache is
+ * cleared when it is full.
+ */
 export class HighlightCache {
   readonly #maxChars: number;
   #highlight: Highlight | undefined;
-  /** The most recently used entry is the last. */
   readonly #kept = new Map<string, string>();
   #chars = 0;
 
@@ -120,29 +122,17 @@ export class HighlightCache {
   }
 
   of(highlight: Highlight, text: string, language: string): string {
-    if (highlight !== this.#highlight) this.#clear();
+    if (highlight !== this.#highlight || this.#chars > this.#maxChars) {
+      this.#kept.clear();
+      this.#chars = 0;
+    }
     this.#highlight = highlight;
     const key = `${language}\n${text}`;
-    const highlighted = this.#take(key) ?? highlight(text, language, '');
+    const known = this.#kept.get(key);
+    if (known !== undefined) return known;
+    const highlighted = highlight(text, language, '');
     this.#kept.set(key, highlighted);
     this.#chars += key.length + highlighted.length;
-    for (const [oldest] of this.#kept) {
-      if (this.#chars <= this.#maxChars) break;
-      this.#take(oldest);
-    }
     return highlighted;
-  }
-
-  #take(key: string): string | undefined {
-    const highlighted = this.#kept.get(key);
-    if (highlighted === undefined) return undefined;
-    this.#kept.delete(key);
-    this.#chars -= key.length + highlighted.length;
-    return highlighted;
-  }
-
-  #clear(): void {
-    this.#kept.clear();
-    this.#chars = 0;
   }
 }
