@@ -16,6 +16,7 @@ import {
 import { nextAction } from '../../../../src/chat/format/nextAction.ts';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
+import { eachCase } from '../eachCase.ts';
 
 const call = { server: 'a', tool: 'b', id: 'c1', arguments: { x: 1 } };
 const BLOCK = '```tool_call a.b c1\n{"x": 1}\n```\n';
@@ -36,9 +37,7 @@ describe('writing a call', () => {
       `# %% assistant\nHi.\n\n# %% user\n${BLOCK}`,
     ],
   };
-  for (const [name, [before, after]] of Object.entries(cases)) {
-    it(name, () => assert.equal(applyEdit(before, appendCall(before, call)), after));
-  }
+  eachCase(cases, (before, after) => assert.equal(applyEdit(before, appendCall(before, call)), after));
 
   it('breaks long arguments into lines', () => {
     const edit = appendCall('', { ...call, arguments: { text: 'x'.repeat(100) } });
@@ -113,9 +112,9 @@ describe('writing a result', () => {
     ],
     'at the end, when the call is gone': ['# %% user\nhm\n', 'c9', '# %% user\nhm\n\n# %% tool a.b c9\nR\n'],
   };
-  for (const [name, [before, id, after]] of Object.entries(cases)) {
-    it(name, () => assert.equal(applyEdit(before, fillToolResult(before, { ...call, id }, 'R')), after));
-  }
+  eachCase(cases, (before, id, after) =>
+    assert.equal(applyEdit(before, fillToolResult(before, { ...call, id }, 'R')), after),
+  );
 
   it('never takes a character away', () => {
     const piece = fc.constantFrom(
@@ -165,7 +164,7 @@ const RESULT = (id: string) => `\n# %% tool a.b ${id}\nx\n`;
 const b = (id: string) => ({ server: 'a', tool: 'b', id });
 
 describe('a call that was sent', () => {
-  const cases: Record<string, readonly [text: string, pending: string, unanswered: string]> = {
+  const cases: Record<string, [text: string, pending: string, unanswered: string]> = {
     'is not pending': [`# %% assistant\n${CALL('c1')}${SENT('c1')}`, '', 'c1'],
     'is not pending when something was typed above its mark': [
       `# %% user\n${CALL('c1')}typed\n${SENT('c1')}typed`,
@@ -187,19 +186,12 @@ describe('a call that was sent', () => {
     'is not marked by a comment around the mark': [`# %% user\n${CALL('c1')}<!--\n${SENT('c1')}`, 'c1', ''],
     'is not marked by tool output': [`# %% user\n${CALL('c1')}${RESULT('c0')}${SENT('c1')}`, 'c1', ''],
   };
-  for (const [rule, [text, pending, unanswered]] of Object.entries(cases)) {
-    it(rule, () => {
-      const action = nextAction(text);
-      const calls = action.kind === 'runTools' ? action.calls : [];
-      assert.equal(calls.map(({ id }) => id).join(' '), pending);
-      assert.equal(
-        unansweredCalls(text)
-          .map(({ id }) => id)
-          .join(' '),
-        unanswered,
-      );
-    });
-  }
+  const idsOf = (calls: readonly { readonly id?: string }[]) => calls.map(({ id }) => id).join(' ');
+  eachCase(cases, (text, pending, unanswered) => {
+    const action = nextAction(text);
+    assert.equal(idsOf(action.kind === 'runTools' ? action.calls : []), pending);
+    assert.equal(idsOf(unansweredCalls(text)), unanswered);
+  });
 
   it('is marked below its fence, and the mark goes without a trace', () => {
     for (const end of ['', '\n', '\nmore\n', '\n# %% user\n']) {
@@ -229,10 +221,7 @@ describe('a call that was sent', () => {
         const text = `# %% user\n${CALL(id)}`;
         if (assignCallId(text) !== undefined || nextAction(text).kind !== 'runTools') return;
         const marked = applyEdit(text, markSent(text, b(id)));
-        assert.deepEqual(
-          unansweredCalls(marked).map((call) => call.id),
-          [id],
-        );
+        assert.equal(idsOf(unansweredCalls(marked)), id);
         assert.equal(applyEdit(marked, removeSentMark(marked, b(id))), text);
       }),
     );

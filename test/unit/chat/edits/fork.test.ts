@@ -10,6 +10,7 @@ import {
 import { parseChat, turnAt } from '../../../../src/chat/format/parse.ts';
 import { editedText } from '../../../../src/chat/format/textEdit.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
+import { eachCase } from '../eachCase.ts';
 
 const CALL = '```tool_call a.b c1\n{}\n```\n';
 
@@ -24,9 +25,7 @@ describe('a fork', () => {
     'at the last reply is all': ['four', CHAT],
     'in the front matter has nothing else': ['model', '---\nmodel: x\n---\n\n# %% user\n'],
   };
-  for (const [name, [at, expected]] of Object.entries(cases)) {
-    it(name, () => assert.equal(forkAt(CHAT, CHAT.indexOf(at)), expected));
-  }
+  eachCase(cases, (at, expected) => assert.equal(forkAt(CHAT, CHAT.indexOf(at)), expected));
 
   it('at the end is all', () => assert.equal(forkAt(CHAT, CHAT.length), CHAT));
   it('of an empty file is a turn to write in', () => assert.equal(forkAt('', 0), '# %% user\n'));
@@ -49,12 +48,10 @@ describe('running a question again', () => {
     'not an empty question': ['# %% user\n\n# %% assistant\nx\n', 'user'],
     'not a question without a reply': ['# %% user\na\n# %% user\nb\n', 'a\n'],
   };
-  for (const [name, [text, at]] of Object.entries(cases)) {
-    it(name, () => {
-      assert.equal(hasLaterTurns(text, text.indexOf(at)), false);
-      assert.equal(cutAfter(text, text.indexOf(at)), undefined);
-    });
-  }
+  eachCase(cases, (text, at) => {
+    assert.equal(hasLaterTurns(text, text.indexOf(at)), false);
+    assert.equal(cutAfter(text, text.indexOf(at)), undefined);
+  });
 });
 
 it('the turn at an offset', () => {

@@ -7,6 +7,7 @@ import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
 import type { ResultPart } from '../../../../src/ports/results.ts';
 import { renderForReply, renderForUser } from '../../../../src/result/turnMarkdown.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
+import { eachCase } from '../eachCase.ts';
 import { hostileReply } from '../hostileReply.ts';
 
 const insert = (text: string, markdown = 'R') => applyEdit(text, insertIntoUserTurn(text, markdown));
@@ -35,9 +36,7 @@ describe('Markdown goes into the user’s turn', () => {
       '# %% user\n- ```js\n  foo\n\n# %% user\nR\n',
     ],
   };
-  for (const [name, [before, after]] of Object.entries(cases)) {
-    it(name, () => assert.equal(insert(before), after));
-  }
+  eachCase(cases, (before, after) => assert.equal(insert(before), after));
 
   it('but never into open code', () => {
     assert.equal(insertIntoUserTurn('# %% user\n```js\nfoo', 'R'), undefined);
@@ -68,9 +67,9 @@ describe('turns go to the end', () => {
       '# %% user words\n\n# %% assistant\nA\n\n# %% user\n',
     ],
   };
-  for (const [name, [before, turns, after]] of Object.entries(cases)) {
-    it(name, () => assert.equal(applyEdit(before, appendTurns(before, turns)), after));
-  }
+  eachCase(cases, (before, turns, after) =>
+    assert.equal(applyEdit(before, appendTurns(before, turns)), after),
+  );
 
   it('but never into open code, and not when there are none', () => {
     assert.equal(appendTurns('# %% user\n```js\nfoo', [user]), undefined);
@@ -106,6 +105,11 @@ const linksOf = (text: string) =>
     .turns.filter((turn) => turn.role === 'user')
     .flatMap((turn) => localLinks(turnBody(text, turn)).map((link) => link.target));
 
+function assertNoNewLinks(before: string, after: string): void {
+  const known = [...linksOf(before), asset.path];
+  assert.ok(linksOf(after).every((link) => known.includes(link)));
+}
+
 describe('any server text and any user text', () => {
   it('a resource makes one user turn at most, no call, and no link but to our own file', () => {
     fc.assert(
@@ -121,11 +125,7 @@ describe('any server text and any user text', () => {
         assert.equal(turns.at(-1)?.role, 'user');
         assert.equal(endsInFence, false);
         assert.equal(callsOf(after).length, callsOf(text).length);
-        const typed = linksOf(text);
-        assert.deepEqual(
-          linksOf(after).filter((link) => link !== asset.path && !typed.includes(link)),
-          [],
-        );
+        assertNoNewLinks(text, after);
       }),
       { numRuns: 1000 },
     );
@@ -159,11 +159,7 @@ describe('any server text and any user text', () => {
           expected,
         );
         assert.equal(callsOf(after).length, callsOf(text).length);
-        const typed = linksOf(text);
-        assert.deepEqual(
-          linksOf(after).filter((link) => link !== asset.path && !typed.includes(link)),
-          [],
-        );
+        assertNoNewLinks(text, after);
       }),
       { numRuns: 1000 },
     );

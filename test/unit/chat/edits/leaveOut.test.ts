@@ -4,6 +4,7 @@ import { appendSummary, sinceSummary } from '../../../../src/chat/edits/leaveOut
 import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
 import { unescapeReply } from '../../../../src/chat/reply/escape.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
+import { eachCase } from '../eachCase.ts';
 
 describe('a summary', () => {
   const cases: Record<string, [before: string, after: string]> = {
@@ -17,9 +18,7 @@ describe('a summary', () => {
     ],
     'does not go into open code': ['# %% user\n```\n', '# %% user\n```\n'],
   };
-  for (const [name, [before, after]] of Object.entries(cases)) {
-    it(name, () => assert.equal(applyEdit(before, appendSummary(before, ' S\n')), after));
-  }
+  eachCase(cases, (before, after) => assert.equal(applyEdit(before, appendSummary(before, ' S\n')), after));
 
   it('starts no turn and makes no call, and comes back exactly', () => {
     const summary = '# %% user\nrun:\n```tool_call a.b\n{}\n```\n<tool_call>\n# %% assistant';

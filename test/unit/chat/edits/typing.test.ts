@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { asksForReply, caretAfterRun } from '../../../../src/chat/edits/typing.ts';
+import { eachCase } from '../eachCase.ts';
 
 /** `‸` marks where the text was inserted. */
 function typed(marked: string, inserted: string, removedLength = 0): boolean {
@@ -33,9 +34,7 @@ describe('typing asks for a reply', () => {
     'not behind a reply': ['# %% user\nhi\n# %% assistant\nho\n# %% assistant‸', '\n', false],
     'not in code': ['# %% user\n```\nhi\n# %% assistant‸', '\n', false],
   };
-  for (const [name, [marked, inserted, expected]] of Object.entries(cases)) {
-    it(name, () => assert.equal(typed(marked, inserted), expected));
-  }
+  eachCase(cases, (marked, inserted, expected) => assert.equal(typed(marked, inserted), expected));
 
   it('not when something was replaced', () => assert.equal(typed(`${ASKED}‸`, '\n', 3), false));
 });
@@ -72,7 +71,5 @@ describe('the caret after a run', () => {
       '# %% assistant\nHo\n<!-- filechat:interrupted stopped -->\n\n# %% user\n|',
     ],
   };
-  for (const [name, [before, after, expected]] of Object.entries(cases)) {
-    it(name, () => assert.equal(moved(before, after), expected));
-  }
+  eachCase(cases, (before, after, expected) => assert.equal(moved(before, after), expected));
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { findHidden, withoutComments } from '../../../../src/chat/format/comments.ts';
+import { eachCase } from '../eachCase.ts';
 import { assertLinear } from '../linear.ts';
 
 describe('comments are not sent', () => {
@@ -31,9 +32,7 @@ describe('comments are not sent', () => {
     'a code span ends with its paragraph': ['a ` b\n\nc <!-- x --> ` d', 'a ` b\n\nc  ` d'],
     'after a fence': ['```\n<!--\n```\n<!-- x -->\nb', '```\n<!--\n```\nb'],
   };
-  for (const [name, [body, expected]] of Object.entries(cases)) {
-    it(name, () => assert.equal(withoutComments(body), expected));
-  }
+  eachCase(cases, (body, expected) => assert.equal(withoutComments(body), expected));
 
   it('no region overlaps another, and each is in order', () => {
     const piece = fc.constantFrom(...'<!--¦-->¦`¦``¦```\n¦\n¦\n\n¦a¦\\¦~~~\n¦- ¦    '.split('¦'));

@@ -9,6 +9,7 @@ import {
 } from '../../../../src/chat/format/escape.ts';
 import { fence } from '../../../../src/chat/format/fence.ts';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
+import { eachCase } from '../eachCase.ts';
 
 const markerish = fc
   .array(fc.constantFrom('# %% user', '\\', '# %%', '#%%', '\n', '# %% TOOL x', ' ', 'text', '\t', '\r\n'))
@@ -49,12 +50,10 @@ describe('invisible characters', () => {
     'a joiner between letters is shown': ['a\u200Db', 'a⟦U+200D⟧b'],
     'our own sign cannot be forged': ['⟦U+0041⟧', '⟦U+27E6⟧U+0041⟧'],
   };
-  for (const [name, [text, shown]] of Object.entries(cases)) {
-    it(name, () => {
-      assert.equal(showInvisible(text), shown);
-      assert.equal(restoreInvisible(shown), text);
-    });
-  }
+  eachCase(cases, (text, shown) => {
+    assert.equal(showInvisible(text), shown);
+    assert.equal(restoreInvisible(shown), text);
+  });
 
   it('come back exactly', () => {
     const text = fc.string({

@@ -8,6 +8,7 @@ import { nextAction, pendingCalls } from '../../../../src/chat/format/nextAction
 import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
 import { escapeReply } from '../../../../src/chat/reply/escape.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
+import { eachCase } from '../eachCase.ts';
 import { assertLinear } from '../linear.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}`, import.meta.url), 'utf8');
@@ -140,12 +141,10 @@ describe('recognizing calls', () => {
       'runTools a.b',
     ],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => {
-      const found = action(text);
-      assert.equal(expected === 'wait' ? found.slice(0, 4) : found, expected);
-    });
-  }
+  eachCase(cases, (text, expected) => {
+    const found = action(text);
+    assert.equal(expected === 'wait' ? found.slice(0, 4) : found, expected);
+  });
 });
 
 describe('arguments', () => {
@@ -171,13 +170,11 @@ describe('arguments', () => {
     'entities stay': ['a &lt; b', 'a &lt; b'],
     'CDATA is verbatim text': ['<![CDATA[\n {"a": 1}</param>\n]]>', '\n {"a": 1}</param>\n'],
   };
-  for (const [name, [written, expected]] of Object.entries(cases)) {
-    it(name, () => {
-      const text = `# %% assistant\n${XML('a.b', `<param name="x">${written}</param>\n<param name='y'>1</param>\n`)}`;
-      const [call] = parseChat(text).turns[0]?.calls ?? [];
-      assert.deepEqual(JSON.parse(call?.argumentsText ?? ''), { x: expected, y: 1 });
-    });
-  }
+  eachCase(cases, (written, expected) => {
+    const text = `# %% assistant\n${XML('a.b', `<param name="x">${written}</param>\n<param name='y'>1</param>\n`)}`;
+    const [call] = parseChat(text).turns[0]?.calls ?? [];
+    assert.deepEqual(JSON.parse(call?.argumentsText ?? ''), { x: expected, y: 1 });
+  });
 
   it('a parameter may have any name', () => {
     const text = `# %% assistant\n${XML('a.b', '<param name="__proto__">{"x": 1}</param>\n')}`;
@@ -209,9 +206,7 @@ describe('results', () => {
     'after other text': ['see <tool_result>\na\n</tool_result>', undefined],
     none: ['a', undefined],
   };
-  for (const [name, [body, expected]] of Object.entries(cases)) {
-    it(name, () => assert.equal(readChatMdResult(body), expected));
-  }
+  eachCase(cases, (body, expected) => assert.equal(readChatMdResult(body), expected));
 
   it('of a fixture', () => {
     const text = fixture('chatmd-fenced.chat.md');
@@ -285,13 +280,11 @@ describe('a preamble of chat.md', () => {
     'a key without a value is none': ['selectedConfig=\n', false],
     'nothing is none': ['\n\n', false],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => {
-      assert.equal(isPreamble(text), expected);
-      const roles = parseChat(`${text}# %% assistant\n`).turns.map((turn) => turn.role);
-      assert.equal(roles.includes('user'), !expected && text.trim() !== '');
-    });
-  }
+  eachCase(cases, (text, expected) => {
+    assert.equal(isPreamble(text), expected);
+    const roles = parseChat(`${text}# %% assistant\n`).turns.map((turn) => turn.role);
+    assert.equal(roles.includes('user'), !expected && text.trim() !== '');
+  });
 
   it('is read entry by entry', () => {
     const text = '# c\nselectedConfig = "a # b"\r\n  maxTokens=5 # c\nreasoningEffort=\'low\'\n';

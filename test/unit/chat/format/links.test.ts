@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { localLinks, localTarget } from '../../../../src/chat/format/links.ts';
+import { eachCase } from '../eachCase.ts';
 import { assertLinear } from '../linear.ts';
 
 const targets = (body: string) => localLinks(body).map((link) => link.target);
@@ -45,9 +46,7 @@ describe('links to local files', () => {
     'a link in a link is the inner one': ['[a [b](b.md)](a.md)', ['b.md']],
     'a reference that is nowhere': ['[a][b] [c]', []],
   };
-  for (const [name, [body, expected]] of Object.entries(cases)) {
-    it(name, () => assert.deepEqual(targets(body), expected));
-  }
+  eachCase(cases, (body, expected) => assert.deepEqual(targets(body), expected));
 
   it('reports the range and label of a link', () => {
     assert.deepEqual(localLinks('a\n\nb ![my image](i.png)'), [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe } from 'node:test';
 import { nextAction } from '../../../../src/chat/format/nextAction.ts';
+import { eachCase } from '../eachCase.ts';
 
 const CALL = (name: string, id = '') => `\`\`\`tool_call ${name} ${id}\n{}\n\`\`\`\n`;
 
@@ -67,12 +68,9 @@ describe('the next action', () => {
     ],
     'a call that is cut off does not run': ['# %% assistant\n```tool_call a.b c1\n{"x"', 'wait'],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => {
-      const action = nextAction(text);
-      const names =
-        action.kind === 'runTools' ? action.calls.map((call) => `${call.server}.${call.tool}`) : [];
-      assert.equal([action.kind, ...names].join(' '), expected);
-    });
-  }
+  eachCase(cases, (text, expected) => {
+    const action = nextAction(text);
+    const names = action.kind === 'runTools' ? action.calls.map((call) => `${call.server}.${call.tool}`) : [];
+    assert.equal([action.kind, ...names].join(' '), expected);
+  });
 });

@@ -4,11 +4,14 @@ import fc from 'fast-check';
 import { withoutComments } from '../../../../src/chat/format/comments.ts';
 import { ChatReader, parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
 import { anyChat, anyEdits, editText } from '../anyChat.ts';
+import { eachCase } from '../eachCase.ts';
 import { assertLinear } from '../linear.ts';
 
 const roles = (text: string) => parseChat(text).turns.map((turn) => turn.role);
 const calls = (text: string) =>
   parseChat(text).turns.flatMap((turn) => turn.calls.map(({ server, tool, id }) => ({ server, tool, id })));
+
+const closed = (text: string) => parseChat(text).turns[0]?.calls.map((call) => call.closed);
 
 describe('turns', () => {
   const cases: Record<string, [text: string, expected: string[]]> = {
@@ -61,9 +64,7 @@ describe('turns', () => {
       ['user', 'assistant'],
     ],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => assert.deepEqual(roles(text), expected));
-  }
+  eachCase(cases, (text, expected) => assert.deepEqual(roles(text), expected));
 
   it('reads a long row of list marks in linear time', () =>
     assertLinear(20_000, (size) => {
@@ -151,9 +152,7 @@ describe('tool calls', () => {
     ],
     'a call within a larger fence is none': ['# %% user\n````\n```tool_call a.b\n```\n````\n', []],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => assert.deepEqual(calls(text), expected));
-  }
+  eachCase(cases, (text, expected) => assert.deepEqual(calls(text), expected));
 
   it('a user’s call that runs is never in a comment, which would not be sent', () => {
     const piece = fc.constantFrom('<!--', '-->', 'a ', '`', '\\', '\n', '\n\n', '- ', '\n~~~\n', 'CALL');
@@ -187,11 +186,7 @@ describe('tool calls', () => {
   });
 
   it('marks a call that is cut off', () => {
-    const [turn] = parseChat('# %% assistant\n```tool_call a.b\n{"x": ').turns;
-    assert.deepEqual(
-      turn?.calls.map((call) => call.closed),
-      [false],
-    );
+    assert.deepEqual(closed('# %% assistant\n```tool_call a.b\n{"x": '), [false]);
   });
 
   it('reports a call without a tool', () => {
@@ -221,9 +216,7 @@ describe('a turn that is not whole', () => {
     'has its cursor at column 0': [`# %% assistant\n ${writing}\n\\${writing}\n`, undefined],
     'is an assistant’s': [`# %% user\n${writing}\n`, undefined],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => assert.deepEqual(parseChat(text).turns[0]?.cut, expected));
-  }
+  eachCase(cases, (text, expected) => assert.deepEqual(parseChat(text).turns[0]?.cut, expected));
 
   it('leaves the turn behind its open code a turn', () => {
     const open = (role: string) => `# %% ${role}\n\`\`\`\na\n${writing}\n\n# %% user\nb\n`;
@@ -232,11 +225,7 @@ describe('a turn that is not whole', () => {
   });
 
   it('holds no whole call where a call is cut', () => {
-    const [turn] = parseChat(`# %% assistant\n\`\`\`tool_call a.b c1\n{"x"\n${writing}\n`).turns;
-    assert.deepEqual(
-      turn?.calls.map((call) => call.closed),
-      [false],
-    );
+    assert.deepEqual(closed(`# %% assistant\n\`\`\`tool_call a.b c1\n{"x"\n${writing}\n`), [false]);
   });
 });
 

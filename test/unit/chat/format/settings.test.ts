@@ -11,8 +11,10 @@ import {
   setFrontMatter,
 } from '../../../../src/chat/format/settings.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
+import { eachCase } from '../eachCase.ts';
 
 const read = (text: string) => readSettings(parseChat(text));
+const problemOffsets = (text: string) => read(text).problems.map(({ offset }) => offset);
 const front = (yaml: string) => read(`---\n${yaml}\n---\n# %% user\n`);
 
 describe('settings of a chat', () => {
@@ -40,9 +42,7 @@ describe('settings of a chat', () => {
     'one name is a list of one': ['servers: a', { servers: ['a'] }],
     'an empty value is none': ['model:\ntools:', {}],
   };
-  for (const [name, [yaml, expected]] of Object.entries(cases)) {
-    it(name, () => assert.deepEqual(front(yaml), { settings: expected, problems: [] }));
-  }
+  eachCase(cases, (yaml, expected) => assert.deepEqual(front(yaml), { settings: expected, problems: [] }));
 
   const wrong: Record<string, [yaml: string, expected: ChatSettings, message: RegExp]> = {
     'an unknown key is ignored': ['colour: red', {}, /Unknown setting “colour”/],
@@ -68,21 +68,16 @@ describe('settings of a chat', () => {
     'a prototype is not touched': ['__proto__: {polluted: 1}', {}, /Unknown setting “__proto__”/],
     'nor is a constructor': ['constructor: x', {}, /Unknown setting “constructor”/],
   };
-  for (const [name, [yaml, expected, message]] of Object.entries(wrong)) {
-    it(name, () => {
-      const { settings, problems } = front(yaml);
-      assert.deepEqual(settings, expected);
-      assert.match(problems[0]?.message ?? '', message);
-      assert.equal((Object.prototype as Record<string, unknown>)['polluted'], undefined);
-    });
-  }
+  eachCase(wrong, (yaml, expected, message) => {
+    const { settings, problems } = front(yaml);
+    assert.deepEqual(settings, expected);
+    assert.match(problems[0]?.message ?? '', message);
+    assert.equal((Object.prototype as Record<string, unknown>)['polluted'], undefined);
+  });
 
   it('reports the offset in the file, with CRLF too', () => {
     const text = '---\r\nmodel: x\r\ncolour: red\r\n---\r\n# %% user\r\n';
-    assert.deepEqual(
-      read(text).problems.map(({ offset }) => offset),
-      [text.indexOf('colour')],
-    );
+    assert.deepEqual(problemOffsets(text), [text.indexOf('colour')]);
   });
 
   it('nothing makes it throw or take for ever', () => {
@@ -108,10 +103,8 @@ describe('the preamble of chat.md', () => {
       settings: { model: 'my/config', maxTokens: 4000, reasoning: 'low' },
       problems: [],
     });
-    assert.deepEqual(
-      parseChat(text).turns.map((turn) => turn.role),
-      ['user'],
-    );
+    const roles = parseChat(text).turns.map((turn) => turn.role);
+    assert.deepEqual(roles, ['user']);
   });
 
   it('the front matter counts before it', () => {
@@ -121,10 +114,7 @@ describe('the preamble of chat.md', () => {
 
   it('a key that is unknown is a problem with its place', () => {
     const text = '---\n---\nselectedConfig=x\nmaxThinkingTokens=5\n# %% user\n';
-    assert.deepEqual(
-      read(text).problems.map(({ offset }) => offset),
-      [text.indexOf('maxThinking')],
-    );
+    assert.deepEqual(problemOffsets(text), [text.indexOf('maxThinking')]);
   });
 });
 
@@ -166,16 +156,14 @@ describe('setting one setting', () => {
       '---\nmodel: x\n---\nmaxTokens=5\n# %% user\n',
     ],
   };
-  for (const [name, [before, value, after]] of Object.entries(cases)) {
-    it(name, () => assert.equal(applyEdit(before, setFrontMatter(before, 'model', value)), after));
-  }
+  eachCase(cases, (before, value, after) =>
+    assert.equal(applyEdit(before, setFrontMatter(before, 'model', value)), after),
+  );
 
   it('whatever is set is read back', () => {
     const yaml = fc.array(
       fc.constantFrom('model: a\n', '# c\n', 'tools: [x]\n', 'title: >\n  a\n  b\n', '\n'),
-      {
-        maxLength: 4,
-      },
+      { maxLength: 4 },
     );
     fc.assert(
       fc.property(yaml, fc.string({ minLength: 1, unit: 'binary' }), (lines, value) => {
@@ -240,13 +228,11 @@ describe('which tools are allowed', () => {
     'a star is not shared': [{ tools: ['a.xy*yz'] }, ['a.xyyz'], ['a.xyz']],
     'by the agent too': [{ tools: ['a.*'], agentTools: ['*.b'] }, ['a.b'], ['a.c', 'c.b']],
   };
-  for (const [name, [settings, allowed, refused]] of Object.entries(cases)) {
+  eachCase(cases, (settings, allowed, refused) => {
     const allows = (full: string) => {
       const [server = '', tool = ''] = full.split('.');
       return allowsTool(settings, { server, tool });
     };
-    it(name, () => {
-      assert.deepEqual([...allowed, ...refused].filter(allows), allowed);
-    });
-  }
+    assert.deepEqual([...allowed, ...refused].filter(allows), allowed);
+  });
 });

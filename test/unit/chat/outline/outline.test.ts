@@ -12,6 +12,7 @@ import {
 } from '../../../../src/chat/outline/outline.ts';
 import { TurnShapes } from '../../../../src/chat/outline/turnShape.ts';
 import { anyChat, anyEdits, editText } from '../anyChat.ts';
+import { eachCase } from '../eachCase.ts';
 
 describe('the outline of a chat', () => {
   const cases: Record<string, [text: string, expected: string]> = {
@@ -49,9 +50,9 @@ describe('the outline of a chat', () => {
       'settings: \nsummary: We spoke.',
     ],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => assert.equal(show(planOutline(text, parseChat(text), new TurnShapes())), expected));
-  }
+  eachCase(cases, (text, expected) =>
+    assert.equal(show(planOutline(text, parseChat(text), new TurnShapes())), expected),
+  );
 
   it('is in order, nested and inside the text, whatever that is', () => {
     fc.assert(
@@ -128,9 +129,7 @@ describe('the folds of a chat', () => {
       ['settings 0-2', 'turn 3-4', 'turn 6-7'],
     ],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => assert.deepEqual(showFolds(text), expected));
-  }
+  eachCase(cases, (text, expected) => assert.deepEqual(showFolds(text), expected));
 
   it('are in order, nested and inside the text, whatever that is', () => {
     fc.assert(
@@ -199,14 +198,12 @@ describe('initially folded', () => {
       9,
     ],
   };
-  for (const [name, [changes, start]] of Object.entries(moves)) {
-    it(name, () => {
-      const seen = new SeenFolds();
-      seen.takeNew([fold(10)], 0, nobody);
-      seen.applyChanges(changes);
-      assert.deepEqual(seen.takeNew([fold(start)], 5000, nobody), []);
-    });
-  }
+  eachCase(moves, (changes, start) => {
+    const seen = new SeenFolds();
+    seen.takeNew([fold(10)], 0, nobody);
+    seen.applyChanges(changes);
+    assert.deepEqual(seen.takeNew([fold(start)], 5000, nobody), []);
+  });
 
   it('is new when it was replaced', () => {
     const seen = new SeenFolds();

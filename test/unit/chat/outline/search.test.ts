@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { foldCase, searchChat, searchWords } from '../../../../src/chat/outline/search.ts';
+import { eachCase } from '../eachCase.ts';
 
 const CHAT = [
   '# %% user',
@@ -34,14 +35,12 @@ describe('searching a chat', () => {
     'finds nothing that is not there': ['porto lisbon', []],
     'finds nothing without words': ['  ', []],
   };
-  for (const [name, [query, expected]] of Object.entries(cases)) {
-    it(name, () => {
-      assert.deepEqual(
-        hits(query).map(({ role, snippet }) => `${role ?? 'title'}: ${snippet}`),
-        expected,
-      );
-    });
-  }
+  eachCase(cases, (query, expected) => {
+    assert.deepEqual(
+      hits(query).map(({ role, snippet }) => `${role ?? 'title'}: ${snippet}`),
+      expected,
+    );
+  });
 
   it('reports the offset of the match', () => {
     const [hit] = hits('porto');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { chatStem, chatTitle, summarizeChat, titleFor } from '../../../../src/chat/outline/title.ts';
+import { eachCase } from '../eachCase.ts';
 
 describe('a title', () => {
   const cases: Record<string, [body: string, expected: string | undefined]> = {
@@ -29,9 +30,9 @@ describe('a title', () => {
     ],
     'is undefined without words': ['!!! ---\n', undefined],
   };
-  for (const [name, [body, expected]] of Object.entries(cases)) {
-    it(name, () => assert.equal(titleFor(`# %% system\nno\n# %% user\n${body}`), expected));
-  }
+  eachCase(cases, (body, expected) =>
+    assert.equal(titleFor(`# %% system\nno\n# %% user\n${body}`), expected),
+  );
 
   it('is from the first turn with words', () => {
     assert.equal(titleFor('# %% user\n\n# %% assistant\nno\n# %% user\nyes\n'), 'yes');
@@ -74,9 +75,7 @@ describe('the summary of a chat', () => {
     ],
     'nothing of an empty chat': ['# %% user\n', undefined],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => assert.equal(chatTitle(text), expected));
-  }
+  eachCase(cases, (text, expected) => assert.equal(chatTitle(text), expected));
 
   it('its model, its turns and how many files it links to', () => {
     const image = '![Tool generated image 1](cmdassets/a.png)';

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
 import { escapeReply, ReplyEscaper, unescapeReply } from '../../../../src/chat/reply/escape.ts';
+import { eachCase } from '../eachCase.ts';
 import { hostileReply, inPieces } from '../hostileReply.ts';
 import { newMathPreview } from '../mathPreview.ts';
 
@@ -133,12 +134,10 @@ describe('a reply in the document', () => {
     'invisible characters are shown': ['a\u202eb', 'a⟦U+202E⟧b'],
     'line ends become one': ['a\r\nb\rc', 'a\nb\nc'],
   };
-  for (const [name, [text, written]] of Object.entries(cases)) {
-    it(name, () => {
-      assert.equal(escapeReply(text), written);
-      assert.equal(unescapeReply(written), normal(text));
-    });
-  }
+  eachCase(cases, (text, written) => {
+    assert.equal(escapeReply(text), written);
+    assert.equal(unescapeReply(written), normal(text));
+  });
 });
 
 describe('a reply that was cut anywhere', () => {

@@ -7,6 +7,7 @@ import { mergeMetadata } from '../../../../src/chat/reply/notes.ts';
 import { callsInBody, type ReplyPart, readReply } from '../../../../src/chat/reply/read.ts';
 import { ReplyRenderer } from '../../../../src/chat/reply/render.ts';
 import type { ModelEvent, ProviderMetadata } from '../../../../src/ports/models.ts';
+import { eachCase } from '../eachCase.ts';
 import { hostileReply } from '../hostileReply.ts';
 
 const TICKS = '````';
@@ -88,9 +89,7 @@ describe('a reply’s events in the document', () => {
       '```tool_call a.b c1\n{"x": "\\u202e"}\n```',
     ],
   };
-  for (const [name, [events, written]] of Object.entries(cases)) {
-    it(name, () => assert.equal(render(events), written));
-  }
+  eachCase(cases, (events, written) => assert.equal(render(events), written));
 });
 
 describe('a reply that is cut', () => {
@@ -116,14 +115,12 @@ describe('a reply that is cut', () => {
       `<details><summary>Reasoning</summary>\n\n${TICKS}reasoning\na\n${TICKS}\n\n</details>`,
     ],
   };
-  for (const [name, [events, addition, closeFence]] of Object.entries(cases)) {
-    it(name, () => {
-      const renderer = newRenderer();
-      const before = events.map((event) => renderer.push(event)).join('');
-      const cut = renderer.interrupt();
-      assert.deepEqual([before + cut.addition, cut.closeFence], [addition, closeFence]);
-    });
-  }
+  eachCase(cases, (events, addition, closeFence?) => {
+    const renderer = newRenderer();
+    const before = events.map((event) => renderer.push(event)).join('');
+    const cut = renderer.interrupt();
+    assert.deepEqual([before + cut.addition, cut.closeFence], [addition, closeFence]);
+  });
 });
 
 describe('reading a reply', () => {
@@ -157,9 +154,7 @@ describe('reading a reply', () => {
       ],
     ],
   };
-  for (const [name, [body, parts]] of Object.entries(cases)) {
-    it(name, () => assert.deepEqual(readReply(body), parts));
-  }
+  eachCase(cases, (body, parts) => assert.deepEqual(readReply(body), parts));
 });
 
 describe('a call of chat.md in code', () => {

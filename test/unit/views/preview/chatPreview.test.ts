@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { REASONING_HEAD } from '../../../../src/chat/reply/notes.ts';
-
 import { createFormats } from '../../../../src/views/preview/html.ts';
+import { eachCase } from '../../chat/eachCase.ts';
 import { createPreview, render } from './helpers.ts';
 
 const ASSET = 'cmdassets/tool-audio-20261116-093012-V1StGXR8a0-1.wav';
 
 describe('a turn is a card', () => {
-  const cases: Readonly<Record<string, readonly [string, RegExp]>> = {
+  const cases: Record<string, [text: string, expected: RegExp]> = {
     'of the user': ['# %% user\nHi', /<article class="filechat-turn filechat-user" aria-label="You">/],
     'of text above the first marker': ['Hi', /filechat-user/],
     'of the assistant': ['# %% assistant\nHi', /<span class="filechat-name">Assistant<\/span>/],
@@ -28,9 +28,7 @@ describe('a turn is a card', () => {
     ],
     'with words that cannot be tags': ['# %% user <b>"\nx', /aria-label="You: &lt;b&gt;&quot;"/],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => assert.match(render(text), expected));
-  }
+  eachCase(cases, (text, expected) => assert.match(render(text), expected));
 
   it('and its marker no heading', () => assert.doesNotMatch(render('# %% user\nHi'), /<h1|%%/));
 
@@ -92,7 +90,7 @@ describe('a call', () => {
 
 describe('results and replies', () => {
   const long = Array.from({ length: 40 }, (_, line) => `line ${line}`).join('\n');
-  const cases: Readonly<Record<string, readonly [string, RegExp]>> = {
+  const cases: Record<string, [text: string, expected: RegExp]> = {
     'a long result is folded': [
       `# %% tool a.b c1\n\`\`\`\n${long}\n\`\`\``,
       /<details class="filechat-long"><summary><code>line 0<\/code> <span class="filechat-about">40 lines</,
@@ -118,9 +116,7 @@ describe('results and replies', () => {
       />let\n<\/code>[\s\S]*<p class="filechat-note filechat-writing">Being written/,
     ],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => assert.match(render(text), expected));
-  }
+  eachCase(cases, (text, expected) => assert.match(render(text), expected));
 
   it('a short result and long code of others are not folded', () => {
     assert.doesNotMatch(render('# %% tool a.b c1\n```\nx\n```'), /filechat-long/);
@@ -145,7 +141,7 @@ describe('results and replies', () => {
 });
 
 describe('files', () => {
-  const cases: Readonly<Record<string, readonly [string, RegExp]>> = {
+  const cases: Record<string, [text: string, expected: RegExp]> = {
     'a sound has a player, and its link below': [
       `[Tool generated audio 1](${ASSET})`,
       /<span class="filechat-media"><audio controls preload="metadata" src="cmdassets[^"]*\.wav" aria-label="Tool generated audio 1"><\/audio><a href="cmdassets/,
@@ -175,9 +171,9 @@ describe('files', () => {
   const md = createPreview({
     sizeOf: (_document, href) => (href.startsWith('cmdassets/') ? 1234 : undefined),
   });
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => assert.match(render(`# %% tool a.b c1\n${text}\n`, '/a.chat.md', md), expected));
-  }
+  eachCase(cases, (text, expected) =>
+    assert.match(render(`# %% tool a.b c1\n${text}\n`, '/a.chat.md', md), expected),
+  );
 
   it('in a reply only assets are chips', () => {
     assert.match(render('# %% assistant\n[a](src/a.ts)'), /<a href="src\/a\.ts">a<\/a>/);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { isLocal } from '../../../../src/views/preview/inert.ts';
+import { eachCase } from '../../chat/eachCase.ts';
 import { addLines, createPlain, createPreview, render } from './helpers.ts';
 
 /** Markup that would make a request, open a window or run a script. */
@@ -160,7 +161,7 @@ describe('markup of other extensions is text in a chat', () => {
 });
 
 describe('the preview of a chat shows local files', () => {
-  const shown: Readonly<Record<string, readonly [string, RegExp]>> = {
+  const shown: Record<string, [text: string, expected: RegExp]> = {
     'an image': ['![x](cmdassets/a.png)', /<img src="cmdassets\/a\.png" alt="x" loading="lazy">/],
     'an image in its address': ['![x](data:image/png;base64,AAAA)', /<img src="data:image\/png;base64,AAAA"/],
     'an image tag': ['a <img src="my picture.png" alt="x">', /<img src="my picture.png" alt="x">/],
@@ -171,9 +172,7 @@ describe('the preview of a chat shows local files', () => {
     'an image that says it was not loaded': ['![a <b>](https://e.test/"x)', /not loaded/],
     'a comparison': ['a <span data-diff-start="0"></span>b', /<span data-diff-start="0"><\/span>b/],
   };
-  for (const [name, [text, expected]] of Object.entries(shown)) {
-    it(name, () => assert.match(render(text), expected));
-  }
+  eachCase(shown, (text, expected) => assert.match(render(text), expected));
 });
 
 it('the preview keeps the address as it was written', () => {
