@@ -21,7 +21,7 @@ function brief(marked: string): string {
 }
 
 const cases: Record<string, Record<string, string>> = {
-  'in a turn of the user’s': {
+  'in a user turn': {
     '# %% user\n#‸': 'file: ',
     '# %% user\nSee #src/ma‸ please': 'file: src/ma',
     '# %% user\n(#read‸': 'file: read',
@@ -126,7 +126,7 @@ describe('places', () => {
     assert.deepEqual(at('# %% user\n# %% a‸'), { kind: 'role', start: 10, typed: 'a' });
   });
 
-  it('know the settings that are there, and not the one that is being written', () => {
+  it('include the existing settings, without the one being typed', () => {
     const key = at('---\nmodel: x\nag‸\ntools: []\n---\n');
     assert.deepEqual(key, {
       kind: 'key',
@@ -147,7 +147,7 @@ describe('places', () => {
     });
   });
 
-  it('know the other items of a list, and the rest of this item', () => {
+  it('include the other items of a list, and the rest of this item', () => {
     const item = at('---\nservers: [a, "b c", fi‸les, d]\n---\n');
     assert.ok(item?.kind === 'value');
     assert.deepEqual(item.taken, ['a', 'b c', 'd']);
@@ -157,14 +157,14 @@ describe('places', () => {
     assert.deepEqual([line.taken, line.inList], [['a.*'], true]);
   });
 
-  it('need a space right behind the colon', () => {
+  it('need a space right after the colon', () => {
     const value = at('---\nmodel:‸\n---\n');
     assert.ok(value?.kind === 'value' && value.needsSpace);
     const spaced = at('---\nmodel: ‸\n---\n');
     assert.ok(spaced?.kind === 'value' && !spaced.needsSpace);
   });
 
-  it('are found in any text without an exception, and start before the cursor', () => {
+  it('start before the cursor in any text', () => {
     const piece = fc.constantFrom(
       ...'---\n¦# %% user\n¦# %% assistant\n¦# %% tool a.b c1\n¦```tool_call a.b\n¦```\n'.split('¦'),
       ...'{"a": "¦#¦@¦/¦\n¦\r\n¦model: ¦servers: [¦- ¦<!--¦`¦ ¦x¦\u0000¦\ud800¦<tool_call>'.split('¦'),
@@ -180,7 +180,7 @@ describe('places', () => {
     );
   });
 
-  it('in a very long line or turn are found without going through all of it again and again', () => {
+  it('are found quickly in a very long line or turn', () => {
     const long = `# %% user\n${'@a '.repeat(500_000)}`;
     assert.equal(completionPlace(long, parseChat(long), long.length - 1), undefined);
     const lines = `# %% user\n${'#\n'.repeat(200_000)}@a`;
@@ -198,7 +198,7 @@ const paths = [
 ];
 
 describe('ranking paths by typed text', () => {
-  it('are those whose name begins with it, then those that hold it, then those that hold its letters', () => {
+  it('puts names that begin with it first, then names that contain it, then paths that contain its letters', () => {
     assert.deepEqual(rankPaths(paths, 'parse', 10), [
       'docs/parser.md',
       'src/chat/parse.ts',
@@ -208,11 +208,11 @@ describe('ranking paths by typed text', () => {
     ]);
   });
 
-  it('are the shortest when nothing was typed, and no more than asked for', () => {
+  it('prefers short paths when nothing is typed, up to the limit', () => {
     assert.deepEqual(rankPaths(paths, '', 2), ['README.md', 'p/a/r/s/e.txt']);
   });
 
-  it('match whatever the case, and folders too', () => {
+  it('ignores case, and also matches folders', () => {
     assert.deepEqual(rankPaths(paths, 'SRC/CH', 10), ['src/chat/parse.ts']);
     assert.deepEqual(rankPaths(paths, 'zz', 10), []);
   });

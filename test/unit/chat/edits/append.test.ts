@@ -28,11 +28,11 @@ describe('writing a call', () => {
     'over the blank lines of an empty user turn': ['# %% user\n\n\n', `# %% user\n${BLOCK}`],
     'below a marker without a line end': ['# %% user', `# %% user\n${BLOCK}`],
     'below the user’s text': ['# %% user\nLook:', `# %% user\nLook:\n\n${BLOCK}`],
-    'into a new turn behind an open comment, which would hide it': [
+    'into a new turn after an open comment, which would hide it': [
       '# %% user\na <!-- b\n',
       `# %% user\na <!-- b\n\n# %% user\n${BLOCK}`,
     ],
-    'into a new turn behind an answer': [
+    'into a new turn after an answer': [
       '# %% assistant\nHi.\n',
       `# %% assistant\nHi.\n\n# %% user\n${BLOCK}`,
     ],
@@ -55,13 +55,13 @@ describe('giving ids', () => {
     assert.equal(applyEdit(text, assignCallId(text)), text.replace('a.b\n', 'a.b c8\n'));
   });
 
-  it('never gives one twice, whatever ids there are', () => {
+  it('never assigns an id twice', () => {
     const text =
       '# %% user\n```tool_call a.b c1000000\n```\n```tool_call a.b c999999\n```\n```tool_call a.b\n```\n';
     assert.match(applyEdit(text, assignCallId(text)), /a\.b c1000001\n/);
   });
 
-  it('leaves calls alone that have one', () => {
+  it('leaves calls with an id unchanged', () => {
     assert.equal(assignCallId(`# %% user\n${BLOCK}`), undefined);
   });
 
@@ -74,7 +74,7 @@ describe('giving ids', () => {
 describe('writing a result', () => {
   const two = `# %% assistant\n${BLOCK}${BLOCK.replace('c1', 'c2')}`;
   const cases: Record<string, [before: string, id: string, after: string]> = {
-    'behind the turn that asked': [`# %% user\n${BLOCK}`, 'c1', `# %% user\n${BLOCK}\n# %% tool a.b c1\nR\n`],
+    'after the turn of the call': [`# %% user\n${BLOCK}`, 'c1', `# %% user\n${BLOCK}\n# %% tool a.b c1\nR\n`],
     'before the turns that follow': [
       `# %% user\n${BLOCK}\n# %% user\nmore\n`,
       'c1',
@@ -85,7 +85,7 @@ describe('writing a result', () => {
       'c1',
       `# %% user\n${BLOCK}typed\n\n# %% tool a.b c1\nR\n`,
     ],
-    'behind the answers of earlier calls': [
+    'after the answers of earlier calls': [
       `${two}\n# %% tool a.b c1\nfirst\n`,
       'c2',
       `${two}\n# %% tool a.b c1\nfirst\n\n# %% tool a.b c2\nR\n`,
@@ -116,7 +116,7 @@ describe('writing a result', () => {
     assert.equal(applyEdit(before, fillToolResult(before, { ...call, id }, 'R')), after),
   );
 
-  it('never takes a character away', () => {
+  it('never removes a character', () => {
     const piece = fc.constantFrom(
       '# %% user\n',
       BLOCK,
@@ -193,7 +193,7 @@ describe('a call that was sent', () => {
     assert.equal(idsOf(unansweredCalls(text)), unanswered);
   });
 
-  it('is marked below its fence, and the mark goes without a trace', () => {
+  it('is marked below its fence, and the mark can be removed completely', () => {
     for (const end of ['', '\n', '\nmore\n', '\n# %% user\n']) {
       const text = `# %% user\n${CALL('c1').trimEnd()}${end}`;
       const marked = applyEdit(text, markSent(text, b('c1')));
@@ -205,7 +205,7 @@ describe('a call that was sent', () => {
     }
   });
 
-  it('gets its result behind its turn, and then the mark is one that is left', () => {
+  it('gets its result after its turn, and then the mark is stale', () => {
     const text = `# %% assistant\n${CALL('c1')}${SENT('c1')}`;
     const filled = applyEdit(text, fillToolResult(text, b('c1'), 'x'));
     assert.deepEqual(unansweredCalls(filled), []);

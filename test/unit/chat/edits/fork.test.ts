@@ -73,7 +73,7 @@ function regenerated(marked: string): string | undefined {
   return plan && `${plan.hasLater ? '!' : ''}${editedText(text, plan.edit)}`;
 }
 
-describe('taking a reply away so that it is asked for again', () => {
+describe('removing a reply so that it is requested again', () => {
   const cases: readonly [name: string, text: string, expected: string | undefined][] = [
     ['the last reply', '# %% user\nA\n\n# %% assistant\nB|\n', '# %% user\nA\n\n'],
     [
@@ -88,35 +88,35 @@ describe('taking a reply away so that it is asked for again', () => {
       '# %% user\nA\n\n# %% user\n',
     ],
     [
-      'what was said below it goes only when somebody agrees',
+      'removing later turns needs a confirmation',
       '# %% user\nA\n\n# %% assistant\nB|\n\n# %% user\nC\n\n# %% assistant\nD\n',
       '!# %% user\nA\n\n',
     ],
     [
-      'a comment below is something that somebody wrote',
+      'a comment below is text of the user',
       '# %% user\nA\n\n# %% assistant\nB|\n\n# %% user\n<!-- later -->\n',
       '!# %% user\nA\n\n',
     ],
     [
-      'an earlier question with words below and the cursor in a later one takes only the later reply',
+      'with the cursor in a later question, only the later reply is removed',
       '# %% user\nA\n\n# %% assistant\nB\n\n# %% user\nC\n\n# %% assistant\nD|\n',
       '# %% user\nA\n\n# %% assistant\nB\n\n# %% user\nC\n\n',
     ],
     [
-      'results of the user’s own call stay, and an empty turn asks again',
+      'results of the user’s own call stay, and an empty turn requests the reply',
       `# %% user\n${CALL}\n# %% tool a.b c1\nok\n\n# %% assistant\nB|\n\n# %% user\n`,
       `# %% user\n${CALL}\n# %% tool a.b c1\nok\n\n# %% assistant\n\n# %% user\n`,
     ],
     ['a question without a reply has none', '# %% user\nA|\n', undefined],
-    ['a reply to nothing cannot be asked for again', '# %% assistant\nB|\n', undefined],
+    ['a reply without a question cannot be requested again', '# %% assistant\nB|\n', undefined],
     ['an empty file has none', '|', undefined],
     [
-      'a question that cannot be read is not asked again, so its reply stays',
+      'a question with an invalid call is not sent again, so its reply stays',
       '# %% user\n```tool_call bad\n{}\n```\n\n# %% assistant\nB|\n',
       undefined,
     ],
     [
-      'Windows line ends',
+      'with CRLF',
       '# %% user\r\nA\r\n\r\n# %% assistant\r\nB|\r\n\r\n# %% user\r\n',
       '# %% user\r\nA\r\n\r\n# %% user\r\n',
     ],

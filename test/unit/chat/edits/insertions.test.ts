@@ -25,13 +25,13 @@ describe('Markdown goes into the user’s turn', () => {
       '# %% user\n- ```\n\n\r\n\n# %% user\nR\n',
     ],
     'that has no marker': ['Look', 'Look\n\nR\n'],
-    'that is new behind an answer': ['# %% assistant\nHi.\n', '# %% assistant\nHi.\n\n# %% user\nR\n'],
-    'that is new behind settings': ['---\nmodel: x\n---\n', '---\nmodel: x\n---\n\n# %% user\nR\n'],
-    'that is new behind an open comment': [
+    'that is new after an answer': ['# %% assistant\nHi.\n', '# %% assistant\nHi.\n\n# %% user\nR\n'],
+    'that is new after settings': ['---\nmodel: x\n---\n', '---\nmodel: x\n---\n\n# %% user\nR\n'],
+    'that is new after an open comment': [
       '# %% user\nx <!-- later\n',
       '# %% user\nx <!-- later\n\n# %% user\nR\n',
     ],
-    'that is new behind open code in a list': [
+    'that is new after open code in a list': [
       '# %% user\n- ```js\n  foo\n',
       '# %% user\n- ```js\n  foo\n\n# %% user\nR\n',
     ],
@@ -49,7 +49,7 @@ describe('turns go to the end', () => {
   const cases: Record<string, [before: string, turns: NewTurn[], after: string]> = {
     'of an empty file': ['', [user], '# %% user\nQ\n'],
     'and the first takes the empty turn of the user': ['# %% user\n\n', [user], '# %% user\nQ\n'],
-    'and leave the user’s text alone': ['# %% user\nmine', [user], '# %% user\nmine\n\n# %% user\nQ\n'],
+    'and keep the user’s text': ['# %% user\nmine', [user], '# %% user\nmine\n\n# %% user\nQ\n'],
     'in order, with a user turn at the end': [
       '# %% user\n',
       [user, assistant],

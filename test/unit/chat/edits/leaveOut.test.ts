@@ -8,7 +8,7 @@ import { eachCase } from '../eachCase.ts';
 
 describe('a summary', () => {
   const cases: Record<string, [before: string, after: string]> = {
-    'goes behind all turns': [
+    'goes after all turns': [
       '# %% user\nhi\n\n# %% assistant\nho\n',
       '# %% user\nhi\n\n# %% assistant\nho\n\n# %% system summary\nS\n',
     ],
@@ -16,11 +16,11 @@ describe('a summary', () => {
       '# %% assistant\nho\n\n# %% user\n',
       '# %% assistant\nho\n\n# %% system summary\nS\n\n# %% user\n',
     ],
-    'does not go into open code': ['# %% user\n```\n', '# %% user\n```\n'],
+    'is not written into open code': ['# %% user\n```\n', '# %% user\n```\n'],
   };
   eachCase(cases, (before, after) => assert.equal(applyEdit(before, appendSummary(before, ' S\n')), after));
 
-  it('starts no turn and makes no call, and comes back exactly', () => {
+  it('starts no turn, makes no call, and is restored exactly', () => {
     const summary = '# %% user\nrun:\n```tool_call a.b\n{}\n```\n<tool_call>\n# %% assistant';
     const text = applyEdit('', appendSummary('', summary));
     const { turns } = parseChat(text);

@@ -15,7 +15,7 @@ describe('typing asks for a reply', () => {
     'when Enter completes an empty assistant line': [`${ASKED}‸`, '\n', true],
     'with CRLF': [`${ASKED.replaceAll('\n', '\r\n')}‸`, '\r\n', true],
     'with indentation that the editor adds': [`${ASKED}‸`, '\n  ', true],
-    'with white space behind it': [`${ASKED}‸\n \n`, '\n', true],
+    'with white space after it': [`${ASKED}‸\n \n`, '\n', true],
     'not when the line itself is pasted': [
       `${ASKED.replace('# %% assistant', '')}‸`,
       '# %% assistant\n',
@@ -31,7 +31,7 @@ describe('typing asks for a reply', () => {
     'not below another marker': ['# %% user\nhi\n# %% user‸', '\n', false],
     'not without a question': ['# %% user\n\n# %% assistant‸', '\n', false],
     'not in an empty file': ['# %% assistant‸', '\n', false],
-    'not behind a reply': ['# %% user\nhi\n# %% assistant\nho\n# %% assistant‸', '\n', false],
+    'not after a reply': ['# %% user\nhi\n# %% assistant\nho\n# %% assistant‸', '\n', false],
     'not in code': ['# %% user\n```\nhi\n# %% assistant‸', '\n', false],
   };
   eachCase(cases, (marked, inserted, expected) => assert.equal(typed(marked, inserted), expected));

@@ -33,7 +33,7 @@ function action(text: string): string {
 }
 
 describe('a chat of chat.md', () => {
-  it('with settings, fenced calls and results in every form opens as it is meant', () => {
+  it('with settings, fenced calls and all forms of results is read correctly', () => {
     const text = fixture('chatmd-fenced.chat.md');
     assert.deepEqual(describeChat(text), [
       'user',
@@ -49,7 +49,7 @@ describe('a chat of chat.md', () => {
     assert.equal(action(`${text}And now?\n`), 'reply');
   });
 
-  it('with calls that name no server, in fences of other names, opens as it is meant', () => {
+  it('with calls without a server, in fences of other names, is read correctly', () => {
     const text = fixture('chatmd-plain.chat.md');
     assert.deepEqual(describeChat(text), [
       'system',
@@ -64,7 +64,7 @@ describe('a chat of chat.md', () => {
     assert.equal(action(text), 'reply');
   });
 
-  it('goes on in our own form', () => {
+  it('continues in Filechat’s own format', () => {
     let text = `# %% user\nhi\n# %% assistant\n${FENCED('a.b')}\n# %% tool_execute\n`;
     assert.equal(action(text), 'runTools a.b');
     text = applyEdit(text, assignCallId(text));
@@ -79,7 +79,7 @@ describe('recognizing calls', () => {
   const cases: Record<string, [text: string, expected: string]> = {
     'outside of fences': [`# %% assistant\n${XML('a.b')}`, 'runTools a.b'],
     'in a fence tool_call': [`# %% assistant\n${FENCED('a.b')}`, 'runTools a.b'],
-    'in a fence that begins behind a sentence': [`# %% assistant\nNow.${FENCED('a.b')}`, 'runTools a.b'],
+    'in a fence that begins after a sentence': [`# %% assistant\nNow.${FENCED('a.b')}`, 'runTools a.b'],
     'in a fence that is never closed': [`# %% assistant\n\`\`\`tool_call\n${XML('a.b')}`, 'runTools a.b'],
     'in a fence of another name, when its turn follows': [
       `# %% assistant\n${FENCED('a.b', 'xml')}# %% tool_execute\n`,
@@ -89,7 +89,7 @@ describe('recognizing calls', () => {
       `# %% assistant\n${FENCED('a.b', 'xml')}`,
       'wait: It is your turn: write below “# %% user”, then run.',
     ],
-    'in our own tool’s turn: never': [`# %% assistant\nx\n# %% tool a.b c1\n${XML('a.b')}`, 'wait'],
+    'in a tool turn of Filechat: never': [`# %% assistant\nx\n# %% tool a.b c1\n${XML('a.b')}`, 'wait'],
     'in a user’s turn: never': [`# %% user\n${XML('a.b')}`, 'reply'],
     'in a comment: never': [`# %% assistant\n<!--\n${XML('a.b')}-->\n`, 'wait'],
     'escaped: never': [`# %% assistant\n\\${XML('a.b')}`, 'wait'],
@@ -102,7 +102,7 @@ describe('recognizing calls', () => {
       '# %% assistant\n<tool_call>\n<tool_name>a.b</tool_name>\n',
       'wait',
     ],
-    'closed behind the next turn’s marker: never': [
+    'closed after the next turn’s marker: never': [
       '# %% assistant\n<tool_call>\n<tool_name>a.b</tool_name>\n# %% user\nhi\n</tool_call>\n',
       'reply',
     ],
@@ -155,7 +155,7 @@ describe('arguments', () => {
       '  a\n    b\n',
     ],
     'a line of its own is that line': ['\n/tmp/x\n', '/tmp/x'],
-    'a text that begins behind the tag keeps its last line break': ['a\nb\n', 'a\nb\n'],
+    'a text that begins after the tag keeps its last line break': ['a\nb\n', 'a\nb\n'],
     'an object': ['{"a": [1]}', { a: [1] }],
     'an object over several lines': ['{\n  "a": 1\n}', { a: 1 }],
     'a list': ['[]', []],
@@ -275,10 +275,10 @@ describe('a preamble of chat.md', () => {
     'a setting': ['selectedConfig="a/b"\n', true],
     'with comments, blank lines and other keys': ['# note\n\ntype = x\n  maxTokens = 5 # c\n', true],
     'with CRLF': ['reasoningEffort=low\r\n', true],
-    'a sentence is none': ['selectedConfig="a"\nPlease help.\n', false],
+    'a sentence is not a setting': ['selectedConfig="a"\nPlease help.\n', false],
     'other keys alone are user text': ['x = 5\ny = 6\n', false],
-    'a key without a value is none': ['selectedConfig=\n', false],
-    'nothing is none': ['\n\n', false],
+    'a key without a value is not a setting': ['selectedConfig=\n', false],
+    'blank lines are not a preamble': ['\n\n', false],
   };
   eachCase(cases, (text, expected) => {
     assert.equal(isPreamble(text), expected);

@@ -18,7 +18,7 @@ describe('links to local files', () => {
     'a file URI with a drive': ['[a](file:///C:/a.txt)', ['C:/a.txt']],
     'a path with spaces': ['[a](<my file.txt>)', ['my file.txt']],
     'percent signs are decoded': ['[a](my%20file.txt)', ['my file.txt']],
-    'a percent sign that means nothing stays': ['[a](100%.txt)', ['100%.txt']],
+    'an invalid percent sign stays': ['[a](100%.txt)', ['100%.txt']],
     'a fragment goes': ['[a](a.md#part)', ['a.md']],
     'an encoded number sign stays': ['[a](a%23b.md)', ['a#b.md']],
     'a title goes': ['[a](a.md "the title") [b](b.md \'t\') [c](c.md (t))', ['a.md', 'b.md', 'c.md']],

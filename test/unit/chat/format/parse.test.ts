@@ -123,14 +123,14 @@ describe('tool calls', () => {
     ],
     'a tool’s text holds none': ['# %% tool a.b c1\n```tool_call a.b\n```\n', []],
     'a system turn holds none': ['# %% system\n```tool_call a.b\n```\n', []],
-    'a quoted call is none': ['# %% user\n> ```tool_call a.b\n> ```\n', []],
-    'a call in a comment is none': ['# %% user\n<!--\n```tool_call a.b\n```\n-->\n', []],
-    'a call in a comment that begins within a line is none': [
+    'a quoted call is not a call': ['# %% user\n> ```tool_call a.b\n> ```\n', []],
+    'a call in a comment is not a call': ['# %% user\n<!--\n```tool_call a.b\n```\n-->\n', []],
+    'a call in a comment that begins within a line is not a call': [
       '# %% user\nnot now <!--\n```tool_call a.b\n```\n-->\n```tool_call a.c\n```\n',
       [{ server: 'a', tool: 'c', id: undefined }],
     ],
     'the same in a reply': ['# %% assistant\nno <!--\n\n```tool_call a.b\n```\n\n--> more\n', []],
-    'a call of chat.md in a comment is none': [
+    'a call of chat.md in a comment is not a call': [
       '# %% assistant\nno <!--\n<tool_call>\n<tool_name>a.b</tool_name>\n</tool_call>\n-->\n',
       [],
     ],
@@ -142,7 +142,7 @@ describe('tool calls', () => {
       '# %% user\n`a <!--`\n```tool_call a.b\n```\n\\<!-- -->\n',
       [{ server: 'a', tool: 'b', id: undefined }],
     ],
-    'a comment that a line begins to no end hides none': [
+    'an unclosed comment within a line hides no call': [
       '# %% user\na <!-- b\n```tool_call a.b\n```\n',
       [{ server: 'a', tool: 'b', id: undefined }],
     ],
@@ -150,7 +150,7 @@ describe('tool calls', () => {
       '# %% assistant\n```\na <!--\n<!-- filechat:writing a1 -->\n```tool_call a.b\n```\n-->\n',
       [{ server: 'a', tool: 'b', id: undefined }],
     ],
-    'a call within a larger fence is none': ['# %% user\n````\n```tool_call a.b\n```\n````\n', []],
+    'a call within a longer fence is not a call': ['# %% user\n````\n```tool_call a.b\n```\n````\n', []],
   };
   eachCase(cases, (text, expected) => assert.deepEqual(calls(text), expected));
 
@@ -195,7 +195,7 @@ describe('tool calls', () => {
   });
 });
 
-describe('a turn that is not whole', () => {
+describe('an incomplete turn', () => {
   const writing = '<!-- filechat:writing a1 -->';
   const cases: Record<string, [text: string, expected: unknown]> = {
     'is being written': [`# %% assistant\na\n${writing}\n`, { kind: 'writing', id: 'a1' }],
@@ -214,17 +214,17 @@ describe('a turn that is not whole', () => {
       { kind: 'writing', id: 'a1' },
     ],
     'has its cursor at column 0': [`# %% assistant\n ${writing}\n\\${writing}\n`, undefined],
-    'is an assistant’s': [`# %% user\n${writing}\n`, undefined],
+    'can only be an assistant turn': [`# %% user\n${writing}\n`, undefined],
   };
   eachCase(cases, (text, expected) => assert.deepEqual(parseChat(text).turns[0]?.cut, expected));
 
-  it('leaves the turn behind its open code a turn', () => {
+  it('leaves the turn after its open code a turn', () => {
     const open = (role: string) => `# %% ${role}\n\`\`\`\na\n${writing}\n\n# %% user\nb\n`;
     assert.deepEqual(roles(open('assistant')), ['assistant', 'user']);
     assert.deepEqual(roles(open('tool a.b c1')), ['tool'], 'a tool cannot do that');
   });
 
-  it('holds no whole call where a call is cut', () => {
+  it('contains no complete call where a call is cut', () => {
     assert.deepEqual(closed(`# %% assistant\n\`\`\`tool_call a.b c1\n{"x"\n${writing}\n`), [false]);
   });
 });

@@ -54,7 +54,7 @@ describe('the outline of a chat', () => {
     assert.equal(show(planOutline(text, parseChat(text), new TurnShapes())), expected),
   );
 
-  it('is in order, nested and inside the text, whatever that is', () => {
+  it('is in order, nested and inside the text, for any chat', () => {
     fc.assert(
       fc.property(anyChat, (text) => {
         checkNested(planOutline(text, parseChat(text), new TurnShapes()), 0, text.length);
@@ -113,25 +113,25 @@ describe('the folds of a chat', () => {
       ['turn 0-11', 'reasoning 1-7', 'call 9-11'],
     ],
     'are a result as a whole': ['# %% tool a.b c1\n```\nx\n```\n', ['result 0-3']],
-    'are details that a person wrote': [
+    'are details that the user wrote': [
       '# %% user\n<details>\n<details>\n</details>\n</details>\n',
       ['turn 0-4', 'details 1-4', 'details 2-3'],
     ],
-    'are none where nothing ends': ['# %% assistant\n<details>\nx\n', ['turn 0-2']],
-    'are none in code': ['# %% user\n```\n<details>\n</details>\n```\n', ['turn 0-4']],
-    'are none that a result claims to have': ['# %% tool a.b\n<details>\n</details>\n', ['result 0-2']],
+    'do not include unclosed details': ['# %% assistant\n<details>\nx\n', ['turn 0-2']],
+    'do not include details in code': ['# %% user\n```\n<details>\n</details>\n```\n', ['turn 0-4']],
+    'do not include details in a result': ['# %% tool a.b\n<details>\n</details>\n', ['result 0-2']],
     'go to the end of a call that was cut': [
       '# %% assistant\n```tool_call a.b\n{\n<!-- filechat:interrupted stopped -->\n',
       ['turn 0-3', 'call 1-2'],
     ],
-    'are the same with the line ends of Windows': [
+    'are the same with CRLF': [
       '---\r\nmodel: x\r\n---\r\n# %% user\r\na\r\n\r\n# %% user\r\nb',
       ['settings 0-2', 'turn 3-4', 'turn 6-7'],
     ],
   };
   eachCase(cases, (text, expected) => assert.deepEqual(showFolds(text), expected));
 
-  it('are in order, nested and inside the text, whatever that is', () => {
+  it('are in order, nested and inside the text, for any chat', () => {
     fc.assert(
       fc.property(anyChat, (text) => {
         const open: Fold[] = [];
@@ -188,12 +188,12 @@ describe('initially folded', () => {
   });
 
   const moves: Record<string, [changes: ReturnType<typeof change>[], start: number]> = {
-    'is known again when text is put above it': [[change(3, 0, 'abc')], 13],
-    'is known again when text above it is taken away': [[change(3, 4, '')], 6],
-    'is known again when lines are put right before it': [[change(10, 0, 'a\n')], 12],
-    'is known again when its own text changes': [[change(12, 2, 'abc'), change(10, 1, '')], 10],
-    'is known again when text below it changes': [[change(25, 0, 'abc')], 10],
-    'is known again after changes in several places': [
+    'is recognized after text was inserted above it': [[change(3, 0, 'abc')], 13],
+    'is recognized after text above it was removed': [[change(3, 4, '')], 6],
+    'is recognized after lines were inserted right before it': [[change(10, 0, 'a\n')], 12],
+    'is recognized after its own text has changed': [[change(12, 2, 'abc'), change(10, 1, '')], 10],
+    'is recognized after text below it has changed': [[change(25, 0, 'abc')], 10],
+    'is recognized after changes in several places': [
       [change(40, 1, ''), change(5, 0, 'a'), change(0, 2, '')],
       9,
     ],

@@ -22,7 +22,7 @@ function pointed(marked: string): string | undefined {
 describe('the reference at an offset', () => {
   const cases: readonly [name: string, text: string, expected: string | undefined][] = [
     ['the tool of a call', '# %% user\n```tool_call a.b|ar c1\n{}\n```\n', 'tool a bar <a.bar>'],
-    ['the id of a call is no tool', '# %% user\n```tool_call a.bar c|1\n{}\n```\n', undefined],
+    ['the id of a call is not a tool', '# %% user\n```tool_call a.bar c|1\n{}\n```\n', undefined],
     ['the tool of a result', '# %% user\nx\n# %% tool |a.bar c1\nok\n', 'tool a bar <a.bar>'],
     ['a name in the text of a result is text', '# %% user\nx\n# %% tool a.bar c1\na.b|ar\n', undefined],
     ['a name is decoded', '# %% user\n```tool_call a.b%20|r\n{}\n```\n', 'tool a b r <a.b%20r>'],
@@ -32,18 +32,18 @@ describe('the reference at an offset', () => {
     ['other settings name no tools', '---\ntools: [a.b]\nmodel: x.|y\n---\n', undefined],
     ['a comment names no tools', '---\ntools: [a.b] # like c.|d\n---\n', undefined],
     ['nor does one in a file with CRLF', '---\r\ntools: [a.b] # like c.|d\r\n---\r\n', undefined],
-    ['the key itself is none', '---\nto|ols: [a.b]\n---\n', undefined],
+    ['the key itself is not a reference', '---\nto|ols: [a.b]\n---\n', undefined],
     [
-      'a picture',
+      'an image',
       '# %% tool a.b c1\nSee\n\n![P](cmdassets/x%20|y.png)\n',
       'file cmdassets/x y.png <![P](cmdassets/x%20y.png)>',
     ],
     ['the label of a link', '# %% user\na [b|c](d.md) e\n', 'file d.md <[bc](d.md)>'],
     ['beside a link is nothing', '# %% user\na [bc](d.md) |e\n', undefined],
     ['the second link to a file', '# %% user\n[a](d.md) [b|](d.md)\n', 'file d.md <[b](d.md)>'],
-    ['a picture in a link', '# %% user\n[![p|](a.png)](b.md)\n', 'file a.png <![p](a.png)>'],
-    ['what is remote is no file', '# %% user\n[b|c](https://example.com/d.md)\n', undefined],
-    ['code holds no links', '# %% user\n`[b|c](d.md)`\n', undefined],
+    ['an image in a link', '# %% user\n[![p|](a.png)](b.md)\n', 'file a.png <![p](a.png)>'],
+    ['a remote address is not a file', '# %% user\n[b|c](https://example.com/d.md)\n', undefined],
+    ['code contains no links', '# %% user\n`[b|c](d.md)`\n', undefined],
     ['an empty chat', '|', undefined],
   ];
   for (const [name, text, expected] of cases) it(name, () => assert.equal(pointed(text), expected));
@@ -79,12 +79,12 @@ describe('uses of an asset', () => {
       ],
     );
   });
-  it('is said with its place in the chat', () => {
+  it('includes its offset in the chat', () => {
     const link = uses.at(-1);
     assert.ok(CHAT.slice(link?.offset).startsWith('![Tool generated image 1]'));
     assert.ok(CHAT.slice(uses[2]?.offset).startsWith('asset:old.csv'));
   });
-  it('is found on the line of the cursor, before it or else behind it', () => {
+  it('is found on the line of the cursor, before or else after it', () => {
     const at = (words: string) => useAt(CHAT, uses, CHAT.indexOf(words))?.path;
     assert.equal(at('Look at'), 'cmdassets/my notes.txt');
     assert.equal(at(', see'), 'other/x.txt');
@@ -93,7 +93,7 @@ describe('uses of an asset', () => {
   });
 });
 
-describe('a link leads to a path', () => {
+describe('a link resolves to a path', () => {
   for (const [target, path] of [
     ['cmdassets/a.png', '/w/chats/cmdassets/a.png'],
     ['./cmdassets/../cmdassets/a.png', '/w/chats/cmdassets/a.png'],

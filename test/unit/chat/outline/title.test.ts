@@ -7,7 +7,7 @@ import { eachCase } from '../eachCase.ts';
 describe('a title', () => {
   const cases: Record<string, [body: string, expected: string | undefined]> = {
     'is the first line': ['Plot the sales\nplease\n', 'Plot the sales'],
-    'has no Markdown signs': [
+    'has no Markdown syntax': [
       '## **Plot** the _sales_ of `2024`, snake_case',
       'Plot the sales of 2024, snake_case',
     ],
@@ -23,8 +23,8 @@ describe('a title', () => {
     ],
     'is cut in a word that is too long': ['x'.repeat(80), `${'x'.repeat(59)}…`],
     'is in any language': ['グラフを描いて', 'グラフを描いて'],
-    'is the question behind quoted lines': ['`a.ts`, lines 3–4:\n\n```ts\nlet a;\n```\n\nWhy?\n', 'Why?'],
-    'is the name of quoted lines while nothing is asked': [
+    'is the question after quoted lines': ['`a.ts`, lines 3–4:\n\n```ts\nlet a;\n```\n\nWhy?\n', 'Why?'],
+    'is the name of quoted lines without a question': [
       '`a.ts`, line 3:\n\n```ts\nlet a;\n```\n\n',
       'a.ts, line 3:',
     ],
@@ -39,7 +39,7 @@ describe('a title', () => {
     assert.equal(titleFor('# %% assistant\nno\n'), undefined);
   });
 
-  it('is never long, whatever is asked', () => {
+  it('is never long, for any question', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (body) => {
         const title = titleFor(`# %% user\n${body}`);

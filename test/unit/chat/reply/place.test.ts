@@ -31,8 +31,8 @@ function check(
 describe('a reply begins', () => {
   check(
     {
-      'behind the question': ['# %% user\nhi\n', `# %% user\nhi\n\n# %% assistant\n${C}\n`],
-      'behind a question without a line end': [
+      'after the question': ['# %% user\nhi\n', `# %% user\nhi\n\n# %% assistant\n${C}\n`],
+      'after a question without a line end': [
         '# %% user\nhi\nho',
         `# %% user\nhi\nho\n\n# %% assistant\n${C}\n`,
       ],
@@ -45,7 +45,7 @@ describe('a reply begins', () => {
         '# %% assistant\n\n# %% user\n',
         `# %% assistant\n${C}\n\n# %% user\n`,
       ],
-      'behind the results of the last calls': [
+      'after the results of the last calls': [
         '# %% assistant\n```tool_call a.b c1\n```\n\n# %% tool a.b c1\nx\n\n# %% user\n\n',
         `# %% assistant\n\`\`\`tool_call a.b c1\n\`\`\`\n\n# %% tool a.b c1\nx\n\n# %% assistant\n${C}\n\n# %% user\n\n`,
       ],
@@ -56,7 +56,7 @@ describe('a reply begins', () => {
   it('not in code that is still open', () => assert.equal(openReply('# %% user\n```\n', 'k1'), undefined));
 });
 
-describe('a reply goes on', () => {
+describe('a reply continues', () => {
   check(
     {
       'below its marker': [`# %% assistant\n${C}\n`, `# %% assistant\nX\n${C}\n`],
@@ -70,7 +70,7 @@ describe('a reply goes on', () => {
         `# %% user\n\`\`\`\n\n# %% assistant\n${C}\n`,
         `# %% user\n\`\`\`\n\n# %% assistant\nX\n${C}\n`,
       ],
-      'behind code that looks like a marker': [
+      'after code that looks like a marker': [
         `# %% assistant\n\`\`\`\n# %% user\n${C}\n`,
         `# %% assistant\n\`\`\`\n# %% userX\n${C}\n`,
       ],
@@ -104,11 +104,11 @@ describe('a reply goes on', () => {
   }
 });
 
-describe('a whole reply', () => {
+describe('a complete reply', () => {
   check(
     {
       'has no cursor': [`# %% assistant\nab\n${C}\n`, '# %% assistant\nab\n'],
-      'has one blank line behind it': [
+      'has one blank line after it': [
         `# %% assistant\nab\n\n\n${C}\n\n\n\n# %% user\n`,
         '# %% assistant\nab\n\n# %% user\n',
       ],
@@ -135,7 +135,7 @@ describe('an interrupted reply', () => {
   const ending = { kind: 'interrupted', reason: 'stopped' } as const;
   check(
     {
-      'says so': [`# %% assistant\nab\n${C}\n`, `# %% assistant\nab\n${N}\n`],
+      'gets a note': [`# %% assistant\nab\n${C}\n`, `# %% assistant\nab\n${N}\n`],
       'keeps the end of its text': [
         `# %% assistant\nab\n\n\n${C}\n\n# %% user\n`,
         `# %% assistant\nab\n\n\n${N}\n\n# %% user\n`,
@@ -177,11 +177,11 @@ describe('a cut reply is opened again', () => {
         `# %% assistant\n\`\`\`\na\n\`\`\`\n${note('code: stopped')}\n`,
         `# %% assistant\n\`\`\`\na\n${C}\n`,
       ],
-      'without its half calls': [
+      'without its partial calls': [
         `# %% assistant\nab\n\n\`\`\`tool_call_partial x\n{\n\`\`\`\n\n\`\`\`tool_call_partial y\n\`\`\`\n${note()}\n`,
         `# %% assistant\nab\n${C}\n`,
       ],
-      'in its code, without its half call': [
+      'in its code, without its partial call': [
         `# %% assistant\n~~~\na\n~~~\n<!-- filechat:closed 1 -->\n\n\`\`\`tool_call_partial x\n\`\`\`\n${note()}\n`,
         `# %% assistant\n~~~\na\n${C}\n`,
       ],
@@ -207,7 +207,7 @@ describe('a cut reply is opened again', () => {
     (text) => reopenReply(text, 'k1'),
   );
 
-  it('unless it is whole', () => assert.equal(reopenReply('# %% assistant\nab\n', 'k1'), undefined));
+  it('unless it is complete', () => assert.equal(reopenReply('# %% assistant\nab\n', 'k1'), undefined));
 });
 
 describe('reading an interrupted reply', () => {
@@ -219,7 +219,7 @@ describe('reading an interrupted reply', () => {
       false,
     ],
     'may end in code': ['a\n```js\nb', 'a\n```js\nb', true],
-    'may be nothing': ['', '', false],
+    'may be empty': ['', '', false],
   };
   for (const [name, [body, text, endsInCode]] of Object.entries(cases)) {
     it(name, () => {

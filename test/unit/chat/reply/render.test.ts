@@ -106,7 +106,7 @@ describe('a reply that is cut', () => {
       [text('a'), half('{"x"')],
       'a\n\n```tool_call_partial a__b\n{"x"\n```',
     ],
-    'closes code before a half call': [
+    'closes code before a partial call': [
       [text('```\na'), half('{')],
       '```\na\n```\n<!-- filechat:closed 1 -->\n\n```tool_call_partial a__b\n{\n```',
     ],
@@ -126,11 +126,11 @@ describe('a reply that is cut', () => {
 describe('reading a reply', () => {
   const cases: Record<string, [body: string, parts: ReplyPart[]]> = {
     'nothing has no part': ['\n', []],
-    'a person’s comment is not part of it': [
+    'a comment of the user is not part of it': [
       'a <!-- b\n\nc --> d `<!-- e -->`',
       [{ kind: 'text', text: 'a  d `<!-- e -->`' }],
     ],
-    'notes and half calls are not part of it': [
+    'notes and partial calls are not part of it': [
       'a\n\n```tool_call_partial x\n{\n```\n<!-- filechat:interrupted stopped -->\n',
       [{ kind: 'text', text: 'a' }],
     ],
@@ -231,13 +231,13 @@ function partsOf(events: readonly ModelEvent[]): readonly unknown[] {
   });
 }
 
-describe('whatever events come', () => {
-  it('metadata behind a no-break space alone leaves the reasoning before it intact', () => {
+describe('any events', () => {
+  it('metadata after a no-break space alone leaves the reasoning before it intact', () => {
     const events = [reasoning('Hm'), text('\n\u00a0\n'), metadata({ p: { s: 1 } })];
     assert.deepEqual(readReply(render(events)), partsOf(events));
   });
 
-  it('their texts, reasoning, calls and metadata are read back, in any file', () => {
+  it('their texts, reasoning, calls and metadata are read back', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 8 }), fc.boolean(), (events, crlf) => {
         // Hidden reasoning without metadata is dropped and separates nothing.
@@ -270,7 +270,7 @@ describe('whatever events come', () => {
     });
   }
 
-  it('they leave the turns around them alone, and make only the calls that were made', () => {
+  it('they leave the turns around them unchanged, and only their calls are calls', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 8 }), fc.boolean(), (events, isCut) => {
         const renderer = newRenderer();

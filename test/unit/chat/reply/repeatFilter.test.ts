@@ -28,13 +28,13 @@ describe('a continued reply', () => {
     'that begins the cut word again loses its beginning': ['Hello wor', 'world', 'ld'],
     'may begin with the same word, if that is whole': ['so wor', 'wor. Yes', 'wor. Yes'],
     'may repeat a few letters': ['the cat and', ' the dog', ' the dog'],
-    'may repeat white space and lines of signs': [
+    'may repeat white space and lines of symbols': [
       '| a |\n|------------|------------|',
       '\n|------------|------------|',
       '\n|------------|------------|',
     ],
-    'stays white space where it is not repeated': ['Hello.', '\n\nBye.', '\n\nBye.'],
-    'may be as short as what is there': ['Hello wor', 'Hello wor', ''],
+    'keeps its leading white space if nothing is repeated': ['Hello.', '\n\nBye.', '\n\nBye.'],
+    'may equal the existing text': ['Hello wor', 'Hello wor', ''],
     'may end while it could still be a repetition': ['Hello wor', 'Hello', 'Hello'],
     'of nothing passes': ['', 'Hello', 'Hello'],
   };
@@ -46,7 +46,7 @@ describe('a continued reply', () => {
     );
   });
 
-  it('is held back only as long as it cannot be told', () => {
+  it('is held back only while it is undecided', () => {
     const repeat = new RepeatFilter('Hello wor');
     assert.deepEqual(
       ['He', 'y', ' you'].map((piece) => repeat.push(piece)),

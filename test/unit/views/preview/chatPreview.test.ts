@@ -30,14 +30,14 @@ describe('a turn is a card', () => {
   };
   eachCase(cases, (text, expected) => assert.match(render(text), expected));
 
-  it('and its marker no heading', () => assert.doesNotMatch(render('# %% user\nHi'), /<h1|%%/));
+  it('and its marker is not a heading', () => assert.doesNotMatch(render('# %% user\nHi'), /<h1|%%/));
 
-  it('but an empty question at the end is nothing', () => {
+  it('but an empty question at the end is not shown', () => {
     assert.equal(render('# %% assistant\nHi\n\n# %% user\n').match(/<article/g)?.length, 1);
     assert.equal(render('# %% user\n\n# %% assistant\n').match(/<article/g)?.length, 2);
   });
 
-  it('that ends what another leaves open', () => {
+  it('and ends HTML that another turn leaves open', () => {
     const html = render('# %% user\n```\ncode\n<!-- and\n\n# %% assistant\n<b>bold\n\n# %% user\nplain\n');
     // The fence is never closed, so the rest of the file is the user's code.
     assert.equal(html.match(/<article/g)?.length, 1);
@@ -80,7 +80,7 @@ describe('a call', () => {
   it('without arguments has none', () => assert.match(call(''), /charts\.bar<\/b>\(\)<\/code>/));
   it('that cannot be read is shown as it is', () =>
     assert.match(call('{"a": <b>'), /\(\{&quot;a&quot;: &lt;b&gt;\)/));
-  it('that is half says so', () => {
+  it('that is partial is marked', () => {
     assert.match(call('{"a', 'tool_call_partial charts.bar'), /charts\.bar<\/b>.*not finished/);
   });
   it('in the text of a tool is text', () => {
@@ -146,7 +146,7 @@ describe('files', () => {
       `[Tool generated audio 1](${ASSET})`,
       /<span class="filechat-media"><audio controls preload="metadata" src="cmdassets[^"]*\.wav" aria-label="Tool generated audio 1"><\/audio><a href="cmdassets/,
     ],
-    'a film has a player': ['[a](clip.webm)', /<video controls [^>]*src="clip\.webm"/],
+    'a video has a player': ['[a](clip.webm)', /<video controls [^>]*src="clip\.webm"/],
     'a PDF is a chip with its own name': [
       '[Tool generated file 1: q.pdf](cmdassets/x.pdf)',
       /<a href="cmdassets\/x\.pdf" class="filechat-chip filechat-kind-pdf">.*>q\.pdf <span class="filechat-about">1\.2 KB<\/span><\/a>/,
@@ -155,11 +155,11 @@ describe('files', () => {
       `[Tool generated audio 1](${ASSET})\n\n[Tool generated file 1](cmdassets/x.zip)`,
       /filechat-kind-audio[\s\S]*filechat-kind-archive.*<span class="filechat-about">ZIP · 1\.2 KB</,
     ],
-    'a picture opens by its button': [
+    'an image opens with a button': [
       '![x](a.png)',
       /<button type="button" class="filechat-image" aria-haspopup="dialog" title="Show larger"><img/,
     ],
-    'a picture without words has a name': ['![](a.png)', /aria-label="Image"><img/],
+    'an image without alternative text has a label': ['![](a.png)', /aria-label="Image"><img/],
     'a picture in a link is a link': ['[![x](a.png)](a.html)', /<a href="a\.html"><img/],
     'a link to the web is a link': [
       '[a](https://example.test/a.mp3)',
@@ -198,7 +198,7 @@ describe('files', () => {
 describe('front matter', () => {
   const front =
     '---\ntitle: "A \\"b\\" <c>"\nmodel: sonnet  # a name\nservers: [charts, "files"]\napprove: ask\n---\n# %% user\nHi';
-  it('is one quiet line', () => {
+  it('is one line', () => {
     const expected =
       '<div class="filechat-front"><span class="filechat-title">A &quot;b&quot; &lt;c&gt;</span> <span class="filechat-model"><span>Model</span> sonnet</span> <span class="filechat-servers"><span>Servers</span> charts, files</span></div>';
     assert.ok(render(front).includes(expected), render(front));

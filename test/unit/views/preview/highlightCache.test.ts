@@ -11,7 +11,7 @@ function counted() {
   return { asked, highlight };
 }
 
-it('colours the same code once, by text and language', () => {
+it('highlights the same code once, by text and language', () => {
   const colours = new HighlightCache();
   const { asked, highlight } = counted();
   const shown = ['js', 'js', 'json'].map((language) => colours.of(highlight, 'a', language));
