@@ -134,8 +134,7 @@ type SettingPlace =
       readonly typed: string;
       /** The cursor is right after the colon, so a space must be inserted. */
       readonly needsSpace: boolean;
-      /** The value is an item of a list, in brackets or with a dash. */
-      readonly inList: boolean;
+      /** The other items of its list. */
       readonly taken: readonly string[];
     };
 
@@ -193,7 +192,7 @@ function valuePlace({ before, after, offset }: CursorLine): SettingPlace | undef
   if (!value.startsWith('[')) {
     // The rest of the line is part of the value, except a comment.
     const rest = /^[^#\s]*/.exec(after)?.[0] ?? '';
-    return { ...around(offset, value, rest), key, needsSpace: gap === '', inList: false, taken: [] };
+    return { ...around(offset, value, rest), key, needsSpace: gap === '', taken: [] };
   }
   if (value.includes(']')) return undefined;
   const item = /[^[,]*$/.exec(value)?.[0].trimStart() ?? '';
@@ -203,7 +202,7 @@ function valuePlace({ before, after, offset }: CursorLine): SettingPlace | undef
     .split(',')
     .map(plainItem)
     .filter((each) => each !== '');
-  return { ...around(offset, item, rest), key, needsSpace: false, inList: true, taken };
+  return { ...around(offset, item, rest), key, needsSpace: false, taken };
 }
 
 function itemPlace({ before, after, offset }: CursorLine, above: string): SettingPlace | undefined {
@@ -215,7 +214,7 @@ function itemPlace({ before, after, offset }: CursorLine, above: string): Settin
   if (!isSettingKey(key)) return undefined;
   const taken = lines.slice(at + 1).map((line) => plainItem(line.replace(/^[ \t]*-[ \t]*/, '')));
   const rest = /^[^#\s]*/.exec(after)?.[0] ?? '';
-  return { ...around(offset, value, rest), key, needsSpace: false, inList: true, taken };
+  return { ...around(offset, value, rest), key, needsSpace: false, taken };
 }
 
 /** A value at an offset: its text before the cursor, and the rest after it. */

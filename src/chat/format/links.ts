@@ -1,27 +1,18 @@
-import { eachLine, LineCounter } from '../../base/lines.ts';
+import { eachLine } from '../../base/lines.ts';
 import { findHidden } from './comments.ts';
 import { decodePercent } from './escape.ts';
 import type { Region } from './textEdit.ts';
 
-interface LocalLink {
-  /** A decoded path without fragment and title. */
-  readonly target: string;
-  readonly label: string;
-  readonly isImage: boolean;
-  /** In the body; `line` counts from 0. */
-  readonly offset: number;
-  readonly end: number;
-  readonly line: number;
-}
-
-interface AnyLink extends Omit<LocalLink, 'target' | 'line'> {
+interface FoundLink {
   /** As written, without escapes. */
   readonly target: string;
-  readonly local: string | undefined;
+  readonly isImage: boolean;
+  readonly offset: number;
+  readonly end: number;
 }
 
 /** Links and images in order, outside code and comments. */
-export function findLinks(body: string): readonly AnyLink[] {
+export function findLinks(body: string): readonly (FoundLink & { readonly local: string | undefined })[] {
   if (!body.includes(']')) return [];
   const { comments, code } = findHidden(body);
   const hidden = [...comments, ...code].sort((a, b) => a.start - b.start);
@@ -35,25 +26,13 @@ export function findLinks(body: string): readonly AnyLink[] {
   );
 }
 
-/** The local files that a turn links to, in order and without duplicates. */
-export function localLinks(body: string): readonly LocalLink[] {
-  const links = new Map<string, LocalLink>();
-  const counter = new LineCounter(body);
-  for (const { local, ...link } of findLinks(body)) {
-    if (local === undefined || links.has(local)) continue;
-    links.set(local, { ...link, target: local, line: counter.lineAt(link.offset) });
+/** The decoded paths of the local files that a turn links to, in order and without duplicates. */
+export function localLinks(body: string): readonly (Region & { readonly target: string })[] {
+  const links = new Map<string, Region & { readonly target: string }>();
+  for (const { local, offset, end } of findLinks(body)) {
+    if (local !== undefined && !links.has(local)) links.set(local, { target: local, start: offset, end });
   }
   return [...links.values()];
-}
-
-export function localLinkAt(
-  body: string,
-  offset: number,
-): (Region & { readonly target: string }) | undefined {
-  // An image may be inside a link; the later one is the inner one.
-  const innermost = findLinks(body).findLast((link) => link.offset <= offset && offset < link.end);
-  if (innermost?.local === undefined) return undefined;
-  return { target: innermost.local, start: innermost.offset, end: innermost.end };
 }
 
 /** A link ends with its paragraph. Definitions begin a paragraph and apply to the whole turn. */
@@ -99,8 +78,6 @@ class RegionCursor {
   }
 }
 
-type FoundLink = Omit<AnyLink, 'local'>;
-
 const HTML_TAG =
   /^<(?:[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*|\/?[A-Za-z][A-Za-z0-9-]*(?:\s+[^\s"'=<>`/]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*\s*\/?)>/;
 /** The limit of CommonMark. */
@@ -115,7 +92,7 @@ class LinkScanner {
   readonly #block: Region;
   readonly #hidden: RegionCursor;
   readonly #definitions: ReadonlyMap<string, string>;
-  readonly #open: Pick<AnyLink, 'offset' | 'isImage'>[] = [];
+  readonly #open: Pick<FoundLink, 'offset' | 'isImage'>[] = [];
   /** The number of open brackets that contain a link. */
   #holdLink = 0;
   readonly #found: FoundLink[] = [];
@@ -181,7 +158,7 @@ class LinkScanner {
     if (!destination) return at + 1;
     const offset = bracket.isImage ? bracket.offset - 1 : bracket.offset;
     const { target, end } = destination;
-    this.#found.push({ target, label: label.trim(), isImage: bracket.isImage, offset, end });
+    this.#found.push({ target, isImage: bracket.isImage, offset, end });
     // A link cannot contain a link, so the open brackets around it are text. Images can be in a link.
     if (!bracket.isImage) this.#holdLink = this.#open.length;
     return end;
