@@ -105,14 +105,14 @@ export function reopenReply(text: string, id: string): TextEdit | undefined {
   return { start: place.keptEnd, end: place.noteEnd, text: `${gap}${cursor}` };
 }
 
-/** The reply to resume; with an id, the reply that is being written with that cursor. */
-export function partialReply(text: string, id?: string): PartialReply | undefined {
+/** The reply to resume. */
+export function partialReply(text: string): PartialReply | undefined {
   const chat = parseChat(text);
-  if (id === undefined && nextAction(text, chat).kind !== 'resume') return undefined;
-  const turn = chat.turns.findLast(({ role, cut }) =>
-    id === undefined ? role === 'assistant' : cut?.kind === 'writing' && cut.id === id,
+  if (nextAction(text, chat).kind !== 'resume') return undefined;
+  const place = findCut(
+    text,
+    chat.turns.findLast(({ role }) => role === 'assistant'),
   );
-  const place = findCut(text, turn);
   return place && readPartialReply(text.slice(place.turn.bodyStart, place.keptEnd));
 }
 

@@ -11,10 +11,34 @@ import { newMathPreview } from '../mathPreview.ts';
 const normal = (text: string) => text.replace(/\r\n?/g, '\n');
 
 describe('a reply in the document', () => {
+  const unchanged: Record<string, string> = {
+    'plain text stays': 'Hello, **world**.\n\n- a < b\n- 1 <2\n',
+    'in code a marker stays': '```py\n# %% user\n```\n',
+    'an image of this chat is shown': '![x](cmdassets/a-1.png)',
+    'a harmless tag within a line stays': 'H<sub>2</sub>O<br>x<br/>',
+    'an address in brackets stays': '<https://e.example/a>',
+    'inline code stays': 'the `<div>` and ``a ` <b>``',
+    'code in a table stays': '| a |\n|---|\n| `<div>` |',
+    'code with a bar stays': '`Promise<a> | null`',
+    'a blank line ends the effect of an open backtick': '`a\n\n`<img>`',
+    'code in a list in a list stays':
+      '- a\n  1. b\n\n     ```\n     <b>\n       <i>\n     ```\n  2. c\n     - ~~~\n       <b>\n       ~~~\n',
+    'code that is further in than its list needs stays':
+      '- a\n\n    ```\n    <b>\n    ```\n\n10. a\n    ```\n    <b>\n    ```',
+    'code after a bullet stays': '- ```\n  <b>\n  ```\n\n```\n<b>\n```',
+    'a comparison that can be no tag stays': '$x<y$, a<b, (a<b) \\frac{a<b}{c} x<y&z 0<a=1',
+    'a comparison whose white space ends no tag stays': '$a<b \\le c$, x<y + 1, $a<b c$',
+    'a formula has no effect on the text after it': '$$\na < b\n$$\n\n```\n<b>\n```\n',
+  };
+  for (const [name, text] of Object.entries(unchanged)) {
+    it(name, () => {
+      assert.equal(escapeReply(text), text);
+      assert.equal(unescapeReply(text), text);
+    });
+  }
+
   const cases: Record<string, [text: string, written: string]> = {
-    'plain text stays': ['Hello, **world**.\n\n- a < b\n- 1 <2\n', 'Hello, **world**.\n\n- a < b\n- 1 <2\n'],
     'a marker is escaped': ['a\n# %% user\n', 'a\n\\# %% user\n'],
-    'in code a marker stays': ['```py\n# %% user\n```\n', '```py\n# %% user\n```\n'],
     'in code, only notes of Filechat are changed': [
       '```\n<!-- filechat:writing x -->\n<!-- x -->\n```',
       '```\n\\<!-- filechat:writing x -->\n<!-- x -->\n```',
@@ -23,19 +47,12 @@ describe('a reply in the document', () => {
       '![x](https://e.example/a.png)',
       '\\![x](https://e.example/a.png)',
     ],
-    'an image of this chat is shown': ['![x](cmdassets/a-1.png)', '![x](cmdassets/a-1.png)'],
     'a path outside the assets is not loaded': ['![x](cmdassets/../a.png)', '\\![x](cmdassets/../a.png)'],
     'backslashes that are there are doubled': ['\\\\<img src=x>', '\\\\\\\\\\<img src=x>'],
     'HTML is text': ['<img src=x> </p> <!-- x --> <?x', '\\<img src=x> \\</p> \\<!-- x --> \\<?x'],
-    'a harmless tag within a line stays': ['H<sub>2</sub>O<br>x<br/>', 'H<sub>2</sub>O<br>x<br/>'],
     'at the beginning of a line no tag stays': ['<sub>2</sub>', '\\<sub>2</sub>'],
-    'an address in brackets stays': ['<https://e.example/a>', '<https://e.example/a>'],
-    'inline code stays': ['the `<div>` and ``a ` <b>``', 'the `<div>` and ``a ` <b>``'],
-    'code in a table stays': ['| a |\n|---|\n| `<div>` |', '| a |\n|---|\n| `<div>` |'],
-    'code with a bar stays': ['`Promise<a> | null`', '`Promise<a> | null`'],
     'below code with a bar begins no table': ['`<a> | b`\n|-|-|', '`<a> | b`\n\\|-|-|'],
     'a backtick without a partner makes no code': ['`a\n`<img>` b`', '`a\n`\\<img>` b`'],
-    'a blank line ends the effect of an open backtick': ['`a\n\n`<img>`', '`a\n\n`<img>`'],
     'a bare address swallows no backslash': [
       'http://e.example/<img src=x>',
       'http://e.example/⟦U+003C⟧img src=x>',
@@ -45,21 +62,9 @@ describe('a reply in the document', () => {
       '1. a\n   ```html\n   <div># x</div>\n\n   ![x](y)\n   ```\n2. b\n   ~~~\n   <p>\n   ~~~\nEnd <b>',
       '1. a\n   ```html\n   <div># x</div>\n\n   ![x](y)\n   ```\n2. b\n   ~~~\n   <p>\n   ~~~\nEnd \\<b>',
     ],
-    'code in a list in a list stays': [
-      '- a\n  1. b\n\n     ```\n     <b>\n       <i>\n     ```\n  2. c\n     - ~~~\n       <b>\n       ~~~\n',
-      '- a\n  1. b\n\n     ```\n     <b>\n       <i>\n     ```\n  2. c\n     - ~~~\n       <b>\n       ~~~\n',
-    ],
-    'code that is further in than its list needs stays': [
-      '- a\n\n    ```\n    <b>\n    ```\n\n10. a\n    ```\n    <b>\n    ```',
-      '- a\n\n    ```\n    <b>\n    ```\n\n10. a\n    ```\n    <b>\n    ```',
-    ],
     'code after a tab in a list stays': [
       '1. a\n\n\t```\n\t<b>\n\t\t<i>\n    <u>\n\t```\n<b>',
       '1. a\n\n\t```\n\t<b>\n\t\t<i>\n    <u>\n\t```\n\\<b>',
-    ],
-    'code after a bullet stays': [
-      '- ```\n  <b>\n  ```\n\n```\n<b>\n```',
-      '- ```\n  <b>\n  ```\n\n```\n<b>\n```',
     ],
     'code in a quote stays': [
       '> ```\n> <b>\n>\n> <i>\n> ```\n> <b>',
@@ -98,14 +103,6 @@ describe('a reply in the document', () => {
       '- ```\n  <tool_call>\n  ```',
       '- ```\n  \\<tool_call>\n  ```',
     ],
-    'a comparison that can be no tag stays': [
-      '$x<y$, a<b, (a<b) \\frac{a<b}{c} x<y&z 0<a=1',
-      '$x<y$, a<b, (a<b) \\frac{a<b}{c} x<y&z 0<a=1',
-    ],
-    'a comparison whose white space ends no tag stays': [
-      '$a<b \\le c$, x<y + 1, $a<b c$',
-      '$a<b \\le c$, x<y + 1, $a<b c$',
-    ],
     'a comparison that may become a tag is text': [
       'a<b then c\nd> a<b/ a<b> a<b c=d> a<b\n>',
       'a\\<b then c\nd> a\\<b/ a\\<b> a\\<b c=d> a\\<b\n>',
@@ -118,10 +115,6 @@ describe('a reply in the document', () => {
     'an address may swallow a backtick': ['<a=`b@e.example>`c`<img>`', '<a=`b@e.example>`c`\\<img>`'],
     'a line of other white space ends no paragraph': ['`a\n\u00a0\n`<img>`', '`a\n\u00a0\n`\\<img>`'],
     'code that is left open is closed': ['a\n```js\nb', 'a\n```js\nb\n```\n<!-- filechat:closed 1 -->'],
-    'a formula has no effect on the text after it': [
-      '$$\na < b\n$$\n\n```\n<b>\n```\n',
-      '$$\na < b\n$$\n\n```\n<b>\n```\n',
-    ],
     'in a formula, no code begins that would continue after it': [
       '$$\n```\n$$\n<img>\n```\n',
       '$$\n```\n$$\n\\<img>\n```\n\n````end\n````\n<!-- filechat:closed 2 -->',
