@@ -239,33 +239,17 @@ export class ChatReader {
     const { turns, problems, ...chat } = this.#chat;
     // Any later line of dashes would close front matter that is still open.
     if (chat.frontMatter === undefined && this.#text.startsWith('---')) return undefined;
-    const at = this.#firstToParse(samePrefix(this.#text, text));
+    const same = samePrefix(this.#text, text);
+    // The last turn whose marker line is complete and unchanged. Turns do not depend on the body of others, except
+    // that calls depend on the tool turns after them; so it is not a tool turn.
+    const at = turns.findLastIndex(
+      ({ role, start, bodyStart }) =>
+        role !== 'tool' && start < bodyStart && bodyStart <= same && this.#text[bodyStart - 1] === '\n',
+    );
     const end = turns[at]?.start;
     if (end === undefined) return undefined;
-    const known = {
-      ...chat,
-      turns: turns.slice(0, at),
-      problems: problems.filter(({ offset }) => offset < end),
-    };
-    return { chat: known, end };
-  }
-
-  /**
-   * The last turn whose marker line is unchanged. Turns do not depend on the body of others, except that calls
-   * depend on the tool turns after them; so it is not a tool turn.
-   */
-  #firstToParse(same: number): number {
-    const { turns } = this.#chat;
-    let at = countUpTo(turns, same, ({ bodyStart }) => bodyStart) - 1;
-    while (at >= 0 && !this.#isIndependent(at)) at -= 1;
-    return at;
-  }
-
-  #isIndependent(at: number): boolean {
-    const turn = this.#chat.turns[at];
-    if (!turn || turn.role === 'tool' || turn.start === turn.bodyStart) return false;
-    // A marker at the end of the file may still change while typing.
-    return this.#text[turn.bodyStart - 1] === '\n';
+    const before = problems.filter(({ offset }) => offset < end);
+    return { chat: { ...chat, turns: turns.slice(0, at), problems: before }, end };
   }
 }
 

@@ -61,7 +61,9 @@ class ShapeReader {
   read(text: string): TurnShape {
     const { calls, bodyStart, end } = this.#turn;
     let nextCall = 0;
-    for (const line of eachLine(text, bodyStart, (first) => this.#skips(first))) {
+    // Once the words are found, most lines do not affect the shape.
+    const skips = (firstCode: number) => this.#words !== undefined && this.#fences.stepFast(firstCode);
+    for (const line of eachLine(text, bodyStart, skips)) {
       if (line.start >= end) break;
       while ((calls[nextCall]?.end ?? end) <= line.start) nextCall += 1;
       if (line.start < (calls[nextCall]?.start ?? end)) this.#readLine(line);
@@ -75,11 +77,6 @@ class ShapeReader {
     };
   }
 
-  /** Once the words are found, most lines do not affect the shape. */
-  #skips(firstCode: number): boolean {
-    return this.#words !== undefined && this.#fences.stepFast(firstCode);
-  }
-
   #readLine(line: Line): void {
     if (this.#turn.role === 'assistant' && readCut(line.text)) {
       this.#fences.reset();
@@ -87,12 +84,8 @@ class ShapeReader {
     }
     const wasInComment = this.#fences.inComment;
     const state = this.#fences.step(line.text);
-    if (state === 'inside') this.#readCode(line);
+    if (state === 'inside' && this.#openDetails.length === 0) this.#wordsInCode ??= renderedText(line.text);
     if (state === 'outside' && !wasInComment && !this.#fences.inComment) this.#readText(line);
-  }
-
-  #readCode(line: Line): void {
-    if (this.#openDetails.length === 0) this.#wordsInCode ??= renderedText(line.text);
   }
 
   #readText(line: Line): void {
