@@ -40,24 +40,25 @@ export class XmlBlockFinder {
     this.#text = text;
   }
 
-  find(tag: 'tool_call' | 'tool_result', line: Line, around: OpenFence): XmlBlock | undefined {
+  find(
+    tag: 'tool_call' | 'tool_result',
+    line: Line,
+    { fence, fenceStart, fenceBodyStart }: OpenFence,
+  ): XmlBlock | undefined {
     const opening = OPENING[tag].exec(line.text);
     if (!opening || line.start < this.#nothingBefore) return undefined;
-    const fenced = around.fence !== undefined;
-    if (fenced ? !this.#isFirstInFence(line, around) : /^(?: {4}| {0,3}\t)/.test(line.text)) return undefined;
-    const closing = this.#findClosing(`</${tag}>`, line);
+    const isFirst = fence
+      ? !fence.contained && this.#text.slice(fenceBodyStart, line.start).trim() === ''
+      : !/^(?: {4}| {0,3}\t)/.test(line.text);
+    const closing = isFirst ? this.#findClosing(`</${tag}>`, line) : undefined;
     if (!closing) return undefined;
-    const hasFence = fenced || endsInBackticks(this.#text, line.start);
+    const hasFence = fence !== undefined || endsInBackticks(this.#text, line.start);
     return {
-      start: fenced ? around.fenceStart : line.start,
+      start: fence ? fenceStart : line.start,
       contentStart: line.start + opening[0].length,
       contentEnd: closing.start,
       end: hasFence ? afterBackticks(this.#text, closing.next) : closing.next,
     };
-  }
-
-  #isFirstInFence(line: Line, { fence, fenceBodyStart }: OpenFence): boolean {
-    return !fence?.contained && this.#text.slice(fenceBodyStart, line.start).trim() === '';
   }
 
   /** The closing tag is on its own line, outside CDATA. */

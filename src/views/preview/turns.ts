@@ -2,6 +2,7 @@ import type { Env, MarkdownIt, MarkdownItOptions, Token } from 'markdown-it';
 import { eachLine, LineCounter } from '../../base/lines.ts';
 import { readCallInfo, readToolName } from '../../chat/format/calls.ts';
 import type { Chat, Role, Turn } from '../../chat/format/chat.ts';
+import { isEmptyTurn } from '../../chat/format/parse.ts';
 import { REASONING_HEAD, readCut } from '../../chat/reply/notes.ts';
 import { isHarmless } from './inert.ts';
 import { readLinks } from './links.ts';
@@ -56,7 +57,7 @@ export class TurnParser {
     };
     const lines = new LineCounter(source);
     const read = turns
-      .filter((turn, index) => index < turns.length - 1 || !isEmptyQuestion(source, turn))
+      .filter((turn, index) => index < turns.length - 1 || turn.role !== 'user' || !isEmptyTurn(source, turn))
       .map((turn) => readTurn(source, turn, lines, parse));
     this.#known = used;
     return read;
@@ -67,10 +68,6 @@ export class TurnParser {
     const tokens = this.#md.parse(text, { ...env, references: {} });
     return { ...readTokens(tokens, turn.role), markedFor: 0 };
   }
-}
-
-function isEmptyQuestion(source: string, { role, bodyStart, end }: Turn): boolean {
-  return role === 'user' && source.slice(bodyStart, end).trim() === '';
 }
 
 function readTurn(
