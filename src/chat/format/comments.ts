@@ -61,7 +61,7 @@ class KeptText {
   }
 }
 
-export function findHidden(body: string): HiddenReader {
+export function findHidden(body: string): Pick<HiddenReader, 'comments' | 'code'> {
   const reader = new HiddenReader(body, false);
   if (body.includes('<!--') || body.includes('`') || body.includes('~~~')) reader.read();
   return reader;

@@ -77,72 +77,64 @@ describe('a chat of chat.md', () => {
 
 describe('recognizing calls', () => {
   const cases: Record<string, [text: string, expected: string]> = {
-    'outside of fences': [`# %% assistant\n${XML('a.b')}`, 'runTools a.b'],
-    'in a fence tool_call': [`# %% assistant\n${FENCED('a.b')}`, 'runTools a.b'],
-    'in a fence that begins after a sentence': [`# %% assistant\nNow.${FENCED('a.b')}`, 'runTools a.b'],
-    'in a fence that is never closed': [`# %% assistant\n\`\`\`tool_call\n${XML('a.b')}`, 'runTools a.b'],
+    'outside of fences': [XML('a.b'), 'runTools a.b'],
+    'in a fence tool_call': [FENCED('a.b'), 'runTools a.b'],
+    'in a fence that begins after a sentence': [`Now.${FENCED('a.b')}`, 'runTools a.b'],
+    'in a fence that is never closed': [`\`\`\`tool_call\n${XML('a.b')}`, 'runTools a.b'],
     'in a fence of another name, when its turn follows': [
-      `# %% assistant\n${FENCED('a.b', 'xml')}# %% tool_execute\n`,
+      `${FENCED('a.b', 'xml')}# %% tool_execute\n`,
       'runTools a.b',
     ],
     'in a fence of another name, when nothing follows: an example': [
-      `# %% assistant\n${FENCED('a.b', 'xml')}`,
+      FENCED('a.b', 'xml'),
       'wait: It is your turn: write below “# %% user”, then run.',
     ],
-    'in a tool turn of Filechat: never': [`# %% assistant\nx\n# %% tool a.b c1\n${XML('a.b')}`, 'wait'],
+    'in a tool turn of Filechat: never': [`x\n# %% tool a.b c1\n${XML('a.b')}`, 'wait'],
     'in a user’s turn: never': [`# %% user\n${XML('a.b')}`, 'reply'],
-    'in a comment: never': [`# %% assistant\n<!--\n${XML('a.b')}-->\n`, 'wait'],
-    'escaped: never': [`# %% assistant\n\\${XML('a.b')}`, 'wait'],
-    'quoted or indented: never': [`# %% assistant\n> ${XML('a.b')}\n    ${XML('a.b')}`, 'wait'],
+    'in a comment: never': [`<!--\n${XML('a.b')}-->\n`, 'wait'],
+    'escaped: never': [`\\${XML('a.b')}`, 'wait'],
+    'quoted or indented: never': [`> ${XML('a.b')}\n    ${XML('a.b')}`, 'wait'],
     'in the middle of a fence: never': [
-      `# %% assistant\n\`\`\`xml\nsee:\n${XML('a.b')}\`\`\`\n# %% tool_execute\nx\n`,
+      `\`\`\`xml\nsee:\n${XML('a.b')}\`\`\`\n# %% tool_execute\nx\n`,
       'wait',
     ],
-    'not closed before the next turn: never': [
-      '# %% assistant\n<tool_call>\n<tool_name>a.b</tool_name>\n',
-      'wait',
-    ],
+    'not closed before the next turn: never': ['<tool_call>\n<tool_name>a.b</tool_name>\n', 'wait'],
     'closed after the next turn’s marker: never': [
-      '# %% assistant\n<tool_call>\n<tool_name>a.b</tool_name>\n# %% user\nhi\n</tool_call>\n',
+      '<tool_call>\n<tool_name>a.b</tool_name>\n# %% user\nhi\n</tool_call>\n',
       'reply',
     ],
-    'not answered by the result of another call': [
-      `# %% assistant\n${FENCED('a.b')}# %% tool a.x c1\nx\n`,
-      'runTools a.b',
-    ],
-    'without a name: never': ['# %% assistant\n<tool_call>\n</tool_call>\n', 'wait'],
+    'not answered by the result of another call': [`${FENCED('a.b')}# %% tool a.x c1\nx\n`, 'runTools a.b'],
+    'without a name: never': ['<tool_call>\n</tool_call>\n', 'wait'],
     'without a server: reports how to fix it': [
-      `# %% assistant\n${XML('Run')}`,
+      XML('Run'),
       'wait: Line 2: This call names no server: write <tool_name>SERVER.Run</tool_name>, then run.',
     ],
     'answered by a result': [
-      `# %% assistant\n${FENCED('a.b')}# %% tool_execute\n<tool_result>\nx\n</tool_result>\n`,
+      `${FENCED('a.b')}# %% tool_execute\n<tool_result>\nx\n</tool_result>\n`,
       'reply',
     ],
-    'answered without a server': [`# %% assistant\n${FENCED('Run')}# %% tool_execute\nfailed\n`, 'reply'],
-    'not answered by an empty turn': [
-      `# %% assistant\n${FENCED('a.b')}# %% tool_execute\n\n`,
-      'runTools a.b',
-    ],
+    'answered without a server': [`${FENCED('Run')}# %% tool_execute\nfailed\n`, 'reply'],
+    'not answered by an empty turn': [`${FENCED('a.b')}# %% tool_execute\n\n`, 'runTools a.b'],
     'one result for two calls is the last one’s': [
-      `# %% assistant\n${FENCED('a.b')}${FENCED('a.c')}# %% tool_execute\nx\n`,
+      `${FENCED('a.b')}${FENCED('a.c')}# %% tool_execute\nx\n`,
       'runTools a.b',
     ],
     'two results for two calls': [
-      `# %% assistant\n${FENCED('a.b')}${FENCED('a.c')}# %% tool_execute\nx\n# %% tool_execute\ny\n`,
+      `${FENCED('a.b')}${FENCED('a.c')}# %% tool_execute\nx\n# %% tool_execute\ny\n`,
       'reply',
     ],
     'a fence in a result swallows no turn': [
-      `# %% assistant\n${FENCED('a.b')}# %% tool_execute\n<tool_result>\n\`\`\`\n</tool_result>\n# %% user\nhi\n`,
+      `${FENCED('a.b')}# %% tool_execute\n<tool_result>\n\`\`\`\n</tool_result>\n# %% user\nhi\n`,
       'reply',
     ],
     'a fence in an argument swallows no turn': [
-      `# %% assistant\n${XML('a.b', '<param name="x">\n```\n</param>\n')}# %% tool_execute\n`,
+      `${XML('a.b', '<param name="x">\n```\n</param>\n')}# %% tool_execute\n`,
       'runTools a.b',
     ],
   };
   eachCase(cases, (text, expected) => {
-    const found = action(text);
+    // A text without a marker is the body of a reply.
+    const found = action(text.startsWith('# %%') ? text : `# %% assistant\n${text}`);
     assert.equal(expected === 'wait' ? found.slice(0, 4) : found, expected);
   });
 });

@@ -103,11 +103,11 @@ describe('tool calls', () => {
     [text: string, expected: { server: string; tool: string; id: string | undefined }[]]
   > = {
     'the first dot divides server and tool': [
-      '# %% user\n```tool_call a-1.b.c d2\n{}\n```\n',
+      '```tool_call a-1.b.c d2\n{}\n```\n',
       [{ server: 'a-1', tool: 'b.c', id: 'd2' }],
     ],
     'the id may be missing, the body empty': [
-      '# %% user\n```tool_call a.b\n```\n',
+      '```tool_call a.b\n```\n',
       [{ server: 'a', tool: 'b', id: undefined }],
     ],
     'a turn may hold several': [
@@ -118,15 +118,15 @@ describe('tool calls', () => {
       ],
     ],
     'a name that is not one word is written encoded': [
-      '# %% user\n```tool_call a.b%20c%60 1\n```\n',
+      '```tool_call a.b%20c%60 1\n```\n',
       [{ server: 'a', tool: 'b c`', id: '1' }],
     ],
     'a tool’s text holds none': ['# %% tool a.b c1\n```tool_call a.b\n```\n', []],
     'a system turn holds none': ['# %% system\n```tool_call a.b\n```\n', []],
-    'a quoted call is not a call': ['# %% user\n> ```tool_call a.b\n> ```\n', []],
-    'a call in a comment is not a call': ['# %% user\n<!--\n```tool_call a.b\n```\n-->\n', []],
+    'a quoted call is not a call': ['> ```tool_call a.b\n> ```\n', []],
+    'a call in a comment is not a call': ['<!--\n```tool_call a.b\n```\n-->\n', []],
     'a call in a comment that begins within a line is not a call': [
-      '# %% user\nnot now <!--\n```tool_call a.b\n```\n-->\n```tool_call a.c\n```\n',
+      'not now <!--\n```tool_call a.b\n```\n-->\n```tool_call a.c\n```\n',
       [{ server: 'a', tool: 'c', id: undefined }],
     ],
     'the same in a reply': ['# %% assistant\nno <!--\n\n```tool_call a.b\n```\n\n--> more\n', []],
@@ -139,19 +139,20 @@ describe('tool calls', () => {
       Array(2).fill({ server: 'a', tool: 'b', id: undefined }),
     ],
     'text that is not a comment hides no call': [
-      '# %% user\n`a <!--`\n```tool_call a.b\n```\n\\<!-- -->\n',
+      '`a <!--`\n```tool_call a.b\n```\n\\<!-- -->\n',
       [{ server: 'a', tool: 'b', id: undefined }],
     ],
     'an unclosed comment within a line hides no call': [
-      '# %% user\na <!-- b\n```tool_call a.b\n```\n',
+      'a <!-- b\n```tool_call a.b\n```\n',
       [{ server: 'a', tool: 'b', id: undefined }],
     ],
     'a reply that was cut in code ends its code': [
       '# %% assistant\n```\na <!--\n<!-- filechat:writing a1 -->\n```tool_call a.b\n```\n-->\n',
       [{ server: 'a', tool: 'b', id: undefined }],
     ],
-    'a call within a longer fence is not a call': ['# %% user\n````\n```tool_call a.b\n```\n````\n', []],
+    'a call within a longer fence is not a call': ['````\n```tool_call a.b\n```\n````\n', []],
   };
+  // A text without a marker is the user's.
   eachCase(cases, (text, expected) => assert.deepEqual(calls(text), expected));
 
   it('a user’s call that runs is never in a comment, which would not be sent', () => {
