@@ -167,11 +167,9 @@ function settingBounds(text: string, { frontMatter, frontMatterStart = 0 }: Chat
   if (!/^---[ \t]*\r?\n/.test(text.slice(0, 100))) return undefined;
   const start = text.indexOf('\n') + 1;
   const lines = text.slice(start, start + MAX_SETTINGS_CHARS).split('\n');
-  const marker = lines.findIndex((line) => readMarker(line) !== undefined);
-  const above = marker < 0 ? lines : lines.slice(0, marker);
   // A blank line also ends it: `---` may be a thematic break above text.
-  const blank = above.findIndex((line) => line.trim() === '');
-  const open = blank < 0 ? above : above.slice(0, blank + 1);
+  const last = lines.findIndex((line) => line.trim() === '' || readMarker(line));
+  const open = last < 0 ? lines : lines.slice(0, readMarker(lines[last] ?? '') ? last : last + 1);
   return open.length === 0 ? undefined : { start, end: start + open.join('\n').length };
 }
 

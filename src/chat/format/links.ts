@@ -124,7 +124,7 @@ class LinkScanner {
       case '\\':
         return at + 2;
       case '<':
-        return at + this.#tagLength(at);
+        return at + (HTML_TAG.exec(this.#ahead(at, MAX_TAG_CHARS))?.[0].length ?? 1);
       case '[': {
         const isImage = this.#body[at - 1] === '!' && at > this.#block.start && !this.#isEscaped(at - 1);
         this.#open.push({ offset: at, isImage });
@@ -141,11 +141,6 @@ class LinkScanner {
     let backslashes = 0;
     while (this.#body[at - 1 - backslashes] === '\\') backslashes += 1;
     return backslashes % 2 === 1;
-  }
-
-  #tagLength(at: number): number {
-    const tag = HTML_TAG.exec(this.#body.slice(at, Math.min(at + MAX_TAG_CHARS, this.#block.end)));
-    return tag?.[0].length ?? 1;
   }
 
   #close(at: number): number {
@@ -180,7 +175,7 @@ class LinkScanner {
 
   /** `[text][label]`, `[text][]` or `[text]`. */
   #reference(at: number, text: string): Destination | undefined {
-    const behind = this.#body[at] === '[' ? LABEL.exec(this.#labelText(at)) : null;
+    const behind = this.#body[at] === '[' ? LABEL.exec(this.#ahead(at, MAX_LABEL_CHARS + 2)) : null;
     const label = behind?.[1] || text;
     if (label.length > MAX_LABEL_CHARS) return undefined;
     const target = this.#definitions.get(normalizeLabel(label));
@@ -188,8 +183,8 @@ class LinkScanner {
     return { target, end: at + (behind?.[0].length ?? 0) };
   }
 
-  #labelText(at: number): string {
-    return this.#body.slice(at, Math.min(at + MAX_LABEL_CHARS + 2, this.#block.end));
+  #ahead(at: number, maxChars: number): string {
+    return this.#body.slice(at, Math.min(at + maxChars, this.#block.end));
   }
 }
 

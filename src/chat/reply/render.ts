@@ -118,36 +118,34 @@ export class ReplyRenderer {
   }
 
   #pushMetadata(metadata: ProviderMetadata): string {
-    if (this.#wordless !== 'no' && HELD_FOR_CALLS in metadata) {
-      this.#heldNotes.push(renderMetadata({ of: checksum(''), metadata }));
-      this.#wordless = 'no';
-      return '';
-    }
-    if (this.#wordless !== 'no') {
-      const before = this.#wordless === 'noted' ? '\n' : this.#begin('other');
-      this.#wordless = 'noted';
-      return before + renderMetadata({ of: checksum(''), metadata });
-    }
-    if (this.#hasOnlySpace) return this.#noteWithoutText(metadata);
-    if (this.#part === 'reasoning' || this.#part === 'thought') {
-      const before = this.#part === 'reasoning' ? this.#endReasoning() : '';
+    if (this.#wordless !== 'no')
+      return this.#pushHidden(renderMetadata({ of: checksum(''), metadata }), metadata);
+    const part = this.#hasOnlySpace ? 'none' : this.#part;
+    if (part === 'reasoning' || part === 'thought') {
+      const before = part === 'reasoning' ? this.#endReasoning() : '';
       this.#part = 'thought';
       const of = checksum(this.#reasoningText.replace(/\r\n?/g, '\n'));
       return `${before}\n${renderMetadata({ of, metadata })}`;
     }
-    if (this.#part === 'text') {
-      const before = this.#endText();
+    // More metadata of the same text, or of an empty text.
+    if (part === 'text' || part === 'noted') {
+      const before = part === 'text' ? this.#endText() : '';
       this.#part = 'noted';
       return `${before}\n${renderMetadata({ metadata })}`;
     }
-    // More metadata of the same text, or of an empty text.
-    if (this.#part === 'noted') return `\n${renderMetadata({ metadata })}`;
-    return this.#noteWithoutText(metadata);
+    return this.#begin('noted') + renderMetadata({ of: '', metadata });
   }
 
-  #noteWithoutText(metadata: ProviderMetadata): string {
-    const before = this.#begin('noted');
-    return before + renderMetadata({ of: '', metadata });
+  /** The metadata of reasoning without text. */
+  #pushHidden(note: string, metadata: ProviderMetadata): string {
+    if (HELD_FOR_CALLS in metadata) {
+      this.#heldNotes.push(note);
+      this.#wordless = 'no';
+      return '';
+    }
+    const before = this.#wordless === 'noted' ? '\n' : this.#begin('other');
+    this.#wordless = 'noted';
+    return before + note;
   }
 
   #takeNotes(): string {
