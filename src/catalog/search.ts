@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { withFile } from '../assets/confined.ts';
 import { LineCounter } from '../base/lines.ts';
-import type { Role } from '../chat/format/marker.ts';
+import type { Role } from '../chat/format/chat.ts';
 import { type SearchHit, searchChat, searchWords } from '../chat/outline/search.ts';
 import type { Catalog } from './catalog.ts';
 import { CatalogRefusal, type ChatEntry, type ChatId } from './entry.ts';

@@ -1,5 +1,5 @@
 import { messageOf } from '../base/errors.ts';
-import { appendSummary } from '../chat/edits/compact.ts';
+import { appendSummary } from '../chat/edits/leaveOut.ts';
 import { nextAction } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { withRetries } from '../model/providers/retry.ts';

@@ -5,7 +5,7 @@ import { mapConcurrently } from '../../base/async.ts';
 import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
 import { describeSize } from '../../base/size.ts';
 import { commentsOfChat } from '../../chat/format/parse.ts';
-import { textOutside } from '../../chat/format/regions.ts';
+import { textOutside } from '../../chat/format/textEdit.ts';
 import type { Asset } from '../../ports/results.ts';
 import { assetReference } from '../../result/modelView.ts';
 import { readAddress } from '../address.ts';

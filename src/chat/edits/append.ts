@@ -1,11 +1,10 @@
 import { eachLine } from '../../base/lines.ts';
 import type { TextEdit } from '../../ports/document.ts';
 import type { ToolCall } from '../../ports/tools.ts';
-import { type NamedCall, renderCall, renderCallName } from '../format/calls.ts';
-import type { Turn } from '../format/chat.ts';
-import { FenceReader } from '../format/fence.ts';
-import { renderMarker } from '../format/marker.ts';
-import { answeredCall, answersTo, isSameCall, nextAction } from '../format/nextAction.ts';
+import { type NamedCall, renderCall, renderCallName, renderSentId, type SentMark } from '../format/calls.ts';
+import { renderMarker, type Turn } from '../format/chat.ts';
+import { FenceReader, NOTE_START } from '../format/fence.ts';
+import { answeredCall, answersTo, isSameCall, nextAction, openCalls } from '../format/nextAction.ts';
 import { isEmptyTurn, parseChat, turnBody } from '../format/parse.ts';
 import { insertion, insertLines } from '../format/textEdit.ts';
 
@@ -17,12 +16,7 @@ export function newChat(content = ''): string {
 
 /** Appends a call to the last user turn, or in a new one. Not possible if code is open. */
 export function appendCall(text: string, call: ToolCall): TextEdit | undefined {
-  const { turns, endsInFence } = parseChat(text);
-  if (endsInFence) return undefined;
-  const last = turns.at(-1);
-  const block = `${renderCall(call)}\n`;
-  if (last?.role !== 'user') return append(text, `${renderMarker('user')}\n${block}`);
-  return isEmptyTurn(text, last) ? insertAfterMarker(text, last, block) : append(text, block);
+  return insertIntoUserTurn(text, renderCall(call));
 }
 
 /** Adds an id to the first pending call that has none. */
@@ -150,4 +144,46 @@ function leavesNothingOpen(body: string): boolean {
   const comment = body.lastIndexOf('<!--');
   const isCommentOpen = comment >= 0 && !body.includes('-->', comment + 4);
   return fences.open === undefined && !fences.inComment && !isCommentOpen;
+}
+
+/** Written before a call is sent. After a crash, the mark prevents sending the call again. */
+export function markSent(text: string, wanted: NamedCall): TextEdit | undefined {
+  const { turns } = parseChat(text);
+  for (let at = turns.length - 1; at >= 0; at -= 1) {
+    const call = openCalls(turns, at).find((each) => !each.sent && isSameCall(each, wanted));
+    if (!call) continue;
+    const gap = text[call.end - 1] === '\n' ? '' : '\n';
+    const note = `${gap}${NOTE_START}sent ${renderSentId(wanted.id)} -->\n`;
+    return insertion(call.end, note);
+  }
+  return undefined;
+}
+
+export function removeSentMark(text: string, { id }: NamedCall): TextEdit | undefined {
+  const marks = parseChat(text).turns.flatMap(({ sent = [] }) => sent);
+  const mark = marks.findLast((each) => each.id === renderSentId(id));
+  return mark && removal(text, mark);
+}
+
+export function unansweredCalls(text: string): readonly NamedCall[] {
+  const { turns } = parseChat(text);
+  return turns
+    .flatMap(({ sent }, at) => (sent ? openCalls(turns, at) : []))
+    .flatMap(({ server, tool, id, sent }) => (sent && id !== undefined ? [{ server, tool, id }] : []));
+}
+
+/** Removes a mark without an open call: its call has a result, or was changed or deleted. */
+export function removeStaleMark(text: string): TextEdit | undefined {
+  const { turns } = parseChat(text);
+  const [stale] = turns.flatMap(({ sent = [] }, at) => {
+    const open = openCalls(turns, at);
+    return sent.filter((mark) => !open.some((call) => call.sent === mark));
+  });
+  return stale && removal(text, stale);
+}
+
+function removal(text: string, { start, end }: SentMark): TextEdit {
+  const lineEnd = /\r?\n/y;
+  lineEnd.lastIndex = end;
+  return { start, end: end + (lineEnd.exec(text)?.[0].length ?? 0), text: '' };
 }

@@ -1,12 +1,11 @@
 import { fence, inlineCode } from '../format/fence.ts';
 
-interface FileLink {
+export function renderFileLink(link: {
   readonly label: string;
   readonly target: string;
   readonly isImage: boolean;
-}
-
-export function renderFileLink({ label, target, isImage }: FileLink): string {
+}): string {
+  const { label, target, isImage } = link;
   return `${isImage ? '!' : ''}[${renderLabel(label)}](${target})`;
 }
 
@@ -32,22 +31,22 @@ function encodeSign(character: string): string {
   return encoded === character ? `%${character.charCodeAt(0).toString(16).toUpperCase()}` : encoded;
 }
 
-interface Quote {
+/** The file name is not a link, so only these lines are sent. They cannot close the fence. */
+export function quoteLines(quote: {
   /** A path relative to the workspace. */
   readonly file: string;
   /** Counted from 1. */
   readonly firstLine: number;
   readonly lastLine: number;
-  /** The language id of the fence. */
   readonly language: string;
   readonly text: string;
-}
-
-/** The file name is not a link, so only these lines are sent. They cannot close the fence. */
-export function quoteLines({ file, firstLine, lastLine, language, text }: Quote): string {
+}): string {
+  const { file, firstLine, lastLine, language, text } = quote;
   const lines = firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine}–${lastLine}`;
+  // A word with a meaning in a chat is not a language.
+  const info = /^(?!tool_call|reasoning)[\w+#.-]+$/.test(language) ? language : 'text';
   const name = inlineCode(file.replace(/[\p{C}\s]+/gu, ' ').trim());
-  return `${name}, ${lines}:\n\n${fence(text.replace(/\n$/, ''), infoFor(language))}\n\n`;
+  return `${name}, ${lines}:\n\n${fence(text.replace(/\n$/, ''), info)}\n\n`;
 }
 
 const QUOTE = /^\s*`[^\n]*`, lines? \d+(?:–\d+)?:\n\n(`{3,})[^\n]*\n/;
@@ -59,9 +58,4 @@ export function textAfterQuote(body: string): string {
   // From the last line break of the head, so that empty code is found, too.
   const end = body.indexOf(`\n${head[1]}\n`, head[0].length - 1);
   return end < 0 ? body : body.slice(end + 1 + (head[1]?.length ?? 0));
-}
-
-/** A word with a meaning in a chat is not a language. */
-function infoFor(language: string): string {
-  return /^(?!tool_call|reasoning)[\w+#.-]+$/.test(language) ? language : 'text';
 }

@@ -37,29 +37,19 @@ export function hasLaterTurns(text: string, offset: number): boolean {
   return chat.turns.some((each) => each.role === 'assistant' && each.start >= turn.end);
 }
 
-interface Regeneration {
-  /** Removes the reply and everything below it. */
-  readonly edit: TextEdit;
-  /** There is text below the reply, so the user must confirm the removal. */
-  readonly hasLater: boolean;
-}
-
 /**
- * Removes the reply at an offset: all assistant and tool turns between two other turns. For a question it is the
+ * Removes the reply at an offset and everything below it: all assistant and tool turns between two other turns. For a question it is the
  * reply below, for an empty turn the reply above. Returns `undefined` if there is no reply, or if the remaining
  * chat would not request one.
  */
-export function planRegeneration(
-  text: string,
-  offset: number,
-  chat: Chat = parseChat(text),
-): Regeneration | undefined {
+export function planRegeneration(text: string, offset: number, chat: Chat = parseChat(text)) {
   const { turns } = chat;
   const first = replyStart(text, chat, offset);
   const reply = turns[first];
   if (!reply) return undefined;
   const next = turns.findIndex((turn, at) => at > first && !isReply(turn));
   const rest = next < 0 ? [] : turns.slice(next);
+  // Then the user must confirm the removal.
   const hasLater = rest.some((turn) => !isEmptyTurn(text, turn));
   const end = hasLater ? text.length : (rest[0]?.start ?? text.length);
   // After results of the user's own calls, only an empty assistant turn requests a reply.

@@ -1,7 +1,35 @@
 import type { TextEdit } from '../../ports/document.ts';
-import type { Turn } from '../format/chat.ts';
-import { findComments } from '../format/comments.ts';
-import { turnBody } from '../format/parse.ts';
+import { type Chat, renderMarker, type Turn } from '../format/chat.ts';
+import { findHidden } from '../format/comments.ts';
+import { isEmptyTurn, parseChat, turnBody } from '../format/parse.ts';
+import { insertLines } from '../format/textEdit.ts';
+import { escapeReply } from '../reply/escape.ts';
+
+/** A `# %% system summary` turn replaces all turns above it in requests. */
+
+const SUMMARY = 'summary';
+
+/** Writes a summary after all turns, which stay in the file. Not possible if code is open. */
+export function appendSummary(text: string, summary: string): TextEdit | undefined {
+  const { turns, endsInFence } = parseChat(text);
+  if (endsInFence) return undefined;
+  const turn = `${renderMarker('system', SUMMARY)}\n${escapeReply(summary.trim())}\n`;
+  // An empty user turn stays at the end.
+  const last = turns.at(-1);
+  const at = last?.role === 'user' && isEmptyTurn(text, last) ? last.start : text.length;
+  return insertLines(text, at, turn);
+}
+
+/** The turns that are still sent: the last summary and the turns after it. */
+export function sinceSummary(chat: Chat): { readonly summary?: Turn; readonly turns: readonly Turn[] } {
+  const at = chat.turns.findLastIndex(isSummary);
+  const summary = chat.turns[at];
+  return summary ? { summary, turns: chat.turns.slice(at + 1) } : { turns: chat.turns };
+}
+
+export function isSummary(turn: Turn): boolean {
+  return turn.role === 'system' && turn.words.split(/\s+/, 1)[0]?.toLowerCase() === SUMMARY;
+}
 
 /**
  * Puts a part of a turn into comments, so that it stays in the file but is not sent. Existing comments are kept.
@@ -12,7 +40,6 @@ export function leaveOutRegion(
   turn: Turn,
   region: Pick<TextEdit, 'start' | 'end'>,
 ): TextEdit | undefined {
-  const body = turnBody(text, turn);
   const pieces: string[] = [];
   let from = region.start;
   const hide = (end: number): boolean => {
@@ -21,7 +48,7 @@ export function leaveOutRegion(
     pieces.push(commentOut(piece));
     return true;
   };
-  for (const comment of findComments(body)) {
+  for (const comment of findHidden(turnBody(text, turn)).comments) {
     const start = turn.bodyStart + comment.start;
     const end = turn.bodyStart + comment.end;
     if (end <= region.start || start >= region.end) continue;

@@ -1,15 +1,7 @@
 import { startOfLine } from '../../base/lines.ts';
-import type { Chat } from '../format/chat.ts';
-import { readMarker } from '../format/marker.ts';
+import { type Chat, readMarker } from '../format/chat.ts';
 import { nextAction } from '../format/nextAction.ts';
 import { isEmptyTurn, parseChat } from '../format/parse.ts';
-
-interface TypedChange {
-  /** In the text after the change. */
-  readonly offset: number;
-  readonly inserted: string;
-  readonly removedLength: number;
-}
 
 /** With the indentation that an editor adds. */
 const LINE_BREAK = /^\r?\n[ \t]*$/;
@@ -18,7 +10,12 @@ const LINE_BREAK = /^\r?\n[ \t]*$/;
  * True if a keystroke has completed an empty `# %% assistant` line at the end of a chat with a question. Pasting,
  * snippets and changes that remove text never request a reply.
  */
-export function asksForReply(text: string, change: TypedChange, chat?: Chat): boolean {
+export function asksForReply(
+  text: string,
+  /** The offset is in the text after the change. */
+  change: { readonly offset: number; readonly inserted: string; readonly removedLength: number },
+  chat?: Chat,
+): boolean {
   const { offset, inserted, removedLength } = change;
   if (removedLength > 0 || !LINE_BREAK.test(inserted)) return false;
   // Cheap checks first: this runs on every keystroke.

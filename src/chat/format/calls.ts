@@ -69,11 +69,11 @@ export function renderCallName(call: ToolName & { readonly id?: string }): strin
   return call.id === undefined ? renderToolName(call) : `${renderToolName(call)} ${call.id}`;
 }
 
-type ParsedArguments =
+export function parseArguments(
+  text: string,
+):
   | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
-  | { readonly ok: false; readonly message: string };
-
-export function parseArguments(text: string): ParsedArguments {
+  | { readonly ok: false; readonly message: string } {
   if (text.trim() === '') return { ok: true, value: {} };
   try {
     const value: unknown = JSON.parse(text);

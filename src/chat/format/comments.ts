@@ -1,8 +1,9 @@
+import { groupBy } from '../../base/collections.ts';
 import { eachLine, type Line } from '../../base/lines.ts';
-import { NOTE_START, readCut, stepReplyLine } from '../reply/notes.ts';
-import { FenceReader } from './fence.ts';
-import type { Role } from './marker.ts';
-import type { Region } from './regions.ts';
+import { readCut } from '../reply/notes.ts';
+import type { Role } from './chat.ts';
+import { FenceReader, NOTE_START } from './fence.ts';
+import { countUpTo, type Region, skipBlankLines } from './textEdit.ts';
 
 /**
  * Removes `<!-- … -->` outside code. A comment without an end runs to the end of the turn if it begins a line, as
@@ -12,7 +13,7 @@ import type { Region } from './regions.ts';
 export function withoutComments(body: string): string {
   const kept = new KeptText();
   let from = 0;
-  for (const { start, end } of findComments(body)) {
+  for (const { start, end } of findHidden(body).comments) {
     kept.add(body.slice(from, start));
     from = end;
     const rest = /^[ \t]*(?:\r?\n|$)/.exec(body.slice(from, from + 200))?.[0];
@@ -27,60 +28,41 @@ export function withoutComments(body: string): string {
 
 /** A growing text that knows how it ends without being scanned again. */
 class KeptText {
-  readonly #pieces: string[] = [];
-  /** The last line, if it is white space so far. */
-  #indent: string | undefined = '';
-  #isLastLineBlank = false;
+  #lines = '';
+  /** The last line, so far. */
+  #line = '';
+  #isLastLineBlank = true;
 
   add(piece: string): void {
     const lineStart = piece.lastIndexOf('\n') + 1;
     if (lineStart > 0) {
-      const lines = piece.slice(0, lineStart - 1);
-      const lastStart = lines.lastIndexOf('\n') + 1;
-      const startsLine = lastStart > 0 || this.#indent !== undefined;
-      this.#isLastLineBlank = startsLine && lines.slice(lastStart).trim() === '';
-      this.#pieces.push(this.#indent ?? '', piece.slice(0, lineStart));
-      this.#indent = '';
+      const lines = this.#line + piece.slice(0, lineStart);
+      this.#isLastLineBlank = lines.slice(lines.lastIndexOf('\n', lines.length - 2) + 1).trim() === '';
+      this.#lines += lines;
+      this.#line = '';
     }
-    const rest = piece.slice(lineStart);
-    if (this.#indent !== undefined && rest.trim() === '') this.#indent += rest;
-    else {
-      this.#pieces.push(this.#indent ?? '', rest);
-      this.#indent = undefined;
-    }
+    this.#line += piece.slice(lineStart);
   }
 
   /** True if empty, or if the last line is blank. */
   get endsBlank(): boolean {
-    return this.#indent === '' && (this.#pieces.length === 0 || this.#isLastLineBlank);
+    return this.#line === '' && this.#isLastLineBlank;
   }
 
   /** Removes the indentation of the last line. Returns false if that line has text. */
   dropIndent(): boolean {
-    if (this.#indent === undefined) return false;
-    this.#indent = '';
+    if (this.#line.trim() !== '') return false;
+    this.#line = '';
     return true;
   }
 
   text(): string {
-    return this.#pieces.join('') + (this.#indent ?? '');
+    return this.#lines + this.#line;
   }
 }
 
-function skipBlankLines(body: string, from: number): number {
-  for (const line of eachLine(body, from)) if (line.text.trim() !== '') return line.start;
-  return body.length;
-}
-
-export function findComments(body: string): readonly Region[] {
-  return findHidden(body).comments;
-}
-
-export function findHidden(body: string): {
-  readonly comments: readonly Region[];
-  readonly code: readonly Region[];
-} {
-  const reader = new HiddenReader(body);
+export function findHidden(body: string): Pick<HiddenReader, 'comments' | 'code'> {
+  const reader = new HiddenReader(body, false);
   if (body.includes('<!--') || body.includes('`') || body.includes('~~~')) reader.read();
   return reader;
 }
@@ -89,7 +71,7 @@ class HiddenReader {
   readonly comments: Region[] = [];
   readonly code: Region[] = [];
   readonly #body: string;
-  readonly #fences = new FenceReader();
+  readonly #fences: FenceReader;
   /** The start of the current paragraph. Code spans do not cross paragraphs. */
   #paragraph = 0;
   /** The text before this offset was read. */
@@ -98,9 +80,10 @@ class HiddenReader {
   #fenceStart = 0;
   readonly #isReply: boolean;
 
-  constructor(body: string, isReply = false) {
+  constructor(body: string, isReply: boolean) {
     this.#body = body;
     this.#isReply = isReply;
+    this.#fences = new FenceReader(isReply);
   }
 
   read(): void {
@@ -112,7 +95,7 @@ class HiddenReader {
         if (this.#readParagraph(line.start)) this.#hideComment(comment);
         continue;
       }
-      const state = this.#isReply ? stepReplyLine(this.#fences, line.text) : this.#fences.step(line.text);
+      const state = this.#fences.step(line.text);
       if (state === 'opened') {
         // A comment in the paragraph may extend past the fence's opening line.
         if (!this.#readParagraph(line.start)) this.#fences.reset();
@@ -154,15 +137,27 @@ class HiddenReader {
   #readParagraph(end: number): boolean {
     const start = this.#paragraph;
     this.#paragraph = end;
-    const spans = new SpanFinder(this.#body.slice(start, end));
-    for (let at = spans.nextSign(0); at >= 0; ) {
-      const span = spans.spanAt(at);
-      const comment = span.kind === 'comment' ? this.#inlineComment(start + at) : undefined;
-      if (span.kind === 'code') this.code.push({ start: start + at, end: start + span.end });
-      if (comment) this.#hideComment(comment);
-      if (comment && comment.end > end) return false;
-      this.#paragraph = end;
-      at = spans.nextSign(comment ? comment.end - start : span.end);
+    const text = this.#body.slice(start, end);
+    // Searching for the end of each code span would be quadratic.
+    const runs = groupBy(text.matchAll(/`+/g), ([run]) => run.length);
+    const sign = /\\|<!--|`+/g;
+    for (let found = sign.exec(text); found; found = sign.exec(text)) {
+      const [signs] = found;
+      if (signs === '\\') sign.lastIndex += 1;
+      else if (signs === '<!--') {
+        const comment = this.#inlineComment(start + found.index);
+        if (!comment) continue;
+        this.#hideComment(comment);
+        if (comment.end > end) return false;
+        this.#paragraph = end;
+        sign.lastIndex = comment.end - start;
+      } else {
+        const same = runs.get(signs.length) ?? [];
+        const closing = same[countUpTo(same, sign.lastIndex - 1, ({ index }) => index)];
+        if (!closing) continue;
+        sign.lastIndex = closing.index + signs.length;
+        this.code.push({ start: start + found.index, end: start + sign.lastIndex });
+      }
     }
     return true;
   }
@@ -180,56 +175,6 @@ function commentEnd(text: string, start: number): number | undefined {
   if (text.startsWith('<!--->', start)) return start + 6;
   const end = text.indexOf('-->', start + 4);
   return end < 0 ? undefined : end + 3;
-}
-
-/** Finds code spans and comments in one paragraph. */
-class SpanFinder {
-  readonly #text: string;
-  /** The last run of backticks of each length, so that a missing end is not searched for repeatedly. */
-  #lastRuns: ReadonlyMap<number, number> | undefined;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  nextSign(from: number): number {
-    const found = /[`\\]|<!--/g;
-    found.lastIndex = from;
-    return found.exec(this.#text)?.index ?? -1;
-  }
-
-  spanAt(at: number): { readonly kind: 'code' | 'comment' | 'text'; readonly end: number } {
-    const sign = this.#text[at];
-    if (sign === '\\') return { kind: 'text', end: at + 2 };
-    if (sign === '<') return { kind: 'comment', end: at + 4 };
-    const run = runOfBackticks(this.#text, at);
-    const end = this.#closing(at + run, run);
-    return end === undefined ? { kind: 'text', end: at + run } : { kind: 'code', end };
-  }
-
-  #closing(from: number, length: number): number | undefined {
-    this.#lastRuns ??= new Map(Array.from(runsOfBackticks(this.#text, from), ({ at, run }) => [run, at]));
-    if ((this.#lastRuns.get(length) ?? -1) < from) return undefined;
-    for (const { at, run } of runsOfBackticks(this.#text, from)) if (run === length) return at + run;
-    return undefined;
-  }
-}
-
-function* runsOfBackticks(
-  text: string,
-  from: number,
-): Generator<{ readonly at: number; readonly run: number }> {
-  for (let at = text.indexOf('`', from); at >= 0; ) {
-    const run = runOfBackticks(text, at);
-    yield { at, run };
-    at = text.indexOf('`', at + run);
-  }
-}
-
-function runOfBackticks(text: string, at: number): number {
-  let end = at;
-  while (text[end] === '`') end += 1;
-  return end - at;
 }
 
 /** In assistant turns, code also ends at Filechat's own notes. */

@@ -10,11 +10,22 @@ export interface Fence {
 const OPENING = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>)(?=[ \t>`~]))*)([ \t]*)(`{3,}|~{3,})(.*)$/;
 const LIST_ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
 
-/** Tracks fenced code (CommonMark) and comments, line by line. The caller calls `reset` at turn markers. */
+/** The start, at column 0, of every note that Filechat writes into a reply. */
+export const NOTE_START = '<!-- filechat:';
+
+/**
+ * Tracks fenced code (CommonMark) and comments, line by line. The caller calls `reset` at turn markers. In a reply,
+ * notes, and code outside lists, end the list before them, so that each part is read as it was written.
+ */
 export class FenceReader {
+  #isReply: boolean;
   #fence: Fence | undefined;
   #inList = false;
   #inComment = false;
+
+  constructor(isReply = false) {
+    this.#isReply = isReply;
+  }
 
   get open(): Fence | undefined {
     return this.#fence;
@@ -29,7 +40,8 @@ export class FenceReader {
     return this.#inComment;
   }
 
-  reset(): void {
+  reset(isReply = this.#isReply): void {
+    this.#isReply = isReply;
     this.#fence = undefined;
     this.#inList = false;
     this.#inComment = false;
@@ -48,8 +60,13 @@ export class FenceReader {
   step(line: string): 'opened' | 'closed' | 'inside' | 'outside' {
     if (this.#fence) {
       if (!closes(this.#fence, line)) return 'inside';
+      if (this.#isReply && !this.#fence.contained) this.#inList = false;
       this.#fence = undefined;
       return 'closed';
+    }
+    if (this.#isReply && line.startsWith(NOTE_START)) {
+      this.reset();
+      return 'outside';
     }
     if (this.#inComment || /^ {0,3}<!--/.test(line)) {
       this.#inComment = !line.includes('-->');

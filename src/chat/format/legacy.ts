@@ -1,8 +1,7 @@
 import { eachLine, type Line } from '../../base/lines.ts';
 import { renderCallName, type WrittenCall } from './calls.ts';
-import type { ChatProblem, Turn } from './chat.ts';
+import { type ChatProblem, readMarker, type Turn } from './chat.ts';
 import type { Fence } from './fence.ts';
-import { readMarker } from './marker.ts';
 
 /** The XML calls and results of chat.md. They are read, never written; model output is escaped. */
 
@@ -41,24 +40,25 @@ export class XmlBlockFinder {
     this.#text = text;
   }
 
-  find(tag: 'tool_call' | 'tool_result', line: Line, around: OpenFence): XmlBlock | undefined {
+  find(
+    tag: 'tool_call' | 'tool_result',
+    line: Line,
+    { fence, fenceStart, fenceBodyStart }: OpenFence,
+  ): XmlBlock | undefined {
     const opening = OPENING[tag].exec(line.text);
     if (!opening || line.start < this.#nothingBefore) return undefined;
-    const fenced = around.fence !== undefined;
-    if (fenced ? !this.#isFirstInFence(line, around) : /^(?: {4}| {0,3}\t)/.test(line.text)) return undefined;
-    const closing = this.#findClosing(`</${tag}>`, line);
+    const isFirst = fence
+      ? !fence.contained && this.#text.slice(fenceBodyStart, line.start).trim() === ''
+      : !/^(?: {4}| {0,3}\t)/.test(line.text);
+    const closing = isFirst ? this.#findClosing(`</${tag}>`, line) : undefined;
     if (!closing) return undefined;
-    const hasFence = fenced || endsInBackticks(this.#text, line.start);
+    const hasFence = fence !== undefined || endsInBackticks(this.#text, line.start);
     return {
-      start: fenced ? around.fenceStart : line.start,
+      start: fence ? fenceStart : line.start,
       contentStart: line.start + opening[0].length,
       contentEnd: closing.start,
       end: hasFence ? afterBackticks(this.#text, closing.next) : closing.next,
     };
-  }
-
-  #isFirstInFence(line: Line, { fence, fenceBodyStart }: OpenFence): boolean {
-    return !fence?.contained && this.#text.slice(fenceBodyStart, line.start).trim() === '';
   }
 
   /** The closing tag is on its own line, outside CDATA. */
@@ -171,11 +171,6 @@ export function readChatMdResult(body: string): string | undefined {
   return inside.replace(/^[ \t]*\r?\n/, '').replace(/\r?\n[ \t]*$/, '');
 }
 
-/** The marker of a chat.md tool turn does not name its call. */
-function isChatMdResult(turn: Turn): boolean {
-  return turn.role === 'tool' && turn.words === '';
-}
-
 /**
  * Adds the calls to their turns and names the call in each result. If there are fewer results than calls, they
  * belong to the last calls, because chat.md runs the last one. Empty results are ignored.
@@ -193,7 +188,8 @@ export function resolveXmlCalls(
     let hasResultTurn = false;
     for (let next = at + 1; turns[next]?.role === 'tool'; next += 1) {
       const result = turns[next];
-      if (!result || !isChatMdResult(result)) continue;
+      // The marker of a chat.md tool turn does not name its call.
+      if (result?.words !== '') continue;
       hasResultTurn = true;
       if (text.slice(result.bodyStart, result.end).trim() !== '') results.push(next);
     }
@@ -205,23 +201,15 @@ export function resolveXmlCalls(
       const result = turns[results[n] ?? -1];
       if (result) turns[results[n] ?? -1] = { ...result, words: renderCallName(call) };
     }
-    for (const { call, hasServer } of pending) if (!hasServer) problems.push(noServer(call));
+    for (const { call, hasServer } of pending) {
+      const message = `This call names no server: write <tool_name>SERVER.${call.tool}</tool_name>, then run.`;
+      if (!hasServer) problems.push({ offset: call.start, message });
+    }
   }
   return problems;
 }
 
-function noServer(call: WrittenCall): ChatProblem {
-  const message = `This call names no server: write <tool_name>SERVER.${call.tool}</tool_name>, then run.`;
-  return { offset: call.start, message };
-}
-
 /** The `key=value` lines at the top of a chat.md file: `selectedConfig="name"`, `maxTokens=4000`, … */
-
-interface PreambleEntry {
-  readonly key: string;
-  readonly value: string;
-  readonly offset: number;
-}
 
 /** chat.md rejects all other keys. */
 const KEYS_OF_CHAT_MD = new Set(['selectedConfig', 'reasoningEffort', 'maxTokens', 'maxThinkingTokens']);
@@ -242,8 +230,8 @@ export function isPreamble(text: string): boolean {
   return known;
 }
 
-export function readPreamble(text: string): readonly PreambleEntry[] {
-  const entries: PreambleEntry[] = [];
+export function readPreamble(text: string) {
+  const entries: { readonly key: string; readonly value: string; readonly offset: number }[] = [];
   for (const line of eachLine(text)) {
     const trimmed = line.text.trim();
     const match = trimmed.startsWith('#') ? null : ENTRY.exec(trimmed);

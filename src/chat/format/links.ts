@@ -1,34 +1,18 @@
-import { eachLine, LineCounter } from '../../base/lines.ts';
+import { eachLine } from '../../base/lines.ts';
 import { findHidden } from './comments.ts';
-import {
-  type Destination,
-  localTarget,
-  normalizeLabel,
-  readDefinition,
-  readDestination,
-  readTitle,
-} from './linkTarget.ts';
-import type { Region } from './regions.ts';
+import { decodePercent } from './escape.ts';
+import type { Region } from './textEdit.ts';
 
-interface LocalLink {
-  /** A decoded path without fragment and title. */
-  readonly target: string;
-  readonly label: string;
-  readonly isImage: boolean;
-  /** In the body; `line` counts from 0. */
-  readonly offset: number;
-  readonly end: number;
-  readonly line: number;
-}
-
-interface AnyLink extends Omit<LocalLink, 'target' | 'line'> {
+interface FoundLink {
   /** As written, without escapes. */
   readonly target: string;
-  readonly local: string | undefined;
+  readonly isImage: boolean;
+  readonly offset: number;
+  readonly end: number;
 }
 
 /** Links and images in order, outside code and comments. */
-export function findLinks(body: string): readonly AnyLink[] {
+export function findLinks(body: string): readonly (FoundLink & { readonly local: string | undefined })[] {
   if (!body.includes(']')) return [];
   const { comments, code } = findHidden(body);
   const hidden = [...comments, ...code].sort((a, b) => a.start - b.start);
@@ -42,25 +26,13 @@ export function findLinks(body: string): readonly AnyLink[] {
   );
 }
 
-/** The local files that a turn links to, in order and without duplicates. */
-export function localLinks(body: string): readonly LocalLink[] {
-  const links = new Map<string, LocalLink>();
-  const counter = new LineCounter(body);
-  for (const { local, ...link } of findLinks(body)) {
-    if (local === undefined || links.has(local)) continue;
-    links.set(local, { ...link, target: local, line: counter.lineAt(link.offset) });
+/** The decoded paths of the local files that a turn links to, in order and without duplicates. */
+export function localLinks(body: string): readonly (Region & { readonly target: string })[] {
+  const links = new Map<string, Region & { readonly target: string }>();
+  for (const { local, offset, end } of findLinks(body)) {
+    if (local !== undefined && !links.has(local)) links.set(local, { target: local, start: offset, end });
   }
   return [...links.values()];
-}
-
-export function localLinkAt(
-  body: string,
-  offset: number,
-): (Region & { readonly target: string }) | undefined {
-  // An image may be inside a link; the later one is the inner one.
-  const innermost = findLinks(body).findLast((link) => link.offset <= offset && offset < link.end);
-  if (innermost?.local === undefined) return undefined;
-  return { target: innermost.local, start: innermost.offset, end: innermost.end };
 }
 
 /** A link ends with its paragraph. Definitions begin a paragraph and apply to the whole turn. */
@@ -106,8 +78,6 @@ class RegionCursor {
   }
 }
 
-type FoundLink = Omit<AnyLink, 'local'>;
-
 const HTML_TAG =
   /^<(?:[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*|\/?[A-Za-z][A-Za-z0-9-]*(?:\s+[^\s"'=<>`/]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*\s*\/?)>/;
 /** The limit of CommonMark. */
@@ -122,7 +92,7 @@ class LinkScanner {
   readonly #block: Region;
   readonly #hidden: RegionCursor;
   readonly #definitions: ReadonlyMap<string, string>;
-  readonly #open: Pick<AnyLink, 'offset' | 'isImage'>[] = [];
+  readonly #open: Pick<FoundLink, 'offset' | 'isImage'>[] = [];
   /** The number of open brackets that contain a link. */
   #holdLink = 0;
   readonly #found: FoundLink[] = [];
@@ -154,7 +124,7 @@ class LinkScanner {
       case '\\':
         return at + 2;
       case '<':
-        return at + this.#tagLength(at);
+        return at + (HTML_TAG.exec(this.#ahead(at, MAX_TAG_CHARS))?.[0].length ?? 1);
       case '[': {
         const isImage = this.#body[at - 1] === '!' && at > this.#block.start && !this.#isEscaped(at - 1);
         this.#open.push({ offset: at, isImage });
@@ -173,11 +143,6 @@ class LinkScanner {
     return backslashes % 2 === 1;
   }
 
-  #tagLength(at: number): number {
-    const tag = HTML_TAG.exec(this.#body.slice(at, Math.min(at + MAX_TAG_CHARS, this.#block.end)));
-    return tag?.[0].length ?? 1;
-  }
-
   #close(at: number): number {
     const bracket = this.#open.pop();
     const isInLink = this.#open.length < this.#holdLink;
@@ -188,7 +153,7 @@ class LinkScanner {
     if (!destination) return at + 1;
     const offset = bracket.isImage ? bracket.offset - 1 : bracket.offset;
     const { target, end } = destination;
-    this.#found.push({ target, label: label.trim(), isImage: bracket.isImage, offset, end });
+    this.#found.push({ target, isImage: bracket.isImage, offset, end });
     // A link cannot contain a link, so the open brackets around it are text. Images can be in a link.
     if (!bracket.isImage) this.#holdLink = this.#open.length;
     return end;
@@ -210,7 +175,7 @@ class LinkScanner {
 
   /** `[text][label]`, `[text][]` or `[text]`. */
   #reference(at: number, text: string): Destination | undefined {
-    const behind = this.#body[at] === '[' ? LABEL.exec(this.#labelText(at)) : null;
+    const behind = this.#body[at] === '[' ? LABEL.exec(this.#ahead(at, MAX_LABEL_CHARS + 2)) : null;
     const label = behind?.[1] || text;
     if (label.length > MAX_LABEL_CHARS) return undefined;
     const target = this.#definitions.get(normalizeLabel(label));
@@ -218,8 +183,8 @@ class LinkScanner {
     return { target, end: at + (behind?.[0].length ?? 0) };
   }
 
-  #labelText(at: number): string {
-    return this.#body.slice(at, Math.min(at + MAX_LABEL_CHARS + 2, this.#block.end));
+  #ahead(at: number, maxChars: number): string {
+    return this.#body.slice(at, Math.min(at + maxChars, this.#block.end));
   }
 }
 
@@ -227,4 +192,118 @@ function skipSpace(text: string, from: number): number {
   let at = from;
   while (at < text.length && ' \t\r\n'.includes(text.charAt(at))) at += 1;
   return at;
+}
+
+interface Destination {
+  /** Escapes and entities are resolved; percent encoding is kept. */
+  readonly target: string;
+  readonly end: number;
+}
+
+/** `<target with spaces>`, or a word with balanced parentheses. */
+export function readDestination(text: string, start: number): Destination | undefined {
+  if (text[start] === '<') return readPointed(text, start + 1);
+  let depth = 0;
+  let at = start;
+  for (; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character <= ' ' || character === '\u007f') break;
+    if (character === '\\' && /[!-/:-@[-`{-~]/.test(text.charAt(at + 1))) at += 1;
+    else if (character === '(') depth += 1;
+    else if (character === ')' && depth-- === 0) break;
+    if (depth > MAX_NESTED_BRACKETS) return undefined;
+  }
+  if (at === start || depth > 0) return undefined;
+  return { target: unescapeTarget(text.slice(start, at)), end: at };
+}
+
+const MAX_NESTED_BRACKETS = 32;
+
+function readPointed(text: string, start: number): Destination | undefined {
+  for (let at = start; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === '\n' || character === '<') return undefined;
+    if (character === '\\') at += 1;
+    else if (character === '>') return { target: unescapeTarget(text.slice(start, at)), end: at + 1 };
+  }
+  return undefined;
+}
+
+/** Returns the end of the title that begins at `start`. */
+function readTitle(text: string, start: number): number | undefined {
+  const closing = ({ '"': '"', "'": "'", '(': ')' } as Record<string, string>)[text.charAt(start)];
+  if (closing === undefined) return undefined;
+  for (let at = start + 1; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === closing) return at + 1;
+    if (character === '(' && closing === ')') return undefined;
+    if (character === '\\') at += 1;
+  }
+  return undefined;
+}
+
+const DEFINITION = /^ {0,3}\[((?:[^[\]\\]|\\[\s\S]){1,999})\]:[ \t]*(?:\r?\n[ \t]*)?/;
+
+/** `[label]: target "title"`, with nothing else after it. */
+function readDefinition(
+  text: string,
+  start: number,
+): { readonly label: string; readonly target: string; readonly end: number } | undefined {
+  const head = DEFINITION.exec(text.slice(start, start + 2000));
+  const label = normalizeLabel(head?.[1] ?? '');
+  if (!head || label === '' || /\n[ \t]*\r?\n/.test(head[0])) return undefined;
+  const destination = readDestination(text, start + head[0].length);
+  if (!destination) return undefined;
+  const end = lineEnd(text, destination.end);
+  const spaced =
+    /^[ \t]*(?:\r?\n[ \t]*)?/.exec(text.slice(destination.end, destination.end + 2000))?.[0] ?? '';
+  const titleEnd = spaced === '' ? undefined : readTitle(text, destination.end + spaced.length);
+  const titled =
+    titleEnd === undefined || /\n[ \t\r]*\n/.test(text.slice(destination.end, titleEnd))
+      ? undefined
+      : lineEnd(text, titleEnd);
+  const whole = titled ?? end;
+  return whole === undefined ? undefined : { label, target: destination.target, end: whole };
+}
+
+/** Labels ignore case and white space. */
+function normalizeLabel(label: string): string {
+  return label.trim().replace(/\s+/g, ' ').toLowerCase().toUpperCase();
+}
+
+/** The start of the next line, if the rest of this one is blank. */
+function lineEnd(text: string, from: number): number | undefined {
+  let at = from;
+  while (text[at] === ' ' || text[at] === '\t' || text[at] === '\r') at += 1;
+  if (at >= text.length) return at;
+  return text[at] === '\n' ? at + 1 : undefined;
+}
+
+/** A single letter before the colon is a drive. */
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]+:/;
+const FILE_URI = /^file:(?:\/\/(?:localhost)?(?=\/))?(\/.*)$/i;
+const UNFIT = /[\u0000-\u001f\u007f]/;
+
+/** The local path of a target, or `undefined` if it is not a local file. */
+export function localTarget(target: string): string | undefined {
+  const file = FILE_URI.exec(target)?.[1];
+  if (file === undefined && SCHEME.test(target)) return undefined;
+  const path = decodePercent((file ?? target).replace(/#.*$/s, ''));
+  // Two leading slashes name another machine.
+  if (path.trim() === '' || UNFIT.test(path) || /^[/\\]{2}/.test(path)) return undefined;
+  return file === undefined ? path : path.replace(/^\/(?=[A-Za-z]:)/, '');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: '\u00a0' };
+
+function unescapeTarget(text: string): string {
+  return text.replace(
+    /\\([!-/:-@[-`{-~])|&(?:(amp|lt|gt|quot|nbsp)|#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6}));/g,
+    (written, sign?: string, name?: string, decimal?: string, hex?: string) => {
+      if (sign !== undefined) return sign;
+      if (name !== undefined) return ENTITIES[name] ?? written;
+      const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
+      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : written;
+    },
+  );
 }

@@ -46,7 +46,7 @@ export function pendingCalls(turns: readonly Turn[], at: number): readonly Writt
   return openCalls(turns, at).filter(({ sent }) => !sent);
 }
 
-export interface OpenCall extends WrittenCall {
+interface OpenCall extends WrittenCall {
   readonly sent?: SentMark | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { eachLine, type Line } from '../../base/lines.ts';
-import { type Cut, readCut, stepReplyLine } from '../reply/notes.ts';
+import { type Cut, readCut } from '../reply/notes.ts';
 import { readCallInfo, readSentMark, type SentMark, type WrittenCall } from './calls.ts';
-import type { Chat, ChatProblem, Turn } from './chat.ts';
+import { type Chat, type ChatProblem, type Marker, readMarker, type Turn } from './chat.ts';
 import { commentsOfTurn } from './comments.ts';
 import { FenceReader } from './fence.ts';
 import {
@@ -13,8 +13,7 @@ import {
   XmlBlockFinder,
   type XmlCall,
 } from './legacy.ts';
-import { type Marker, readMarker } from './marker.ts';
-import { countUpTo, isWithin, type Region, shiftRegions } from './regions.ts';
+import { countUpTo, isWithin, type Region, shiftRegions } from './textEdit.ts';
 
 /** A parse result that is valid up to `end`, where a user, assistant or system turn begins. */
 interface KnownStart {
@@ -48,7 +47,7 @@ export function parseChat(text: string, known?: KnownStart): Chat {
     if (line.start < next) continue;
     const marker = fences.hidesMarkers ? undefined : readMarker(line.text);
     if (marker) {
-      fences.reset();
+      fences.reset(marker.role === 'assistant');
       close(line.start);
       turn = new TurnReader(text, marker, line.start, line.next);
       continue;
@@ -121,7 +120,7 @@ class TurnReader {
       return block?.end ?? line.next;
     }
     if (!fences.open && !fences.inComment) this.#readSent(line);
-    const state = this.#isReply ? stepReplyLine(fences, line.text) : fences.step(line.text);
+    const state = fences.step(line.text);
     if (state === 'opened' && fences.open && !fences.open.contained) {
       this.#openFence(fences.open.info, line);
     } else if (state === 'closed') this.#endCall(line.start, line.next, true);
@@ -240,33 +239,17 @@ export class ChatReader {
     const { turns, problems, ...chat } = this.#chat;
     // Any later line of dashes would close front matter that is still open.
     if (chat.frontMatter === undefined && this.#text.startsWith('---')) return undefined;
-    const at = this.#firstToParse(samePrefix(this.#text, text));
+    const same = samePrefix(this.#text, text);
+    // The last turn whose marker line is complete and unchanged. Turns do not depend on the body of others, except
+    // that calls depend on the tool turns after them; so it is not a tool turn.
+    const at = turns.findLastIndex(
+      ({ role, start, bodyStart }) =>
+        role !== 'tool' && start < bodyStart && bodyStart <= same && this.#text[bodyStart - 1] === '\n',
+    );
     const end = turns[at]?.start;
     if (end === undefined) return undefined;
-    const known = {
-      ...chat,
-      turns: turns.slice(0, at),
-      problems: problems.filter(({ offset }) => offset < end),
-    };
-    return { chat: known, end };
-  }
-
-  /**
-   * The last turn whose marker line is unchanged. Turns do not depend on the body of others, except that calls
-   * depend on the tool turns after them; so it is not a tool turn.
-   */
-  #firstToParse(same: number): number {
-    const { turns } = this.#chat;
-    let at = countUpTo(turns, same, ({ bodyStart }) => bodyStart) - 1;
-    while (at >= 0 && !this.#isIndependent(at)) at -= 1;
-    return at;
-  }
-
-  #isIndependent(at: number): boolean {
-    const turn = this.#chat.turns[at];
-    if (!turn || turn.role === 'tool' || turn.start === turn.bodyStart) return false;
-    // A marker at the end of the file may still change while typing.
-    return this.#text[turn.bodyStart - 1] === '\n';
+    const before = problems.filter(({ offset }) => offset < end);
+    return { chat: { ...chat, turns: turns.slice(0, at), problems: before }, end };
   }
 }
 

@@ -36,24 +36,16 @@ const MAX_FRONT_MATTER_CHARS = 100_000;
 export function readSettings(
   chat: Pick<Chat, 'frontMatter' | 'frontMatterStart' | 'preamble' | 'preambleStart'>,
 ): ParsedSettings {
-  const preamble =
-    chat.preamble === undefined ? NONE : readPreambleSettings(chat.preamble, chat.preambleStart ?? 0);
-  const front =
-    chat.frontMatter === undefined ? NONE : readFrontMatter(chat.frontMatter, chat.frontMatterStart ?? 0);
+  const preamble = readPreambleSettings(chat.preamble ?? '', chat.preambleStart ?? 0);
+  const front = readFrontMatter(chat.frontMatter ?? '', chat.frontMatterStart ?? 0);
   return {
     settings: { ...preamble.settings, ...front.settings },
     problems: [...front.problems, ...preamble.problems],
   };
 }
 
-const NONE: ParsedSettings = { settings: {}, problems: [] };
-
 /** The strictest value, used if a restricting setting is invalid. */
-const STRICTEST: ReadonlyMap<string, Partial<ChatSettings>> = new Map<string, Partial<ChatSettings>>([
-  ['approve', { approve: 'ask' }],
-  ['servers', { servers: [] }],
-  ['tools', { tools: [] }],
-]);
+const STRICTEST: ChatSettings = { approve: 'ask', servers: [], tools: [] };
 
 function readFrontMatter(yaml: string, start: number): ParsedSettings {
   const { pairs, errors } = readPairs(yaml);
@@ -62,21 +54,21 @@ function readFrontMatter(yaml: string, start: number): ParsedSettings {
     message,
     stopsRun: true,
   }));
-  // If the settings cannot be read, assume the strictest approval.
-  let settings: ChatSettings = errors.length > 0 ? { approve: 'ask' } : {};
+  let settings: ChatSettings = {};
   const seen = new Set<string>();
   for (const pair of pairs) {
     const { key, offset } = keyOf(pair);
     if (seen.has(key)) continue;
     seen.add(key);
     const read = readSetting(key, plainValue(pair.value));
-    settings = { ...settings, ...read.settings, ...(errors.length > 0 ? { approve: 'ask' } : {}) };
+    settings = { ...settings, ...read.settings };
     if (read.problem !== undefined) {
       const stopsRun = STOPS_RUN.has(key) ? { stopsRun: true } : {};
       problems.push({ offset: start + offset, message: read.problem, ...stopsRun });
     }
   }
-  return { settings, problems };
+  // If the settings cannot be read, assume the strictest approval.
+  return { settings: errors.length > 0 ? { ...settings, approve: 'ask' } : settings, problems };
 }
 
 /** An invalid value of these settings stops the run. */
@@ -86,11 +78,12 @@ function readSetting(key: string, value: unknown): { settings: Partial<ChatSetti
   const rule = settingRule(key);
   if (!rule) return { settings: {}, problem: unknownSetting(key) };
   if (value === null && key !== 'approve') return { settings: {} };
-  const read = rule.read(value);
-  if (typeof read !== 'string') return { settings: read };
-  const instead = STRICTEST.get(key);
-  const effect = instead ? `${key === 'approve' ? '“ask”' : 'an empty list'} is used` : 'it is ignored';
-  return { settings: instead ?? {}, problem: `“${key}” must be ${read}; ${effect}.` };
+  const accepted = rule.accept(value);
+  if (accepted !== undefined) return { settings: { [key]: accepted } };
+  if (!(key in STRICTEST)) return { settings: {}, problem: `“${key}” must be ${rule.must}; it is ignored.` };
+  const instead = key === 'approve' ? '“ask”' : 'an empty list';
+  const settings = { [key]: STRICTEST[key as keyof ChatSettings] };
+  return { settings, problem: `“${key}” must be ${rule.must}; ${instead} is used.` };
 }
 
 function unknownSetting(key: string): string {
@@ -261,29 +254,57 @@ export function renderValue(value: SettingValue): string {
 export type SettingKey = Exclude<keyof ChatSettings, 'agentTools'>;
 
 interface SettingRule {
-  readonly takes: 'text' | 'list' | 'count' | 'number' | 'choice';
+  /** For the sentence “… must be …”. */
+  readonly must: string;
   readonly choices?: readonly string[];
-  /** Returns what the value must be, as a string, if it is invalid. Empty values are valid except for `approve`. */
-  readonly read: (value: unknown) => Partial<ChatSettings> | string;
+  readonly isList?: boolean;
+  /** The value to use, or `undefined` if it is invalid. */
+  readonly accept: (value: unknown) => ChatSettings[SettingKey];
 }
 
+const TEXT: SettingRule = {
+  must: 'text',
+  accept: (value) => (typeof value === 'string' && value.trim() !== '' ? value : undefined),
+};
+const COUNT: SettingRule = {
+  must: 'a whole number of at least 1',
+  accept: (value) => (Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : undefined),
+};
+const LIST: SettingRule = {
+  must: 'a list of names',
+  isList: true,
+  accept: (value) => {
+    const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return items.every((item) => typeof item === 'string') ? items : undefined;
+  },
+};
+const MAX_TEMPERATURE = 2;
+const TEMPERATURE: SettingRule = {
+  must: `a number from 0 to ${MAX_TEMPERATURE}`,
+  accept: (value) =>
+    typeof value === 'number' && value >= 0 && value <= MAX_TEMPERATURE ? value : undefined,
+};
+
+/** The strictest first. */
 const APPROVALS = ['ask', 'auto-readonly', 'auto'] as const satisfies readonly Approval[];
 const REASONINGS = ['off', 'low', 'medium', 'high'] as const satisfies readonly Reasoning[];
-const MAX_TEMPERATURE = 2;
-
 const RULES: Readonly<Record<SettingKey, SettingRule>> = {
-  model: text('model'),
-  agent: text('agent'),
-  system: text('system'),
-  title: text('title'),
-  servers: list('servers'),
-  tools: list('tools'),
-  maxSteps: count('maxSteps'),
-  maxTokens: count('maxTokens'),
-  temperature: { takes: 'number', read: readTemperature },
-  approve: choice('approve', APPROVALS, 'ask, auto-readonly or auto'),
-  reasoning: choice('reasoning', REASONINGS, 'off, low, medium or high'),
+  model: TEXT,
+  agent: TEXT,
+  system: TEXT,
+  title: TEXT,
+  servers: LIST,
+  tools: LIST,
+  maxSteps: COUNT,
+  maxTokens: COUNT,
+  temperature: TEMPERATURE,
+  approve: choice(APPROVALS, 'ask, auto-readonly or auto'),
+  reasoning: choice(REASONINGS, 'off, low, medium or high'),
 };
+
+function choice<T extends Approval | Reasoning>(choices: readonly T[], must: string): SettingRule {
+  return { choices, must, accept: (value) => choices.find((each) => each === value) };
+}
 
 /** In the order in which completion offers them. */
 export const SETTING_KEYS = Object.keys(RULES) as readonly SettingKey[];
@@ -296,49 +317,7 @@ export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(RULES, key);
 }
 
-function text(key: 'model' | 'agent' | 'system' | 'title'): SettingRule {
-  return {
-    takes: 'text',
-    read: (value) => (typeof value === 'string' && value.trim() !== '' ? { [key]: value } : 'text'),
-  };
-}
-
-function count(key: 'maxSteps' | 'maxTokens'): SettingRule {
-  return {
-    takes: 'count',
-    read: (value) =>
-      Number.isSafeInteger(value) && Number(value) > 0
-        ? { [key]: Number(value) }
-        : 'a whole number of at least 1',
-  };
-}
-
-function list(key: 'servers' | 'tools'): SettingRule {
-  return {
-    takes: 'list',
-    read: (value) => {
-      const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-      return items.every((item) => typeof item === 'string') ? { [key]: items } : 'a list of names';
-    },
-  };
-}
-
-function choice(key: 'approve' | 'reasoning', choices: readonly string[], otherwise: string): SettingRule {
-  return {
-    takes: 'choice',
-    choices,
-    read: (value) => (typeof value === 'string' && choices.includes(value) ? { [key]: value } : otherwise),
-  };
-}
-
-function readTemperature(value: unknown): Partial<ChatSettings> | string {
-  const isValid = typeof value === 'number' && value >= 0 && value <= MAX_TEMPERATURE;
-  return isValid ? { temperature: value } : `a number from 0 to ${MAX_TEMPERATURE}`;
-}
-
-const STRICT_FIRST: readonly Approval[] = ['ask', 'auto-readonly', 'auto'];
-
 /** The stricter of both. A chat can only tighten the user's setting. */
 export function strictest(user: Approval, chat: Approval | undefined): Approval {
-  return STRICT_FIRST.find((each) => each === user || each === chat) ?? 'ask';
+  return APPROVALS.find((each) => each === user || each === chat) ?? 'ask';
 }

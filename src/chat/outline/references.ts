@@ -2,7 +2,7 @@ import { endOfLine, startOfLine } from '../../base/lines.ts';
 import type { ToolName } from '../../ports/tools.ts';
 import { readToolName, renderToolName } from '../format/calls.ts';
 import type { Chat, Turn } from '../format/chat.ts';
-import { localLinkAt, localLinks } from '../format/links.ts';
+import { findLinks, localLinks } from '../format/links.ts';
 import { answeredCall } from '../format/nextAction.ts';
 import { turnAt, turnBody } from '../format/parse.ts';
 
@@ -27,10 +27,16 @@ export function referenceAt(text: string, chat: Chat, offset: number): ChatRefer
 
 function fileAt(text: string, turn: Turn, offset: number): ChatReference | undefined {
   if (offset < turn.bodyStart) return undefined;
-  const link = localLinkAt(turnBody(text, turn), offset - turn.bodyStart);
-  if (!link) return undefined;
-  const { target, start, end } = link;
-  return { kind: 'file', target, start: turn.bodyStart + start, end: turn.bodyStart + end };
+  const at = offset - turn.bodyStart;
+  // An image may be inside a link; the later one is the inner one.
+  const link = findLinks(turnBody(text, turn)).findLast((each) => each.offset <= at && at < each.end);
+  if (link?.local === undefined) return undefined;
+  return {
+    kind: 'file',
+    target: link.local,
+    start: turn.bodyStart + link.offset,
+    end: turn.bodyStart + link.end,
+  };
 }
 
 /** On the first line of a call, or on the marker of a result. */
@@ -54,8 +60,7 @@ function patternAt(yaml: string, start: number, offset: number): ChatReference |
   const key = keys.findLast(({ index }) => index <= at);
   if (key?.[1] !== 'tools' || at < key.index + key[0].length) return undefined;
   const lineStart = startOfLine(yaml, at);
-  const lineEnd = yaml.indexOf('\n', at);
-  const line = yaml.slice(lineStart, lineEnd < 0 ? yaml.length : lineEnd);
+  const line = yaml.slice(lineStart, endOfLine(yaml, lineStart));
   const word = wordAt(line.replace(/(?:^|\s)#.*$/, ''), at - lineStart, ITEM);
   if (!word || word.text === '-' || word.text === 'tools:') return undefined;
   const place = { start: start + lineStart + word.start, end: start + lineStart + word.end };
@@ -93,7 +98,7 @@ function usesOfTurn(text: string, turn: Turn, number: number): readonly AssetUse
   const about = { turn: number, ...toolOf(turn) };
   const at = (offset: number) => turn.bodyStart + offset;
   const linked = body.includes(ASSET_FOLDER)
-    ? localLinks(body).map(({ target, offset }) => ({ path: target, offset: at(offset), ...about }))
+    ? localLinks(body).map(({ target, start }) => ({ path: target, offset: at(start), ...about }))
     : [];
   const referred = body.includes('asset:')
     ? [...body.matchAll(REFERENCE)].map(({ 1: name = '', index }) => ({

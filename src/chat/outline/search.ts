@@ -1,9 +1,8 @@
-import { startOfLine, visibleLine } from '../../base/lines.ts';
-import type { Turn } from '../format/chat.ts';
+import { endOfLine, startOfLine, visibleLine } from '../../base/lines.ts';
+import type { Role, Turn } from '../format/chat.ts';
 import { commentsOfTurn } from '../format/comments.ts';
-import type { Role } from '../format/marker.ts';
 import { parseChat } from '../format/parse.ts';
-import { isWithin, type Region, shiftRegions, textOutside } from '../format/regions.ts';
+import { isWithin, type Region, shiftRegions, textOutside } from '../format/textEdit.ts';
 
 export interface SearchHit {
   /** Absent if the title contains all words. */
@@ -40,7 +39,9 @@ export function searchChat(
   for (const turn of parseChat(text).turns.toReversed()) {
     if (hits.length >= maxHits) break;
     const found = firstMatch(folded, turn, wanted);
-    if (found) hits.push({ role: turn.role, offset: found.offset, snippet: snippetAt(text, found) });
+    if (!found) continue;
+    const { offset, comments } = found;
+    hits.push({ role: turn.role, offset, snippet: snippetAt(text, offset, comments) });
   }
   return hits;
 }
@@ -50,13 +51,8 @@ export function foldCase(text: string): string {
   return text.includes('İ') ? text.replace(/[^İ]+/g, (rest) => rest.toLowerCase()) : text.toLowerCase();
 }
 
-interface Match {
-  readonly offset: number;
-  readonly comments: readonly Region[];
-}
-
 /** The first occurrence of any word, if the turn contains all of them. */
-function firstMatch(folded: string, turn: Turn, words: readonly string[]): Match | undefined {
+function firstMatch(folded: string, turn: Turn, words: readonly string[]) {
   const body = folded.slice(turn.bodyStart, turn.end);
   if (!words.every((word) => body.includes(word))) return undefined;
   const comments = commentsOfTurn(body, turn.role);
@@ -73,10 +69,9 @@ function visibleMatch(body: string, word: string, comments: readonly Region[]): 
   return undefined;
 }
 
-function snippetAt(text: string, { offset, comments }: Match): string {
+function snippetAt(text: string, offset: number, comments: readonly Region[]): string {
   const lineStart = startOfLine(text, offset);
-  const newline = text.indexOf('\n', offset);
-  const lineEnd = newline < 0 ? text.length : newline;
+  const lineEnd = endOfLine(text, offset);
   const start = Math.max(lineStart, offset - CHARS_BEFORE);
   const end = Math.min(lineEnd, offset + CHARS_AFTER);
   const words = visibleLine(textOutside(text, { start, end }, comments));

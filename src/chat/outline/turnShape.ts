@@ -1,9 +1,9 @@
 import { eachLine, type Line } from '../../base/lines.ts';
 import type { Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
-import type { Region } from '../format/regions.ts';
-import { readCut, stepReplyLine } from '../reply/notes.ts';
-import { REASONING_HEAD } from '../reply/reasoning.ts';
+import type { Region } from '../format/textEdit.ts';
+
+import { REASONING_HEAD, readCut } from '../reply/notes.ts';
 import { renderedText } from './title.ts';
 
 /** The visible structure of a turn, with offsets in the chat. */
@@ -45,7 +45,7 @@ export class TurnShapes {
 
 class ShapeReader {
   readonly #turn: Turn;
-  readonly #fences = new FenceReader();
+  readonly #fences: FenceReader;
   readonly #headings: Heading[] = [];
   readonly #details: Details[] = [];
   readonly #openDetails: Line[] = [];
@@ -55,12 +55,15 @@ class ShapeReader {
 
   constructor(turn: Turn) {
     this.#turn = turn;
+    this.#fences = new FenceReader(turn.role === 'assistant');
   }
 
   read(text: string): TurnShape {
     const { calls, bodyStart, end } = this.#turn;
     let nextCall = 0;
-    for (const line of eachLine(text, bodyStart, (first) => this.#skips(first))) {
+    // Once the words are found, most lines do not affect the shape.
+    const skips = (firstCode: number) => this.#words !== undefined && this.#fences.stepFast(firstCode);
+    for (const line of eachLine(text, bodyStart, skips)) {
       if (line.start >= end) break;
       while ((calls[nextCall]?.end ?? end) <= line.start) nextCall += 1;
       if (line.start < (calls[nextCall]?.start ?? end)) this.#readLine(line);
@@ -74,25 +77,15 @@ class ShapeReader {
     };
   }
 
-  /** Once the words are found, most lines do not affect the shape. */
-  #skips(firstCode: number): boolean {
-    return this.#words !== undefined && this.#fences.stepFast(firstCode);
-  }
-
   #readLine(line: Line): void {
-    const isReply = this.#turn.role === 'assistant';
-    if (isReply && readCut(line.text)) {
+    if (this.#turn.role === 'assistant' && readCut(line.text)) {
       this.#fences.reset();
       return;
     }
     const wasInComment = this.#fences.inComment;
-    const state = isReply ? stepReplyLine(this.#fences, line.text) : this.#fences.step(line.text);
-    if (state === 'inside') this.#readCode(line);
+    const state = this.#fences.step(line.text);
+    if (state === 'inside' && this.#openDetails.length === 0) this.#wordsInCode ??= renderedText(line.text);
     if (state === 'outside' && !wasInComment && !this.#fences.inComment) this.#readText(line);
-  }
-
-  #readCode(line: Line): void {
-    if (this.#openDetails.length === 0) this.#wordsInCode ??= renderedText(line.text);
   }
 
   #readText(line: Line): void {

@@ -57,10 +57,7 @@ export class PreviewFences {
 
   /** The next line is code in every preview if it stays in its list or quote. */
   get isCode(): boolean {
-    return (
-      !this.#isAmbiguous &&
-      this.#states.every(({ kind }) => kind === 'top' || kind === 'item' || kind === 'quote')
-    );
+    return this.#isOnly('top', 'item', 'quote');
   }
 
   /** Whether a line that begins so is code in every preview; `undefined` if undecided. */
@@ -73,17 +70,17 @@ export class PreviewFences {
 
   /** The next line is outside code in every preview. */
   get isOutside(): boolean {
-    return !this.#isAmbiguous && this.#states.every(({ kind }) => kind === 'outside' || kind === 'plain');
+    return this.#isOnly('outside', 'plain');
   }
 
   /** The next line is in a formula in every preview with math. */
   get inFormula(): boolean {
     const isFormula = this.#states.some((state) => state.kind === 'formula' && state.column !== undefined);
-    return (
-      !this.#isAmbiguous &&
-      isFormula &&
-      this.#states.every(({ kind }) => kind === 'formula' || kind === 'plain')
-    );
+    return isFormula && this.#isOnly('formula', 'plain');
+  }
+
+  #isOnly(...kinds: readonly State['kind'][]): boolean {
+    return !this.#isAmbiguous && this.#states.every(({ kind }) => kinds.includes(kind));
   }
 
   step(line: string): void {
@@ -104,10 +101,8 @@ export class PreviewFences {
   #stepItems(line: string): readonly number[] {
     const { items } = this.#above;
     if (this.isOutside) return readListLine(items, line, this.#above.isBlank).items;
-    const isInItem = this.#states.every(
-      (state) => ['item', 'formula', 'plain'].includes(state.kind) && staysInside(state, line, true) === true,
-    );
-    return isInItem && !this.#isAmbiguous ? items : [];
+    const staysInItem = this.#states.every((state) => staysInside(state, line, true) === true);
+    return staysInItem && this.#isOnly('item', 'formula', 'plain') ? items : [];
   }
 
   /**
@@ -123,12 +118,8 @@ export class PreviewFences {
     // a formula that ended with its list, and that line must not open a fence.
     if (this.#isAmbiguous || this.#states.some(({ kind }) => kind === 'formula')) lines.push('$$ $$');
     for (const character of ['`', '~'] as const) {
-      if (
-        !this.#isAmbiguous &&
-        !this.#states.some((each) => 'ticks' in each && each.ticks.startsWith(character))
-      ) {
-        continue;
-      }
+      const isOpen = this.#states.some((each) => 'ticks' in each && each.ticks.startsWith(character));
+      if (!this.#isAmbiguous && !isOpen) continue;
       const ticks = character.repeat(this.#longest[character] + 1);
       lines.push(`${ticks}end`, ticks);
     }
@@ -143,7 +134,9 @@ function stepState(state: State, line: string, above: Above): readonly State[] {
     case 'top':
       return closingColumn(state.ticks, line) <= MAX_INDENT ? [OUTSIDE] : [state];
     case 'plain':
-      return opensFormula(line) ? [PLAIN] : stepOutside(line, above).map(asPlain);
+      return opensFormula(line)
+        ? [PLAIN]
+        : stepOutside(line, above).map((next) => (next === OUTSIDE ? PLAIN : next));
     case 'formula':
       if (line.trimEnd().endsWith('$$')) return [OUTSIDE];
       if (staysInside(state, line, true)) return [state];
@@ -184,10 +177,6 @@ function openFence(before: string, ticks: string, line: string, above: Above): S
 function opensFormula(line: string): boolean {
   const opening = FORMULA_OPENING.exec(line)?.[0];
   return opening !== undefined && !line.slice(opening.length).trimEnd().endsWith('$$');
-}
-
-function asPlain(state: State): State {
-  return state.kind === 'outside' ? PLAIN : state;
 }
 
 /** Whether a line that begins so is still in the list item or quote of the state. */

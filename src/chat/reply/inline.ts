@@ -130,20 +130,18 @@ export class InlineReader {
     if (!isGuard) return this.#plain(line, at, place + 1);
     const isTag = slashes > 0 || mayBeTag(rest, isWhole, this.#sawLetter);
     if (isTag === undefined) return undefined;
-    if (!isTag) return this.#readNoTag(line, at);
+    if (!isTag) {
+      const token = this.#plain(line, at, at + 1);
+      // It may still be an autolink, in which backticks are ordinary characters.
+      this.#inBrackets = true;
+      return token;
+    }
     const allowed = lengthOfHarmless(rest, isWhole, this.#sawLetter);
     if (allowed === undefined) return undefined;
     if (allowed > 0) return this.#plain(line, at, place + allowed);
     const inAddress = this.#inAddress;
     this.feed(line.slice(at, place + 1));
     return { kind: 'guard', slashes, inAddress, end: place + 1 };
-  }
-
-  /** It may still be an autolink, in which backticks are ordinary characters. */
-  #readNoTag(line: string, at: number): InlineToken {
-    const token = this.#plain(line, at, at + 1);
-    this.#inBrackets = true;
-    return token;
   }
 
   #readTicks(line: string, at: number, isWhole: boolean): InlineToken | undefined {

@@ -1,8 +1,7 @@
 import { spellOut } from '../format/escape.ts';
-import { FenceReader } from '../format/fence.ts';
+import { FenceReader, NOTE_START } from '../format/fence.ts';
 import { isBlank, PreviewFences } from './fences.ts';
 import { InlineReader, isTableRule } from './inline.ts';
-import { NOTE_START, stepReplyLine } from './notes.ts';
 
 /** Where a line start gets one more backslash, and how many it has. */
 interface LineStart {
@@ -18,7 +17,7 @@ export type ReplyDirection = 'write' | 'read' | 'readWithoutComments';
  */
 export class ReplyLines {
   readonly #direction: ReplyDirection;
-  readonly #fences = new FenceReader();
+  readonly #fences = new FenceReader(true);
   readonly #preview = new PreviewFences();
   readonly #inline = new InlineReader();
   /** The current line as received, how much of it was used, and the output for that part. */
@@ -86,7 +85,7 @@ export class ReplyLines {
   /** Lines that close everything open after the current line. */
   closingLines(): readonly string[] {
     const lines = [...this.#preview.closingLines()];
-    for (const line of lines) stepReplyLine(this.#fences, line);
+    for (const line of lines) this.#fences.step(line);
     const { open } = this.#fences;
     if (open) {
       // A preview may not see this fence; opening and closing one leaves it unaffected.
@@ -216,7 +215,7 @@ export class ReplyLines {
   #endLine(): void {
     const written = this.#direction === 'write' ? this.#out : this.#line;
     const wasCode = this.#preview.isCodeLine(written, true) === true;
-    stepReplyLine(this.#fences, written);
+    this.#fences.step(written);
     this.#preview.step(written);
     if (isBlank(written) || wasCode !== this.#preview.isCode) {
       this.#inline.beginParagraph();

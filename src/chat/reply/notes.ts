@@ -1,24 +1,12 @@
 import { isObject } from '../../base/json.ts';
 import type { ProviderMetadata } from '../../ports/models.ts';
-import type { FenceReader } from '../format/fence.ts';
+import { NOTE_START } from '../format/fence.ts';
 
-/** The start, at column 0, of every note that Filechat writes into a reply. */
-export const NOTE_START = '<!-- filechat:';
-
-/**
- * Reads a line of an assistant turn. Notes, and code outside lists, end the list before them, so that each part of
- * a reply is read independently, as it was written.
- */
-export function stepReplyLine(fences: FenceReader, line: string): ReturnType<FenceReader['step']> {
-  if (!fences.open && line.startsWith(NOTE_START)) {
-    fences.reset();
-    return 'outside';
-  }
-  const isOutsideLists = fences.hidesMarkers;
-  const state = fences.step(line);
-  if (state === 'closed' && isOutsideLists) fences.reset();
-  return state;
-}
+export const REASONING_HEAD = '<details><summary>Reasoning</summary>';
+export const REASONING_FOOT = '</details>';
+export const REASONING_INFO = 'reasoning';
+/** Chosen before the reasoning is known: a line that begins with these backticks gets a backslash. */
+export const REASONING_FENCE = '````';
 
 const CLOSED = /^<!-- filechat:closed (\d{1,2}) -->[ \t]*$/;
 /** A closing fence, then fences that are opened and closed, or the end of a formula. */

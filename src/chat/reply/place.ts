@@ -7,17 +7,23 @@ import {
   trimBlankLines,
 } from '../../base/lines.ts';
 import type { TextEdit } from '../../ports/document.ts';
-import type { Chat, Turn } from '../format/chat.ts';
+import { type Chat, readMarker, renderMarker, type Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
-import { readMarker, renderMarker } from '../format/marker.ts';
 import { nextAction } from '../format/nextAction.ts';
 import { isEmptyTurn, parseChat } from '../format/parse.ts';
-import { insertion, insertLines } from '../format/textEdit.ts';
+import { insertion, insertLines, skipBlankLines } from '../format/textEdit.ts';
 import { readReplyText } from './escape.ts';
 import { ReplyLines } from './lines.ts';
-import { type Cut, countClosingLines, readCut, renderCut, stepReplyLine } from './notes.ts';
+import {
+  type Cut,
+  countClosingLines,
+  REASONING_FENCE,
+  REASONING_FOOT,
+  REASONING_HEAD,
+  readCut,
+  renderCut,
+} from './notes.ts';
 import { type ReplyPiece, readReply, splitReply } from './read.ts';
-import { REASONING_FENCE, REASONING_FOOT, REASONING_HEAD } from './reasoning.ts';
 
 /** Edits that write a reply. The cursor is a line in the text, so it survives other edits. */
 
@@ -75,9 +81,10 @@ export function closeReply(
     const written = note && `\n${note}${typedBehind ? '\n' : ''}`;
     return { start: cursor.start, end: cursor.end, text: written };
   }
-  const end = typedBehind ? cursor.end : startOfNextWords(text, cursor.lineEnd);
+  const end = typedBehind ? cursor.end : skipBlankLines(text, cursor.lineEnd);
   const gap = gapBefore(text, end);
-  if (note === '') return { start: endOfWordsAbove(text, cursor.lineStart), end, text: gap };
+  const above = text.slice(0, cursor.lineStart);
+  if (note === '') return { start: endOfLine(above, above.trimEnd().length), end, text: gap };
   // Trailing white space may be inside code, so it is kept.
   return { start: beforeLineBreak(text, cursor.lineStart), end, text: `\n${note}${gap}` };
 }
@@ -98,14 +105,14 @@ export function reopenReply(text: string, id: string): TextEdit | undefined {
   return { start: place.keptEnd, end: place.noteEnd, text: `${gap}${cursor}` };
 }
 
-/** The reply to resume; with an id, the reply that is being written with that cursor. */
-export function partialReply(text: string, id?: string): PartialReply | undefined {
+/** The reply to resume. */
+export function partialReply(text: string): PartialReply | undefined {
   const chat = parseChat(text);
-  if (id === undefined && nextAction(text, chat).kind !== 'resume') return undefined;
-  const turn = chat.turns.findLast(({ role, cut }) =>
-    id === undefined ? role === 'assistant' : cut?.kind === 'writing' && cut.id === id,
+  if (nextAction(text, chat).kind !== 'resume') return undefined;
+  const place = findCut(
+    text,
+    chat.turns.findLast(({ role }) => role === 'assistant'),
   );
-  const place = findCut(text, turn);
   return place && readPartialReply(text.slice(place.turn.bodyStart, place.keptEnd));
 }
 
@@ -114,17 +121,7 @@ function renderInterruption({ reason, closeFence }: Extract<ReplyOutcome, { kind
   return closeFence === undefined ? note : `${closeFence}\n${note}`;
 }
 
-interface Cursor {
-  readonly lineStart: number;
-  readonly start: number;
-  readonly end: number;
-  /** Without the line end. */
-  readonly lineEnd: number;
-  /** The reply is empty: the line above is the turn marker. */
-  readonly isFirst: boolean;
-}
-
-function findCursor(text: string, id: string, parse: ParseChat): Cursor | undefined {
+function findCursor(text: string, id: string, parse: ParseChat) {
   const note = renderCut({ kind: 'writing', id });
   const ownLine = text.lastIndexOf(`\n${note}`);
   const start = ownLine >= 0 ? ownLine + 1 : text.lastIndexOf(note);
@@ -133,25 +130,17 @@ function findCursor(text: string, id: string, parse: ParseChat): Cursor | undefi
   const above = text.slice(0, lineStart);
   const turn = parse(above).turns.at(-1);
   // A fence that the user is typing further up may hide the marker.
-  const markers = turn?.role === 'assistant' ? [] : hiddenMarkers(above, turn?.bodyStart ?? 0);
+  const markers =
+    turn?.role === 'assistant'
+      ? []
+      : [...eachLine(above, turn?.bodyStart)].filter(
+          ({ text: line }) => readMarker(line)?.role === 'assistant',
+        );
   if (turn?.role !== 'assistant' && markers.length === 0) return undefined;
   const lineEnd = endOfLine(text, start);
+  // The reply is empty: the line above is the turn marker.
   const isFirst = turn?.bodyStart === lineStart || markers.at(-1)?.next === lineStart;
   return { lineStart, start, end: start + note.length, lineEnd, isFirst };
-}
-
-function hiddenMarkers(text: string, from: number): readonly Line[] {
-  return [...eachLine(text, from)].filter((line) => readMarker(line.text)?.role === 'assistant');
-}
-
-function endOfWordsAbove(text: string, lineStart: number): number {
-  const above = text.slice(0, lineStart);
-  return endOfLine(above, above.trimEnd().length);
-}
-
-function startOfNextWords(text: string, from: number): number {
-  for (const line of eachLine(text, from)) if (line.text.trim() !== '') return line.start;
-  return text.length;
 }
 
 /** `keptEnd` is the end of the reply, without the lines that were added when it was cut. */
@@ -172,10 +161,10 @@ function findCut(text: string, turn: Turn | undefined) {
 /** Drops incomplete calls, which the model repeats. */
 function dropPartialCalls(lines: Line[]): void {
   const partial: { readonly from: number; readonly to: number }[] = [];
-  const fences = new FenceReader();
+  const fences = new FenceReader(true);
   let from = -1;
   for (const [at, line] of lines.entries()) {
-    const state = stepReplyLine(fences, line.text);
+    const state = fences.step(line.text);
     if (state === 'opened') from = fences.open?.info.startsWith('tool_call_partial') ? at : -1;
     if (state === 'closed' && from >= 0) partial.push({ from, to: at });
     if (state === 'closed') from = -1;
@@ -236,14 +225,11 @@ function withoutBlankLinesAbove(text: string): string {
 }
 
 function closingOf(body: string, pieces: readonly ReplyPiece[]): string {
+  const isBlank = (piece: ReplyPiece) => piece.kind === 'text' && piece.lines.join('').trim() === '';
   const last = pieces.findLast((piece) => piece.kind !== 'metadata' && !isBlank(piece));
   const end = body.trimEnd();
   if (last?.kind !== 'reasoning' || !body.includes(REASONING_HEAD) || end.endsWith(`\n${REASONING_FOOT}`)) {
     return '';
   }
   return last.closed ? `\n\n${REASONING_FOOT}` : `\n${REASONING_FENCE}\n\n${REASONING_FOOT}`;
-}
-
-function isBlank(piece: ReplyPiece): boolean {
-  return piece.kind === 'text' && piece.lines.join('').trim() === '';
 }

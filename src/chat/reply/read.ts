@@ -1,14 +1,20 @@
-import { eachLine, type Line, trimBlankLines } from '../../base/lines.ts';
+import { eachLine, trimBlankLines } from '../../base/lines.ts';
 import type { ProviderMetadata } from '../../ports/models.ts';
 import type { ToolName } from '../../ports/tools.ts';
 import type { WrittenCall } from '../format/calls.ts';
-import type { Turn } from '../format/chat.ts';
+import { renderMarker, type Turn } from '../format/chat.ts';
 import { FenceReader } from '../format/fence.ts';
-import { renderMarker } from '../format/marker.ts';
 import { parseChat } from '../format/parse.ts';
-import { readReplyText } from './escape.ts';
-import { type MetadataNote, mergeMetadata, readCut, readMetadata, stepReplyLine } from './notes.ts';
-import { checksum, REASONING_FOOT, REASONING_HEAD, REASONING_INFO, readReasoning } from './reasoning.ts';
+import { checksum, readReasoning, readReplyText } from './escape.ts';
+import {
+  type MetadataNote,
+  mergeMetadata,
+  REASONING_FOOT,
+  REASONING_HEAD,
+  REASONING_INFO,
+  readCut,
+  readMetadata,
+} from './notes.ts';
 
 export type ReplyPart =
   | { readonly kind: 'text'; readonly text: string; readonly metadata?: ProviderMetadata }
@@ -89,82 +95,47 @@ export function splitReply(
   body: string,
   calls: readonly WrittenCall[] = findCalls(body),
 ): readonly ReplyPiece[] {
-  const splitter = new ReplySplitter();
+  const pieces: ReplyPiece[] = [];
+  const fences = new FenceReader(true);
+  /** The open reasoning, or a partial call, which is dropped. */
+  let own: Extract<ReplyPiece, { kind: 'reasoning' }> | undefined;
   let call = 0;
-  for (const line of eachLine(body)) {
-    while ((calls[call]?.end ?? Number.POSITIVE_INFINITY) <= line.start) call += 1;
+  for (const { text: line, start } of eachLine(body)) {
+    while ((calls[call]?.end ?? Number.POSITIVE_INFINITY) <= start) call += 1;
     const current = calls[call];
-    if (!current || line.start < current.start) splitter.add(line);
-    else if (line.start === current.start) splitter.addCall(current);
+    const isInCall = current !== undefined && start >= current.start;
+    if (isInCall || readCut(line)) {
+      own = undefined;
+      fences.reset();
+      if (!isInCall) pieces.push({ kind: 'text', lines: [] });
+      else if (start === current.start) pieces.push({ kind: 'call', call: current });
+      continue;
+    }
+    const state = fences.step(line);
+    const info = state === 'opened' && !fences.open?.contained ? fences.open?.info.split(/\s/)[0] : undefined;
+    if (own && state === 'closed') {
+      own.closed = true;
+      own = undefined;
+    } else if (own) own.lines.push(line);
+    else if (info === REASONING_INFO || info === 'tool_call_partial') {
+      own = { kind: 'reasoning', lines: [], closed: false };
+      if (info === REASONING_INFO) pieces.push(own);
+    } else addLine(pieces, line, state === 'outside');
   }
-  return splitter.pieces;
+  return pieces;
+}
+
+function addLine(pieces: ReplyPiece[], line: string, mayBeNote: boolean): void {
+  const note = mayBeNote ? readMetadata(line) : undefined;
+  const last = pieces.at(-1);
+  if (note) pieces.push({ kind: 'metadata', note });
+  else if (mayBeNote && (line === REASONING_HEAD || line === REASONING_FOOT)) return;
+  else if (last?.kind === 'text') last.lines.push(line);
+  else pieces.push({ kind: 'text', lines: [line] });
 }
 
 /** The model sees exactly those calls that would run. */
 function findCalls(body: string): readonly WrittenCall[] {
   const [turn] = parseChat(`${renderMarker('assistant')}\n${body}`).turns;
   return turn ? callsInBody(turn) : [];
-}
-
-class ReplySplitter {
-  readonly pieces: ReplyPiece[] = [];
-  readonly #fences = new FenceReader();
-  /** The open reasoning or partial call; lines of a partial call are dropped. */
-  #own: { readonly reasoning?: Extract<ReplyPiece, { kind: 'reasoning' }> } | undefined;
-
-  addCall(call: WrittenCall): void {
-    this.#own = undefined;
-    this.#fences.reset();
-    this.pieces.push({ kind: 'call', call });
-  }
-
-  add({ text: line }: Line): void {
-    if (readCut(line)) {
-      this.#own = undefined;
-      this.#fences.reset();
-      this.#text(true);
-      return;
-    }
-    const state = stepReplyLine(this.#fences, line);
-    if (this.#own) this.#addToOwn(line, state === 'closed');
-    else if (state === 'opened' && this.#opensOwn()) return;
-    else if (state === 'outside' && this.#isNote(line)) return;
-    else this.#text().push(line);
-  }
-
-  #addToOwn(line: string, isEnd: boolean): void {
-    const reasoning = this.#own?.reasoning;
-    if (!isEnd) reasoning?.lines.push(line);
-    else {
-      if (reasoning) reasoning.closed = true;
-      this.#own = undefined;
-    }
-  }
-
-  #opensOwn(): boolean {
-    const { info = '', contained = false } = this.#fences.open ?? {};
-    const [word] = info.split(/\s/);
-    if (contained || (word !== REASONING_INFO && word !== 'tool_call_partial')) return false;
-    if (word === REASONING_INFO) {
-      const reasoning = { kind: 'reasoning' as const, lines: [], closed: false };
-      this.pieces.push(reasoning);
-      this.#own = { reasoning };
-    } else this.#own = {};
-    return true;
-  }
-
-  #isNote(line: string): boolean {
-    const note = readMetadata(line);
-    if (note) this.pieces.push({ kind: 'metadata', note });
-    return note !== undefined || line === REASONING_HEAD || line === REASONING_FOOT;
-  }
-
-  /** The lines of the current text piece, or of a new one. */
-  #text(isNew = false): string[] {
-    const last = this.pieces.at(-1);
-    if (last?.kind === 'text' && !isNew) return last.lines;
-    const lines: string[] = [];
-    this.pieces.push({ kind: 'text', lines });
-    return lines;
-  }
 }

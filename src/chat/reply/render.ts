@@ -2,13 +2,9 @@ import type { ModelEvent, ProviderMetadata } from '../../ports/models.ts';
 import { type NamedCall, parseArguments, renderCall, renderCallName } from '../format/calls.ts';
 import { showInvisible } from '../format/escape.ts';
 import { fence } from '../format/fence.ts';
-import { ReplyEscaper } from './escape.ts';
-import { escapeUnits, renderMetadata } from './notes.ts';
+import { beginReasoning, checksum, ReasoningWriter, ReplyEscaper } from './escape.ts';
+import { escapeUnits, REASONING_FENCE, REASONING_FOOT, renderMetadata } from './notes.ts';
 import type { PartialReply } from './place.ts';
-import { beginReasoning, checksum, REASONING_FENCE, REASONING_FOOT, ReasoningWriter } from './reasoning.ts';
-
-/** Resolves a model's tool name and assigns an id to the call. */
-type NameCall = (name: string) => NamedCall;
 
 /**
  * OpenAI needs its hidden reasoning back only with the calls that followed from it. It is thousands of characters
@@ -16,11 +12,10 @@ type NameCall = (name: string) => NamedCall;
  */
 const HELD_FOR_CALLS = 'openai';
 
-type CallEvent = Extract<ModelEvent, { kind: 'call' }>;
-
 /** Turns events into text to append to the document. It never ends with a line end. */
 export class ReplyRenderer {
-  readonly #nameCall: NameCall;
+  /** Resolves a model's tool name and assigns an id to the call. */
+  readonly #nameCall: (name: string) => NamedCall;
   /** `thought` is reasoning with a closed fence in an open block; `noted` is the metadata of a text. */
   #part: 'none' | 'text' | 'reasoning' | 'thought' | 'other' | 'noted' = 'none';
   #unclosed: string;
@@ -36,7 +31,7 @@ export class ReplyRenderer {
   readonly #partialCalls = new Map<string, { readonly name: string; text: string }>();
 
   /** `after` is the interrupted reply that is continued. */
-  constructor(nameCall: NameCall, after?: PartialReply) {
+  constructor(nameCall: (name: string) => NamedCall, after?: PartialReply) {
     this.#nameCall = nameCall;
     this.#isEmpty = after?.isEmpty ?? true;
     this.#unclosed = after?.unclosed ?? '';
@@ -123,36 +118,34 @@ export class ReplyRenderer {
   }
 
   #pushMetadata(metadata: ProviderMetadata): string {
-    if (this.#wordless !== 'no' && HELD_FOR_CALLS in metadata) {
-      this.#heldNotes.push(renderMetadata({ of: checksum(''), metadata }));
-      this.#wordless = 'no';
-      return '';
-    }
-    if (this.#wordless !== 'no') {
-      const before = this.#wordless === 'noted' ? '\n' : this.#begin('other');
-      this.#wordless = 'noted';
-      return before + renderMetadata({ of: checksum(''), metadata });
-    }
-    if (this.#hasOnlySpace) return this.#noteWithoutText(metadata);
-    if (this.#part === 'reasoning' || this.#part === 'thought') {
-      const before = this.#part === 'reasoning' ? this.#endReasoning() : '';
+    if (this.#wordless !== 'no')
+      return this.#pushHidden(renderMetadata({ of: checksum(''), metadata }), metadata);
+    const part = this.#hasOnlySpace ? 'none' : this.#part;
+    if (part === 'reasoning' || part === 'thought') {
+      const before = part === 'reasoning' ? this.#endReasoning() : '';
       this.#part = 'thought';
       const of = checksum(this.#reasoningText.replace(/\r\n?/g, '\n'));
       return `${before}\n${renderMetadata({ of, metadata })}`;
     }
-    if (this.#part === 'text') {
-      const before = this.#endText();
+    // More metadata of the same text, or of an empty text.
+    if (part === 'text' || part === 'noted') {
+      const before = part === 'text' ? this.#endText() : '';
       this.#part = 'noted';
       return `${before}\n${renderMetadata({ metadata })}`;
     }
-    // More metadata of the same text, or of an empty text.
-    if (this.#part === 'noted') return `\n${renderMetadata({ metadata })}`;
-    return this.#noteWithoutText(metadata);
+    return this.#begin('noted') + renderMetadata({ of: '', metadata });
   }
 
-  #noteWithoutText(metadata: ProviderMetadata): string {
-    const before = this.#begin('noted');
-    return before + renderMetadata({ of: '', metadata });
+  /** The metadata of reasoning without text. */
+  #pushHidden(note: string, metadata: ProviderMetadata): string {
+    if (HELD_FOR_CALLS in metadata) {
+      this.#heldNotes.push(note);
+      this.#wordless = 'no';
+      return '';
+    }
+    const before = this.#wordless === 'noted' ? '\n' : this.#begin('other');
+    this.#wordless = 'noted';
+    return before + note;
   }
 
   #takeNotes(): string {
@@ -160,11 +153,11 @@ export class ReplyRenderer {
     return notes.map((note) => this.#begin('other') + note).join('');
   }
 
-  #renderCall(event: CallEvent): string {
+  #renderCall(event: Extract<ModelEvent, { kind: 'call' }>): string {
     const name = this.#nameCall(event.name);
     const args = parseArguments(event.argumentsText);
     const block = args.ok
-      ? asciiForInvisible(renderCall({ ...name, arguments: args.value }))
+      ? renderCall({ ...name, arguments: args.value }).replace(INVISIBLE, escapeUnits)
       : renderRaw(event.argumentsText, `tool_call ${renderCallName(name)}`);
     return event.metadata ? `${block}\n${renderMetadata({ metadata: event.metadata })}` : block;
   }
@@ -216,8 +209,4 @@ function renderRaw(text: string, info: string): string {
 }
 
 /** In JSON, these characters occur only in strings, where they can be escaped. */
-function asciiForInvisible(block: string): string {
-  return block.replace(INVISIBLE, escapeUnits);
-}
-
 const INVISIBLE = /[\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb]|\p{Default_Ignorable_Code_Point}/gu;

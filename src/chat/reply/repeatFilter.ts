@@ -1,6 +1,5 @@
 const MIN_REPEATED_CHARS = 12;
 const MIN_REPEATED_LETTERS = 6;
-const MIN_WHOLE_CHARS = 1;
 /** How far back a repetition of the end may begin. */
 const MAX_LOOK_BACK_CHARS = 2000;
 
@@ -50,7 +49,7 @@ export class RepeatFilter {
 /** The whole reply is repeated, perhaps after white space. */
 function repeatedAll(partial: string, incoming: string, isAll: boolean): Repeated {
   const whole = partial.trimStart();
-  if (whole.trimEnd().length < MIN_WHOLE_CHARS) return 0;
+  if (whole === '') return 0;
   const said = incoming.trimStart();
   if (said.startsWith(whole)) return incoming.length - said.length + whole.length;
   return !isAll && whole.startsWith(said) ? 'unknown' : 0;

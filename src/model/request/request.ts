@@ -1,5 +1,5 @@
 import { trimBlankLines } from '../../base/lines.ts';
-import { isSummary, sinceSummary } from '../../chat/edits/compact.ts';
+import { isSummary, sinceSummary } from '../../chat/edits/leaveOut.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
 import type { Chat, Turn } from '../../chat/format/chat.ts';
 import { withoutComments } from '../../chat/format/comments.ts';

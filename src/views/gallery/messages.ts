@@ -1,5 +1,5 @@
 import { isObject } from '../../base/json.ts';
-import type { GalleryItem } from './item.ts';
+import type { GalleryItem } from './items.ts';
 import type { Words } from './words.ts';
 
 /** Messages of the editor to the page. */
@@ -30,7 +30,8 @@ export interface ScopeView {
   readonly chatName?: string;
 }
 
-const ACTIONS = ['open', 'reveal', 'copyLink', 'copyReference', 'attach', 'delete', 'export'] as const;
+/** In the order of their buttons. */
+export const ACTIONS = ['reveal', 'open', 'copyLink', 'copyReference', 'attach', 'delete', 'export'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /** Messages of the page to the editor. */

@@ -42,3 +42,34 @@ export function keepShown(selection: Selection, shown: readonly string[], active
     chosen: new Set([...chosen].filter((id) => known.has(id))),
   };
 }
+
+const STEPS: Readonly<Record<string, (at: number, grid: Moves) => number>> = {
+  ArrowLeft: (at) => at - 1,
+  ArrowRight: (at) => at + 1,
+  ArrowUp: (at, { columns }) => (at >= columns ? at - columns : at),
+  ArrowDown: (at, { columns, count }) => downFrom(at, columns, count),
+  PageUp: (at, { columns, pageRows }) => Math.max(at % columns, at - columns * pageRows),
+  PageDown: (at, { columns, count, pageRows }) => Math.min(count - 1, at + columns * pageRows),
+  Home: () => 0,
+  End: (_at, { count }) => count - 1,
+};
+
+interface Moves {
+  readonly columns: number;
+  readonly count: number;
+  readonly pageRows: number;
+}
+
+/** Returns undefined for keys that do not move. */
+export function moveBy(key: string, at: number, grid: Moves): number | undefined {
+  const step = Object.hasOwn(STEPS, key) ? STEPS[key] : undefined;
+  if (!step || grid.count === 0) return undefined;
+  return Math.min(grid.count - 1, Math.max(0, step(Math.max(0, at), grid)));
+}
+
+/** The last row may be shorter: from above its gap, move to the last tile. */
+function downFrom(at: number, columns: number, count: number): number {
+  if (at + columns < count) return at + columns;
+  const lastRow = Math.floor((count - 1) / columns);
+  return Math.floor(at / columns) < lastRow ? count - 1 : at;
+}

@@ -2,8 +2,7 @@ import type { Env, MarkdownIt, MarkdownItOptions, Token } from 'markdown-it';
 import type { Chat, Turn } from '../../chat/format/chat.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { addCodeRules } from './code.ts';
-import { Formats } from './formats.ts';
-import { toHtml } from './html.ts';
+import { createFormats, type Formats, toHtml } from './html.ts';
 import { documentOf, makeChatsInert } from './inert.ts';
 import { addLinkRules } from './links.ts';
 import type { PreviewOptions, PreviewWords } from './options.ts';
@@ -17,7 +16,7 @@ import { type ParsedTurn, shiftLines, TurnParser, toolOfMarker } from './turns.t
 export function previewChats(md: MarkdownIt, options: PreviewOptions): MarkdownIt {
   const sources = new WeakMap<readonly Token[], string>();
   const parser = new TurnParser(md);
-  const formats = new Formats(options.words.locale);
+  const formats = createFormats(options.words.locale);
   let isRenderingChat = false;
   const isChat = (env: unknown) => isRenderingChat || isNamedAsChat(env);
 

@@ -21,34 +21,29 @@ export function addCodeRules(md: MarkdownIt, words: PreviewWords): void {
     return `<div class="filechat-code">${code}${copyButton}</div>\n`;
   };
 
-  rules['filechat_code'] = (tokens, index, options) => {
-    const token = tokens[index];
-    return token ? block(token, languageOf(token, md), token.content, options) : '';
+  const addRule = (name: string, render: (token: Token, options: Options) => string) => {
+    rules[name] = (tokens, index, options) => (tokens[index] ? render(tokens[index], options) : '');
   };
-  rules['filechat_long'] = (tokens, index, options) => {
-    const token = tokens[index];
-    if (!token) return '';
+  addRule('filechat_code', (token, options) => block(token, languageOf(token, md), token.content, options));
+  addRule('filechat_long', (token, options) => {
     const [first = ''] = token.content.trimStart().split('\n', 1);
     const summary = `<code>${toHtml(first.slice(0, 200))}</code> <span class="filechat-about">${toHtml(words.lines(countLines(token.content)))}</span>`;
     const code = block(token, languageOf(token, md), token.content, options);
     return `<details class="filechat-long"><summary>${summary}</summary>${code}</details>\n`;
-  };
-  rules['filechat_call'] = (tokens, index, options) => {
-    const token = tokens[index];
-    if (!token) return '';
+  });
+  addRule('filechat_call', (token, options) => {
     const { name, isPartial } = token.meta as unknown as CallMeta;
     const { line, pretty } = readCallText(token.content);
     const note = isPartial ? ` <span class="filechat-about">${toHtml(words.unfinishedCall)}</span>` : '';
     const call = `<code><b>${toHtml(name)}</b>(${toHtml(line)})</code>${note}`;
     const icon = '<span class="filechat-icon" aria-hidden="true"></span>';
     return `<details class="filechat-call"><summary>${icon}${call}</summary>${block(token, 'json', pretty, options)}</details>\n`;
-  };
-  rules['filechat_reasoning'] = (tokens, index, _options, _env, self) => {
-    const token = tokens[index];
-    const attributes = token ? self.renderAttrs(token) : '';
+  });
+  addRule('filechat_reasoning', (token) => {
+    const attributes = md.renderer.renderAttrs(token);
     return `<details class="filechat-reasoning"><summary${attributes}>${toHtml(words.reasoning)}</summary>\n`;
-  };
-  rules['filechat_closing'] = (tokens, index) => tokens[index]?.content ?? '';
+  });
+  addRule('filechat_closing', ({ content }) => content);
 }
 
 function languageOf(token: Token, md: MarkdownIt): string {
@@ -107,11 +102,13 @@ type Highlight = (text: string, language: string, attributes: string) => string;
 /** Far more than the code of a long chat. */
 const MAX_CHARS = 4_000_000;
 
-/** Each change renders the whole preview, and most of that work would be highlighting unchanged blocks. */
+/**
+ * Each change renders the whole preview, and most of that work would be highlighting unchanged blocks. The cache is
+ * cleared when it is full.
+ */
 export class HighlightCache {
   readonly #maxChars: number;
   #highlight: Highlight | undefined;
-  /** The most recently used entry is the last. */
   readonly #kept = new Map<string, string>();
   #chars = 0;
 
@@ -120,29 +117,17 @@ export class HighlightCache {
   }
 
   of(highlight: Highlight, text: string, language: string): string {
-    if (highlight !== this.#highlight) this.#clear();
+    if (highlight !== this.#highlight || this.#chars > this.#maxChars) {
+      this.#kept.clear();
+      this.#chars = 0;
+    }
     this.#highlight = highlight;
     const key = `${language}\n${text}`;
-    const highlighted = this.#take(key) ?? highlight(text, language, '');
+    const known = this.#kept.get(key);
+    if (known !== undefined) return known;
+    const highlighted = highlight(text, language, '');
     this.#kept.set(key, highlighted);
     this.#chars += key.length + highlighted.length;
-    for (const [oldest] of this.#kept) {
-      if (this.#chars <= this.#maxChars) break;
-      this.#take(oldest);
-    }
     return highlighted;
-  }
-
-  #take(key: string): string | undefined {
-    const highlighted = this.#kept.get(key);
-    if (highlighted === undefined) return undefined;
-    this.#kept.delete(key);
-    this.#chars -= key.length + highlighted.length;
-    return highlighted;
-  }
-
-  #clear(): void {
-    this.#kept.clear();
-    this.#chars = 0;
   }
 }

@@ -1,8 +1,7 @@
 import type { MarkdownIt, Token } from 'markdown-it';
 import { readAssetName } from '../../base/names.ts';
-import type { Role } from '../../chat/format/marker.ts';
-import type { Formats } from './formats.ts';
-import { toHtml } from './html.ts';
+import type { Role } from '../../chat/format/chat.ts';
+import { type Formats, toHtml } from './html.ts';
 import { documentOf, isLocal, replaceRule } from './inert.ts';
 import type { PreviewOptions } from './options.ts';
 
@@ -41,7 +40,10 @@ export function readLinks(children: readonly Token[], role: Role): string | unde
       link = undefined;
     } else {
       link?.words.push(token);
-      if (token.type === 'image') readImage(token, link !== undefined);
+      if (token.type === 'image') {
+        token.attrSet('loading', 'lazy');
+        token.meta = { isInLink: link !== undefined };
+      }
     }
     const address = token.attrGet('src') ?? token.attrGet('href');
     time ??= savedAt(String(address ?? ''));
@@ -53,11 +55,6 @@ export function readLinks(children: readonly Token[], role: Role): string | unde
 function savedAt(address: string): string | undefined {
   const [, name = ''] = /^(?:\.\/)?cmdassets\/(.+)$/.exec(address) ?? [];
   return readAssetName(name)?.time.replace(/(....)(..)(..)-(..)(..)(..)/, '$1 $2 $3 $4 $5 $6');
-}
-
-function readImage(image: Token, isInLink: boolean): void {
-  image.attrSet('loading', 'lazy');
-  image.meta = { isInLink };
 }
 
 function readLink(open: Token, close: Token, words: readonly Token[], role: Role): void {

@@ -1,9 +1,9 @@
 import type { Env, MarkdownIt, MarkdownItOptions, Token } from 'markdown-it';
 import { eachLine, LineCounter } from '../../base/lines.ts';
 import { readCallInfo, readToolName } from '../../chat/format/calls.ts';
-import type { Chat, Turn } from '../../chat/format/chat.ts';
-import type { Role } from '../../chat/format/marker.ts';
-import { readCut } from '../../chat/reply/notes.ts';
+import type { Chat, Role, Turn } from '../../chat/format/chat.ts';
+import { isEmptyTurn } from '../../chat/format/parse.ts';
+import { REASONING_HEAD, readCut } from '../../chat/reply/notes.ts';
 import { isHarmless } from './inert.ts';
 import { readLinks } from './links.ts';
 
@@ -57,7 +57,7 @@ export class TurnParser {
     };
     const lines = new LineCounter(source);
     const read = turns
-      .filter((turn, index) => index < turns.length - 1 || !isEmptyQuestion(source, turn))
+      .filter((turn, index) => index < turns.length - 1 || turn.role !== 'user' || !isEmptyTurn(source, turn))
       .map((turn) => readTurn(source, turn, lines, parse));
     this.#known = used;
     return read;
@@ -68,10 +68,6 @@ export class TurnParser {
     const tokens = this.#md.parse(text, { ...env, references: {} });
     return { ...readTokens(tokens, turn.role), markedFor: 0 };
   }
-}
-
-function isEmptyQuestion(source: string, { role, bodyStart, end }: Turn): boolean {
-  return role === 'user' && source.slice(bodyStart, end).trim() === '';
 }
 
 function readTurn(
@@ -131,7 +127,10 @@ function readTokens(tokens: Token[], role: Role): { tokens: Token[]; time?: stri
       const saved = readLinks(token.children ?? [], role);
       time ??= saved;
     }
-    if (token.type === 'blockquote_open') readQuote(token, tokens[index + 2]);
+    const first = tokens[index + 2];
+    if (token.type === 'blockquote_open' && first?.type === 'inline' && first.content.startsWith('⚠')) {
+      token.attrJoin('class', 'filechat-warning');
+    }
     if (token.type === 'html_block' && token.content.trim() === REASONING_HEAD)
       token.type = 'filechat_reasoning';
     if (token.type === 'mermaidContainer') Object.assign(token, { type: 'filechat_code', info: 'mermaid' });
@@ -147,10 +146,6 @@ function readTokens(tokens: Token[], role: Role): { tokens: Token[]; time?: stri
     );
   }
   return { tokens: read, ...(role === 'tool' && time && { time }) };
-}
-
-function readQuote(quote: Token, first: Token | undefined): void {
-  if (first?.type === 'inline' && first.content.startsWith('⚠')) quote.attrJoin('class', 'filechat-warning');
 }
 
 function readFence(token: Token, role: Role): void {
@@ -184,9 +179,6 @@ function isClosingCode(token: Token, role: Role): boolean {
     role === 'assistant' && token.type === 'filechat_code' && token.info === 'end' && token.content === ''
   );
 }
-
-/** Copied, because importing the reply writer would load too much. */
-const REASONING_HEAD = '<details><summary>Reasoning</summary>';
 
 const FORMAT = /<(\/?)(b|i|em|strong|u|s)\s*>/gi;
 

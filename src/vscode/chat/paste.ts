@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
 import { encodeTarget, renderFileLink } from '../../chat/edits/fileLink.ts';
-import { readMarker } from '../../chat/format/marker.ts';
+import { readMarker } from '../../chat/format/chat.ts';
 import { detectMediaType } from '../../media/sniff.ts';
 import { type MediaType, mediaByExtension } from '../../media/table.ts';
 import type { AssetStore, ResultAssets } from '../../ports/results.ts';

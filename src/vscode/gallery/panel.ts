@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import { type GalleryItem, isShown, kindOf } from '../../views/gallery/item.ts';
+import { type GalleryItem, isShown, kindOf } from '../../views/gallery/items.ts';
 import { changesBetween, readFromPage, type ToPage } from '../../views/gallery/messages.ts';
 import { galleryWords } from '../../views/gallery/words.ts';
 import { toHtml } from '../../views/preview/html.ts';

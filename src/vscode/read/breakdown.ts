@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
-import type { Role } from '../../chat/format/marker.ts';
+import type { Role } from '../../chat/format/chat.ts';
 import { excerptOf } from '../../chat/outline/title.ts';
 import { describeCount } from '../../model/config/prices.ts';
 import {

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { Throttle } from '../../base/throttle.ts';
-import type { Role } from '../../chat/format/marker.ts';
+import type { Role } from '../../chat/format/chat.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { MarkerLines, ruleColor, ruleImage } from './turnStyle.ts';
 

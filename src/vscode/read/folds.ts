@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { Throttle } from '../../base/throttle.ts';
-import { type Fold, isFoldedInitially, planFolds, SeenFolds } from '../../chat/outline/folds.ts';
+import { type Fold, isFoldedInitially, planFolds, SeenFolds } from '../../chat/outline/outline.ts';
 import type { TurnShapes } from '../../chat/outline/turnShape.ts';
 import { chatOf } from '../chat/openChats.ts';
 import type { Runs } from '../run/runs.ts';

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { OutsideFolders } from '../../assets/confined.ts';
 import { messageOf } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
-import { sinceSummary } from '../../chat/edits/compact.ts';
+import { sinceSummary } from '../../chat/edits/leaveOut.ts';
 import type { Turn } from '../../chat/format/chat.ts';
 import { findLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';

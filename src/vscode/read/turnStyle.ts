@@ -1,5 +1,5 @@
 import { isObject } from '../../base/json.ts';
-import type { Role } from '../../chat/format/marker.ts';
+import type { Role } from '../../chat/format/chat.ts';
 
 /** The defaults of `filechat.ROLE` in package.json: gutter images cannot refer to theme colors. */
 const COLORS: Readonly<Record<Role, Readonly<Record<'dark' | 'light', string>>>> = {

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { completionPlace } from '../../chat/completion/place.ts';
+import { completionPlace } from '../../chat/completion.ts';
 import { type ArgumentFix, fixesFor } from '../../mcp/callArguments/fixes.ts';
 import { printJson } from '../../mcp/schema/example.ts';
 import { isChat } from '../chat/chatFiles.ts';

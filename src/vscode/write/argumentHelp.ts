@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import { argumentsStart } from '../../chat/completion/place.ts';
+import { argumentsStart } from '../../chat/completion.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
 import { pendingCalls } from '../../chat/format/nextAction.ts';
 import type { ArgumentHelp, ArgumentProblem } from '../../mcp/callArguments/help.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { assetReferenceAt } from '../../chat/completion/paths.ts';
+import { assetReferenceAt } from '../../chat/completion.ts';
 import type { ArgumentHelp, ArgumentItem } from '../../mcp/callArguments/help.ts';
 import { argumentsSnippet } from '../../mcp/callArguments/schema.ts';
 import { inferForm } from '../../mcp/fileArguments/form.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type CompletionPlace, completionPlace } from '../../chat/completion/place.ts';
+import { type CompletionPlace, completionPlace } from '../../chat/completion.ts';
 import { isChat } from '../chat/chatFiles.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { CHAT_FILES } from '../run/lenses.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { completionPlace } from '../../chat/completion/place.ts';
+import { completionPlace } from '../../chat/completion.ts';
 import { renderValue, SETTING_KEYS, type SettingKey, settingRule } from '../../chat/format/settings.ts';
 import { wellKnownModels } from '../../model/config/prices.ts';
 import { isChat } from '../chat/chatFiles.ts';
@@ -58,7 +58,7 @@ export function settingKeyItems({ document, place }: RequestAt<'key'>): vscode.C
     const rule = settingRule(key);
     const label = { label: key, description: briefs[key] ?? rule?.choices?.join(' | ') ?? '' };
     const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Property);
-    const value = rule?.takes === 'list' ? '[$0]' : '$0';
+    const value = rule?.isList ? '[$0]' : '$0';
     item.insertText = place.hasColon ? key : new vscode.SnippetString(`${key}: ${value}`);
     item.documentation = abouts[key];
     item.range = range;

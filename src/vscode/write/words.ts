@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type Role, renderMarker } from '../../chat/format/marker.ts';
+import { type Role, renderMarker } from '../../chat/format/chat.ts';
 import type { RequestAt } from './request.ts';
 
 interface SlashCommand {

@@ -1,4 +1,4 @@
-import { renderMarker } from '../../../src/chat/format/marker.ts';
+import { renderMarker } from '../../../src/chat/format/chat.ts';
 
 const WORDS =
   'the chart shows that sales of the northern region rose while costs fell so we should look at each month and ask “why”'.split(

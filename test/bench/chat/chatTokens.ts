@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chatAttachments } from '../../../src/assets/chatFiles.ts';
 import { ASSET_FOLDER, assetName } from '../../../src/base/names.ts';
-import { renderMarker } from '../../../src/chat/format/marker.ts';
+import { renderMarker } from '../../../src/chat/format/chat.ts';
 import { estimateRequest } from '../../../src/model/request/estimate.ts';
 import { buildRequest } from '../../../src/model/request/request.ts';
 import type { AssetKind, ResultPart } from '../../../src/ports/results.ts';

@@ -1,19 +1,17 @@
 import { describeSize } from '../../../base/size.ts';
-import { type GalleryItem, ITEM_KINDS } from '../item.ts';
-import type { Action, ScopeView } from '../messages.ts';
 import {
-  DATE_RANGES,
-  type DateRange,
+  DATES,
   EVERYTHING,
+  type GalleryItem,
+  ITEM_KINDS,
   isFiltered,
   type Query,
-  SIZE_RANGES,
-  type SizeRange,
-  SORT_ORDERS,
-  type SortOrder,
+  SIZES,
+  SORTS,
   toolNames,
   UNLINKED,
-} from '../query.ts';
+} from '../items.ts';
+import { ACTIONS, type Action, type ScopeView } from '../messages.ts';
 import { fillIn, type WordName, type Words } from '../words.ts';
 import { element, icon } from './dom.ts';
 
@@ -25,32 +23,13 @@ interface BarDeps {
   readonly onScope: (scope: 'chat' | 'workspace') => void;
 }
 
-const DATES: Readonly<Record<DateRange, WordName>> = {
-  any: 'anyTime',
-  day: 'lastDay',
-  week: 'lastWeek',
-  month: 'lastMonth',
-  older: 'older',
-};
-const SIZES: Readonly<Record<SizeRange, WordName>> = {
-  any: 'anySize',
-  small: 'small',
-  medium: 'medium',
-  large: 'large',
-  huge: 'huge',
-};
-const SORTS: Readonly<Record<SortOrder, WordName>> = {
-  newest: 'newest',
-  oldest: 'oldest',
-  largest: 'largest',
-  name: 'byName',
-};
+type Filter = 'kind' | 'tool' | 'date' | 'size' | 'sort';
 
 export class FilterBar {
   readonly element: HTMLElement;
   readonly search: HTMLInputElement;
   readonly #deps: BarDeps;
-  readonly #selects: Readonly<Record<'kind' | 'tool' | 'date' | 'size' | 'sort', HTMLSelectElement>>;
+  readonly #selects: Readonly<Record<Filter, HTMLSelectElement>>;
   readonly #clear: HTMLButtonElement;
   #query: Query;
   #tools = '';
@@ -59,14 +38,8 @@ export class FilterBar {
     this.#deps = deps;
     this.#query = deps.query;
     const { words } = deps;
-    this.search = element('input', {
-      attributes: {
-        type: 'search',
-        placeholder: words.search,
-        'aria-label': words.search,
-        spellcheck: 'false',
-      },
-    });
+    const about = { placeholder: words.search, 'aria-label': words.search, spellcheck: 'false' };
+    this.search = element('input', { attributes: { type: 'search', ...about } });
     this.search.addEventListener('input', () => this.#change({ search: this.search.value }));
     this.#selects = {
       kind: this.#select('kind', [
@@ -74,9 +47,9 @@ export class FilterBar {
         ...ITEM_KINDS.map((kind) => [kind, words[kind]] as const),
       ]),
       tool: this.#select('tool', [['', words.allTools]]),
-      date: this.#select('date', named(DATE_RANGES, DATES, words)),
-      size: this.#select('size', named(SIZE_RANGES, SIZES, words)),
-      sort: this.#select('sort', named(SORT_ORDERS, SORTS, words)),
+      date: this.#select('date', named(DATES, words)),
+      size: this.#select('size', named(SIZES, words)),
+      sort: this.#select('sort', named(SORTS, words)),
     };
     this.#clear = textButton(words.clearFilters, 'clear');
     this.#clear.setAttribute('aria-label', words.clearFilters);
@@ -131,18 +104,14 @@ export class FilterBar {
   #paint(): void {
     const { search, ...chosen } = this.#query;
     if (this.search.value !== search) this.search.value = search;
-    for (const name of ['kind', 'tool', 'date', 'size', 'sort'] as const) {
-      const select = this.#selects[name];
+    for (const [name, select] of Object.entries(this.#selects) as [Filter, HTMLSelectElement][]) {
       select.value = chosen[name];
       select.classList.toggle('active', name !== 'sort' && chosen[name] !== EVERYTHING[name]);
     }
     this.#clear.hidden = !isFiltered(this.#query);
   }
 
-  #select(
-    name: 'kind' | 'tool' | 'date' | 'size' | 'sort',
-    options: readonly (readonly [string, string])[],
-  ): HTMLSelectElement {
+  #select(name: Filter, options: readonly (readonly [string, string])[]): HTMLSelectElement {
     const attributes = { 'aria-label': this.#deps.words[name], name };
     const select = element('select', { attributes }, optionsOf(options));
     select.addEventListener('change', () => this.#change({ [name]: select.value }));
@@ -152,20 +121,17 @@ export class FilterBar {
   /** Empty without a chat to switch to. */
   #scopes(): HTMLElement {
     const { words, scope, onScope } = this.#deps;
-    const group = element('div', {
-      class: 'scopes',
-      attributes: { role: 'group', 'aria-label': words.scope },
-    });
+    const attributes = { role: 'group', 'aria-label': words.scope };
+    const group = element('div', { class: 'scopes', attributes });
     if (scope.chatName === undefined) return group;
     for (const each of ['chat', 'workspace'] as const) {
       const pressed = (each === 'chat') === (scope.chat !== undefined);
       const text = each === 'chat' ? words.thisChat : words.workspace;
-      const attributes = {
-        type: 'button',
-        'aria-pressed': String(pressed),
-        ...(each === 'chat' ? { title: scope.chatName } : {}),
-      };
-      const choice = element('button', { text, attributes });
+      const choice = element('button', {
+        text,
+        attributes: { type: 'button', 'aria-pressed': String(pressed) },
+      });
+      if (each === 'chat') choice.title = scope.chatName;
       choice.addEventListener('click', () => onScope(each));
       group.append(choice);
     }
@@ -173,8 +139,8 @@ export class FilterBar {
   }
 }
 
-function named<T extends string>(values: readonly T[], names: Readonly<Record<T, WordName>>, words: Words) {
-  return values.map((value) => [value, words[names[value]]] as const);
+function named(table: Readonly<Record<string, readonly [WordName, ...unknown[]]>>, words: Words) {
+  return Object.entries(table).map(([value, [name]]) => [value, words[name]] as const);
 }
 
 function optionsOf(options: readonly (readonly [string, string])[]): HTMLOptionElement[] {
@@ -188,39 +154,25 @@ function textButton(text: string, name: Action | 'clear'): HTMLButtonElement {
   return made;
 }
 
-interface FooterDeps {
-  readonly words: Words;
-  readonly canDelete: boolean;
-  readonly canAttach: boolean;
-  readonly onAction: (action: Action) => void;
-}
-
 interface Counts {
   readonly all: readonly GalleryItem[];
   readonly shown: readonly GalleryItem[];
   readonly chosen: readonly GalleryItem[];
 }
 
-const ACTIONS: readonly Action[] = [
-  'reveal',
-  'open',
-  'copyLink',
-  'copyReference',
-  'attach',
-  'delete',
-  'export',
-];
-
 /** Counts, and actions for the selection. */
 export class Footer {
   readonly element: HTMLElement;
-  readonly #deps: FooterDeps;
+  readonly #words: Words;
   readonly #status = element('div', { class: 'status', attributes: { role: 'status' } });
   readonly #buttons = new Map<Action, HTMLButtonElement>();
 
-  constructor(deps: FooterDeps) {
-    this.#deps = deps;
-    const { words, canDelete, canAttach, onAction } = deps;
+  constructor(
+    words: Words,
+    { canDelete, canAttach }: { readonly canDelete: boolean; readonly canAttach: boolean },
+    onAction: (action: Action) => void,
+  ) {
+    this.#words = words;
     for (const action of ACTIONS) {
       if (action === 'attach' && !canAttach) continue;
       const made = textButton(action === 'export' ? words.exportAll : words[action], action);
@@ -239,9 +191,10 @@ export class Footer {
     this.element = element('footer', {}, [this.#status, toolbar]);
   }
 
-  show({ all, shown, chosen }: Counts): void {
-    const { words } = this.#deps;
-    const status = describeCounts({ all, shown, chosen }, words);
+  show(counts: Counts): void {
+    const { shown, chosen } = counts;
+    const words = this.#words;
+    const status = describeCounts(counts, words);
     if (this.#status.textContent !== status) this.#status.textContent = status;
     for (const [action, button] of this.#buttons) {
       button.hidden = action === 'export' ? shown.length === 0 : chosen.length === 0;
@@ -256,15 +209,14 @@ export class Footer {
 }
 
 function describeCounts({ all, shown, chosen }: Counts, words: Words): string {
-  const [allBytes, shownBytes, chosenBytes] = [all, shown, chosen].map((items) =>
-    describeSize(items.reduce((sum, { bytes }) => sum + bytes, 0)),
-  );
+  const size = (items: readonly GalleryItem[]) =>
+    describeSize(items.reduce((sum, { bytes }) => sum + bytes, 0));
   const number = new Intl.NumberFormat(document.documentElement.lang || undefined);
   const say = (value: number) => number.format(value);
-  if (chosen.length > 0) return fillIn(words.chosen, say(chosen.length), chosenBytes ?? '');
+  if (chosen.length > 0) return fillIn(words.chosen, say(chosen.length), size(chosen));
   if (shown.length < all.length) {
-    return fillIn(words.countFiltered, say(shown.length), say(all.length), shownBytes ?? '');
+    return fillIn(words.countFiltered, say(shown.length), say(all.length), size(shown));
   }
-  if (all.length === 1) return fillIn(words.countOne, allBytes ?? '');
-  return fillIn(words.count, say(all.length), allBytes ?? '');
+  if (all.length === 1) return fillIn(words.countOne, size(all));
+  return fillIn(words.count, say(all.length), size(all));
 }

@@ -1,15 +1,14 @@
 /** Text is only ever set as text, never as HTML. */
-export interface Properties {
-  readonly class?: string;
-  readonly text?: string;
-  readonly attributes?: Readonly<Record<string, string>>;
-}
-
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
-  { class: className, text, attributes }: Properties = {},
+  properties: {
+    readonly class?: string;
+    readonly text?: string;
+    readonly attributes?: Readonly<Record<string, string>>;
+  } = {},
   children: readonly Node[] = [],
 ): HTMLElementTagNameMap[Tag] {
+  const { class: className, text, attributes } = properties;
   const made = document.createElement(tag);
   if (className !== undefined) made.className = className;
   if (text !== undefined) made.textContent = text;
@@ -17,8 +16,6 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   made.append(...children);
   return made;
 }
-
-export type IconName = keyof typeof ICONS;
 
 const ICONS = {
   image: 'M2 3h12v10H2z M2.5 11.5 6 8l3 3 2-2 2.5 2.5 M10.8 6.2h.01',
@@ -45,7 +42,7 @@ const ICONS = {
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-export function icon(name: IconName): SVGSVGElement {
+export function icon(name: keyof typeof ICONS): SVGSVGElement {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 16 16');
   svg.setAttribute('class', `icon icon-${name}`);
@@ -56,6 +53,6 @@ export function icon(name: IconName): SVGSVGElement {
   return svg;
 }
 
-export function setIcon(holder: Element, name: IconName): void {
+export function setIcon(holder: Element, name: keyof typeof ICONS): void {
   holder.replaceChildren(icon(name));
 }

@@ -1,4 +1,4 @@
-import type { GalleryItem } from '../item.ts';
+import type { GalleryItem } from '../items.ts';
 import { describeDuration, peaksOf } from '../peeks.ts';
 import { fillIn, type Words } from '../words.ts';
 import { element, setIcon } from './dom.ts';
@@ -10,19 +10,13 @@ const MAX_DECODED_SECONDS = 10 * 60;
 const SAMPLE_RATE = 8_000;
 const BARS = 48;
 
-interface Shown {
-  readonly item: GalleryItem;
-  readonly canvas: HTMLCanvasElement;
-  readonly button: HTMLButtonElement;
-  readonly clock: HTMLElement;
-}
-
-/** Plays one sound at a time and draws the waveforms of visible tiles. */
+/** Plays one asset at a time and draws the waveforms of visible tiles. */
 export class Sounds {
   readonly #words: Words;
   readonly #audio = new Audio();
   readonly #shapes = new Map<string, { readonly peaks: readonly number[]; readonly seconds: number }>();
-  readonly #shown = new Map<string, Shown>();
+  /** Paint the tiles of assets. */
+  readonly #paints = new Map<string, () => void>();
   #playing: string | undefined;
   #queue: Promise<void> = Promise.resolve();
 
@@ -38,15 +32,17 @@ export class Sounds {
     const canvas = element('canvas', { class: 'wave', attributes: { 'aria-hidden': 'true' } });
     const button = element('button', { class: 'play', attributes: { type: 'button', tabindex: '-1' } });
     const clock = element('span', { class: 'clock', attributes: { 'aria-hidden': 'true' } });
-    const shown = { item, canvas, button, clock };
+    const paint = () => {
+      if (canvas.isConnected) this.#paint(item, canvas, button, clock);
+    };
     button.addEventListener('click', (event) => {
       event.stopPropagation();
       this.toggle(item);
     });
     canvas.addEventListener('click', (event) => this.#seek(item.id, event));
-    this.#shown.set(item.id, shown);
-    requestAnimationFrame(() => this.#paint(shown));
-    if (!this.#shapes.has(item.id)) this.#queue = this.#queue.then(() => this.#draw(shown));
+    this.#paints.set(item.id, paint);
+    requestAnimationFrame(paint);
+    if (!this.#shapes.has(item.id)) this.#queue = this.#queue.then(() => this.#draw(item, canvas));
     return element('div', { class: 'sound' }, [
       canvas,
       element('div', { class: 'transport' }, [button, clock]),
@@ -63,17 +59,14 @@ export class Sounds {
     if (last !== item.id) {
       this.#audio.src = item.source;
       this.#playing = item.id;
-      if (last !== undefined) this.#paintId(last);
+      if (last !== undefined) this.#paints.get(last)?.();
     }
     this.#audio.play().catch(() => this.#paintCurrent());
   }
 
   /** Called when the theme changes. */
   repaint(): void {
-    for (const [id, shown] of this.#shown) {
-      if (shown.canvas.isConnected) this.#paint(shown);
-      else this.#shown.delete(id);
-    }
+    for (const paint of this.#paints.values()) paint();
   }
 
   #seek(id: string, event: MouseEvent): void {
@@ -84,8 +77,7 @@ export class Sounds {
     this.#audio.currentTime = (duration * event.offsetX) / Math.max(1, canvas.clientWidth);
   }
 
-  async #draw(shown: Shown): Promise<void> {
-    const { item, canvas } = shown;
+  async #draw(item: GalleryItem, canvas: HTMLCanvasElement): Promise<void> {
     // Scrolled away in the meantime.
     if (!canvas.isConnected || item.source === undefined || this.#shapes.has(item.id)) return;
     try {
@@ -97,19 +89,14 @@ export class Sounds {
       // The browser cannot play it; the waveform is a flat line.
       this.#shapes.set(item.id, { peaks: [], seconds: 0 });
     }
-    this.#paintId(item.id);
+    this.#paints.get(item.id)?.();
   }
 
   #paintCurrent(): void {
-    if (this.#playing !== undefined) this.#paintId(this.#playing);
+    this.#paints.get(this.#playing ?? '')?.();
   }
 
-  #paintId(id: string): void {
-    const shown = this.#shown.get(id);
-    if (shown?.canvas.isConnected) this.#paint(shown);
-  }
-
-  #paint({ item, canvas, button, clock }: Shown): void {
+  #paint(item: GalleryItem, canvas: HTMLCanvasElement, button: HTMLElement, clock: HTMLElement): void {
     const shape = this.#shapes.get(item.id);
     const current = this.#playing === item.id;
     const playing = current && !this.#audio.paused;

@@ -1,8 +1,8 @@
 import { describeSize } from '../../../base/size.ts';
-import { extensionOf, type GalleryItem, toolsOf } from '../item.ts';
+import { extensionOf, type GalleryItem, toolsOf } from '../items.ts';
+import { countPdfPages } from '../peeks.ts';
 import { fillIn, type Words } from '../words.ts';
 import { element, icon, setIcon } from './dom.ts';
-import type { Peeks } from './peeks.ts';
 import type { Sounds } from './sounds.ts';
 
 export interface TileDeps {
@@ -20,48 +20,29 @@ export function makeTile(item: GalleryItem, deps: TileDeps): HTMLElement {
   const { words } = deps;
   const check = element('span', { class: 'check', attributes: HIDDEN }, [icon('check')]);
   const preview = element('div', { class: `preview ${item.kind}` }, previewOf(item, deps));
+  const origin = toolsOf(item)[0] ?? item.uses[0]?.chat;
   const cut = Math.max(0, item.name.length - NAME_END_CHARS);
   const name = element('span', { class: 'name' }, [
     element('span', { class: 'name-start', text: item.name.slice(0, cut) }),
     element('span', { class: 'name-end', text: item.name.slice(cut) }),
   ]);
   const facts = element('span', { class: 'facts' }, [
-    originOf(item, words),
+    element('span', {
+      class: origin === undefined ? 'origin unlinked' : 'origin',
+      text: origin ?? words.notLinked,
+    }),
     element('span', { class: 'bytes', text: describeSize(item.bytes) }),
   ]);
-  // Screen readers get one sentence instead of the visible pieces.
-  const label = element('span', { class: 'unseen', text: describeItem(item, words) });
+  // Screen readers get one sentence instead of the visible pieces: `chart.png, image, 12.3 KB, from charts.bar`.
+  const from = origin === undefined ? words.notLinked : fillIn(words.labelFrom, origin);
+  const text = fillIn(words.label, item.name, words[item.kind], describeSize(item.bytes), from);
+  const label = element('span', { class: 'unseen', text });
   const caption = element('div', { class: 'caption', attributes: HIDDEN }, [name, facts]);
   const attributes = { role: 'gridcell', tabindex: '-1' };
   const tile = element('div', { class: 'tile', attributes }, [label, preview, check, caption]);
   tile.dataset['id'] = item.id;
   tile.title = tooltipOf(item, words);
   return tile;
-}
-
-/** `chart.png, image, 12.3 KB, from charts.bar` */
-function describeItem(item: GalleryItem, words: Words): string {
-  return fillIn(
-    words.label,
-    item.name,
-    words[item.kind],
-    describeSize(item.bytes),
-    describeOrigin(item, words),
-  );
-}
-
-function describeOrigin(item: GalleryItem, words: Words): string {
-  const [tool] = toolsOf(item);
-  const [use] = item.uses;
-  if (!use) return words.notLinked;
-  return fillIn(words.labelFrom, tool ?? use.chat);
-}
-
-function originOf(item: GalleryItem, words: Words): HTMLElement {
-  const [tool] = toolsOf(item);
-  const [use] = item.uses;
-  if (!use) return element('span', { class: 'origin unlinked', text: words.notLinked });
-  return element('span', { class: 'origin', text: tool ?? use.chat });
 }
 
 function tooltipOf(item: GalleryItem, words: Words): string {
@@ -84,7 +65,7 @@ function previewOf(item: GalleryItem, deps: TileDeps): readonly Node[] {
     attributes: HIDDEN,
     text: extensionOf(item.name).toUpperCase().slice(0, 8) || '?',
   });
-  if (item.source === undefined) return plain(item, badge);
+  if (item.source === undefined) return [icon(item.kind), badge];
   if (item.kind === 'image') return [imageNode(item, item.source, badge)];
   if (item.kind === 'audio') return [deps.sounds.preview(item), badge];
   if (item.kind === 'video') return [...videoNodes(item, item.source, deps.words), badge];
@@ -93,16 +74,12 @@ function previewOf(item: GalleryItem, deps: TileDeps): readonly Node[] {
   return item.kind === 'pdf' ? [icon('pdf'), peek, badge] : [peek, badge];
 }
 
-function plain(item: GalleryItem, badge: HTMLElement): readonly Node[] {
-  return [icon(item.kind), badge];
-}
-
 /** Falls back to an icon for an image that cannot be decoded. */
 function imageNode(item: GalleryItem, source: string, badge: HTMLElement): HTMLImageElement {
   const image = element('img', {
     attributes: { alt: '', loading: 'lazy', decoding: 'async', draggable: 'false' },
   });
-  image.addEventListener('error', () => image.replaceWith(...plain(item, badge)));
+  image.addEventListener('error', () => image.replaceWith(icon(item.kind), badge));
   image.src = source;
   return image;
 }
@@ -130,4 +107,56 @@ function videoNodes(item: GalleryItem, source: string, words: Words): readonly N
   });
   paint();
   return [video, button];
+}
+
+const PEEK_CHARS = 700;
+const MAX_KEPT = 400;
+
+/** Reads the first lines of texts and the page counts of PDFs for visible tiles. */
+export class Peeks {
+  readonly #words: Words;
+  readonly #kept = new Map<string, string>();
+
+  constructor(words: Words) {
+    this.#words = words;
+  }
+
+  show(item: GalleryItem, into: HTMLElement): void {
+    const known = this.#kept.get(item.id);
+    if (known !== undefined) into.textContent = known;
+    else void this.#read(item, into);
+  }
+
+  async #read(item: GalleryItem, into: HTMLElement): Promise<void> {
+    if (item.source === undefined) return;
+    try {
+      const text = item.kind === 'pdf' ? await this.#describePdf(item.source) : await readStart(item.source);
+      const [oldest] = this.#kept.keys();
+      if (oldest !== undefined && this.#kept.size >= MAX_KEPT) this.#kept.delete(oldest);
+      this.#kept.set(item.id, text);
+      into.textContent = text;
+    } catch {
+      // The tile stays without a preview.
+    }
+  }
+
+  async #describePdf(source: string): Promise<string> {
+    const bytes = await (await fetch(source)).arrayBuffer();
+    const pages = countPdfPages(new TextDecoder('latin1').decode(bytes));
+    if (pages === undefined) return '';
+    return pages === 1 ? this.#words.page : fillIn(this.#words.pages, pages);
+  }
+}
+
+async function readStart(source: string): Promise<string> {
+  const reader = (await fetch(source)).body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  while (reader && text.length < PEEK_CHARS) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    text += decoder.decode(value, { stream: true });
+  }
+  await reader?.cancel();
+  return text.slice(0, PEEK_CHARS);
 }

@@ -7,10 +7,16 @@ import {
   endRun,
   endWithUserTurn,
   fillToolResult,
+  markSent,
   newChat,
+  removeSentMark,
+  removeStaleMark,
+  unansweredCalls,
 } from '../../../../src/chat/edits/append.ts';
+import { nextAction } from '../../../../src/chat/format/nextAction.ts';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
+import { eachCase } from '../eachCase.ts';
 
 const call = { server: 'a', tool: 'b', id: 'c1', arguments: { x: 1 } };
 const BLOCK = '```tool_call a.b c1\n{"x": 1}\n```\n';
@@ -22,14 +28,16 @@ describe('writing a call', () => {
     'over the blank lines of an empty user turn': ['# %% user\n\n\n', `# %% user\n${BLOCK}`],
     'below a marker without a line end': ['# %% user', `# %% user\n${BLOCK}`],
     'below the user’s text': ['# %% user\nLook:', `# %% user\nLook:\n\n${BLOCK}`],
-    'into a new turn behind an answer': [
+    'into a new turn after an open comment, which would hide it': [
+      '# %% user\na <!-- b\n',
+      `# %% user\na <!-- b\n\n# %% user\n${BLOCK}`,
+    ],
+    'into a new turn after an answer': [
       '# %% assistant\nHi.\n',
       `# %% assistant\nHi.\n\n# %% user\n${BLOCK}`,
     ],
   };
-  for (const [name, [before, after]] of Object.entries(cases)) {
-    it(name, () => assert.equal(applyEdit(before, appendCall(before, call)), after));
-  }
+  eachCase(cases, (before, after) => assert.equal(applyEdit(before, appendCall(before, call)), after));
 
   it('breaks long arguments into lines', () => {
     const edit = appendCall('', { ...call, arguments: { text: 'x'.repeat(100) } });
@@ -47,13 +55,13 @@ describe('giving ids', () => {
     assert.equal(applyEdit(text, assignCallId(text)), text.replace('a.b\n', 'a.b c8\n'));
   });
 
-  it('never gives one twice, whatever ids there are', () => {
+  it('never assigns an id twice', () => {
     const text =
       '# %% user\n```tool_call a.b c1000000\n```\n```tool_call a.b c999999\n```\n```tool_call a.b\n```\n';
     assert.match(applyEdit(text, assignCallId(text)), /a\.b c1000001\n/);
   });
 
-  it('leaves calls alone that have one', () => {
+  it('leaves calls with an id unchanged', () => {
     assert.equal(assignCallId(`# %% user\n${BLOCK}`), undefined);
   });
 
@@ -66,7 +74,7 @@ describe('giving ids', () => {
 describe('writing a result', () => {
   const two = `# %% assistant\n${BLOCK}${BLOCK.replace('c1', 'c2')}`;
   const cases: Record<string, [before: string, id: string, after: string]> = {
-    'behind the turn that asked': [`# %% user\n${BLOCK}`, 'c1', `# %% user\n${BLOCK}\n# %% tool a.b c1\nR\n`],
+    'after the turn of the call': [`# %% user\n${BLOCK}`, 'c1', `# %% user\n${BLOCK}\n# %% tool a.b c1\nR\n`],
     'before the turns that follow': [
       `# %% user\n${BLOCK}\n# %% user\nmore\n`,
       'c1',
@@ -77,7 +85,7 @@ describe('writing a result', () => {
       'c1',
       `# %% user\n${BLOCK}typed\n\n# %% tool a.b c1\nR\n`,
     ],
-    'behind the answers of earlier calls': [
+    'after the answers of earlier calls': [
       `${two}\n# %% tool a.b c1\nfirst\n`,
       'c2',
       `${two}\n# %% tool a.b c1\nfirst\n\n# %% tool a.b c2\nR\n`,
@@ -104,11 +112,11 @@ describe('writing a result', () => {
     ],
     'at the end, when the call is gone': ['# %% user\nhm\n', 'c9', '# %% user\nhm\n\n# %% tool a.b c9\nR\n'],
   };
-  for (const [name, [before, id, after]] of Object.entries(cases)) {
-    it(name, () => assert.equal(applyEdit(before, fillToolResult(before, { ...call, id }, 'R')), after));
-  }
+  eachCase(cases, (before, id, after) =>
+    assert.equal(applyEdit(before, fillToolResult(before, { ...call, id }, 'R')), after),
+  );
 
-  it('never takes a character away', () => {
+  it('never removes a character', () => {
     const piece = fc.constantFrom(
       '# %% user\n',
       BLOCK,
@@ -148,4 +156,74 @@ it('a run ends with a turn of the user, except below the empty assistant turn th
 it('a new chat holds the content that it is given', () => {
   assert.equal(newChat(), '# %% user\n');
   assert.equal(newChat('Hello'), '# %% user\nHello\n');
+});
+
+const CALL = (id: string) => `\`\`\`tool_call a.b ${id}\n{}\n\`\`\`\n`;
+const SENT = (id: string) => `<!-- filechat:sent ${id} -->\n`;
+const RESULT = (id: string) => `\n# %% tool a.b ${id}\nx\n`;
+const b = (id: string) => ({ server: 'a', tool: 'b', id });
+
+describe('a call that was sent', () => {
+  const cases: Record<string, [text: string, pending: string, unanswered: string]> = {
+    'is not pending': [`# %% assistant\n${CALL('c1')}${SENT('c1')}`, '', 'c1'],
+    'is not pending when something was typed above its mark': [
+      `# %% user\n${CALL('c1')}typed\n${SENT('c1')}typed`,
+      '',
+      'c1',
+    ],
+    'leaves the others pending': [
+      `# %% assistant\n${CALL('c1')}${CALL('c2')}${SENT('c2')}${CALL('c3')}`,
+      'c1 c3',
+      'c2',
+    ],
+    'of two with one id is the one above the mark': [
+      `# %% assistant\n${CALL('c1')}${CALL('c1')}${SENT('c1')}`,
+      'c1',
+      'c1',
+    ],
+    'has its result': [`# %% user\n${CALL('c1')}${SENT('c1')}${RESULT('c1')}`, '', ''],
+    'is marked outside of code only': [`# %% user\n${CALL('c1')}\`\`\`\n${SENT('c1')}\`\`\`\n`, 'c1', ''],
+    'is not marked by a comment around the mark': [`# %% user\n${CALL('c1')}<!--\n${SENT('c1')}`, 'c1', ''],
+    'is not marked by tool output': [`# %% user\n${CALL('c1')}${RESULT('c0')}${SENT('c1')}`, 'c1', ''],
+  };
+  const idsOf = (calls: readonly { readonly id?: string }[]) => calls.map(({ id }) => id).join(' ');
+  eachCase(cases, (text, pending, unanswered) => {
+    const action = nextAction(text);
+    assert.equal(idsOf(action.kind === 'runTools' ? action.calls : []), pending);
+    assert.equal(idsOf(unansweredCalls(text)), unanswered);
+  });
+
+  it('is marked below its fence, and the mark can be removed completely', () => {
+    for (const end of ['', '\n', '\nmore\n', '\n# %% user\n']) {
+      const text = `# %% user\n${CALL('c1').trimEnd()}${end}`;
+      const marked = applyEdit(text, markSent(text, b('c1')));
+      assert.match(marked, /^```\n<!-- filechat:sent c1 -->\n/m);
+      assert.equal(nextAction(marked).kind, 'runTools');
+      assert.equal(markSent(marked, b('c1')), undefined);
+      const expected = end === '' ? `${text}\n` : text;
+      assert.equal(applyEdit(marked, removeSentMark(marked, b('c1'))), expected);
+    }
+  });
+
+  it('gets its result after its turn, and then the mark is stale', () => {
+    const text = `# %% assistant\n${CALL('c1')}${SENT('c1')}`;
+    const filled = applyEdit(text, fillToolResult(text, b('c1'), 'x'));
+    assert.deepEqual(unansweredCalls(filled), []);
+    const clean = applyEdit(filled, removeStaleMark(filled));
+    assert.equal(clean, `# %% assistant\n${CALL('c1')}\n# %% tool a.b c1\nx\n`);
+    assert.equal(removeStaleMark(clean), undefined);
+  });
+
+  it('may have any id', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', minLength: 1 }), (any) => {
+        const id = any.replace(/[\s`]/gu, '') || 'x';
+        const text = `# %% user\n${CALL(id)}`;
+        if (assignCallId(text) !== undefined || nextAction(text).kind !== 'runTools') return;
+        const marked = applyEdit(text, markSent(text, b(id)));
+        assert.equal(idsOf(unansweredCalls(marked)), id);
+        assert.equal(applyEdit(marked, removeSentMark(marked, b(id))), text);
+      }),
+    );
+  });
 });

@@ -7,6 +7,7 @@ import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
 import type { ResultPart } from '../../../../src/ports/results.ts';
 import { renderForReply, renderForUser } from '../../../../src/result/turnMarkdown.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
+import { eachCase } from '../eachCase.ts';
 import { hostileReply } from '../hostileReply.ts';
 
 const insert = (text: string, markdown = 'R') => applyEdit(text, insertIntoUserTurn(text, markdown));
@@ -19,21 +20,23 @@ describe('Markdown goes into the user’s turn', () => {
     'whose marker has no line end': ['# %% user', '# %% user\nR\n'],
     'below the user’s text': ['# %% user\nLook at', '# %% user\nLook at\n\nR\n'],
     'below text that ends with a line break': ['# %% user\nLook at\n', '# %% user\nLook at\n\nR\n'],
+    'that ends with a lone carriage return': [
+      '# %% user\n- ```\n\n\r',
+      '# %% user\n- ```\n\n\r\n\n# %% user\nR\n',
+    ],
     'that has no marker': ['Look', 'Look\n\nR\n'],
-    'that is new behind an answer': ['# %% assistant\nHi.\n', '# %% assistant\nHi.\n\n# %% user\nR\n'],
-    'that is new behind settings': ['---\nmodel: x\n---\n', '---\nmodel: x\n---\n\n# %% user\nR\n'],
-    'that is new behind an open comment': [
+    'that is new after an answer': ['# %% assistant\nHi.\n', '# %% assistant\nHi.\n\n# %% user\nR\n'],
+    'that is new after settings': ['---\nmodel: x\n---\n', '---\nmodel: x\n---\n\n# %% user\nR\n'],
+    'that is new after an open comment': [
       '# %% user\nx <!-- later\n',
       '# %% user\nx <!-- later\n\n# %% user\nR\n',
     ],
-    'that is new behind open code in a list': [
+    'that is new after open code in a list': [
       '# %% user\n- ```js\n  foo\n',
       '# %% user\n- ```js\n  foo\n\n# %% user\nR\n',
     ],
   };
-  for (const [name, [before, after]] of Object.entries(cases)) {
-    it(name, () => assert.equal(insert(before), after));
-  }
+  eachCase(cases, (before, after) => assert.equal(insert(before), after));
 
   it('but never into open code', () => {
     assert.equal(insertIntoUserTurn('# %% user\n```js\nfoo', 'R'), undefined);
@@ -46,7 +49,7 @@ describe('turns go to the end', () => {
   const cases: Record<string, [before: string, turns: NewTurn[], after: string]> = {
     'of an empty file': ['', [user], '# %% user\nQ\n'],
     'and the first takes the empty turn of the user': ['# %% user\n\n', [user], '# %% user\nQ\n'],
-    'and leave the user’s text alone': ['# %% user\nmine', [user], '# %% user\nmine\n\n# %% user\nQ\n'],
+    'and keep the user’s text': ['# %% user\nmine', [user], '# %% user\nmine\n\n# %% user\nQ\n'],
     'in order, with a user turn at the end': [
       '# %% user\n',
       [user, assistant],
@@ -64,9 +67,9 @@ describe('turns go to the end', () => {
       '# %% user words\n\n# %% assistant\nA\n\n# %% user\n',
     ],
   };
-  for (const [name, [before, turns, after]] of Object.entries(cases)) {
-    it(name, () => assert.equal(applyEdit(before, appendTurns(before, turns)), after));
-  }
+  eachCase(cases, (before, turns, after) =>
+    assert.equal(applyEdit(before, appendTurns(before, turns)), after),
+  );
 
   it('but never into open code, and not when there are none', () => {
     assert.equal(appendTurns('# %% user\n```js\nfoo', [user]), undefined);
@@ -102,6 +105,11 @@ const linksOf = (text: string) =>
     .turns.filter((turn) => turn.role === 'user')
     .flatMap((turn) => localLinks(turnBody(text, turn)).map((link) => link.target));
 
+function assertNoNewLinks(before: string, after: string): void {
+  const known = [...linksOf(before), asset.path];
+  assert.ok(linksOf(after).every((link) => known.includes(link)));
+}
+
 describe('any server text and any user text', () => {
   it('a resource makes one user turn at most, no call, and no link but to our own file', () => {
     fc.assert(
@@ -117,11 +125,7 @@ describe('any server text and any user text', () => {
         assert.equal(turns.at(-1)?.role, 'user');
         assert.equal(endsInFence, false);
         assert.equal(callsOf(after).length, callsOf(text).length);
-        const typed = linksOf(text);
-        assert.deepEqual(
-          linksOf(after).filter((link) => link !== asset.path && !typed.includes(link)),
-          [],
-        );
+        assertNoNewLinks(text, after);
       }),
       { numRuns: 1000 },
     );
@@ -155,11 +159,7 @@ describe('any server text and any user text', () => {
           expected,
         );
         assert.equal(callsOf(after).length, callsOf(text).length);
-        const typed = linksOf(text);
-        assert.deepEqual(
-          linksOf(after).filter((link) => link !== asset.path && !typed.includes(link)),
-          [],
-        );
+        assertNoNewLinks(text, after);
       }),
       { numRuns: 1000 },
     );

@@ -9,6 +9,7 @@ import {
 } from '../../../../src/chat/format/escape.ts';
 import { fence } from '../../../../src/chat/format/fence.ts';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
+import { eachCase } from '../eachCase.ts';
 
 const markerish = fc
   .array(fc.constantFrom('# %% user', '\\', '# %%', '#%%', '\n', '# %% TOOL x', ' ', 'text', '\t', '\r\n'))
@@ -23,7 +24,7 @@ describe('markers in foreign text', () => {
     );
   });
 
-  it('come back exactly', () => {
+  it('are restored exactly', () => {
     fc.assert(fc.property(markerish, (text) => assert.equal(unescapeMarkers(escapeMarkers(text)), text)));
   });
 
@@ -44,19 +45,17 @@ describe('invisible characters', () => {
     'tabs and newlines stay': ['a\tb\nc', 'a\tb\nc'],
     'fillers and blank Braille are shown': ['a\u3164\u2800\u034fb', 'a⟦U+3164⟧⟦U+2800⟧⟦U+034F⟧b'],
     'variation selectors are shown': ['a\ufe01b', 'a⟦U+FE01⟧b'],
-    'the colour of a sign stays': ['⚠\ufe0f 1\ufe0f\u20e3', '⚠\ufe0f 1\ufe0f\u20e3'],
+    'the emoji style of a character stays': ['⚠\ufe0f 1\ufe0f\u20e3', '⚠\ufe0f 1\ufe0f\u20e3'],
     'a family stays together': ['👨‍👩‍👧', '👨‍👩‍👧'],
     'a joiner between letters is shown': ['a\u200Db', 'a⟦U+200D⟧b'],
-    'our own sign cannot be forged': ['⟦U+0041⟧', '⟦U+27E6⟧U+0041⟧'],
+    'the escape cannot be forged': ['⟦U+0041⟧', '⟦U+27E6⟧U+0041⟧'],
   };
-  for (const [name, [text, shown]] of Object.entries(cases)) {
-    it(name, () => {
-      assert.equal(showInvisible(text), shown);
-      assert.equal(restoreInvisible(shown), text);
-    });
-  }
+  eachCase(cases, (text, shown) => {
+    assert.equal(showInvisible(text), shown);
+    assert.equal(restoreInvisible(shown), text);
+  });
 
-  it('come back exactly', () => {
+  it('are restored exactly', () => {
     const text = fc.string({
       unit: fc.oneof(
         fc.constantFrom('⟦U+', '⟧', '0041', '\u202e', '\ud800', '👨‍👩‍👧', '\r'),

@@ -1,40 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
+import { readMarker } from '../../../../src/chat/format/chat.ts';
 import { FenceReader } from '../../../../src/chat/format/fence.ts';
-import { readMarker } from '../../../../src/chat/format/marker.ts';
 
 it('a line that passes by its first character would have changed nothing', () => {
   const line = fc.constantFrom(
-    ...[
-      'text',
-      'x -->',
-      '',
-      '\r',
-      '- item',
-      '  ```',
-      '```js',
-      '```',
-      '~~~',
-      '> ```',
-      '<!--',
-      '-->',
-      '1. ```',
-    ],
-    ...[
-      '# %% user',
-      '    code',
-      'Ünder',
-      '\u00a0x',
-      '日本',
-      '{',
-      '"a"',
-      '\u3000',
-      '\ufeff```',
-      '`',
-      '> a',
-      '\t```',
-    ],
+    ...'text¦x -->¦¦\r¦- item¦  ```¦```js¦```¦~~~¦> ```¦<!--¦-->¦1. ```¦# %% user¦    code'.split('¦'),
+    ...'Ünder¦\u00a0x¦日本¦{¦"a"¦\u3000¦\ufeff```¦`¦> a¦\t```'.split('¦'),
   );
   fc.assert(
     fc.property(fc.array(line, { maxLength: 25 }), (lines) => {

@@ -3,11 +3,13 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { assignCallId, fillToolResult } from '../../../../src/chat/edits/append.ts';
-import { readChatMdResult } from '../../../../src/chat/format/legacy.ts';
+import { isPreamble, readChatMdResult, readPreamble } from '../../../../src/chat/format/legacy.ts';
 import { nextAction, pendingCalls } from '../../../../src/chat/format/nextAction.ts';
 import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
 import { escapeReply } from '../../../../src/chat/reply/escape.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
+import { eachCase } from '../eachCase.ts';
+import { assertLinear } from '../linear.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}`, import.meta.url), 'utf8');
 const XML = (name: string, params = '') =>
@@ -31,7 +33,7 @@ function action(text: string): string {
 }
 
 describe('a chat of chat.md', () => {
-  it('with settings, fenced calls and results in every form opens as it is meant', () => {
+  it('with settings, fenced calls and all forms of results is read correctly', () => {
     const text = fixture('chatmd-fenced.chat.md');
     assert.deepEqual(describeChat(text), [
       'user',
@@ -47,7 +49,7 @@ describe('a chat of chat.md', () => {
     assert.equal(action(`${text}And now?\n`), 'reply');
   });
 
-  it('with calls that name no server, in fences of other names, opens as it is meant', () => {
+  it('with calls without a server, in fences of other names, is read correctly', () => {
     const text = fixture('chatmd-plain.chat.md');
     assert.deepEqual(describeChat(text), [
       'system',
@@ -62,7 +64,7 @@ describe('a chat of chat.md', () => {
     assert.equal(action(text), 'reply');
   });
 
-  it('goes on in our own form', () => {
+  it('continues in Filechat’s own format', () => {
     let text = `# %% user\nhi\n# %% assistant\n${FENCED('a.b')}\n# %% tool_execute\n`;
     assert.equal(action(text), 'runTools a.b');
     text = applyEdit(text, assignCallId(text));
@@ -75,76 +77,66 @@ describe('a chat of chat.md', () => {
 
 describe('recognizing calls', () => {
   const cases: Record<string, [text: string, expected: string]> = {
-    'outside of fences': [`# %% assistant\n${XML('a.b')}`, 'runTools a.b'],
-    'in a fence tool_call': [`# %% assistant\n${FENCED('a.b')}`, 'runTools a.b'],
-    'in a fence that begins behind a sentence': [`# %% assistant\nNow.${FENCED('a.b')}`, 'runTools a.b'],
-    'in a fence that is never closed': [`# %% assistant\n\`\`\`tool_call\n${XML('a.b')}`, 'runTools a.b'],
+    'outside of fences': [XML('a.b'), 'runTools a.b'],
+    'in a fence tool_call': [FENCED('a.b'), 'runTools a.b'],
+    'in a fence that begins after a sentence': [`Now.${FENCED('a.b')}`, 'runTools a.b'],
+    'in a fence that is never closed': [`\`\`\`tool_call\n${XML('a.b')}`, 'runTools a.b'],
     'in a fence of another name, when its turn follows': [
-      `# %% assistant\n${FENCED('a.b', 'xml')}# %% tool_execute\n`,
+      `${FENCED('a.b', 'xml')}# %% tool_execute\n`,
       'runTools a.b',
     ],
     'in a fence of another name, when nothing follows: an example': [
-      `# %% assistant\n${FENCED('a.b', 'xml')}`,
+      FENCED('a.b', 'xml'),
       'wait: It is your turn: write below “# %% user”, then run.',
     ],
-    'in our own tool’s turn: never': [`# %% assistant\nx\n# %% tool a.b c1\n${XML('a.b')}`, 'wait'],
+    'in a tool turn of Filechat: never': [`x\n# %% tool a.b c1\n${XML('a.b')}`, 'wait'],
     'in a user’s turn: never': [`# %% user\n${XML('a.b')}`, 'reply'],
-    'in a comment: never': [`# %% assistant\n<!--\n${XML('a.b')}-->\n`, 'wait'],
-    'escaped: never': [`# %% assistant\n\\${XML('a.b')}`, 'wait'],
-    'quoted or indented: never': [`# %% assistant\n> ${XML('a.b')}\n    ${XML('a.b')}`, 'wait'],
+    'in a comment: never': [`<!--\n${XML('a.b')}-->\n`, 'wait'],
+    'escaped: never': [`\\${XML('a.b')}`, 'wait'],
+    'quoted or indented: never': [`> ${XML('a.b')}\n    ${XML('a.b')}`, 'wait'],
     'in the middle of a fence: never': [
-      `# %% assistant\n\`\`\`xml\nsee:\n${XML('a.b')}\`\`\`\n# %% tool_execute\nx\n`,
+      `\`\`\`xml\nsee:\n${XML('a.b')}\`\`\`\n# %% tool_execute\nx\n`,
       'wait',
     ],
-    'not closed before the next turn: never': [
-      '# %% assistant\n<tool_call>\n<tool_name>a.b</tool_name>\n',
-      'wait',
-    ],
-    'closed behind the next turn’s marker: never': [
-      '# %% assistant\n<tool_call>\n<tool_name>a.b</tool_name>\n# %% user\nhi\n</tool_call>\n',
+    'not closed before the next turn: never': ['<tool_call>\n<tool_name>a.b</tool_name>\n', 'wait'],
+    'closed after the next turn’s marker: never': [
+      '<tool_call>\n<tool_name>a.b</tool_name>\n# %% user\nhi\n</tool_call>\n',
       'reply',
     ],
-    'not answered by the result of another call': [
-      `# %% assistant\n${FENCED('a.b')}# %% tool a.x c1\nx\n`,
-      'runTools a.b',
-    ],
-    'without a name: never': ['# %% assistant\n<tool_call>\n</tool_call>\n', 'wait'],
+    'not answered by the result of another call': [`${FENCED('a.b')}# %% tool a.x c1\nx\n`, 'runTools a.b'],
+    'without a name: never': ['<tool_call>\n</tool_call>\n', 'wait'],
     'without a server: reports how to fix it': [
-      `# %% assistant\n${XML('Run')}`,
+      XML('Run'),
       'wait: Line 2: This call names no server: write <tool_name>SERVER.Run</tool_name>, then run.',
     ],
     'answered by a result': [
-      `# %% assistant\n${FENCED('a.b')}# %% tool_execute\n<tool_result>\nx\n</tool_result>\n`,
+      `${FENCED('a.b')}# %% tool_execute\n<tool_result>\nx\n</tool_result>\n`,
       'reply',
     ],
-    'answered without a server': [`# %% assistant\n${FENCED('Run')}# %% tool_execute\nfailed\n`, 'reply'],
-    'not answered by an empty turn': [
-      `# %% assistant\n${FENCED('a.b')}# %% tool_execute\n\n`,
-      'runTools a.b',
-    ],
+    'answered without a server': [`${FENCED('Run')}# %% tool_execute\nfailed\n`, 'reply'],
+    'not answered by an empty turn': [`${FENCED('a.b')}# %% tool_execute\n\n`, 'runTools a.b'],
     'one result for two calls is the last one’s': [
-      `# %% assistant\n${FENCED('a.b')}${FENCED('a.c')}# %% tool_execute\nx\n`,
+      `${FENCED('a.b')}${FENCED('a.c')}# %% tool_execute\nx\n`,
       'runTools a.b',
     ],
     'two results for two calls': [
-      `# %% assistant\n${FENCED('a.b')}${FENCED('a.c')}# %% tool_execute\nx\n# %% tool_execute\ny\n`,
+      `${FENCED('a.b')}${FENCED('a.c')}# %% tool_execute\nx\n# %% tool_execute\ny\n`,
       'reply',
     ],
     'a fence in a result swallows no turn': [
-      `# %% assistant\n${FENCED('a.b')}# %% tool_execute\n<tool_result>\n\`\`\`\n</tool_result>\n# %% user\nhi\n`,
+      `${FENCED('a.b')}# %% tool_execute\n<tool_result>\n\`\`\`\n</tool_result>\n# %% user\nhi\n`,
       'reply',
     ],
     'a fence in an argument swallows no turn': [
-      `# %% assistant\n${XML('a.b', '<param name="x">\n```\n</param>\n')}# %% tool_execute\n`,
+      `${XML('a.b', '<param name="x">\n```\n</param>\n')}# %% tool_execute\n`,
       'runTools a.b',
     ],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => {
-      const found = action(text);
-      assert.equal(expected === 'wait' ? found.slice(0, 4) : found, expected);
-    });
-  }
+  eachCase(cases, (text, expected) => {
+    // A text without a marker is the body of a reply.
+    const found = action(text.startsWith('# %%') ? text : `# %% assistant\n${text}`);
+    assert.equal(expected === 'wait' ? found.slice(0, 4) : found, expected);
+  });
 });
 
 describe('arguments', () => {
@@ -155,7 +147,7 @@ describe('arguments', () => {
       '  a\n    b\n',
     ],
     'a line of its own is that line': ['\n/tmp/x\n', '/tmp/x'],
-    'a text that begins behind the tag keeps its last line break': ['a\nb\n', 'a\nb\n'],
+    'a text that begins after the tag keeps its last line break': ['a\nb\n', 'a\nb\n'],
     'an object': ['{"a": [1]}', { a: [1] }],
     'an object over several lines': ['{\n  "a": 1\n}', { a: 1 }],
     'a list': ['[]', []],
@@ -170,13 +162,11 @@ describe('arguments', () => {
     'entities stay': ['a &lt; b', 'a &lt; b'],
     'CDATA is verbatim text': ['<![CDATA[\n {"a": 1}</param>\n]]>', '\n {"a": 1}</param>\n'],
   };
-  for (const [name, [written, expected]] of Object.entries(cases)) {
-    it(name, () => {
-      const text = `# %% assistant\n${XML('a.b', `<param name="x">${written}</param>\n<param name='y'>1</param>\n`)}`;
-      const [call] = parseChat(text).turns[0]?.calls ?? [];
-      assert.deepEqual(JSON.parse(call?.argumentsText ?? ''), { x: expected, y: 1 });
-    });
-  }
+  eachCase(cases, (written, expected) => {
+    const text = `# %% assistant\n${XML('a.b', `<param name="x">${written}</param>\n<param name='y'>1</param>\n`)}`;
+    const [call] = parseChat(text).turns[0]?.calls ?? [];
+    assert.deepEqual(JSON.parse(call?.argumentsText ?? ''), { x: expected, y: 1 });
+  });
 
   it('a parameter may have any name', () => {
     const text = `# %% assistant\n${XML('a.b', '<param name="__proto__">{"x": 1}</param>\n')}`;
@@ -208,9 +198,7 @@ describe('results', () => {
     'after other text': ['see <tool_result>\na\n</tool_result>', undefined],
     none: ['a', undefined],
   };
-  for (const [name, [body, expected]] of Object.entries(cases)) {
-    it(name, () => assert.equal(readChatMdResult(body), expected));
-  }
+  eachCase(cases, (body, expected) => assert.equal(readChatMdResult(body), expected));
 
   it('of a fixture', () => {
     const text = fixture('chatmd-fenced.chat.md');
@@ -227,27 +215,8 @@ describe('results', () => {
 
 it('model text is never a call', () => {
   const piece = fc.constantFrom(
-    ...[
-      '<tool_call>\n',
-      '<tool_name>a.b</tool_name>\n',
-      '</tool_call>\n',
-      '```tool_call\n',
-      '```\n',
-      '~~~\n',
-      '`',
-    ],
-    ...[
-      '```xml\n',
-      'Now.```tool_call\n',
-      '\\',
-      '\n',
-      '  ',
-      '<!--\n',
-      '-->\n',
-      '- ',
-      '# %% tool_execute\n',
-      'x',
-    ],
+    ...'<tool_call>\n¦<tool_name>a.b</tool_name>\n¦</tool_call>\n¦```tool_call\n¦```\n¦~~~\n'.split('¦'),
+    ...'`¦```xml\n¦Now.```tool_call\n¦\\¦\n¦  ¦<!--\n¦-->\n¦- ¦# %% tool_execute\n¦x'.split('¦'),
   );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 16 }), (pieces) => {
@@ -260,17 +229,11 @@ it('model text is never a call', () => {
   );
 });
 
-it('no XML throws, and many tags take no time', () => {
+it('calls in any XML are inside their turn', () => {
   const piece = fc.constantFrom(
-    ...[
-      '<tool_call>\n',
-      '</tool_call>\n',
-      '<tool_name>a.b</tool_name>\n',
-      '<param name="x">',
-      '</param>\n',
-      '```\n',
-    ],
-    ...['<![CDATA[', ']]>', '# %% tool_execute\n', '# %% assistant\n', '```tool_call\n', 'x', '\n'],
+    ...'<tool_call>\n¦</tool_call>\n¦<tool_name>a.b</tool_name>\n¦<param name="x">'.split('¦'),
+    ...'</param>\n¦```\n¦<![CDATA[¦]]>¦# %% tool_execute\n¦# %% assistant\n¦```tool_call\n¦x'.split('¦'),
+    ...'\n'.split('¦'),
   );
   fc.assert(
     fc.property(fc.array(piece), (pieces) => {
@@ -283,15 +246,44 @@ it('no XML throws, and many tags take no time', () => {
       }
     }),
   );
-  for (const each of [
-    '<tool_call>\n',
-    '<param name="x">',
-    '<param name="x"><![CDATA[',
-    '```\n<tool_call>\n',
-  ]) {
-    parseChat(`# %% assistant\n${each.repeat(20_000)}`);
-    parseChat(
-      `# %% assistant\n<tool_call>\n<tool_name>a.b</tool_name>${each.repeat(20_000)}]]>\n</tool_call>\n`,
-    );
+});
+
+describe('reading XML takes linear time', () => {
+  const tags = ['<tool_call>\n', '<param name="x">', '<param name="x"><![CDATA[', '```\n<tool_call>\n'];
+  for (const tag of tags) {
+    const countCalls = (body: string) => parseChat(`# %% assistant\n${body}`).turns[0]?.calls.length;
+    it(`with ${JSON.stringify(tag)} many times`, () =>
+      assertLinear(20_000, (size) => assert.equal(countCalls(tag.repeat(size)), 0)));
+    it(`with ${JSON.stringify(tag)} many times in a call`, () =>
+      assertLinear(20_000, (size) => {
+        const content = `<tool_name>a.b</tool_name>${tag.repeat(size)}]]>`;
+        assert.equal(countCalls(`<tool_call>\n${content}\n</tool_call>\n`), 1);
+      }));
   }
+});
+
+describe('a preamble of chat.md', () => {
+  const cases: Record<string, [text: string, expected: boolean]> = {
+    'a setting': ['selectedConfig="a/b"\n', true],
+    'with comments, blank lines and other keys': ['# note\n\ntype = x\n  maxTokens = 5 # c\n', true],
+    'with CRLF': ['reasoningEffort=low\r\n', true],
+    'a sentence is not a setting': ['selectedConfig="a"\nPlease help.\n', false],
+    'other keys alone are user text': ['x = 5\ny = 6\n', false],
+    'a key without a value is not a setting': ['selectedConfig=\n', false],
+    'blank lines are not a preamble': ['\n\n', false],
+  };
+  eachCase(cases, (text, expected) => {
+    assert.equal(isPreamble(text), expected);
+    const roles = parseChat(`${text}# %% assistant\n`).turns.map((turn) => turn.role);
+    assert.equal(roles.includes('user'), !expected && text.trim() !== '');
+  });
+
+  it('is read entry by entry', () => {
+    const text = '# c\nselectedConfig = "a # b"\r\n  maxTokens=5 # c\nreasoningEffort=\'low\'\n';
+    assert.deepEqual(readPreamble(text), [
+      { key: 'selectedConfig', value: 'a # b', offset: 4 },
+      { key: 'maxTokens', value: '5', offset: text.indexOf('maxTokens') },
+      { key: 'reasoningEffort', value: 'low', offset: text.indexOf('reasoning') },
+    ]);
+  });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe } from 'node:test';
 import { nextAction } from '../../../../src/chat/format/nextAction.ts';
+import { eachCase } from '../eachCase.ts';
 
 const CALL = (name: string, id = '') => `\`\`\`tool_call ${name} ${id}\n{}\n\`\`\`\n`;
 
@@ -10,18 +11,18 @@ describe('the next action', () => {
     'an empty user turn waits': ['# %% user\n\n', 'wait'],
     'a question asks for a reply': ['# %% user\nhi\n', 'reply'],
     'an answer waits for the user': ['# %% user\nhi\n# %% assistant\nho\n', 'wait'],
-    'an answer with an empty user turn behind it waits': [
+    'an answer with an empty user turn after it waits': [
       '# %% user\nhi\n# %% assistant\nho\n# %% user\n',
       'wait',
     ],
     'an empty assistant turn asks for a reply': ['# %% user\nhi\n# %% assistant\n', 'reply'],
     'a system turn alone waits': ['# %% system\nbe brief\n', 'wait'],
     'a pending call runs': [`# %% assistant\n${CALL('a.b', 'c1')}`, 'runTools a.b'],
-    'a pending call runs with an empty user turn behind it': [
+    'a pending call runs with an empty user turn after it': [
       `# %% user\n${CALL('a.b')}# %% user\n`,
       'runTools a.b',
     ],
-    'an answered call of the model goes on': [
+    'an answered call of the model requests a reply': [
       `# %% assistant\n${CALL('a.b', 'c1')}# %% tool a.b c1\nx\n`,
       'reply',
     ],
@@ -51,8 +52,8 @@ describe('the next action', () => {
       '# %% user\n```tool_call nodot\n```\n# %% user\nhi\n',
       'reply',
     ],
-    'a cut reply goes on': ['# %% assistant\na\n<!-- filechat:interrupted stopped -->\n', 'resume'],
-    'a cut reply goes on with an empty user turn behind it': [
+    'a cut reply is resumed': ['# %% assistant\na\n<!-- filechat:interrupted stopped -->\n', 'resume'],
+    'a cut reply is resumed with an empty user turn after it': [
       '# %% assistant\na\n<!-- filechat:interrupted stopped -->\n\n# %% user\n',
       'resume',
     ],
@@ -61,18 +62,15 @@ describe('the next action', () => {
       `# %% assistant\n${CALL('a.b', 'c1')}<!-- filechat:interrupted stopped -->\n`,
       'resume',
     ],
-    'a cut reply that the user has answered is left behind': [
+    'a cut reply that the user has answered is not resumed': [
       '# %% assistant\na\n<!-- filechat:interrupted stopped -->\n\n# %% user\nb\n',
       'reply',
     ],
     'a call that is cut off does not run': ['# %% assistant\n```tool_call a.b c1\n{"x"', 'wait'],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => {
-      const action = nextAction(text);
-      const names =
-        action.kind === 'runTools' ? action.calls.map((call) => `${call.server}.${call.tool}`) : [];
-      assert.equal([action.kind, ...names].join(' '), expected);
-    });
-  }
+  eachCase(cases, (text, expected) => {
+    const action = nextAction(text);
+    const names = action.kind === 'runTools' ? action.calls.map((call) => `${call.server}.${call.tool}`) : [];
+    assert.equal([action.kind, ...names].join(' '), expected);
+  });
 });

@@ -2,11 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { withoutComments } from '../../../../src/chat/format/comments.ts';
-import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
+import { ChatReader, parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
+import { anyChat, anyEdits, editText } from '../anyChat.ts';
+import { eachCase } from '../eachCase.ts';
+import { assertLinear } from '../linear.ts';
 
 const roles = (text: string) => parseChat(text).turns.map((turn) => turn.role);
 const calls = (text: string) =>
   parseChat(text).turns.flatMap((turn) => turn.calls.map(({ server, tool, id }) => ({ server, tool, id })));
+
+const closed = (text: string) => parseChat(text).turns[0]?.calls.map((call) => call.closed);
 
 describe('turns', () => {
   const cases: Record<string, [text: string, expected: string[]]> = {
@@ -46,10 +51,6 @@ describe('turns', () => {
       '# %% user\n- a\n\n  ```\n  b\n# %% assistant\n',
       ['user', 'assistant'],
     ],
-    'a long row of list marks takes no time': [
-      `# %% user\n${'- '.repeat(5000)}x \`\`\`\n# %% assistant\n`,
-      ['user', 'assistant'],
-    ],
     'a fence in a list in a quote hides nothing': [
       '# %% user\n> - ```\n# %% assistant\n',
       ['user', 'assistant'],
@@ -63,22 +64,17 @@ describe('turns', () => {
       ['user', 'assistant'],
     ],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => assert.deepEqual(roles(text), expected));
-  }
+  eachCase(cases, (text, expected) => assert.deepEqual(roles(text), expected));
+
+  it('reads a long row of list marks in linear time', () =>
+    assertLinear(20_000, (size) => {
+      const text = `# %% user\n${'- '.repeat(size)}x \`\`\`\n# %% assistant\n`;
+      assert.deepEqual(roles(text), ['user', 'assistant']);
+    }));
 
   it('covers the whole text without gaps', () => {
     const line = fc.constantFrom(
-      '# %% user',
-      '# %% tool a.b c1',
-      '```',
-      '~~~',
-      'x',
-      '',
-      '---',
-      '<!--',
-      '- ```',
-      '# %% assistant x',
+      ...'# %% user¦# %% tool a.b c1¦```¦~~~¦x¦¦---¦<!--¦- ```¦# %% assistant x'.split('¦'),
     );
     fc.assert(
       fc.property(fc.array(line), fc.constantFrom('\n', '\r\n'), (lines, eol) => {
@@ -107,11 +103,11 @@ describe('tool calls', () => {
     [text: string, expected: { server: string; tool: string; id: string | undefined }[]]
   > = {
     'the first dot divides server and tool': [
-      '# %% user\n```tool_call a-1.b.c d2\n{}\n```\n',
+      '```tool_call a-1.b.c d2\n{}\n```\n',
       [{ server: 'a-1', tool: 'b.c', id: 'd2' }],
     ],
     'the id may be missing, the body empty': [
-      '# %% user\n```tool_call a.b\n```\n',
+      '```tool_call a.b\n```\n',
       [{ server: 'a', tool: 'b', id: undefined }],
     ],
     'a turn may hold several': [
@@ -122,19 +118,19 @@ describe('tool calls', () => {
       ],
     ],
     'a name that is not one word is written encoded': [
-      '# %% user\n```tool_call a.b%20c%60 1\n```\n',
+      '```tool_call a.b%20c%60 1\n```\n',
       [{ server: 'a', tool: 'b c`', id: '1' }],
     ],
     'a tool’s text holds none': ['# %% tool a.b c1\n```tool_call a.b\n```\n', []],
     'a system turn holds none': ['# %% system\n```tool_call a.b\n```\n', []],
-    'a quoted call is none': ['# %% user\n> ```tool_call a.b\n> ```\n', []],
-    'a call in a comment is none': ['# %% user\n<!--\n```tool_call a.b\n```\n-->\n', []],
-    'a call in a comment that begins within a line is none': [
-      '# %% user\nnot now <!--\n```tool_call a.b\n```\n-->\n```tool_call a.c\n```\n',
+    'a quoted call is not a call': ['> ```tool_call a.b\n> ```\n', []],
+    'a call in a comment is not a call': ['<!--\n```tool_call a.b\n```\n-->\n', []],
+    'a call in a comment that begins within a line is not a call': [
+      'not now <!--\n```tool_call a.b\n```\n-->\n```tool_call a.c\n```\n',
       [{ server: 'a', tool: 'c', id: undefined }],
     ],
     'the same in a reply': ['# %% assistant\nno <!--\n\n```tool_call a.b\n```\n\n--> more\n', []],
-    'a call of chat.md in a comment is none': [
+    'a call of chat.md in a comment is not a call': [
       '# %% assistant\nno <!--\n<tool_call>\n<tool_name>a.b</tool_name>\n</tool_call>\n-->\n',
       [],
     ],
@@ -143,22 +139,21 @@ describe('tool calls', () => {
       Array(2).fill({ server: 'a', tool: 'b', id: undefined }),
     ],
     'text that is not a comment hides no call': [
-      '# %% user\n`a <!--`\n```tool_call a.b\n```\n\\<!-- -->\n',
+      '`a <!--`\n```tool_call a.b\n```\n\\<!-- -->\n',
       [{ server: 'a', tool: 'b', id: undefined }],
     ],
-    'a comment that a line begins to no end hides none': [
-      '# %% user\na <!-- b\n```tool_call a.b\n```\n',
+    'an unclosed comment within a line hides no call': [
+      'a <!-- b\n```tool_call a.b\n```\n',
       [{ server: 'a', tool: 'b', id: undefined }],
     ],
     'a reply that was cut in code ends its code': [
       '# %% assistant\n```\na <!--\n<!-- filechat:writing a1 -->\n```tool_call a.b\n```\n-->\n',
       [{ server: 'a', tool: 'b', id: undefined }],
     ],
-    'a call within a larger fence is none': ['# %% user\n````\n```tool_call a.b\n```\n````\n', []],
+    'a call within a longer fence is not a call': ['````\n```tool_call a.b\n```\n````\n', []],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => assert.deepEqual(calls(text), expected));
-  }
+  // A text without a marker is the user's.
+  eachCase(cases, (text, expected) => assert.deepEqual(calls(text), expected));
 
   it('a user’s call that runs is never in a comment, which would not be sent', () => {
     const piece = fc.constantFrom('<!--', '-->', 'a ', '`', '\\', '\n', '\n\n', '- ', '\n~~~\n', 'CALL');
@@ -180,10 +175,11 @@ describe('tool calls', () => {
     assert.deepEqual(parseChat('# %% user\na <!--\n```tool_call x\n```\n-->\n').problems, []);
   });
 
-  it('finds every one of 20,000 calls with comments between them', () => {
-    const [turn] = parseChat(`# %% user\n${'a <!-- b --> c\n```tool_call a.b\n```\n'.repeat(20_000)}`).turns;
-    assert.equal(turn?.calls.length, 20_000);
-  });
+  it('finds many calls with comments between them in linear time', () =>
+    assertLinear(20_000, (size) => {
+      const [turn] = parseChat(`# %% user\n${'a <!-- b --> c\n```tool_call a.b\n```\n'.repeat(size)}`).turns;
+      assert.equal(turn?.calls.length, size);
+    }));
 
   it('keeps the arguments as they are written', () => {
     const text = '# %% user\r\n```tool_call a.b\r\n{\r\n  "x": 1\r\n}\r\n```\r\n';
@@ -191,11 +187,7 @@ describe('tool calls', () => {
   });
 
   it('marks a call that is cut off', () => {
-    const [turn] = parseChat('# %% assistant\n```tool_call a.b\n{"x": ').turns;
-    assert.deepEqual(
-      turn?.calls.map((call) => call.closed),
-      [false],
-    );
+    assert.deepEqual(closed('# %% assistant\n```tool_call a.b\n{"x": '), [false]);
   });
 
   it('reports a call without a tool', () => {
@@ -204,7 +196,7 @@ describe('tool calls', () => {
   });
 });
 
-describe('a turn that is not whole', () => {
+describe('an incomplete turn', () => {
   const writing = '<!-- filechat:writing a1 -->';
   const cases: Record<string, [text: string, expected: unknown]> = {
     'is being written': [`# %% assistant\na\n${writing}\n`, { kind: 'writing', id: 'a1' }],
@@ -223,24 +215,18 @@ describe('a turn that is not whole', () => {
       { kind: 'writing', id: 'a1' },
     ],
     'has its cursor at column 0': [`# %% assistant\n ${writing}\n\\${writing}\n`, undefined],
-    'is an assistant’s': [`# %% user\n${writing}\n`, undefined],
+    'can only be an assistant turn': [`# %% user\n${writing}\n`, undefined],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => assert.deepEqual(parseChat(text).turns[0]?.cut, expected));
-  }
+  eachCase(cases, (text, expected) => assert.deepEqual(parseChat(text).turns[0]?.cut, expected));
 
-  it('leaves the turn behind its open code a turn', () => {
+  it('leaves the turn after its open code a turn', () => {
     const open = (role: string) => `# %% ${role}\n\`\`\`\na\n${writing}\n\n# %% user\nb\n`;
     assert.deepEqual(roles(open('assistant')), ['assistant', 'user']);
     assert.deepEqual(roles(open('tool a.b c1')), ['tool'], 'a tool cannot do that');
   });
 
-  it('holds no whole call where a call is cut', () => {
-    const [turn] = parseChat(`# %% assistant\n\`\`\`tool_call a.b c1\n{"x"\n${writing}\n`).turns;
-    assert.deepEqual(
-      turn?.calls.map((call) => call.closed),
-      [false],
-    );
+  it('contains no complete call where a call is cut', () => {
+    assert.deepEqual(closed(`# %% assistant\n\`\`\`tool_call a.b c1\n{"x"\n${writing}\n`), [false]);
   });
 });
 
@@ -250,4 +236,42 @@ it('never throws, whatever the text', () => {
       for (const turn of parseChat(text).turns) turnBody(text, turn);
     }),
   );
+});
+
+describe('reading a chat while it is edited', () => {
+  it('equals a full parse after any edits', () => {
+    fc.assert(
+      fc.property(anyChat, anyEdits, (start, edits) => {
+        const reader = new ChatReader();
+        let now = start;
+        assert.deepEqual(reader.read(now), parseChat(now));
+        for (const edit of edits) {
+          now = editText(now, edit);
+          assert.deepEqual(reader.read(now), parseChat(now), JSON.stringify(now));
+        }
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  it('keeps the turns before the edit as they are', () => {
+    const reader = new ChatReader();
+    const before = reader.read('# %% user\na\n# %% assistant\nb\n# %% user\nc\n');
+    const after = reader.read('# %% user\na\n# %% assistant\nb\n# %% user\ncd\n');
+    assert.equal(after.turns[0], before.turns[0]);
+    assert.equal(after.turns[1], before.turns[1]);
+    assert.notEqual(after.turns[2], before.turns[2]);
+  });
+
+  it('front matter may be closed by an edit far below', () => {
+    const reader = new ChatReader();
+    reader.read('---\n# %% user\na\n# %% user\nb\n');
+    const text = '---\n# %% user\na\n# %% user\nb\n---\n# %% user\n';
+    assert.deepEqual(reader.read(text), parseChat(text));
+  });
+
+  it('gives the same chat for the same text', () => {
+    const reader = new ChatReader();
+    assert.equal(reader.read('# %% user\na\n'), reader.read('# %% user\na\n'));
+  });
 });

@@ -11,14 +11,16 @@ import {
   setFrontMatter,
 } from '../../../../src/chat/format/settings.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
+import { eachCase } from '../eachCase.ts';
 
 const read = (text: string) => readSettings(parseChat(text));
+const problemOffsets = (text: string) => read(text).problems.map(({ offset }) => offset);
 const front = (yaml: string) => read(`---\n${yaml}\n---\n# %% user\n`);
 
 describe('settings of a chat', () => {
   const cases: Record<string, [yaml: string, expected: ChatSettings]> = {
     nothing: ['', {}],
-    'all of them': [
+    'all settings': [
       'model: a/b\nagent: x\nsystem: Be terse.\nservers: [a, b]\ntools: ["a.*"]\napprove: auto\nmaxSteps: 3\n' +
         'maxTokens: 10\ntemperature: 0.5\nreasoning: off\ntitle: T',
       {
@@ -38,18 +40,16 @@ describe('settings of a chat', () => {
     'a text over several lines': ['system: |\n  a\n  b', { system: 'a\nb\n' }],
     'comments are ignored': ['# model: x\nmodel: y # z', { model: 'y' }],
     'one name is a list of one': ['servers: a', { servers: ['a'] }],
-    'an empty value is none': ['model:\ntools:', {}],
+    'an empty value is ignored': ['model:\ntools:', {}],
   };
-  for (const [name, [yaml, expected]] of Object.entries(cases)) {
-    it(name, () => assert.deepEqual(front(yaml), { settings: expected, problems: [] }));
-  }
+  eachCase(cases, (yaml, expected) => assert.deepEqual(front(yaml), { settings: expected, problems: [] }));
 
   const wrong: Record<string, [yaml: string, expected: ChatSettings, message: RegExp]> = {
     'an unknown key is ignored': ['colour: red', {}, /Unknown setting “colour”/],
     'a number is not a model': ['model: 4', {}, /“model” must be text; it is ignored/],
     'a wrong number of steps': ['maxSteps: -1', {}, /“maxSteps” must be a whole number/],
     'a temperature that is too high': ['temperature: 9', {}, /0 to 2/],
-    'an approval that is none asks': [
+    'an invalid approval asks': [
       'approve: always',
       { approve: 'ask' },
       /“approve” must be ask, .*“ask” is used/,
@@ -57,35 +57,30 @@ describe('settings of a chat', () => {
     'an empty approval asks': ['approve:', { approve: 'ask' }, /“ask” is used/],
     'invalid tools allow nothing': ['tools: 5', { tools: [] }, /an empty list is used/],
     'invalid servers allow none': ['servers: [a, {b: c}]', { servers: [] }, /list of names/],
-    'YAML that is broken asks': [
-      'approve: auto\nmodel: "x',
-      { approve: 'ask', model: 'x' },
-      /not valid YAML/,
+    'invalid YAML asks': ['approve: auto\nmodel: "x', { approve: 'ask', model: 'x' }, /not valid YAML/],
+    'a duplicate key asks, and the first one counts': [
+      'approve: auto\napprove: auto',
+      { approve: 'ask' },
+      /YAML/,
     ],
-    'a key twice asks, and the first counts': ['approve: auto\napprove: auto', { approve: 'ask' }, /YAML/],
     'a list is not valid': ['- a\n- b', { approve: 'ask' }, /must contain settings/],
     'aliases are not followed': ['model: &a x\nagent: *a', { model: 'x' }, /“agent” must be text/],
     'a prototype is not touched': ['__proto__: {polluted: 1}', {}, /Unknown setting “__proto__”/],
-    'nor is a constructor': ['constructor: x', {}, /Unknown setting “constructor”/],
+    'a constructor is not touched': ['constructor: x', {}, /Unknown setting “constructor”/],
   };
-  for (const [name, [yaml, expected, message]] of Object.entries(wrong)) {
-    it(name, () => {
-      const { settings, problems } = front(yaml);
-      assert.deepEqual(settings, expected);
-      assert.match(problems[0]?.message ?? '', message);
-      assert.equal((Object.prototype as Record<string, unknown>)['polluted'], undefined);
-    });
-  }
+  eachCase(wrong, (yaml, expected, message) => {
+    const { settings, problems } = front(yaml);
+    assert.deepEqual(settings, expected);
+    assert.match(problems[0]?.message ?? '', message);
+    assert.equal((Object.prototype as Record<string, unknown>)['polluted'], undefined);
+  });
 
   it('reports the offset in the file, with CRLF too', () => {
     const text = '---\r\nmodel: x\r\ncolour: red\r\n---\r\n# %% user\r\n';
-    assert.deepEqual(
-      read(text).problems.map(({ offset }) => offset),
-      [text.indexOf('colour')],
-    );
+    assert.deepEqual(problemOffsets(text), [text.indexOf('colour')]);
   });
 
-  it('nothing makes it throw or take for ever', () => {
+  it('hostile YAML neither throws nor hangs', () => {
     const bomb = ['a: &a [x, x]', ...'bcdefghijklmnop'.split('').map((key) => `${key}: &${key} [*a, *a]`)];
     const texts = [
       bomb.join('\n'),
@@ -108,23 +103,18 @@ describe('the preamble of chat.md', () => {
       settings: { model: 'my/config', maxTokens: 4000, reasoning: 'low' },
       problems: [],
     });
-    assert.deepEqual(
-      parseChat(text).turns.map((turn) => turn.role),
-      ['user'],
-    );
+    const roles = parseChat(text).turns.map((turn) => turn.role);
+    assert.deepEqual(roles, ['user']);
   });
 
-  it('the front matter counts before it', () => {
+  it('the front matter takes precedence', () => {
     const text = '---\nmodel: a\n---\nselectedConfig="b"\n# %% user\n';
     assert.equal(read(text).settings.model, 'a');
   });
 
-  it('a key that is unknown is a problem with its place', () => {
+  it('an unknown key is reported with its offset', () => {
     const text = '---\n---\nselectedConfig=x\nmaxThinkingTokens=5\n# %% user\n';
-    assert.deepEqual(
-      read(text).problems.map(({ offset }) => offset),
-      [text.indexOf('maxThinking')],
-    );
+    assert.deepEqual(problemOffsets(text), [text.indexOf('maxThinking')]);
   });
 });
 
@@ -134,7 +124,7 @@ describe('setting one setting', () => {
     'an empty file': ['', 'x', '---\nmodel: x\n---\n'],
     'with CRLF': ['# %% user\r\n', 'x', '---\r\nmodel: x\r\n---\r\n# %% user\r\n'],
     'an empty front matter': ['---\n---\na', 'x', '---\nmodel: x\n---\na'],
-    'behind the others': ['---\na: 1 # c\n# d\n---\n', 'x', '---\na: 1 # c\n# d\nmodel: x\n---\n'],
+    'after the others': ['---\na: 1 # c\n# d\n---\n', 'x', '---\na: 1 # c\n# d\nmodel: x\n---\n'],
     'in its place, with its comment': [
       '---\na: 1\nmodel: old   # why\nb: 2\n---\n',
       'x',
@@ -158,7 +148,7 @@ describe('setting one setting', () => {
     ],
     'within braces': ['---\n{a: 1}\n---\n', 'x', '---\n{model: x, a: 1}\n---\n'],
     'a value that YAML would take for another is quoted': ['', 'yes', '---\nmodel: "yes"\n---\n'],
-    'a value with signs is quoted': ['', 'a: "b" # c', '---\nmodel: "a: \\"b\\" # c"\n---\n'],
+    'a value with special characters is quoted': ['', 'a: "b" # c', '---\nmodel: "a: \\"b\\" # c"\n---\n'],
     'a number': ['', 5, '---\nmodel: 5\n---\n'],
     'above a preamble of chat.md': [
       'maxTokens=5\n# %% user\n',
@@ -166,16 +156,14 @@ describe('setting one setting', () => {
       '---\nmodel: x\n---\nmaxTokens=5\n# %% user\n',
     ],
   };
-  for (const [name, [before, value, after]] of Object.entries(cases)) {
-    it(name, () => assert.equal(applyEdit(before, setFrontMatter(before, 'model', value)), after));
-  }
+  eachCase(cases, (before, value, after) =>
+    assert.equal(applyEdit(before, setFrontMatter(before, 'model', value)), after),
+  );
 
-  it('whatever is set is read back', () => {
+  it('any value that is set is read back', () => {
     const yaml = fc.array(
       fc.constantFrom('model: a\n', '# c\n', 'tools: [x]\n', 'title: >\n  a\n  b\n', '\n'),
-      {
-        maxLength: 4,
-      },
+      { maxLength: 4 },
     );
     fc.assert(
       fc.property(yaml, fc.string({ minLength: 1, unit: 'binary' }), (lines, value) => {
@@ -189,7 +177,7 @@ describe('setting one setting', () => {
 });
 
 describe('an agent and a chat', () => {
-  it('the chat’s settings count, and limits of both', () => {
+  it('the chat’s settings take precedence, and the restrictions of both apply', () => {
     const agent: ChatSettings = {
       model: 'a',
       title: 't',
@@ -210,7 +198,7 @@ describe('an agent and a chat', () => {
     assert.deepEqual(mergeSettings({}, chat), chat);
   });
 
-  it('of two numbers of steps the lower one counts', () => {
+  it('the lower limit of steps applies', () => {
     const steps = (agent?: number, chat?: number) =>
       mergeSettings(
         agent === undefined ? {} : { maxSteps: agent },
@@ -234,19 +222,17 @@ describe('which tools are allowed', () => {
     ],
     'a star alone': [{ tools: ['*'] }, ['a.b'], []],
     'nothing by an empty list': [{ tools: [] }, [], ['a.b']],
-    'a name is all of a name': [{ tools: ['a.b'] }, ['a.b'], ['a.bc', 'aa.b', 'a.B']],
-    'other signs mean themselves': [{ tools: ['a.b+?'] }, ['a.b+?'], ['a.bb']],
+    'a name without a star matches only itself': [{ tools: ['a.b'] }, ['a.b'], ['a.bc', 'aa.b', 'a.B']],
+    'other characters are literal': [{ tools: ['a.b+?'] }, ['a.b+?'], ['a.bb']],
     'stars in the middle': [{ tools: ['a.x*y*z'] }, ['a.xyz', 'a.x1y2z'], ['a.xzy', 'a.xy']],
-    'a star is not shared': [{ tools: ['a.xy*yz'] }, ['a.xyyz'], ['a.xyz']],
+    'the text before and after a star does not overlap': [{ tools: ['a.xy*yz'] }, ['a.xyyz'], ['a.xyz']],
     'by the agent too': [{ tools: ['a.*'], agentTools: ['*.b'] }, ['a.b'], ['a.c', 'c.b']],
   };
-  for (const [name, [settings, allowed, refused]] of Object.entries(cases)) {
+  eachCase(cases, (settings, allowed, refused) => {
     const allows = (full: string) => {
       const [server = '', tool = ''] = full.split('.');
       return allowsTool(settings, { server, tool });
     };
-    it(name, () => {
-      assert.deepEqual([...allowed, ...refused].filter(allows), allowed);
-    });
-  }
+    assert.deepEqual([...allowed, ...refused].filter(allows), allowed);
+  });
 });

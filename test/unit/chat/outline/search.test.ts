@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { foldCase, searchChat, searchWords } from '../../../../src/chat/outline/search.ts';
+import { eachCase } from '../eachCase.ts';
 
 const CHAT = [
   '# %% user',
@@ -31,17 +32,15 @@ describe('searching a chat', () => {
     'counts words of the title as found': ['numbers porto', ['user: And the SALES of Porto?']],
     'finds a title': ['numbers', ['title: ']],
     'finds nothing in comments': ['secret', []],
-    'finds nothing that is not there': ['porto lisbon', []],
+    'finds nothing if words are in different turns': ['porto lisbon', []],
     'finds nothing without words': ['  ', []],
   };
-  for (const [name, [query, expected]] of Object.entries(cases)) {
-    it(name, () => {
-      assert.deepEqual(
-        hits(query).map(({ role, snippet }) => `${role ?? 'title'}: ${snippet}`),
-        expected,
-      );
-    });
-  }
+  eachCase(cases, (query, expected) => {
+    assert.deepEqual(
+      hits(query).map(({ role, snippet }) => `${role ?? 'title'}: ${snippet}`),
+      expected,
+    );
+  });
 
   it('reports the offset of the match', () => {
     const [hit] = hits('porto');
@@ -55,9 +54,18 @@ describe('searching a chat', () => {
     assert.ok((hit?.snippet.length ?? 0) < 160);
   });
 
-  it('ends with as many as are wanted', () => assert.equal(searchChat(CHAT, '', ['the'], 2).length, 2));
+  for (const lineEnd of ['\n', '\r\n']) {
+    it(`a line that fits has no “…” before ${JSON.stringify(lineEnd)}`, () => {
+      const line = `needle${' b'.repeat(52)}`;
+      const [hit] = searchChat(`# %% user${lineEnd}${line}${lineEnd}`, '', ['needle'], 1);
+      assert.equal(hit?.snippet, line);
+    });
+  }
 
-  it('keeps every letter in its place when it folds the case', () => {
+  it('returns at most the given number of hits', () =>
+    assert.equal(searchChat(CHAT, '', ['the'], 2).length, 2));
+
+  it('keeps all offsets when it folds case', () => {
     assert.equal(foldCase('İstanbul ÄÖ'), 'İstanbul äö');
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => foldCase(text).length === text.length));
     for (let code = 0; code <= 0x1ffff; code += 1) {

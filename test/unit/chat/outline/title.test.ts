@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { titleFor } from '../../../../src/chat/outline/title.ts';
+import { chatStem, chatTitle, summarizeChat, titleFor } from '../../../../src/chat/outline/title.ts';
+import { eachCase } from '../eachCase.ts';
 
 describe('a title', () => {
   const cases: Record<string, [body: string, expected: string | undefined]> = {
     'is the first line': ['Plot the sales\nplease\n', 'Plot the sales'],
-    'has no Markdown signs': [
+    'has no Markdown syntax': [
       '## **Plot** the _sales_ of `2024`, snake_case',
       'Plot the sales of 2024, snake_case',
     ],
@@ -22,28 +23,64 @@ describe('a title', () => {
     ],
     'is cut in a word that is too long': ['x'.repeat(80), `${'x'.repeat(59)}…`],
     'is in any language': ['グラフを描いて', 'グラフを描いて'],
-    'is the question behind quoted lines': ['`a.ts`, lines 3–4:\n\n```ts\nlet a;\n```\n\nWhy?\n', 'Why?'],
-    'is the name of quoted lines while nothing is asked': [
+    'is the question after quoted lines': ['`a.ts`, lines 3–4:\n\n```ts\nlet a;\n```\n\nWhy?\n', 'Why?'],
+    'is the name of quoted lines without a question': [
       '`a.ts`, line 3:\n\n```ts\nlet a;\n```\n\n',
       'a.ts, line 3:',
     ],
     'is undefined without words': ['!!! ---\n', undefined],
   };
-  for (const [name, [body, expected]] of Object.entries(cases)) {
-    it(name, () => assert.equal(titleFor(`# %% system\nno\n# %% user\n${body}`), expected));
-  }
+  eachCase(cases, (body, expected) =>
+    assert.equal(titleFor(`# %% system\nno\n# %% user\n${body}`), expected),
+  );
 
   it('is from the first turn with words', () => {
     assert.equal(titleFor('# %% user\n\n# %% assistant\nno\n# %% user\nyes\n'), 'yes');
     assert.equal(titleFor('# %% assistant\nno\n'), undefined);
   });
 
-  it('is never long, whatever is asked', () => {
+  it('is never long, for any question', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (body) => {
         const title = titleFor(`# %% user\n${body}`);
         assert.ok([...(title ?? '')].length <= 60 && !/[\r\n]/.test(title ?? ''));
       }),
     );
+  });
+});
+
+it('a typed name loses the ending of chats, whole or in part', () => {
+  const stems = {
+    plan: 'plan',
+    'plan.md': 'plan',
+    'plan.chat': 'plan',
+    'plan.chat.md': 'plan',
+    'Plan.MD': 'Plan',
+  };
+  for (const [typed, stem] of Object.entries(stems)) assert.equal(chatStem(typed), stem);
+});
+
+it('other endings belong to the name', () => {
+  for (const name of ['plan.txt', 'v1.2', 'plan.md.txt', 'chatmd', '.md', '.chat'])
+    assert.equal(chatStem(name), name);
+});
+
+describe('the summary of a chat', () => {
+  const cases: Record<string, [text: string, expected: string | undefined]> = {
+    'its own title': ['---\ntitle: Sales\n---\n# %% user\nPlot it\n', 'Sales'],
+    'its first words': ['# %% user\nPlot **it**\n', 'Plot it'],
+    'a title in one line, and no longer than a line': [
+      `---\ntitle: "a\\n\\u202e b${'c'.repeat(200)}"\n---\n`,
+      `a b${'c'.repeat(97)}`,
+    ],
+    'nothing of an empty chat': ['# %% user\n', undefined],
+  };
+  eachCase(cases, (text, expected) => assert.equal(chatTitle(text), expected));
+
+  it('its model, its turns and how many files it links to', () => {
+    const image = '![Tool generated image 1](cmdassets/a.png)';
+    const text = `---\nmodel: tour\n---\n# %% user\nGo\n# %% tool a.b c1\n${image}\n\n${image}\n[x](cmdassets/b.pdf)\n`;
+    assert.deepEqual(summarizeChat(text), { model: 'tour', turns: 2, assets: 2 });
+    assert.deepEqual(summarizeChat(''), { turns: 0, assets: 0 });
   });
 });

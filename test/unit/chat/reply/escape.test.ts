@@ -4,17 +4,42 @@ import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { parseChat } from '../../../../src/chat/format/parse.ts';
 import { escapeReply, ReplyEscaper, unescapeReply } from '../../../../src/chat/reply/escape.ts';
+import { eachCase } from '../eachCase.ts';
 import { hostileReply, inPieces } from '../hostileReply.ts';
 import { newMathPreview } from '../mathPreview.ts';
 
 const normal = (text: string) => text.replace(/\r\n?/g, '\n');
 
 describe('a reply in the document', () => {
+  const unchanged: Record<string, string> = {
+    'plain text stays': 'Hello, **world**.\n\n- a < b\n- 1 <2\n',
+    'in code a marker stays': '```py\n# %% user\n```\n',
+    'an image of this chat is shown': '![x](cmdassets/a-1.png)',
+    'a harmless tag within a line stays': 'H<sub>2</sub>O<br>x<br/>',
+    'an address in brackets stays': '<https://e.example/a>',
+    'inline code stays': 'the `<div>` and ``a ` <b>``',
+    'code in a table stays': '| a |\n|---|\n| `<div>` |',
+    'code with a bar stays': '`Promise<a> | null`',
+    'a blank line ends the effect of an open backtick': '`a\n\n`<img>`',
+    'code in a list in a list stays':
+      '- a\n  1. b\n\n     ```\n     <b>\n       <i>\n     ```\n  2. c\n     - ~~~\n       <b>\n       ~~~\n',
+    'code that is further in than its list needs stays':
+      '- a\n\n    ```\n    <b>\n    ```\n\n10. a\n    ```\n    <b>\n    ```',
+    'code after a bullet stays': '- ```\n  <b>\n  ```\n\n```\n<b>\n```',
+    'a comparison that can be no tag stays': '$x<y$, a<b, (a<b) \\frac{a<b}{c} x<y&z 0<a=1',
+    'a comparison whose white space ends no tag stays': '$a<b \\le c$, x<y + 1, $a<b c$',
+    'a formula has no effect on the text after it': '$$\na < b\n$$\n\n```\n<b>\n```\n',
+  };
+  for (const [name, text] of Object.entries(unchanged)) {
+    it(name, () => {
+      assert.equal(escapeReply(text), text);
+      assert.equal(unescapeReply(text), text);
+    });
+  }
+
   const cases: Record<string, [text: string, written: string]> = {
-    'plain text stays': ['Hello, **world**.\n\n- a < b\n- 1 <2\n', 'Hello, **world**.\n\n- a < b\n- 1 <2\n'],
     'a marker is escaped': ['a\n# %% user\n', 'a\n\\# %% user\n'],
-    'in code a marker stays': ['```py\n# %% user\n```\n', '```py\n# %% user\n```\n'],
-    'in code only our own notes are changed': [
+    'in code, only notes of Filechat are changed': [
       '```\n<!-- filechat:writing x -->\n<!-- x -->\n```',
       '```\n\\<!-- filechat:writing x -->\n<!-- x -->\n```',
     ],
@@ -22,19 +47,12 @@ describe('a reply in the document', () => {
       '![x](https://e.example/a.png)',
       '\\![x](https://e.example/a.png)',
     ],
-    'an image of this chat is shown': ['![x](cmdassets/a-1.png)', '![x](cmdassets/a-1.png)'],
-    'no path leads out of the assets': ['![x](cmdassets/../a.png)', '\\![x](cmdassets/../a.png)'],
+    'a path outside the assets is not loaded': ['![x](cmdassets/../a.png)', '\\![x](cmdassets/../a.png)'],
     'backslashes that are there are doubled': ['\\\\<img src=x>', '\\\\\\\\\\<img src=x>'],
     'HTML is text': ['<img src=x> </p> <!-- x --> <?x', '\\<img src=x> \\</p> \\<!-- x --> \\<?x'],
-    'a harmless tag within a line stays': ['H<sub>2</sub>O<br>x<br/>', 'H<sub>2</sub>O<br>x<br/>'],
     'at the beginning of a line no tag stays': ['<sub>2</sub>', '\\<sub>2</sub>'],
-    'an address in brackets stays': ['<https://e.example/a>', '<https://e.example/a>'],
-    'inline code stays': ['the `<div>` and ``a ` <b>``', 'the `<div>` and ``a ` <b>``'],
-    'code in a table stays': ['| a |\n|---|\n| `<div>` |', '| a |\n|---|\n| `<div>` |'],
-    'code with a bar stays': ['`Promise<a> | null`', '`Promise<a> | null`'],
     'below code with a bar begins no table': ['`<a> | b`\n|-|-|', '`<a> | b`\n\\|-|-|'],
     'a backtick without a partner makes no code': ['`a\n`<img>` b`', '`a\n`\\<img>` b`'],
-    'behind a blank line all is well again': ['`a\n\n`<img>`', '`a\n\n`<img>`'],
     'a bare address swallows no backslash': [
       'http://e.example/<img src=x>',
       'http://e.example/⟦U+003C⟧img src=x>',
@@ -44,21 +62,9 @@ describe('a reply in the document', () => {
       '1. a\n   ```html\n   <div># x</div>\n\n   ![x](y)\n   ```\n2. b\n   ~~~\n   <p>\n   ~~~\nEnd <b>',
       '1. a\n   ```html\n   <div># x</div>\n\n   ![x](y)\n   ```\n2. b\n   ~~~\n   <p>\n   ~~~\nEnd \\<b>',
     ],
-    'code in a list in a list stays': [
-      '- a\n  1. b\n\n     ```\n     <b>\n       <i>\n     ```\n  2. c\n     - ~~~\n       <b>\n       ~~~\n',
-      '- a\n  1. b\n\n     ```\n     <b>\n       <i>\n     ```\n  2. c\n     - ~~~\n       <b>\n       ~~~\n',
-    ],
-    'code that is further in than its list needs stays': [
-      '- a\n\n    ```\n    <b>\n    ```\n\n10. a\n    ```\n    <b>\n    ```',
-      '- a\n\n    ```\n    <b>\n    ```\n\n10. a\n    ```\n    <b>\n    ```',
-    ],
-    'code behind a tab in a list stays': [
+    'code after a tab in a list stays': [
       '1. a\n\n\t```\n\t<b>\n\t\t<i>\n    <u>\n\t```\n<b>',
       '1. a\n\n\t```\n\t<b>\n\t\t<i>\n    <u>\n\t```\n\\<b>',
-    ],
-    'code behind a bullet stays': [
-      '- ```\n  <b>\n  ```\n\n```\n<b>\n```',
-      '- ```\n  <b>\n  ```\n\n```\n<b>\n```',
     ],
     'code in a quote stays': [
       '> ```\n> <b>\n>\n> <i>\n> ```\n> <b>',
@@ -89,21 +95,13 @@ describe('a reply in the document', () => {
       'a\n    ```\n    \\<b>\n\n````end\n````\n<!-- filechat:closed 2 -->',
     ],
     'a call of another form makes none': ['<tool_call>\nx <tool_name>', '\\<tool_call>\nx \\<tool_name>'],
-    'behind code in a list that has ended, the paragraph goes on': [
+    'after code in a list that has ended, the paragraph goes on': [
       '- ~~~\n`a\n`<img>`',
       '- ~~~\n`a\n`\\<img>`\n~~~~end\n~~~~\n<!-- filechat:closed 2 -->',
     ],
     'code in a list with a call of another form in it makes none': [
       '- ```\n  <tool_call>\n  ```',
       '- ```\n  \\<tool_call>\n  ```',
-    ],
-    'a comparison that can be no tag stays': [
-      '$x<y$, a<b, (a<b) \\frac{a<b}{c} x<y&z 0<a=1',
-      '$x<y$, a<b, (a<b) \\frac{a<b}{c} x<y&z 0<a=1',
-    ],
-    'a comparison whose white space ends no tag stays': [
-      '$a<b \\le c$, x<y + 1, $a<b c$',
-      '$a<b \\le c$, x<y + 1, $a<b c$',
     ],
     'a comparison that may become a tag is text': [
       'a<b then c\nd> a<b/ a<b> a<b c=d> a<b\n>',
@@ -117,15 +115,11 @@ describe('a reply in the document', () => {
     'an address may swallow a backtick': ['<a=`b@e.example>`c`<img>`', '<a=`b@e.example>`c`\\<img>`'],
     'a line of other white space ends no paragraph': ['`a\n\u00a0\n`<img>`', '`a\n\u00a0\n`\\<img>`'],
     'code that is left open is closed': ['a\n```js\nb', 'a\n```js\nb\n```\n<!-- filechat:closed 1 -->'],
-    'behind a formula all is well again': [
-      '$$\na < b\n$$\n\n```\n<b>\n```\n',
-      '$$\na < b\n$$\n\n```\n<b>\n```\n',
-    ],
-    'in a formula begins no code, which would go on behind it': [
+    'in a formula, no code begins that would continue after it': [
       '$$\n```\n$$\n<img>\n```\n',
       '$$\n```\n$$\n\\<img>\n```\n\n````end\n````\n<!-- filechat:closed 2 -->',
     ],
-    'behind a formula in a list all is well again': [
+    'a formula in a list has no effect on the text after it': [
       '1. x\n   $$\n   a<b\n   $$\n\n   ```\n   <b>\n   ```\n2. y\n\n```\n<b>\n```',
       '1. x\n   $$\n   a<{}b\n   $$\n\n   ```\n   <b>\n   ```\n2. y\n\n```\n<b>\n```',
     ],
@@ -133,23 +127,21 @@ describe('a reply in the document', () => {
     'invisible characters are shown': ['a\u202eb', 'a⟦U+202E⟧b'],
     'line ends become one': ['a\r\nb\rc', 'a\nb\nc'],
   };
-  for (const [name, [text, written]] of Object.entries(cases)) {
-    it(name, () => {
-      assert.equal(escapeReply(text), written);
-      assert.equal(unescapeReply(written), normal(text));
-    });
-  }
+  eachCase(cases, (text, written) => {
+    assert.equal(escapeReply(text), written);
+    assert.equal(unescapeReply(written), normal(text));
+  });
 });
 
 describe('a reply that was cut anywhere', () => {
   const cases: Record<string, string> = {
     'in a spelling that the model wrote itself': 'a ⟦U+202E⟧ b',
     'in such a spelling in code': '```\na ⟦U+202E⟧ b',
-    'between signs that are guarded': 'a <<b ![[x] \\<',
+    'between characters that are escaped': 'a <<b ![[x] \\<',
     'in comparisons': 'a<b then c, a<b + c <a=b',
     'in a formula': '$$\na<b then\n<{}b\n<{}{ <b>\n$$',
     'in code in a list': '1. a\n   ```\n   <p>\n\n     <b>\n   ```\n2. <b>\n\n> ```\n> <b>\n> ```',
-    'behind backslashes': 'a \\\\<b \\!\n\\<\nb',
+    'after backslashes': 'a \\\\<b \\!\n\\<\nb',
   };
   for (const [name, text] of Object.entries(cases)) {
     it(`reads back exactly, ${name}`, () => {
@@ -165,7 +157,7 @@ describe('a reply that was cut anywhere', () => {
   }
 });
 
-describe('whatever a model writes', () => {
+describe('any text of a model', () => {
   it('is read back exactly', () => {
     fc.assert(
       fc.property(hostileReply, (text) => assert.equal(unescapeReply(escapeReply(text)), normal(text))),

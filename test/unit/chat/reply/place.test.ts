@@ -15,11 +15,15 @@ import { editDocument as edit } from '../replyDocument.ts';
 const C = '<!-- filechat:writing k1 -->';
 const TICKS = '````';
 
+/** A text without a marker is the body of a reply. */
+const inReply = (text: string) => (text.startsWith('# %%') ? text : `# %% assistant\n${text}`);
+
 function check(
   cases: Record<string, [before: string, after: string]>,
   compute: (text: string) => TextEdit | undefined,
 ): void {
-  for (const [name, [before, after]] of Object.entries(cases)) {
+  for (const [name, texts] of Object.entries(cases)) {
+    const [before = '', after = ''] = texts.map(inReply);
     it(name, () => assert.equal(edit(before, compute(before)), after));
     it(`${name}, with CRLF`, () => {
       const dos = (text: string) => text.replaceAll('\n', '\r\n');
@@ -31,8 +35,8 @@ function check(
 describe('a reply begins', () => {
   check(
     {
-      'behind the question': ['# %% user\nhi\n', `# %% user\nhi\n\n# %% assistant\n${C}\n`],
-      'behind a question without a line end': [
+      'after the question': ['# %% user\nhi\n', `# %% user\nhi\n\n# %% assistant\n${C}\n`],
+      'after a question without a line end': [
         '# %% user\nhi\nho',
         `# %% user\nhi\nho\n\n# %% assistant\n${C}\n`,
       ],
@@ -45,7 +49,7 @@ describe('a reply begins', () => {
         '# %% assistant\n\n# %% user\n',
         `# %% assistant\n${C}\n\n# %% user\n`,
       ],
-      'behind the results of the last calls': [
+      'after the results of the last calls': [
         '# %% assistant\n```tool_call a.b c1\n```\n\n# %% tool a.b c1\nx\n\n# %% user\n\n',
         `# %% assistant\n\`\`\`tool_call a.b c1\n\`\`\`\n\n# %% tool a.b c1\nx\n\n# %% assistant\n${C}\n\n# %% user\n\n`,
       ],
@@ -56,24 +60,18 @@ describe('a reply begins', () => {
   it('not in code that is still open', () => assert.equal(openReply('# %% user\n```\n', 'k1'), undefined));
 });
 
-describe('a reply goes on', () => {
+describe('a reply continues', () => {
   check(
     {
-      'below its marker': [`# %% assistant\n${C}\n`, `# %% assistant\nX\n${C}\n`],
-      'in the middle of a word': [`# %% assistant\nab\n${C}\n`, `# %% assistant\nabX\n${C}\n`],
-      'on a new line': [`# %% assistant\nab\n\n${C}\n`, `# %% assistant\nab\nX\n${C}\n`],
-      'above text typed on the cursor’s line': [
-        `# %% assistant\nab\nme${C}too\n`,
-        `# %% assistant\nabX\nme${C}too\n`,
-      ],
+      'below its marker': [`${C}\n`, `X\n${C}\n`],
+      'in the middle of a word': [`ab\n${C}\n`, `abX\n${C}\n`],
+      'on a new line': [`ab\n\n${C}\n`, `ab\nX\n${C}\n`],
+      'above text typed on the cursor’s line': [`ab\nme${C}too\n`, `abX\nme${C}too\n`],
       'while the user types a fence in the turn above': [
         `# %% user\n\`\`\`\n\n# %% assistant\n${C}\n`,
         `# %% user\n\`\`\`\n\n# %% assistant\nX\n${C}\n`,
       ],
-      'behind code that looks like a marker': [
-        `# %% assistant\n\`\`\`\n# %% user\n${C}\n`,
-        `# %% assistant\n\`\`\`\n# %% userX\n${C}\n`,
-      ],
+      'after code that looks like a marker': [`\`\`\`\n# %% user\n${C}\n`, `\`\`\`\n# %% userX\n${C}\n`],
     },
     (text) => appendToReply(text, 'k1', 'X'),
   );
@@ -104,27 +102,15 @@ describe('a reply goes on', () => {
   }
 });
 
-describe('a whole reply', () => {
+describe('a complete reply', () => {
   check(
     {
-      'has no cursor': [`# %% assistant\nab\n${C}\n`, '# %% assistant\nab\n'],
-      'has one blank line behind it': [
-        `# %% assistant\nab\n\n\n${C}\n\n\n\n# %% user\n`,
-        '# %% assistant\nab\n\n# %% user\n',
-      ],
-      'without text is an empty turn': [`# %% assistant\n${C}\n`, '# %% assistant\n'],
-      'leaves text typed below it to the user': [
-        `# %% assistant\nab\n${C}\n  me`,
-        '# %% assistant\nab\n\n# %% user\n  me',
-      ],
-      'leaves text typed after its cursor to the user': [
-        `# %% assistant\nab\n${C}me\n`,
-        '# %% assistant\nab\n\n# %% user\nme\n',
-      ],
-      'keeps text typed beside its cursor': [
-        `# %% assistant\nab\nme${C}too\n`,
-        '# %% assistant\nab\nmetoo\n',
-      ],
+      'has no cursor': [`ab\n${C}\n`, 'ab\n'],
+      'has one blank line after it': [`ab\n\n\n${C}\n\n\n\n# %% user\n`, 'ab\n\n# %% user\n'],
+      'without text is an empty turn': [`${C}\n`, '# %% assistant\n'],
+      'leaves text typed below it to the user': [`ab\n${C}\n  me`, 'ab\n\n# %% user\n  me'],
+      'leaves text typed after its cursor to the user': [`ab\n${C}me\n`, 'ab\n\n# %% user\nme\n'],
+      'keeps text typed beside its cursor': [`ab\nme${C}too\n`, 'ab\nmetoo\n'],
     },
     (text) => closeReply(text, 'k1', { kind: 'whole' }),
   );
@@ -135,23 +121,17 @@ describe('an interrupted reply', () => {
   const ending = { kind: 'interrupted', reason: 'stopped' } as const;
   check(
     {
-      'says so': [`# %% assistant\nab\n${C}\n`, `# %% assistant\nab\n${N}\n`],
-      'keeps the end of its text': [
-        `# %% assistant\nab\n\n\n${C}\n\n# %% user\n`,
-        `# %% assistant\nab\n\n\n${N}\n\n# %% user\n`,
-      ],
-      'has its note on a line of its own': [
-        `# %% assistant\nab\nme${C}too\n`,
-        `# %% assistant\nab\nme\n${N}\ntoo\n`,
-      ],
+      'gets a note': [`ab\n${C}\n`, `ab\n${N}\n`],
+      'keeps the end of its text': [`ab\n\n\n${C}\n\n# %% user\n`, `ab\n\n\n${N}\n\n# %% user\n`],
+      'has its note on a line of its own': [`ab\nme${C}too\n`, `ab\nme\n${N}\ntoo\n`],
     },
     (text) => closeReply(text, 'k1', ending),
   );
   check(
     {
       'has its code closed': [
-        `# %% assistant\n\`\`\`\na\n\n${C}\n`,
-        `# %% assistant\n\`\`\`\na\n\n\`\`\`\n${N.replace('stopped', 'code: stopped')}\n`,
+        `\`\`\`\na\n\n${C}\n`,
+        `\`\`\`\na\n\n\`\`\`\n${N.replace('stopped', 'code: stopped')}\n`,
       ],
     },
     (text) => closeReply(text, 'k1', { ...ending, closeFence: '```' }),
@@ -172,42 +152,39 @@ describe('a cut reply is opened again', () => {
   const note = (words = 'stopped') => `<!-- filechat:interrupted ${words} -->`;
   check(
     {
-      'where it was cut': [`# %% assistant\nab\n${note()}\n`, `# %% assistant\nab\n${C}\n`],
-      'in its code': [
-        `# %% assistant\n\`\`\`\na\n\`\`\`\n${note('code: stopped')}\n`,
-        `# %% assistant\n\`\`\`\na\n${C}\n`,
+      'where it was cut': [`ab\n${note()}\n`, `ab\n${C}\n`],
+      'in its code': [`\`\`\`\na\n\`\`\`\n${note('code: stopped')}\n`, `\`\`\`\na\n${C}\n`],
+      'without its partial calls': [
+        `ab\n\n\`\`\`tool_call_partial x\n{\n\`\`\`\n\n\`\`\`tool_call_partial y\n\`\`\`\n${note()}\n`,
+        `ab\n${C}\n`,
       ],
-      'without its half calls': [
-        `# %% assistant\nab\n\n\`\`\`tool_call_partial x\n{\n\`\`\`\n\n\`\`\`tool_call_partial y\n\`\`\`\n${note()}\n`,
-        `# %% assistant\nab\n${C}\n`,
-      ],
-      'in its code, without its half call': [
-        `# %% assistant\n~~~\na\n~~~\n<!-- filechat:closed 1 -->\n\n\`\`\`tool_call_partial x\n\`\`\`\n${note()}\n`,
-        `# %% assistant\n~~~\na\n${C}\n`,
+      'in its code, without its partial call': [
+        `~~~\na\n~~~\n<!-- filechat:closed 1 -->\n\n\`\`\`tool_call_partial x\n\`\`\`\n${note()}\n`,
+        `~~~\na\n${C}\n`,
       ],
       'in its formula': [
-        `# %% assistant\n$$\na\n$$ $$\n<!-- filechat:closed 1 -->\n${note('code: stopped')}\n`,
-        `# %% assistant\n$$\na\n${C}\n`,
+        `$$\na\n$$ $$\n<!-- filechat:closed 1 -->\n${note('code: stopped')}\n`,
+        `$$\na\n${C}\n`,
       ],
       'in its list': [
-        `# %% assistant\n- ~~~\n  a\n~~~~end\n~~~~\n<!-- filechat:closed 2 -->\n${note('code: stopped')}\n`,
-        `# %% assistant\n- ~~~\n  a\n${C}\n`,
+        `- ~~~\n  a\n~~~~end\n~~~~\n<!-- filechat:closed 2 -->\n${note('code: stopped')}\n`,
+        `- ~~~\n  a\n${C}\n`,
       ],
       'with everything typed between the lines that close its code': [
-        `# %% assistant\n- ~~~\n  a\n~~~~end\n~~~~\nme\n<!-- filechat:closed 2 -->\n${note('code: stopped')}\n`,
-        `# %% assistant\n- ~~~\n  a\n~~~~end\n~~~~\nme\n${C}\n`,
+        `- ~~~\n  a\n~~~~end\n~~~~\nme\n<!-- filechat:closed 2 -->\n${note('code: stopped')}\n`,
+        `- ~~~\n  a\n~~~~end\n~~~~\nme\n${C}\n`,
       ],
       'where an editor was killed': [
-        '# %% assistant\nab\n<!-- filechat:writing old -->\n\n# %% user\n',
-        `# %% assistant\nab\n${C}\n\n# %% user\n`,
+        'ab\n<!-- filechat:writing old -->\n\n# %% user\n',
+        `ab\n${C}\n\n# %% user\n`,
       ],
-      'with nothing in it': [`# %% assistant\n${note()}\n`, `# %% assistant\n${C}\n`],
-      'above text typed below': [`# %% assistant\nab\n${note()}\nme\n`, `# %% assistant\nab\n${C}\nme\n`],
+      'with nothing in it': [`${note()}\n`, `${C}\n`],
+      'above text typed below': [`ab\n${note()}\nme\n`, `ab\n${C}\nme\n`],
     },
     (text) => reopenReply(text, 'k1'),
   );
 
-  it('unless it is whole', () => assert.equal(reopenReply('# %% assistant\nab\n', 'k1'), undefined));
+  it('unless it is complete', () => assert.equal(reopenReply('# %% assistant\nab\n', 'k1'), undefined));
 });
 
 describe('reading an interrupted reply', () => {
@@ -219,7 +196,7 @@ describe('reading an interrupted reply', () => {
       false,
     ],
     'may end in code': ['a\n```js\nb', 'a\n```js\nb', true],
-    'may be nothing': ['', '', false],
+    'may be empty': ['', '', false],
   };
   for (const [name, [body, text, endsInCode]] of Object.entries(cases)) {
     it(name, () => {
@@ -229,9 +206,6 @@ describe('reading an interrupted reply', () => {
   }
 
   it('does not count if a later turn has text', () => {
-    const text = `# %% assistant\na\n${C}\n\n# %% user\nhi\n`;
-    assert.equal(partialReply(text), undefined);
-    assert.equal(partialReply(text, 'k1')?.text, 'a', 'but whoever writes it may ask by its cursor');
-    assert.equal(partialReply(text, 'k2'), undefined);
+    assert.equal(partialReply(`# %% assistant\na\n${C}\n\n# %% user\nhi\n`), undefined);
   });
 });

@@ -7,6 +7,7 @@ import { mergeMetadata } from '../../../../src/chat/reply/notes.ts';
 import { callsInBody, type ReplyPart, readReply } from '../../../../src/chat/reply/read.ts';
 import { ReplyRenderer } from '../../../../src/chat/reply/render.ts';
 import type { ModelEvent, ProviderMetadata } from '../../../../src/ports/models.ts';
+import { eachCase } from '../eachCase.ts';
 import { hostileReply } from '../hostileReply.ts';
 
 const TICKS = '````';
@@ -88,9 +89,7 @@ describe('a reply’s events in the document', () => {
       '```tool_call a.b c1\n{"x": "\\u202e"}\n```',
     ],
   };
-  for (const [name, [events, written]] of Object.entries(cases)) {
-    it(name, () => assert.equal(render(events), written));
-  }
+  eachCase(cases, (events, written) => assert.equal(render(events), written));
 });
 
 describe('a reply that is cut', () => {
@@ -107,7 +106,7 @@ describe('a reply that is cut', () => {
       [text('a'), half('{"x"')],
       'a\n\n```tool_call_partial a__b\n{"x"\n```',
     ],
-    'closes code before a half call': [
+    'closes code before a partial call': [
       [text('```\na'), half('{')],
       '```\na\n```\n<!-- filechat:closed 1 -->\n\n```tool_call_partial a__b\n{\n```',
     ],
@@ -116,24 +115,22 @@ describe('a reply that is cut', () => {
       `<details><summary>Reasoning</summary>\n\n${TICKS}reasoning\na\n${TICKS}\n\n</details>`,
     ],
   };
-  for (const [name, [events, addition, closeFence]] of Object.entries(cases)) {
-    it(name, () => {
-      const renderer = newRenderer();
-      const before = events.map((event) => renderer.push(event)).join('');
-      const cut = renderer.interrupt();
-      assert.deepEqual([before + cut.addition, cut.closeFence], [addition, closeFence]);
-    });
-  }
+  eachCase(cases, (events, addition, closeFence?) => {
+    const renderer = newRenderer();
+    const before = events.map((event) => renderer.push(event)).join('');
+    const cut = renderer.interrupt();
+    assert.deepEqual([before + cut.addition, cut.closeFence], [addition, closeFence]);
+  });
 });
 
 describe('reading a reply', () => {
   const cases: Record<string, [body: string, parts: ReplyPart[]]> = {
     'nothing has no part': ['\n', []],
-    'a person’s comment is not part of it': [
+    'a comment of the user is not part of it': [
       'a <!-- b\n\nc --> d `<!-- e -->`',
       [{ kind: 'text', text: 'a  d `<!-- e -->`' }],
     ],
-    'notes and half calls are not part of it': [
+    'notes and partial calls are not part of it': [
       'a\n\n```tool_call_partial x\n{\n```\n<!-- filechat:interrupted stopped -->\n',
       [{ kind: 'text', text: 'a' }],
     ],
@@ -157,9 +154,7 @@ describe('reading a reply', () => {
       ],
     ],
   };
-  for (const [name, [body, parts]] of Object.entries(cases)) {
-    it(name, () => assert.deepEqual(readReply(body), parts));
-  }
+  eachCase(cases, (body, parts) => assert.deepEqual(readReply(body), parts));
 });
 
 describe('a call of chat.md in code', () => {
@@ -236,13 +231,13 @@ function partsOf(events: readonly ModelEvent[]): readonly unknown[] {
   });
 }
 
-describe('whatever events come', () => {
-  it('metadata behind a no-break space alone leaves the reasoning before it intact', () => {
+describe('any events', () => {
+  it('metadata after a no-break space alone leaves the reasoning before it intact', () => {
     const events = [reasoning('Hm'), text('\n\u00a0\n'), metadata({ p: { s: 1 } })];
     assert.deepEqual(readReply(render(events)), partsOf(events));
   });
 
-  it('their texts, reasoning, calls and metadata are read back, in any file', () => {
+  it('their texts, reasoning, calls and metadata are read back', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 8 }), fc.boolean(), (events, crlf) => {
         // Hidden reasoning without metadata is dropped and separates nothing.
@@ -275,7 +270,7 @@ describe('whatever events come', () => {
     });
   }
 
-  it('they leave the turns around them alone, and make only the calls that were made', () => {
+  it('they leave the turns around them unchanged, and only their calls are calls', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 8 }), fc.boolean(), (events, isCut) => {
         const renderer = newRenderer();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { RepeatFilter } from '../../../../src/chat/reply/repeatFilter.ts';
+import { eachCase } from '../eachCase.ts';
 import { inPieces } from '../hostileReply.ts';
 
 const filter = (partial: string, pieces: readonly string[]) => {
@@ -27,27 +28,25 @@ describe('a continued reply', () => {
     'that begins the cut word again loses its beginning': ['Hello wor', 'world', 'ld'],
     'may begin with the same word, if that is whole': ['so wor', 'wor. Yes', 'wor. Yes'],
     'may repeat a few letters': ['the cat and', ' the dog', ' the dog'],
-    'may repeat white space and lines of signs': [
+    'may repeat white space and lines of symbols': [
       '| a |\n|------------|------------|',
       '\n|------------|------------|',
       '\n|------------|------------|',
     ],
-    'stays white space where it is not repeated': ['Hello.', '\n\nBye.', '\n\nBye.'],
-    'may be as short as what is there': ['Hello wor', 'Hello wor', ''],
+    'keeps its leading white space if nothing is repeated': ['Hello.', '\n\nBye.', '\n\nBye.'],
+    'may equal the existing text': ['Hello wor', 'Hello wor', ''],
     'may end while it could still be a repetition': ['Hello wor', 'Hello', 'Hello'],
     'of nothing passes': ['', 'Hello', 'Hello'],
   };
-  for (const [name, [partial, incoming, kept]] of Object.entries(cases)) {
-    it(name, () => {
-      fc.assert(
-        fc.property(inPieces(fc.constant(incoming)), (pieces) => {
-          assert.equal(filter(partial, pieces), kept);
-        }),
-      );
-    });
-  }
+  eachCase(cases, (partial, incoming, kept) => {
+    fc.assert(
+      fc.property(inPieces(fc.constant(incoming)), (pieces) => {
+        assert.equal(filter(partial, pieces), kept);
+      }),
+    );
+  });
 
-  it('is held back only as long as it cannot be told', () => {
+  it('is held back only while it is undecided', () => {
     const repeat = new RepeatFilter('Hello wor');
     assert.deepEqual(
       ['He', 'y', ' you'].map((piece) => repeat.push(piece)),
@@ -56,17 +55,15 @@ describe('a continued reply', () => {
   });
 
   const cutCases: Record<string, [partial: string, incoming: string, kept: string]> = {
-    'in a repetition drops it': ['Hello wonderful world and', 'Hello wonder', ''],
-    'in a repetition of the last words drops them': ['One two three four five', 'three four', ''],
-    'after a repetition keeps new text': ['Hello wor', 'Hello world.', 'ld.'],
-    'in new text keeps it': ['Hello wor', 'ld and', 'ld and'],
+    'that is cut in a repetition drops it': ['Hello wonderful world and', 'Hello wonder', ''],
+    'that is cut in a repetition of the last words drops them': ['One two three four five', 'three four', ''],
+    'that is cut after a repetition keeps new text': ['Hello wor', 'Hello world.', 'ld.'],
+    'that is cut in new text keeps it': ['Hello wor', 'ld and', 'ld and'],
   };
-  for (const [name, [partial, incoming, kept]] of Object.entries(cutCases)) {
-    it(`that is cut ${name}`, () => {
-      const repeat = new RepeatFilter(partial);
-      assert.equal(repeat.push(incoming) + repeat.end(false), kept);
-    });
-  }
+  eachCase(cutCases, (partial, incoming, kept) => {
+    const repeat = new RepeatFilter(partial);
+    assert.equal(repeat.push(incoming) + repeat.end(false), kept);
+  });
 
   it('drops only repeated text', () => {
     const words = fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' ', '\n'), maxLength: 40 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checksum } from '../../../../src/chat/reply/reasoning.ts';
+import { checksum } from '../../../../src/chat/reply/escape.ts';
 import { ASSET_HINT } from '../../../../src/model/request/request.ts';
 import { build, call, chat, MemoryAttachments, messages, show } from './requests.ts';
 

@@ -1,21 +1,24 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type GalleryItem, isShown, kindOf } from '../../../../src/views/gallery/item.ts';
-import { changesBetween, readFromPage } from '../../../../src/views/gallery/messages.ts';
-import { countPdfPages, describeDuration, peaksOf } from '../../../../src/views/gallery/peeks.ts';
 import {
   applyQuery,
   EVERYTHING,
+  type GalleryItem,
+  isShown,
+  kindOf,
   type Query,
   readQuery,
   toolNames,
   UNLINKED,
-} from '../../../../src/views/gallery/query.ts';
+} from '../../../../src/views/gallery/items.ts';
+import { changesBetween, readFromPage } from '../../../../src/views/gallery/messages.ts';
+import { countPdfPages, describeDuration, peaksOf } from '../../../../src/views/gallery/peeks.ts';
 import {
   choose,
   chooseAll,
   extend,
   keepShown,
+  moveBy,
   NOTHING,
   toggle,
 } from '../../../../src/views/gallery/selection.ts';
@@ -41,18 +44,26 @@ describe('a query', () => {
   const cases: readonly (readonly [string, Partial<Query>, readonly string[]])[] = [
     ['shows everything, the newest first', {}, ['chart-2.png', 'chart-10.png', 'speech.mp3', 'old.bin']],
     ['finds names', { search: 'CHART' }, ['chart-2.png', 'chart-10.png']],
-    ['finds tools and kinds, and wants every word', { search: 'image pie' }, ['chart-10.png']],
+    ['finds tools and kinds, and requires every word', { search: 'image pie' }, ['chart-10.png']],
     ['finds chats', { search: 'sales mp3' }, ['speech.mp3']],
-    ['takes one kind', { kind: 'audio' }, ['speech.mp3']],
-    ['takes one tool', { tool: 'charts.bar' }, ['chart-2.png']],
-    ['takes what nobody links to', { tool: UNLINKED }, ['old.bin']],
-    ['takes a time', { date: 'week' }, ['chart-2.png', 'chart-10.png']],
-    ['takes what is old', { date: 'older' }, ['old.bin']],
-    ['takes a size', { size: 'medium' }, ['chart-10.png']],
-    ['takes what is huge', { size: 'huge' }, ['old.bin']],
-    ['has the oldest first', { sort: 'oldest' }, ['old.bin', 'speech.mp3', 'chart-10.png', 'chart-2.png']],
-    ['has the largest first', { sort: 'largest' }, ['old.bin', 'speech.mp3', 'chart-10.png', 'chart-2.png']],
-    ['reads numbers in names', { sort: 'name' }, ['chart-2.png', 'chart-10.png', 'old.bin', 'speech.mp3']],
+    ['filters by kind', { kind: 'audio' }, ['speech.mp3']],
+    ['filters by tool', { tool: 'charts.bar' }, ['chart-2.png']],
+    ['finds unlinked assets', { tool: UNLINKED }, ['old.bin']],
+    ['filters by time', { date: 'week' }, ['chart-2.png', 'chart-10.png']],
+    ['finds old assets', { date: 'older' }, ['old.bin']],
+    ['filters by size', { size: 'medium' }, ['chart-10.png']],
+    ['finds huge assets', { size: 'huge' }, ['old.bin']],
+    ['shows the oldest first', { sort: 'oldest' }, ['old.bin', 'speech.mp3', 'chart-10.png', 'chart-2.png']],
+    [
+      'shows the largest first',
+      { sort: 'largest' },
+      ['old.bin', 'speech.mp3', 'chart-10.png', 'chart-2.png'],
+    ],
+    [
+      'sorts numbers in names by value',
+      { sort: 'name' },
+      ['chart-2.png', 'chart-10.png', 'old.bin', 'speech.mp3'],
+    ],
   ];
   for (const [rule, query, expected] of cases) {
     it(rule, () => {
@@ -61,9 +72,10 @@ describe('a query', () => {
     });
   }
 
-  it('knows the tools', () => assert.deepEqual(toolNames(ITEMS), ['charts.bar', 'charts.pie', 'voice.say']));
+  it('offers the tools of the assets', () =>
+    assert.deepEqual(toolNames(ITEMS), ['charts.bar', 'charts.pie', 'voice.say']));
 
-  it('that was kept is read, and anything else is everything', () => {
+  it('is restored from valid state, and invalid state shows everything', () => {
     const query: Query = { ...EVERYTHING, search: 'a', kind: 'pdf', sort: 'name' };
     assert.deepEqual(readQuery(JSON.parse(JSON.stringify(query))), query);
     for (const bad of [undefined, null, 7, { kind: 'constructor', search: 3, sort: [] }]) {
@@ -128,16 +140,39 @@ describe('a selection', () => {
     assert.deepEqual(chosen(wide), ['b', 'c', 'd']);
     assert.deepEqual(chosen(extend(wide, 'a', shown)), ['a', 'b']);
   });
-  it('takes and leaves single ones, and all', () => {
+  it('toggles single assets, and selects all', () => {
     assert.deepEqual(chosen(toggle(toggle(choose('a'), 'c'), 'a')), ['c']);
     assert.deepEqual(chosen(chooseAll(NOTHING, shown)), shown);
   });
-  it('holds nothing that is not shown, and keeps its place', () => {
+  it('contains only shown assets, and keeps its position', () => {
     const kept = keepShown(toggle(choose('a'), 'c'), ['a', 'd'], 2);
     assert.deepEqual(chosen(kept), ['a']);
     assert.equal(kept.active, 'd');
     assert.equal(keepShown(choose('a'), [], 0).active, undefined);
   });
+});
+
+describe('keys in a grid of 3 columns and 8 tiles', () => {
+  const grid = { columns: 3, count: 8, pageRows: 2 };
+  for (const [key, from, to] of [
+    ['ArrowRight', 2, 3],
+    ['ArrowRight', 7, 7],
+    ['ArrowLeft', 0, 0],
+    ['ArrowDown', 1, 4],
+    ['ArrowDown', 5, 7],
+    ['ArrowDown', 7, 7],
+    ['ArrowUp', 4, 1],
+    ['ArrowUp', 1, 1],
+    ['PageDown', 1, 7],
+    ['PageUp', 7, 1],
+    ['Home', 5, 0],
+    ['End', 0, 7],
+    ['constructor', 1, undefined],
+    ['Enter', 1, undefined],
+  ] as const) {
+    it(`${key} at ${from} → ${to}`, () => assert.equal(moveBy(key, from, grid), to));
+  }
+  it('do nothing in an empty grid', () => assert.equal(moveBy('End', 0, { ...grid, count: 0 }), undefined));
 });
 
 describe('the pages of a PDF', () => {
@@ -152,7 +187,7 @@ describe('the pages of a PDF', () => {
   }
 });
 
-it('bars of a sound fill their height', () => {
+it('the peaks of audio are scaled to the loudest', () => {
   assert.deepEqual(peaksOf(Float32Array.of(0, 0.25, -0.5, 0), 2), [0.5, 1]);
   assert.deepEqual(peaksOf(new Float32Array(4), 2), [0, 0]);
   assert.deepEqual(peaksOf(new Float32Array(), 2), []);

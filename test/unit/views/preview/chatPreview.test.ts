@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { REASONING_HEAD } from '../../../../src/chat/reply/reasoning.ts';
-import { Formats } from '../../../../src/views/preview/formats.ts';
+import { REASONING_HEAD } from '../../../../src/chat/reply/notes.ts';
+import { createFormats } from '../../../../src/views/preview/html.ts';
+import { eachCase } from '../../chat/eachCase.ts';
 import { createPreview, render } from './helpers.ts';
 
 const ASSET = 'cmdassets/tool-audio-20261116-093012-V1StGXR8a0-1.wav';
 
 describe('a turn is a card', () => {
-  const cases: Readonly<Record<string, readonly [string, RegExp]>> = {
+  const cases: Record<string, [text: string, expected: RegExp]> = {
     'of the user': ['# %% user\nHi', /<article class="filechat-turn filechat-user" aria-label="You">/],
     'of text above the first marker': ['Hi', /filechat-user/],
     'of the assistant': ['# %% assistant\nHi', /<span class="filechat-name">Assistant<\/span>/],
@@ -27,18 +28,16 @@ describe('a turn is a card', () => {
     ],
     'with words that cannot be tags': ['# %% user <b>"\nx', /aria-label="You: &lt;b&gt;&quot;"/],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => assert.match(render(text), expected));
-  }
+  eachCase(cases, (text, expected) => assert.match(render(text), expected));
 
-  it('and its marker no heading', () => assert.doesNotMatch(render('# %% user\nHi'), /<h1|%%/));
+  it('and its marker is not a heading', () => assert.doesNotMatch(render('# %% user\nHi'), /<h1|%%/));
 
-  it('but an empty question at the end is nothing', () => {
+  it('but an empty question at the end is not shown', () => {
     assert.equal(render('# %% assistant\nHi\n\n# %% user\n').match(/<article/g)?.length, 1);
     assert.equal(render('# %% user\n\n# %% assistant\n').match(/<article/g)?.length, 2);
   });
 
-  it('that ends what another leaves open', () => {
+  it('and ends HTML that another turn leaves open', () => {
     const html = render('# %% user\n```\ncode\n<!-- and\n\n# %% assistant\n<b>bold\n\n# %% user\nplain\n');
     // The fence is never closed, so the rest of the file is the user's code.
     assert.equal(html.match(/<article/g)?.length, 1);
@@ -81,7 +80,7 @@ describe('a call', () => {
   it('without arguments has none', () => assert.match(call(''), /charts\.bar<\/b>\(\)<\/code>/));
   it('that cannot be read is shown as it is', () =>
     assert.match(call('{"a": <b>'), /\(\{&quot;a&quot;: &lt;b&gt;\)/));
-  it('that is half says so', () => {
+  it('that is partial is marked', () => {
     assert.match(call('{"a', 'tool_call_partial charts.bar'), /charts\.bar<\/b>.*not finished/);
   });
   it('in the text of a tool is text', () => {
@@ -91,7 +90,7 @@ describe('a call', () => {
 
 describe('results and replies', () => {
   const long = Array.from({ length: 40 }, (_, line) => `line ${line}`).join('\n');
-  const cases: Readonly<Record<string, readonly [string, RegExp]>> = {
+  const cases: Record<string, [text: string, expected: RegExp]> = {
     'a long result is folded': [
       `# %% tool a.b c1\n\`\`\`\n${long}\n\`\`\``,
       /<details class="filechat-long"><summary><code>line 0<\/code> <span class="filechat-about">40 lines</,
@@ -117,9 +116,7 @@ describe('results and replies', () => {
       />let\n<\/code>[\s\S]*<p class="filechat-note filechat-writing">Being written/,
     ],
   };
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => assert.match(render(text), expected));
-  }
+  eachCase(cases, (text, expected) => assert.match(render(text), expected));
 
   it('a short result and long code of others are not folded', () => {
     assert.doesNotMatch(render('# %% tool a.b c1\n```\nx\n```'), /filechat-long/);
@@ -144,12 +141,12 @@ describe('results and replies', () => {
 });
 
 describe('files', () => {
-  const cases: Readonly<Record<string, readonly [string, RegExp]>> = {
+  const cases: Record<string, [text: string, expected: RegExp]> = {
     'a sound has a player, and its link below': [
       `[Tool generated audio 1](${ASSET})`,
       /<span class="filechat-media"><audio controls preload="metadata" src="cmdassets[^"]*\.wav" aria-label="Tool generated audio 1"><\/audio><a href="cmdassets/,
     ],
-    'a film has a player': ['[a](clip.webm)', /<video controls [^>]*src="clip\.webm"/],
+    'a video has a player': ['[a](clip.webm)', /<video controls [^>]*src="clip\.webm"/],
     'a PDF is a chip with its own name': [
       '[Tool generated file 1: q.pdf](cmdassets/x.pdf)',
       /<a href="cmdassets\/x\.pdf" class="filechat-chip filechat-kind-pdf">.*>q\.pdf <span class="filechat-about">1\.2 KB<\/span><\/a>/,
@@ -158,11 +155,11 @@ describe('files', () => {
       `[Tool generated audio 1](${ASSET})\n\n[Tool generated file 1](cmdassets/x.zip)`,
       /filechat-kind-audio[\s\S]*filechat-kind-archive.*<span class="filechat-about">ZIP · 1\.2 KB</,
     ],
-    'a picture opens by its button': [
+    'an image opens with a button': [
       '![x](a.png)',
       /<button type="button" class="filechat-image" aria-haspopup="dialog" title="Show larger"><img/,
     ],
-    'a picture without words has a name': ['![](a.png)', /aria-label="Image"><img/],
+    'an image without alternative text has a label': ['![](a.png)', /aria-label="Image"><img/],
     'a picture in a link is a link': ['[![x](a.png)](a.html)', /<a href="a\.html"><img/],
     'a link to the web is a link': [
       '[a](https://example.test/a.mp3)',
@@ -174,9 +171,9 @@ describe('files', () => {
   const md = createPreview({
     sizeOf: (_document, href) => (href.startsWith('cmdassets/') ? 1234 : undefined),
   });
-  for (const [name, [text, expected]] of Object.entries(cases)) {
-    it(name, () => assert.match(render(`# %% tool a.b c1\n${text}\n`, '/a.chat.md', md), expected));
-  }
+  eachCase(cases, (text, expected) =>
+    assert.match(render(`# %% tool a.b c1\n${text}\n`, '/a.chat.md', md), expected),
+  );
 
   it('in a reply only assets are chips', () => {
     assert.match(render('# %% assistant\n[a](src/a.ts)'), /<a href="src\/a\.ts">a<\/a>/);
@@ -192,7 +189,7 @@ describe('files', () => {
   it('sizes are short', () => {
     const sizes = [0, 999, 1000, 1500, 10_240, 999_600, 5e9];
     assert.deepEqual(
-      sizes.map((size) => new Formats('en').size(size)),
+      sizes.map((size) => createFormats('en').size(size)),
       ['0 bytes', '999 bytes', '1.0 KB', '1.5 KB', '10.2 KB', '999.6 KB', '5.0 GB'],
     );
   });
@@ -201,7 +198,7 @@ describe('files', () => {
 describe('front matter', () => {
   const front =
     '---\ntitle: "A \\"b\\" <c>"\nmodel: sonnet  # a name\nservers: [charts, "files"]\napprove: ask\n---\n# %% user\nHi';
-  it('is one quiet line', () => {
+  it('is one line', () => {
     const expected =
       '<div class="filechat-front"><span class="filechat-title">A &quot;b&quot; &lt;c&gt;</span> <span class="filechat-model"><span>Model</span> sonnet</span> <span class="filechat-servers"><span>Servers</span> charts, files</span></div>';
     assert.ok(render(front).includes(expected), render(front));

@@ -11,7 +11,7 @@ function counted() {
   return { asked, highlight };
 }
 
-it('colours the same code once, by text and language', () => {
+it('highlights the same code once, by text and language', () => {
   const colours = new HighlightCache();
   const { asked, highlight } = counted();
   const shown = ['js', 'js', 'json'].map((language) => colours.of(highlight, 'a', language));
@@ -28,10 +28,10 @@ it('is cleared when the highlighter changes', () => {
   );
 });
 
-it('evicts the least recently used entry when it is full', () => {
+it('is cleared when it is full', () => {
   const { asked, highlight } = counted();
   // Each entry takes seven characters: “js”, a line break, the code and its highlighted form.
   const colours = new HighlightCache(14);
   for (const text of ['a', 'b', 'a', 'c', 'a', 'b']) colours.of(highlight, text, 'js');
-  assert.deepEqual(asked, ['js a', 'js b', 'js c', 'js b']);
+  assert.deepEqual(asked, ['js a', 'js b', 'js c', 'js a', 'js b']);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { isLocal } from '../../../../src/views/preview/inert.ts';
+import { eachCase } from '../../chat/eachCase.ts';
 import { addLines, createPlain, createPreview, render } from './helpers.ts';
 
 /** Markup that would make a request, open a window or run a script. */
@@ -22,7 +23,7 @@ describe('in the preview of a chat, nothing is active', () => {
     'an image tag with an event': '<img src="a.png" onerror="x()">',
     'an image tag with a set of sources': '<img srcset="https://evil.test/a.png 2x">',
     'an image tag with a style': '<img src="a.png" style="background:url(https://evil.test)">',
-    'a film with a poster': '<video poster="https://evil.test/a.png"></video>',
+    'a video with a poster': '<video poster="https://evil.test/a.png"></video>',
     'a frame': '<iframe src="https://evil.test"></iframe>',
     'a style sheet': '<style>@import "https://evil.test/a.css";</style>',
     'a link to a style sheet': '<link rel=stylesheet href="https://evil.test/a.css">',
@@ -37,15 +38,14 @@ describe('in the preview of a chat, nothing is active', () => {
     'an address with a tab in its scheme': '<img src="ht\ttps://evil.test/a.png">',
     'an address with a control character before it': '<img src="\u0001https://evil.test/a.png">',
     'an address with a tab between its slashes': '<img src="/\t/evil.test/a.png">',
-    'a film that plays by itself': '<video autoplay src="a.mp4"></video>',
+    'a video that plays automatically': '<video autoplay src="a.mp4"></video>',
     'a table with a background': '<table background="https://evil.test/a.png"><tr><td>x</table>',
     'an object': '<object data="https://evil.test/a.svg"></object>',
     'a link that is drawn': '<a href="https://evil.test"><img src="https://evil.test/a.png"></a>',
-    'a comment that has ended before it began':
-      '<!--><link rel=stylesheet href="https://evil.test/a.css"> -->',
-    'a comment that has ended with a dash': '<!---><style>@import "https://evil.test/a.css"</style> -->',
+    'an empty comment': '<!--><link rel=stylesheet href="https://evil.test/a.css"> -->',
+    'an empty comment with a dash': '<!---><style>@import "https://evil.test/a.css"</style> -->',
     'a comment that ends in another way': '<!-- --!><base href="https://evil.test/"> -->',
-    'a comment that is no comment': '<!--><img src="https://evil.test/a.png"> -->',
+    'a comment that is already complete': '<!--><img src="https://evil.test/a.png"> -->',
   };
   for (const [name, text] of Object.entries(hostile)) {
     for (const role of ['user', 'assistant', 'tool a.b c1', 'system']) {
@@ -78,66 +78,12 @@ function isRemote(value: string): boolean {
 
 it('no text loads anything remote', () => {
   const piece = fc.constantFrom(
-    ...[
-      '<img src="',
-      '<img ',
-      '<video ',
-      '<audio src="',
-      '<source ',
-      'src=',
-      'srcset="',
-      'poster="',
-      '"',
-      "'",
-      '>',
-      '<',
-    ],
-    ...[
-      'https://evil.test/a.png',
-      '//evil.test',
-      '\\\\evil.test',
-      'h\tttps://evil.test',
-      '&#104;ttps://evil.test',
-      '\u0001https:',
-    ],
-    ...[
-      '![x](',
-      '[x](',
-      ')',
-      '![x][r]',
-      '\n\n[r]: ',
-      '\n',
-      '\n\n',
-      '```',
-      '```mermaid\n',
-      ':::mermaid\n',
-      '<details>',
-      '</div>',
-    ],
-    ...[
-      '<!--',
-      '--!',
-      '-->',
-      '<b',
-      '<style>',
-      '<svg>',
-      '<link href="',
-      '<base href="',
-      'a.png',
-      ' ',
-      '/',
-      '\t',
-      '<span data-diff-start="',
-    ],
-    ...[
-      '# %% tool a.b c1\n',
-      '# %% assistant\n',
-      '> ⚠ ',
-      '```tool_call a.b c1\n',
-      'cmdassets/a.mp3',
-      '$$',
-      '`',
-    ],
+    ...'<img src="¦<img ¦<video ¦<audio src="¦<source ¦src=¦srcset="¦poster="¦"¦\'¦>¦<'.split('¦'),
+    ...'https://evil.test/a.png¦//evil.test¦\\\\evil.test¦h\tttps://evil.test'.split('¦'),
+    ...'&#104;ttps://evil.test¦\u0001https:¦![x](¦[x](¦)¦![x][r]¦\n\n[r]: ¦\n¦\n\n¦```'.split('¦'),
+    ...'```mermaid\n¦:::mermaid\n¦<details>¦</div>¦<!--¦--!¦-->¦<b¦<style>¦<svg>'.split('¦'),
+    ...'<link href="¦<base href="¦a.png¦ ¦/¦\t¦<span data-diff-start="¦# %% tool a.b c1\n'.split('¦'),
+    ...'# %% assistant\n¦> ⚠ ¦```tool_call a.b c1\n¦cmdassets/a.mp3¦$$¦`'.split('¦'),
   );
   const text = fc.array(fc.oneof({ weight: 8, arbitrary: piece }, fc.string({ maxLength: 6 })), {
     maxLength: 24,
@@ -150,7 +96,7 @@ it('no text loads anything remote', () => {
   );
 });
 
-it('the test above can tell', () => {
+it('the check of the test above detects remote addresses', () => {
   for (const html of [
     '<img src="https://e.test/a">',
     '<img src="h\tttps://e.test">',
@@ -163,23 +109,7 @@ it('the test above can tell', () => {
 });
 
 it('an address is local only if a browser finds it here', () => {
-  const part = fc.constantFrom(
-    'http:',
-    'https',
-    ':',
-    '//',
-    '/',
-    '\\',
-    '\t',
-    '\n',
-    '\u0000',
-    ' ',
-    'evil.test',
-    'a.png',
-    '.',
-    '?',
-    '#',
-  );
+  const part = fc.constantFrom(...'http:¦https¦:¦//¦/¦\\¦\t¦\n¦\u0000¦ ¦evil.test¦a.png¦.¦?¦#'.split('¦'));
   fc.assert(
     fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
       const address = parts.join('');
@@ -204,7 +134,7 @@ describe('markup of other extensions is text in a chat', () => {
     assert.doesNotMatch(html, /class="mermaid"/);
   });
 
-  it('colours are kept', () => {
+  it('highlighting is kept', () => {
     const md = createPreview();
     md.set({ highlight: (text) => `<span class="hljs-keyword">${text}</span>` });
     const html = render('# %% user\n```js\nlet\n```\n', '/a.chat.md', md);
@@ -230,20 +160,18 @@ describe('markup of other extensions is text in a chat', () => {
 });
 
 describe('the preview of a chat shows local files', () => {
-  const shown: Readonly<Record<string, readonly [string, RegExp]>> = {
+  const shown: Record<string, [text: string, expected: RegExp]> = {
     'an image': ['![x](cmdassets/a.png)', /<img src="cmdassets\/a\.png" alt="x" loading="lazy">/],
     'an image in its address': ['![x](data:image/png;base64,AAAA)', /<img src="data:image\/png;base64,AAAA"/],
     'an image tag': ['a <img src="my picture.png" alt="x">', /<img src="my picture.png" alt="x">/],
-    'a sound': ['<audio controls src="cmdassets/a.mp3"></audio>', /<audio controls src="cmdassets\/a\.mp3">/],
+    audio: ['<audio controls src="cmdassets/a.mp3"></audio>', /<audio controls src="cmdassets\/a\.mp3">/],
     'a detail': ['<details>\n<summary>More</summary>\n\nx\n\n</details>', /<details>\n<summary>/],
     'nothing of a comment': ['a <!-- next block --> b', /a {2}b/],
     'nothing of a long comment': [`a <!-- ${'x'.repeat(5000)} --> b`, /a {2}b/],
     'an image that says it was not loaded': ['![a <b>](https://e.test/"x)', /not loaded/],
     'a comparison': ['a <span data-diff-start="0"></span>b', /<span data-diff-start="0"><\/span>b/],
   };
-  for (const [name, [text, expected]] of Object.entries(shown)) {
-    it(name, () => assert.match(render(text), expected));
-  }
+  eachCase(shown, (text, expected) => assert.match(render(text), expected));
 });
 
 it('the preview keeps the address as it was written', () => {
@@ -262,7 +190,7 @@ it('two versions that are compared have no name, and are inert too', () => {
   assert.match(html, /filechat-turn/);
 });
 
-describe('other Markdown files are shown as ever', () => {
+describe('other Markdown files are unchanged', () => {
   const plain = addLines(createPlain());
   const texts = [
     '![x](https://example.test/a.png) <img src="https://example.test/b.png">',

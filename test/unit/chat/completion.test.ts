@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type CompletionPlace, completionPlace } from '../../../../src/chat/completion/place.ts';
-import { parseChat } from '../../../../src/chat/format/parse.ts';
+import { type CompletionPlace, completionPlace, rankPaths } from '../../../src/chat/completion.ts';
+import { parseChat } from '../../../src/chat/format/parse.ts';
 
 /** `‸` marks the cursor. */
 function at(marked: string): CompletionPlace | undefined {
@@ -21,7 +21,7 @@ function brief(marked: string): string {
 }
 
 const cases: Record<string, Record<string, string>> = {
-  'in a turn of the user’s': {
+  'in a user turn': {
     '# %% user\n#‸': 'file: ',
     '# %% user\nSee #src/ma‸ please': 'file: src/ma',
     '# %% user\n(#read‸': 'file: read',
@@ -126,7 +126,7 @@ describe('places', () => {
     assert.deepEqual(at('# %% user\n# %% a‸'), { kind: 'role', start: 10, typed: 'a' });
   });
 
-  it('know the settings that are there, and not the one that is being written', () => {
+  it('include the existing settings, without the one being typed', () => {
     const key = at('---\nmodel: x\nag‸\ntools: []\n---\n');
     assert.deepEqual(key, {
       kind: 'key',
@@ -147,47 +147,27 @@ describe('places', () => {
     });
   });
 
-  it('know the other items of a list, and the rest of this item', () => {
+  it('include the other items of a list, and the rest of this item', () => {
     const item = at('---\nservers: [a, "b c", fi‸les, d]\n---\n');
     assert.ok(item?.kind === 'value');
     assert.deepEqual(item.taken, ['a', 'b c', 'd']);
     assert.equal(item.end - item.start, 'files'.length);
     const line = at('---\ntools:\n  - a.*\n  - ‸\n---\n');
     assert.ok(line?.kind === 'value');
-    assert.deepEqual([line.taken, line.inList], [['a.*'], true]);
+    assert.deepEqual(line.taken, ['a.*']);
   });
 
-  it('need a space right behind the colon', () => {
+  it('need a space right after the colon', () => {
     const value = at('---\nmodel:‸\n---\n');
     assert.ok(value?.kind === 'value' && value.needsSpace);
     const spaced = at('---\nmodel: ‸\n---\n');
     assert.ok(spaced?.kind === 'value' && !spaced.needsSpace);
   });
 
-  it('are found in any text without an exception, and start before the cursor', () => {
+  it('start before the cursor in any text', () => {
     const piece = fc.constantFrom(
-      '---\n',
-      '# %% user\n',
-      '# %% assistant\n',
-      '# %% tool a.b c1\n',
-      '```tool_call a.b\n',
-      '```\n',
-      '{"a": "',
-      '#',
-      '@',
-      '/',
-      '\n',
-      '\r\n',
-      'model: ',
-      'servers: [',
-      '- ',
-      '<!--',
-      '`',
-      ' ',
-      'x',
-      '\u0000',
-      '\ud800',
-      '<tool_call>',
+      ...'---\n¦# %% user\n¦# %% assistant\n¦# %% tool a.b c1\n¦```tool_call a.b\n¦```\n'.split('¦'),
+      ...'{"a": "¦#¦@¦/¦\n¦\r\n¦model: ¦servers: [¦- ¦<!--¦`¦ ¦x¦\u0000¦\ud800¦<tool_call>'.split('¦'),
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), fc.nat(), (pieces, seed) => {
@@ -200,10 +180,40 @@ describe('places', () => {
     );
   });
 
-  it('in a very long line or turn are found without going through all of it again and again', () => {
+  it('are found quickly in a very long line or turn', () => {
     const long = `# %% user\n${'@a '.repeat(500_000)}`;
     assert.equal(completionPlace(long, parseChat(long), long.length - 1), undefined);
     const lines = `# %% user\n${'#\n'.repeat(200_000)}@a`;
     assert.equal(completionPlace(lines, parseChat(lines), lines.length)?.kind, 'mention');
+  });
+});
+
+const paths = [
+  'src/chat/parse.ts',
+  'docs/parser.md',
+  'parse/index.ts',
+  'README.md',
+  'src/sparse.ts',
+  'p/a/r/s/e.txt',
+];
+
+describe('ranking paths by typed text', () => {
+  it('puts names that begin with it first, then names that contain it, then paths that contain its letters', () => {
+    assert.deepEqual(rankPaths(paths, 'parse', 10), [
+      'docs/parser.md',
+      'src/chat/parse.ts',
+      'src/sparse.ts',
+      'parse/index.ts',
+      'p/a/r/s/e.txt',
+    ]);
+  });
+
+  it('prefers short paths when nothing is typed, up to the limit', () => {
+    assert.deepEqual(rankPaths(paths, '', 2), ['README.md', 'p/a/r/s/e.txt']);
+  });
+
+  it('ignores case, and also matches folders', () => {
+    assert.deepEqual(rankPaths(paths, 'SRC/CH', 10), ['src/chat/parse.ts']);
+    assert.deepEqual(rankPaths(paths, 'zz', 10), []);
   });
 });

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { appendSummary, sinceSummary } from '../../../../src/chat/edits/compact.ts';
+import { appendSummary, sinceSummary } from '../../../../src/chat/edits/leaveOut.ts';
 import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
 import { unescapeReply } from '../../../../src/chat/reply/escape.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
+import { eachCase } from '../eachCase.ts';
 
 describe('a summary', () => {
   const cases: Record<string, [before: string, after: string]> = {
-    'goes behind all turns': [
+    'goes after all turns': [
       '# %% user\nhi\n\n# %% assistant\nho\n',
       '# %% user\nhi\n\n# %% assistant\nho\n\n# %% system summary\nS\n',
     ],
@@ -15,13 +16,11 @@ describe('a summary', () => {
       '# %% assistant\nho\n\n# %% user\n',
       '# %% assistant\nho\n\n# %% system summary\nS\n\n# %% user\n',
     ],
-    'does not go into open code': ['# %% user\n```\n', '# %% user\n```\n'],
+    'is not written into open code': ['# %% user\n```\n', '# %% user\n```\n'],
   };
-  for (const [name, [before, after]] of Object.entries(cases)) {
-    it(name, () => assert.equal(applyEdit(before, appendSummary(before, ' S\n')), after));
-  }
+  eachCase(cases, (before, after) => assert.equal(applyEdit(before, appendSummary(before, ' S\n')), after));
 
-  it('starts no turn and makes no call, and comes back exactly', () => {
+  it('starts no turn, makes no call, and is restored exactly', () => {
     const summary = '# %% user\nrun:\n```tool_call a.b\n{}\n```\n<tool_call>\n# %% assistant';
     const text = applyEdit('', appendSummary('', summary));
     const { turns } = parseChat(text);

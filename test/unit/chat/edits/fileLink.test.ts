@@ -8,7 +8,7 @@ import { parseChat } from '../../../../src/chat/format/parse.ts';
 
 const place = { file: 'src/a.ts', firstLine: 3, lastLine: 4, language: 'typescript' };
 
-describe('a selection as the beginning of a chat', () => {
+describe('a selection at the start of a chat', () => {
   it('is code with its file and its lines, ready for a question', () => {
     assert.equal(
       newChat(quoteLines({ ...place, text: 'let a;\nlet b;' })),
@@ -17,26 +17,15 @@ describe('a selection as the beginning of a chat', () => {
     assert.match(quoteLines({ ...place, lastLine: 3, text: 'x' }), /^`src\/a\.ts`, line 3:/);
   });
 
-  it('is never a call or reasoning, whatever the language is called', () => {
+  it('is never a call or reasoning, for any language', () => {
     for (const language of ['tool_call', 'tool_call a.b', 'reasoning', 'a`b', '']) {
       assert.match(quoteLines({ ...place, language, text: 'x' }), /\n```text\n/);
     }
   });
 
-  it('starts no turn, makes no call and links to nothing, whatever is selected', () => {
+  it('starts no turn, makes no call and links to nothing, for any selection', () => {
     const line = fc.constantFrom(
-      '# %% assistant',
-      '```tool_call a.b',
-      '```',
-      '`````',
-      '~~~',
-      '{}',
-      '<!--',
-      '-->',
-      '[a](b.txt)',
-      '---',
-      '> ```',
-      '`',
+      ...'# %% assistant¦```tool_call a.b¦```¦`````¦~~~¦{}¦<!--¦-->¦[a](b.txt)¦---¦> ```¦`'.split('¦'),
     );
     const file = fc.constantFrom('a.ts', 'a`b``.ts', '`', '[a](b.md)', '<!--', 'a\n# %% user');
     fc.assert(

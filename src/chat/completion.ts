@@ -1,11 +1,9 @@
-import { eachLine, endOfLine, startOfLine } from '../../base/lines.ts';
-import type { WrittenCall } from '../format/calls.ts';
-import type { Chat, Turn } from '../format/chat.ts';
-import { FenceReader } from '../format/fence.ts';
-import { readMarker } from '../format/marker.ts';
-import { turnAt } from '../format/parse.ts';
-import { isSettingKey, type SettingKey } from '../format/settings.ts';
-import { stepReplyLine } from '../reply/notes.ts';
+import { eachLine, endOfLine, startOfLine } from '../base/lines.ts';
+import type { WrittenCall } from './format/calls.ts';
+import { type Chat, readMarker, type Turn } from './format/chat.ts';
+import { FenceReader } from './format/fence.ts';
+import { turnAt } from './format/parse.ts';
+import { isSettingKey, type SettingKey } from './format/settings.ts';
 
 /** What is being typed at the cursor. Offsets are in the file. */
 export type CompletionPlace =
@@ -38,18 +36,20 @@ interface ArgumentPlace {
 
 /** Returns `undefined` in code, in turns of others, and within words, URLs and numbers. */
 export function completionPlace(text: string, chat: Chat, offset: number): CompletionPlace | undefined {
-  const line = lineAround(text, offset);
+  const lineStart = startOfLine(text, offset);
   const setting = settingPlace(text, chat, offset);
   if (setting !== 'elsewhere') return setting;
   const turn = turnAt(chat, offset);
-  if (turn && line.start === turn.start && turn.start < turn.bodyStart) return undefined;
+  if (turn && lineStart === turn.start && turn.start < turn.bodyStart) return undefined;
   const within = argumentPlace(text, turn, offset);
   if (within) return within;
   // The line alone rules out most places, without reading the turn.
-  const found = readLine(line.before, line.start);
+  const isLong = offset - lineStart > MAX_TYPED_CHARS;
+  const found = isLong ? undefined : readLine(text.slice(lineStart, offset), lineStart);
   if (!found || (found.kind !== 'role' && turn !== undefined && turn.role !== 'user')) return undefined;
-  if (isInPreamble(chat, offset)) return undefined;
-  return isProse(text, turn, line.start) ? found : undefined;
+  const { preamble = '', preambleStart = 0 } = chat;
+  if (offset >= preambleStart && offset < preambleStart + preamble.length) return undefined;
+  return isProse(text, turn, lineStart) ? found : undefined;
 }
 
 /** Returns `undefined` for a chat.md call, whose arguments are not JSON. */
@@ -58,19 +58,8 @@ export function argumentsStart(text: string, call: WrittenCall): number | undefi
   return start > 0 && text.startsWith(call.argumentsText, start) ? start : undefined;
 }
 
-interface AroundLine {
-  readonly start: number;
-  /** From the start of the line to the cursor. */
-  readonly before: string;
-}
-
 /** Longer than any typed name; avoids copying very long lines. */
 const MAX_TYPED_CHARS = 1000;
-
-function lineAround(text: string, offset: number): AroundLine {
-  const start = startOfLine(text, offset);
-  return { start, before: offset - start > MAX_TYPED_CHARS ? '' : text.slice(start, offset) };
-}
 
 function argumentPlace(text: string, turn: Turn | undefined, offset: number): ArgumentPlace | undefined {
   for (const call of turn?.calls ?? []) {
@@ -103,7 +92,8 @@ function readLine(before: string, start: number): CompletionPlace | undefined {
   if (command !== undefined) return { kind: 'command', start, typed: command };
   const tool = TOOL.exec(before)?.[1];
   if (tool !== undefined) return { kind: 'tool', start: end - tool.length, typed: tool };
-  if (isInlineCode(before)) return undefined;
+  // In inline code.
+  if (before.split('`').length % 2 === 0) return undefined;
   const file = FILE.exec(before)?.[1];
   // `#12` is an issue number.
   if (file !== undefined && !/^\d+$/.test(file)) {
@@ -115,22 +105,13 @@ function readLine(before: string, start: number): CompletionPlace | undefined {
     : { kind: 'mention', start: end - mention.length - 1, typed: mention };
 }
 
-function isInlineCode(before: string): boolean {
-  return before.split('`').length % 2 === 0;
-}
-
-function isInPreamble({ preamble, preambleStart = 0 }: Chat, offset: number): boolean {
-  return preamble !== undefined && offset >= preambleStart && offset < preambleStart + preamble.length;
-}
-
 /** Whether a line is outside fenced code and comments. */
 function isProse(text: string, turn: Turn | undefined, lineStart: number): boolean {
   if (!turn) return true;
-  const fences = new FenceReader();
+  const fences = new FenceReader(turn.role === 'assistant');
   for (const line of eachLine(text, turn.bodyStart, (first) => fences.stepFast(first))) {
     if (line.start >= lineStart) break;
-    if (turn.role === 'assistant') stepReplyLine(fences, line.text);
-    else fences.step(line.text);
+    fences.step(line.text);
   }
   return fences.open === undefined && !fences.inComment;
 }
@@ -153,8 +134,7 @@ type SettingPlace =
       readonly typed: string;
       /** The cursor is right after the colon, so a space must be inserted. */
       readonly needsSpace: boolean;
-      /** The value is an item of a list, in brackets or with a dash. */
-      readonly inList: boolean;
+      /** The other items of its list. */
       readonly taken: readonly string[];
     };
 
@@ -187,11 +167,9 @@ function settingBounds(text: string, { frontMatter, frontMatterStart = 0 }: Chat
   if (!/^---[ \t]*\r?\n/.test(text.slice(0, 100))) return undefined;
   const start = text.indexOf('\n') + 1;
   const lines = text.slice(start, start + MAX_SETTINGS_CHARS).split('\n');
-  const marker = lines.findIndex((line) => readMarker(line) !== undefined);
-  const above = marker < 0 ? lines : lines.slice(0, marker);
   // A blank line also ends it: `---` may be a thematic break above text.
-  const blank = above.findIndex((line) => line.trim() === '');
-  const open = blank < 0 ? above : above.slice(0, blank + 1);
+  const last = lines.findIndex((line) => line.trim() === '' || readMarker(line));
+  const open = last < 0 ? lines : lines.slice(0, readMarker(lines[last] ?? '') ? last : last + 1);
   return open.length === 0 ? undefined : { start, end: start + open.join('\n').length };
 }
 
@@ -212,7 +190,7 @@ function valuePlace({ before, after, offset }: CursorLine): SettingPlace | undef
   if (!value.startsWith('[')) {
     // The rest of the line is part of the value, except a comment.
     const rest = /^[^#\s]*/.exec(after)?.[0] ?? '';
-    return { ...around(offset, value, rest), key, needsSpace: gap === '', inList: false, taken: [] };
+    return { ...around(offset, value, rest), key, needsSpace: gap === '', taken: [] };
   }
   if (value.includes(']')) return undefined;
   const item = /[^[,]*$/.exec(value)?.[0].trimStart() ?? '';
@@ -222,7 +200,7 @@ function valuePlace({ before, after, offset }: CursorLine): SettingPlace | undef
     .split(',')
     .map(plainItem)
     .filter((each) => each !== '');
-  return { ...around(offset, item, rest), key, needsSpace: false, inList: true, taken };
+  return { ...around(offset, item, rest), key, needsSpace: false, taken };
 }
 
 function itemPlace({ before, after, offset }: CursorLine, above: string): SettingPlace | undefined {
@@ -234,7 +212,7 @@ function itemPlace({ before, after, offset }: CursorLine, above: string): Settin
   if (!isSettingKey(key)) return undefined;
   const taken = lines.slice(at + 1).map((line) => plainItem(line.replace(/^[ \t]*-[ \t]*/, '')));
   const rest = /^[^#\s]*/.exec(after)?.[0] ?? '';
-  return { ...around(offset, value, rest), key, needsSpace: false, inList: true, taken };
+  return { ...around(offset, value, rest), key, needsSpace: false, taken };
 }
 
 /** A value at an offset: its text before the cursor, and the rest after it. */
@@ -244,4 +222,51 @@ function around(offset: number, typed: string, rest: string) {
 
 function plainItem(item: string): string {
   return item.trim().replace(/^["']|["']$/g, '');
+}
+
+const MAX_PATH_CHARS = 400;
+
+/** The best matches first. A match contains all typed letters in order. */
+export function rankPaths(paths: readonly string[], typed: string, limit: number): readonly string[] {
+  const wanted = typed.toLowerCase();
+  const rated = paths.flatMap((path) => {
+    const rate = ratePath(path.slice(-MAX_PATH_CHARS).toLowerCase(), wanted);
+    return rate === undefined ? [] : [{ path, rate }];
+  });
+  return rated
+    .sort((a, b) => a.rate - b.rate || a.path.length - b.path.length || (a.path < b.path ? -1 : 1))
+    .slice(0, limit)
+    .map(({ path }) => path);
+}
+
+/** Lower is better. */
+function ratePath(path: string, wanted: string): number | undefined {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (name.startsWith(wanted)) return 0;
+  if (name.includes(wanted)) return 1;
+  if (path.startsWith(wanted)) return 2;
+  if (path.includes(wanted)) return 3;
+  if (isScattered(name, wanted)) return 4;
+  return isScattered(path, wanted) ? 5 : undefined;
+}
+
+function isScattered(text: string, wanted: string): boolean {
+  let at = 0;
+  for (const letter of wanted) {
+    at = text.indexOf(letter, at) + 1;
+    if (at === 0) return false;
+  }
+  return true;
+}
+
+const OPEN_STRING = /[:[,]\s*"([\w.:-]{0,200})$/;
+/** Enough for a name and the text before it. */
+const LOOKED_AT_CHARS = 300;
+
+/** A string at the cursor that is, or may become, an asset reference. `typed` is the part before the cursor. */
+export function assetReferenceAt(json: string, offset: number) {
+  const typed = OPEN_STRING.exec(json.slice(Math.max(0, offset - LOOKED_AT_CHARS), offset))?.[1];
+  if (typed === undefined || !(typed.startsWith('asset:') || 'asset:'.startsWith(typed))) return undefined;
+  const rest = /^[\w.:-]*(?=")/.exec(json.slice(offset, offset + LOOKED_AT_CHARS))?.[0] ?? '';
+  return { start: offset - typed.length, end: offset + rest.length, typed };
 }
