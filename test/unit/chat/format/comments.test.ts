@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { findHidden, withoutComments } from '../../../../src/chat/format/comments.ts';
 import { eachCase } from '../eachCase.ts';
-import { assertLinear } from '../linear.ts';
 
 describe('comments are not sent', () => {
   const cases: Record<string, [body: string, expected: string]> = {
@@ -59,7 +58,7 @@ describe('comments are not sent', () => {
     '<!-- a --> ': '',
   };
   for (const [piece, kept] of Object.entries(many)) {
-    it(`${JSON.stringify(piece)} many times takes linear time`, () =>
-      assertLinear(50_000, (size) => assert.equal(withoutComments(piece.repeat(size)), kept.repeat(size))));
+    it(`${JSON.stringify(piece)} 50,000 times`, () =>
+      assert.equal(withoutComments(piece.repeat(50_000)), kept.repeat(50_000)));
   }
 });

@@ -9,7 +9,6 @@ import { parseChat, turnBody } from '../../../../src/chat/format/parse.ts';
 import { escapeReply } from '../../../../src/chat/reply/escape.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
 import { eachCase } from '../eachCase.ts';
-import { assertLinear } from '../linear.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}`, import.meta.url), 'utf8');
 const XML = (name: string, params = '') =>
@@ -252,13 +251,11 @@ describe('reading XML takes linear time', () => {
   const tags = ['<tool_call>\n', '<param name="x">', '<param name="x"><![CDATA[', '```\n<tool_call>\n'];
   for (const tag of tags) {
     const countCalls = (body: string) => parseChat(`# %% assistant\n${body}`).turns[0]?.calls.length;
-    it(`with ${JSON.stringify(tag)} many times`, () =>
-      assertLinear(20_000, (size) => assert.equal(countCalls(tag.repeat(size)), 0)));
-    it(`with ${JSON.stringify(tag)} many times in a call`, () =>
-      assertLinear(20_000, (size) => {
-        const content = `<tool_name>a.b</tool_name>${tag.repeat(size)}]]>`;
-        assert.equal(countCalls(`<tool_call>\n${content}\n</tool_call>\n`), 1);
-      }));
+    it(`with ${JSON.stringify(tag)} 20,000 times`, () => assert.equal(countCalls(tag.repeat(20_000)), 0));
+    it(`with ${JSON.stringify(tag)} 20,000 times in a call`, () => {
+      const content = `<tool_name>a.b</tool_name>${tag.repeat(20_000)}]]>`;
+      assert.equal(countCalls(`<tool_call>\n${content}\n</tool_call>\n`), 1);
+    });
   }
 });
 
