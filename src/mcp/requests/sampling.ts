@@ -7,7 +7,7 @@ import type {
   SamplingRequest,
   SamplingTool,
 } from '../../ports/requests.ts';
-import { printJson } from '../schema/example.ts';
+import { printJson } from '../schema/schema.ts';
 
 /** Parses the params of `sampling/createMessage`. Throws if they are not supported. */
 export function readSampling(params: unknown): SamplingRequest {

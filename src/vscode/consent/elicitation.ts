@@ -2,8 +2,8 @@ import * as vscode from 'vscode';
 import { untilAborted } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
 import { checkElicitationUrl } from '../../mcp/requests/elicitation.ts';
-import { argumentQuestions } from '../../mcp/schema/arguments.ts';
-import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
+import type { ArgumentQuestion } from '../../mcp/schema/answer.ts';
+import { argumentQuestions, withPatterns } from '../../mcp/schema/arguments.ts';
 import type { AskedBy, Elicitation, ElicitationAnswer } from '../../ports/requests.ts';
 import { type Answers, askQuestions } from '../ui/askQuestions.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
@@ -30,7 +30,7 @@ async function askForm(
   server: string,
   signal: AbortSignal,
 ): Promise<ElicitationAnswer> {
-  const questions = argumentQuestions(schema);
+  const questions = await withPatterns(argumentQuestions(schema));
   const accept = questions.length === 0 ? AGREE : ANSWER;
   const first = await untilAborted(
     vscode.window.showInformationMessage(

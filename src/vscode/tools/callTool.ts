@@ -3,9 +3,13 @@ import * as vscode from 'vscode';
 import type { ToolRequest } from '../../listener.ts';
 import { expectedFiles } from '../../mcp/fileArguments/plan.ts';
 import { parseReference, renderFileReference } from '../../mcp/fileArguments/reference.ts';
-import { checkAnswer } from '../../mcp/schema/answer.ts';
-import { argumentQuestions, fillDefaults, missingArguments } from '../../mcp/schema/arguments.ts';
-import type { ArgumentQuestion, CheckedAnswer } from '../../mcp/schema/question.ts';
+import { type ArgumentQuestion, type CheckedAnswer, checkAnswer } from '../../mcp/schema/answer.ts';
+import {
+  argumentQuestions,
+  fillDefaults,
+  missingArguments,
+  withPatterns,
+} from '../../mcp/schema/arguments.ts';
 import type { ToolHost, ToolInfo, ToolList } from '../../ports/tools.ts';
 import { activeChat } from '../chat/chatFiles.ts';
 import { type Answers, askQuestions } from '../ui/askQuestions.ts';
@@ -79,7 +83,8 @@ function toolRows({ tools, failures }: ToolList): Row<ToolInfo>[] {
 async function askArguments(tool: ToolInfo, given: Answers): Promise<ToolRequest | undefined> {
   const folder = chatFolder();
   const filesFor = ({ name }: ArgumentQuestion) => expectedFiles(tool.inputSchema, name);
-  const questions = argumentQuestions(tool.inputSchema).filter(({ name }) => !Object.hasOwn(given, name));
+  const missing = argumentQuestions(tool.inputSchema).filter(({ name }) => !Object.hasOwn(given, name));
+  const questions = await withPatterns(missing);
   const answers = await askQuestions(questions, {
     title: plainMessage(tool.tool),
     check: (question, text) => check(question, text, filesFor(question)),

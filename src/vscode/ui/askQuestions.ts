@@ -1,6 +1,11 @@
 import * as vscode from 'vscode';
-import { checkAnswer, printAnswer } from '../../mcp/schema/answer.ts';
-import type { ArgumentQuestion, CheckedAnswer, ChoicesQuestion } from '../../mcp/schema/question.ts';
+import {
+  type ArgumentQuestion,
+  type CheckedAnswer,
+  type ChoicesQuestion,
+  checkAnswer,
+  printAnswer,
+} from '../../mcp/schema/answer.ts';
 import { plainMessage } from './plainMessage.ts';
 import { askInSteps, describeQuestion, type Reply, type Step } from './wizard.ts';
 
