@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { deferred, unlessAborted } from '../../base/async.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import type { Browser } from '../../mcp/oauth/authorization.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
@@ -35,44 +36,32 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
     return (await vscode.env.asExternalUri(uri)).toString(true);
   }
 
-  async visit(url: URL, server: string, signal: AbortSignal): Promise<URL> {
+  async visit(url: URL, server: string, signal: AbortSignal): Promise<URL | 'declined'> {
     const answer = await vscode.window.showInformationMessage(
       vscode.l10n.t('The MCP server “{0}” wants you to sign in at {1}.', plainMessage(server), url.host),
       { modal: true, detail: showInvisible(url.href) },
       OPEN,
     );
-    if (answer !== OPEN || signal.aborted) throw new Error('You cancelled the sign-in.');
+    signal.throwIfAborted();
+    if (answer !== OPEN) return 'declined';
     const state = url.searchParams.get('state') ?? '';
-    try {
-      return await this.#waitForCallback(url, { server, state, signal });
-    } finally {
-      this.#pending.delete(state);
-    }
-  }
-
-  /** Has no timeout; the user can cancel it. */
-  #waitForCallback(
-    url: URL,
-    by: { readonly server: string; readonly state: string; readonly signal: AbortSignal },
-  ): Promise<URL> {
-    const { server, state, signal } = by;
+    const { promise, resolve, reject } = deferred<URL | 'declined'>();
+    this.#pending.set(state, resolve);
     const options = {
       location: vscode.ProgressLocation.Notification,
       title: vscode.l10n.t('Waiting for you to sign in to “{0}” in the browser…', plainMessage(server)),
       cancellable: true,
     };
-    return new Promise((resolve, reject) => {
-      const show = async (_progress: unknown, token: vscode.CancellationToken) => {
-        const callback = new Promise<URL>((settle, fail) => {
-          const cancel = () => fail(new Error('You did not sign in.'));
-          token.onCancellationRequested(cancel);
-          signal.addEventListener('abort', cancel, { once: true });
-          this.#pending.set(state, settle);
-          openInBrowser(url).then((opened) => opened || cancel(), fail);
-        });
-        await callback.then(resolve, reject);
-      };
-      void vscode.window.withProgress(options, show);
+    // Settles when the notification has closed.
+    const callback = vscode.window.withProgress(options, (_progress, token) => {
+      token.onCancellationRequested(() => resolve('declined'));
+      openInBrowser(url).then((opened) => opened || resolve('declined'), reject);
+      return unlessAborted(promise, signal);
     });
+    try {
+      return await callback;
+    } finally {
+      this.#pending.delete(state);
+    }
   }
 }

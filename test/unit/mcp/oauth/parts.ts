@@ -28,7 +28,7 @@ export class ScriptedBrowser implements Browser {
   readonly visits: URL[] = [];
   readonly #fetch: typeof fetch;
   redirect = 'http://127.0.0.1:3000/callback';
-  answer: (url: URL, signal: AbortSignal) => Promise<URL>;
+  answer: (url: URL, signal: AbortSignal) => Promise<URL | 'declined'>;
 
   constructor(fetchFn: typeof fetch) {
     this.#fetch = fetchFn;
@@ -39,7 +39,7 @@ export class ScriptedBrowser implements Browser {
     return this.redirect;
   }
 
-  visit(url: URL, _server: string, signal: AbortSignal): Promise<URL> {
+  visit(url: URL, _server: string, signal: AbortSignal): Promise<URL | 'declined'> {
     this.visits.push(url);
     return this.answer(url, signal);
   }

@@ -5,7 +5,7 @@ import { createWorld, needsScope, request, type World } from './parts.ts';
 
 const never = new AbortController().signal;
 
-describe('an answer from the browser is refused', () => {
+describe('a callback is rejected', () => {
   const ANSWERS: readonly (readonly [what: string, answer: AuthServer['answer'], told: RegExp])[] = [
     ['without our state', { state: undefined }, /does not match this request/],
     ['with another state', { state: 'x'.repeat(43) }, /does not match this request/],
@@ -16,7 +16,7 @@ describe('an answer from the browser is refused', () => {
       /does not come from .* https:\/\/auth\.example$/,
     ],
     [
-      'without the issuer that was promised',
+      'without the announced issuer',
       { iss: undefined },
       /does not come from the expected authorization server/,
     ],
@@ -35,7 +35,7 @@ describe('an answer from the browser is refused', () => {
     });
   }
 
-  test('with an error, whose words are shown on one line with nothing hidden', async () => {
+  test('with an error, which is shown on one line with invisible characters visible', async () => {
     const world = createWorld();
     const error_description = `Out of\n\n\u202eorder ${'x'.repeat(999)}`;
     world.auth.answer = { code: undefined, error: 'server_error', error_description };
@@ -45,7 +45,7 @@ describe('an answer from the browser is refused', () => {
     );
   });
 
-  test('with an error of another issuer, whose words are not shown', async () => {
+  test('with an error from another issuer, which is not shown', async () => {
     const world = createWorld();
     const iss = 'https://other.example';
     world.auth.answer = { code: undefined, error: 'server_error', error_description: 'Call 555-0100', iss };
@@ -96,9 +96,9 @@ describe('an address is neither opened nor fetched', () => {
 describe('a user who declines', () => {
   const told = 'The sign-in to notes was cancelled; restart the server to try again';
 
-  test('makes all calls that wait fail with a clear sentence, and is not asked again', async () => {
+  test('fails all waiting calls with a clear message, and is not asked again', async () => {
     const world = createWorld();
-    world.browser.answer = () => Promise.reject(new Error('closed'));
+    world.browser.answer = async () => 'declined';
     const calls = await Promise.allSettled([1, 2].map(() => request(world, world.authorization)));
     for (const call of calls) assert.equal(call.status === 'rejected' && call.reason.message, told);
     await assert.rejects(request(world, world.authorization), { name: 'SignInError', message: told });
@@ -113,20 +113,20 @@ describe('a user who declines', () => {
     assert.equal(world.browser.visits.length, 1);
   });
 
-  test('is asked again when they want to', async () => {
+  test('is asked again on request', async () => {
     const world = createWorld();
-    world.browser.answer = () => Promise.reject(new Error('closed'));
+    world.browser.answer = async () => 'declined';
     await assert.rejects(request(world, world.authorization));
     world.browser.answer = (url) => world.browser.follow(url);
     world.authorization.askAgain();
     assert.equal((await request(world, world.authorization)).status, 200);
   });
 
-  test('on more rights keeps those that they have, and their token is refreshed in silence', async () => {
+  test('more scopes keeps the granted ones, and the token is still refreshed silently', async () => {
     const world = createWorld();
     world.server.scope = 'read';
     await request(world, world.authorization);
-    world.browser.answer = () => Promise.reject(new Error('closed'));
+    world.browser.answer = async () => 'declined';
     await assert.rejects(world.authorization.stepUp(needsScope('write'), never), { message: told });
     assert.equal(await world.authorization.stepUp(needsScope('write'), never), false);
     assert.equal((await request(world, world.authorization)).status, 200);
@@ -136,7 +136,38 @@ describe('a user who declines', () => {
   });
 });
 
-describe('a sign-in under way', () => {
+describe('a visit that fails without the user', () => {
+  const cases: readonly [string, () => Promise<never>, string][] = [
+    [
+      'because the port is in use',
+      () => Promise.reject(new Error('The port is in use.', { cause: new Error('EADDRINUSE') })),
+      'The sign-in to notes failed: The port is in use: EADDRINUSE',
+    ],
+    [
+      'because the time is over',
+      () => new Promise(() => {}),
+      'The sign-in to notes failed: it was not completed within 15 minutes. Try again',
+    ],
+  ];
+  for (const [why, answer, message] of cases) {
+    test(`${why} is reported, and the next request opens the browser again`, async (t) => {
+      const { timeout } = AbortSignal;
+      t.mock.method(AbortSignal, 'timeout', (ms: number) => timeout(ms === 900_000 ? 1 : ms));
+      // The timer of a signal does not keep the process alive.
+      const alive = setTimeout(() => {}, 60_000);
+      const world = createWorld();
+      world.browser.answer = answer;
+      await assert.rejects(request(world, world.authorization), { name: 'SignInError', message });
+      clearTimeout(alive);
+      t.mock.restoreAll();
+      world.browser.answer = (url) => world.browser.follow(url);
+      assert.equal((await request(world, world.authorization)).status, 200);
+      assert.equal(world.browser.visits.length, 2);
+    });
+  }
+});
+
+describe('a sign-in in progress', () => {
   /** A user who keeps the page open until the sign-in is aborted. */
   const holdBrowser = (world: World) =>
     new Promise<AbortSignal>((resolve) => {
@@ -160,7 +191,7 @@ describe('a sign-in under way', () => {
     assert.equal((await request(world, world.authorization)).status, 200);
   });
 
-  test('ends when the only call that waits for more rights is stopped', async () => {
+  test('ends when the only call that waits for more scopes is stopped', async () => {
     const world = createWorld();
     await request(world, world.authorization);
     const held = holdBrowser(world);
@@ -175,7 +206,7 @@ describe('a sign-in under way', () => {
     assert.ok(signal.aborted);
   });
 
-  test('goes on while another call waits for it', async () => {
+  test('continues while another call waits for it', async () => {
     const world = createWorld();
     await request(world, world.authorization);
     const held = holdBrowser(world);
@@ -192,7 +223,7 @@ describe('a sign-in under way', () => {
     await assert.rejects(waits, /it was cancelled/);
   });
 
-  test('lets no time pass while the user is asked, and only then', async () => {
+  test('pauses timeouts while the user is asked, and only then', async () => {
     const asked: number[] = [];
     const world = createWorld({
       onAsk: (work) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { checkAuthorizationUrl, guardFetch } from '../../../../src/mcp/oauth/authorizationUrl.ts';
+import { checkAuthorizationUrl, guardFetch } from '../../../../src/mcp/oauth/signIn.ts';
 
 const OPENED = [
   'https://auth.example/authorize?client_id=1',
