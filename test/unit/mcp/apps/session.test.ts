@@ -244,6 +244,16 @@ test('one question at a time, and so many requests at once', async () => {
   assert.equal(answers.filter((each) => each['result'] !== undefined).length, 16);
 });
 
+test('a request with the id of a pending one is rejected, and the pending one is answered', async () => {
+  const at = scene();
+  await begin(at);
+  const pending = request(at, 'tools/call', { name: 'forecast' });
+  const { error } = await request(at, 'ping');
+  assert.deepEqual(error, { code: -32600, message: 'A pending request already has this id.' });
+  assert.ok((await pending)['result']);
+  assert.deepEqual((await request(at, 'ping'))['result'], {});
+});
+
 test('sizes are clamped, and invalid sizes are ignored', async () => {
   const at = scene();
   for (const height of [-5, 300.4, Number.NaN, '9', undefined, 1e12]) {
