@@ -85,7 +85,7 @@ describe('inputs of a configuration', () => {
   });
 
   const unfit: readonly [string, ServerConfig, string, string][] = [
-    ['a NUL', PROGRAM, 'a\0b', 'its "configuration" contains a NUL character; remove it'],
+    ['a NUL', PROGRAM, 'a\0b', 'its "command" contains a NUL character; remove it'],
     [
       'a header of two lines',
       { kind: 'http', url: 'http://h', headers: { A: '${input:x}' } },
