@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import type { ToolRequest } from '../../listener.ts';
-import { expectedFiles } from '../../mcp/fileArguments/plan.ts';
+import { expectedFiles } from '../../mcp/fileArguments/files.ts';
 import { parseReference, renderFileReference } from '../../mcp/fileArguments/reference.ts';
 import { type ArgumentQuestion, type CheckedAnswer, checkAnswer } from '../../mcp/schema/answer.ts';
 import {

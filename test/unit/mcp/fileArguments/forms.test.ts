@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { ReferencedFiles } from '../../../../src/mcp/fileArguments/files.ts';
-import { expectedFiles } from '../../../../src/mcp/fileArguments/plan.ts';
+import { expectedFiles, ReferencedFiles } from '../../../../src/mcp/fileArguments/files.ts';
 import type { FileSource } from '../../../../src/ports/files.ts';
 import { ASSET, BASE64, NAME, PATH, resolve, SOURCE, taking } from './referenced.ts';
 

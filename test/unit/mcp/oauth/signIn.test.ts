@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createWorld, needsScope, request } from './parts.ts';
+import type { AuthServer } from '../../../integration/helpers/authServer.ts';
+import { createWorld, needsScope, request, type World } from './parts.ts';
 
 const never = new AbortController().signal;
 const scopeOf = (url: URL | undefined) => url?.searchParams.get('scope');
@@ -201,5 +202,238 @@ describe('the scope of a sign-in', () => {
     await request(world, world.authorization);
     assert.equal(await world.create().stepUp(needsScope('write'), never), true);
     assert.equal(scopeOf(world.browser.visits[1]), 'read write');
+  });
+});
+
+describe('a callback is rejected', () => {
+  const ANSWERS: readonly (readonly [what: string, answer: AuthServer['answer'], told: RegExp])[] = [
+    ['without our state', { state: undefined }, /does not match this request/],
+    ['with another state', { state: 'x'.repeat(43) }, /does not match this request/],
+    ['with an empty state', { state: '' }, /does not match this request/],
+    [
+      'from another issuer',
+      { iss: 'https://other.example' },
+      /does not come from .* https:\/\/auth\.example$/,
+    ],
+    [
+      'without the announced issuer',
+      { iss: undefined },
+      /does not come from the expected authorization server/,
+    ],
+    ['with an issuer that only looks alike', { iss: 'https://auth.example/' }, /does not come from/],
+    ['without a code', { code: undefined }, /sent no code/],
+    ['with a wrong code', { code: 'code-0' }, /The sign-in to notes failed: /],
+  ];
+  for (const [what, answer, told] of ANSWERS) {
+    test(`${what}, and no token is asked for with it`, async (t) => {
+      t.mock.method(console, 'warn', () => {});
+      const world = createWorld();
+      world.auth.answer = answer;
+      await assert.rejects(request(world, world.authorization), told);
+      assert.equal(await world.authorization.provider.token(), undefined);
+      if (answer['code'] === undefined) assert.deepEqual(world.auth.tokenRequests, []);
+    });
+  }
+
+  test('with an error, which is shown on one line with invisible characters visible', async () => {
+    const world = createWorld();
+    const error_description = `Out of\n\n\u202eorder ${'x'.repeat(999)}`;
+    world.auth.answer = { code: undefined, error: 'server_error', error_description };
+    await assert.rejects(
+      request(world, world.authorization),
+      /^SignInError: The sign-in to notes failed: the authorization server returned an error: Out of ⟦U\+202E⟧order x{200,300}…$/,
+    );
+  });
+
+  test('with an error from another issuer, which is not shown', async () => {
+    const world = createWorld();
+    const iss = 'https://other.example';
+    world.auth.answer = { code: undefined, error: 'server_error', error_description: 'Call 555-0100', iss };
+    await assert.rejects(request(world, world.authorization), (error: Error) => {
+      assert.match(error.message, /does not come from the expected authorization server/);
+      assert.doesNotMatch(error.message, /555|other/);
+      return true;
+    });
+  });
+});
+
+describe('an address is neither opened nor fetched', () => {
+  const ADDRESSES: readonly (readonly [what: string, set: (world: World, url: string) => void])[] = [
+    [
+      'for the authorization',
+      ({ auth }, url) => Object.assign(auth.metadata, { authorization_endpoint: url }),
+    ],
+    ['for the token', ({ auth }, url) => Object.assign(auth.metadata, { token_endpoint: url })],
+    ['for the registration', ({ auth }, url) => Object.assign(auth.metadata, { registration_endpoint: url })],
+    ['of an issuer', ({ server }, url) => Object.assign(server.metadata, { authorization_servers: [url] })],
+    ['of the metadata', ({ server }, url) => Object.assign(server, { metadataUrl: url })],
+  ];
+  for (const url of [
+    'http://169.254.169.254/x',
+    'https://[::ffff:169.254.169.254]/x',
+    'http://evil.example/x',
+  ]) {
+    for (const [what, set] of ADDRESSES) {
+      test(`${what}: ${url}`, async () => {
+        const world = createWorld();
+        set(world, url);
+        const { host } = new URL(url);
+        await assert.rejects(request(world, world.authorization), /The sign-in to notes failed: /);
+        const gone = [...world.asked, ...world.browser.visits].map((each) => new URL(each).host);
+        assert.ok(!gone.includes(host), gone.join());
+      });
+    }
+  }
+
+  test('for the authorization: javascript', async () => {
+    const world = createWorld();
+    world.auth.metadata = { authorization_endpoint: 'javascript:alert(1)' };
+    await assert.rejects(request(world, world.authorization), /The sign-in to notes failed: /);
+    assert.deepEqual(world.browser.visits, []);
+  });
+});
+
+describe('a user who declines', () => {
+  const told = 'The sign-in to notes was cancelled; restart the server to try again';
+
+  test('fails all waiting calls with a clear message, and is not asked again', async () => {
+    const world = createWorld();
+    world.browser.answer = async () => 'declined';
+    const calls = await Promise.allSettled([1, 2].map(() => request(world, world.authorization)));
+    for (const call of calls) assert.equal(call.status === 'rejected' && call.reason.message, told);
+    await assert.rejects(request(world, world.authorization), { name: 'SignInError', message: told });
+    assert.equal(world.browser.visits.length, 1);
+  });
+
+  test('may do so on the page of the authorization server', async () => {
+    const world = createWorld();
+    world.auth.answer = { code: undefined, error: 'access_denied' };
+    await assert.rejects(request(world, world.authorization), { message: told });
+    await assert.rejects(request(world, world.authorization), { message: told });
+    assert.equal(world.browser.visits.length, 1);
+  });
+
+  test('is asked again on request', async () => {
+    const world = createWorld();
+    world.browser.answer = async () => 'declined';
+    await assert.rejects(request(world, world.authorization));
+    world.browser.answer = (url) => world.browser.follow(url);
+    world.authorization.askAgain();
+    assert.equal((await request(world, world.authorization)).status, 200);
+  });
+
+  test('more scopes keeps the granted ones, and the token is still refreshed silently', async () => {
+    const world = createWorld();
+    world.server.scope = 'read';
+    await request(world, world.authorization);
+    world.browser.answer = async () => 'declined';
+    await assert.rejects(world.authorization.stepUp(needsScope('write'), never), { message: told });
+    assert.equal(await world.authorization.stepUp(needsScope('write'), never), false);
+    assert.equal((await request(world, world.authorization)).status, 200);
+    world.auth.revokeTokens();
+    assert.equal((await request(world, world.authorization)).status, 200);
+    assert.equal(world.browser.visits.length, 2);
+  });
+});
+
+describe('a visit that fails without the user', () => {
+  const cases: readonly [string, () => Promise<never>, string][] = [
+    [
+      'because the port is in use',
+      () => Promise.reject(new Error('The port is in use.', { cause: new Error('EADDRINUSE') })),
+      'The sign-in to notes failed: The port is in use: EADDRINUSE',
+    ],
+    [
+      'because the time is over',
+      () => new Promise(() => {}),
+      'The sign-in to notes failed: it was not completed within 15 minutes. Try again',
+    ],
+  ];
+  for (const [why, answer, message] of cases) {
+    test(`${why} is reported, and the next request opens the browser again`, async (t) => {
+      const { timeout } = AbortSignal;
+      t.mock.method(AbortSignal, 'timeout', (ms: number) => timeout(ms === 900_000 ? 1 : ms));
+      // The timer of a signal does not keep the process alive.
+      const alive = setTimeout(() => {}, 60_000);
+      const world = createWorld();
+      world.browser.answer = answer;
+      await assert.rejects(request(world, world.authorization), { name: 'SignInError', message });
+      clearTimeout(alive);
+      t.mock.restoreAll();
+      world.browser.answer = (url) => world.browser.follow(url);
+      assert.equal((await request(world, world.authorization)).status, 200);
+      assert.equal(world.browser.visits.length, 2);
+    });
+  }
+});
+
+describe('a sign-in in progress', () => {
+  /** A user who keeps the page open until the sign-in is aborted. */
+  const holdBrowser = (world: World) =>
+    new Promise<AbortSignal>((resolve) => {
+      world.browser.answer = (_url, signal) => {
+        resolve(signal);
+        return new Promise(() => {});
+      };
+    });
+
+  test('ends when it is cancelled, and the user is asked again next time', async () => {
+    const world = createWorld();
+    const held = holdBrowser(world);
+    const call = assert.rejects(request(world, world.authorization), {
+      message: 'The sign-in to notes failed: it was cancelled',
+    });
+    const signal = await held;
+    world.authorization.cancel();
+    await call;
+    assert.ok(signal.aborted);
+    world.browser.answer = (url) => world.browser.follow(url);
+    assert.equal((await request(world, world.authorization)).status, 200);
+  });
+
+  test('ends when the only call that waits for more scopes is stopped', async () => {
+    const world = createWorld();
+    await request(world, world.authorization);
+    const held = holdBrowser(world);
+    const stop = new AbortController();
+    const call = assert.rejects(
+      world.authorization.stepUp(needsScope('write'), stop.signal),
+      /^Error: stopped$/,
+    );
+    const signal = await held;
+    stop.abort(new Error('stopped'));
+    await call;
+    assert.ok(signal.aborted);
+  });
+
+  test('continues while another call waits for it', async () => {
+    const world = createWorld();
+    await request(world, world.authorization);
+    const held = holdBrowser(world);
+    const stop = new AbortController();
+    const stopped = assert.rejects(world.authorization.stepUp(needsScope('write'), stop.signal), /stopped/);
+    const signal = await held;
+    world.auth.revokeTokens();
+    const waits = request(world, world.authorization);
+    await new Promise(setImmediate);
+    stop.abort(new Error('stopped'));
+    await stopped;
+    assert.equal(signal.aborted, false);
+    world.authorization.cancel();
+    await assert.rejects(waits, /it was cancelled/);
+  });
+
+  test('pauses timeouts while the user is asked, and only then', async () => {
+    const asked: number[] = [];
+    const world = createWorld({
+      onAsk: (work) => {
+        asked.push(world.browser.visits.length);
+        return work;
+      },
+    });
+    await request(world, world.authorization);
+    world.auth.revokeTokens();
+    await request(world, world.authorization);
+    assert.deepEqual(asked, [1]);
   });
 });
