@@ -13,25 +13,15 @@ const form = (properties: object, required: readonly string[] = []): Elicitation
   schema: { type: 'object', properties, required },
 });
 
-describe('what a server asks of the user is read', () => {
+describe('the parameters of an elicitation', () => {
   const requestedSchema = { type: 'object', properties: { a: { type: 'string' } } };
+  const expectedForm: Elicitation = { kind: 'form', message: 'm', schema: requestedSchema };
+  const url = { message: 'm', url: 'https://a.test/' };
   const cases: readonly [string, unknown, Elicitation][] = [
-    ['a form', { message: 'm', requestedSchema }, { kind: 'form', message: 'm', schema: requestedSchema }],
-    [
-      'a form that says so',
-      { mode: 'form', message: 'm', requestedSchema },
-      { kind: 'form', message: 'm', schema: requestedSchema },
-    ],
-    [
-      'an address',
-      { mode: 'url', message: 'm', url: 'https://a.test/', elicitationId: 'e1' },
-      { kind: 'url', message: 'm', url: 'https://a.test/', id: 'e1' },
-    ],
-    [
-      'an address without an id, as the newest revision has it',
-      { mode: 'url', message: 'm', url: 'https://a.test/' },
-      { kind: 'url', message: 'm', url: 'https://a.test/' },
-    ],
+    ['a form', { message: 'm', requestedSchema }, expectedForm],
+    ['a form with its mode', { mode: 'form', message: 'm', requestedSchema }, expectedForm],
+    ['a URL', { ...url, mode: 'url', elicitationId: 'e1' }, { ...url, kind: 'url', id: 'e1' }],
+    ['a URL without an id, as in the newest revision', { ...url, mode: 'url' }, { ...url, kind: 'url' }],
   ];
   for (const [name, params, expected] of cases) {
     test(name, () => assert.deepEqual(readElicitation(params), expected));
@@ -39,9 +29,13 @@ describe('what a server asks of the user is read', () => {
 
   const wrong: readonly [string, unknown, RegExp][] = [
     ['nothing', undefined, /message/],
-    ['a message that is none', { message: 5, requestedSchema }, /message/],
+    ['a message that is not text', { message: 5, requestedSchema }, /message/],
     ['no schema', { message: 'm' }, /requestedSchema/],
-    ['a schema of no object', { message: 'm', requestedSchema: { type: 'string' } }, /requestedSchema/],
+    [
+      'a schema that is not for an object',
+      { message: 'm', requestedSchema: { type: 'string' } },
+      /requestedSchema/,
+    ],
     ['another mode', { mode: 'video', message: 'm', requestedSchema }, /mode/],
     ['no address', { mode: 'url', message: 'm' }, /url/],
     [
@@ -55,7 +49,7 @@ describe('what a server asks of the user is read', () => {
   }
 });
 
-describe('what the server gets', () => {
+describe('the answer to an elicitation', () => {
   const defaults = form({
     text: { type: 'string', default: 'John' },
     whole: { type: 'integer', default: 30 },
@@ -84,7 +78,7 @@ describe('what the server gets', () => {
     ['defaults of every kind', accept({}), defaults, { action: 'accept', content: filled }],
     ['defaults without any content', accept(), defaults, { action: 'accept', content: filled }],
     [
-      'what was given, and no default for what was left empty on purpose',
+      'given values, and no default for fields that were left empty',
       accept({ text: 'Ada', whole: undefined, several: [] }),
       defaults,
       {
@@ -93,19 +87,19 @@ describe('what the server gets', () => {
       },
     ],
     [
-      'nothing that was not asked for',
+      'no fields that were not requested',
       accept({ a: 'x', b: 'y' }),
       form({ a: { type: 'string' } }),
       { action: 'accept', content: { a: 'x' } },
     ],
     [
-      'nothing that does not match its pattern',
+      'no values that do not match their pattern',
       accept({ a: 'x', b: 'y' }),
       form({ a: { type: 'string', pattern: '^(x+)+$' }, b: { type: 'string', pattern: '^x$' } }),
       { action: 'accept', content: { a: 'x' } },
     ],
     [
-      'nothing that the schema forbids',
+      'no values that the schema forbids',
       accept({ a: 5, b: 'often', c: null, d: 'x' }),
       form({
         a: { type: 'string' },
@@ -115,10 +109,10 @@ describe('what the server gets', () => {
       }),
       { action: 'accept', content: { d: 'x' } },
     ],
-    ['no content with a no', { action: 'decline' }, defaults, { action: 'decline' }],
-    ['no content when the user went away', { action: 'cancel' }, defaults, { action: 'cancel' }],
+    ['no content when the user declines', { action: 'decline' }, defaults, { action: 'decline' }],
+    ['no content when the user cancels', { action: 'cancel' }, defaults, { action: 'cancel' }],
     [
-      'no content with an address',
+      'no content with a URL',
       accept({ a: 'x' }),
       { kind: 'url', message: 'm', url: 'https://a.test/' },
       { action: 'accept' },
@@ -164,30 +158,22 @@ describe('the URL of an elicitation', () => {
     test(`opened: ${given}`, () => assert.equal(checkElicitationUrl(given).href, expected));
   }
 
-  const refused: readonly [string, RegExp][] = [
-    ['javascript:alert(1)', /only https is allowed/],
-    ['file:///etc/passwd', /only https is allowed/],
-    ['data:text/html,x', /only https is allowed/],
-    ['vscode://filechat/x', /only https is allowed/],
-    ['command:filechat.run', /only https is allowed/],
-    ['example.com', /not a URL/],
-    ['', /not a URL/],
-    ['https://example.com@evil.test/', /contains a user name/],
-    ['http://example.com/', /not be encrypted/],
-    ['http://localhost.example.com/', /not be encrypted/],
-    ['http://127.example.com/', /not be encrypted/],
-    ['http://10.0.0.1/', /not be encrypted/],
-    ['https://169.254.169.254/latest', /credentials of this machine/],
-    ['http://0xa9fea9fe/', /credentials of this machine/],
-    ['https://[::ffff:169.254.169.254]/', /credentials of this machine/],
-    ['https://[fe80::1]/', /credentials of this machine/],
-    ['https://[fd00:ec2::254]/', /credentials of this machine/],
-    ['https://metadata.google.internal./', /credentials of this machine/],
-    ['http://0.0.0.0/', /credentials of this machine/],
-    ['http://[::]/', /credentials of this machine/],
-    [`https://example.com/${'a'.repeat(5000)}`, /too long/],
-  ];
-  for (const [given, reason] of refused) {
-    test(`refused: ${given.slice(0, 50)}`, () => assert.throws(() => checkElicitationUrl(given), reason));
+  const refused: Readonly<Record<string, string>> = {
+    'only https is allowed':
+      'javascript:alert(1) file:///etc/passwd data:text/html,x vscode://filechat/x command:filechat.run',
+    'not a URL': 'example.com ',
+    'contains a user name': 'https://example.com@evil.test/',
+    'not be encrypted':
+      'http://example.com/ http://localhost.example.com/ http://127.example.com/ http://10.0.0.1/',
+    'credentials of this machine':
+      'https://169.254.169.254/latest http://0xa9fea9fe/ https://[::ffff:169.254.169.254]/ https://[fe80::1]/ ' +
+      'https://[fd00:ec2::254]/ https://metadata.google.internal./ http://0.0.0.0/ http://[::]/',
+    'too long': `https://example.com/${'a'.repeat(5000)}`,
+  };
+  for (const [reason, urls] of Object.entries(refused)) {
+    for (const url of urls.split(' ')) {
+      test(`refused, because ${reason}: ${url.slice(0, 50)}`, () =>
+        assert.throws(() => checkElicitationUrl(url), new RegExp(reason)));
+    }
   }
 });
