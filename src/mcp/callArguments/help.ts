@@ -1,6 +1,6 @@
 import type { ASTNode, Diagnostic, LanguageService, ObjectASTNode } from 'vscode-json-languageservice';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { field } from '../../base/json.ts';
+import { defined, field } from '../../base/json.ts';
 import type { TextEdit } from '../../ports/document.ts';
 import { meterSchema } from '../schema/limits.ts';
 import { exampleFor, type Keywords, type PathStep, printJson } from '../schema/schema.ts';
@@ -75,11 +75,23 @@ export class ArgumentHelp {
 
   async check(text: string): Promise<readonly ArgumentProblem[]> {
     if (text.length > MAX_CHARS) return [];
-    const written = text.trim() === '' ? '{}' : text;
-    const isJson = canParse(written);
-    const found = await this.#validate(written, isJson);
-    const problems = found.slice(0, MAX_PROBLEMS);
-    return text.trim() === '' ? problems.map((each) => ({ ...each, start: 0, end: 0 })) : problems;
+    const isEmpty = text.trim() === '';
+    const document = this.#document(isEmpty ? '{}' : text);
+    const isJson = canParse(document.getText());
+    const found = await this.#guarded<Diagnostic[]>([], () =>
+      this.#service.doValidation(document, this.#service.parseJSONDocument(document), {
+        // Incomplete JSON would report arguments as missing that follow the syntax error.
+        schemaValidation: isJson ? 'warning' : 'ignore',
+        schemaRequest: 'ignore',
+      }),
+    );
+    const problems = found.flatMap((each) => {
+      const start = document.offsetAt(each.range.start);
+      if (isJson && this.#isReference(text, start)) return [];
+      const range = isEmpty ? { start: 0, end: 0 } : { start, end: document.offsetAt(each.range.end) };
+      return [{ ...range, ...classify(each, isJson) }];
+    });
+    return problems.slice(0, MAX_PROBLEMS);
   }
 
   async complete(text: string, offset: number): Promise<readonly ArgumentItem[]> {
@@ -102,9 +114,11 @@ export class ArgumentHelp {
           snippet: textEdit.newText,
           start: document.offsetAt(textEdit.range.start),
           end: document.offsetAt(textEdit.range.end),
-          ...(item.filterText === undefined ? {} : { filterText: item.filterText }),
-          ...(item.sortText === undefined ? {} : { sortText: item.sortText }),
-          ...documentationOf(item.documentation),
+          ...defined({
+            filterText: item.filterText,
+            sortText: item.sortText,
+            documentation: documentationOf(item.documentation),
+          }),
         },
       ];
     });
@@ -130,22 +144,6 @@ export class ArgumentHelp {
       // Nested too deeply for the stack.
       return undefined;
     }
-  }
-
-  async #validate(text: string, isJson: boolean): Promise<readonly ArgumentProblem[]> {
-    const document = this.#document(text);
-    const found = await this.#guarded<Diagnostic[]>([], () =>
-      this.#service.doValidation(document, this.#service.parseJSONDocument(document), {
-        // Incomplete JSON would report arguments as missing that follow the syntax error.
-        schemaValidation: isJson ? 'warning' : 'ignore',
-        schemaRequest: 'ignore',
-      }),
-    );
-    return found.flatMap((each) => {
-      const start = document.offsetAt(each.range.start);
-      if (isJson && this.#isReference(text, start)) return [];
-      return [{ start, end: document.offsetAt(each.range.end), ...classify(each, isJson) }];
-    });
   }
 
   /** `asset:` and `file:` references are replaced before the call, so the schema does not apply to them. */
@@ -216,12 +214,9 @@ const KINDS = [
   { kind: 'type', pattern: /^Incorrect type\. Expected (?:one of )?"?(.*?)"?\.$/s },
 ] as const;
 
-function documentationOf(documentation: unknown): Pick<ArgumentItem, 'documentation'> {
-  const value =
-    typeof documentation === 'object' && documentation !== null && 'value' in documentation
-      ? documentation.value
-      : documentation;
-  return typeof value === 'string' && value !== '' ? { documentation: value } : {};
+function documentationOf(documentation: unknown): string | undefined {
+  const value = field(documentation, 'value') ?? documentation;
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** A quick fix. The offsets of `edit` are relative to the arguments. */
