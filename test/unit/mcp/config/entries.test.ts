@@ -11,65 +11,59 @@ import {
   splitCommand,
 } from '../../../../src/mcp/config/entries.ts';
 
-describe('where other hosts keep their servers', () => {
-  const cases: readonly [Machine, readonly string[]][] = [
+describe('the files of other apps', () => {
+  const cases: readonly [Machine, string][] = [
     [
       { platform: 'linux', home: '/home/u' },
-      [
-        'Claude Desktop: /home/u/.config/Claude/claude_desktop_config.json',
-        'Cursor: /home/u/.cursor/mcp.json',
-        'Windsurf: /home/u/.codeium/windsurf/mcp_config.json',
-        'Claude Code: /home/u/.claude.json',
-        'VS Code: /home/u/.config/Code/User/mcp.json',
-      ],
+      `Claude Desktop: /home/u/.config/Claude/claude_desktop_config.json
+Cursor: /home/u/.cursor/mcp.json
+Windsurf: /home/u/.codeium/windsurf/mcp_config.json
+Claude Code: /home/u/.claude.json
+VS Code: /home/u/.config/Code/User/mcp.json`,
     ],
     [
       { platform: 'darwin', home: '/Users/u' },
-      [
-        'Claude Desktop: /Users/u/Library/Application Support/Claude/claude_desktop_config.json',
-        'Cursor: /Users/u/.cursor/mcp.json',
-        'Windsurf: /Users/u/.codeium/windsurf/mcp_config.json',
-        'Claude Code: /Users/u/.claude.json',
-        'VS Code: /Users/u/Library/Application Support/Code/User/mcp.json',
-      ],
+      `Claude Desktop: /Users/u/Library/Application Support/Claude/claude_desktop_config.json
+Cursor: /Users/u/.cursor/mcp.json
+Windsurf: /Users/u/.codeium/windsurf/mcp_config.json
+Claude Code: /Users/u/.claude.json
+VS Code: /Users/u/Library/Application Support/Code/User/mcp.json`,
     ],
     [
       { platform: 'win32', home: 'C:\\Users\\u', appData: 'D:\\Roaming' },
-      [
-        'Claude Desktop: D:\\Roaming\\Claude\\claude_desktop_config.json',
-        'Cursor: C:\\Users\\u\\.cursor\\mcp.json',
-        'Windsurf: C:\\Users\\u\\.codeium\\windsurf\\mcp_config.json',
-        'Claude Code: C:\\Users\\u\\.claude.json',
-        'VS Code: D:\\Roaming\\Code\\User\\mcp.json',
-      ],
+      String.raw`Claude Desktop: D:\Roaming\Claude\claude_desktop_config.json
+Cursor: C:\Users\u\.cursor\mcp.json
+Windsurf: C:\Users\u\.codeium\windsurf\mcp_config.json
+Claude Code: C:\Users\u\.claude.json
+VS Code: D:\Roaming\Code\User\mcp.json`,
     ],
   ];
   for (const [machine, expected] of cases) {
-    test(machine.platform, () =>
-      assert.deepEqual(
-        importSources(machine).map(({ app, path }) => `${app}: ${path}`),
-        expected,
-      ),
-    );
+    test(machine.platform, () => {
+      const sources = importSources(machine).map(({ app, path }) => `${app}: ${path}`);
+      assert.equal(sources.join('\n'), expected);
+    });
   }
 
-  test('Windows without APPDATA', () =>
-    assert.equal(
-      importSources({ platform: 'win32', home: 'C:\\u' })[0]?.path,
-      'C:\\u\\AppData\\Roaming\\Claude\\claude_desktop_config.json',
-    ));
+  test('Windows without APPDATA', () => {
+    const [first] = importSources({ platform: 'win32', home: 'C:\\u' });
+    assert.equal(first?.path, 'C:\\u\\AppData\\Roaming\\Claude\\claude_desktop_config.json');
+  });
 });
 
-describe('the servers of another host become entries of our setting', () => {
+/** A file with servers, by the name and the command of each. */
+function named(commands: Readonly<Record<string, string>>) {
+  const servers = Object.entries(commands).map(([name, command]) => [name, { command }] as const);
+  return { mcpServers: Object.fromEntries(servers) };
+}
+
+describe('the servers of another app become entries of our setting', () => {
+  const program = { command: 'npx', args: ['-y', 'x'], env: { A: '1' } };
   const cases: readonly [string, unknown, unknown][] = [
     [
-      'a program, with only what we know',
-      {
-        mcpServers: {
-          a: { command: 'npx', args: ['-y', 'x'], env: { A: '1' }, alwaysAllow: [], disabled: true },
-        },
-      },
-      { a: { command: 'npx', args: ['-y', 'x'], env: { A: '1' } } },
+      'a program, with only the known fields',
+      { mcpServers: { a: { ...program, alwaysAllow: [], disabled: true } } },
+      { a: program },
     ],
     [
       'the file of VS Code',
@@ -80,24 +74,24 @@ describe('the servers of another host become entries of our setting', () => {
       { a: { command: 'x', cwd: '/', envFile: '.env' } },
     ],
     [
-      'an address of Windsurf',
+      'a URL of Windsurf',
       { mcpServers: { a: { serverUrl: 'https://h/mcp', headers: { X: 'y' } } } },
       { a: { type: 'http', url: 'https://h/mcp', headers: { X: 'y' } } },
     ],
     [
-      'an address that says by its end what it is',
+      'a URL whose path names its type',
       { mcpServers: { a: { serverUrl: 'https://h/sse' }, b: { type: 'http', url: 'https://h/sse' } } },
       { a: { type: 'sse', url: 'https://h/sse' }, b: { type: 'http', url: 'https://h/sse' } },
     ],
     [
-      'other names of types',
-      {
-        mcpServers: {
-          a: { type: 'streamable-http', url: 'https://h/' },
-          b: { transport: 'sse', url: 'https://h/' },
-        },
-      },
-      { a: { type: 'http', url: 'https://h/' }, b: { type: 'sse', url: 'https://h/' } },
+      'another name of http',
+      { mcpServers: { a: { type: 'streamable-http', url: 'https://h/' } } },
+      { a: { type: 'http', url: 'https://h/' } },
+    ],
+    [
+      'another name of the type',
+      { mcpServers: { b: { transport: 'sse', url: 'https://h/' } } },
+      { b: { type: 'sse', url: 'https://h/' } },
     ],
     [
       'a sign-in of Cursor',
@@ -111,30 +105,14 @@ describe('the servers of another host become entries of our setting', () => {
     ],
     [
       'names are made valid and unique',
-      {
-        mcpServers: {
-          'My Server': { command: 'a' },
-          'my.server': { command: 'b' },
-          'My-Server': { command: 'c' },
-          ü: { command: 'd' },
-          constructor: { command: 'e' },
-        },
-      },
-      {
-        'My-Server': { command: 'a' },
-        'my-server': { command: 'b' },
-        'My-Server-2': { command: 'c' },
-        server: { command: 'd' },
-        'constructor-2': { command: 'e' },
-      },
+      named({ 'My Server': 'a', 'my.server': 'b', 'My-Server': 'c', ü: 'd', constructor: 'e' }),
+      named({ 'My-Server': 'a', 'my-server': 'b', 'My-Server-2': 'c', server: 'd', 'constructor-2': 'e' })
+        .mcpServers,
     ],
     [
-      'those that Claude Code keeps for a folder',
-      {
-        mcpServers: { a: { command: '1' } },
-        projects: { '/p': { mcpServers: { a: { command: '2' } } }, '/q': {} },
-      },
-      { a: { command: '1' }, 'a-2': { command: '2' } },
+      'servers that Claude Code stores per folder',
+      { ...named({ a: '1' }), projects: { '/p': named({ a: '2' }), '/q': {} } },
+      named({ a: '1', 'a-2': '2' }).mcpServers,
     ],
     ['none', { theme: 'dark' }, {}],
   ];
@@ -143,8 +121,8 @@ describe('the servers of another host become entries of our setting', () => {
   }
 
   const bad: readonly [string, unknown, RegExp][] = [
-    ['no object', 5, /"bad".*must be an object/],
-    ['nothing to go by', {}, /"bad".*neither "command" nor "url"/],
+    ['not an object', 5, /"bad".*must be an object/],
+    ['neither command nor url', {}, /"bad".*neither "command" nor "url"/],
     ['an unknown type', { type: 'ws', url: 'http://h' }, /"bad".*"type"/],
     ['an unknown variable', { command: '${A:-b}' }, /"bad".*\$\{A:-b\}/],
   ];
@@ -167,25 +145,20 @@ describe('the servers of another host become entries of our setting', () => {
 });
 
 describe('secrets', () => {
-  test('are taken out by the names of their variables and headers, and by how they begin', () => {
+  test('are extracted by the names of their variables and headers, and by their prefixes', () => {
+    const env = { other: 'plain', TOKEN: '${env:T}', EMPTY_SECRET: '', PORT_KEY: 5 };
+    const oauth = { clientId: 'me', scopes: ['token'] };
     const { entry, secrets } = extractSecrets('gh', {
       command: 'x',
-      env: { API_KEY: 'k', other: 'plain', TOKEN: '${env:T}', EMPTY_SECRET: '', WHO: 'ghp_123', PORT_KEY: 5 },
+      env: { ...env, API_KEY: 'k', WHO: 'ghp_123' },
       headers: { authorization: 'Bearer t', Accept: '*/*' },
-      oauth: { clientId: 'me', clientSecret: 's', scopes: ['token'] },
+      oauth: { ...oauth, clientSecret: 's' },
     });
     assert.deepEqual(entry, {
       command: 'x',
-      env: {
-        API_KEY: '${input:gh.API_KEY}',
-        other: 'plain',
-        TOKEN: '${env:T}',
-        EMPTY_SECRET: '',
-        WHO: '${input:gh.WHO}',
-        PORT_KEY: 5,
-      },
+      env: { ...env, API_KEY: '${input:gh.API_KEY}', WHO: '${input:gh.WHO}' },
       headers: { authorization: '${input:gh.authorization}', Accept: '*/*' },
-      oauth: { clientId: 'me', clientSecret: '${input:gh.clientSecret}', scopes: ['token'] },
+      oauth: { ...oauth, clientSecret: '${input:gh.clientSecret}' },
     });
     assert.deepEqual(Object.fromEntries(secrets), {
       'gh.API_KEY': 'k',
@@ -195,13 +168,13 @@ describe('secrets', () => {
     });
   });
 
-  test('an entry without any stays as it is', () => {
+  test('an entry without secrets is unchanged', () => {
     const entry = { command: 'x', args: ['a'] };
     assert.deepEqual(extractSecrets('a', entry), { entry, secrets: new Map() });
   });
 });
 
-test('an entry is described as it is written, or by what is wrong with it', () => {
+test('an entry is described as written, or by its problem', () => {
   const describeOne = (entry: Readonly<Record<string, unknown>>) => describeEntry({ name: 'a', entry });
   assert.equal(describeOne({ command: 'x', args: ['${env:NOPE}'] }), 'x ${env:NOPE}');
   assert.equal(
@@ -219,18 +192,18 @@ function split(line: string): readonly string[] | string {
 describe('a command line', () => {
   const cases: readonly [string, string, readonly string[]][] = [
     ['is split at white space', '  npx  -y\tserver\n/tmp ', ['npx', '-y', 'server', '/tmp']],
-    ['keeps together what is quoted', `x "a b" 'c d' e"f g"'h'i`, ['x', 'a b', 'c d', 'ef ghi']],
-    ['has empty arguments', `x "" ''`, ['x', '', '']],
+    ['keeps quoted text together', `x "a b" 'c d' e"f g"'h'i`, ['x', 'a b', 'c d', 'ef ghi']],
+    ['may have empty arguments', `x "" ''`, ['x', '', '']],
     ['keeps the other quote', `x "it's" 'a "b"'`, ['x', "it's", 'a "b"']],
     [
       'keeps paths of Windows',
       String.raw`C:\a\node.exe "\\srv\my share\x" C:\b`,
       ['C:\\a\\node.exe', '\\\\srv\\my share\\x', 'C:\\b'],
     ],
-    ['has a way to write a quote', String.raw`x "a \"b\"" \"c\" "d\\"`, ['x', 'a "b"', '"c"', 'd\\']],
-    ['knows no escapes between single quotes', String.raw`x 'a\' 'b\\c'`, ['x', 'a\\', 'b\\\\c']],
+    ['can contain escaped quotes', String.raw`x "a \"b\"" \"c\" "d\\"`, ['x', 'a "b"', '"c"', 'd\\']],
+    ['has no escapes between single quotes', String.raw`x 'a\' 'b\\c'`, ['x', 'a\\', 'b\\\\c']],
     [
-      'has no shell',
+      'does not use a shell',
       'x $HOME `id` a|b && c > d; *',
       ['x', '$HOME', '`id`', 'a|b', '&&', 'c', '>', 'd;', '*'],
     ],
@@ -244,7 +217,7 @@ describe('a command line', () => {
     ['an empty program', '"" x', /^Enter the program first/],
     ['an open quote', 'x "a b', /\("\) is not closed/],
     ['an open single quote', "x it's", /\('\) is not closed/],
-    ['a path that takes its quote with it', String.raw`x "C:\a\"`, /not closed/],
+    ['a path that escapes its quote', String.raw`x "C:\a\"`, /not closed/],
   ];
   for (const [name, line, expected] of bad) {
     test(`that is ${name} is a problem`, () => assert.match(String(split(line)), expected));
