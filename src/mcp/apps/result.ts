@@ -1,4 +1,4 @@
-import { field, isObject, mapStrings } from '../../base/json.ts';
+import { field, isObject, mapStrings, parseJson } from '../../base/json.ts';
 import { parseArguments } from '../../chat/format/calls.ts';
 import type { Turn } from '../../chat/format/chat.ts';
 import { answeredCall, answersTo, isSameCall } from '../../chat/format/nextAction.ts';
@@ -102,12 +102,8 @@ function structuredContent(parts: readonly ResultPart[]): Readonly<Record<string
 }
 
 function readObject(json: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(json);
+  return isObject(value) ? value : undefined;
 }
 
 export interface AppSink {

@@ -1,6 +1,6 @@
 import type { ASTNode, Diagnostic, LanguageService, ObjectASTNode } from 'vscode-json-languageservice';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { defined, field } from '../../base/json.ts';
+import { defined, field, parseJson } from '../../base/json.ts';
 import type { TextEdit } from '../../ports/document.ts';
 import { meterSchema } from '../schema/limits.ts';
 import { exampleFor, type Keywords, type PathStep, printJson } from '../schema/schema.ts';
@@ -42,19 +42,15 @@ const MAX_STEPS = 500_000;
 
 /** Validation and completion for the arguments of one tool. Never uses the network, and stops after `MAX_STEPS`. */
 export class ArgumentHelp {
-  readonly schema: Readonly<Record<string, unknown>>;
+  readonly schema: Keywords;
   readonly #service: LanguageService;
-  readonly #textDocument: typeof TextDocument;
+  readonly #document: (text: string) => TextDocument;
   readonly #steps = { left: MAX_STEPS };
 
-  private constructor(
-    schema: Readonly<Record<string, unknown>>,
-    service: LanguageService,
-    textDocument: typeof TextDocument,
-  ) {
+  private constructor(schema: Keywords, service: LanguageService, documents: typeof TextDocument) {
     this.schema = schema;
     this.#service = service;
-    this.#textDocument = textDocument;
+    this.#document = (text) => documents.create('file:///arguments.json', 'json', 1, text);
     const metered = meterSchema(structuredClone(schema), this.#steps);
     service.configure({
       validate: true,
@@ -77,7 +73,7 @@ export class ArgumentHelp {
     if (text.length > MAX_CHARS) return [];
     const isEmpty = text.trim() === '';
     const document = this.#document(isEmpty ? '{}' : text);
-    const isJson = canParse(document.getText());
+    const isJson = parseJson(document.getText()) !== undefined;
     const found = await this.#guarded<Diagnostic[]>([], () =>
       this.#service.doValidation(document, this.#service.parseJSONDocument(document), {
         // Incomplete JSON would report arguments as missing that follow the syntax error.
@@ -153,10 +149,6 @@ export class ArgumentHelp {
     return node?.type === 'string' && !isName && /^(?:asset|file):./.test(node.value);
   }
 
-  #document(text: string): TextDocument {
-    return this.#textDocument.create('file:///arguments.json', 'json', 1, text);
-  }
-
   async #guarded<T>(fallback: T, work: () => PromiseLike<T>): Promise<T> {
     this.#steps.left = MAX_STEPS;
     try {
@@ -172,22 +164,13 @@ export class ArgumentHelp {
 const PROPERTY = 10;
 
 /** The path of a node, outermost step first. */
-export function stepsTo(node: ASTNode): readonly PathStep[] {
+function stepsTo(node: ASTNode): readonly PathStep[] {
   const steps: PathStep[] = [];
   for (let at: ASTNode | undefined = node; at; at = at.parent) {
     if (at.type === 'property') steps.unshift(at.keyNode.value);
     else if (at.parent?.type === 'array') steps.unshift(at.parent.items.indexOf(at));
   }
   return steps;
-}
-
-function canParse(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** `ErrorCode.EnumValueMismatch`. */
@@ -239,8 +222,12 @@ export function fixesFor(
   switch (problem.kind) {
     case 'missing': {
       const same = all.filter(({ kind, start }) => kind === 'missing' && start === problem.start);
-      const names = same.map(({ subject }) => subject);
-      return addMissing(help, text, problem.start, names);
+      return addMissing(
+        help,
+        text,
+        problem.start,
+        same.map(({ subject }) => subject),
+      );
     }
     case 'unknown':
       return remove(help, text, problem);
@@ -261,9 +248,9 @@ function addMissing(
   // For a nested object the problem is at its name.
   const node = isEmpty ? undefined : help.at(text, offset)?.node;
   if (!isEmpty && node?.type !== 'object') return [];
-  const steps = node ? stepsTo(node) : [];
+  const { properties } = schemaAt(help.schema, node ? stepsTo(node) : []);
   const members = names.map((name) => {
-    const schema = field(schemaAt(help.schema, steps)['properties'], name);
+    const schema = field(properties, name);
     return `${JSON.stringify(name)}: ${printJson(exampleFor(schema, help.schema)) ?? 'null'}`;
   });
   const edit: TextEdit =

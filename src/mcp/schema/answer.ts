@@ -1,4 +1,4 @@
-import { isObject } from '../../base/json.ts';
+import { isObject, parseJson } from '../../base/json.ts';
 import { exampleFor, printJson } from './schema.ts';
 
 /** A question to the user for one argument of a tool or one field of a form. */
@@ -114,7 +114,7 @@ function parseAnswer(question: ArgumentQuestion, text: string): CheckedAnswer {
     case 'text':
       return valid(text);
     case 'json':
-      return parseJson(question, text);
+      return parseJsonAnswer(question, text);
   }
 }
 
@@ -124,24 +124,17 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** A JSON list, or names separated by commas. */
 function parseChoices(choices: readonly AnswerChoice[], text: string): readonly unknown[] {
-  const items = parseList(text);
-  const found = items ? items.map((item) => choiceOf(choices, item)) : [findChoice(choices, text)];
+  const items = parseJson(text);
+  const found = Array.isArray(items)
+    ? items.map((item) => choiceOf(choices, item))
+    : [findChoice(choices, text)];
   const named = found.includes(undefined)
     ? text.split(',').map((name) => findChoice(choices, name.trim()))
     : found;
   return named.map((choice) => choice?.value);
 }
 
-function parseList(text: string): readonly unknown[] | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function parseJson({ example, allowsText }: KindOf<'json'>, text: string): CheckedAnswer {
+function parseJsonAnswer({ example, allowsText }: KindOf<'json'>, text: string): CheckedAnswer {
   try {
     return valid(JSON.parse(text));
   } catch (error) {

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { encodeBase64 } from '../../base/base64.ts';
-import { field, isObject } from '../../base/json.ts';
+import { field, isObject, parseJson } from '../../base/json.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import { type McpApp, policyOf, withPolicy } from '../../mcp/apps/app.ts';
@@ -100,7 +100,7 @@ export class AppView implements vscode.Disposable {
     else if (kind === 'view') {
       this.#view = field(message, 'view');
       this.#sendContext();
-    } else if (kind === 'message') void this.#session?.receive(parse(field(message, 'text')));
+    } else if (kind === 'message') void this.#session?.receive(parseJson(String(field(message, 'text'))));
     else if (kind === 'addContext') void this.#addToChat(this.#offered);
     else if (kind === 'stopped') this.#stopped(String(field(message, 'why')));
   }
@@ -261,14 +261,6 @@ function themeOf(kind: vscode.ColorThemeKind): 'light' | 'dark' {
 function asContents({ uri, mimeType, data }: ResourceContents): Readonly<Record<string, unknown>> {
   const bytes = typeof data === 'string' ? { text: data } : { blob: encodeBase64(data) };
   return { uri, ...(mimeType === undefined ? {} : { mimeType }), ...bytes };
-}
-
-function parse(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return undefined;
-  }
 }
 
 /**
