@@ -86,10 +86,17 @@ export function createWorld(options: Partial<AuthorizationOptions> = {}) {
 
 export type World = ReturnType<typeof createWorld>;
 
-/** One request as the transports of the SDK make it: with the token, and once more after a 401. */
+/** A world whose user has signed in. */
+export async function signedIn(options: Partial<AuthorizationOptions> = {}): Promise<World> {
+  const world = createWorld(options);
+  await request(world);
+  return world;
+}
+
+/** One request as the transports of the SDK send it: with the token, and again after a 401. */
 export async function request(
-  { server, fetchFn }: World,
-  { provider }: RemoteAuthorization,
+  { server, fetchFn, authorization }: World,
+  { provider }: RemoteAuthorization = authorization,
   method = 'tools/list',
 ): Promise<Response> {
   const send = async () =>
