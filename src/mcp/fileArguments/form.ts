@@ -102,7 +102,7 @@ const STRING_FORMS: readonly {
     form: 'base64',
     when: ({ encoding, format }) => encoding === 'base64' || isOneOf(format, 'byte', 'base64', 'binary'),
   },
-  { form: 'dataUrl', when: ({ about }) => about.dataUrl },
+  { form: 'dataUrl', when: ({ about }) => DATA_URL.test(about) && !NO_DATA_URL.test(about) },
   // Most URLs are those of web pages.
   { form: 'fileUrl', when: ({ format }) => isOneOf(format, 'uri', 'url', 'iri'), weak: true },
   {
@@ -110,13 +110,13 @@ const STRING_FORMS: readonly {
     when: ({ format }) => isOneOf(format, 'path', 'file-path', 'uri-reference', 'iri-reference'),
   },
   // “file: the base64 of …” is not a path, despite its name.
-  { form: 'base64', when: ({ about, name }) => about.base64 || name.bytes },
+  { form: 'base64', when: ({ about, name }) => BASE64.test(about) || BYTES_NAME.test(name) },
   // “data: path to the table” is not data.
-  { form: 'path', when: ({ about, name }) => about.beginsWithPath || name.path },
-  { form: 'fileUrl', when: ({ name }) => name.url, weak: true },
-  { form: 'base64', when: ({ name, hasMediaType }) => name.data || hasMediaType },
-  { form: 'path', when: ({ about }) => about.path },
-  { form: 'base64', when: ({ about }) => about.data, weak: true },
+  { form: 'path', when: ({ about, name }) => BEGINS_WITH_PATH.test(about) || PATH_NAME.test(name) },
+  { form: 'fileUrl', when: ({ name }) => URL_NAME.test(name), weak: true },
+  { form: 'base64', when: ({ name, hasMediaType }) => DATA_NAME.test(name) || hasMediaType },
+  { form: 'path', when: ({ about }) => PATH.test(about) },
+  { form: 'base64', when: ({ about }) => DATA.test(about), weak: true },
 ];
 
 /**
@@ -247,33 +247,25 @@ function readHints(name: string, description: string, keywords: Keywords) {
     encoding: textOf(keywords['contentEncoding']).toLowerCase(),
     pattern: textOf(keywords['pattern']),
     hasMediaType: typeof keywords['contentMediaType'] === 'string',
-    name: readName(name),
-    about: readDescription(description.slice(0, MAX_DESCRIPTION_CHARS)),
+    name: splitWords(name),
+    about: description.slice(0, MAX_DESCRIPTION_CHARS),
   };
 }
 
-/** The last word counts most: `data_path` is a path, `path_data` is data. */
-function readName(name: string) {
-  const words = splitWords(name);
-  const last = words.at(-1) ?? '';
-  return {
-    bytes: words.includes('base64') || words.includes('b64') || /^(?:bytes|blobs?)$/.test(last),
-    path:
-      /^(?:paths?|(?:file|filename|filepath)s?|pathname)$/.test(last) ||
-      words.slice(-2).join(' ') === 'file name',
-    url: /^(?:ur[li]s?|href)$/.test(last),
-    data: /^(?:data|contents?)$/.test(last),
-  };
-}
-
-/** `inputFile`, `input_file`, `input-file` and `INPUT_FILE` are two words each; `base64` is one. */
-function splitWords(name: string): string[] {
+/** `inputFile`, `input_file`, `input-file` and `INPUT_FILE` become `input file`; `base64` is one word. */
+function splitWords(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '');
+    .replace(/[^a-z0-9]+/g, ' ')
+    .trim();
 }
+
+// The last word counts most: `data_path` is a path, `path_data` is data.
+const BYTES_NAME = /\b(?:base64|b64)\b|\b(?:bytes|blobs?)$/;
+const PATH_NAME = /\b(?:paths?|(?:file|filename|filepath)s?|pathname|file name)$/;
+const URL_NAME = /\b(?:ur[li]s?|href)$/;
+const DATA_NAME = /\b(?:data|contents?)$/;
 
 const DATA_URL = /\bdata:?[ -]?ur[li]s?\b|\bdata:[a-z*]+\/|\bdata:.{0,20};base64/i;
 /** Such as “base64, without the data: URL prefix”. */
@@ -284,13 +276,3 @@ const BEGINS_WITH_PATH =
   /^\W*(?:(?:the|an?|absolute|relative|full|local|input|source|file|disk|system|optional)\W+)*(?:file)?(?:path|name of the file|filename)s?\b/i;
 const PATH = /\bpaths?\b|\bfile ?paths?\b|\bfile ?names?\b/i;
 const DATA = /\bdata\b|\bbytes\b|\bblobs?\b|\bcontents?\b/i;
-
-function readDescription(description: string) {
-  return {
-    dataUrl: DATA_URL.test(description) && !NO_DATA_URL.test(description),
-    base64: BASE64.test(description),
-    beginsWithPath: BEGINS_WITH_PATH.test(description),
-    path: PATH.test(description),
-    data: DATA.test(description),
-  };
-}
