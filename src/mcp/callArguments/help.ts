@@ -28,13 +28,6 @@ export interface ArgumentItem {
   readonly documentation?: string;
 }
 
-export interface ArgumentAt {
-  readonly steps: readonly PathStep[];
-  readonly node: ASTNode;
-  readonly keywords: Keywords;
-  readonly choices: readonly unknown[];
-}
-
 const MAX_CHARS = 200_000;
 const MAX_PROBLEMS = 50;
 const MAX_ITEMS = 500;
@@ -121,7 +114,7 @@ export class ArgumentHelp {
   }
 
   /** The value at an offset; at the name of an argument, its value. */
-  at(text: string, offset: number): ArgumentAt | undefined {
+  at(text: string, offset: number) {
     const found = this.nodeAt(text, offset);
     const property = found?.type === 'property' ? found : found?.parent;
     const isName = property?.type === 'property' && property.keyNode === found;

@@ -172,17 +172,17 @@ export function extractSecrets(
   return { entry: { ...entry, ...Object.fromEntries(replaced) }, secrets };
 }
 
-export type ParsedCommand =
-  | { readonly kind: 'command'; readonly command: string; readonly args: readonly string[] }
-  | { readonly kind: 'problem'; readonly message: string };
-
 const PIECE = /\s+|\\*["']|\\+|[^\s\\"']+/g;
 
 /**
  * Splits a command line into program and arguments. There is no shell: only quotes are special. A backslash escapes
  * only a double quote (`\"`) or a backslash before one (`\\"`), so that Windows paths need no escaping.
  */
-export function splitCommand(line: string): ParsedCommand {
+export function splitCommand(
+  line: string,
+):
+  | { readonly kind: 'command'; readonly command: string; readonly args: readonly string[] }
+  | { readonly kind: 'problem'; readonly message: string } {
   const words: string[] = [];
   let word: string | undefined;
   let open: string | undefined;

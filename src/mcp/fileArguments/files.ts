@@ -61,7 +61,7 @@ async function readAll(
 ): Promise<ResolvedArguments> {
   // A file that is referenced twice is read once.
   const contents = new Map<string, string>();
-  const values: { readonly steps: FileUse['steps']; readonly value: unknown }[] = [];
+  const values: Replacement[] = [];
   for (const use of uses) {
     const { steps, form, file } = use;
     try {
@@ -73,7 +73,8 @@ async function readAll(
       return refusal(use, error);
     }
   }
-  return { ok: true, arguments: fillFileArguments(args, values) };
+  const filled = fill(args, values);
+  return { ok: true, arguments: isObject(filled) ? filled : args };
 }
 
 /** One line with invisible characters shown, because file names may contain anything. */
@@ -117,14 +118,6 @@ export function planFileArguments(
   if (message !== undefined) return { ok: false, message };
   if (uses.length <= MAX_USES) return { ok: true, uses };
   return { ok: false, message: `The arguments refer to more than ${MAX_USES} files. Nothing was called.` };
-}
-
-function fillFileArguments(
-  args: Readonly<Record<string, unknown>>,
-  values: Replacements,
-): Readonly<Record<string, unknown>> {
-  const filled = fill(args, values);
-  return isObject(filled) ? filled : args;
 }
 
 /** Whether the argument expects one file or several, so that a file dialog can be offered. */
@@ -222,13 +215,13 @@ function describeSteps(steps: readonly PathStep[]): string {
   );
 }
 
-type Replacements = readonly { readonly steps: readonly PathStep[]; readonly value: unknown }[];
+type Replacement = { readonly steps: readonly PathStep[]; readonly value: unknown };
 
-function fill(value: unknown, replacements: Replacements): unknown {
+function fill(value: unknown, replacements: readonly Replacement[]): unknown {
   const here = replacements.find(({ steps }) => steps.length === 0);
   if (here) return here.value;
   if (replacements.length === 0) return value;
-  const below = (step: PathStep): Replacements =>
+  const below = (step: PathStep): readonly Replacement[] =>
     replacements.flatMap(({ steps: [first, ...rest], value: inner }) =>
       first === step ? [{ steps: rest, value: inner }] : [],
     );

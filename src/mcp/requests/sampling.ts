@@ -1,5 +1,5 @@
 import type { CreateMessageResultWithTools, SamplingMessageContentBlock } from '@modelcontextprotocol/client';
-import { defined, field, isObject } from '../../base/json.ts';
+import { defined, field, isObject, sameJson } from '../../base/json.ts';
 import type {
   SamplingAnswer,
   SamplingMessage,
@@ -75,18 +75,12 @@ function checkCalls(messages: readonly SamplingMessage[]): void {
   let open: readonly string[] = [];
   for (const { parts } of messages) {
     const results = parts.flatMap((part) => (part.kind === 'result' ? [part.id] : []));
-    if (!sameIds(open, results)) {
+    if (!sameJson(open.toSorted(), results.toSorted())) {
       throw new Error('Each tool call needs a result in the next message, and each result needs a call.');
     }
     open = parts.flatMap((part) => (part.kind === 'call' ? [part.id] : []));
   }
   if (open.length > 0) throw new Error('The last message calls a tool, but has no result.');
-}
-
-function sameIds(calls: readonly string[], results: readonly string[]): boolean {
-  const areAll = (some: readonly string[], others: readonly string[]) =>
-    some.every((id) => others.includes(id));
-  return calls.length === results.length && areAll(calls, results) && areAll(results, calls);
 }
 
 function readBlock(block: unknown): SamplingPart {
