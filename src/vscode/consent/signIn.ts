@@ -52,7 +52,6 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
       title: vscode.l10n.t('Waiting for you to sign in to “{0}” in the browser…', plainMessage(server)),
       cancellable: true,
     };
-    // Settles when the notification has closed.
     const callback = vscode.window.withProgress(options, (_progress, token) => {
       token.onCancellationRequested(() => resolve('declined'));
       openInBrowser(url).then((opened) => opened || resolve('declined'), reject);

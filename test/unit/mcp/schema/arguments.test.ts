@@ -33,50 +33,43 @@ function question(schema: unknown, required = true): ArgumentQuestion {
 
 describe('a schema becomes a question of its kind', () => {
   const text = { kind: 'text' };
+  const nullable = { ...text, nullable: true };
   const number = { kind: 'number', integer: false };
   const list = { kind: 'json', shape: 'array', allowsText: false };
   const anything = { kind: 'json', allowsText: true, example: 'null' };
-  const choice = (value: unknown, written = String(value), label = written) => ({
-    value,
-    text: written,
-    label,
-  });
+  const choice = (value: unknown, typed = String(value), label = typed) => ({ value, text: typed, label });
   const xOrY = { kind: 'choices', choices: [choice('x'), choice('y')], unique: false };
   const limits = { minLength: 1, maxLength: 9, pattern: '^[a-z]+$' };
   const range = { minimum: 0, exclusiveMaximum: 1, multipleOf: 0.1 };
   const oneOrTwo = [{ const: 1, title: 'One' }, { const: 2 }];
   const object = { b: { type: 'integer', minimum: 2 }, c: { type: 'string' } };
-  const cases: readonly [string, unknown, unknown][] = [
+  const oneAndTwo = [choice(1, '1', 'One'), choice(2)];
+  const mixed = [choice('a'), choice(1), choice('1', '"1"'), choice(null)];
+  const named = { enum: ['x', 'y'], enumNames: ['X', 'Y'] };
+  const some = { minItems: 1, maxItems: 2, default: ['y'] };
+  const xAndY = [choice('x', 'x', 'X'), choice('y', 'y', 'Y')];
+  const positions = { prefixItems: [{ type: 'number' }], items: { enum: ['x'] } };
+  const oldDraft = { minimum: 0, exclusiveMinimum: true };
+  const cases: readonly [string, object | boolean, object][] = [
     ['string', { type: 'string' }, text],
     ['string with limits', { type: 'string', ...limits }, { ...text, ...limits }],
     ['boolean', { type: 'boolean', default: false }, { kind: 'yesNo', default: false }],
     ['number with limits', { type: 'number', ...range }, { ...number, ...range }],
     [
       'exclusive limits of old drafts',
-      { type: 'integer', minimum: 0, exclusiveMinimum: true },
-      { kind: 'number', integer: true, minimum: 0, exclusiveMinimum: 0 },
+      { type: 'number', ...oldDraft },
+      { ...number, minimum: 0, exclusiveMinimum: 0 },
     ],
-    [
-      'string or null',
-      { type: ['string', 'null'], default: null },
-      { ...text, nullable: true, default: null },
-    ],
-    [
-      'a union with null, as in pydantic',
-      { anyOf: [{ type: 'string' }, { type: 'null' }] },
-      { ...text, nullable: true },
-    ],
+    ['integer', { type: 'integer' }, { ...number, integer: true }],
+    ['string or null', { type: ['string', 'null'], default: null }, { ...nullable, default: null }],
+    ['a union with null, as in pydantic', { anyOf: [{ type: 'string' }, { type: 'null' }] }, nullable],
     ['an invalid default is dropped', { type: 'number', maximum: 3, default: 5 }, { ...number, maximum: 3 }],
     ['a default of the wrong type is dropped', { type: 'string', default: 5 }, text],
-    [
-      'enum of strings and numbers',
-      { enum: ['a', 1, '1', null, 'a'] },
-      { kind: 'choice', choices: [choice('a'), choice(1), choice('1', '"1"'), choice(null)] },
-    ],
+    ['enum of strings and numbers', { enum: ['a', 1, '1', null, 'a'] }, { kind: 'choice', choices: mixed }],
     [
       'oneOf with titles',
       { oneOf: oneOrTwo, default: 2 },
-      { kind: 'choice', choices: [choice(1, '1', 'One'), choice(2)], default: 2 },
+      { kind: 'choice', choices: oneAndTwo, default: 2 },
     ],
     ['const', { const: 'x' }, { kind: 'choice', choices: [choice('x')] }],
     [
@@ -85,42 +78,22 @@ describe('a schema becomes a question of its kind', () => {
       { kind: 'json', shape: 'object', allowsText: false, example: '{"b":2}' },
     ],
     ['array', { type: 'array', items: { type: 'string' } }, { ...list, example: '["text"]' }],
-    [
-      'array of an enum',
-      {
-        type: 'array',
-        items: { enum: ['x', 'y'], enumNames: ['X', 'Y'] },
-        minItems: 1,
-        maxItems: 2,
-        default: ['y'],
-      },
-      {
-        ...xOrY,
-        choices: [choice('x', 'x', 'X'), choice('y', 'y', 'Y')],
-        minItems: 1,
-        maxItems: 2,
-        default: ['y'],
-      },
-    ],
+    ['array of an enum', { type: 'array', items: named, ...some }, { ...xOrY, ...some, choices: xAndY }],
     [
       'array of titled constants',
       { type: 'array', items: { anyOf: oneOrTwo }, uniqueItems: true },
-      { kind: 'choices', choices: [choice(1, '1', 'One'), choice(2)], unique: true },
+      { kind: 'choices', choices: oneAndTwo, unique: true },
     ],
     [
       'a default with too many choices is dropped',
       { type: 'array', items: { enum: ['x', 'y'] }, maxItems: 1, default: ['x', 'y'] },
       { ...xOrY, maxItems: 1 },
     ],
-    [
-      'array with a schema per position',
-      { type: 'array', prefixItems: [{ type: 'number' }], items: { enum: ['x'] } },
-      { ...list, example: '["x"]' },
-    ],
+    ['array with a schema per position', { type: 'array', ...positions }, { ...list, example: '["x"]' }],
     ['string with a format', { type: 'string', format: 'email' }, { ...text, format: 'email' }],
     ['an unknown format', { type: 'string', format: 'colour' }, text],
     [
-      'a default that does not have the format is dropped',
+      'a default against its format',
       { type: 'string', format: 'date', default: 'soon' },
       { ...text, format: 'date' },
     ],
