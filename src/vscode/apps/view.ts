@@ -164,28 +164,23 @@ export class AppView implements vscode.Disposable {
   }
 
   async #openLink(url: URL): Promise<boolean> {
-    const open = vscode.l10n.t('Open');
-    const answer = await vscode.window.showInformationMessage(
-      vscode.l10n.t('Open this address in your browser?'),
-      { modal: true, detail: `${showInvisible(url.href)}\n\n${this.#requester()}` },
-      open,
+    const question = vscode.l10n.t('Open this address in your browser?');
+    return (
+      (await this.#confirm(question, showInvisible(url.href), vscode.l10n.t('Open'))) && openInBrowser(url)
     );
-    return answer === open && openInBrowser(url);
   }
 
   /** Only inserts the text; the user sends it by running the chat. */
   async #addToChat(text: string): Promise<boolean> {
     const shown = this.#shown;
     if (!shown || text === '') return false;
-    const add = vscode.l10n.t('Add to the Chat');
     const all = showInvisible(text);
     const left = all.length - MAX_SHOWN_CHARS;
     const more = vscode.l10n.t('{0} more characters are not shown here; they will be in the chat.', left);
     const rest = left > 0 ? `…\n\n⚠ ${more}` : '';
-    const detail = `${all.slice(0, MAX_SHOWN_CHARS).toWellFormed()}${rest}\n\n${this.#requester()}`;
+    const detail = `${all.slice(0, MAX_SHOWN_CHARS).toWellFormed()}${rest}`;
     const question = vscode.l10n.t('Put these words of an app into your turn of the chat?');
-    const answer = await vscode.window.showInformationMessage(question, { modal: true, detail }, add);
-    if (answer !== add) return false;
+    if (!(await this.#confirm(question, detail, vscode.l10n.t('Add to the Chat')))) return false;
     try {
       await this.#deps.addToChat(this.#deps.chat, quoteForChat(shown.tool, text));
       return true;
@@ -197,9 +192,10 @@ export class AppView implements vscode.Disposable {
     }
   }
 
-  #requester(): string {
+  async #confirm(question: string, about: string, button: string): Promise<boolean> {
     const name = this.#shown ? renderToolName(this.#shown.tool) : this.#deps.server;
-    return vscode.l10n.t('The app of {0} asks for it.', name);
+    const detail = `${about}\n\n${vscode.l10n.t('The app of {0} asks for it.', name)}`;
+    return (await vscode.window.showInformationMessage(question, { modal: true, detail }, button)) === button;
   }
 
   #stopped(why: string): void {

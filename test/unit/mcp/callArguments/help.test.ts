@@ -76,15 +76,16 @@ describe('arguments are checked', () => {
 });
 
 describe('arguments are completed', () => {
-  it('with the names that are missing', async () => {
-    assert.deepEqual(await labels('{"title": "a", "‸"}'), ['image', 'place', 'style', 'values']);
-    assert.deepEqual(await labels('{"place": {‸}}'), ['city', 'kind']);
-  });
-
-  it('with the values that the schema lists', async () => {
-    assert.deepEqual(await labels('{"style": ‸}'), ['"bars"', '"lines"']);
-    assert.deepEqual(await labels('{"place": {"kind": "‸"}}'), ['"home"', '"work"']);
-  });
+  const cases: Record<string, readonly string[]> = {
+    '{"title": "a", "‸"}': ['image', 'place', 'style', 'values'],
+    '{"place": {‸}}': ['city', 'kind'],
+    '{"style": ‸}': ['"bars"', '"lines"'],
+    '{"place": {"kind": "‸"}}': ['"home"', '"work"'],
+  };
+  for (const [text, expected] of Object.entries(cases)) {
+    it(`with missing names or listed values: ${text}`, async () =>
+      assert.deepEqual(await labels(text), expected));
+  }
 
   it('replacing the typed text', async () => {
     const help = await helpFor(SCHEMA);
@@ -105,12 +106,9 @@ describe('arguments are completed', () => {
       },
     };
     const help = await helpFor(hostile);
-    for (const [text, offset] of [
-      ['{""}', 2],
-      ['{"a": }', 6],
-      ['', 0],
-    ] as const) {
-      for (const { snippet, documentation = '' } of await help.complete(text, offset)) {
+    for (const text of ['{"‸"}', '{"a": ‸}', '‸']) {
+      const items = await help.complete(text.replace('‸', ''), text.indexOf('‸'));
+      for (const { snippet, documentation = '' } of items) {
         assert.doesNotMatch(snippet.replace(/\\\$/g, ''), /\$\{?[A-Z]/);
         assert.doesNotMatch(documentation, /command:/);
       }
