@@ -1,4 +1,5 @@
 import { readAssetName } from '../../base/names.ts';
+import { decodePercent } from '../../chat/format/escape.ts';
 import type { FileReference } from '../../ports/files.ts';
 
 export type ParsedReference =
@@ -41,7 +42,7 @@ const NO_ASSET =
 /** Checks the text before and after decoding. */
 function readFile(written: string): ParsedReference {
   const encoded = /%(?:2e|2f|5c|00)/i.test(written);
-  const path = decode(written);
+  const path = decodePercent(written);
   const reason = encoded
     ? 'it contains percent-encoded dots, slashes or NUL characters. Write them unencoded'
     : FORBIDDEN.find(({ pattern }) => pattern.test(path))?.reason;
@@ -63,15 +64,6 @@ const FORBIDDEN: readonly { readonly pattern: RegExp; readonly reason: string }[
 /** `file:///a` and `file:/a` are the same absolute path. On Windows the drive has no slash before it. */
 function withoutAuthority(path: string): string {
   return path.replace(/^\/\/\//, '/').replace(/^\/(?=[A-Za-z]:\/)/, '');
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // A lone "%" is literal.
-    return text;
-  }
 }
 
 function refused(reason: string): ParsedReference {

@@ -1,4 +1,5 @@
 import { field, isObject } from '../../base/json.ts';
+import { decodePercent } from '../../chat/format/escape.ts';
 
 export type Keywords = Readonly<Record<string, unknown>>;
 
@@ -69,45 +70,32 @@ function merge(objects: readonly Keywords[]): Keywords {
 
 function withoutNull(schema: Keywords, root: unknown, budget: Budget): FlatSchema {
   const { nullable: marked, ...keywords } = schema;
-  const nullable = marked === true;
-  if (Array.isArray(keywords['type'])) {
-    const types = keywords['type'].filter((type) => type !== 'null');
-    const hadNull = types.length > 0 && types.length < keywords['type'].length;
-    return {
-      keywords: { ...keywords, type: types.length === 1 ? types[0] : types },
-      nullable: nullable || hadNull,
-    };
+  const { type } = keywords;
+  if (Array.isArray(type)) {
+    const types = type.filter((each) => each !== 'null');
+    const hadNull = types.length > 0 && types.length < type.length;
+    const flat = { ...keywords, type: types.length === 1 ? types[0] : types };
+    return { keywords: flat, nullable: marked === true || hadNull };
   }
   const unionKey = Array.isArray(keywords['anyOf']) ? 'anyOf' : 'oneOf';
   const { [unionKey]: union, ...beside } = keywords;
-  if (!Array.isArray(union)) return { keywords, nullable };
-  const members = union.map((member) => flatten(member, root, budget));
-  const [only, ...others] = members.filter((member) => !isNull(member.keywords));
-  const hadNull = members.some((member) => isNull(member.keywords) || member.nullable);
-  if (only !== undefined && others.length === 0) {
-    return { keywords: { ...only.keywords, ...beside }, nullable: nullable || hadNull };
-  }
-  return { keywords, nullable: nullable || hadNull };
+  const members = asList(union).map((member) => flatten(member, root, budget));
+  const others = members.filter((member) => !isNull(member.keywords));
+  const hadNull = members.length > others.length || others.some((member) => member.nullable);
+  const [only] = others.length === 1 ? others : [];
+  const flat = only ? { ...only.keywords, ...beside } : keywords;
+  return { keywords: flat, nullable: marked === true || hadNull };
 }
 
 function lookUp(reference: string, root: unknown): unknown {
   if (reference === '#') return root;
   if (!reference.startsWith('#/')) return undefined;
-  let at = root;
-  for (const step of reference.slice(2).split('/')) {
-    at = field(at, decodeStep(step));
-  }
-  return at;
+  const steps = reference.slice(2).split('/').map(decodeStep);
+  return steps.reduce<unknown>((at, step) => field(at, step), root);
 }
 
 function decodeStep(step: string): string {
-  let decoded = step;
-  try {
-    decoded = decodeURIComponent(step);
-  } catch {
-    // A lone "%" is literal.
-  }
-  return decoded.replaceAll('~1', '/').replaceAll('~0', '~');
+  return decodePercent(step).replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 export function propertiesOf({ properties, required }: Keywords): {
