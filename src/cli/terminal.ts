@@ -5,9 +5,8 @@ import { renderToolName } from '../chat/format/calls.ts';
 import { restoreInvisible, showInvisible } from '../chat/format/escape.ts';
 import { strictest } from '../chat/format/settings.ts';
 import { checkElicitationUrl } from '../mcp/requests/elicitation.ts';
-import { checkAnswer, printAnswer } from '../mcp/schema/answer.ts';
-import { argumentQuestions } from '../mcp/schema/arguments.ts';
-import type { ArgumentQuestion } from '../mcp/schema/question.ts';
+import { type ArgumentQuestion, checkAnswer, printAnswer } from '../mcp/schema/answer.ts';
+import { argumentQuestions, withPatterns } from '../mcp/schema/arguments.ts';
 import { answerSampling } from '../model/sampling/sampling.ts';
 import { renderAnswer, renderSampling } from '../model/sampling/text.ts';
 import type { ChatModel } from '../ports/models.ts';
@@ -95,7 +94,7 @@ class Terminal {
     server: string,
     signal: AbortSignal,
   ): Promise<ElicitationAnswer> {
-    const questions = argumentQuestions(schema);
+    const questions = await withPatterns(argumentQuestions(schema));
     this.#err(`The server ${server} asks:\n${quote(message)}\n${FORM_HINT}`);
     if (questions.length === 0) return this.#confirm('Enter agrees, - declines: ', signal);
     const content: [string, unknown][] = [];

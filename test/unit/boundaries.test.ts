@@ -32,6 +32,7 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
     ...[
       '@modelcontextprotocol',
       'cross-spawn',
+      're2js',
       'vscode-json-languageservice',
       'vscode-languageserver-textdocument',
     ],

@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/errors.ts';
 import { field, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
-import type { ResourceContents, ResourceList, ResourceName, ServerHost } from '../../ports/servers.ts';
+import type { ResourceContents, ResourceName, ServerHost } from '../../ports/servers.ts';
 import { nameFromUri } from '../../result/blocks.ts';
 
 export const APP_TYPE = 'text/html;profile=mcp-app';
@@ -214,15 +214,14 @@ export async function fetchApp(
       signal,
     });
     const hasMeta = contents.some(({ meta }) => field(meta, 'ui') !== undefined);
-    const listed = hasMeta ? undefined : metaOf(await host.listResources(name.server, signal), name.uri);
+    const { resources } = hasMeta ? { resources: [] } : await host.listResources(name.server, signal);
+    const listed = field(
+      resources.find(({ uri }) => uri === name.uri),
+      'meta',
+    );
     return readAppResource(contents, { local, listed });
   } catch (error) {
     signal?.throwIfAborted();
     return { problem: messageOf(error) };
   }
-}
-
-function metaOf({ resources }: ResourceList, uri: string): unknown {
-  const resource = resources.find((each) => each.uri === uri);
-  return field(resource, 'meta');
 }

@@ -1,4 +1,4 @@
-import { field, isObject, mapStrings } from '../../base/json.ts';
+import { field, isObject, mapStrings, parseJson } from '../../base/json.ts';
 import { parseArguments } from '../../chat/format/calls.ts';
 import type { Turn } from '../../chat/format/chat.ts';
 import { answeredCall, answersTo, isSameCall } from '../../chat/format/nextAction.ts';
@@ -102,12 +102,8 @@ function structuredContent(parts: readonly ResultPart[]): Readonly<Record<string
 }
 
 function readObject(json: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(json);
+  return isObject(value) ? value : undefined;
 }
 
 export interface AppSink {
@@ -125,29 +121,28 @@ export interface AppResult {
   readonly app: McpApp;
 }
 
-interface AppCall {
-  readonly host: Pick<ServerHost, 'fetchResource' | 'listResources'>;
-  readonly call: ToolCall;
-  readonly tool: ToolInfo;
-  readonly chat: string | undefined;
-  readonly signal: AbortSignal | undefined;
-  readonly spills: Spills;
-}
-
 /** After this the result is shown without the app. */
 const FETCH_TIMEOUT_MS = 5000;
 
 /** Shows the app of a tool, and returns the result with the app's page as an additional block. */
-export async function showWithResult(result: unknown, sink: AppSink, about: AppCall): Promise<unknown> {
+export async function showWithResult(
+  result: unknown,
+  sink: AppSink,
+  about: Pick<AppResult, 'chat' | 'call' | 'tool'> & {
+    readonly host: Pick<ServerHost, 'fetchResource' | 'listResources'>;
+    readonly signal: AbortSignal | undefined;
+    readonly spills: Spills;
+  },
+): Promise<unknown> {
   const { host, call, tool, chat, signal, spills } = about;
   const content = field(result, 'content');
   if (tool.app === undefined || !Array.isArray(content) || !isObject(result)) return result;
   const timeout = AbortSignal.timeout(FETCH_TIMEOUT_MS);
   const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
   const name = { server: tool.server, uri: tool.app };
-  const app = await fetchApp(host, name, { local: await sink.isLocal(tool.server), signal: either }).catch(
-    () => ({ problem: 'the server did not send it in time' }),
-  );
+  const local = await sink.isLocal(tool.server);
+  const late = () => ({ problem: 'the server did not send it in time' });
+  const app = await fetchApp(host, name, { local, signal: either }).catch(late);
   signal?.throwIfAborted();
   if ('problem' in app) {
     const text = `The app of this tool is not shown: ${app.problem}`;

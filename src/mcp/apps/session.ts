@@ -12,37 +12,31 @@ export type DisplayMode = 'inline' | 'fullscreen';
 type JsonObject = Readonly<Record<string, unknown>>;
 type Handler = (params: unknown, signal: AbortSignal) => Promise<JsonObject>;
 
-/** The app's own server. Rejections are reported to the app. */
-interface AppServer {
-  readonly name: string;
-  tools(signal: AbortSignal): Promise<readonly AppTool[]>;
-  /** Resolves to the result as the server sent it. */
-  call(call: ToolCall, signal: AbortSignal): Promise<unknown>;
-  /** Resolve to the results of `resources/read` and `resources/list`. */
-  read(uri: string, signal: AbortSignal): Promise<JsonObject>;
-  resources(signal: AbortSignal): Promise<JsonObject>;
-}
-
-interface AppUser {
-  mayCall(call: ToolCall, tool: AppTool): Promise<boolean>;
-  /** Resolves to false when the user declines. */
-  openLink(url: URL): Promise<boolean>;
-  addToChat(text: string): Promise<boolean>;
-}
-
-interface AppFrame {
-  send(message: JsonObject): void;
-  resize(height: number): void;
-  setMode(mode: DisplayMode): void;
-  /** Offers the user to insert context from the app into the chat. */
-  offerContext(text: string): void;
-  close(): void;
-}
-
 export interface AppSessionDeps {
-  readonly server: AppServer;
-  readonly user: AppUser;
-  readonly frame: AppFrame;
+  /** The app's own server. Rejections are reported to the app. */
+  readonly server: {
+    readonly name: string;
+    tools(signal: AbortSignal): Promise<readonly AppTool[]>;
+    /** Resolves to the result as the server sent it. */
+    call(call: ToolCall, signal: AbortSignal): Promise<unknown>;
+    /** Resolve to the results of `resources/read` and `resources/list`. */
+    read(uri: string, signal: AbortSignal): Promise<JsonObject>;
+    resources(signal: AbortSignal): Promise<JsonObject>;
+  };
+  /** Each prompt resolves to false when the user declines. */
+  readonly user: {
+    mayCall(call: ToolCall, tool: AppTool): Promise<boolean>;
+    openLink(url: URL): Promise<boolean>;
+    addToChat(text: string): Promise<boolean>;
+  };
+  readonly frame: {
+    send(message: JsonObject): void;
+    resize(height: number): void;
+    setMode(mode: DisplayMode): void;
+    /** Offers the user to insert context from the app into the chat. */
+    offerContext(text: string): void;
+    close(): void;
+  };
   readonly log: Log;
   readonly hostInfo: { readonly name: string; readonly version: string };
   readonly app: Pick<McpApp, 'csp' | 'permissions'>;
@@ -64,6 +58,7 @@ const MIN_HEIGHT = 40;
 const MAX_HEIGHT = 20_000;
 const INVALID_REQUEST = -32600;
 const METHOD_NOT_FOUND = -32601;
+const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
 const DECLINED = -32000;
 
@@ -107,7 +102,8 @@ export class AppSession {
   }
 
   contextChanged(changes: JsonObject): void {
-    if (this.#state === 'ready') this.#notify('ui/notifications/host-context-changed', changes);
+    if (this.#state === 'ready')
+      this.#send({ method: 'ui/notifications/host-context-changed', params: changes });
   }
 
   dispose(): void {
@@ -138,17 +134,10 @@ export class AppSession {
   };
 
   async #answer(id: unknown, method: string, params: unknown): Promise<void> {
-    const handle = Object.hasOwn(this.#requests, method) ? this.#requests[method] : undefined;
-    const early = this.#state === 'new' && method !== 'ui/initialize' && method !== 'ping';
     let response: JsonObject;
     const work = new AbortController();
     try {
-      if (!handle)
-        throw new AppRequestError(METHOD_NOT_FOUND, `Filechat does not offer ${cut(method, 100)} to apps.`);
-      if (early) throw new AppRequestError(INVALID_REQUEST, 'The app must send ui/initialize first.');
-      if (this.#pending.size >= MAX_PENDING || this.#pending.has(id)) {
-        throw new AppRequestError(INVALID_REQUEST, 'Too many pending requests.');
-      }
+      const handle = this.#handlerFor(method, id);
       this.#pending.set(id, work);
       response = { result: await handle(params, AbortSignal.any([work.signal, this.#ended.signal])) };
     } catch (error) {
@@ -160,6 +149,19 @@ export class AppSession {
       if (this.#pending.get(id) === work) this.#pending.delete(id);
     }
     if (!work.signal.aborted) this.#send({ id, ...response });
+  }
+
+  #handlerFor(method: string, id: unknown): Handler {
+    const handle = Object.hasOwn(this.#requests, method) ? this.#requests[method] : undefined;
+    if (!handle)
+      throw new AppRequestError(METHOD_NOT_FOUND, `Filechat does not offer ${cut(method, 100)} to apps.`);
+    if (this.#state === 'new' && method !== 'ui/initialize' && method !== 'ping')
+      throw new AppRequestError(INVALID_REQUEST, 'The app must send ui/initialize first.');
+    if (this.#pending.has(id))
+      throw new AppRequestError(INVALID_REQUEST, 'A pending request already has this id.');
+    if (this.#pending.size >= MAX_PENDING)
+      throw new AppRequestError(INVALID_REQUEST, 'Too many pending requests.');
+    return handle;
   }
 
   #notified(method: string, params: unknown): void {
@@ -193,8 +195,8 @@ export class AppSession {
     if (this.#state !== 'initializing') return;
     this.#state = 'ready';
     const { call, result } = this.#deps;
-    this.#notify('ui/notifications/tool-input', { arguments: call.arguments });
-    this.#notify('ui/notifications/tool-result', asResult(result));
+    this.#send({ method: 'ui/notifications/tool-input', params: { arguments: call.arguments } });
+    this.#send({ method: 'ui/notifications/tool-result', params: asResult(result) });
   }
 
   async #callTool(params: unknown, signal: AbortSignal): Promise<JsonObject> {
@@ -281,10 +283,6 @@ export class AppSession {
     if (this.#logged === MAX_LOGGED) log.warn(`app of ${call.tool}: further messages are not logged`);
   }
 
-  #notify(method: string, params: JsonObject): void {
-    this.#send({ method, params });
-  }
-
   #send(message: JsonObject): void {
     if (!this.#ended.signal.aborted) this.#deps.frame.send({ jsonrpc: '2.0', ...message });
   }
@@ -300,7 +298,7 @@ class AppRequestError extends Error {
 }
 
 function invalidParams(message: string): AppRequestError {
-  return new AppRequestError(-32602, message);
+  return new AppRequestError(INVALID_PARAMS, message);
 }
 
 function text(params: unknown, key: string, maxChars: number): string {
@@ -316,18 +314,18 @@ function blocksText(content: unknown): string {
     if (field(block, 'type') === 'text' && typeof value === 'string') return value;
     throw invalidParams('Apps can only send text.');
   });
-  const joined = texts.join('\n\n');
-  if (joined.length <= MAX_TEXT_CHARS) return joined;
+  return limited(texts.join('\n\n'));
+}
+
+function limited(value: string): string {
+  if (value.length <= MAX_TEXT_CHARS) return value;
   throw invalidParams(`That is longer than ${MAX_TEXT_CHARS} characters.`);
 }
 
 function contextText(params: unknown): string {
   const content = blocksText(field(params, 'content') ?? []);
   const data = field(params, 'structuredContent');
-  const json = isObject(data) ? JSON.stringify(data, undefined, 2) : '';
-  if (json.length > MAX_TEXT_CHARS) {
-    throw invalidParams(`That is longer than ${MAX_TEXT_CHARS} characters.`);
-  }
+  const json = isObject(data) ? limited(JSON.stringify(data, undefined, 2)) : '';
   return [content, json].filter((each) => each !== '').join('\n\n');
 }
 

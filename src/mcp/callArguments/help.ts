@@ -1,6 +1,9 @@
-import type { ASTNode, Diagnostic, LanguageService } from 'vscode-json-languageservice';
+import type { ASTNode, Diagnostic, LanguageService, ObjectASTNode } from 'vscode-json-languageservice';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { type Keywords, meterSchema, type PathStep, type StepBudget } from '../schema/schema.ts';
+import { defined, field, parseJson } from '../../base/json.ts';
+import type { TextEdit } from '../../ports/document.ts';
+import { meterSchema } from '../schema/limits.ts';
+import { exampleFor, type Keywords, type PathStep, printJson } from '../schema/schema.ts';
 import { choicesOf, copySafeKeywords, schemaAt } from './schema.ts';
 
 /** A problem in the arguments of a call. Offsets are relative to the arguments. */
@@ -25,13 +28,6 @@ export interface ArgumentItem {
   readonly documentation?: string;
 }
 
-export interface ArgumentAt {
-  readonly steps: readonly PathStep[];
-  readonly node: ASTNode;
-  readonly keywords: Keywords;
-  readonly choices: readonly unknown[];
-}
-
 const MAX_CHARS = 200_000;
 const MAX_PROBLEMS = 50;
 const MAX_ITEMS = 500;
@@ -39,19 +35,15 @@ const MAX_STEPS = 500_000;
 
 /** Validation and completion for the arguments of one tool. Never uses the network, and stops after `MAX_STEPS`. */
 export class ArgumentHelp {
-  readonly schema: Readonly<Record<string, unknown>>;
+  readonly schema: Keywords;
   readonly #service: LanguageService;
-  readonly #textDocument: typeof TextDocument;
-  readonly #steps: StepBudget = { left: MAX_STEPS };
+  readonly #document: (text: string) => TextDocument;
+  readonly #steps = { left: MAX_STEPS };
 
-  private constructor(
-    schema: Readonly<Record<string, unknown>>,
-    service: LanguageService,
-    textDocument: typeof TextDocument,
-  ) {
+  private constructor(schema: Keywords, service: LanguageService, documents: typeof TextDocument) {
     this.schema = schema;
     this.#service = service;
-    this.#textDocument = textDocument;
+    this.#document = (text) => documents.create('file:///arguments.json', 'json', 1, text);
     const metered = meterSchema(structuredClone(schema), this.#steps);
     service.configure({
       validate: true,
@@ -72,11 +64,23 @@ export class ArgumentHelp {
 
   async check(text: string): Promise<readonly ArgumentProblem[]> {
     if (text.length > MAX_CHARS) return [];
-    const written = text.trim() === '' ? '{}' : text;
-    const isJson = canParse(written);
-    const found = await this.#validate(written, isJson);
-    const problems = found.slice(0, MAX_PROBLEMS);
-    return text.trim() === '' ? problems.map((each) => ({ ...each, start: 0, end: 0 })) : problems;
+    const isEmpty = text.trim() === '';
+    const document = this.#document(isEmpty ? '{}' : text);
+    const isJson = parseJson(document.getText()) !== undefined;
+    const found = await this.#guarded<Diagnostic[]>([], () =>
+      this.#service.doValidation(document, this.#service.parseJSONDocument(document), {
+        // Incomplete JSON would report arguments as missing that follow the syntax error.
+        schemaValidation: isJson ? 'warning' : 'ignore',
+        schemaRequest: 'ignore',
+      }),
+    );
+    const problems = found.flatMap((each) => {
+      const start = document.offsetAt(each.range.start);
+      if (isJson && this.#isReference(text, start)) return [];
+      const range = isEmpty ? { start: 0, end: 0 } : { start, end: document.offsetAt(each.range.end) };
+      return [{ ...range, ...classify(each, isJson) }];
+    });
+    return problems.slice(0, MAX_PROBLEMS);
   }
 
   async complete(text: string, offset: number): Promise<readonly ArgumentItem[]> {
@@ -99,16 +103,18 @@ export class ArgumentHelp {
           snippet: textEdit.newText,
           start: document.offsetAt(textEdit.range.start),
           end: document.offsetAt(textEdit.range.end),
-          ...(item.filterText === undefined ? {} : { filterText: item.filterText }),
-          ...(item.sortText === undefined ? {} : { sortText: item.sortText }),
-          ...documentationOf(item.documentation),
+          ...defined({
+            filterText: item.filterText,
+            sortText: item.sortText,
+            documentation: documentationOf(item.documentation),
+          }),
         },
       ];
     });
   }
 
   /** The value at an offset; at the name of an argument, its value. */
-  at(text: string, offset: number): ArgumentAt | undefined {
+  at(text: string, offset: number) {
     const found = this.nodeAt(text, offset);
     const property = found?.type === 'property' ? found : found?.parent;
     const isName = property?.type === 'property' && property.keyNode === found;
@@ -129,31 +135,11 @@ export class ArgumentHelp {
     }
   }
 
-  async #validate(text: string, isJson: boolean): Promise<readonly ArgumentProblem[]> {
-    const document = this.#document(text);
-    const found = await this.#guarded<Diagnostic[]>([], () =>
-      this.#service.doValidation(document, this.#service.parseJSONDocument(document), {
-        // Incomplete JSON would report arguments as missing that follow the syntax error.
-        schemaValidation: isJson ? 'warning' : 'ignore',
-        schemaRequest: 'ignore',
-      }),
-    );
-    return found.flatMap((each) => {
-      const start = document.offsetAt(each.range.start);
-      if (isJson && this.#isReference(text, start)) return [];
-      return [{ start, end: document.offsetAt(each.range.end), ...classify(each, isJson) }];
-    });
-  }
-
   /** `asset:` and `file:` references are replaced before the call, so the schema does not apply to them. */
   #isReference(text: string, offset: number): boolean {
     const node = this.nodeAt(text, offset + 1);
     const isName = node?.parent?.type === 'property' && node.parent.keyNode === node;
     return node?.type === 'string' && !isName && /^(?:asset|file):./.test(node.value);
-  }
-
-  #document(text: string): TextDocument {
-    return this.#textDocument.create('file:///arguments.json', 'json', 1, text);
   }
 
   async #guarded<T>(fallback: T, work: () => PromiseLike<T>): Promise<T> {
@@ -171,22 +157,13 @@ export class ArgumentHelp {
 const PROPERTY = 10;
 
 /** The path of a node, outermost step first. */
-export function stepsTo(node: ASTNode): readonly PathStep[] {
+function stepsTo(node: ASTNode): readonly PathStep[] {
   const steps: PathStep[] = [];
   for (let at: ASTNode | undefined = node; at; at = at.parent) {
     if (at.type === 'property') steps.unshift(at.keyNode.value);
     else if (at.parent?.type === 'array') steps.unshift(at.parent.items.indexOf(at));
   }
   return steps;
-}
-
-function canParse(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** `ErrorCode.EnumValueMismatch`. */
@@ -213,10 +190,110 @@ const KINDS = [
   { kind: 'type', pattern: /^Incorrect type\. Expected (?:one of )?"?(.*?)"?\.$/s },
 ] as const;
 
-function documentationOf(documentation: unknown): Pick<ArgumentItem, 'documentation'> {
-  const value =
-    typeof documentation === 'object' && documentation !== null && 'value' in documentation
-      ? documentation.value
-      : documentation;
-  return typeof value === 'string' && value !== '' ? { documentation: value } : {};
+function documentationOf(documentation: unknown): string | undefined {
+  const value = field(documentation, 'value') ?? documentation;
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** A quick fix. The offsets of `edit` are relative to the arguments. */
+export interface ArgumentFix {
+  readonly kind: 'add' | 'remove' | 'replace';
+  /** The arguments to add, the one to remove, or the value to write. */
+  readonly subjects: readonly string[];
+  readonly edit: TextEdit;
+}
+
+const MAX_CHOICES = 10;
+
+/** The quick fixes for a problem. Missing arguments of the same object (in `all`) are added together. */
+export function fixesFor(
+  help: ArgumentHelp,
+  text: string,
+  problem: ArgumentProblem,
+  all: readonly ArgumentProblem[],
+): readonly ArgumentFix[] {
+  switch (problem.kind) {
+    case 'missing': {
+      const same = all.filter(({ kind, start }) => kind === 'missing' && start === problem.start);
+      return addMissing(
+        help,
+        text,
+        problem.start,
+        same.map(({ subject }) => subject),
+      );
+    }
+    case 'unknown':
+      return remove(help, text, problem);
+    case 'choice':
+      return replace(help, text, problem);
+    default:
+      return [];
+  }
+}
+
+function addMissing(
+  help: ArgumentHelp,
+  text: string,
+  offset: number,
+  names: readonly string[],
+): readonly ArgumentFix[] {
+  const isEmpty = text.trim() === '';
+  // For a nested object the problem is at its name.
+  const node = isEmpty ? undefined : help.at(text, offset)?.node;
+  if (!isEmpty && node?.type !== 'object') return [];
+  const { properties } = schemaAt(help.schema, node ? stepsTo(node) : []);
+  const members = names.map((name) => {
+    const schema = field(properties, name);
+    return `${JSON.stringify(name)}: ${printJson(exampleFor(schema, help.schema)) ?? 'null'}`;
+  });
+  const edit: TextEdit =
+    node?.type === 'object'
+      ? addMembers(text, node, members)
+      : { start: 0, end: text.length, text: `{${members.join(', ')}}\n` };
+  return [{ kind: 'add', subjects: names, edit }];
+}
+
+/** After the last member, on separate lines if the other members are. */
+function addMembers(
+  text: string,
+  { offset, properties }: ObjectASTNode,
+  members: readonly string[],
+): TextEdit {
+  const last = properties.at(-1);
+  if (!last) return { start: offset + 1, end: offset + 1, text: members.join(', ') };
+  const indent = /\n[ \t]*$/.exec(text.slice(0, last.offset))?.[0];
+  const gap = indent === undefined ? ', ' : `,${indent}`;
+  const end = last.offset + last.length;
+  return { start: end, end, text: members.map((member) => `${gap}${member}`).join('') };
+}
+
+function remove(
+  help: ArgumentHelp,
+  text: string,
+  { start, subject }: ArgumentProblem,
+): readonly ArgumentFix[] {
+  const property = help.nodeAt(text, start + 1)?.parent;
+  const object = property?.parent;
+  if (property?.type !== 'property' || object?.type !== 'object') return [];
+  const at = object.properties.indexOf(property);
+  const before = object.properties[at - 1];
+  const after = object.properties[at + 1];
+  const end = property.offset + property.length;
+  // Includes the comma before or after it.
+  const range = before
+    ? { start: before.offset + before.length, end }
+    : { start: property.offset, end: after?.offset ?? end };
+  return [{ kind: 'remove', subjects: [subject], edit: { ...range, text: '' } }];
+}
+
+function replace(help: ArgumentHelp, text: string, { start }: ArgumentProblem): readonly ArgumentFix[] {
+  const found = help.at(text, start);
+  const node: ASTNode | undefined = found?.node;
+  if (!found || !node) return [];
+  return found.choices.slice(0, MAX_CHOICES).flatMap((choice) => {
+    const json = printJson(choice);
+    if (json === undefined) return [];
+    const edit = { start: node.offset, end: node.offset + node.length, text: json };
+    return [{ kind: 'replace' as const, subjects: [json], edit }];
+  });
 }

@@ -1,19 +1,18 @@
 import { isObject } from '../../base/json.ts';
-import { exampleFor, printJson } from '../schema/example.ts';
-import { schemaProblem } from '../schema/limits.ts';
+import { pickKeywords, schemaProblem } from '../schema/limits.ts';
 import {
   alternativesOf,
   childSchema,
+  exampleFor,
   flattenSchema,
   type Keywords,
   type PathStep,
-  placeUnder,
+  printJson,
   propertiesOf,
-  type SchemaPlace,
 } from '../schema/schema.ts';
 
 /**
- * Keywords that are passed to the JSON language service. Schemas are untrusted: patterns could hang, and some
+ * Keywords that are passed to the JSON language service. Schemas are untrusted: the service runs patterns on RegExp, and some
  * keywords insert snippets or Markdown into the editor.
  */
 const SAFE_KEYWORDS: ReadonlySet<string> = new Set(
@@ -28,18 +27,13 @@ const SAFE_KEYWORDS: ReadonlySet<string> = new Set(
 /** A copy of the schema with only the safe keywords; undefined if the schema is unsafe. */
 export function copySafeKeywords(schema: unknown): Readonly<Record<string, unknown>> | undefined {
   if (!isObject(schema) || schemaProblem(schema) !== undefined) return undefined;
-  return copy(schema, 'schema') as Record<string, unknown>;
+  return pickKeywords(schema, isSafe) as Record<string, unknown>;
 }
 
-function copy(value: unknown, place: SchemaPlace): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((each) => copy(each, place));
-  const entries = Object.entries(value).filter(([key]) => place !== 'schema' || SAFE_KEYWORDS.has(key));
-  const copied = entries.map(([key, each]) => [key, copy(each, placeUnder(place, key))] as const);
-  // `patternProperties` is dropped, so `additionalProperties` would reject names that it allows.
-  const isOpen = place === 'schema' && Object.hasOwn(value, 'patternProperties');
-  const kept = isOpen ? copied.filter(([key]) => key !== 'additionalProperties') : copied;
-  return Object.fromEntries(kept);
+/** `patternProperties` is dropped, so `additionalProperties` would reject names that it allows. */
+function isSafe(keyword: string, schema: object): boolean {
+  const isOpen = keyword === 'additionalProperties' && Object.hasOwn(schema, 'patternProperties');
+  return SAFE_KEYWORDS.has(keyword) && !isOpen;
 }
 
 export function schemaAt(root: unknown, steps: readonly PathStep[]): Keywords {

@@ -2,12 +2,11 @@ import { messageOf } from '../../base/errors.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import type { ServerConfig } from './types.ts';
 
-const BLANK_LINE = /[ \t]*(?:#[^\n]*)?(?:\n|$)/y;
-const NAME = /[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*/y;
-const QUOTED = /(?:"([^"\\]*(?:\\[\s\S][^"\\]*)*)"|'([^']*)')[ \t]*(?:#[^\n]*)?(?:\n|$)/y;
-const LINE = /([^\n]*)(?:\n|$)/y;
+const QUOTED = String.raw`(?:"([^"\\]*(?:\\[\s\S][^"\\]*)*)"|'([^']*)')[ \t]*(?:#[^\n]*)?`;
+const UNQUOTED = String.raw`(?![ \t"'])([^\n]*)`;
+const ASSIGNMENT = String.raw`(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*(?:${QUOTED}|${UNQUOTED})`;
+const ENTRY = new RegExp(String.raw`[ \t]*(?:#[^\n]*|${ASSIGNMENT})?(?:\n|$)`, 'y');
 const COMMENT = /(?:^|[ \t])#.*$/;
-const ESCAPED = /\\([nrt"\\$])/g;
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
 /**
@@ -22,11 +21,12 @@ export function parseEnvFile(text: string): {
   const variables = new Map<string, string>();
   const problems: string[] = [];
   for (let at = 0, line = 1; at < whole.length; ) {
-    const entry = readEnvLine(whole, at);
-    if (entry.kind === 'variable') variables.set(entry.name, entry.value);
-    if (entry.kind === 'bad') problems.push(`Line ${line} was skipped: it is not NAME=value.`);
-    line += countLines(whole, at, entry.end);
-    at = entry.end;
+    const entry = readEntry(whole, at);
+    if (entry === undefined) problems.push(`Line ${line} was skipped: it is not NAME=value.`);
+    if (entry?.name !== undefined) variables.set(entry.name, entry.value);
+    const read = whole.slice(at, entry?.end ?? endOfLine(whole, at));
+    line += read.split('\n').length - 1;
+    at += read.length;
   }
   // `fromEntries` also creates an own property for "__proto__".
   return { variables: Object.fromEntries(variables), problems };
@@ -60,41 +60,18 @@ export async function withEnvFile(
   return names.length === 0 ? config : { ...config, fileVariables: variables };
 }
 
-type EnvLine =
-  | { readonly kind: 'blank' | 'bad'; readonly end: number }
-  | { readonly kind: 'variable'; readonly end: number; readonly name: string; readonly value: string };
-
-function readEnvLine(text: string, at: number): EnvLine {
-  const blank = matchAt(BLANK_LINE, text, at);
-  if (blank) return { kind: 'blank', end: at + blank[0].length };
-  const bad: EnvLine = { kind: 'bad', end: at + (matchAt(LINE, text, at)?.[0].length ?? 1) };
-  const [start, name] = matchAt(NAME, text, at) ?? [];
-  if (start === undefined || name === undefined) return bad;
-  const found = readValue(text, at + start.length);
-  return found === undefined || found.value.includes('\0') ? bad : { kind: 'variable', name, ...found };
+/** Undefined for an invalid line. Without a name it is blank. */
+function readEntry(text: string, at: number) {
+  ENTRY.lastIndex = at;
+  const [entry, name, double, single, plain = ''] = ENTRY.exec(text) ?? [];
+  if (entry === undefined) return undefined;
+  const unquoted = single ?? plain.replace(COMMENT, '').trim();
+  const value =
+    double?.replace(/\\([nrt"\\$])/g, (_whole, char: string) => ESCAPES[char] ?? char) ?? unquoted;
+  return value.includes('\0') ? undefined : { name, value, end: at + entry.length };
 }
 
-function readValue(text: string, at: number): { readonly value: string; readonly end: number } | undefined {
-  const quoted = matchAt(QUOTED, text, at);
-  if (quoted) {
-    const [whole, double, single] = quoted;
-    return { value: double === undefined ? (single ?? '') : decodeEscapes(double), end: at + whole.length };
-  }
-  // An unterminated quote, or text after the closing one.
-  if (text[at] === '"' || text[at] === "'") return undefined;
-  const [whole = '', value = ''] = matchAt(LINE, text, at) ?? [];
-  return { value: value.replace(COMMENT, '').trim(), end: at + whole.length };
-}
-
-function decodeEscapes(text: string): string {
-  return text.replace(ESCAPED, (_whole, char: string) => ESCAPES[char] ?? char);
-}
-
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
-  pattern.lastIndex = at;
-  return pattern.exec(text) ?? undefined;
-}
-
-function countLines(text: string, from: number, to: number): number {
-  return text.slice(from, to).split('\n').length - 1;
+function endOfLine(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  return end < 0 ? text.length : end + 1;
 }

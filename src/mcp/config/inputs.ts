@@ -1,6 +1,5 @@
-import { field, isObject } from '../../base/json.ts';
-import { checkHeader, checkNoNul, checkUrl } from './checks.ts';
-import type { OAuthConfig, ServerConfig } from './types.ts';
+import { defined, field } from '../../base/json.ts';
+import { checkConfig, checkNoNul, mapTexts, type ServerConfig } from './types.ts';
 
 export type InputDefinition =
   | {
@@ -62,14 +61,18 @@ export async function resolveInputs(
 }
 
 function fillIn(config: ServerConfig, values: ReadonlyMap<string, string>): ServerConfig {
-  const fill = (text: string) => text.replace(INPUT, (whole, id: string) => values.get(id) ?? whole);
-  const filled = mapTexts(config, fill);
+  const fill = (text: string, field: string) => {
+    const filled = text.replace(INPUT, (whole, id: string) => values.get(id) ?? whole);
+    checkNoNul(filled, field);
+    return filled;
+  };
   try {
+    const filled = mapTexts(config, fill);
     checkConfig(filled);
+    return filled;
   } catch (error) {
     throw new Error(`An input is not valid in the configuration of the server: ${(error as Error).message}.`);
   }
-  return filled;
 }
 
 function joinFileVariables(config: ServerConfig): ServerConfig {
@@ -101,13 +104,11 @@ export function readInputs(json: unknown): {
 }
 
 function readInput(item: unknown): InputDefinition {
-  const description = textOf(item, 'description');
-  const about = description === undefined ? {} : { description };
+  const about = defined({ description: textOf(item, 'description') });
   switch (field(item, 'type')) {
     case 'promptString': {
-      const preset = textOf(item, 'default');
       const password = field(item, 'password') === true;
-      return { kind: 'text', ...about, password, ...(preset === undefined ? {} : { default: preset }) };
+      return { kind: 'text', ...about, password, ...defined({ default: textOf(item, 'default') }) };
     }
     case 'pickString':
       return { kind: 'choice', ...about, options: readOptions(field(item, 'options')) };
@@ -129,41 +130,6 @@ function readOptions(json: unknown): readonly InputOption[] {
 }
 
 function textOf(item: unknown, name: string): string | undefined {
-  const value = isObject(item) ? field(item, name) : undefined;
+  const value = field(item, name);
   return typeof value === 'string' ? value : undefined;
-}
-
-/** Maps every string of the configuration except `envFile` and the variables from that file. */
-function mapTexts(config: ServerConfig, map: (text: string) => string): ServerConfig {
-  const mapRecord = (record: Readonly<Record<string, string>>) =>
-    Object.fromEntries(Object.entries(record).map(([name, text]) => [name, map(text)]));
-  if (config.kind === 'stdio') {
-    return {
-      ...config,
-      command: map(config.command),
-      args: config.args.map(map),
-      env: mapRecord(config.env),
-      ...(config.cwd !== undefined && { cwd: map(config.cwd) }),
-    };
-  }
-  const mapOAuth = ({ scopes, ...texts }: OAuthConfig): OAuthConfig => ({
-    ...mapRecord(texts),
-    ...(scopes && { scopes: scopes.map(map) }),
-  });
-  return {
-    ...config,
-    url: map(config.url),
-    headers: mapRecord(config.headers),
-    ...(config.oauth && { oauth: mapOAuth(config.oauth) }),
-  };
-}
-
-function checkConfig(config: ServerConfig): void {
-  mapTexts(config, (text) => {
-    checkNoNul('configuration', text);
-    return text;
-  });
-  if (config.kind === 'stdio') return;
-  checkUrl(config.url);
-  for (const [name, text] of Object.entries(config.headers)) checkHeader(name, text);
 }

@@ -1,9 +1,17 @@
 import { homedir } from 'node:os';
 import { sep } from 'node:path';
 import { field, isObject, parseJsonWithComments } from '../../base/json.ts';
-import { checkHeader, checkNoNul, checkServerId, checkUrl, checkVariableName } from './checks.ts';
 import { type InputDefinition, readInputs } from './inputs.ts';
-import type { OAuthConfig, RemoteServer, ServerConfig, StdioServer } from './types.ts';
+import {
+  checkConfig,
+  checkNoNul,
+  checkServerId,
+  mapTexts,
+  type OAuthConfig,
+  type RemoteServer,
+  type ServerConfig,
+  type StdioServer,
+} from './types.ts';
 
 interface ServersRead {
   readonly servers: ReadonlyMap<string, ServerConfig>;
@@ -11,10 +19,6 @@ interface ServersRead {
   readonly written: ReadonlyMap<string, ServerConfig>;
   /** One sentence for each entry that was skipped: which one, why, and what to do. */
   readonly problems: readonly string[];
-}
-
-interface ServersFileRead extends ServersRead {
-  readonly inputs: ReadonlyMap<string, InputDefinition>;
 }
 
 /** Reads the value of `servers`. Each invalid entry becomes a problem; disabled entries are skipped silently. */
@@ -30,10 +34,10 @@ export function readServers(json: unknown, expansion: Expansion): ServersRead {
   for (const [name, entry] of Object.entries(json)) {
     if (field(entry, 'disabled') === true) continue;
     try {
-      checkServerId(name);
-      const config = readServer(entry, expansion);
+      const template = readTemplate(name, entry);
+      const config = expansion === 'asWritten' ? template : expand(template, expansion);
       const { fromEnvironment } = config;
-      written.set(name, { ...readServer(entry, 'asWritten'), ...(fromEnvironment && { fromEnvironment }) });
+      written.set(name, { ...template, ...(fromEnvironment && { fromEnvironment }) });
       servers.set(name, config);
     } catch (error) {
       problems.push(`MCP server ${JSON.stringify(name)} is left out: ${(error as Error).message}.`);
@@ -43,7 +47,10 @@ export function readServers(json: unknown, expansion: Expansion): ServersRead {
 }
 
 /** Reads a file such as `.vscode/mcp.json`. Other apps call `servers` `mcpServers`. */
-export function readServersFile(text: string, expansion: Expansion): ServersFileRead {
+export function readServersFile(
+  text: string,
+  expansion: Expansion,
+): ServersRead & { readonly inputs: ReadonlyMap<string, InputDefinition> } {
   let json: unknown;
   try {
     json = parseJsonWithComments(text);
@@ -69,16 +76,11 @@ const KINDS: ReadonlyMap<unknown, ServerConfig['kind']> = new Map([
   ['sse', 'sse'],
 ]);
 
-export function kindOf(entry: object): ServerConfig['kind'] {
+export function findKind(entry: object): ServerConfig['kind'] | undefined {
   const type = field(entry, 'type');
-  if (type !== undefined) {
-    const kind = KINDS.get(type);
-    if (kind === undefined) throw new Error('its "type" must be "stdio", "http" or "sse"');
-    return kind;
-  }
+  if (type !== undefined) return KINDS.get(type);
   if (field(entry, 'command') !== undefined) return 'stdio';
-  if (addressOf(entry) !== undefined) return 'http';
-  throw new Error('it has neither "command" nor "url"; give one of them');
+  return addressOf(entry) === undefined ? undefined : 'http';
 }
 
 /** Other apps use other names for `url`. */
@@ -86,107 +88,92 @@ export function addressOf(entry: object): unknown {
   return field(entry, 'url') ?? field(entry, 'serverUrl') ?? field(entry, 'httpUrl');
 }
 
-function readServer(entry: unknown, expansion: Expansion): ServerConfig {
+/** Reads an entry with its variables unexpanded. */
+function readTemplate(name: string, entry: unknown): ServerConfig {
+  checkServerId(name);
   if (!isObject(entry)) throw new Error('it must be an object with "command" or "url"');
-  const used = new Set<string>();
-  const watched: Expansion =
-    expansion === 'asWritten' ? expansion : { ...expansion, onEnvironment: (name) => used.add(name) };
-  const kind = kindOf(entry);
-  const config = kind === 'stdio' ? readStdio(entry, watched) : readRemote(kind, entry, watched);
-  return used.size === 0 ? config : { ...config, fromEnvironment: [...used] };
-}
-
-function readStdio(entry: object, expansion: Expansion): StdioServer {
-  const command = readText('command', field(entry, 'command'), expansion);
-  const args = field(entry, 'args') ?? [];
-  if (!Array.isArray(args)) throw new Error('its "args" must be a list of strings');
-  const config: StdioServer = {
-    kind: 'stdio',
-    command,
-    args: args.map((arg: unknown, index) => readArgument(`args[${index}]`, arg, expansion)),
-    env: readRecord('env', field(entry, 'env'), expansion, checkVariableName),
-    ...readOptional('cwd', entry, expansion),
-    ...readOptional('envFile', entry, expansion),
-  };
-  if (config.envFile?.includes('${input:')) {
-    throw new Error(`its "envFile" is read before inputs are asked for, so it cannot use \${input:…}`);
+  const kind = findKind(entry);
+  if (kind === undefined && field(entry, 'type') === undefined) {
+    throw new Error('it has neither "command" nor "url"; give one of them');
   }
-  return config;
+  if (kind === undefined) throw new Error('its "type" must be "stdio", "http" or "sse"');
+  const config = kind === 'stdio' ? readStdio(entry) : readRemote(kind, entry);
+  return mapChecked(config, checkVariables);
 }
 
-function readRemote(kind: 'http' | 'sse', entry: object, expansion: Expansion): RemoteServer {
-  const url = readText('url', addressOf(entry), expansion);
-  checkUrl(url);
-  const headers = readRecord('headers', field(entry, 'headers'), expansion, checkHeader);
+function readStdio(entry: object): StdioServer {
+  return {
+    kind: 'stdio',
+    command: readText('command', field(entry, 'command')),
+    args: readList('args', field(entry, 'args') ?? []),
+    env: readRecord('env', field(entry, 'env')),
+    ...readOptional('cwd', entry),
+    ...readOptional('envFile', entry),
+  };
+}
+
+function readRemote(kind: 'http' | 'sse', entry: object): RemoteServer {
+  const url = readText('url', addressOf(entry));
+  const headers = readRecord('headers', field(entry, 'headers'));
   const oauth = field(entry, 'oauth');
-  return isObject(oauth)
-    ? { kind, url, headers, oauth: readOAuth(oauth, expansion) }
-    : { kind, url, headers };
+  return { kind, url, headers, ...(isObject(oauth) && { oauth: readOAuth(oauth) }) };
 }
 
-function readOAuth(json: object, expansion: Expansion): OAuthConfig {
+function readOAuth(json: object): OAuthConfig {
   const given = field(json, 'scopes');
   const scopes = typeof given === 'string' ? given.split(' ').filter((each) => each !== '') : given;
-  if (scopes !== undefined && !Array.isArray(scopes)) {
-    throw new Error('its "oauth.scopes" must be a list of strings');
-  }
-  const config: OAuthConfig = {
-    ...readOptional('clientId', json, expansion),
-    ...readOptional('clientSecret', json, expansion),
-    ...readOptional('clientMetadataUrl', json, expansion),
-    ...(scopes === undefined
-      ? {}
-      : { scopes: scopes.map((each: unknown, at) => readText(`oauth.scopes[${at}]`, each, expansion)) }),
+  return {
+    ...readOptional('clientId', json),
+    ...readOptional('clientSecret', json),
+    ...readOptional('clientMetadataUrl', json),
+    ...(scopes !== undefined && { scopes: readList('oauth.scopes', scopes) }),
   };
-  if (config.clientMetadataUrl !== undefined && !/^https:\/\//i.test(config.clientMetadataUrl)) {
-    throw new Error('its "oauth.clientMetadataUrl" must start with https://');
-  }
-  return config;
 }
 
-function readOptional<Name extends string>(
-  name: Name,
-  entry: object,
-  expansion: Expansion,
-): { [Key in Name]?: string } {
+function readOptional<Name extends string>(name: Name, entry: object): { [Key in Name]?: string } {
   const value = field(entry, name);
-  const given = value === undefined || value === null ? {} : { [name]: readText(name, value, expansion) };
+  const given = value === undefined || value === null ? {} : { [name]: readText(name, value) };
   return given as { [Key in Name]?: string };
 }
 
-function readText(field: string, value: unknown, expansion: Expansion): string {
-  const text = readArgument(field, value, expansion);
-  if (text.trim() === '') throw new Error(`its "${field}" must not be empty`);
-  return text;
-}
-
 /** Accepts numbers and booleans too, because people write `"PORT": 3000`. */
-function readArgument(field: string, value: unknown, expansion: Expansion): string {
+function readText(field: string, value: unknown): string {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
     throw new Error(`its "${field}" must be a string`);
   }
-  const text = expandVariables(String(value), expansion);
-  checkNoNul(field, text);
-  return text;
+  return String(value);
 }
 
-function readRecord(
-  field: string,
-  value: unknown,
-  expansion: Expansion,
-  check: (name: string, text: string) => void,
-): Record<string, string> {
+function readList(field: string, value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw new Error(`its "${field}" must be a list of strings`);
+  return value.map((item: unknown, at) => readText(`${field}[${at}]`, item));
+}
+
+function readRecord(field: string, value: unknown): Readonly<Record<string, string>> {
   if (value === undefined || value === null) return {};
   if (!isObject(value)) throw new Error(`its "${field}" must be an object of strings`);
-  const entries = Object.entries(value)
-    .filter(([, item]) => item !== null)
-    .map(([name, item]) => [name, readArgument(`${field}.${name}`, item, expansion)] as const);
-  for (const [name, text] of entries) check(name, text);
+  const entries = Object.entries(value).filter(([, item]) => item !== null);
   // `fromEntries` also creates an own property for "__proto__".
-  return Object.fromEntries(entries);
+  return Object.fromEntries(entries.map(([name, item]) => [name, readText(`${field}.${name}`, item)]));
 }
 
-function unreadable(problem: string): ServersFileRead {
+const MAY_BE_EMPTY = /^(?:args|env|headers)\b/;
+
+/** Maps every text, and checks the new ones. */
+function mapChecked(config: ServerConfig, map: (text: string) => string): ServerConfig {
+  const mapped = mapTexts(config, (text, field) => {
+    const changed = map(text);
+    checkNoNul(changed, field);
+    if (changed.trim() === '' && !MAY_BE_EMPTY.test(field)) {
+      throw new Error(`its "${field}" must not be empty`);
+    }
+    return changed;
+  });
+  checkConfig(mapped);
+  return mapped;
+}
+
+function unreadable(problem: string): ReturnType<typeof readServersFile> {
   return { servers: new Map(), written: new Map(), inputs: new Map(), problems: [problem] };
 }
 
@@ -196,8 +183,6 @@ interface VariableContext {
   /** Defaults to this machine's. */
   readonly userHome?: string;
   readonly pathSeparator?: string;
-  /** Called with the name of each environment variable that is expanded. */
-  readonly onEnvironment?: (name: string) => void;
 }
 
 /** `asWritten` keeps the variables and only checks that they are known. */
@@ -206,23 +191,17 @@ type Expansion = VariableContext | 'asWritten';
 const VARIABLE = /\$\{([^}]*)\}/g;
 const ENVIRONMENT = 'env:';
 const INPUT = 'input:';
-
-/**
- * Expands variables except `${input:ID}`, which is resolved when the server starts. Throws for a variable without a
- * value: an empty string could start the wrong command or send an empty token.
- */
-function expandVariables(text: string, expansion: Expansion): string {
-  return text.replace(VARIABLE, (whole, name: string) => {
-    if (!isKnown(name)) {
-      throw new Error(
-        `it uses ${whole}; only \${workspaceFolder}, \${userHome}, \${pathSeparator}, \${env:NAME} and \${input:ID} are known here`,
-      );
-    }
-    return expansion === 'asWritten' || name.startsWith(INPUT) ? whole : lookUp(whole, name, expansion);
-  });
-}
-
 const PLAIN_NAMES: ReadonlySet<string> = new Set(['workspaceFolder', 'userHome', 'pathSeparator', '/']);
+
+function checkVariables(text: string): string {
+  for (const [whole, name = ''] of text.matchAll(VARIABLE)) {
+    if (isKnown(name)) continue;
+    throw new Error(
+      `it uses ${whole}; only \${workspaceFolder}, \${userHome}, \${pathSeparator}, \${env:NAME} and \${input:ID} are known here`,
+    );
+  }
+  return text;
+}
 
 function isKnown(name: string): boolean {
   return (
@@ -230,6 +209,21 @@ function isKnown(name: string): boolean {
     name.startsWith(ENVIRONMENT) ||
     (name.startsWith(INPUT) && name.length > INPUT.length)
   );
+}
+
+/**
+ * Expands variables except `${input:ID}`, which is resolved when the server starts. Throws for a variable without a
+ * value: an empty string could start the wrong command or send an empty token.
+ */
+function expand(template: ServerConfig, context: VariableContext): ServerConfig {
+  const used = new Set<string>();
+  const config = mapChecked(template, (text) =>
+    text.replace(VARIABLE, (whole, name: string) => {
+      if (name.startsWith(ENVIRONMENT)) used.add(name.slice(ENVIRONMENT.length));
+      return lookUp(whole, name, context);
+    }),
+  );
+  return used.size === 0 ? config : { ...config, fromEnvironment: [...used] };
 }
 
 function lookUp(whole: string, name: string, context: VariableContext): string {
@@ -245,15 +239,13 @@ function lookUp(whole: string, name: string, context: VariableContext): string {
     case '/':
       return context.pathSeparator ?? sep;
     default:
-      return lookUpEnvironment(whole, name.slice(ENVIRONMENT.length), context);
+      return name.startsWith(INPUT) ? whole : lookUpEnvironment(whole, name, context);
   }
 }
 
-function lookUpEnvironment(whole: string, variable: string, context: VariableContext): string {
-  const value = Object.hasOwn(context.env, variable) ? context.env[variable] : undefined;
-  if (value === undefined) {
-    throw new Error(`it uses ${whole}, but that environment variable is not set; set it and start again`);
-  }
-  context.onEnvironment?.(variable);
-  return value;
+function lookUpEnvironment(whole: string, name: string, { env }: VariableContext): string {
+  const variable = name.slice(ENVIRONMENT.length);
+  const value = Object.hasOwn(env, variable) ? env[variable] : undefined;
+  if (value !== undefined) return value;
+  throw new Error(`it uses ${whole}, but that environment variable is not set; set it and start again`);
 }

@@ -1,17 +1,25 @@
-import { pathToFileURL } from 'node:url';
 import { messageOf } from '../../base/errors.ts';
+import { field, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import type {
   FileArguments,
+  FileReference,
   FileSource,
   FoundFile,
   PreparedArguments,
   ResolvedArguments,
 } from '../../ports/files.ts';
 import type { ToolCall } from '../../ports/tools.ts';
-import type { FileForm, FormField, StringForm } from './form.ts';
-import { describeRefusal, type FileUse, fillFileArguments, planFileArguments } from './plan.ts';
+import {
+  alternativesOf,
+  childSchema,
+  flattenSchema,
+  type Keywords,
+  type PathStep,
+} from '../schema/schema.ts';
+import { type ArgumentPlace, type FileForm, inferForm } from './form.ts';
+import { parseReference } from './reference.ts';
 
 /** The whole call becomes one JavaScript string, which cannot contain more base64. */
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
@@ -30,13 +38,13 @@ export class ReferencedFiles implements FileArguments {
     const found: FoundUse[] = [];
     for (const use of plan.uses) {
       try {
-        const wanted = needsBytes(use.form) ? 'bytes' : 'path';
+        const wanted = use.form.needsBytes ? 'bytes' : 'path';
         found.push({ ...use, file: await this.#source.find(use.reference, wanted) });
       } catch (error) {
         return refusal(use, error);
       }
     }
-    const total = found.reduce((sum, { form, file }) => sum + (needsBytes(form) ? file.size : 0), 0);
+    const total = found.reduce((sum, { form, file }) => sum + (form.needsBytes ? file.size : 0), 0);
     if (total > MAX_TOTAL_BYTES) return { ok: false, message: tooMuch(total) };
     return { ok: true, notes: found.map(describeUse), resolve: (signal) => readAll(args, found, signal) };
   }
@@ -53,24 +61,25 @@ async function readAll(
 ): Promise<ResolvedArguments> {
   // A file that is referenced twice is read once.
   const contents = new Map<string, string>();
-  const values: { readonly steps: FileUse['steps']; readonly value: unknown }[] = [];
+  const values: Replacement[] = [];
   for (const use of uses) {
     const { steps, form, file } = use;
     try {
-      const base64 = needsBytes(form) ? (contents.get(file.path) ?? (await file.read(signal))) : '';
-      if (needsBytes(form)) contents.set(file.path, base64);
-      values.push({ steps, value: fileValue(form, { ...file, base64 }) });
+      const base64 = form.needsBytes ? (contents.get(file.path) ?? (await file.read(signal))) : '';
+      if (form.needsBytes) contents.set(file.path, base64);
+      values.push({ steps, value: form.render({ ...file, base64 }) });
     } catch (error) {
       signal?.throwIfAborted();
       return refusal(use, error);
     }
   }
-  return { ok: true, arguments: fillFileArguments(args, values) };
+  const filled = fill(args, values);
+  return { ok: true, arguments: isObject(filled) ? filled : args };
 }
 
 /** One line with invisible characters shown, because file names may contain anything. */
 function describeUse({ where, text, form, file }: FoundUse): string {
-  const line = `${where}: ${text} → ${describeForm(form)} of ${file.path} (${describeSize(file.size)}, ${file.mimeType})`;
+  const line = `${where}: ${text} → ${form.description} of ${file.path} (${describeSize(file.size)}, ${file.mimeType})`;
   return showInvisible(line).replaceAll('\n', '⟦U+000A⟧');
 }
 
@@ -82,80 +91,142 @@ function tooMuch(bytes: number): string {
   return `The files in the arguments total ${describeSize(bytes)}, but one call can send at most ${describeSize(MAX_TOTAL_BYTES)}. Nothing was called.`;
 }
 
-/** `base64` is empty when only the path is needed. */
-type LoadedFile = Omit<FoundFile, 'read'> & { readonly base64: string };
-
-function needsBytes(form: FileForm): boolean {
-  switch (form.kind) {
-    case 'list':
-      return needsBytes(form.of);
-    case 'object':
-      return form.fields.some(({ value }) => carriesBytes(value.kind));
-    default:
-      return carriesBytes(form.kind);
-  }
+interface FileUse {
+  /** Its path, such as `files[0].data`. */
+  readonly where: string;
+  readonly steps: readonly PathStep[];
+  readonly text: string;
+  readonly reference: FileReference;
+  readonly form: FileForm;
 }
 
-function fileValue(form: FileForm, file: LoadedFile): unknown {
-  switch (form.kind) {
-    case 'list':
-      return [fileValue(form.of, file)];
-    case 'object':
-      return Object.fromEntries(form.fields.map(({ name, value }) => [name, fieldValue(value, file)]));
-    default:
-      return stringValue(form.kind, file);
-  }
+/** References that are nested deeper are ignored. */
+const MAX_DEPTH = 32;
+const MAX_USES = 1000;
+const MAX_SHOWN_CHARS = 200;
+
+/** Finds the file references by walking the arguments together with their schema. Never throws. */
+export function planFileArguments(
+  args: Readonly<Record<string, unknown>>,
+  inputSchema: unknown,
+):
+  | { readonly ok: true; readonly uses: readonly FileUse[] }
+  | { readonly ok: false; readonly message: string } {
+  const uses: FileUse[] = [];
+  const root = { name: '', schema: inputSchema, root: inputSchema };
+  const message = walk({ value: args, place: root, steps: [] }, uses);
+  if (message !== undefined) return { ok: false, message };
+  if (uses.length <= MAX_USES) return { ok: true, uses };
+  return { ok: false, message: `The arguments refer to more than ${MAX_USES} files. Nothing was called.` };
 }
 
-const FORM_NAMES: Readonly<Record<StringForm['kind'], string>> = {
-  base64: 'base64',
-  base64url: 'base64url',
-  dataUrl: 'a data: URL',
-  path: 'the path',
-  fileUrl: 'the file: URL',
-};
-
-function describeForm(form: FileForm): string {
-  switch (form.kind) {
-    case 'list':
-      return `a list with ${describeForm(form.of)}`;
-    case 'object':
-      return `an object (${form.fields.map(({ name }) => name).join(', ')}) with ${needsBytes(form) ? 'the bytes' : 'the path'}`;
-    default:
-      return FORM_NAMES[form.kind];
-  }
+/** Whether the argument expects one file or several, so that a file dialog can be offered. */
+export function expectedFiles(inputSchema: unknown, name: string): 'one' | 'many' | undefined {
+  const { keywords } = flattenSchema(inputSchema, inputSchema);
+  const schema = field(keywords['properties'], name);
+  const inferred = schema === undefined ? undefined : inferForm({ name, schema, root: inputSchema }, 'file');
+  if (!inferred?.explicit) return undefined;
+  return inferred.form.kind === 'list' ? 'many' : 'one';
 }
 
-function carriesBytes(kind: FormField['value']['kind']): boolean {
-  return kind === 'base64' || kind === 'base64url' || kind === 'dataUrl';
+interface Visit {
+  readonly value: unknown;
+  readonly place: ArgumentPlace;
+  readonly steps: readonly PathStep[];
 }
 
-function fieldValue(value: FormField['value'], file: LoadedFile): unknown {
-  switch (value.kind) {
-    case 'name':
-      return file.name;
-    case 'mimeType':
-      return file.mimeType;
-    case 'size':
-      return file.size;
-    case 'constant':
-      return value.constant;
-    default:
-      return stringValue(value.kind, file);
+/** Returns the error message for the first invalid reference. */
+function walk(visit: Visit, uses: FileUse[]): string | undefined {
+  if (typeof visit.value === 'string') return visitText(visit.value, visit, uses);
+  if (visit.steps.length >= MAX_DEPTH || uses.length > MAX_USES) return undefined;
+  for (const inner of innerVisits(visit)) {
+    const message = walk(inner, uses);
+    if (message !== undefined) return message;
   }
+  return undefined;
 }
 
-function stringValue(kind: StringForm['kind'], { path, mimeType, base64 }: LoadedFile): string {
-  switch (kind) {
-    case 'base64':
-      return base64;
-    case 'base64url':
-      return base64.replace(/[+/=]/g, (char) => (char === '+' ? '-' : char === '/' ? '_' : ''));
-    case 'dataUrl':
-      return `data:${mimeType};base64,${base64}`;
-    case 'path':
-      return path;
-    case 'fileUrl':
-      return pathToFileURL(path).href;
+function visitText(text: string, { place, steps }: Visit, uses: FileUse[]): string | undefined {
+  // Fast path: most strings are not references.
+  if (!/^(?:asset|file):/.test(text)) return undefined;
+  const read = parseReference(text, inferForm(place, 'file')?.explicit);
+  const where = describeSteps(steps);
+  if (read.kind === 'text') return undefined;
+  if (read.kind === 'refused') return describeRefusal(text, where, read.reason);
+  const inferred = inferForm(place, read.reference.kind);
+  if (inferred) {
+    uses.push({ where, steps, text, reference: read.reference, form: inferred.form });
+    return undefined;
   }
+  return isAmongChoices(text, place)
+    ? undefined
+    : describeRefusal(text, where, 'the tool does not accept a file there');
+}
+
+function describeRefusal(text: string, where: string, reason: string): string {
+  const shown = text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS)}…`;
+  return `The file “${shown}” in the argument ${where} was not used: ${reason}. Nothing was called.`;
+}
+
+function isAmongChoices(text: string, { schema, root }: ArgumentPlace): boolean {
+  const { enum: choices, const: constant } = flattenSchema(schema, root).keywords;
+  return constant === text || (Array.isArray(choices) && choices.includes(text));
+}
+
+function innerVisits({ value, place, steps }: Visit): readonly Visit[] {
+  if (Array.isArray(value)) {
+    const keywords = choose(place, 'array');
+    const description = describe(keywords, place);
+    return value.map((item: unknown, index) => ({
+      value: item,
+      place: { name: place.name, schema: childSchema(keywords, index), root: place.root, ...description },
+      steps: [...steps, index],
+    }));
+  }
+  if (!isObject(value)) return [];
+  const keywords = choose(place, 'object');
+  return Object.entries(value).map(([name, item]) => ({
+    value: item,
+    place: { name, schema: childSchema(keywords, name), root: place.root },
+    steps: [...steps, name],
+  }));
+}
+
+/** The schema for a value of this type; of a union, the matching member. */
+function choose({ schema, root }: ArgumentPlace, type: 'array' | 'object'): Keywords {
+  const { keywords } = flattenSchema(schema, root);
+  const key = type === 'array' ? 'items' : 'properties';
+  const matches = (member: Keywords) => [member['type']].flat().includes(type) || member[key] !== undefined;
+  return alternativesOf(keywords, root)?.find(matches) ?? keywords;
+}
+
+/** Items without a description inherit that of their list. */
+function describe(keywords: Keywords, { description }: ArgumentPlace): { readonly description?: string } {
+  const own = keywords['description'];
+  const inherited = typeof own === 'string' ? own : description;
+  return inherited === undefined ? {} : { description: inherited };
+}
+
+function describeSteps(steps: readonly PathStep[]): string {
+  return steps.reduce<string>(
+    (where, step) =>
+      typeof step === 'number' ? `${where}[${step}]` : where === '' ? step : `${where}.${step}`,
+    '',
+  );
+}
+
+type Replacement = { readonly steps: readonly PathStep[]; readonly value: unknown };
+
+function fill(value: unknown, replacements: readonly Replacement[]): unknown {
+  const here = replacements.find(({ steps }) => steps.length === 0);
+  if (here) return here.value;
+  if (replacements.length === 0) return value;
+  const below = (step: PathStep): readonly Replacement[] =>
+    replacements.flatMap(({ steps: [first, ...rest], value: inner }) =>
+      first === step ? [{ steps: rest, value: inner }] : [],
+    );
+  if (Array.isArray(value)) return value.map((item: unknown, index) => fill(item, below(index)));
+  if (!isObject(value)) return value;
+  // `fromEntries` also creates an own property for "__proto__".
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fill(item, below(name))]));
 }

@@ -1,22 +1,18 @@
+import { pathToFileURL } from 'node:url';
 import { isObject } from '../../base/json.ts';
-import type { FileReference } from '../../ports/files.ts';
+import type { FileReference, FoundFile } from '../../ports/files.ts';
 import { alternativesOf, flattenSchema, type Keywords } from '../schema/schema.ts';
 
-/** The value that replaces a file reference. */
-export type FileForm =
-  | { readonly kind: 'base64' | 'base64url' | 'dataUrl' | 'path' | 'fileUrl' }
-  | { readonly kind: 'list'; readonly of: FileForm }
-  | { readonly kind: 'object'; readonly fields: readonly FormField[] };
-
-export type StringForm = Extract<FileForm, { kind: 'base64' | 'base64url' | 'dataUrl' | 'path' | 'fileUrl' }>;
-
-export interface FormField {
-  readonly name: string;
-  readonly value:
-    | { readonly kind: 'name' | 'mimeType' | 'size' }
-    | { readonly kind: 'constant'; readonly constant: unknown }
-    | StringForm;
+/** The kind of value that replaces a file reference. */
+export interface FileForm {
+  readonly kind: 'string' | 'list' | 'object';
+  readonly description: string;
+  /** Whether `render` needs the bytes of the file; otherwise `base64` may be empty. */
+  readonly needsBytes: boolean;
+  readonly render: (file: LoadedFile) => unknown;
 }
+
+type LoadedFile = Omit<FoundFile, 'read'> & { readonly base64: string };
 
 /** A position in the arguments; `root` is the schema in which references are resolved. */
 export interface ArgumentPlace {
@@ -29,7 +25,7 @@ export interface ArgumentPlace {
 
 type ReferenceKind = FileReference['kind'];
 
-export interface InferredForm {
+interface InferredForm {
   readonly form: FileForm;
   /** True when the schema asks for a file; false when it merely allows one. */
   readonly explicit: boolean;
@@ -42,21 +38,57 @@ export function inferForm(place: ArgumentPlace, source: ReferenceKind, depth = 0
   if (depth > MAX_DEPTH) return undefined;
   const { keywords } = flattenSchema(place.schema, place.root);
   const description = textOf(keywords['description']) || (place.description ?? '');
-  const within = { ...place, description };
+  const inferInner = (schema: unknown) => inferForm({ ...place, description, schema }, source, depth + 1);
   const members = alternativesOf(keywords, place.root);
-  if (members) return inferUnion(within, withRest(members, keywords), source, depth);
+  if (members) return chooseForm(withRest(members, keywords).flatMap((member) => inferInner(member) ?? []));
   if (isChosen(keywords)) return undefined;
   const types = [keywords['type'] ?? impliedType(keywords)].flat();
   if (types.includes('string') || types.includes(undefined)) {
     return inferString(readHints(place.name, description, keywords), source);
   }
-  if (types.includes('array')) return inferList(within, keywords, source, depth);
-  return types.includes('object') ? inferObject(within, keywords, source) : undefined;
+  if (types.includes('array')) {
+    const { items, prefixItems } = keywords;
+    const inferred = inferInner(Array.isArray(prefixItems) ? prefixItems[0] : items);
+    return inferred && { form: listOf(inferred.form), explicit: inferred.explicit };
+  }
+  return types.includes('object') ? inferObject(place.root, keywords, source) : undefined;
+}
+
+const STRINGS = {
+  base64: stringForm('base64', ({ base64 }) => base64),
+  base64url: stringForm('base64url', ({ base64 }) =>
+    base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''),
+  ),
+  dataUrl: stringForm('a data: URL', ({ mimeType, base64 }) => `data:${mimeType};base64,${base64}`),
+  path: stringForm('the path', ({ path }) => path, false),
+  fileUrl: stringForm('the file: URL', ({ path }) => pathToFileURL(path).href, false),
+};
+
+function stringForm(description: string, render: FileForm['render'], needsBytes = true): FileForm {
+  return { kind: 'string', description, needsBytes, render };
+}
+
+function listOf({ description, needsBytes, render }: FileForm): FileForm {
+  const list = (file: LoadedFile) => [render(file)];
+  return { kind: 'list', description: `a list with ${description}`, needsBytes, render: list };
+}
+
+/** The value of one property, by its name. */
+type FormFields = ReadonlyMap<string, Pick<FileForm, 'needsBytes' | 'render'>>;
+
+function objectWith(fields: FormFields): FileForm {
+  const needsBytes = [...fields.values()].some((field) => field.needsBytes);
+  return {
+    kind: 'object',
+    description: `an object (${[...fields.keys()].join(', ')}) with ${needsBytes ? 'the bytes' : 'the path'}`,
+    needsBytes,
+    render: (file) => Object.fromEntries([...fields].map(([name, { render }]) => [name, render(file)])),
+  };
 }
 
 /** The first match applies. Keywords take precedence over names and descriptions. */
 const STRING_FORMS: readonly {
-  readonly form: StringForm['kind'];
+  readonly form: keyof typeof STRINGS;
   readonly when: (hints: Hints) => boolean;
   /** Good enough to convert a reference, but no sign that the schema asks for a file. */
   readonly weak?: true;
@@ -70,7 +102,7 @@ const STRING_FORMS: readonly {
     form: 'base64',
     when: ({ encoding, format }) => encoding === 'base64' || isOneOf(format, 'byte', 'base64', 'binary'),
   },
-  { form: 'dataUrl', when: ({ about }) => about.dataUrl },
+  { form: 'dataUrl', when: ({ about }) => DATA_URL.test(about) && !NO_DATA_URL.test(about) },
   // Most URLs are those of web pages.
   { form: 'fileUrl', when: ({ format }) => isOneOf(format, 'uri', 'url', 'iri'), weak: true },
   {
@@ -78,28 +110,28 @@ const STRING_FORMS: readonly {
     when: ({ format }) => isOneOf(format, 'path', 'file-path', 'uri-reference', 'iri-reference'),
   },
   // “file: the base64 of …” is not a path, despite its name.
-  { form: 'base64', when: ({ about, name }) => about.base64 || name.bytes },
+  { form: 'base64', when: ({ about, name }) => BASE64.test(about) || BYTES_NAME.test(name) },
   // “data: path to the table” is not data.
-  { form: 'path', when: ({ about, name }) => about.beginsWithPath || name.path },
-  { form: 'fileUrl', when: ({ name }) => name.url, weak: true },
-  { form: 'base64', when: ({ name, hasMediaType }) => name.data || hasMediaType },
-  { form: 'path', when: ({ about }) => about.path },
-  { form: 'base64', when: ({ about }) => about.data, weak: true },
+  { form: 'path', when: ({ about, name }) => BEGINS_WITH_PATH.test(about) || PATH_NAME.test(name) },
+  { form: 'fileUrl', when: ({ name }) => URL_NAME.test(name), weak: true },
+  { form: 'base64', when: ({ name, hasMediaType }) => DATA_NAME.test(name) || hasMediaType },
+  { form: 'path', when: ({ about }) => PATH.test(about) },
+  { form: 'base64', when: ({ about }) => DATA.test(about), weak: true },
 ];
 
 /**
  * Used when the schema says nothing. Assets are sent as bytes, because the next tool may run on another machine
  * without access to `cmdassets/`.
  */
-const DEFAULT_FORMS: Readonly<Record<ReferenceKind, StringForm['kind']>> = {
+const DEFAULT_FORMS: Readonly<Record<ReferenceKind, keyof typeof STRINGS>> = {
   asset: 'base64',
   file: 'path',
 };
 
-function inferString(hints: Hints, source: ReferenceKind): InferredForm & { readonly form: StringForm } {
+function inferString(hints: Hints, source: ReferenceKind): InferredForm {
   const found = STRING_FORMS.find(({ when }) => when(hints));
   return {
-    form: { kind: found?.form ?? DEFAULT_FORMS[source] },
+    form: STRINGS[found?.form ?? DEFAULT_FORMS[source]],
     explicit: found !== undefined && !found.weak,
   };
 }
@@ -111,32 +143,14 @@ function withRest(members: readonly Keywords[], keywords: Keywords): readonly Ke
 }
 
 /** Prefers alternatives that ask for a file over those that allow one, and strings over lists and objects. */
-function inferUnion(
-  place: ArgumentPlace,
-  members: readonly Keywords[],
-  source: ReferenceKind,
-  depth: number,
-): InferredForm | undefined {
-  const inferred = members.flatMap((schema) => inferForm({ ...place, schema }, source, depth + 1) ?? []);
-  const isString = ({ form }: InferredForm) => form.kind !== 'list' && form.kind !== 'object';
+function chooseForm(inferred: readonly InferredForm[]): InferredForm | undefined {
+  const isString = ({ form }: InferredForm) => form.kind === 'string';
   return (
     inferred.find((each) => each.explicit && isString(each)) ??
     inferred.find((each) => each.explicit) ??
     inferred.find(isString) ??
     inferred[0]
   );
-}
-
-function inferList(
-  place: ArgumentPlace,
-  keywords: Keywords,
-  source: ReferenceKind,
-  depth: number,
-): InferredForm | undefined {
-  const { items, prefixItems } = keywords;
-  const schema = Array.isArray(prefixItems) ? prefixItems[0] : items;
-  const inferred = inferForm({ ...place, schema }, source, depth + 1);
-  return inferred && { form: { kind: 'list', of: inferred.form }, explicit: inferred.explicit };
 }
 
 // Property names of objects that represent files, in lower case and without `_` and `-`.
@@ -146,31 +160,34 @@ const SIZE_FIELDS = ['size', 'filesize', 'bytelength'];
 /** Properties for the file itself, best first. */
 const CARRIERS = 'data base64 blob bytes content contents body path filepath uri url'.split(' ');
 
-const FREE_FORM: FileForm = {
-  kind: 'object',
-  fields: [
-    { name: 'name', value: { kind: 'name' } },
-    { name: 'mimeType', value: { kind: 'mimeType' } },
-    { name: 'data', value: { kind: 'base64' } },
-  ],
+const fact = (render: FileForm['render']) => ({ needsBytes: false, render });
+const FACTS = {
+  name: fact(({ name }) => name),
+  mimeType: fact(({ mimeType }) => mimeType),
+  size: fact(({ size }) => size),
 };
 
-function inferObject(
-  place: ArgumentPlace,
-  keywords: Keywords,
-  source: ReferenceKind,
-): InferredForm | undefined {
+const FREE_FORM = objectWith(
+  new Map([
+    ['name', FACTS.name],
+    ['mimeType', FACTS.mimeType],
+    ['data', STRINGS.base64],
+  ]),
+);
+
+function inferObject(root: unknown, keywords: Keywords, source: ReferenceKind): InferredForm | undefined {
   const properties = isObject(keywords['properties']) ? Object.entries(keywords['properties']) : [];
   if (properties.length === 0) return { form: FREE_FORM, explicit: false };
   const carriers = chooseCarriers(properties, keywords['required']);
   if (carriers.size === 0) return undefined;
   const fields = properties.flatMap(([name, schema]) => {
-    const field = carriers.has(name)
-      ? carrierField({ name, schema, root: place.root }, source)
-      : describingField(name, flattenSchema(schema, place.root).keywords);
-    return field ? [field] : [];
+    const own = flattenSchema(schema, root).keywords;
+    const hints = readHints(name, textOf(own['description']), own);
+    const carrier = carriers.has(name) ? inferString(hints, source).form : undefined;
+    const value = isChosen(own) ? constantOf(own) : (carrier ?? factFor(name, own));
+    return value ? [[name, value] as const] : [];
   });
-  return { form: { kind: 'object', fields }, explicit: true };
+  return { form: objectWith(new Map(fields)), explicit: true };
 }
 
 /** All required ones, otherwise only the best one, so that the file is not sent twice. */
@@ -185,28 +202,18 @@ function chooseCarriers(
   return new Set(names.toSorted((a, b) => rank(a) - rank(b)).slice(0, 1));
 }
 
-function carrierField(place: ArgumentPlace, source: ReferenceKind): FormField | undefined {
-  const { keywords } = flattenSchema(place.schema, place.root);
-  const description = textOf(keywords['description']);
-  const { form } = inferString(readHints(place.name, description, keywords), source);
-  return isChosen(keywords) ? constantField(place.name, keywords) : { name: place.name, value: form };
-}
-
-function describingField(name: string, keywords: Keywords): FormField | undefined {
+function factFor(name: string, keywords: Keywords) {
   const called = plain(name);
-  if (isChosen(keywords)) return constantField(name, keywords);
-  if (NAME_FIELDS.includes(called)) return { name, value: { kind: 'name' } };
-  if (TYPE_FIELDS.includes(called)) return { name, value: { kind: 'mimeType' } };
-  return SIZE_FIELDS.includes(called) && keywords['type'] !== 'string'
-    ? { name, value: { kind: 'size' } }
-    : undefined;
+  if (NAME_FIELDS.includes(called)) return FACTS.name;
+  if (TYPE_FIELDS.includes(called)) return FACTS.mimeType;
+  return SIZE_FIELDS.includes(called) && keywords['type'] !== 'string' ? FACTS.size : undefined;
 }
 
 /** Picks the value for `type: { const: "file" }` or `encoding: { enum: ["utf8", "base64"] }`. */
-function constantField(name: string, { const: constant, enum: choices }: Keywords): FormField | undefined {
+function constantOf({ const: constant, enum: choices }: Keywords) {
   const values = Array.isArray(choices) ? choices : [constant];
   const chosen = values.length === 1 ? values[0] : values.find((value) => value === 'base64');
-  return chosen === undefined ? undefined : { name, value: { kind: 'constant', constant: chosen } };
+  return chosen === undefined ? undefined : fact(() => chosen);
 }
 
 function isChosen(keywords: Keywords): boolean {
@@ -240,33 +247,25 @@ function readHints(name: string, description: string, keywords: Keywords) {
     encoding: textOf(keywords['contentEncoding']).toLowerCase(),
     pattern: textOf(keywords['pattern']),
     hasMediaType: typeof keywords['contentMediaType'] === 'string',
-    name: readName(name),
-    about: readDescription(description.slice(0, MAX_DESCRIPTION_CHARS)),
+    name: splitWords(name),
+    about: description.slice(0, MAX_DESCRIPTION_CHARS),
   };
 }
 
-/** The last word counts most: `data_path` is a path, `path_data` is data. */
-function readName(name: string) {
-  const words = splitWords(name);
-  const last = words.at(-1) ?? '';
-  return {
-    bytes: words.includes('base64') || words.includes('b64') || /^(?:bytes|blobs?)$/.test(last),
-    path:
-      /^(?:paths?|(?:file|filename|filepath)s?|pathname)$/.test(last) ||
-      words.slice(-2).join(' ') === 'file name',
-    url: /^(?:ur[li]s?|href)$/.test(last),
-    data: /^(?:data|contents?)$/.test(last),
-  };
-}
-
-/** `inputFile`, `input_file`, `input-file` and `INPUT_FILE` are two words each; `base64` is one. */
-function splitWords(name: string): string[] {
+/** `inputFile`, `input_file`, `input-file` and `INPUT_FILE` become `input file`; `base64` is one word. */
+function splitWords(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '');
+    .replace(/[^a-z0-9]+/g, ' ')
+    .trim();
 }
+
+// The last word counts most: `data_path` is a path, `path_data` is data.
+const BYTES_NAME = /\b(?:base64|b64)\b|\b(?:bytes|blobs?)$/;
+const PATH_NAME = /\b(?:paths?|(?:file|filename|filepath)s?|pathname|file name)$/;
+const URL_NAME = /\b(?:ur[li]s?|href)$/;
+const DATA_NAME = /\b(?:data|contents?)$/;
 
 const DATA_URL = /\bdata:?[ -]?ur[li]s?\b|\bdata:[a-z*]+\/|\bdata:.{0,20};base64/i;
 /** Such as “base64, without the data: URL prefix”. */
@@ -277,13 +276,3 @@ const BEGINS_WITH_PATH =
   /^\W*(?:(?:the|an?|absolute|relative|full|local|input|source|file|disk|system|optional)\W+)*(?:file)?(?:path|name of the file|filename)s?\b/i;
 const PATH = /\bpaths?\b|\bfile ?paths?\b|\bfile ?names?\b/i;
 const DATA = /\bdata\b|\bbytes\b|\bblobs?\b|\bcontents?\b/i;
-
-function readDescription(description: string) {
-  return {
-    dataUrl: DATA_URL.test(description) && !NO_DATA_URL.test(description),
-    base64: BASE64.test(description),
-    beginsWithPath: BEGINS_WITH_PATH.test(description),
-    path: PATH.test(description),
-    data: DATA.test(description),
-  };
-}

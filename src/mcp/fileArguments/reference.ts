@@ -1,4 +1,5 @@
 import { readAssetName } from '../../base/names.ts';
+import { decodePercent } from '../../chat/format/escape.ts';
 import type { FileReference } from '../../ports/files.ts';
 
 export type ParsedReference =
@@ -41,7 +42,7 @@ const NO_ASSET =
 /** Checks the text before and after decoding. */
 function readFile(written: string): ParsedReference {
   const encoded = /%(?:2e|2f|5c|00)/i.test(written);
-  const path = decode(written);
+  const path = decodePercent(written);
   const reason = encoded
     ? 'it contains percent-encoded dots, slashes or NUL characters. Write them unencoded'
     : FORBIDDEN.find(({ pattern }) => pattern.test(path))?.reason;
@@ -53,11 +54,7 @@ const FORBIDDEN: readonly { readonly pattern: RegExp; readonly reason: string }[
   { pattern: /[\u0000-\u001f\u007f]/, reason: 'it contains control characters' },
   { pattern: /\\/, reason: 'it contains a backslash. Separate folders with /' },
   {
-    pattern: /^\/\/(?!\/)/,
-    reason: 'it names another computer. Write file:relative/path or file:///absolute/path',
-  },
-  {
-    pattern: /^\/{4}/,
+    pattern: /^\/\/(?:$|[^/]|\/\/)/,
     reason: 'it names another computer. Write file:relative/path or file:///absolute/path',
   },
   { pattern: /^[A-Za-z]:/, reason: 'it starts with a drive letter. Write file:///C:/path' },
@@ -69,34 +66,20 @@ function withoutAuthority(path: string): string {
   return path.replace(/^\/\/\//, '/').replace(/^\/(?=[A-Za-z]:\/)/, '');
 }
 
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // A lone "%" is literal.
-    return text;
-  }
-}
-
 function refused(reason: string): ParsedReference {
   return { kind: 'refused', reason };
-}
-
-export interface AssetReferenceMatch {
-  readonly name: string;
-  readonly start: number;
-  readonly end: number;
 }
 
 const MAX_FOUND = 5_000;
 const ASSET_REFERENCE = /(?<![\w./:-])asset:[\w.-]+\w/g;
 
-export function findAssetReferences(text: string): readonly AssetReferenceMatch[] {
-  const found: AssetReferenceMatch[] = [];
-  for (const match of text.matchAll(ASSET_REFERENCE)) {
-    const read = parseReference(match[0]);
-    if (read.kind !== 'reference' || read.reference.kind !== 'asset') continue;
-    found.push({ name: read.reference.name, start: match.index, end: match.index + match[0].length });
+export function findAssetReferences(
+  text: string,
+): readonly { readonly name: string; readonly start: number; readonly end: number }[] {
+  const found = [];
+  for (const { 0: reference, index: start } of text.matchAll(ASSET_REFERENCE)) {
+    const name = reference.slice('asset:'.length);
+    if (readAssetName(name)) found.push({ name, start, end: start + reference.length });
     if (found.length === MAX_FOUND) break;
   }
   return found;

@@ -13,16 +13,17 @@ import {
 } from '@modelcontextprotocol/client';
 import { unlessAborted } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
+import { defined } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
-import type { OAuthConfig } from '../config/types.ts';
-import { guardFetch } from './authorizationUrl.ts';
+import { fingerprintServer } from '../config/fingerprint.ts';
+import type { OAuthConfig, RemoteServer, ServerConfig } from '../config/types.ts';
 import { type CredentialStore, Credentials } from './credentials.ts';
-import { SignInAttempt } from './signIn.ts';
+import { guardFetch, SignInAttempt } from './signIn.ts';
 
 export interface Browser {
   redirectUrl(): Promise<string>;
-  /** Opens the URL and resolves to the callback URL. Rejects when the user cancels. */
-  visit(url: URL, server: string, signal: AbortSignal): Promise<URL>;
+  /** Opens the URL and resolves to the callback URL, or to `declined` when the user cancels. */
+  visit(url: URL, server: string, signal: AbortSignal): Promise<URL | 'declined'>;
 }
 
 export interface AuthorizationOptions {
@@ -32,12 +33,11 @@ export interface AuthorizationOptions {
   readonly browser: Browser;
   readonly settings?: OAuthConfig | undefined;
   readonly fetch?: FetchLike | undefined;
-  /** Pauses the timeouts of calls while the user signs in. */
-  readonly onAsk?: (<T>(work: Promise<T>) => Promise<T>) | undefined;
+  readonly onAsk?: OnAsk | undefined;
 }
 
 /** A failed sign-in; its message is shown to the user. */
-export class SignInError extends Error {
+class SignInError extends Error {
   override readonly name = 'SignInError';
 }
 
@@ -54,7 +54,7 @@ interface Flow {
   waiting: number;
 }
 
-const MAX_VISIT_MS = 15 * 60 * 1000;
+const MAX_VISIT_MINUTES = 15;
 
 /** Signs in to one MCP server: silently if possible, otherwise in the browser. */
 export class RemoteAuthorization {
@@ -92,7 +92,7 @@ export class RemoteAuthorization {
     // A sign-in in progress does not request the new scopes.
     await unlessAborted(Promise.allSettled([this.#flow?.done]), signal);
     const { resourceMetadataUrl } = error;
-    await this.#joinOrBegin({ scope: wanted, resourceMetadataUrl }, { mayRefresh: false, signal });
+    await this.#joinOrBegin({ scope: wanted, resourceMetadataUrl }, false, signal);
     return true;
   }
 
@@ -118,14 +118,11 @@ export class RemoteAuthorization {
     // Another window may have signed in meanwhile.
     if (token !== undefined && token !== this.#sentToken) return;
     const wanted = computeScopeUnion(this.#requested, scope);
-    await this.#joinOrBegin({ scope: wanted, resourceMetadataUrl }, { mayRefresh: true });
+    await this.#joinOrBegin({ scope: wanted, resourceMetadataUrl }, true);
   }
 
   /** Joins the sign-in in progress or begins one. It is cancelled when no request waits for it any more. */
-  async #joinOrBegin(
-    challenge: Challenge,
-    { mayRefresh, signal }: { readonly mayRefresh: boolean; readonly signal?: AbortSignal },
-  ): Promise<void> {
+  async #joinOrBegin(challenge: Challenge, mayRefresh: boolean, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     const flow = this.#flow ?? this.#begin(challenge, mayRefresh);
     flow.waiting += 1;
@@ -171,35 +168,30 @@ export class RemoteAuthorization {
       serverUrl,
       // Not the transport's fetch, which would send the headers of the MCP server to the authorization server.
       fetchFn: guardFetch(fetch, signal),
-      ...(challenge.scope === undefined ? {} : { scope: challenge.scope }),
-      ...(challenge.resourceMetadataUrl === undefined
-        ? {}
-        : { resourceMetadataUrl: challenge.resourceMetadataUrl }),
+      ...defined(challenge),
     };
     if ((await beginSignIn(signIn, options, mayRefresh)) || signIn.authorizationUrl === undefined) return;
     const callback = await this.#visit(signIn.authorizationUrl, signal);
-    const { code, iss } = this.#readCallback(callback, signIn);
-    await auth(signIn, { ...options, authorizationCode: code, ...(iss === undefined ? {} : { iss }) });
+    await auth(signIn, { ...options, ...defined(this.#readCallback(callback, signIn)) });
   }
 
   async #visit(address: URL, signal: AbortSignal): Promise<URL> {
     const { browser, server, onAsk = (work) => work } = this.#options;
     // After the user declined, the browser is not opened again for each call.
     if (this.#declined) throw this.#declined;
-    const visitSignal = AbortSignal.any([signal, AbortSignal.timeout(MAX_VISIT_MS)]);
-    try {
-      return await onAsk(unlessAborted(browser.visit(address, server, visitSignal), visitSignal));
-    } catch (error) {
-      if (signal.aborted) throw error;
-      throw this.#decline(error);
-    }
+    const timeout = AbortSignal.timeout(MAX_VISIT_MINUTES * 60_000);
+    const either = AbortSignal.any([signal, timeout]);
+    const visit = unlessAborted(browser.visit(address, server, either), either).catch((error: unknown) => {
+      if (signal.aborted || !timeout.aborted) throw error;
+      throw this.#failure(`it was not completed within ${MAX_VISIT_MINUTES} minutes. Try again`, error);
+    });
+    const callback = await onAsk(visit);
+    if (callback === 'declined') throw this.#decline();
+    return callback;
   }
 
   /** Verifies the state, then the issuer, before anything else of the callback is used. */
-  #readCallback(
-    callback: URL,
-    signIn: SignInAttempt,
-  ): { readonly code: string; readonly iss: string | undefined } {
+  #readCallback(callback: URL, signIn: SignInAttempt) {
     const read = (name: string) => callback.searchParams.get(name) ?? undefined;
     if (read('state') !== signIn.stateValue) {
       throw this.#failure('the sign-in response does not match this request. Try again');
@@ -212,22 +204,19 @@ export class RemoteAuthorization {
       issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
     });
     const error = read('error');
-    if (error === 'access_denied') throw this.#decline(undefined);
+    if (error === 'access_denied') throw this.#decline();
     if (error !== undefined) {
-      throw this.#failure(
-        `the authorization server returned an error: ${quote(read('error_description') ?? error)}`,
-      );
+      const told = quote(read('error_description') ?? error);
+      throw this.#failure(`the authorization server returned an error: ${told}`);
     }
-    const code = read('code');
-    if (code === undefined) throw this.#failure('the authorization server sent no code');
-    return { code, iss };
+    const authorizationCode = read('code');
+    if (authorizationCode === undefined) throw this.#failure('the authorization server sent no code');
+    return { authorizationCode, iss };
   }
 
-  #decline(cause: unknown): SignInError {
-    this.#declined = new SignInError(
-      `The sign-in to ${this.#options.server} was cancelled; restart the server to try again`,
-      { cause },
-    );
+  #decline(): SignInError {
+    const message = `The sign-in to ${this.#options.server} was cancelled; restart the server to try again`;
+    this.#declined = new SignInError(message);
     return this.#declined;
   }
 
@@ -277,4 +266,43 @@ function explain(error: unknown): string {
 function quote(text: string): string {
   const line = showInvisible(text.slice(0, MAX_QUOTE_CHARS).replace(/\s+/g, ' ')).trim();
   return text.length > MAX_QUOTE_CHARS ? `${line}…` : line;
+}
+
+/** Pauses the timeouts of calls while the user signs in. */
+type OnAsk = <T>(work: Promise<T>) => Promise<T>;
+
+/** Creates the sign-in for a server. */
+export type Authorize = (
+  config: RemoteServer,
+  server: string,
+  onAsk: OnAsk,
+) => RemoteAuthorization | undefined;
+
+/** One sign-in per server configuration, kept across restarts, so that a declined sign-in is not asked for again. */
+export class Authorizations {
+  readonly #authorize: Authorize | undefined;
+  readonly #onAsk: (server: string) => OnAsk;
+  readonly #known = new Map<string, Map<string, RemoteAuthorization>>();
+
+  constructor(authorize: Authorize | undefined, onAsk: (server: string) => OnAsk) {
+    this.#authorize = authorize;
+    this.#onAsk = onAsk;
+  }
+
+  of(server: string, config: ServerConfig): RemoteAuthorization | undefined {
+    if (config.kind === 'stdio' || hasOwnCredentials(config)) return undefined;
+    const known = this.#known.get(server) ?? new Map<string, RemoteAuthorization>();
+    const print = fingerprintServer({ ...config, kind: 'http' });
+    const found = known.get(print) ?? this.#authorize?.(config, server, this.#onAsk(server));
+    if (found !== undefined) this.#known.set(server, known.set(print, found));
+    return found;
+  }
+
+  askAgain(server: string): void {
+    for (const authorization of this.#known.get(server)?.values() ?? []) authorization.askAgain();
+  }
+}
+
+function hasOwnCredentials({ headers }: RemoteServer): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 }

@@ -1,5 +1,5 @@
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client';
-import { isObject } from '../../base/json.ts';
+import { isObject, parseJson } from '../../base/json.ts';
 
 /** The secret storage of the editor, or memory on the command line. Values are JSON. */
 export interface CredentialStore {
@@ -77,13 +77,8 @@ export class Credentials {
     return isObject(json) && Array.isArray(json['issuers']) ? (json as unknown as Index) : { issuers: [] };
   }
 
+  /** Unreadable credentials count as missing: the user signs in again. */
   async #readJson(key: string): Promise<unknown> {
-    const text = await this.#store.get(key);
-    try {
-      return text === undefined ? undefined : JSON.parse(text);
-    } catch {
-      // Unreadable credentials count as missing: the user signs in again.
-      return undefined;
-    }
+    return parseJson((await this.#store.get(key)) ?? '');
   }
 }

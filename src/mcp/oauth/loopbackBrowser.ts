@@ -4,22 +4,20 @@ import type { AddressInfo } from 'node:net';
 import { deferred, unlessAborted } from '../../base/async.ts';
 import type { Browser } from './authorization.ts';
 
-interface LoopbackBrowserOptions {
-  /** Opens the URL, or tells the user to open it. */
-  readonly open: (url: URL, server: string) => void | Promise<void>;
-}
+type Open = (url: URL, server: string) => void | Promise<void>;
 
 const HOST = '127.0.0.1';
 const PATH = '/callback';
 
 /** For the command line: the callback goes to a local port that is open only during a sign-in. */
 export class LoopbackBrowser implements Browser {
-  readonly #options: LoopbackBrowserOptions;
+  readonly #open: Open;
   /** Fixed for the session, because the client is registered with it. */
   #port: number | undefined;
 
-  constructor(options: LoopbackBrowserOptions) {
-    this.#options = options;
+  /** `open` opens the URL, or tells the user to open it. */
+  constructor({ open }: { readonly open: Open }) {
+    this.#open = open;
   }
 
   async redirectUrl(): Promise<string> {
@@ -43,7 +41,7 @@ export class LoopbackBrowser implements Browser {
     });
     try {
       await this.#listenAgain(listener);
-      await this.#options.open(url, server);
+      await this.#open(url, server);
       return await unlessAborted(promise, signal);
     } finally {
       await close(listener);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type {
+  FetchLike,
   OAuthClientInformationContext,
   OAuthClientMetadata,
   OAuthClientProvider,
@@ -7,11 +8,10 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
+import { defined } from '../../base/json.ts';
+import { refusalReason } from '../config/addresses.ts';
 import type { OAuthConfig } from '../config/types.ts';
-import { checkAuthorizationUrl } from './authorizationUrl.ts';
 import type { Credentials } from './credentials.ts';
-
-const STATE_BYTES = 32;
 
 /**
  * One sign-in attempt for the SDK. A new one is created for each attempt, so that state, verifier and discovered
@@ -22,7 +22,7 @@ export class SignInAttempt implements OAuthClientProvider {
   readonly clientMetadataUrl?: string;
   readonly clientMetadata: OAuthClientMetadata;
   /** The callback must contain it. */
-  readonly stateValue = randomBytes(STATE_BYTES).toString('base64url');
+  readonly stateValue = randomBytes(32).toString('base64url');
   /** Set once the user has to sign in there. */
   authorizationUrl: URL | undefined;
   /** False while a refresh may suffice, for which the redirect URL does not matter. */
@@ -54,12 +54,11 @@ export class SignInAttempt implements OAuthClientProvider {
   async clientInformation(
     context?: OAuthClientInformationContext,
   ): Promise<StoredOAuthClientInformation | undefined> {
-    const issuer = context?.issuer ?? this.#issuer();
+    const issuer = this.#issuer(context);
     const { clientId, clientSecret } = this.#settings;
     if (clientId !== undefined) {
       if (clientSecret !== undefined) await this.#checkSecretFor(issuer);
-      const secret = clientSecret === undefined ? {} : { client_secret: clientSecret };
-      return { client_id: clientId, ...secret, issuer };
+      return { client_id: clientId, ...defined({ client_secret: clientSecret }), issuer };
     }
     const { client } = await this.#credentials.read(issuer);
     return this.needsBrowser && !(await this.hasCurrentRedirect()) ? undefined : client;
@@ -76,15 +75,15 @@ export class SignInAttempt implements OAuthClientProvider {
   ): Promise<void> {
     // Tokens of the previous client are useless to the new one.
     const change = { client, redirectUrl: this.redirectUrl, tokens: undefined };
-    await this.#credentials.change(context?.issuer ?? this.#issuer(), change);
+    await this.#credentials.change(this.#issuer(context), change);
   }
 
   async tokens(context?: OAuthClientInformationContext): Promise<StoredOAuthTokens | undefined> {
-    return (await this.#credentials.read(context?.issuer ?? this.#issuer())).tokens;
+    return (await this.#credentials.read(this.#issuer(context))).tokens;
   }
 
   async saveTokens(tokens: StoredOAuthTokens, context?: OAuthClientInformationContext): Promise<void> {
-    await this.#credentials.change(context?.issuer ?? this.#issuer(), { tokens });
+    await this.#credentials.change(this.#issuer(context), { tokens });
   }
 
   redirectToAuthorization(address: URL): void {
@@ -115,9 +114,9 @@ export class SignInAttempt implements OAuthClientProvider {
     if (what === 'discovery' || what === 'all') this.#discovered = undefined;
   }
 
-  #issuer(): string {
+  #issuer(context?: OAuthClientInformationContext): string {
     const { authorizationServerMetadata, authorizationServerUrl } = this.#discovered ?? {};
-    const issuer = authorizationServerMetadata?.issuer ?? authorizationServerUrl;
+    const issuer = context?.issuer ?? authorizationServerMetadata?.issuer ?? authorizationServerUrl;
     if (issuer === undefined) throw new Error('The authorization server is not known yet.');
     return issuer;
   }
@@ -132,4 +131,65 @@ export class SignInAttempt implements OAuthClientProvider {
       );
     }
   }
+}
+
+/** For URLs and responses that are not allowed. A TypeError, because the SDK rethrows those. */
+class RefusedAddressError extends TypeError {
+  override readonly name = 'RefusedAddressError';
+}
+
+/** Throws for URLs that must never be opened or fetched; see `refusalReason`. */
+export function checkAuthorizationUrl(url: string | URL): URL {
+  if (!URL.canParse(String(url))) {
+    throw new RefusedAddressError('The sign-in address of the server is not a valid URL.');
+  }
+  const parsed = new URL(url);
+  const reason = refusalReason(parsed);
+  if (reason !== undefined) {
+    throw new RefusedAddressError(`The sign-in address ${describe(parsed)} is not allowed: ${reason}.`);
+  }
+  return parsed;
+}
+
+const REQUEST_TIMEOUT_MS = 30_000;
+const MAX_RESPONSE_BYTES = 1024 * 1024;
+
+/** A `fetch` that checks every URL, follows no redirects, and limits time and size. */
+export function guardFetch(fetchFn: FetchLike, signal: AbortSignal): FetchLike {
+  return async (url, init) => {
+    const address = checkAuthorizationUrl(url);
+    const response = await fetchFn(url, {
+      ...init,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+    });
+    const location = response.headers.get('location');
+    if (location !== null && URL.canParse(location, address.href)) {
+      // A followed redirect is checked again, but this error is clearer than an unexpected status.
+      checkAuthorizationUrl(new URL(location, address));
+    }
+    const { status, statusText, headers } = response;
+    return new Response(await readBody(response), { status, statusText, headers });
+  };
+}
+
+async function readBody(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
+  if (response.body === null) return null;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    size += chunk.length;
+    if (size > MAX_RESPONSE_BYTES) {
+      throw new RefusedAddressError('The response of the authorization server is too large.');
+    }
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+const MAX_SHOWN_CHARS = 200;
+
+/** Scheme and host only; the rest may be long and contain anything. */
+function describe({ protocol, host }: URL): string {
+  return `${protocol}${host === '' ? '' : `//${host}`}`.slice(0, MAX_SHOWN_CHARS);
 }

@@ -1,15 +1,14 @@
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/validators/cf-worker';
 import { isObject } from '../../base/json.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
-import { schemaProblem } from '../schema/limits.ts';
-import { meterSchema, placeUnder, type SchemaPlace } from '../schema/schema.ts';
+import { meterSchema, pickKeywords, schemaProblem } from '../schema/limits.ts';
 
 const MAX_VALUE_CHARS = 1_000_000;
 /** Enough for about 40,000 values. */
 const MAX_STEPS = 2_000_000;
 const MAX_PLACE_CHARS = 60;
 const MAX_REASON_CHARS = 140;
-/** Slow on hostile values, and no other keyword depends on them. */
+/** Slow on hostile values (the validator runs patterns on RegExp), and no other keyword depends on them. */
 const UNCHECKED: ReadonlySet<string> = new Set(['pattern', 'format', 'uniqueItems']);
 
 /** The mismatch between structured content and the tool's output schema, in one sentence. Large values are not checked. */
@@ -18,7 +17,7 @@ export function checkStructured(schema: unknown, value: unknown): string | undef
   if (schemaProblem(schema) !== undefined || isLarge(value)) return undefined;
   try {
     // A copy, because the validator modifies the schema.
-    const quick = meterSchema(copyQuick(schema, 'schema') as object, { left: MAX_STEPS });
+    const quick = meterSchema(pickKeywords(schema, isQuick) as object, { left: MAX_STEPS });
     const { errorMessage } = new CfWorkerJsonSchemaValidator().getValidator(quick)(value);
     return errorMessage === undefined ? undefined : describe(errorMessage);
   } catch {
@@ -27,15 +26,10 @@ export function checkStructured(schema: unknown, value: unknown): string | undef
   }
 }
 
-/** The schema without slow keywords. Throws if the rest would have another meaning. */
-function copyQuick(value: unknown, place: SchemaPlace): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((each) => copyQuick(each, place));
-  const isSchema = place === 'schema';
-  if (isSchema && Object.hasOwn(value, 'patternProperties'))
-    throw new Error('patternProperties is not supported.');
-  const kept = Object.entries(value).filter(([key]) => !(isSchema && UNCHECKED.has(key)));
-  return Object.fromEntries(kept.map(([key, each]) => [key, copyQuick(each, placeUnder(place, key))]));
+/** Throws for keywords without which the rest would have another meaning. */
+function isQuick(keyword: string): boolean {
+  if (keyword === 'patternProperties') throw new Error('patternProperties is not supported.');
+  return !UNCHECKED.has(keyword);
 }
 
 /** True if the JSON of a value is longer than MAX_VALUE_CHARS; stops counting there. */

@@ -12,8 +12,7 @@ import { Connection, MAX_TIMER_MS } from '../connection/connection.ts';
 import { InMemoryProtocols, type KnownProtocol, type KnownProtocols } from '../connection/knownProtocols.ts';
 import { ProcessGuard } from '../connection/processGuard.ts';
 import { Watches } from '../connection/subscriptions.ts';
-import type { RemoteAuthorization } from '../oauth/authorization.ts';
-import { Authorizations, type Authorize } from '../oauth/authorizations.ts';
+import { Authorizations, type Authorize, type RemoteAuthorization } from '../oauth/authorization.ts';
 import { openServer } from './open.ts';
 
 export interface PoolOptions {

@@ -2,9 +2,8 @@ import type { ElicitResult } from '@modelcontextprotocol/client';
 import { field, isObject } from '../../base/json.ts';
 import type { Elicitation, ElicitationAnswer } from '../../ports/requests.ts';
 import { refusalReason } from '../config/addresses.ts';
-import { isAnswer } from '../schema/answer.ts';
-import { argumentQuestions } from '../schema/arguments.ts';
-import type { ArgumentQuestion } from '../schema/question.ts';
+import { type ArgumentQuestion, isAnswer } from '../schema/answer.ts';
+import { argumentQuestions, withPatterns } from '../schema/arguments.ts';
 
 /** Parses the params of `elicitation/create`. Throws if they are not supported. */
 export function readElicitation(params: unknown): Elicitation {
@@ -23,10 +22,13 @@ export function readElicitation(params: unknown): Elicitation {
  * The result for the server: only requested fields with valid values. A missing field gets its default; a field that is
  * present but undefined was left empty by the user.
  */
-export function writeElicitationAnswer(answer: ElicitationAnswer, elicitation: Elicitation): ElicitResult {
+export async function writeElicitationAnswer(
+  answer: ElicitationAnswer,
+  elicitation: Elicitation,
+): Promise<ElicitResult> {
   if (answer.action !== 'accept' || elicitation.kind === 'url') return { action: answer.action };
   const { content = {} } = answer;
-  const questions = argumentQuestions(elicitation.schema);
+  const questions = await withPatterns(argumentQuestions(elicitation.schema));
   const fields = questions.flatMap((question) => {
     const { name } = question;
     const value = Object.hasOwn(content, name) ? content[name] : question.default;

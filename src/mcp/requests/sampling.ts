@@ -1,5 +1,5 @@
 import type { CreateMessageResultWithTools, SamplingMessageContentBlock } from '@modelcontextprotocol/client';
-import { field, isObject } from '../../base/json.ts';
+import { defined, field, isObject, sameJson } from '../../base/json.ts';
 import type {
   SamplingAnswer,
   SamplingMessage,
@@ -7,7 +7,7 @@ import type {
   SamplingRequest,
   SamplingTool,
 } from '../../ports/requests.ts';
-import { printJson } from '../schema/example.ts';
+import { printJson } from '../schema/schema.ts';
 
 /** Parses the params of `sampling/createMessage`. Throws if they are not supported. */
 export function readSampling(params: unknown): SamplingRequest {
@@ -17,20 +17,22 @@ export function readSampling(params: unknown): SamplingRequest {
   }
   const messages = asList(field(params, 'messages'), 'messages').map(readMessage);
   checkCalls(messages);
-  const system = field(params, 'systemPrompt');
-  const temperature = field(params, 'temperature');
   const stops = field(params, 'stopSequences');
   const tools = field(params, 'tools');
   const choice = field(field(params, 'toolChoice'), 'mode');
+  const hints = field(field(params, 'modelPreferences'), 'hints');
+  const temperature = field(params, 'temperature');
   return {
-    ...(typeof system === 'string' ? { system } : {}),
     messages,
     maxTokens,
-    ...(typeof temperature === 'number' ? { temperature } : {}),
-    ...(Array.isArray(stops) ? { stopSequences: stops.filter((stop) => typeof stop === 'string') } : {}),
-    ...(tools === undefined ? {} : { tools: asList(tools, 'tools').map(readTool) }),
-    ...(choice === 'auto' || choice === 'required' || choice === 'none' ? { toolChoice: choice } : {}),
-    hints: readHints(field(field(params, 'modelPreferences'), 'hints')),
+    hints: Array.isArray(hints) ? hints.map((hint) => field(hint, 'name')).filter(isText) : [],
+    ...defined({
+      system: textOf(field(params, 'systemPrompt')),
+      temperature: typeof temperature === 'number' ? temperature : undefined,
+      stopSequences: Array.isArray(stops) ? stops.filter(isText) : undefined,
+      tools: tools === undefined ? undefined : asList(tools, 'tools').map(readTool),
+      toolChoice: (['auto', 'required', 'none'] as const).find((each) => each === choice),
+    }),
   };
 }
 
@@ -47,13 +49,8 @@ export function writeSamplingAnswer({
     ...(text === '' && calls.length > 0 ? [] : [{ type: 'text' as const, text }]),
     ...calls.map(({ id, name, arguments: input }) => ({ type: 'tool_use' as const, id, name, input })),
   ];
-  const [only, ...others] = blocks;
-  return {
-    model,
-    role: 'assistant',
-    stopReason,
-    content: only !== undefined && others.length === 0 ? only : blocks,
-  };
+  const [only] = blocks.length === 1 ? blocks : [];
+  return { model, role: 'assistant', stopReason, content: only ?? blocks };
 }
 
 function readMessage(message: unknown): SamplingMessage {
@@ -78,18 +75,12 @@ function checkCalls(messages: readonly SamplingMessage[]): void {
   let open: readonly string[] = [];
   for (const { parts } of messages) {
     const results = parts.flatMap((part) => (part.kind === 'result' ? [part.id] : []));
-    if (!sameIds(open, results)) {
+    if (!sameJson(open.toSorted(), results.toSorted())) {
       throw new Error('Each tool call needs a result in the next message, and each result needs a call.');
     }
     open = parts.flatMap((part) => (part.kind === 'call' ? [part.id] : []));
   }
   if (open.length > 0) throw new Error('The last message calls a tool, but has no result.');
-}
-
-function sameIds(calls: readonly string[], results: readonly string[]): boolean {
-  const areAll = (some: readonly string[], others: readonly string[]) =>
-    some.every((id) => others.includes(id));
-  return calls.length === results.length && areAll(calls, results) && areAll(results, calls);
 }
 
 function readBlock(block: unknown): SamplingPart {
@@ -146,17 +137,19 @@ function readResultBlock(block: unknown): SamplingPart {
 }
 
 function readTool(tool: unknown): SamplingTool {
-  const description = field(tool, 'description');
   return {
     name: asText(field(tool, 'name'), 'name'),
-    description: typeof description === 'string' ? description : '',
+    description: textOf(field(tool, 'description')) ?? '',
     inputSchema: field(tool, 'inputSchema') ?? { type: 'object' },
   };
 }
 
-function readHints(hints: unknown): readonly string[] {
-  if (!Array.isArray(hints)) return [];
-  return hints.map((hint) => field(hint, 'name')).filter((name) => typeof name === 'string');
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function textOf(value: unknown): string | undefined {
+  return isText(value) ? value : undefined;
 }
 
 function asList(value: unknown, name: string): readonly unknown[] {

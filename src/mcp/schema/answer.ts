@@ -1,29 +1,81 @@
-import { isObject } from '../../base/json.ts';
-import { exampleFor, printJson } from './example.ts';
-import { matchesPattern } from './pattern.ts';
-import type {
-  AnswerChoice,
-  ArgumentQuestion,
-  CheckedAnswer,
-  ChoicesKind,
-  JsonKind,
-  NumberKind,
-  TextFormat,
-  TextKind,
-} from './question.ts';
+import { isObject, parseJson } from '../../base/json.ts';
+import { exampleFor, printJson } from './schema.ts';
+
+/** A question to the user for one argument of a tool or one field of a form. */
+export type ArgumentQuestion = QuestionKind & {
+  readonly name: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly required: boolean;
+  /** Whether null is allowed; an empty answer to a required question then means null. */
+  readonly nullable: boolean;
+  /** The schema's default, if it is a valid answer. */
+  readonly default?: unknown;
+};
+
+export type QuestionKind =
+  | { readonly kind: 'choice'; readonly choices: readonly AnswerChoice[] }
+  | {
+      readonly kind: 'choices';
+      readonly choices: readonly AnswerChoice[];
+      readonly minItems?: number;
+      readonly maxItems?: number;
+      readonly unique: boolean;
+    }
+  | { readonly kind: 'yesNo' }
+  | {
+      readonly kind: 'number';
+      readonly integer: boolean;
+      readonly minimum?: number;
+      readonly maximum?: number;
+      readonly exclusiveMinimum?: number;
+      readonly exclusiveMaximum?: number;
+      readonly multipleOf?: number;
+    }
+  | {
+      readonly kind: 'text';
+      readonly minLength?: number;
+      readonly maxLength?: number;
+      readonly pattern?: string;
+      /** Checks the pattern; added by `withPatterns`. */
+      readonly matches?: (text: string) => boolean;
+      readonly format?: TextFormat;
+    }
+  | {
+      readonly kind: 'json';
+      readonly example: string;
+      readonly shape?: 'object' | 'array';
+      /** Whether input that is not JSON is taken as a string. */
+      readonly allowsText: boolean;
+    };
+
+export interface AnswerChoice {
+  readonly value: unknown;
+  /** The typed form of the value, unique within the question. */
+  readonly text: string;
+  readonly label: string;
+}
+
+type KindOf<Kind extends QuestionKind['kind']> = Extract<QuestionKind, { kind: Kind }>;
+export type ChoicesQuestion = Extract<ArgumentQuestion, { kind: 'choices' }>;
+
+export type CheckedAnswer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string };
 
 /** Parses and checks a typed answer. An empty answer omits an optional argument: its value is undefined. */
 export function checkAnswer(question: ArgumentQuestion, text: string): CheckedAnswer {
   if (question.kind === 'text' ? text === '' : text.trim() === '') return checkEmpty(question);
   const parsed = parseAnswer(question, text);
-  return parsed.ok ? checkValue(question, parsed.value) : parsed;
+  const message = parsed.ok ? answerProblem(question, parsed.value) : undefined;
+  return message === undefined ? parsed : { ok: false, message };
 }
 
 /** Whether a value that was not typed, such as a default, is an answer to the question. */
 export function isAnswer(question: ArgumentQuestion, value: unknown): boolean {
   const isEmpty = value === null ? question.nullable : value === '' && question.kind === 'text';
   // A value that cannot be printed, such as a circular object, could not be shown or sent.
-  if (!isEmpty) return printJson(value) !== undefined && checkValue(question, value).ok;
+  if (!isEmpty) return printJson(value) !== undefined && answerProblem(question, value) === undefined;
   const answer = checkEmpty(question);
   return answer.ok && (answer.value === undefined || answer.value === value);
 }
@@ -41,17 +93,18 @@ function checkEmpty(question: ArgumentQuestion): CheckedAnswer {
   if (choice !== undefined) return valid(choice.value);
   if (!question.required) return valid(undefined);
   if (question.nullable) return valid(null);
-  return question.kind === 'text' && question.default === '' ? valid('') : invalid('A value is required.');
+  return question.kind === 'text' && question.default === ''
+    ? valid('')
+    : { ok: false, message: 'A value is required.' };
 }
 
+/** Text that means nothing in its place becomes undefined, which `answerProblem` rejects. */
 function parseAnswer(question: ArgumentQuestion, text: string): CheckedAnswer {
   switch (question.kind) {
-    case 'choice': {
-      const choice = findChoice(question.choices, text);
-      return choice ? valid(choice.value) : invalid(`Choose one of: ${listChoices(question.choices)}`);
-    }
+    case 'choice':
+      return valid(findChoice(question.choices, text)?.value);
     case 'choices':
-      return parseChoices(question, text);
+      return valid(parseChoices(question.choices, text));
     case 'yesNo': {
       const word = text.trim().toLowerCase();
       return valid(YES.includes(word) || (NO.includes(word) ? false : undefined));
@@ -61,7 +114,7 @@ function parseAnswer(question: ArgumentQuestion, text: string): CheckedAnswer {
     case 'text':
       return valid(text);
     case 'json':
-      return parseJson(question, text);
+      return parseJsonAnswer(question, text);
   }
 }
 
@@ -70,53 +123,47 @@ const NO = ['false', 'no', 'n', '0'];
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** A JSON list, or names separated by commas. */
-function parseChoices({ choices }: ChoicesKind, text: string): CheckedAnswer {
-  const items = parseList(text);
-  const found = items ? items.map((item) => choiceOf(choices, item)) : [findChoice(choices, text)];
+function parseChoices(choices: readonly AnswerChoice[], text: string): readonly unknown[] {
+  const items = parseJson(text);
+  const found = Array.isArray(items)
+    ? items.map((item) => choiceOf(choices, item))
+    : [findChoice(choices, text)];
   const named = found.includes(undefined)
     ? text.split(',').map((name) => findChoice(choices, name.trim()))
     : found;
-  const chosen = named.filter((choice) => choice !== undefined);
-  return chosen.length === named.length
-    ? valid(chosen.map(({ value }) => value))
-    : invalid(`Choose from: ${listChoices(choices)}`);
+  return named.map((choice) => choice?.value);
 }
 
-function parseList(text: string): readonly unknown[] | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function parseJson({ example, allowsText }: JsonKind, text: string): CheckedAnswer {
+function parseJsonAnswer({ example, allowsText }: KindOf<'json'>, text: string): CheckedAnswer {
   try {
     return valid(JSON.parse(text));
   } catch (error) {
-    return allowsText
-      ? valid(text)
-      : invalid(`This is not valid JSON: ${(error as Error).message}. Example: ${example}`);
+    const message = `This is not valid JSON: ${(error as Error).message}. Example: ${example}`;
+    return allowsText ? valid(text) : { ok: false, message };
   }
 }
 
-function checkValue(question: ArgumentQuestion, value: unknown): CheckedAnswer {
+function valid(value: unknown): CheckedAnswer {
+  return { ok: true, value };
+}
+
+/** Why the value is not an answer to the question, in one sentence. */
+function answerProblem(question: ArgumentQuestion, value: unknown): string | undefined {
   switch (question.kind) {
-    case 'choice': {
-      const { choices } = question;
-      return choiceOf(choices, value) ? valid(value) : invalid(`Choose one of: ${listChoices(choices)}`);
-    }
+    case 'choice':
+      return choiceOf(question.choices, value)
+        ? undefined
+        : `Choose one of: ${listChoices(question.choices)}`;
     case 'choices':
-      return checkChoices(question, value);
+      return choicesProblem(question, value);
     case 'yesNo':
-      return typeof value === 'boolean' ? valid(value) : invalid('Answer yes or no.');
+      return typeof value === 'boolean' ? undefined : 'Answer yes or no.';
     case 'number':
-      return checkNumber(question, value);
+      return numberProblem(question, value);
     case 'text':
-      return checkText(question, value);
+      return textProblem(question, value);
     case 'json':
-      return checkShape(question, value);
+      return shapeProblem(question, value);
   }
 }
 
@@ -139,36 +186,34 @@ function listChoices(choices: readonly AnswerChoice[]): string {
   return `${shown.join(', ')}${choices.length > shown.length ? ', …' : '.'}`;
 }
 
-function checkChoices(question: ChoicesKind, value: unknown): CheckedAnswer {
+function choicesProblem(question: KindOf<'choices'>, value: unknown): string | undefined {
   const { choices, minItems = 0, maxItems = Number.POSITIVE_INFINITY, unique } = question;
   if (!Array.isArray(value) || !value.every((item) => choiceOf(choices, item))) {
-    return invalid(`Choose from: ${listChoices(choices)}`);
+    return `Choose from: ${listChoices(choices)}`;
   }
-  if (unique && new Set(value.map(printJson)).size < value.length) {
-    return invalid('Choose each item only once.');
-  }
-  if (value.length < minItems) return invalid(`Choose at least ${minItems}.`);
-  return value.length > maxItems ? invalid(`Choose at most ${maxItems}.`) : valid(value);
+  if (unique && new Set(value.map(printJson)).size < value.length) return 'Choose each item only once.';
+  if (value.length < minItems) return `Choose at least ${minItems}.`;
+  return value.length > maxItems ? `Choose at most ${maxItems}.` : undefined;
 }
 
-function checkNumber(question: NumberKind, value: unknown): CheckedAnswer {
+function numberProblem(question: KindOf<'number'>, value: unknown): string | undefined {
   const { integer, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = question;
   if (typeof value !== 'number' || !Number.isFinite(value)) {
-    return invalid(integer ? 'Type a whole number, such as 3.' : 'Type a number, such as 3 or 0.5.');
+    return integer ? 'Type a whole number, such as 3.' : 'Type a number, such as 3 or 0.5.';
   }
-  if (integer && !Number.isInteger(value)) return invalid('Type a whole number.');
-  if (integer && !Number.isSafeInteger(value)) return invalid('This number is too large to be exact.');
-  if (minimum !== undefined && value < minimum) return invalid(`It must be at least ${minimum}.`);
-  if (maximum !== undefined && value > maximum) return invalid(`It must be at most ${maximum}.`);
+  if (integer && !Number.isInteger(value)) return 'Type a whole number.';
+  if (integer && !Number.isSafeInteger(value)) return 'This number is too large to be exact.';
+  if (minimum !== undefined && value < minimum) return `It must be at least ${minimum}.`;
+  if (maximum !== undefined && value > maximum) return `It must be at most ${maximum}.`;
   if (exclusiveMinimum !== undefined && value <= exclusiveMinimum) {
-    return invalid(`It must be more than ${exclusiveMinimum}.`);
+    return `It must be more than ${exclusiveMinimum}.`;
   }
   if (exclusiveMaximum !== undefined && value >= exclusiveMaximum) {
-    return invalid(`It must be less than ${exclusiveMaximum}.`);
+    return `It must be less than ${exclusiveMaximum}.`;
   }
   return multipleOf === undefined || isMultiple(value, multipleOf)
-    ? valid(value)
-    : invalid(`It must be a multiple of ${multipleOf}.`);
+    ? undefined
+    : `It must be a multiple of ${multipleOf}.`;
 }
 
 /** Tolerates rounding errors: 0.3 is a multiple of 0.1. */
@@ -177,46 +222,35 @@ function isMultiple(value: number, step: number): boolean {
   return Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times));
 }
 
-function checkText(question: TextKind, value: unknown): CheckedAnswer {
-  const { minLength, maxLength, pattern, format } = question;
-  if (typeof value !== 'string') return invalid('It must be text.');
+function textProblem(question: KindOf<'text'>, value: unknown): string | undefined {
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, matches, format } = question;
+  if (typeof value !== 'string') return 'It must be text.';
   const length = [...value].length;
-  if (minLength !== undefined && length < minLength) {
-    return invalid(`It must have at least ${minLength} characters.`);
-  }
-  if (maxLength !== undefined && length > maxLength) {
-    return invalid(`It must have at most ${maxLength} characters.`);
-  }
+  if (length < minLength) return `It must have at least ${minLength} characters.`;
+  if (length > maxLength) return `It must have at most ${maxLength} characters.`;
   if (format !== undefined && !hasFormat(format, value)) {
-    return invalid(`It must have this format: ${exampleFor({ type: 'string', format })}`);
+    return `It must have this format: ${exampleFor({ type: 'string', format })}`;
   }
-  return pattern === undefined || matchesPattern(pattern, value)
-    ? valid(value)
-    : invalid(`It must match the pattern ${pattern}`);
+  return matches === undefined || matches(value) ? undefined : `It must match the pattern ${pattern}`;
 }
 
-function checkShape({ example, shape }: JsonKind, value: unknown): CheckedAnswer {
+function shapeProblem({ example, shape }: KindOf<'json'>, value: unknown): string | undefined {
   const isWrong = (shape === 'object' && !isObject(value)) || (shape === 'array' && !Array.isArray(value));
-  return isWrong ? invalid(`It must be a JSON ${shape}, such as: ${example}`) : valid(value);
-}
-
-function valid(value: unknown): CheckedAnswer {
-  return { ok: true, value };
-}
-
-function invalid(message: string): CheckedAnswer {
-  return { ok: false, message };
+  return isWrong ? `It must be a JSON ${shape}, such as: ${example}` : undefined;
 }
 
 /** Longer texts are never valid addresses or dates. */
 const MAX_CHARS = 10_000;
 
-const CHECKS: Readonly<Record<TextFormat, (text: string) => boolean>> = {
+const CHECKS = {
   email: isEmail,
   uri: isUri,
   date: isDate,
   'date-time': isDateTime,
 };
+
+/** Formats that are checked in the editor; the server checks others. */
+export type TextFormat = keyof typeof CHECKS;
 
 export function isTextFormat(value: unknown): value is TextFormat {
   return typeof value === 'string' && Object.hasOwn(CHECKS, value);

@@ -1,26 +1,74 @@
-import { isAnswer, isTextFormat } from './answer.ts';
-import { exampleFor, printJson } from './example.ts';
-import { isSafePattern } from './pattern.ts';
-import type { AnswerChoice, ArgumentQuestion, QuestionKind } from './question.ts';
-import { alternativesOf, flattenSchema, type Keywords, propertiesOf } from './schema.ts';
+import {
+  type AnswerChoice,
+  type ArgumentQuestion,
+  isAnswer,
+  isTextFormat,
+  type QuestionKind,
+} from './answer.ts';
+import {
+  alternativesOf,
+  exampleFor,
+  flattenSchema,
+  type Keywords,
+  printJson,
+  propertiesOf,
+} from './schema.ts';
 
 const MAX_TITLE_CHARS = 100;
 const MAX_DESCRIPTION_CHARS = 1000;
 const MAX_CHOICES = 1000;
 
-/** The questions for a tool's arguments, required ones first, otherwise in the schema's order. Never throws. */
+/**
+ * The questions for a tool's arguments, required ones first, otherwise in the schema's order. Never throws. Use
+ * `withPatterns` if the user answers them.
+ */
 export function argumentQuestions(inputSchema: unknown): readonly ArgumentQuestion[] {
   const { properties, required } = readObject(inputSchema);
   const named = [...properties].filter(([name, schema]) => schema !== false || required.has(name));
   const unnamed = [...required].filter((name) => !properties.has(name)).map((name) => [name, true] as const);
-  const questions = [...named, ...unnamed].map(([name, schema]) =>
-    questionFor(name, schema, required.has(name), inputSchema),
-  );
-  return [
-    ...questions.filter((question) => question.required),
-    ...questions.filter((question) => !question.required),
-  ];
+  return [...named, ...unnamed]
+    .map(([name, schema]) => questionFor(name, schema, required.has(name), inputSchema))
+    .sort((a, b) => Number(b.required) - Number(a.required));
 }
+
+/**
+ * Adds the checks of the patterns. They run on RE2, in linear time: on RegExp, a server's pattern such as `^(a+)+$`
+ * could block the editor. Descriptions mention patterns that RE2 does not support, which only the server checks.
+ */
+export async function withPatterns(
+  questions: readonly ArgumentQuestion[],
+): Promise<readonly ArgumentQuestion[]> {
+  if (!questions.some((question) => question.kind === 'text' && question.pattern !== undefined)) {
+    return questions;
+  }
+  const { RE2JS } = await import('re2js');
+  let instructions = 0;
+  /** Throws if RE2 does not support the pattern, or the patterns are too large. */
+  const compile = (pattern: string): ((text: string) => boolean) => {
+    if (pattern.length > MAX_PATTERN_CHARS || instructions > MAX_INSTRUCTIONS)
+      throw new Error('It is too large.');
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    instructions += compiled.programSize();
+    const maxChars = MAX_PATTERN_STEPS / compiled.programSize();
+    return (text) => text.length > maxChars || compiled.test(text);
+  };
+  return questions.map((question) => {
+    if (question.kind !== 'text' || question.pattern === undefined) return question;
+    const { pattern, description = '' } = question;
+    try {
+      return withValidDefault({ ...question, matches: compile(pattern) });
+    } catch {
+      const note = `(The pattern ${cut(pattern, MAX_TITLE_CHARS)} is checked only by the server.)`;
+      return { ...question, description: `${description} ${note}`.trim() };
+    }
+  });
+}
+
+const MAX_PATTERN_CHARS = 500;
+/** For all patterns; compiling 500 characters can produce half a million. */
+const MAX_INSTRUCTIONS = 20_000;
+/** Instructions times characters of the text, which take about 0.1 s. Longer text is not checked. */
+const MAX_PATTERN_STEPS = 200_000;
 
 export function fillDefaults(
   inputSchema: unknown,
@@ -61,10 +109,12 @@ function questionFor(name: string, schema: unknown, required: boolean, root: unk
     nullable,
     ...kindOf(keywords, root),
   };
-  const fallback = keywords['default'];
-  if (fallback === undefined) return question;
-  const withDefault = { ...question, default: fallback };
-  return isAnswer(withDefault, fallback) ? withDefault : question;
+  return withValidDefault({ ...question, default: keywords['default'] });
+}
+
+function withValidDefault(question: ArgumentQuestion): ArgumentQuestion {
+  const { default: fallback, ...others } = question;
+  return fallback !== undefined && isAnswer(question, fallback) ? question : others;
 }
 
 function kindOf(keywords: Keywords, root: unknown): QuestionKind {
@@ -151,7 +201,7 @@ function textKind(keywords: Keywords): QuestionKind {
   return {
     kind: 'text',
     ...numbersOf({ minLength, maxLength }),
-    ...(typeof pattern === 'string' && isSafePattern(pattern) ? { pattern } : {}),
+    ...(typeof pattern === 'string' ? { pattern } : {}),
     ...(isTextFormat(format) ? { format } : {}),
   };
 }

@@ -1,6 +1,5 @@
 import { isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
-import { placeUnder, type SchemaPlace } from './schema.ts';
 
 const MAX_DEPTH = 64;
 const MAX_NODES = 10_000;
@@ -14,7 +13,8 @@ const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'] as const;
  * allowed. Never visits more than the limits, and never uses the network.
  */
 export function schemaProblem(schema: unknown): string | undefined {
-  const found = new SchemaFindings();
+  const ids = new Set<string>();
+  const references = new Set<string>();
   // A stack instead of recursion, so that deep nesting cannot overflow.
   const pending: PendingNode[] = [{ value: schema, depth: 1, place: 'schema' }];
   let nodes = 0;
@@ -28,7 +28,6 @@ export function schemaProblem(schema: unknown): string | undefined {
       // Checked before visiting the values, because there may be millions.
       const size = Array.isArray(value) ? value.length : Object.keys(value).length;
       if (nodes + pending.length + size > MAX_NODES) return `has more than ${MAX_NODES} values`;
-      if (place === 'schema' && isObject(value)) found.add(value);
       for (const [key, each] of Object.entries(value)) {
         chars += key.length;
         const under = Array.isArray(value) ? place : placeUnder(place, key);
@@ -36,8 +35,11 @@ export function schemaProblem(schema: unknown): string | undefined {
       }
     }
     if (chars > MAX_CHARS) return `is larger than ${describeSize(MAX_CHARS)}`;
+    if (place === 'schema' && isObject(value)) collectReferences(value, ids, references);
   }
-  return found.problem();
+  // References to embedded schemas by their `$id` are local.
+  const remote = [...references].find((each) => !each.startsWith('#') && !ids.has(withoutFragment(each)));
+  return remote === undefined ? undefined : `refers to ${quote(remote)}, which is not fetched`;
 }
 
 interface PendingNode {
@@ -46,34 +48,16 @@ interface PendingNode {
   readonly place: SchemaPlace;
 }
 
-/** Collects references and patterns, which can only be judged after the whole schema was visited. */
-class SchemaFindings {
-  readonly #ids = new Set<string>();
-  readonly #references = new Set<string>();
-  readonly #patterns = new Set<string>();
-
-  add(keywords: Readonly<Record<string, unknown>>): void {
-    const { $id: id, pattern, patternProperties } = keywords;
-    if (typeof id === 'string') this.#ids.add(withoutFragment(id));
-    if (typeof pattern === 'string') this.#patterns.add(pattern);
-    if (isObject(patternProperties)) {
-      for (const each of Object.keys(patternProperties)) this.#patterns.add(each);
-    }
-    for (const keyword of REFERENCES) {
-      const reference = keywords[keyword];
-      if (typeof reference === 'string') this.#references.add(reference);
-    }
-  }
-
-  problem(): string | undefined {
-    // References to embedded schemas by their `$id` are local.
-    const isRemote = (each: string) => !each.startsWith('#') && !this.#ids.has(withoutFragment(each));
-    const remote = [...this.#references].find(isRemote);
-    if (remote !== undefined) return `refers to ${quote(remote)}, which is not fetched`;
-    const slow = [...this.#patterns].find(canBacktrackCatastrophically);
-    return slow === undefined
-      ? undefined
-      : `has the pattern ${quote(slow)}, which could hang (catastrophic backtracking)`;
+function collectReferences(
+  keywords: Readonly<Record<string, unknown>>,
+  ids: Set<string>,
+  references: Set<string>,
+): void {
+  const { $id: id } = keywords;
+  if (typeof id === 'string') ids.add(withoutFragment(id));
+  for (const keyword of REFERENCES) {
+    const reference = keywords[keyword];
+    if (typeof reference === 'string') references.add(reference);
   }
 }
 
@@ -85,162 +69,67 @@ function quote(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }
 
-const MAX_PATTERN_CHARS = 4000;
-/** Repeats of at least this count are treated as unbounded. */
-const MANY = 10;
+/** A value inside a schema: a schema, a map of schemas by name, or plain data. */
+export type SchemaPlace = 'schema' | 'map' | 'data';
 
-/**
- * True when a repeated group can match the same text in many ways, as in `^(a+)+$`. Unlike `isSafePattern` it reports
- * only certain cases, so that the patterns of ordinary schemas, such as e-mail addresses, pass.
- */
-export function canBacktrackCatastrophically(pattern: string): boolean {
-  return pattern.length > MAX_PATTERN_CHARS || hasAmbiguousRepeat(new PatternReader(pattern).read());
+const PLACES: Readonly<Record<string, SchemaPlace>> = {
+  properties: 'map',
+  patternProperties: 'map',
+  $defs: 'map',
+  definitions: 'map',
+  dependentSchemas: 'map',
+  dependencies: 'map',
+  const: 'data',
+  enum: 'data',
+  default: 'data',
+  examples: 'data',
+};
+
+/** The kind of value under a key. Lists of schemas and unknown keywords count as schemas. */
+export function placeUnder(place: SchemaPlace, key: string): SchemaPlace {
+  if (place !== 'schema') return place === 'map' ? 'schema' : 'data';
+  return (Object.hasOwn(PLACES, key) ? PLACES[key] : undefined) ?? 'schema';
 }
 
-/** An element of a pattern: which characters it can match, and how often. */
-interface PatternItem {
-  /** One bit for each of `SAMPLE_CHARS` that it can match. */
-  readonly chars: bigint;
-  readonly min: number;
-  readonly max: number;
-  readonly alternatives?: readonly (readonly PatternItem[])[];
-}
-
-const SAMPLE_CHARS = [
-  ...Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)),
-  'é',
-  '中',
-  '\u2028',
-];
-const TOKEN = /\\(?:u\{[^}]*\}|[pP]\{[^}]*\}|u....|x..|c.|.)|\[(?:\\.|[^\]\\])*\]|[\s\S]/gsu;
-const GROUP_START = /^\?(?:[:=!]|<[=!]|<[^>]*>)/;
-const COUNT = /^\{(\d+)(?:(,)(\d*))?\}/;
-
-/** A tolerant parser for the parts of regular expressions that matter here. Never throws. */
-class PatternReader {
-  readonly #tokens: readonly string[];
-  readonly #chars = new Map<string, bigint>();
-  #at = 0;
-
-  constructor(pattern: string) {
-    this.#tokens = [...pattern.matchAll(TOKEN)].map(([token]) => token);
-  }
-
-  read(): readonly (readonly PatternItem[])[] {
-    const alternatives: PatternItem[][] = [[]];
-    for (let token = this.#next(); token !== undefined && token !== ')'; token = this.#next()) {
-      if (token === '|') alternatives.push([]);
-      else if (token === '(') alternatives.at(-1)?.push(this.#group());
-      else if (token !== '^' && token !== '$' && !/^\\[bB]$/.test(token)) {
-        alternatives.at(-1)?.push({ chars: this.#charsOf(token), ...this.#repeat() });
-      }
-    }
-    return alternatives;
-  }
-
-  #next(): string | undefined {
-    return this.#tokens[this.#at++];
-  }
-
-  #group(): PatternItem {
-    const [start = ''] = GROUP_START.exec(this.#rest()) ?? [];
-    this.#skip(start);
-    const alternatives = this.read();
-    const chars = alternatives.flat().reduce((all, item) => all | item.chars, 0n);
-    const repeat = this.#repeat();
-    const isLookaround = /[=!]$/.test(start);
-    return isLookaround ? { alternatives, chars: 0n, min: 0, max: 1 } : { alternatives, chars, ...repeat };
-  }
-
-  #repeat(): { readonly min: number; readonly max: number } {
-    const counted = COUNT.exec(this.#rest());
-    const quantifier = counted?.[0] ?? /^[*+?]/.exec(this.#rest())?.[0] ?? '';
-    this.#skip(quantifier);
-    if (quantifier !== '' && this.#rest().startsWith('?')) this.#skip('?');
-    if (counted) {
-      const min = Number(counted[1]);
-      return { min, max: counted[2] ? Number(counted[3] || Number.POSITIVE_INFINITY) : min };
-    }
-    const min = quantifier === '' || quantifier === '+' ? 1 : 0;
-    return { min, max: quantifier === '' || quantifier === '?' ? 1 : Number.POSITIVE_INFINITY };
-  }
-
-  /** Enough of the remaining pattern for a group name or a count. */
-  #rest(): string {
-    return this.#tokens.slice(this.#at, this.#at + 64).join('');
-  }
-
-  #skip(text: string): void {
-    for (let length = text.length; length > 0; this.#at += 1)
-      length -= this.#tokens[this.#at]?.length ?? length;
-  }
-
-  #charsOf(token: string): bigint {
-    const known = this.#chars.get(token) ?? matchedChars(token);
-    this.#chars.set(token, known);
-    return known;
-  }
-}
-
-function matchedChars(token: string): bigint {
-  for (const flags of ['u', '']) {
-    try {
-      const one = new RegExp(`^(?:${token})$`, flags);
-      return SAMPLE_CHARS.reduce((bits, char, at) => (one.test(char) ? bits | (1n << BigInt(at)) : bits), 0n);
-    } catch {
-      // Some tokens are valid only without the flag.
-    }
-  }
-  return 0n;
-}
-
-function hasAmbiguousRepeat(alternatives: readonly (readonly PatternItem[])[]): boolean {
-  return alternatives.flat().some((item) => {
-    const inner = item.alternatives;
-    if (inner === undefined) return false;
-    return (item.max >= MANY && isAmbiguous(inner)) || hasAmbiguousRepeat(inner);
-  });
-}
-
-/** Whether a text can be split among the iterations of a repeated group in more than one way. */
-function isAmbiguous(alternatives: readonly (readonly PatternItem[])[]): boolean {
-  const bodies = alternatives.flatMap(unwrap);
-  return (
-    bodies.some(hasUnseparatedRepeat) || bodies.some((body, at) => bodies.slice(at + 1).some(overlaps(body)))
+/** A copy of a schema with only some keywords. */
+export function pickKeywords(
+  value: unknown,
+  isKept: (keyword: string, schema: object) => boolean,
+  place: SchemaPlace = 'schema',
+): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((each) => pickKeywords(each, isKept, place));
+  const kept = Object.entries(value).filter(([key]) => place !== 'schema' || isKept(key, value));
+  // `fromEntries` also creates an own property for "__proto__".
+  return Object.fromEntries(
+    kept.map(([key, each]) => [key, pickKeywords(each, isKept, placeUnder(place, key))]),
   );
 }
 
-/** Unwraps a group that contains only another group. */
-function unwrap(body: readonly PatternItem[]): readonly (readonly PatternItem[])[] {
-  const [only, ...others] = body;
-  const isWrapped = only?.alternatives !== undefined && others.length === 0 && only.max === 1;
-  return isWrapped ? (only.alternatives ?? []).flatMap(unwrap) : [body];
-}
+/** Validators count the length of a text character by character. */
+const STEPS_FOR_LENGTH = 1000;
 
-/** Whether it has an unbounded item that no mandatory item separates from the next unbounded one. */
-function hasUnseparatedRepeat(body: readonly PatternItem[]): boolean {
-  return body.some((item, at) => {
-    if (!isUnbounded(item)) return false;
-    // The following items, and then the preceding ones, which come next in the following iteration.
-    const others = [...body.slice(at + 1), ...body.slice(0, at)];
-    const sharesChars = (other: PatternItem) => (other.chars & item.chars) !== 0n;
-    const mandatory = others.findIndex(({ min }) => min > 0);
-    const near = mandatory < 0 ? others : others.slice(0, mandatory + 1);
-    return (
-      near.some((other) => isUnbounded(other) && sharesChars(other)) ||
-      others.every((o) => o.min === 0 || sharesChars(o))
-    );
-  });
-}
-
-function isUnbounded({ max, alternatives }: PatternItem): boolean {
-  return max >= MANY || (alternatives?.flat().some(isUnbounded) ?? false);
-}
-
-/** Whether every item of one alternative shares characters with every item of the other: `a|a`, `\w|\d`, `a|aa`. */
-function overlaps(body: readonly PatternItem[]) {
-  return (other: readonly PatternItem[]) =>
-    body.length > 0 &&
-    other.length > 0 &&
-    body.every((item) => other.every(({ chars }) => (chars & item.chars) !== 0n));
+/**
+ * A proxy of the schema that throws when it has been read too often. References can expand a few lines into an
+ * exponential number of steps, and validators have no limit. Reset `steps` before each use.
+ */
+export function meterSchema(schema: object, steps: { left: number }): Record<string, unknown> {
+  const wrapped = new WeakMap<object, object>();
+  // Values that a validator writes back into the schema are proxies already.
+  const made = new WeakSet<object>();
+  const wrap = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || made.has(value)) return value;
+    const known = wrapped.get(value) ?? new Proxy(value, { get });
+    wrapped.set(value, known);
+    made.add(known);
+    return known;
+  };
+  const get = (target: object, key: PropertyKey): unknown => {
+    const value: unknown = Reflect.get(target, key);
+    const isLength = (key === 'minLength' || key === 'maxLength') && value !== undefined;
+    steps.left -= isLength ? STEPS_FOR_LENGTH : 1;
+    if (steps.left < 0) throw new Error('The schema takes too many steps.');
+    return wrap(value);
+  };
+  return wrap(schema) as Record<string, unknown>;
 }

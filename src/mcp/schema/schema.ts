@@ -1,4 +1,5 @@
 import { field, isObject } from '../../base/json.ts';
+import { decodePercent } from '../../chat/format/escape.ts';
 
 export type Keywords = Readonly<Record<string, unknown>>;
 
@@ -26,18 +27,16 @@ export function alternativesOf(keywords: Keywords, root: unknown): readonly Keyw
   return union.map((member) => flattenSchema(member, root).keywords).filter((member) => !isNull(member));
 }
 
-/** The steps that are left. Reset it before each use of a metered schema. */
-export interface StepBudget {
-  left: number;
-}
+/** The steps that are left. */
+type Budget = { left: number };
 
-function flatten(schema: unknown, root: unknown, budget: StepBudget): FlatSchema {
+function flatten(schema: unknown, root: unknown, budget: Budget): FlatSchema {
   if (!isObject(schema) || budget.left-- <= 0) return { keywords: {}, nullable: false };
   return withoutNull(joinParts(followReference(schema, root, budget), root, budget), root, budget);
 }
 
 /** Keywords beside a reference override those of its target. */
-function followReference(schema: Keywords, root: unknown, budget: StepBudget): Keywords {
+function followReference(schema: Keywords, root: unknown, budget: Budget): Keywords {
   const { $ref: reference, ...beside } = schema;
   if (typeof reference !== 'string') return schema;
   const target = lookUp(reference, root);
@@ -50,7 +49,7 @@ function followReference(schema: Keywords, root: unknown, budget: StepBudget): K
   return { ...keywords, ...(nullable ? { nullable } : {}), ...beside };
 }
 
-function joinParts(schema: Keywords, root: unknown, budget: StepBudget): Keywords {
+function joinParts(schema: Keywords, root: unknown, budget: Budget): Keywords {
   const { allOf, ...joined } = schema;
   if (!Array.isArray(allOf)) return schema;
   const parts = allOf.slice(0, MAX_STEPS).map((part) => flatten(part, root, budget).keywords);
@@ -69,47 +68,34 @@ function merge(objects: readonly Keywords[]): Keywords {
   return Object.fromEntries(objects.flatMap((object) => Object.entries(object)));
 }
 
-function withoutNull(schema: Keywords, root: unknown, budget: StepBudget): FlatSchema {
+function withoutNull(schema: Keywords, root: unknown, budget: Budget): FlatSchema {
   const { nullable: marked, ...keywords } = schema;
-  const nullable = marked === true;
-  if (Array.isArray(keywords['type'])) {
-    const types = keywords['type'].filter((type) => type !== 'null');
-    const hadNull = types.length > 0 && types.length < keywords['type'].length;
-    return {
-      keywords: { ...keywords, type: types.length === 1 ? types[0] : types },
-      nullable: nullable || hadNull,
-    };
+  const { type } = keywords;
+  if (Array.isArray(type)) {
+    const types = type.filter((each) => each !== 'null');
+    const hadNull = types.length > 0 && types.length < type.length;
+    const flat = { ...keywords, type: types.length === 1 ? types[0] : types };
+    return { keywords: flat, nullable: marked === true || hadNull };
   }
   const unionKey = Array.isArray(keywords['anyOf']) ? 'anyOf' : 'oneOf';
   const { [unionKey]: union, ...beside } = keywords;
-  if (!Array.isArray(union)) return { keywords, nullable };
-  const members = union.map((member) => flatten(member, root, budget));
-  const [only, ...others] = members.filter((member) => !isNull(member.keywords));
-  const hadNull = members.some((member) => isNull(member.keywords) || member.nullable);
-  if (only !== undefined && others.length === 0) {
-    return { keywords: { ...only.keywords, ...beside }, nullable: nullable || hadNull };
-  }
-  return { keywords, nullable: nullable || hadNull };
+  const members = asList(union).map((member) => flatten(member, root, budget));
+  const others = members.filter((member) => !isNull(member.keywords));
+  const hadNull = members.length > others.length || others.some((member) => member.nullable);
+  const [only] = others.length === 1 ? others : [];
+  const flat = only ? { ...only.keywords, ...beside } : keywords;
+  return { keywords: flat, nullable: marked === true || hadNull };
 }
 
 function lookUp(reference: string, root: unknown): unknown {
   if (reference === '#') return root;
   if (!reference.startsWith('#/')) return undefined;
-  let at = root;
-  for (const step of reference.slice(2).split('/')) {
-    at = field(at, decodeStep(step));
-  }
-  return at;
+  const steps = reference.slice(2).split('/').map(decodeStep);
+  return steps.reduce<unknown>((at, step) => field(at, step), root);
 }
 
 function decodeStep(step: string): string {
-  let decoded = step;
-  try {
-    decoded = decodeURIComponent(step);
-  } catch {
-    // A lone "%" is literal.
-  }
-  return decoded.replaceAll('~1', '/').replaceAll('~0', '~');
+  return decodePercent(step).replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 export function propertiesOf({ properties, required }: Keywords): {
@@ -142,50 +128,100 @@ function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A value inside a schema: a schema, a map of schemas by name, or plain data. */
-export type SchemaPlace = 'schema' | 'map' | 'data';
+const MAX_DEPTH = 6;
+const MAX_VALUES = 100;
+const MAX_OPTIONAL_PROPERTIES = 5;
+const MAX_STORED_CHARS = 2000;
 
-const MAPS: ReadonlySet<string> = new Set([
-  'properties',
-  'patternProperties',
-  '$defs',
-  'definitions',
-  'dependentSchemas',
-  'dependencies',
-]);
-const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
-
-/** The kind of value under a key. Lists of schemas and unknown keywords count as schemas. */
-export function placeUnder(place: SchemaPlace, key: string): SchemaPlace {
-  if (place === 'data') return 'data';
-  if (place === 'map') return 'schema';
-  return MAPS.has(key) ? 'map' : DATA.has(key) ? 'data' : 'schema';
+/** A sample value of the schema for the user to edit. References are resolved in `root`. */
+export function exampleFor(schema: unknown, root: unknown = schema): unknown {
+  return build(schema, root, { depth: 0, values: 0 });
 }
 
-/** Validators count the length of a text character by character. */
-const STEPS_FOR_LENGTH = 1000;
+/** JSON, or undefined for values that are not JSON or nested too deeply. */
+export function printJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
 
-/**
- * A proxy of the schema that throws when it has been read too often. References can expand a few lines into an
- * exponential number of steps, and validators have no limit.
- */
-export function meterSchema(schema: object, steps: StepBudget): Record<string, unknown> {
-  const wrapped = new WeakMap<object, object>();
-  // Values that a validator writes back into the schema are proxies already.
-  const made = new WeakSet<object>();
-  const wrap = (value: unknown): unknown => {
-    if (typeof value !== 'object' || value === null || made.has(value)) return value;
-    const known = wrapped.get(value) ?? new Proxy(value, { get });
-    wrapped.set(value, known);
-    made.add(known);
-    return known;
-  };
-  const get = (target: object, key: PropertyKey): unknown => {
-    const value: unknown = Reflect.get(target, key);
-    const isLength = (key === 'minLength' || key === 'maxLength') && value !== undefined;
-    steps.left -= isLength ? STEPS_FOR_LENGTH : 1;
-    if (steps.left < 0) throw new Error('The schema takes too many steps.');
-    return wrap(value);
-  };
-  return wrap(schema) as Record<string, unknown>;
+type Progress = { depth: number; values: number };
+
+function build(schema: unknown, root: unknown, progress: Progress): unknown {
+  if (progress.depth >= MAX_DEPTH || progress.values >= MAX_VALUES) return null;
+  progress.values++;
+  progress.depth++;
+  try {
+    const { keywords } = flattenSchema(schema, root);
+    const stored = storedExamples(keywords).find(isShort);
+    return stored === undefined ? buildByType(keywords, root, progress) : stored;
+  } finally {
+    progress.depth--;
+  }
+}
+
+function storedExamples(keywords: Keywords): unknown[] {
+  const { enum: choices, examples } = keywords;
+  return [keywords['default'], keywords['const'], ...firstOf(examples), ...firstOf(choices)];
+}
+
+function buildByType(keywords: Keywords, root: unknown, progress: Progress): unknown {
+  const alternative = alternativesOf(keywords, root)?.[0];
+  if (alternative !== undefined) return build(alternative, root, progress);
+  switch (typeOf(keywords)) {
+    case 'object':
+      return buildObject(keywords, root, progress);
+    case 'array':
+      return keywords['items'] === undefined ? [] : [build(keywords['items'], root, progress)];
+    case 'number':
+    case 'integer':
+      return buildNumber(keywords);
+    case 'boolean':
+      return false;
+    case 'string':
+      return STRING_EXAMPLES.get(keywords['format']) ?? 'text';
+    default:
+      return null;
+  }
+}
+
+const STRING_EXAMPLES: ReadonlyMap<unknown, string> = new Map([
+  ['date', '2026-01-31'],
+  ['date-time', '2026-01-31T12:00:00Z'],
+  ['time', '12:00:00Z'],
+  ['email', 'name@example.com'],
+  ['uri', 'https://example.com/'],
+]);
+
+/** The required properties; if none is required, the first few. */
+function buildObject(keywords: Keywords, root: unknown, progress: Progress): unknown {
+  const { properties, required } = propertiesOf(keywords);
+  const needed = [...properties].filter(([name]) => required.has(name));
+  const shown = needed.length > 0 ? needed : [...properties].slice(0, MAX_OPTIONAL_PROPERTIES);
+  return Object.fromEntries(
+    shown.slice(0, MAX_VALUES).map(([name, property]) => [name, build(property, root, progress)]),
+  );
+}
+
+function buildNumber(keywords: Keywords): number {
+  const { minimum, maximum } = keywords;
+  if (typeof minimum === 'number' && minimum > 0) return minimum;
+  return typeof maximum === 'number' && maximum < 0 ? maximum : 0;
+}
+
+function typeOf(keywords: Keywords): unknown {
+  const { type } = keywords;
+  if (type === undefined) return keywords['properties'] === undefined ? undefined : 'object';
+  return Array.isArray(type) ? type[0] : type;
+}
+
+function firstOf(list: unknown): unknown[] {
+  return Array.isArray(list) ? list.slice(0, 1) : [];
+}
+
+function isShort(value: unknown): boolean {
+  const json = printJson(value);
+  return json !== undefined && json.length <= MAX_STORED_CHARS;
 }

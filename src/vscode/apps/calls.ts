@@ -14,16 +14,14 @@ import type {
 } from '../../ports/tools.ts';
 import { audited, type Note } from '../consent/audited.ts';
 
-/** Calls whose result an app gets as the server sent it, without saving files. */
-export interface RawCalls {
-  callToolRaw(
-    call: ToolCall,
-    options: { readonly signal?: AbortSignal | undefined; readonly chat?: string | undefined },
-  ): Promise<unknown>;
-}
-
 export interface AppCallDeps {
-  readonly host: RawCalls & Pick<ServerHost, 'fetchResource'>;
+  readonly host: Pick<ServerHost, 'fetchResource'> & {
+    /** Resolves to the result as the server sent it, without saving files. */
+    callToolRaw(
+      call: ToolCall,
+      options: { readonly signal?: AbortSignal | undefined; readonly chat?: string | undefined },
+    ): Promise<unknown>;
+  };
   /** Rejects if the front matter of the chat is invalid. */
   readonly rulesFor: (chat: string) => Promise<ChatRules>;
   readonly isSwitchedOff: (tool: ToolName) => boolean;

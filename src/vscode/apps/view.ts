@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import { encodeBase64 } from '../../base/base64.ts';
-import { field, isObject } from '../../base/json.ts';
+import { field, isObject, parseJson } from '../../base/json.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
-import { type AppCsp, type McpApp, policyOf, withPolicy } from '../../mcp/apps/app.ts';
-import { AppSession, type AppTool, quoteForChat } from '../../mcp/apps/session.ts';
+import { type McpApp, policyOf, withPolicy } from '../../mcp/apps/app.ts';
+import { AppSession, type AppSessionDeps, type AppTool, quoteForChat } from '../../mcp/apps/session.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ResourceContents, ServerHost } from '../../ports/servers.ts';
 import type { ToolCall } from '../../ports/tools.ts';
@@ -78,19 +78,11 @@ export class AppView implements vscode.Disposable {
     this.#shown = shown;
     this.#offered = '';
     this.#runs += 1;
-    const { app, tool } = shown;
     const { webview } = this.#panel;
-    const file = vscode.Uri.joinPath(this.#deps.extensionUri, 'media', 'apps', 'frame.js');
-    const title = plainMessage(tool.title ?? tool.tool).slice(0, 60);
-    this.#panel.title = title;
-    webview.html = appPage({
-      csp: app.csp,
-      script: webview.asWebviewUri(file).toString(),
-      scriptSource: webview.cspSource,
-      title,
-      border: app.prefersBorder === true,
-      run: this.#runs,
-    });
+    const script = vscode.Uri.joinPath(this.#deps.extensionUri, 'media', 'apps', 'frame.js');
+    this.#panel.title = titleOf(shown.tool);
+    // The number of the run differs each time, so that the editor reloads the page.
+    webview.html = appPage(shown, webview, script, this.#runs);
     this.#panel.reveal(undefined, true);
   }
 
@@ -108,7 +100,7 @@ export class AppView implements vscode.Disposable {
     else if (kind === 'view') {
       this.#view = field(message, 'view');
       this.#sendContext();
-    } else if (kind === 'message') void this.#session?.receive(parse(field(message, 'text')));
+    } else if (kind === 'message') void this.#session?.receive(parseJson(String(field(message, 'text'))));
     else if (kind === 'addContext') void this.#addToChat(this.#offered);
     else if (kind === 'stopped') this.#stopped(String(field(message, 'why')));
   }
@@ -154,7 +146,7 @@ export class AppView implements vscode.Disposable {
   }
 
   /** An app reaches only its own server. */
-  #server(): ConstructorParameters<typeof AppSession>[0]['server'] {
+  #server(): AppSessionDeps['server'] {
     const { host, server, calls } = this.#deps;
     return {
       name: server,
@@ -172,28 +164,23 @@ export class AppView implements vscode.Disposable {
   }
 
   async #openLink(url: URL): Promise<boolean> {
-    const open = vscode.l10n.t('Open');
-    const answer = await vscode.window.showInformationMessage(
-      vscode.l10n.t('Open this address in your browser?'),
-      { modal: true, detail: `${showInvisible(url.href)}\n\n${this.#requester()}` },
-      open,
+    const question = vscode.l10n.t('Open this address in your browser?');
+    return (
+      (await this.#confirm(question, showInvisible(url.href), vscode.l10n.t('Open'))) && openInBrowser(url)
     );
-    return answer === open && openInBrowser(url);
   }
 
   /** Only inserts the text; the user sends it by running the chat. */
   async #addToChat(text: string): Promise<boolean> {
     const shown = this.#shown;
     if (!shown || text === '') return false;
-    const add = vscode.l10n.t('Add to the Chat');
     const all = showInvisible(text);
     const left = all.length - MAX_SHOWN_CHARS;
     const more = vscode.l10n.t('{0} more characters are not shown here; they will be in the chat.', left);
     const rest = left > 0 ? `…\n\n⚠ ${more}` : '';
-    const detail = `${all.slice(0, MAX_SHOWN_CHARS).toWellFormed()}${rest}\n\n${this.#requester()}`;
+    const detail = `${all.slice(0, MAX_SHOWN_CHARS).toWellFormed()}${rest}`;
     const question = vscode.l10n.t('Put these words of an app into your turn of the chat?');
-    const answer = await vscode.window.showInformationMessage(question, { modal: true, detail }, add);
-    if (answer !== add) return false;
+    if (!(await this.#confirm(question, detail, vscode.l10n.t('Add to the Chat')))) return false;
     try {
       await this.#deps.addToChat(this.#deps.chat, quoteForChat(shown.tool, text));
       return true;
@@ -205,9 +192,10 @@ export class AppView implements vscode.Disposable {
     }
   }
 
-  #requester(): string {
+  async #confirm(question: string, about: string, button: string): Promise<boolean> {
     const name = this.#shown ? renderToolName(this.#shown.tool) : this.#deps.server;
-    return vscode.l10n.t('The app of {0} asks for it.', name);
+    const detail = `${about}\n\n${vscode.l10n.t('The app of {0} asks for it.', name)}`;
+    return (await vscode.window.showInformationMessage(question, { modal: true, detail }, button)) === button;
   }
 
   #stopped(why: string): void {
@@ -251,15 +239,8 @@ export class AppView implements vscode.Disposable {
   }
 }
 
-function appTexts() {
-  return {
-    offer: vscode.l10n.t('The app has something for the model.'),
-    add: vscode.l10n.t('Add to the Chat…'),
-    dismiss: vscode.l10n.t('Dismiss'),
-    left: vscode.l10n.t('The app tried to go to another page, so it was closed.'),
-    flood: vscode.l10n.t('The app sent too many messages, so it was closed.'),
-    tooLong: vscode.l10n.t('The app sent too long a message, so it was closed.'),
-  };
+function titleOf({ title, tool }: AppTool): string {
+  return plainMessage(title ?? tool).slice(0, 60);
 }
 
 /** Omitted if the definition does not match the MCP schema, with which apps validate it. */
@@ -278,46 +259,35 @@ function asContents({ uri, mimeType, data }: ResourceContents): Readonly<Record<
   return { uri, ...(mimeType === undefined ? {} : { mimeType }), ...bytes };
 }
 
-function parse(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return undefined;
-  }
-}
-
-interface AppPage {
-  readonly csp: AppCsp;
-  readonly script: string;
-  readonly scriptSource: string;
-  readonly title: string;
-  readonly border: boolean;
-  /** Differs each time, so that the editor reloads the page. */
-  readonly run: number;
-}
-
 /**
  * The page around an app. The app itself arrives later, as a message, and runs in a frame. The frame inherits the
  * page's policy, so that is the app's. It allows inline scripts, of which the page has none.
  */
-function appPage({ csp, script, scriptSource, title, border, run }: AppPage): string {
-  const texts = appTexts();
-  const policy = toHtml(policyOf(csp, [scriptSource]));
+function appPage({ app, tool }: ShownApp, webview: vscode.Webview, script: vscode.Uri, run: number): string {
+  const texts = {
+    offer: vscode.l10n.t('The app has something for the model.'),
+    add: vscode.l10n.t('Add to the Chat…'),
+    dismiss: vscode.l10n.t('Dismiss'),
+    left: vscode.l10n.t('The app tried to go to another page, so it was closed.'),
+    flood: vscode.l10n.t('The app sent too many messages, so it was closed.'),
+    tooLong: vscode.l10n.t('The app sent too long a message, so it was closed.'),
+  };
+  const policy = toHtml(policyOf(app.csp, [webview.cspSource]));
   const why = `data-left="${toHtml(texts.left)}" data-flood="${toHtml(texts.flood)}" data-too-long="${toHtml(texts.tooLong)}"`;
   return `<!DOCTYPE html>
 <html lang="${toHtml(vscode.env.language)}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
-<title>${toHtml(title)}</title>
+<title>${toHtml(titleOf(tool))}</title>
 <style>${STYLE}</style>
 </head>
 <body data-run="${run}">
 <div id="bar" role="status" hidden>${toHtml(texts.offer)}
 <button id="add">${toHtml(texts.add)}</button> <button id="dismiss">${toHtml(texts.dismiss)}</button></div>
 <p id="notice" role="alert" ${why} hidden></p>
-<main id="stage" data-mode="inline"${border ? ' class="border"' : ''}></main>
-<script src="${toHtml(script)}"></script>
+<main id="stage" data-mode="inline"${app.prefersBorder ? ' class="border"' : ''}></main>
+<script src="${toHtml(webview.asWebviewUri(script).toString())}"></script>
 </body>
 </html>`;
 }

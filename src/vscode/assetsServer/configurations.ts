@@ -1,5 +1,5 @@
 import { posix, win32 } from 'node:path';
-import { type ImportApp, importSources } from '../../mcp/config/import.ts';
+import { type ImportApp, importSources } from '../../mcp/config/entries.ts';
 
 export interface Launch {
   readonly command: string;

@@ -1,6 +1,5 @@
 import { showInvisible } from '../../chat/format/escape.ts';
-import { printAnswer } from '../../mcp/schema/answer.ts';
-import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
+import { type ArgumentQuestion, printAnswer } from '../../mcp/schema/answer.ts';
 import { plainMessage, truncate } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';
 

@@ -36,13 +36,14 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
     return (await vscode.env.asExternalUri(uri)).toString(true);
   }
 
-  async visit(url: URL, server: string, signal: AbortSignal): Promise<URL> {
+  async visit(url: URL, server: string, signal: AbortSignal): Promise<URL | 'declined'> {
     const answer = await vscode.window.showInformationMessage(
       vscode.l10n.t('The MCP server “{0}” wants you to sign in at {1}.', plainMessage(server), url.host),
       { modal: true, detail: showInvisible(url.href) },
       OPEN,
     );
-    if (answer !== OPEN || signal.aborted) throw new Error('You cancelled the sign-in.');
+    signal.throwIfAborted();
+    if (answer !== OPEN) return 'declined';
     const state = url.searchParams.get('state') ?? '';
     try {
       return await this.#waitForCallback(url, { server, state, signal });

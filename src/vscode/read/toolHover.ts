@@ -1,6 +1,6 @@
 import { showInvisible } from '../../chat/format/escape.ts';
+import type { ArgumentQuestion } from '../../mcp/schema/answer.ts';
 import { argumentQuestions } from '../../mcp/schema/arguments.ts';
-import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
 import { t } from '../ui/words.ts';
 

@@ -2,23 +2,25 @@ import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { field } from '../../base/json.ts';
 import {
+  describeEntry,
+  extractSecrets,
+  type ImportSource,
+  importSources,
+  inputId,
+  type NewServer,
+  readEntry,
+  readImport,
+  type ServerEntry,
+  splitCommand,
+} from '../../mcp/config/entries.ts';
+import { describeServer } from '../../mcp/config/fingerprint.ts';
+import {
   checkHeader,
   checkServerId,
   checkUrl,
   checkVariableName,
   looksSecret,
-} from '../../mcp/config/checks.ts';
-import { splitCommand } from '../../mcp/config/commandLine.ts';
-import {
-  describeEntry,
-  extractSecrets,
-  inputId,
-  type NewServer,
-  readEntry,
-  type ServerEntry,
-} from '../../mcp/config/entry.ts';
-import { describeServer } from '../../mcp/config/fingerprint.ts';
-import { type ImportSource, importSources, readImport } from '../../mcp/config/import.ts';
+} from '../../mcp/config/types.ts';
 import { userServers, writeUserServer } from '../settings.ts';
 import { readFields, readObject, readString } from '../ui/commandArguments.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

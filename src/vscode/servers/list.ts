@@ -1,9 +1,8 @@
 import * as vscode from 'vscode';
 import { showInvisible } from '../../chat/format/escape.ts';
-import { looksSecret } from '../../mcp/config/checks.ts';
 import { describeChange, describeServer, fingerprintServer } from '../../mcp/config/fingerprint.ts';
 import { inputsOf, type ResolvedServer, resolveInputs } from '../../mcp/config/inputs.ts';
-import type { ServerConfig } from '../../mcp/config/types.ts';
+import { looksSecret, type ServerConfig } from '../../mcp/config/types.ts';
 import type { Log } from '../../ports/document.ts';
 import type { ServerInputs } from './inputs.ts';
 import { type ConfiguredServer, readConfiguredServers, watchServerSettings } from './settings.ts';

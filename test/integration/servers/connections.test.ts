@@ -55,6 +55,11 @@ describe('listing tools', () => {
         inputSchema: { type: 'object', properties: { a: { type: 'string' } } },
         readOnly: true,
       },
+      {
+        server: 'a',
+        tool: 'slow',
+        inputSchema: { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } },
+      },
     ]);
     assert.deepEqual(
       logged.filter((line) => line.includes('left out')),
@@ -62,7 +67,6 @@ describe('listing tools', () => {
         '[a] Tool 1 of 5 is left out: "bad" cannot be used, because its input schema is not an object.',
         '[a] Tool 2 of 5 is left out: it has no name.',
         '[a] Tool 3 of 5 is left out: its name "two\\nlines" is too long or has invisible characters.',
-        '[a] Tool 5 of 5 is left out: "slow" cannot be used, because its input schema has the pattern "^(a+)+$", which could hang (catastrophic backtracking).',
       ],
     );
   });

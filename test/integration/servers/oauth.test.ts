@@ -84,7 +84,7 @@ describe('a server that wants a sign-in', () => {
   test('tells the user what to do after they have given up', async (t) => {
     const { auth, connect } = await start(t, {
       redirectUrl: async () => 'http://127.0.0.1:3000/callback',
-      visit: () => Promise.reject(new Error('closed')),
+      visit: async () => 'declined',
     });
     const { failures } = await connect().listTools();
     assert.deepEqual(failures, [

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { describe, type TestContext, test } from 'node:test';
 import { atMost, startTimer, unlessAborted } from '../../../src/base/async.ts';
 
@@ -76,10 +77,12 @@ describe('waiting', () => {
     await waiting;
   });
 
-  test('ends with the work, whatever the signal does later', async () => {
+  test('ends with the work, and leaves no listener behind', async () => {
     const abort = new AbortController();
     assert.equal(await unlessAborted(Promise.resolve(1), abort.signal), 1);
     await assert.rejects(unlessAborted(Promise.reject(new Error('broken')), abort.signal), /broken/);
+    await Promise.resolve();
+    assert.deepEqual(getEventListeners(abort.signal, 'abort'), []);
     abort.abort();
   });
 

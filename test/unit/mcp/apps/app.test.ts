@@ -42,63 +42,35 @@ function read(ui: unknown, options: { html?: string; local?: boolean } = {}): Mc
   return app;
 }
 
+const ALLOWED =
+  'https://api.example.com https://api.example.com/ https://API.Example.com:8443 https://*.example.com';
+const REFUSED = `* https://* https://*.com https://a.*.com https: data: blob: 'self' 'unsafe-eval'
+  http://api.example.com ws://api.example.com javascript://api.example.com api.example.com //api.example.com
+  https://api.example.com/path https://user@api.example.com https://api.example.com?x
+  https://a.example.com,https://b.example.com https://ex\u0430mple.com https://127.0.0.1 https://10.0.0.1
+  https://[::1] https://2130706433 https://0x7f.1 https://localhost https://x.localhost https://printer.local
+  https://metadata.google.internal https://-.example.com`;
+const REFUSED_WITH_SPACES = [
+  'https://a.example.com https://b.example.com',
+  'https://a.example.com; script-src *',
+  'https://a.example.com\n',
+  '',
+];
 const domains: readonly (readonly [string, boolean])[] = [
-  ['https://api.example.com', true],
-  ['https://api.example.com/', true],
-  ['https://API.Example.com:8443', true],
-  ['https://*.example.com', true],
-  ['*', false],
-  ['https://*', false],
-  ['https://*.com', false],
-  ['https://a.*.com', false],
-  ['https:', false],
-  ['data:', false],
-  ['blob:', false],
-  ["'self'", false],
-  ["'unsafe-eval'", false],
-  ['http://api.example.com', false],
-  ['ws://api.example.com', false],
-  ['javascript://api.example.com', false],
-  ['api.example.com', false],
-  ['//api.example.com', false],
-  ['https://api.example.com/path', false],
-  ['https://user@api.example.com', false],
-  ['https://api.example.com?x', false],
-  ['https://a.example.com https://b.example.com', false],
-  ['https://a.example.com; script-src *', false],
-  ['https://a.example.com\n', false],
-  ['https://a.example.com,https://b.example.com', false],
-  ['https://ex\u0430mple.com', false],
-  ['https://127.0.0.1', false],
-  ['https://10.0.0.1', false],
-  ['https://[::1]', false],
-  ['https://2130706433', false],
-  ['https://0x7f.1', false],
-  ['https://localhost', false],
-  ['https://x.localhost', false],
-  ['https://printer.local', false],
-  ['https://metadata.google.internal', false],
-  ['https://-.example.com', false],
-  ['', false],
+  ...ALLOWED.split(' ').map((domain) => [domain, true] as const),
+  ...[...REFUSED.split(/\s+/), ...REFUSED_WITH_SPACES].map((domain) => [domain, false] as const),
 ];
 for (const [domain, allowed] of domains) {
-  test(`${JSON.stringify(domain)} is ${allowed ? 'an address that an app may reach' : 'refused'}`, () => {
-    const { csp, notices } = read({
-      csp: {
-        connectDomains: [domain],
-        resourceDomains: [domain],
-        frameDomains: [domain],
-        baseUriDomains: [domain],
-      },
-    });
-    const origin = domain.toLowerCase().replace(/\/$/, '');
-    const expected = allowed ? [origin] : [];
+  test(`${JSON.stringify(domain)} is ${allowed ? 'an origin that an app may use' : 'refused'}`, () => {
+    const lists = ['connectDomains', 'resourceDomains', 'frameDomains', 'baseUriDomains'];
+    const { csp, notices } = read({ csp: Object.fromEntries(lists.map((list) => [list, [domain]])) });
+    const expected = allowed ? [domain.toLowerCase().replace(/\/$/, '')] : [];
     assert.deepEqual(Object.values(csp), [expected, expected, expected, expected]);
     assert.equal(notices.length, allowed ? 0 : 4);
   });
 }
 
-test('a socket is something to connect to, and nothing to load from', () => {
+test('an app may connect to a socket, but not load from it', () => {
   const { csp } = read({
     csp: { connectDomains: ['wss://a.example'], resourceDomains: ['wss://a.example'] },
   });
@@ -106,7 +78,7 @@ test('a socket is something to connect to, and nothing to load from', () => {
   assert.deepEqual(csp.resourceDomains, []);
 });
 
-test('only the app of a server on this machine reaches this machine', () => {
+test('only the app of a local server may use loopback', () => {
   const ui = { csp: { connectDomains: ['http://localhost:5173', 'ws://127.0.0.1:5173', 'http://10.0.0.1'] } };
   assert.deepEqual(read(ui).csp.connectDomains, []);
   assert.deepEqual(read(ui, { local: true }).csp.connectDomains, [
@@ -126,7 +98,7 @@ test('a value that is not a list is ignored, and a long list is cut', () => {
   assert.match(notices.join(), /only the first 50/);
 });
 
-test('no app gets the camera, the microphone or the place; the clipboard it may write to', () => {
+test('an app may write to the clipboard, but not use the camera, the microphone or the location', () => {
   const { permissions, notices } = read({
     permissions: { camera: {}, microphone: {}, geolocation: {}, clipboardWrite: {} },
   });
@@ -134,7 +106,7 @@ test('no app gets the camera, the microphone or the place; the clipboard it may 
   assert.equal(notices.length, 3);
 });
 
-test('what the list of resources says counts when the resource says nothing', () => {
+test('the metadata of the list of resources applies if the resource has none', () => {
   const item: AppContents = { uri: 'ui://a', mimeType: 'text/html; profile="mcp-app"', data: 'x' };
   const listed = { ui: { prefersBorder: true, csp: { connectDomains: ['https://a.example'] } } };
   const app = readAppResource([item], { listed });
@@ -147,9 +119,13 @@ const bad: readonly (readonly [string, readonly AppContents[], RegExp])[] = [
   ['nothing', [], /no page/],
   ['a page of another type', [{ uri: 'ui://a', mimeType: 'text/html', data: '<p>' }], /no page/],
   ['a page of no type', [{ uri: 'ui://a', data: '<p>' }], /no page/],
-  ['bytes that are no text', [{ uri: 'ui://a', mimeType: APP_TYPE, data: Uint8Array.of(0xff) }], /not UTF-8/],
   [
-    'too long a page',
+    'bytes that are not text',
+    [{ uri: 'ui://a', mimeType: APP_TYPE, data: Uint8Array.of(0xff) }],
+    /not UTF-8/,
+  ],
+  [
+    'a page that is too long',
     [{ uri: 'ui://a', mimeType: APP_TYPE, data: 'é'.repeat(MAX_APP_BYTES / 2 + 1) }],
     /5\.2 MB/,
   ],
@@ -168,43 +144,48 @@ test('a page may come as bytes', () => {
   assert.equal(app.html, '<p>é</p>');
 });
 
-test('an app that declares nothing reaches nothing', () => {
-  assert.deepEqual(policyOf(read({}).csp).split('; '), [
-    "default-src 'none'",
-    "script-src 'unsafe-inline'",
-    "style-src 'unsafe-inline'",
-    'img-src data: blob:',
-    'font-src data:',
-    'media-src data: blob:',
-    "connect-src 'none'",
-    "frame-src 'none'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "object-src 'none'",
-  ]);
-});
-
-test('each list opens its own directives and no other', () => {
-  const csp = {
-    connectDomains: ['https://c.example'],
-    resourceDomains: ['https://r.example'],
-    frameDomains: ['https://f.example'],
-    baseUriDomains: ['https://b.example'],
-  };
-  assert.deepEqual(policyOf(csp, ['https://own.example']).split('; '), [
-    "default-src 'none'",
-    "script-src 'unsafe-inline' https://own.example https://r.example",
-    "style-src 'unsafe-inline' https://r.example",
-    'img-src data: blob: https://r.example',
-    'font-src data: https://r.example',
-    'media-src data: blob: https://r.example',
-    'connect-src https://c.example',
-    'frame-src https://f.example',
-    'base-uri https://b.example',
-    "form-action 'none'",
-    "object-src 'none'",
-  ]);
-});
+const policies: readonly (readonly [string, McpApp['csp'], string[], string])[] = [
+  [
+    'an app that declares nothing reaches nothing',
+    read({}).csp,
+    [],
+    `default-src 'none'
+script-src 'unsafe-inline'
+style-src 'unsafe-inline'
+img-src data: blob:
+font-src data:
+media-src data: blob:
+connect-src 'none'
+frame-src 'none'
+base-uri 'none'
+form-action 'none'
+object-src 'none'`,
+  ],
+  [
+    'each list opens its own directives and no other',
+    {
+      connectDomains: ['https://c.example'],
+      resourceDomains: ['https://r.example'],
+      frameDomains: ['https://f.example'],
+      baseUriDomains: ['https://b.example'],
+    },
+    ['https://own.example'],
+    `default-src 'none'
+script-src 'unsafe-inline' https://own.example https://r.example
+style-src 'unsafe-inline' https://r.example
+img-src data: blob: https://r.example
+font-src data: https://r.example
+media-src data: blob: https://r.example
+connect-src https://c.example
+frame-src https://f.example
+base-uri https://b.example
+form-action 'none'
+object-src 'none'`,
+  ],
+];
+for (const [rule, csp, ownScripts, expected] of policies) {
+  test(rule, () => assert.equal(policyOf(csp, ownScripts).replaceAll('; ', '\n'), expected));
+}
 
 const pages = [
   '<!DOCTYPE html><html><head></head></html>',
@@ -225,7 +206,7 @@ for (const html of pages) {
     const policy = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; ';
     const before = '<!DOCTYPE html><html><head><meta charset="utf-8">';
     assert.ok(page.startsWith(before + policy), page);
-    // What is ours holds no sign that the app could close.
+    // Our part contains nothing that the app could close.
     const ours = page.slice(0, page.length - html.replace(/^\uFEFF+/, '').length);
     assert.doesNotMatch(ours, /--|\uFEFF|evil/);
     assert.equal(page, ours + html.replace(/^\uFEFF+/, ''));
@@ -239,7 +220,7 @@ const names: readonly (readonly [string, string])[] = [
   ['ui://%20', 'app.html'],
 ];
 for (const [uri, name] of names) {
-  test(`the app ${uri} is kept as a file called ${name}, which the model does not get`, async () => {
+  test(`the app ${uri} is saved as ${name}, which the model does not get`, async () => {
     const saved: NewAsset[] = [];
     const result = await processMixedToolResult(
       { content: [{ type: 'text', text: 'Sunny' }, appBlock('<!DOCTYPE html><p>é</p>', uri)] },

@@ -12,16 +12,10 @@ const TOOLS: readonly AppTool[] = [
   { server: 'other', tool: 'delete', inputSchema: { type: 'object' } },
 ];
 
-interface Scene {
-  readonly session: AppSession;
-  /** What was sent to the app, and what the host did, in order. */
-  readonly sent: Message[];
-  readonly done: string[];
-  readonly log: string[];
-  answer(agreed: boolean): void;
-}
+type Scene = ReturnType<typeof scene>;
 
-function scene(changes: Partial<AppSessionDeps> = {}): Scene {
+/** A session with the messages to the app, the actions of the host, and the log, in order. */
+function scene(changes: Partial<AppSessionDeps> = {}) {
   const sent: Message[] = [];
   const done: string[] = [];
   const log: string[] = [];
@@ -62,23 +56,19 @@ function scene(changes: Partial<AppSessionDeps> = {}): Scene {
     },
     call: { server: 'weather', tool: 'forecast', id: 'c1', arguments: { city: 'Rome' } },
     result: { content: [{ type: 'text', text: 'rain' }], isError: false },
-    context: () => ({
-      theme: 'dark',
-      locale: 'en',
-      containerDimensions: { width: 500, maxHeight: 20_000 },
-      styles: { variables: { '--color-text-primary': '#ccc' } },
-    }),
+    context: () => ({ theme: 'dark', locale: 'en', containerDimensions: { width: 500, maxHeight: 20_000 } }),
     ...changes,
   });
   const answer = (yes: boolean) => {
     agreed = yes;
   };
-  return { session, sent, done, log, answer };
+  const notify = (method: string, params?: unknown) => session.receive({ jsonrpc: '2.0', method, params });
+  return { session, sent, done, log, answer, notify };
 }
 
-async function begin({ session }: Scene): Promise<void> {
-  await session.receive({ jsonrpc: '2.0', id: 'i', method: 'ui/initialize', params: {} });
-  await session.receive({ jsonrpc: '2.0', method: 'ui/notifications/initialized' });
+async function begin(at: Scene): Promise<void> {
+  await at.session.receive({ jsonrpc: '2.0', id: 'i', method: 'ui/initialize', params: {} });
+  await at.notify('ui/notifications/initialized');
 }
 
 async function request(at: Scene, method: string, params?: unknown): Promise<Message> {
@@ -88,7 +78,7 @@ async function request(at: Scene, method: string, params?: unknown): Promise<Mes
 
 const codeOf = (message: Message) => (message['error'] as { code: number } | undefined)?.code;
 
-test('an app made with the SDK of MCP Apps is shown its call and its result, and can ask', async () => {
+test('an app of the MCP Apps SDK gets its call and its result, and can send requests', async () => {
   const at = scene();
   const transport: Transport = {
     start: async () => {},
@@ -134,12 +124,13 @@ test('an app made with the SDK of MCP Apps is shown its call and its result, and
   assert.deepEqual(at.log, ['app of forecast: said']);
 });
 
+const LONG = [{ type: 'text', text: 'x'.repeat(100_001) }];
 const REFUSED: readonly (readonly [string, string, unknown, number])[] = [
   ['an unknown method', 'ui/steal', {}, -32601],
   ['a method that every object has', 'constructor', {}, -32601],
-  ['to ask a model', 'sampling/createMessage', {}, -32601],
+  ['sampling', 'sampling/createMessage', {}, -32601],
   ['a download', 'ui/download-file', { contents: [] }, -32601],
-  ['a second beginning', 'ui/initialize', {}, -32600],
+  ['a second initialization', 'ui/initialize', {}, -32600],
   ['a tool of another server', 'tools/call', { name: 'delete' }, -32602],
   ['a tool of another server by its whole name', 'tools/call', { name: 'other.delete' }, -32602],
   ['a tool that is not for apps', 'tools/call', { name: 'secret' }, -32602],
@@ -150,18 +141,13 @@ const REFUSED: readonly (readonly [string, string, unknown, number])[] = [
   ['a file as a link', 'ui/open-link', { url: 'file:///etc/passwd' }, -32602],
   ['a command as a link', 'ui/open-link', { url: 'command:x' }, -32602],
   ['a link without encryption', 'ui/open-link', { url: 'http://example.com' }, -32602],
-  ['a link that hides where it leads', 'ui/open-link', { url: 'https://good.example@evil.example' }, -32602],
-  ['a link without end', 'ui/open-link', { url: `https://a.example/${'x'.repeat(2000)}` }, -32602],
-  ['words in the name of the model', 'ui/message', { role: 'assistant', content: [] }, -32602],
+  ['a link that hides its host', 'ui/open-link', { url: 'https://good.example@evil.example' }, -32602],
+  ['a link that is too long', 'ui/open-link', { url: `https://a.example/${'x'.repeat(2000)}` }, -32602],
+  ['a message in the name of the model', 'ui/message', { role: 'assistant', content: [] }, -32602],
   ['an empty message', 'ui/message', { role: 'user', content: [] }, -32602],
-  ['a picture for the chat', 'ui/message', { role: 'user', content: [{ type: 'image' }] }, -32602],
+  ['an image for the chat', 'ui/message', { role: 'user', content: [{ type: 'image' }] }, -32602],
   ['a message without blocks', 'ui/message', { role: 'user', content: 'x' }, -32602],
-  [
-    'a message without end',
-    'ui/message',
-    { role: 'user', content: [{ type: 'text', text: 'x'.repeat(100_001) }] },
-    -32602,
-  ],
+  ['a message that is too long', 'ui/message', { role: 'user', content: LONG }, -32602],
 ];
 for (const [name, method, params, code] of REFUSED) {
   test(`an app is refused ${name} without a prompt, and the log says so`, async () => {
@@ -174,10 +160,10 @@ for (const [name, method, params, code] of REFUSED) {
   });
 }
 
-test('nothing is answered before the beginning, and nothing is shown before its end', async () => {
+test('requests need an initialized app, and the call is sent after the initialization', async () => {
   const at = scene();
   assert.equal(codeOf(await request(at, 'tools/call', { name: 'forecast' })), -32600);
-  await at.session.receive({ jsonrpc: '2.0', method: 'ui/notifications/initialized' });
+  await at.notify('ui/notifications/initialized');
   assert.equal(at.sent.length, 1);
   at.session.contextChanged({ theme: 'light' });
   assert.equal(at.sent.length, 1);
@@ -219,7 +205,7 @@ test('a declined link and a declined message fail', async () => {
   assert.deepEqual(said['result'], { isError: true });
 });
 
-test('one question at a time, and so many requests at once', async () => {
+test('the user gets one prompt at a time, and pending requests are limited', async () => {
   let asking = 0;
   let most = 0;
   const user = {
@@ -244,23 +230,29 @@ test('one question at a time, and so many requests at once', async () => {
   assert.equal(answers.filter((each) => each['result'] !== undefined).length, 16);
 });
 
+test('a request with the id of a pending one is rejected, and the pending one is answered', async () => {
+  const at = scene();
+  await begin(at);
+  const pending = request(at, 'tools/call', { name: 'forecast' });
+  const { error } = await request(at, 'ping');
+  assert.deepEqual(error, { code: -32600, message: 'A pending request already has this id.' });
+  assert.ok((await pending)['result']);
+  assert.deepEqual((await request(at, 'ping'))['result'], {});
+});
+
 test('sizes are clamped, and invalid sizes are ignored', async () => {
   const at = scene();
   for (const height of [-5, 300.4, Number.NaN, '9', undefined, 1e12]) {
-    await at.session.receive({ jsonrpc: '2.0', method: 'ui/notifications/size-changed', params: { height } });
+    await at.notify('ui/notifications/size-changed', { height });
   }
   assert.deepEqual(at.done, ['height 40', 'height 300', 'height 20000']);
 });
 
-test('an app cannot fill the log, nor hide anything in it', async () => {
+test('an app cannot fill the log or hide text in it', async () => {
   const at = scene();
   const data = `a\n\u202eb${'x'.repeat(9_000)}`;
   for (let times = 0; times < 99; times += 1) {
-    await at.session.receive({
-      jsonrpc: '2.0',
-      method: 'notifications/message',
-      params: { level: 'info', data },
-    });
+    await at.notify('notifications/message', { level: 'info', data });
   }
   assert.equal(at.log.length, 51);
   assert.match(at.log[0] ?? '', /^app of forecast: a ⟦U\+202E⟧bx+…$/);
@@ -268,7 +260,7 @@ test('an app cannot fill the log, nor hide anything in it', async () => {
   assert.ok(at.log.every((line) => line.length < 600));
 });
 
-test('a closed app gets no answer and asks for nothing', async () => {
+test('a closed app gets no response and no prompt', async () => {
   const at = scene();
   await begin(at);
   const before = at.sent.length;
@@ -280,20 +272,16 @@ test('a closed app gets no answer and asks for nothing', async () => {
   assert.deepEqual(at.done, []);
 });
 
-test('a call that the app takes back is not made, and not answered', async () => {
+test('a call that the app cancels is not made, and gets no response', async () => {
   const at = scene();
   await begin(at);
   const waiting = request(at, 'tools/call', { name: 'forecast' });
-  await at.session.receive({
-    jsonrpc: '2.0',
-    method: 'notifications/cancelled',
-    params: { requestId: 7 },
-  });
+  await at.notify('notifications/cancelled', { requestId: 7 });
   assert.deepEqual(await waiting, {});
   assert.deepEqual(at.done, ['may call forecast?']);
 });
 
-test('a result without blocks is given with none', async () => {
+test('a result without blocks gets an empty list', async () => {
   for (const result of [undefined, 'x', { content: 'x' }]) {
     const at = scene({ result });
     await begin(at);

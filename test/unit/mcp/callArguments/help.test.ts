@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fixesFor } from '../../../../src/mcp/callArguments/fixes.ts';
-import { ArgumentHelp } from '../../../../src/mcp/callArguments/help.ts';
+import { ArgumentHelp, fixesFor } from '../../../../src/mcp/callArguments/help.ts';
+import { argumentsSnippet } from '../../../../src/mcp/callArguments/schema.ts';
 import { applyEdit } from '../../../kit/applyEdit.ts';
 
 const SCHEMA = {
@@ -68,7 +68,7 @@ describe('arguments are checked', () => {
     it(JSON.stringify(text), async () => assert.deepEqual(await problems(text), expected));
   }
 
-  it('and while they are no JSON, nothing is said of what is missing', async () => {
+  it('and while they are not valid JSON, missing arguments are not reported', async () => {
     assert.ok((await problems('{"title": ')).every((each) => each.startsWith('syntax')));
     assert.ok((await problems('{"title": // a\n 1}')).every((each) => each.startsWith('syntax')));
     assert.notDeepEqual(await problems('{"title": // a\n 1}'), []);
@@ -76,17 +76,18 @@ describe('arguments are checked', () => {
 });
 
 describe('arguments are completed', () => {
-  it('with the names that are not there yet', async () => {
-    assert.deepEqual(await labels('{"title": "a", "‸"}'), ['image', 'place', 'style', 'values']);
-    assert.deepEqual(await labels('{"place": {‸}}'), ['city', 'kind']);
-  });
+  const cases: Record<string, readonly string[]> = {
+    '{"title": "a", "‸"}': ['image', 'place', 'style', 'values'],
+    '{"place": {‸}}': ['city', 'kind'],
+    '{"style": ‸}': ['"bars"', '"lines"'],
+    '{"place": {"kind": "‸"}}': ['"home"', '"work"'],
+  };
+  for (const [text, expected] of Object.entries(cases)) {
+    it(`with missing names or listed values: ${text}`, async () =>
+      assert.deepEqual(await labels(text), expected));
+  }
 
-  it('with the values that the schema lists', async () => {
-    assert.deepEqual(await labels('{"style": ‸}'), ['"bars"', '"lines"']);
-    assert.deepEqual(await labels('{"place": {"kind": "‸"}}'), ['"home"', '"work"']);
-  });
-
-  it('in the place of what was typed', async () => {
+  it('replacing the typed text', async () => {
     const help = await helpFor(SCHEMA);
     const [item] = await help.complete('{"ti"}', 4);
     assert.ok(item);
@@ -95,7 +96,7 @@ describe('arguments are completed', () => {
     assert.equal(item.documentation, 'What stands above it.');
   });
 
-  it('never with snippets, variables or Markdown of the server', async () => {
+  it('never with snippets, variables or Markdown from the server', async () => {
     const hostile = {
       type: 'object',
       defaultSnippets: [{ label: 'own', bodyText: '$CLIPBOARD' }],
@@ -105,12 +106,9 @@ describe('arguments are completed', () => {
       },
     };
     const help = await helpFor(hostile);
-    for (const [text, offset] of [
-      ['{""}', 2],
-      ['{"a": }', 6],
-      ['', 0],
-    ] as const) {
-      for (const { snippet, documentation = '' } of await help.complete(text, offset)) {
+    for (const text of ['{"‸"}', '{"a": ‸}', '‸']) {
+      const items = await help.complete(text.replace('‸', ''), text.indexOf('‸'));
+      for (const { snippet, documentation = '' } of items) {
         assert.doesNotMatch(snippet.replace(/\\\$/g, ''), /\$\{?[A-Z]/);
         assert.doesNotMatch(documentation, /command:/);
       }
@@ -118,8 +116,8 @@ describe('arguments are completed', () => {
   });
 });
 
-describe('what is under the cursor', () => {
-  it('is known by the name of an argument and by its value', async () => {
+describe('the value at the cursor', () => {
+  it('is found at the name of an argument and at its value', async () => {
     const help = await helpFor(SCHEMA);
     const text = '{"place": {"kind": "home"}, "values": [1, 2]}';
     assert.deepEqual(help.at(text, text.indexOf('kind'))?.steps, ['place', 'kind']);
@@ -157,11 +155,18 @@ describe('problems in arguments have quick fixes', () => {
   }
 });
 
-describe('schemas that mean harm', () => {
-  it('are not used with external references or catastrophic patterns', async () => {
+describe('hostile schemas', () => {
+  it('are not used with external references', async () => {
     assert.equal(await ArgumentHelp.create({ type: 'object', $ref: 'https://example.com/x' }), undefined);
-    assert.equal(await ArgumentHelp.create({ properties: { a: { pattern: '^(a+)+$' } } }), undefined);
     assert.equal(await ArgumentHelp.create(null), undefined);
+  });
+
+  it('cannot run a pattern, which could hang', async () => {
+    const hanging = '^(a+)+$';
+    const a = { pattern: hanging, patternProperties: { [hanging]: {} }, additionalProperties: false };
+    const value = JSON.stringify(`${'a'.repeat(50)}!`);
+    assert.deepEqual(await problems(`{"a": ${value}}`, { properties: { a } }), []);
+    assert.deepEqual(await problems(`{"a": {${value}: 1}}`, { properties: { a } }), []);
   });
 
   it('cannot make the check hang or throw', async () => {
@@ -175,7 +180,7 @@ describe('schemas that mean harm', () => {
     assert.deepEqual(await itself.check('{}'), []);
   });
 
-  it('may go in circles', async () => {
+  it('may refer to themselves', async () => {
     const tree = {
       type: 'object',
       properties: { name: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } },
@@ -187,11 +192,48 @@ describe('schemas that mean harm', () => {
     assert.deepEqual(await labels('{"name": "a", "children": [{"‸"}]}', tree), ['children', 'name']);
   });
 
-  it('meet arguments of any depth and length', async () => {
+  it('work with arguments of any depth and length', async () => {
     const help = await helpFor(SCHEMA);
     await help.check('['.repeat(100_000));
     await help.check(`{"title": "${'x'.repeat(1_000_000)}"}`);
     await help.complete('{"a":'.repeat(20_000), 5);
     assert.doesNotThrow(() => help.at('['.repeat(100_000), 5));
   });
+});
+
+describe('the arguments of a new call', () => {
+  const cases: Record<string, [schema: unknown, expected: string]> = {
+    'without a schema': [undefined, '{$1}'],
+    'without required arguments': [{ properties: { a: { type: 'string' } } }, '{$1}'],
+    'the quotes of a string stay outside': [
+      { properties: { a: { type: 'string' } }, required: ['a'] },
+      `{"a": "\${1:text}"}`,
+    ],
+    'examples by type': [
+      {
+        properties: {
+          a: { type: 'number' },
+          b: { items: { type: 'integer' }, type: 'array' },
+          c: { type: 'boolean' },
+        },
+        required: ['a', 'b', 'c'],
+      },
+      `{\n  "a": \${1:0},\n  "b": \${2:[0]},\n  "c": \${3:false}\n}`,
+    ],
+    'a choice': [{ properties: { a: { enum: ['x', 'y'] } }, required: ['a'] }, `{"a": "\${1|x,y|}"}`],
+    'an object': [
+      { properties: { a: { type: 'object', properties: { b: { type: 'string' } } } }, required: ['a'] },
+      `{"a": \${1:{"b":"text"\\}}}`,
+    ],
+    'text from a server is never a variable': [
+      {
+        properties: { $HOME: { default: `\${CLIPBOARD}` }, b: { enum: [`\${X}`, '|,'] } },
+        required: ['$HOME', 'b'],
+      },
+      `{"\\$HOME": "\${1:\\\${CLIPBOARD\\}}", "b": "\${2:\\\${X\\}}"}`,
+    ],
+  };
+  for (const [name, [schema, expected]] of Object.entries(cases)) {
+    it(name, () => assert.equal(argumentsSnippet(schema), expected));
+  }
 });

@@ -18,12 +18,12 @@ describe('an env file', () => {
       { A: '1', B: 'a#b', C: '', D: 'a # b' },
     ],
     ['as a shell exports them', 'export A=1\n  export   B = 2\nexport=3', { A: '1', B: '2', export: '3' }],
-    ['double quotes know escapes', 'A="a\\nb\\t\\"c\\" \\\\ \\$x \\q"', { A: 'a\nb\t"c" \\ $x \\q' }],
-    ['single quotes know none', 'A=\'a\\nb "c"\'', { A: 'a\\nb "c"' }],
-    ['outside of quotes there are none', 'A=C:\\new', { A: 'C:\\new' }],
-    ['what is quoted may go over lines', 'A="1\n2"\nB=\'3\r\n4\'', { A: '1\n2', B: '3\n4' }],
-    ['nothing is filled in', 'A=1\nB=$A ${A} $(id) `id`', { A: '1', B: '$A ${A} $(id) `id`' }],
-    ['the last one counts', 'A=1\nA=2', { A: '2' }],
+    ['double quotes have escapes', 'A="a\\nb\\t\\"c\\" \\\\ \\$x \\q"', { A: 'a\nb\t"c" \\ $x \\q' }],
+    ['single quotes have no escapes', 'A=\'a\\nb "c"\'', { A: 'a\\nb "c"' }],
+    ['unquoted text has no escapes', 'A=C:\\new', { A: 'C:\\new' }],
+    ['quoted text may span lines', 'A="1\n2"\nB=\'3\r\n4\'', { A: '1\n2', B: '3\n4' }],
+    ['nothing is expanded', 'A=1\nB=$A ${A} $(id) `id`', { A: '1', B: '$A ${A} $(id) `id`' }],
+    ['the last value wins', 'A=1\nA=2', { A: '2' }],
     ['quotes inside of a value', "A=it's", { A: "it's" }],
   ];
   for (const [name, text, expected] of cases) {
@@ -40,12 +40,12 @@ describe('an env file', () => {
     );
   });
 
-  test('a name from the prototype is an ordinary one', () => {
+  test('a name from the prototype is allowed', () => {
     const { variables } = parseEnvFile('__proto__=1');
     assert.deepEqual(Object.entries(variables), [['__proto__', '1']]);
   });
 
-  test('anything can be read', () => {
+  test('any text can be read', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('A=', '"', "'", '\\', '\n', '#', 'export '),
@@ -81,7 +81,7 @@ describe('a server with an env file', () => {
   };
   const reading = (text: string) => withEnvFile(config, async () => text);
 
-  test('has its variables, of which its own win', async () => {
+  test('gets its variables, and those in "env" win', async () => {
     const read = await reading('A=file\nB=2');
     assert.deepEqual(read, { ...config, fileVariables: { A: 'file', B: '2' } });
     const { config: started } = await resolveInputs(read, async () => undefined);
@@ -89,13 +89,13 @@ describe('a server with an env file', () => {
     assert.deepEqual(await reading('# nothing'), config);
   });
 
-  test('nothing is filled in: what looks like a variable stays as it is', async () => {
+  test('nothing in the file is expanded', async () => {
     const read = await reading('B=${env:HOME} ${workspaceFolder} ${nope}');
     const { config: started } = await resolveInputs(read, () => assert.fail('was asked'));
     assert.deepEqual(started, { ...config, env: { A: 'own', B: '${env:HOME} ${workspaceFolder} ${nope}' } });
   });
 
-  test('an input in the file is refused, so that no file gets what was given to another', async () => {
+  test('an input in the file is refused, so that no file gets the input of another', async () => {
     await assert.rejects(reading('B=1\nKEY=x${input:key}\nTWO="${input:key}"'), {
       message:
         'Its env file /f.env uses ${input:…} in KEY, TWO, but inputs are not resolved there. Move them to "env" in the configuration.',
@@ -106,22 +106,19 @@ describe('a server with an env file', () => {
     assert.deepEqual(started, { ...config, env: { A: 'own', B: '${input:key}' } });
   });
 
-  test('is another server when the file changes', async () => {
+  test('has another fingerprint when the file changes', async () => {
     const [before, after] = await Promise.all([reading('B=1'), reading('B=2')]);
     assert.notEqual(fingerprintServer(before), fingerprintServer(after));
   });
 
-  test('is told which lines were left out', async () => {
+  test('reports the skipped lines', async () => {
     const told: string[] = [];
-    await withEnvFile(
-      config,
-      async () => 'B',
-      (problem) => told.push(problem),
-    );
+    const warn = (problem: string) => void told.push(problem);
+    await withEnvFile(config, async () => 'B', warn);
     assert.deepEqual(told, ['/f.env: Line 1 was skipped: it is not NAME=value.']);
   });
 
-  test('without its file is a sentence', async () => {
+  test('without its file is an error', async () => {
     const read = () => Promise.reject(new Error('there is no such file'));
     await assert.rejects(withEnvFile(config, read), {
       message:
@@ -129,7 +126,7 @@ describe('a server with an env file', () => {
     });
   });
 
-  test('nothing is read for the others', async () => {
+  test('no file is read for other servers', async () => {
     const remote: ServerConfig = { kind: 'http', url: 'http://h', headers: {} };
     const { envFile: _none, ...plain } = config;
     const read = () => assert.fail('was read');

@@ -35,7 +35,7 @@ describe('inputs of a configuration', () => {
     assert.deepEqual(inputsOf(ADDRESS), ['host', 'key', 'secret', 'scope']);
   });
 
-  test('are filled in as they are: what is given is not read again', async () => {
+  test('are filled in literally, without expanding the values again', async () => {
     assert.deepEqual((await resolveInputs(PROGRAM, answer)).config, {
       kind: 'stdio',
       command: 'node',
@@ -63,7 +63,7 @@ describe('inputs of a configuration', () => {
     assert.deepEqual(asked, ['program', 'key', 'folder']);
   });
 
-  test('what was given and what comes from the environment must not be told, unless it is too short to hide', async () => {
+  test('inputs and environment values are secrets, unless they are too short', async () => {
     const config: ServerConfig = {
       kind: 'http',
       url: 'https://h/path-value/${input:host}/${input:scope}/${input:secret}',
@@ -75,7 +75,7 @@ describe('inputs of a configuration', () => {
     assert.deepEqual(secrets, ['h.example', 'read', 'path-value']);
   });
 
-  test('one that is not given is a sentence, and no further one is asked for', async () => {
+  test('a missing input is an error, and no other input is asked for', async () => {
     const asked: string[] = [];
     const ask = async (id: string) => void asked.push(id);
     await assert.rejects(resolveInputs(PROGRAM, ask as () => Promise<undefined>), {
@@ -85,7 +85,7 @@ describe('inputs of a configuration', () => {
   });
 
   const unfit: readonly [string, ServerConfig, string, string][] = [
-    ['a NUL', PROGRAM, 'a\0b', 'its "configuration" contains a NUL character; remove it'],
+    ['a NUL', PROGRAM, 'a\0b', 'its "command" contains a NUL character; remove it'],
     [
       'a header of two lines',
       { kind: 'http', url: 'http://h', headers: { A: '${input:x}' } },
@@ -93,7 +93,7 @@ describe('inputs of a configuration', () => {
       'its header "A" has a name or value that HTTP does not allow',
     ],
     [
-      'an address that is none',
+      'an invalid URL',
       { kind: 'http', url: '${input:x}', headers: {} },
       'file:///secret',
       'its "url" must be an absolute URL that starts with http:// or https://',
@@ -138,9 +138,9 @@ describe('the list of inputs', () => {
       /^Input "a".*cannot run editor commands/,
     ],
     ['an unknown type', { id: 'a', type: 'x' }, /^Input "a".*promptString/],
-    ['a choice of nothing', { id: 'a', type: 'pickString', options: [] }, /^Input "a".*"options"/],
+    ['a choice without options', { id: 'a', type: 'pickString', options: [] }, /^Input "a".*"options"/],
     ['no id', { type: 'promptString' }, /^Input number 1 .*"id"/],
-    ['no object', 5, /^Input number 1 /],
+    ['not an object', 5, /^Input number 1 /],
   ];
   for (const [name, json, expected] of bad) {
     test(`${name} is reported, and the other inputs are read`, () => {

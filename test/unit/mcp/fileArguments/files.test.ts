@@ -1,30 +1,29 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ReferencedFiles } from '../../../../src/mcp/fileArguments/files.ts';
+import fc from 'fast-check';
+import { newResultId } from '../../../../src/assets/store.ts';
+import { assetName } from '../../../../src/base/names.ts';
+import {
+  expectedFiles,
+  planFileArguments,
+  ReferencedFiles,
+} from '../../../../src/mcp/fileArguments/files.ts';
+import {
+  findAssetReferences,
+  parseReference,
+  renderFileReference,
+} from '../../../../src/mcp/fileArguments/reference.ts';
 import type { FileSource } from '../../../../src/ports/files.ts';
 import { ASSET, BASE64, NAME, PATH, resolve, SOURCE, taking } from './referenced.ts';
 
-describe('references are found wherever they stand', () => {
+describe('references are found at any depth', () => {
   it('nested in objects and lists, by the schema of their place', async () => {
-    const schema = taking(
-      'files',
-      {
-        type: 'array',
-        items: { $ref: '#/$defs/file' },
-      },
-      {
-        $defs: {
-          file: {
-            type: 'object',
-            properties: {
-              path: { type: 'string' },
-              data: { type: 'string' },
-              parts: { type: 'array', items: { $ref: '#/$defs/file' } },
-            },
-          },
-        },
-      },
-    );
+    const parts = { type: 'array', items: { $ref: '#/$defs/file' } };
+    const file = {
+      type: 'object',
+      properties: { path: { type: 'string' }, data: { type: 'string' }, parts },
+    };
+    const schema = taking('files', parts, { $defs: { file } });
     const args = { files: [{ path: ASSET, data: ASSET, parts: [{ data: ASSET }, ASSET] }, ASSET], n: 1 };
     assert.deepEqual(await resolve(args, schema), {
       files: [{ path: PATH, data: BASE64, parts: [{ data: BASE64 }, { data: BASE64 }] }, { data: BASE64 }],
@@ -32,28 +31,28 @@ describe('references are found wherever they stand', () => {
     });
   });
 
-  it('a list of references becomes a list of files, and what is none stays', async () => {
+  it('a list of references becomes a list of files, and other text stays', async () => {
     const schema = taking('files', { type: 'array', items: { type: 'string', format: 'byte' } });
     assert.deepEqual(await resolve({ files: [ASSET, 'x', 'file:a'] }, schema), {
       files: [BASE64, 'x', BASE64],
     });
   });
 
-  it('an object in a union is walked by the member that is about objects', async () => {
+  it('an object in a union uses the member for objects', async () => {
     const schema = taking('x', {
       anyOf: [{ type: 'string' }, { type: 'object', properties: { y: { format: 'path' } } }],
     });
     assert.deepEqual(await resolve({ x: { y: ASSET } }, schema), { x: { y: PATH } });
   });
 
-  it('names such as __proto__ are ordinary', async () => {
+  it('names such as __proto__ are allowed', async () => {
     const args = JSON.parse(`{"__proto__": {"data": "${ASSET}"}}`);
     const resolved = await resolve(args, {});
     assert.equal(JSON.stringify(resolved), `{"__proto__":{"data":"${BASE64}"}}`);
     assert.equal(({} as Record<string, unknown>)['data'], undefined);
   });
 
-  it('the arguments that were given are not changed', async () => {
+  it('the given arguments are not changed', async () => {
     const args = { x: [ASSET] };
     await resolve(args, {});
     assert.deepEqual(args, { x: [ASSET] });
@@ -61,21 +60,12 @@ describe('references are found wherever they stand', () => {
 });
 
 describe('text that is not a reference is unchanged', () => {
+  const phrases = 'file: see below|file:|asset:|asset: my house|file:fix the door';
+  const names = 'asset:4711|asset:chart.png|asset://shop/4711|FILE:x|profile:x|files:x|file:a\nb';
   const texts = [
-    'file: see below',
-    'file:',
-    'asset:',
-    'asset: my house',
-    'file:fix the door',
+    ...`${phrases}|${names}`.split('|'),
     `see ${ASSET}`,
     `${ASSET} `,
-    'asset:4711',
-    'asset:chart.png',
-    'asset://shop/4711',
-    'FILE:x',
-    'profile:x',
-    'files:x',
-    'file:a\nb',
     `file:${'x'.repeat(5000)}`,
   ];
   for (const text of texts) {
@@ -90,53 +80,44 @@ describe('text that is not a reference is unchanged', () => {
 });
 
 describe('a reference that must not be followed is refused with its reason', () => {
-  const cases: readonly (readonly [text: string, reason: RegExp])[] = [
-    ['asset:../secret', /not the name of an asset/],
-    ['asset:..', /not the name of an asset/],
-    ['asset:/etc/passwd', /not the name of an asset/],
-    [`asset:cmdassets/${NAME}`, /not the name of an asset/],
-    [`asset:../${NAME}`, /not the name of an asset/],
-    [`asset:%2e%2e%2f${NAME}`, /not the name of an asset/],
-    [`asset:${NAME}\u0000.png`, /not the name of an asset/],
-    ['asset:C:\\x', /not the name of an asset/],
-    [`asset:${NAME}:stream`, /not the name of an asset/],
-    ['file:%2e%2e/secret', /percent-encoded dots/],
-    ['file:a%2F..%2Fb', /percent-encoded dots/],
-    ['file:a%5cb', /percent-encoded dots/],
-    ['file:a%00.png', /percent-encoded dots/],
-    ['file:a\u0000.png', /control characters/],
-    ['file:a%0Ab', /control characters/],
-    ['file:..\\secret', /backslash/],
-    ['file:C:\\x', /backslash/],
-    ['file:C:/x', /drive/],
-    ['file://server/share', /another computer/],
-    ['file://C:/x', /another computer/],
-    ['file:////server/share', /another computer/],
-    ['file:~/.ssh/id_rsa', /~ is not expanded/],
-  ];
-  for (const [text, reason] of cases) {
-    it(JSON.stringify(text), async () => {
-      const message = await resolve({ a: [{ b: text }] }, {});
-      assert.equal(typeof message, 'string');
-      assert.match(String(message), reason);
-      assert.match(
-        String(message),
-        /^The file “.*” in the argument a\[0\]\.b was not used: .*\. Nothing was called\.$/s,
-      );
-    });
+  const cases: Readonly<Record<string, readonly string[]>> = {
+    'not the name of an asset': [
+      ...'asset:../secret asset:.. asset:/etc/passwd asset:C:\\x'.split(' '),
+      ...[`cmdassets/${NAME}`, `../${NAME}`, `%2e%2e%2f${NAME}`, `${NAME}\u0000.png`, `${NAME}:stream`].map(
+        (name) => `asset:${name}`,
+      ),
+    ],
+    'percent-encoded dots': 'file:%2e%2e/secret file:a%2F..%2Fb file:a%5cb file:a%00.png'.split(' '),
+    'control characters': ['file:a\u0000.png', 'file:a%0Ab'],
+    backslash: ['file:..\\secret', 'file:C:\\x'],
+    'drive letter': ['file:C:/x'],
+    'another computer': ['file://server/share', 'file://C:/x', 'file:////server/share'],
+    '~ is not expanded': ['file:~/.ssh/id_rsa'],
+  };
+  for (const [reason, texts] of Object.entries(cases)) {
+    for (const text of texts) {
+      it(`${reason}: ${JSON.stringify(text)}`, async () => {
+        const message = String(await resolve({ a: [{ b: text }] }, {}));
+        assert.ok(message.includes(reason), message);
+        assert.match(
+          message,
+          /^The file “.*” in the argument a\[0\]\.b was not used: .*\. Nothing was called\.$/s,
+        );
+      });
+    }
   }
 
   it('if the schema asks for a file, a foreign asset name is refused', async () => {
     assert.match(String(await resolve({ data: 'asset:chart.png' }, {})), /not the name of an asset/);
   });
 
-  it('where no file can be, it is said', async () => {
+  it('a reference where the tool accepts no file is refused', async () => {
     for (const schema of [{ type: 'integer' }, { type: 'object', properties: { id: {} } }, { enum: ['a'] }]) {
       assert.match(String(await resolve({ x: ASSET }, taking('x', schema))), /does not accept a file there/);
     }
   });
 
-  it('what the source refuses is told with its place', async () => {
+  it('the reason of the source is shown with the place', async () => {
     const source: FileSource = { find: () => Promise.reject(new Error('it is too large')) };
     assert.deepEqual(await new ReferencedFiles(source).prepare({ data: ASSET }, {}), {
       ok: false,
@@ -144,14 +125,9 @@ describe('a reference that must not be followed is refused with its reason', () 
     });
   });
 
-  it('more than fits into one call is refused before anything is read', async () => {
-    const big: FileSource = {
-      find: async (reference, wanted) => ({
-        ...(await SOURCE.find(reference, wanted)),
-        size: 200 * 1024 ** 2,
-        read: () => assert.fail(),
-      }),
-    };
+  it('files that are too large for one call are refused before they are read', async () => {
+    const large = { size: 200 * 1024 ** 2, read: () => assert.fail() };
+    const big: FileSource = { find: async (...asked) => ({ ...(await SOURCE.find(...asked)), ...large }) };
     const files = new ReferencedFiles(big);
     const prepared = await files.prepare({ data: [ASSET, ASSET] }, {});
     assert.match(
@@ -162,8 +138,8 @@ describe('a reference that must not be followed is refused with its reason', () 
   });
 });
 
-describe('what the user is told', () => {
-  it('where the file goes, as what, which file it is, and its size', async () => {
+describe('the notes for the user', () => {
+  it('name the argument, the form, the file and its size', async () => {
     const schema = taking('file', { type: 'object', properties: { name: {}, data: {} } });
     const prepared = await new ReferencedFiles(SOURCE).prepare(
       { file: ASSET, paths: ['file:a.csv'] },
@@ -175,8 +151,110 @@ describe('what the user is told', () => {
     ]);
   });
 
-  it('nothing hides in it', async () => {
+  it('show invisible characters', async () => {
     const prepared = await new ReferencedFiles(SOURCE).prepare({ 'a\n\u202eb': ASSET }, {});
     assert.match((prepared.ok && prepared.notes[0]) || '', /^a⟦U\+000A⟧⟦U\+202E⟧b: /);
+  });
+});
+
+describe('for any input', () => {
+  it('every generated name can be read', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('image' as const, 'audio' as const, 'file' as const),
+        fc.date({ min: new Date(2000, 0), max: new Date(2100, 0), noInvalidDate: true }),
+        fc.integer({ min: 1, max: 99999 }),
+        fc.constantFrom('png', '7z', 'sqlite', 'parquet', 'bin'),
+        (kind, time, number, extension) => {
+          const name = assetName({ kind, time, number, extension, resultId: newResultId() });
+          assert.deepEqual(parseReference(`asset:${name}`), {
+            kind: 'reference',
+            reference: { kind: 'asset', name },
+          });
+        },
+      ),
+    );
+  });
+
+  it('every path that we write is read back', () => {
+    const segment = fc
+      .string({ unit: 'grapheme', minLength: 1 })
+      .filter((each) => !/[/\\\u0000-\u001f\u007f]|^~$|^[A-Za-z]:/.test(each) && each.isWellFormed());
+    fc.assert(
+      fc.property(fc.array(segment, { minLength: 1, maxLength: 4 }), (segments) => {
+        const path = segments.join('/');
+        assert.deepEqual(parseReference(renderFileReference(path)), {
+          kind: 'reference',
+          reference: { kind: 'file', path },
+        });
+      }),
+    );
+  });
+
+  it('no schema and no arguments cause an exception', () => {
+    const text = fc.constantFrom(ASSET, 'file:a', 'asset:../x', 'x', 'file:%');
+    const args = fc.dictionary(fc.string(), fc.anything({ values: [text, fc.integer()], maxDepth: 4 }));
+    const keywords = 'type items properties anyOf oneOf allOf $ref description format enum a';
+    const keyword = fc.constantFrom(...keywords.split(' '));
+    const { schema } = fc.letrec((tie) => ({
+      schema: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom('string', 'array', 'object', '#', '#/properties/a', null, true, 'Path'),
+        fc.dictionary(keyword, tie('schema')),
+        fc.array(tie('schema'), { maxLength: 3 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(args, schema, (given, inputSchema) => {
+        const plan = planFileArguments(given, inputSchema);
+        assert.equal(typeof plan.ok, 'boolean');
+        for (const name of Object.keys(given)) expectedFiles(inputSchema, name);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('arguments as deep as JSON allows, and schemas that are circles', () => {
+    const deep = JSON.parse(`{"a": ${'['.repeat(5000)}"${ASSET}"${']'.repeat(5000)}}`);
+    assert.deepEqual(planFileArguments(deep, {}), { ok: true, uses: [] });
+    const circle: Record<string, unknown> = { type: 'array' };
+    circle['items'] = circle;
+    assert.equal(planFileArguments({ a: ASSET }, taking('a', circle)).ok, false);
+    assert.equal(planFileArguments({ a: ASSET }, taking('a', { $ref: '#/properties/a' })).ok, true);
+  });
+});
+
+const IMAGE = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
+
+/** The text with each reference in angle brackets. */
+function marked(text: string): string {
+  let out = '';
+  let from = 0;
+  for (const { start, end, name } of findAssetReferences(text)) {
+    assert.equal(text.slice(start, end), `asset:${name}`);
+    out += `${text.slice(from, start)}<${name}>`;
+    from = end;
+  }
+  return out + text.slice(from);
+}
+
+describe('references to assets in a text', () => {
+  const cases: readonly [text: string, expected: string][] = [
+    [`{"image": "asset:${IMAGE}"}`, `{"image": "<${IMAGE}>"}`],
+    [`See asset:${IMAGE}.`, `See <${IMAGE}>.`],
+    [`[image P, image/png, 1 KB, asset:${IMAGE}]`, `[image P, image/png, 1 KB, <${IMAGE}>]`],
+    [`asset:${IMAGE} asset:${IMAGE}`, `<${IMAGE}> <${IMAGE}>`],
+    [`asset:../${IMAGE}`, `asset:../${IMAGE}`],
+    [`asset:sub/${IMAGE}`, `asset:sub/${IMAGE}`],
+    [`asset:..${IMAGE}`, `asset:..${IMAGE}`],
+    ['asset:4711 and asset://shop/4711', 'asset:4711 and asset://shop/4711'],
+    [`myasset:${IMAGE}`, `myasset:${IMAGE}`],
+    [`https://example.com/asset:${IMAGE}`, `https://example.com/asset:${IMAGE}`],
+    [`asset:${IMAGE}.exe`, `asset:${IMAGE}.exe`],
+  ];
+  for (const [text, expected] of cases) it(text, () => assert.equal(marked(text), expected));
+
+  it('a long word that is not a reference is skipped', () => {
+    assert.deepEqual(findAssetReferences(`asset:${'a-'.repeat(500_000)}`), []);
   });
 });

@@ -9,7 +9,7 @@ const SERVER = 'https://mcp.example/mcp';
 const token = (access_token: string) => ({ tokens: { access_token, token_type: 'Bearer' } });
 
 describe('credentials', () => {
-  test('are kept by server and issuer, and no other issuer gets them', async () => {
+  test('are stored by server and issuer, and no other issuer gets them', async () => {
     const credentials = new Credentials(new MemoryStore(), SERVER);
     await credentials.change(A, { ...token('t1'), client: { client_id: 'c1' } });
     assert.equal((await credentials.read(A)).tokens?.access_token, 't1');
@@ -17,7 +17,7 @@ describe('credentials', () => {
     assert.deepEqual(await credentials.read(`${A}/`), {});
   });
 
-  test('of two servers are apart, even when they have the same issuer', async () => {
+  test('of two servers are separate, even if they have the same issuer', async () => {
     const store = new MemoryStore();
     await new Credentials(store, SERVER).change(A, token('t1'));
     assert.equal(await new Credentials(store, 'https://other.example/mcp').tokens(), undefined);
@@ -31,7 +31,7 @@ describe('credentials', () => {
     assert.deepEqual([...store.kept.keys()], [`oauth ${SERVER}`, `oauth ${SERVER} ${A}`]);
   });
 
-  test('in use are those that were given last; a registration alone changes nothing', async () => {
+  test('in use are the last tokens; a registration alone changes nothing', async () => {
     const credentials = new Credentials(new MemoryStore(), SERVER);
     await credentials.change(A, token('t1'));
     await credentials.change(B, { client: { client_id: 'c2' } });
@@ -41,7 +41,7 @@ describe('credentials', () => {
     assert.equal(await credentials.issuer(), B);
   });
 
-  test('are all forgotten, of all issuers', async () => {
+  test('of all issuers are deleted together', async () => {
     const store = new MemoryStore();
     const credentials = new Credentials(store, SERVER);
     await credentials.change(A, token('t1'));
@@ -50,7 +50,7 @@ describe('credentials', () => {
     assert.deepEqual([...store.kept], []);
   });
 
-  test('that cannot be read count as none', async () => {
+  test('that cannot be read count as missing', async () => {
     const store = new MemoryStore();
     const credentials = new Credentials(store, SERVER);
     await credentials.change(A, token('t1'));

@@ -28,7 +28,7 @@ export class ScriptedBrowser implements Browser {
   readonly visits: URL[] = [];
   readonly #fetch: typeof fetch;
   redirect = 'http://127.0.0.1:3000/callback';
-  answer: (url: URL, signal: AbortSignal) => Promise<URL>;
+  answer: (url: URL, signal: AbortSignal) => Promise<URL | 'declined'>;
 
   constructor(fetchFn: typeof fetch) {
     this.#fetch = fetchFn;
@@ -39,7 +39,7 @@ export class ScriptedBrowser implements Browser {
     return this.redirect;
   }
 
-  visit(url: URL, _server: string, signal: AbortSignal): Promise<URL> {
+  visit(url: URL, _server: string, signal: AbortSignal): Promise<URL | 'declined'> {
     this.visits.push(url);
     return this.answer(url, signal);
   }
@@ -86,10 +86,17 @@ export function createWorld(options: Partial<AuthorizationOptions> = {}) {
 
 export type World = ReturnType<typeof createWorld>;
 
-/** One request as the transports of the SDK make it: with the token, and once more after a 401. */
+/** A world whose user has signed in. */
+export async function signedIn(options: Partial<AuthorizationOptions> = {}): Promise<World> {
+  const world = createWorld(options);
+  await request(world);
+  return world;
+}
+
+/** One request as the transports of the SDK send it: with the token, and again after a 401. */
 export async function request(
-  { server, fetchFn }: World,
-  { provider }: RemoteAuthorization,
+  { server, fetchFn, authorization }: World,
+  { provider }: RemoteAuthorization = authorization,
   method = 'tools/list',
 ): Promise<Response> {
   const send = async () =>

@@ -5,13 +5,14 @@ import { readSampling, writeSamplingAnswer } from '../../../../src/mcp/requests/
 import type { SamplingAnswer, SamplingRequest } from '../../../../src/ports/requests.ts';
 
 const text = (words: string) => ({ type: 'text', text: words });
+const says = (words: string) => ({ kind: 'text' as const, text: words });
 const user = (content: unknown) => ({ role: 'user', content });
 const assistant = (content: unknown) => ({ role: 'assistant', content });
 const call = { type: 'tool_use', id: 'c1', name: 'look', input: { at: 'x' } };
 const result = { type: 'tool_result', toolUseId: 'c1', content: [text('found')] };
 
-describe('what a server asks a model is read', () => {
-  test('everything that a request can say', () => {
+describe('the parameters of a sampling request', () => {
+  test('all fields', () => {
     const read = readSampling({
       messages: [
         user([text('look'), { type: 'image', data: 'AAAA', mimeType: 'image/png' }]),
@@ -32,25 +33,13 @@ describe('what a server asks a model is read', () => {
     const expected: SamplingRequest = {
       system: 'Be brief.',
       messages: [
-        {
-          role: 'user',
-          parts: [
-            { kind: 'text', text: 'look' },
-            { kind: 'image', mimeType: 'image/png', data: 'AAAA' },
-          ],
-        },
+        { role: 'user', parts: [says('look'), { kind: 'image', mimeType: 'image/png', data: 'AAAA' }] },
         {
           role: 'assistant',
-          parts: [
-            { kind: 'text', text: 'I look' },
-            { kind: 'call', id: 'c1', name: 'look', arguments: { at: 'x' } },
-          ],
+          parts: [says('I look'), { kind: 'call', id: 'c1', name: 'look', arguments: { at: 'x' } }],
         },
-        {
-          role: 'user',
-          parts: [{ kind: 'result', id: 'c1', isError: true, parts: [{ kind: 'text', text: 'found' }] }],
-        },
-        { role: 'assistant', parts: [{ kind: 'text', text: 'done' }] },
+        { role: 'user', parts: [{ kind: 'result', id: 'c1', isError: true, parts: [says('found')] }] },
+        { role: 'assistant', parts: [says('done')] },
         { role: 'user', parts: [{ kind: 'audio', mimeType: 'audio/wav', data: 'AAAA' }] },
       ],
       maxTokens: 100,
@@ -66,110 +55,70 @@ describe('what a server asks a model is read', () => {
     assert.deepEqual(read, expected);
   });
 
-  test('what stands for resources in a result', () => {
+  test('resources in a result become text', () => {
     const content = [
       { type: 'resource', resource: { uri: 'a:1', text: 'whole' } },
       { type: 'resource', resource: { uri: 'a:2', blob: 'AAAA' } },
       { type: 'resource_link', uri: 'a:3', name: 'three' },
     ];
     const read = readSampling({ messages: [assistant(call), user({ ...result, content })], maxTokens: 1 });
-    assert.deepEqual(read.messages[1]?.parts, [
-      {
-        kind: 'result',
-        id: 'c1',
-        isError: false,
-        parts: ['whole', '[resource a:2]', '[resource a:3]'].map((each) => ({ kind: 'text', text: each })),
-      },
-    ]);
+    const parts = [says('whole'), says('[resource a:2]'), says('[resource a:3]')];
+    assert.deepEqual(read.messages[1]?.parts, [{ kind: 'result', id: 'c1', isError: false, parts }]);
   });
 
-  test('structured content counts where there is nothing else', () => {
+  test('structured content is used if there is no other content', () => {
     const only = { type: 'tool_result', toolUseId: 'c1', content: [], structuredContent: { n: 1 } };
     const read = readSampling({ messages: [assistant(call), user(only)], maxTokens: 1 });
     assert.match(JSON.stringify(read.messages[1]), /"text":"\{\\"n\\":1\}"/);
   });
 
-  const messages = [user(text('hi'))];
+  const hi = [user(text('hi'))];
   const wrong: readonly [string, unknown, RegExp][] = [
     ['nothing', undefined, /maxTokens/],
-    ['no limit', { messages }, /maxTokens/],
-    ['a limit of nothing', { messages, maxTokens: 0 }, /maxTokens/],
-    ['no messages', { maxTokens: 1 }, /“messages” must be a list/],
-    ['a third role', { messages: [{ role: 'system', content: text('x') }], maxTokens: 1 }, /role/],
-    [
-      'an unknown block',
-      { messages: [user({ type: 'video' })], maxTokens: 1 },
-      /unsupported type of content/,
-    ],
-    ['text without text', { messages: [user({ type: 'text' })], maxTokens: 1 }, /“text” must be a string/],
-    ['a call by the user', { messages: [user(call)], maxTokens: 1 }, /messages of the assistant/],
-    [
-      'a result among words',
-      { messages: [assistant(call), user([result, text('x')])], maxTokens: 1 },
-      /nothing else/,
-    ],
-    [
-      'a call without its result',
-      { messages: [assistant(call), user(text('x'))], maxTokens: 1 },
-      /needs a result/,
-    ],
-    ['a result without its call', { messages: [user(result)], maxTokens: 1 }, /each result needs a call/],
-    ['a call at the end', { messages: [assistant(call)], maxTokens: 1 }, /has no result/],
-    ['tools that are no list', { messages, maxTokens: 1, tools: {} }, /“tools” must be a list/],
+    ['no limit', { maxTokens: undefined }, /maxTokens/],
+    ['a limit of zero', { maxTokens: 0 }, /maxTokens/],
+    ['no messages', { messages: undefined }, /“messages” must be a list/],
+    ['a third role', { messages: [{ role: 'system', content: text('x') }] }, /role/],
+    ['an unknown block', { messages: [user({ type: 'video' })] }, /unsupported type of content/],
+    ['text without text', { messages: [user({ type: 'text' })] }, /“text” must be a string/],
+    ['a call by the user', { messages: [user(call)] }, /messages of the assistant/],
+    ['a result among text', { messages: [assistant(call), user([result, text('x')])] }, /nothing else/],
+    ['a call without its result', { messages: [assistant(call), user(text('x'))] }, /needs a result/],
+    ['a result without its call', { messages: [user(result)] }, /each result needs a call/],
+    ['a call at the end', { messages: [assistant(call)] }, /has no result/],
+    ['tools that are not a list', { tools: {} }, /“tools” must be a list/],
   ];
-  for (const [name, params, message] of wrong) {
+  for (const [name, change, message] of wrong) {
+    const params = change && { messages: hi, maxTokens: 1, ...change };
     test(`refused: ${name}`, () => assert.throws(() => readSampling(params), message));
   }
 });
 
-describe('what the server gets', () => {
-  const answer = (more: Partial<SamplingAnswer>): SamplingAnswer => ({
-    model: 'm',
-    parts: [],
-    stopReason: 'endTurn',
-    ...more,
-  });
-  const calls = { kind: 'call', id: 'c2', name: 'look', arguments: { at: 'y' } } as const;
-
-  test('texts as one block, as servers without tools expect', () => {
-    const parts = [
-      { kind: 'text', text: 'a' },
-      { kind: 'text', text: 'b' },
-    ] as const;
-    const written = writeSamplingAnswer(answer({ parts }));
-    assert.deepEqual(written, {
-      model: 'm',
-      role: 'assistant',
-      stopReason: 'endTurn',
-      content: { type: 'text', text: 'ab' },
+describe('the answer for the server', () => {
+  const call: SamplingAnswer['parts'][number] = {
+    kind: 'call',
+    id: 'c2',
+    name: 'look',
+    arguments: { at: 'y' },
+  };
+  const toolUse = { type: 'tool_use', id: 'c2', name: 'look', input: { at: 'y' } };
+  const cases: readonly [string, SamplingAnswer['parts'], SamplingAnswer['stopReason'], unknown][] = [
+    ['texts are one block, as servers without tools expect', [says('a'), says('b')], 'endTurn', text('ab')],
+    ['an empty answer is an empty text', [], 'maxTokens', text('')],
+    ['calls come after the text', [call, says('I look')], 'toolUse', [text('I look'), toolUse]],
+    ['a single call is not in a list', [call], 'toolUse', toolUse],
+  ];
+  for (const [name, parts, stopReason, content] of cases) {
+    test(name, () => {
+      const written = writeSamplingAnswer({ model: 'm', parts, stopReason });
+      assert.deepEqual(written, { model: 'm', role: 'assistant', stopReason, content });
+      const type = stopReason === 'toolUse' ? 'CreateMessageResultWithTools' : 'CreateMessageResult';
+      assert.equal(issues(type, written), undefined);
     });
-    assert.equal(issues('CreateMessageResult', written), undefined);
-  });
-
-  test('an empty answer is an empty text', () => {
-    const written = writeSamplingAnswer(answer({ stopReason: 'maxTokens' }));
-    assert.deepEqual(written.content, { type: 'text', text: '' });
-    assert.equal(issues('CreateMessageResult', written), undefined);
-  });
-
-  test('calls as they are, behind the words', () => {
-    const parts = [calls, { kind: 'text', text: 'I look' } as const];
-    const written = writeSamplingAnswer(answer({ parts, stopReason: 'toolUse' }));
-    assert.deepEqual(written.content, [
-      { type: 'text', text: 'I look' },
-      { type: 'tool_use', id: 'c2', name: 'look', input: { at: 'y' } },
-    ]);
-    assert.equal(issues('CreateMessageResultWithTools', written), undefined);
-  });
-
-  test('a call alone', () => {
-    const written = writeSamplingAnswer(answer({ parts: [calls], stopReason: 'toolUse' }));
-    assert.deepEqual(written.content, { type: 'tool_use', id: 'c2', name: 'look', input: { at: 'y' } });
-    assert.equal(issues('CreateMessageResultWithTools', written), undefined);
-  });
+  }
 });
 
-/** What the protocol itself has to say against it. */
+/** The issues that the schema of the protocol finds. */
 function issues(type: 'CreateMessageResult' | 'CreateMessageResultWithTools', value: unknown): unknown {
   const checked = specTypeSchemas[type]['~standard'].validate(value);
   assert.ok(!(checked instanceof Promise));

@@ -11,7 +11,7 @@ function nested(levels: number): unknown {
 const properties = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, true]));
 
-describe('a schema is dangerous', () => {
+describe('a schema is unsafe', () => {
   const cases: Readonly<Record<string, readonly [unknown, RegExp]>> = {
     'when it is nested too deeply': [nested(65), /^is nested more than 64 levels deep$/],
     'when it is nested so deeply that recursion would end the program': [nested(200_000), /levels deep/],
@@ -24,7 +24,7 @@ describe('a schema is dangerous', () => {
       /^refers to "https:\/\/example.com\/a.json#\/x", which is not fetched$/,
     ],
     'when it refers to a file': [{ $ref: 'file:///etc/passwd' }, /refers to "file:/],
-    'when it refers to something beside it': [
+    'when it refers to a relative address': [
       { items: { $dynamicRef: 'other.json' } },
       /refers to "other.json"/,
     ],
@@ -32,27 +32,18 @@ describe('a schema is dangerous', () => {
       { properties: { default: { $ref: 'https://example.com' } } },
       /refers to/,
     ],
-    'when its pattern can backtrack catastrophically': [
-      { properties: { a: { type: 'string', pattern: '^(a+)+$' } } },
-      /^has the pattern "\^\(a\+\)\+\$", which could hang \(catastrophic backtracking\)$/,
-    ],
-    'when its pattern for names can': [{ patternProperties: { '(x*)*$': {} } }, /catastrophic backtracking/],
-    'when an alternative has such a pattern': [
-      { anyOf: [{}, { pattern: '(a|a)*b' }] },
-      /catastrophic backtracking/,
-    ],
   };
   for (const [rule, [schema, reason]] of Object.entries(cases)) {
     it(rule, () => assert.match(schemaProblem(schema) ?? 'no problem', reason));
   }
 
-  it('and what is said about it stays short', () => {
+  it('and the message about it is short', () => {
     const said = schemaProblem({ $ref: `https://example.com/${'x'.repeat(10_000)}` }) ?? '';
     assert.ok(said.length < 200 && said.includes('…'));
   });
 });
 
-describe('a schema is harmless', () => {
+describe('a schema is safe', () => {
   const cases: Readonly<Record<string, unknown>> = {
     'when it is as deep as is allowed': nested(64),
     'when it is large, but not too large': { properties: properties(9000) },
@@ -60,29 +51,26 @@ describe('a schema is harmless', () => {
       $defs: { a: {} },
       properties: { a: { $ref: '#/$defs/a' }, b: { $ref: '#' } },
     },
-    'when it refers to what it holds under another name': {
+    'when it refers to an embedded schema by its id': {
       $id: 'https://example.com/root',
       $defs: { a: { $id: 'a.json', type: 'string' } },
       anyOf: [{ $ref: 'a.json' }, { $ref: 'https://example.com/root#/$defs/a' }],
     },
-    'when a property is called like a keyword': {
+    'when a property has the name of a keyword': {
       properties: { $ref: { type: 'string' }, pattern: { type: 'string' } },
     },
-    'when data in it look like keywords': {
+    'when data in it looks like keywords': {
       default: { $ref: 'https://example.com', pattern: '^(a+)+$' },
       enum: [{ $ref: 'https://example.com' }],
     },
-    'when its keywords and its dialect are not known': {
+    'when its keywords and its dialect are unknown': {
       $schema: 'https://example.com/dialect',
       frobnicate: { deeply: [1, 2, 3] },
     },
     'when its pattern is not valid': { pattern: '(' },
-    'when its pattern is the usual one for e-mail addresses': {
-      pattern:
-        "^(?!\\.)(?!.*\\.\\.)([A-Za-z0-9_'+\\-\\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
-    },
-    'when it is only true': true,
-    'when it is not there': undefined,
+    'when its pattern could backtrack': { pattern: '^(a+)+$', patternProperties: { '(x*)*$': {} } },
+    'when it is true': true,
+    'when there is none': undefined,
   };
   for (const [rule, schema] of Object.entries(cases)) {
     it(rule, () => assert.equal(schemaProblem(schema), undefined));

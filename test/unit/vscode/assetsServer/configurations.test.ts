@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { splitCommand } from '../../../../src/mcp/config/commandLine.ts';
-import { readImport } from '../../../../src/mcp/config/import.ts';
+import { readImport, splitCommand } from '../../../../src/mcp/config/entries.ts';
 import {
   CLIENT_IDS,
   clientForm,
