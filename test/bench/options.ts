@@ -1,10 +1,6 @@
-import { CLIENTS, type ClientName, type Load, WAYS, type Way } from './types.ts';
+import { CLIENTS, type ClientName, type Load, WAYS, type Way } from './results/types.ts';
 
 export const PARTS = ['results', 'chat', 'content', 'assets', 'servers', 'editor'] as const;
-/**
- * What is measured: large results on their way to files, what is done with the text of chats, what the helpers
- * for tool authors do with an image, windows of large assets, many servers at once, or how smooth the editor stays.
- */
 export type Part = (typeof PARTS)[number];
 
 export interface Options {
@@ -13,7 +9,7 @@ export interface Options {
   readonly clients: readonly ClientName[];
   readonly loads: readonly Load[];
   readonly jsonFile: string;
-  /** The chart is drawn only on demand, since the README shows it. */
+  /** The chart of the README, drawn only on demand. */
   readonly svgFile?: string;
   /** Reports on earlier results instead of measuring. */
   readonly from?: string;
@@ -43,7 +39,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 };
 const DEFAULT_SVG = 'media/bench-results.svg';
 
-/** Throws with a sentence for the terminal when the words make no sense. */
+/** Throws a message for the terminal. */
 export function readOptions(words: readonly string[]): Options {
   const options = words.findIndex((word) => word.startsWith('--'));
   const names = options < 0 ? words : words.slice(0, options);

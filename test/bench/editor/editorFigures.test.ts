@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { oursIn } from './editorHost.ts';
 import { summarize } from './editorTrace.ts';
 
-it('a long task is of the document in which it spent the most time', () => {
+it('a long task belongs to the document in which it spent the most time', () => {
   const main = { pid: 1, tid: 2 };
   const task = (ts: number, ms: number) => ({
     ...main,
@@ -41,7 +41,7 @@ it('a long task is of the document in which it spent the most time', () => {
   });
 });
 
-it('Filechat’s share of the host is what its functions call as well, the longest without a pause', () => {
+it('Filechat’s share of the host includes the functions that it calls', () => {
   const node = (id: number, url: string, children: readonly number[] = []) => ({
     id,
     children,

@@ -1,7 +1,20 @@
-import { CLIENT_TITLES, TOO_SLOW, WAY_TITLES } from './lookUp.ts';
-import { type Cell, type ClientName, LIMIT_MS, type Results, WAYS, type Way } from './types.ts';
+import type { Conditions } from '../frame.ts';
+import {
+  type Cell,
+  CLIENT_TITLES,
+  type ClientName,
+  LIMIT_MS,
+  TOO_SLOW,
+  WAY_TITLES,
+  WAYS,
+  type Way,
+} from './types.ts';
 
-/** Time against size, a panel for each way, both scales logarithmic. A white card, so that it reads on any theme. */
+export interface Results extends Conditions {
+  readonly cells: readonly Cell[];
+}
+
+/** Time by size, a panel for each way, both scales logarithmic. White, so that it is readable in any theme. */
 export function drawChart(results: Results): string {
   const images = results.cells.filter(({ load }) => load.kind === 'image');
   const ways = WAYS.filter((way) => images.some((cell) => cell.way === way));
@@ -49,7 +62,7 @@ const TOP = 128;
 const HEIGHT = TOP + PANEL_HEIGHT + 78;
 const MIDDLE = 'text-anchor="middle"';
 
-/** Dashes and marks differ as well as colours: some lines lie on each other, and not all eyes see all colours. */
+/** Dashes and marks differ too, because lines overlap, and because of color blindness. */
 const LOOKS: Readonly<
   Record<ClientName, { colour: string; line: string; mark: (x: number, y: number) => string }>
 > = {
@@ -74,7 +87,7 @@ const LOOKS: Readonly<
     mark: (x, y) => `<path d="M${x} ${y - 4.5}l4.5 4.5-4.5 4.5-4.5-4.5z"/>`,
   },
 };
-/** Ours last, so that nothing covers it. */
+/** Filechat last, so that nothing covers it. */
 const DRAWING_ORDER: readonly ClientName[] = ['floor', 'sdk2', 'sdk1', 'ours'];
 
 interface Scale {
@@ -89,7 +102,7 @@ function scaleOf(cells: readonly Cell[]): Scale {
   const [first = 1, last = 1] = [sizes[0], sizes.at(-1)];
   const times = cells.flatMap(({ outcome }) => (outcome.kind === 'measured' ? outcome.ms : []));
   const minMs = Math.min(1000, 10 ** Math.floor(Math.log10(Math.min(...times))));
-  // Room above the limit, for what was stopped there.
+  // Room above the limit for clients that were stopped there.
   const maxMs = LIMIT_MS * 1.8;
   const inset = 14;
   const share = (value: number, from: number, to: number) =>
@@ -106,7 +119,7 @@ interface Panel {
   readonly way: Way;
   readonly cells: readonly Cell[];
   readonly scale: Scale;
-  /** The first panel carries those of the shared axis. */
+  /** Only the first panel labels the shared axis. */
   readonly withLabels: boolean;
 }
 
@@ -140,7 +153,7 @@ function drawGrid({ sizes, minMs, x, y }: Scale, withLabels: boolean): string {
   return parts.join('\n');
 }
 
-/** Where a client was stopped, its line goes up to the limit and ends in a cross. */
+/** The line of a client that was stopped ends with a cross at the limit. */
 function drawLine(client: ClientName, cells: readonly Cell[], { x, y }: Scale): string {
   const { colour, line, mark } = LOOKS[client];
   const points: string[] = [];
