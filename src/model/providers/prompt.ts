@@ -194,7 +194,7 @@ function toImageParts(result: CallResult, { bytes }: PromptOptions): UserContent
 function piecesOf({ parts }: CallResult): readonly ResultPiece[] {
   return parts.flatMap((part): readonly ResultPiece[] => {
     if (part.kind === 'text') return part.text.trim() === '' ? [] : [{ text: part.text }];
-    return IMAGES.includes(part.mimeType) ? [{ image: part }] : [{ text: describeUnsent(part) }];
+    return IMAGES.has(part.mimeType) ? [{ image: part }] : [{ text: describeUnsent(part) }];
   });
 }
 

@@ -48,7 +48,8 @@ export function parseJson(text: string): unknown {
   }
 }
 
-export const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+/** Every provider that accepts images accepts these types. */
+export const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const AUDIO = ['audio/wav', 'audio/mpeg', 'audio/mp3'];
 const PDF = 'application/pdf';
 
@@ -79,7 +80,7 @@ const WIRES: Readonly<Record<SdkProvider, Wire>> = {
   'openai-compatible': {
     metadataKey: 'openaiCompatible',
     optionsKey: 'google',
-    files: new Set(IMAGES),
+    files: IMAGES,
     takesImagesInResults: () => false,
     errors: 'text',
   },

@@ -11,6 +11,7 @@ import type { AttachedFile, AttachmentSource } from '../../ports/files.ts';
 import type { ChatModel, ContentPart } from '../../ports/models.ts';
 import { assetReference, MAX_IMAGE_BYTES } from '../../result/modelView.ts';
 import { summarize } from '../../result/summary.ts';
+import { IMAGES } from '../providers/wire.ts';
 import { textPart } from './messages.ts';
 import { readOnce, type ViewedResult } from './resultParts.ts';
 import { stripTags } from './tools.ts';
@@ -19,7 +20,6 @@ import { stripTags } from './tools.ts';
 const MAX_ATTACHED_CHARS = 400_000;
 /** About 27 MB as base64; the strictest provider accepts requests of 32 MB. */
 const MAX_DOCUMENT_BYTES = 20_000_000;
-const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 interface AttachedLink {
   readonly target: string;
@@ -110,7 +110,7 @@ export function whyNotSent(
   { mimeType, size }: Pick<AttachedFile, 'mimeType' | 'size'>,
   model: Pick<ChatModel, 'name' | 'accepts'>,
 ): string | undefined {
-  const isImage = IMAGE_TYPES.has(mimeType);
+  const isImage = IMAGES.has(mimeType);
   const isKnown = isImage || mimeType === 'application/pdf' || mimeType.startsWith('audio/');
   const maxBytes = isImage ? MAX_IMAGE_BYTES : MAX_DOCUMENT_BYTES;
   if (!isKnown || !model.accepts(mimeType)) return `${model.name} does not accept ${mimeType}`;

@@ -1,7 +1,7 @@
 import { parseArguments } from '../../chat/format/calls.ts';
 import { restoreInvisible, showInvisible } from '../../chat/format/escape.ts';
 import type { SamplingAnswer, SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
-import { describeMedia } from './messages.ts';
+import { describeMedia } from './sampling.ts';
 
 interface Problem {
   /** A sentence for the user. */

@@ -72,7 +72,7 @@ export class ModelCommands implements vscode.Disposable {
     const name = wanted ?? (takesKey ? used : await this.#pickKeyOwner());
     if (name === undefined) return;
     const config = this.#models.configOf(name);
-    if (config) await this.#models.askKey({ ...config, name: config.name.replace(ANY_MODEL, '') });
+    if (config) await this.#models.keys.ask({ ...config, name: config.name.replace(ANY_MODEL, '') });
     else tell(failed(vscode.l10n.t('There is no model “{0}” that takes a key.', name)));
   }
 

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { unlessAborted } from '../../base/async.ts';
 import { isObject } from '../../base/json.ts';
+import { IMAGES } from '../../model/providers/wire.ts';
 import type {
   ChatModel,
   ModelEvent,
@@ -18,8 +19,6 @@ import {
   textOf,
 } from './editorMessages.ts';
 
-/** Types that every provider accepts if it accepts images at all. */
-const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 /** Counting tokens must not delay a finished reply. */
 const COUNT_TIMEOUT_MS = 2_000;
 const JUSTIFICATION = vscode.l10n.t('The chat that you run names this model.');
@@ -37,7 +36,7 @@ export class EditorModel implements ChatModel {
   }
 
   accepts(mimeType: string): boolean {
-    return this.#imagePart !== undefined && IMAGE_TYPES.has(mimeType);
+    return this.#imagePart !== undefined && IMAGES.has(mimeType);
   }
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {

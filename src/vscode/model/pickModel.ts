@@ -1,21 +1,15 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../base/errors.ts';
-import { findLocalModels } from '../../model/config/local.ts';
+import { findLocalModels } from '../../model/config/find.ts';
 import type { ModelConfig, ModelPrice } from '../../model/config/models.ts';
 import { describeCount, priceOf } from '../../model/config/prices.ts';
 import { pickGrowing, type Row, titledRows } from '../ui/growingPick.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { editorModelName, listEditorModels } from './editorModel.ts';
 
-interface ListedModel {
-  /** `provider/model` */
-  readonly name: string;
-  readonly price?: ModelPrice | undefined;
-}
-
 export interface ModelProvider {
   readonly name: string;
-  list(signal: AbortSignal): Promise<readonly ListedModel[]>;
+  list(signal: AbortSignal): Promise<readonly ModelConfig[]>;
 }
 
 interface PickModelOptions {
@@ -46,9 +40,7 @@ function modelLists({ configured, providers }: PickModelOptions): readonly Promi
       const models = await listEditorModels();
       return models.map((model) => editorRow(model, models));
     }),
-    modelList(vscode.l10n.t('on this machine'), async () =>
-      (await findLocalModels({ fetch })).map(configRow),
-    ),
+    modelList(vscode.l10n.t('on this machine'), async () => (await findLocalModels()).map(configRow)),
     ...providers.map((provider) => modelList(provider.name, async () => [providerRow(provider)])),
     modelList(vscode.l10n.t('to try things out'), async () => [TOUR]),
     modelList(vscode.l10n.t('more models'), async () => MORE),
@@ -105,7 +97,7 @@ function providerRow(provider: ModelProvider): ModelRow {
   const list = async (signal: AbortSignal) => {
     const models = await provider.list(signal);
     return models.length > 0
-      ? models.map((model) => modelRow(model.name, describePrice(model.price)))
+      ? models.map(configRow)
       : [noteRow(vscode.l10n.t('{0} offers no models.', name))];
   };
   return {
