@@ -10,7 +10,6 @@ export interface RequestContext {
   readonly model: string;
   /** The key and the values of the configured headers, which must not appear in a message. */
   readonly secrets: readonly string[];
-  readonly now: () => number;
 }
 
 interface FailureFacts {
@@ -156,7 +155,7 @@ function explainStatus(facts: ErrorFacts, status: number, context: RequestContex
       message,
       problem: retryable ? 'reported' : 'refused',
       status,
-      retryAfterMs: readRetryAfter(facts.headers, context.now(), facts.body),
+      retryAfterMs: readRetryAfter(facts.headers, Date.now(), facts.body),
     });
   if (status === 401 || facts.body.includes('API_KEY_INVALID')) {
     return failure(`The key was not accepted for ${host}. Set the right one with “Filechat: Set API Key”.`);

@@ -30,7 +30,7 @@ interface SdkModelOptions {
 export function createSdkModel(config: ModelConfig, options: SdkModelOptions): ChatModel {
   const wire = wireOf(config);
   const secrets = [options.key ?? '', ...Object.values(config.headers ?? {})];
-  const context = { host: hostOf(config), model: config.model, secrets, now: () => Date.now() };
+  const context = { host: hostOf(config), model: config.model, secrets };
   const source: ModelSource = { config, options, wire, context };
   return {
     name: config.name,

@@ -64,7 +64,8 @@ export class EditorModel implements ChatModel {
       const usage = await this.#usage(input, output.join(''), token);
       yield { kind: 'finish', reason: calls > 0 ? 'calls' : 'stop', usage };
     } catch (error) {
-      throw signal.aborted ? stoppedFailure(this.name) : editorFailure(error, this.name);
+      if (signal.aborted) throw new EditorModelFailure(`The request to ${this.name} was stopped.`);
+      throw editorFailure(error, this.name);
     } finally {
       signal.removeEventListener('abort', cancel);
       // Also cancels a request whose stream is abandoned early.
@@ -114,16 +115,11 @@ export class EditorModel implements ChatModel {
 
   /** An estimate by the model's own tokenizer, without images. Undefined if it fails; never rejects. */
   async #count(text: string, token: vscode.CancellationToken): Count {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), COUNT_TIMEOUT_MS);
-    });
     try {
-      return await Promise.race([this.#model.countTokens(text, token), timeout]);
+      const counting = Promise.resolve(this.#model.countTokens(text, token));
+      return await unlessAborted(counting, AbortSignal.timeout(COUNT_TIMEOUT_MS));
     } catch {
       return undefined;
-    } finally {
-      clearTimeout(timer);
     }
   }
 }
@@ -224,10 +220,6 @@ function editorFailure(error: unknown, model: string): ModelFailure {
   const explain = error instanceof vscode.LanguageModelError ? EXPLANATIONS[error.code] : undefined;
   const message = explain?.(model, reason) ?? `VS Code’s model ${model} failed: ${reason}`;
   return new EditorModelFailure(message, { cause: error });
-}
-
-function stoppedFailure(model: string): ModelFailure {
-  return new EditorModelFailure(`The request to ${model} was stopped.`);
 }
 
 const EXPLANATIONS: Readonly<Record<string, (model: string, reason: string) => string>> = {

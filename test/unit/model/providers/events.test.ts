@@ -5,7 +5,7 @@ import { EventReader } from '../../../../src/model/providers/events.ts';
 import { type SdkProvider, wireOf } from '../../../../src/model/providers/wire.ts';
 import type { ModelEvent } from '../../../../src/ports/models.ts';
 
-const about = { host: 'api.example', model: 'm', secrets: [], now: () => 0 };
+const about = { host: 'api.example', model: 'm', secrets: [] };
 
 function read(provider: SdkProvider, parts: readonly LanguageModelV4StreamPart[]): ModelEvent[] {
   const reader = new EventReader(wireOf({ provider }), about);

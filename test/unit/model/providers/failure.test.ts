@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { readRetryAfter, toFailure } from '../../../../src/model/providers/failure.ts';
 
 const NOW = Date.parse('2026-11-16T10:00:00Z');
-const about = { host: 'api.example', model: 'big-1', secrets: ['sk-secret', 'team-token'], now: () => NOW };
+const about = { host: 'api.example', model: 'big-1', secrets: ['sk-secret', 'team-token'] };
 
 describe('readRetryAfter', () => {
   const cases: readonly [string, Record<string, string>, number | undefined][] = [
