@@ -60,26 +60,22 @@ type Events = AsyncGenerator<ModelEvent, void, undefined>;
  * of one is repeated without reasoning; if that fails too, the first refusal is reported.
  */
 async function* stream(source: ModelSource, request: ModelRequest, signal: AbortSignal): Events {
-  const call = await prepareCall(source, request, signal);
-  try {
-    yield* send(source, call, signal);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    if (!holdsReasoning(call.prompt)) throw error.cause;
-    yield* sendWithoutReasoning(source, request, signal, error.cause);
-  }
-}
-
-async function* sendWithoutReasoning(
-  source: ModelSource,
-  request: ModelRequest,
-  signal: AbortSignal,
-  refusal: ModelError,
-): Events {
-  try {
-    yield* send(source, await prepareCall(source, request, signal, { sendReasoning: false }), signal);
-  } catch (error) {
-    throw error instanceof Refusal ? refusal : error;
+  let refusal: ModelError | undefined;
+  for (const sendReasoning of [true, false]) {
+    const call = await prepareCall(source, request, signal, sendReasoning);
+    let hasBegun = false;
+    try {
+      for await (const event of send(source, call, signal)) {
+        hasBegun = true;
+        yield event;
+      }
+      return;
+    } catch (error) {
+      const isRefused = !hasBegun && error instanceof ModelError && error.status === 400;
+      if (!isRefused) throw error;
+      refusal ??= error;
+      if (!holdsReasoning(call.prompt)) throw refusal;
+    }
   }
 }
 
@@ -87,7 +83,7 @@ async function prepareCall(
   { config, wire }: ModelSource,
   request: ModelRequest,
   signal: AbortSignal,
-  { sendReasoning = true } = {},
+  sendReasoning = true,
 ): Promise<LanguageModelV4CallOptions> {
   const files = request.messages.flatMap(filesOf).filter(({ mimeType }) => wire.files.has(mimeType));
   const bytes = await readFiles(files, signal);
@@ -95,32 +91,12 @@ async function prepareCall(
   return toCallOptions(config, request, prompt);
 }
 
-/** Throws a `Refusal` when the provider rejects the request before any event. */
-async function* send(source: ModelSource, call: LanguageModelV4CallOptions, signal: AbortSignal): Events {
+function send(source: ModelSource, call: LanguageModelV4CallOptions, signal: AbortSignal): Events {
   const { wire, context, options } = source;
   const { fetch = globalThis.fetch } = options;
-  let hasBegun = false;
-  try {
-    const createModel: StreamOptions['createModel'] = (watch) =>
-      createLanguageModel(source, { fetch, ...watch });
-    for await (const event of streamEvents({ wire, context, signal, createModel, call })) {
-      hasBegun = true;
-      yield event;
-    }
-  } catch (error) {
-    const isRefused = error instanceof ModelError && error.status === 400;
-    throw isRefused && !hasBegun ? new Refusal(error) : error;
-  }
-}
-
-/** Never leaves this file: callers get its cause. */
-class Refusal extends Error {
-  override readonly cause: ModelError;
-
-  constructor(cause: ModelError) {
-    super(cause.message);
-    this.cause = cause;
-  }
+  const createModel: StreamOptions['createModel'] = (watch) =>
+    createLanguageModel(source, { fetch, ...watch });
+  return streamEvents({ wire, context, signal, createModel, call });
 }
 
 /** For models other than Claude, whose limits it knows, the SDK would request only 4096. */

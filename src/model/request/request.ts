@@ -40,8 +40,6 @@ export interface RequestSources {
   readonly agentSystem?: string | undefined;
   readonly instructions?: readonly ServerInstructions[] | undefined;
   readonly sendImages?: 'auto' | 'always' | 'never' | undefined;
-  /** How many images of tools are sent, newest first; of the others only the names. */
-  readonly maxImages?: number;
   /** Whether a path leads to this chat's assets. */
   readonly isOwnAsset?: ((path: string) => boolean) | undefined;
   readonly signal?: AbortSignal;
@@ -61,16 +59,13 @@ export interface TurnShare {
   readonly attachments: readonly Attachment[];
 }
 
-const MAX_IMAGES = 20;
-
 /** Builds the next request from the chat's text. Rejects with a message for the user. */
 export async function buildRequest(text: string, sources: RequestSources): Promise<BuiltRequest> {
-  const { tools, attachments, model, isOwnAsset = inAssetFolder, signal } = sources;
-  const { sendImages = 'auto', maxImages = MAX_IMAGES } = sources;
+  const { tools, attachments, model, sendImages = 'auto', isOwnAsset = inAssetFolder, signal } = sources;
   const notes: string[] = [];
   const chat = parseChat(text);
   const { summary, turns } = sinceSummary(chat);
-  const results = await viewResults(text, turns, { attachments, model, sendImages, maxImages, isOwnAsset });
+  const results = await viewResults(text, turns, { attachments, model, sendImages, isOwnAsset });
   const attached = new AttachedParts({ text, source: attachments, model, notes, isOwnAsset, signal });
   const context = { text, turns, attached, reply: { tools, results, ids: new CallIds() } };
   const opening = summary ? [userText(`${SUMMARY}\n${summaryText(text, summary)}`)] : [];

@@ -12,7 +12,6 @@ interface ViewOptions {
   readonly attachments: AttachmentSource;
   readonly model: Pick<ChatModel, 'accepts'>;
   readonly sendImages: 'auto' | 'always' | 'never';
-  readonly maxImages: number;
   /** Whether a link leads to this chat's own assets. No other link in a tool turn is followed. */
   readonly isOwnAsset: (path: string) => boolean;
 }
@@ -29,11 +28,8 @@ export async function viewResults(
   const results = tools.map((turn) => ({ turn, result: readResult(turnBody(text, turn)) }));
   const assets = results.flatMap(({ result }) => result.parts).filter((part) => part.kind === 'asset');
   const files = await findAssets(assets, options);
-  const sent = newestImages(
-    assets.filter((part) => part.audience !== 'user' && isSendable(part, files, options)),
-    options.maxImages,
-    files,
-  );
+  const images = assets.filter((part) => part.audience !== 'user' && isSendable(part, files, options));
+  const sent = newestImages(images, files);
   return new Map(results.map(({ turn, result }) => [turn, viewResult(result, files, sent)]));
 }
 
@@ -62,6 +58,8 @@ function isSendable(part: AssetPart, files: Files, { sendImages, model }: ViewOp
   return view?.kind === 'file' && (sendImages === 'always' || model.accepts(view.mimeType));
 }
 
+/** Of older images only the names are sent. */
+const MAX_IMAGES = 20;
 const STEP = 10;
 /** There are few large images, so fewer are left out at a time. */
 const BYTES_STEP = 3;
@@ -72,10 +70,9 @@ const MAX_IMAGES_BYTES = 20_000_000;
  * Leaves out the oldest images ten at a time. If each new image displaced one, the beginning of the request would
  * change every time, and the provider's cache would be useless.
  */
-function newestImages(parts: readonly AssetPart[], max: number, files: Files): ReadonlySet<ResultPart> {
-  const over = Math.max(0, parts.length - max);
-  const step = Math.min(STEP, Math.max(1, max));
-  const kept = parts.slice(Math.ceil(over / step) * step);
+function newestImages(parts: readonly AssetPart[], files: Files): ReadonlySet<ResultPart> {
+  const over = Math.max(0, parts.length - MAX_IMAGES);
+  const kept = parts.slice(Math.ceil(over / STEP) * STEP);
   const bytes = () => kept.reduce((sum, { asset }) => sum + (files.get(asset.path)?.size ?? 0), 0);
   while (bytes() > MAX_IMAGES_BYTES) kept.splice(0, BYTES_STEP);
   return new Set(kept);
