@@ -3,8 +3,8 @@ import type { Turn } from '../../chat/format/chat.ts';
 import { answeredCall, type CallKey, isSameCall } from '../../chat/format/nextAction.ts';
 import { type ReplyPart, readReply } from '../../chat/reply/read.ts';
 import type { AssistantPart, CallResult, ContentPart, ModelMessage, ModelTool } from '../../ports/models.ts';
+import type { ViewedResult } from './files.ts';
 import { mergeMessages, textPart, userText } from './messages.ts';
-import type { ViewedResult } from './resultParts.ts';
 import { nameOfTool } from './tools.ts';
 
 export interface ReplyContext {
