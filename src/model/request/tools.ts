@@ -81,7 +81,8 @@ function isSameTool(a: ToolName, b: ToolName): boolean {
 
 /** An order that does not depend on the locale. */
 export function compareCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 type Schema = Readonly<Record<string, unknown>>;
