@@ -2,14 +2,7 @@ import * as vscode from 'vscode';
 import { unlessAborted } from '../../base/async.ts';
 import { isObject } from '../../base/json.ts';
 import { IMAGES } from '../../model/providers/wire.ts';
-import type {
-  ChatModel,
-  ModelEvent,
-  ModelFailure,
-  ModelRequest,
-  ModelTool,
-  Usage,
-} from '../../ports/models.ts';
+import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, ModelTool } from '../../ports/models.ts';
 import {
   type EditorContent,
   type EditorMessage,
@@ -61,7 +54,8 @@ export class EditorModel implements ChatModel {
         if (event?.kind === 'call') calls += 1;
         if (event) yield event;
       }
-      const usage = await this.#usage(input, output.join(''), token);
+      const counted = output.length === 0 ? undefined : this.#count(output.join(''), token);
+      const usage = { input: await input, output: await counted };
       yield { kind: 'finish', reason: calls > 0 ? 'calls' : 'stop', usage };
     } catch (error) {
       if (signal.aborted) throw new EditorModelFailure(`The request to ${this.name} was stopped.`);
@@ -108,13 +102,8 @@ export class EditorModel implements ChatModel {
     return this.#imagePart?.(bytes, part.file.mimeType) ?? new vscode.LanguageModelTextPart(part.file.name);
   }
 
-  async #usage(input: Count, text: string, token: vscode.CancellationToken): Promise<Usage> {
-    const output = text === '' ? undefined : this.#count(text, token);
-    return { input: await input, output: await output };
-  }
-
   /** An estimate by the model's own tokenizer, without images. Undefined if it fails; never rejects. */
-  async #count(text: string, token: vscode.CancellationToken): Count {
+  async #count(text: string, token: vscode.CancellationToken): Promise<number | undefined> {
     try {
       const counting = Promise.resolve(this.#model.countTokens(text, token));
       return await unlessAborted(counting, AbortSignal.timeout(COUNT_TIMEOUT_MS));
@@ -123,8 +112,6 @@ export class EditorModel implements ChatModel {
     }
   }
 }
-
-type Count = Promise<number | undefined>;
 
 /** Without a sign-in there may be none. */
 export async function listEditorModels(): Promise<readonly vscode.LanguageModelChat[]> {
