@@ -1,5 +1,5 @@
 import { messageOf } from '../../base/errors.ts';
-import { field, isObject, parseJsonWithComments } from '../../base/json.ts';
+import { defined, field, isObject, parseJsonWithComments } from '../../base/json.ts';
 import type { Reasoning } from '../../ports/models.ts';
 
 const PROVIDER_NAMES = [
@@ -136,7 +136,7 @@ function readModel(name: string, entry: unknown): ModelConfig {
     reasoning: optional(fields.get('reasoning'), readReasoning),
     price: optional(fields.get('price'), readPrice),
   };
-  return { name, provider, model, ...withoutUndefined(others) };
+  return { name, provider, model, ...defined(others) };
 }
 
 function optional<T>(value: unknown, read: (value: unknown) => T): T | undefined {
@@ -223,17 +223,11 @@ function readPrice(value: unknown): ModelPrice {
     throw new Error('its "price" must have "input" and "output" in US dollars per million tokens');
   }
   const cached = { cachedInput: read('cachedInput'), cacheWrite: read('cacheWrite') };
-  return { input, output, ...withoutUndefined(cached) };
+  return { input, output, ...defined(cached) };
 }
 
 function holdsKey(entry: unknown): boolean {
   return isObject(entry) && ['apiKey', 'key', 'api_key'].some((each) => Object.hasOwn(entry, each));
-}
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-function withoutUndefined<T extends object>(value: T): Defined<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Defined<T>;
 }
 
 function unreadable(problem: string): ModelsRead {

@@ -83,19 +83,10 @@ export function toFailure(error: unknown, context: RequestContext): ModelError {
   return new ModelError({ message, cause: error });
 }
 
-/** Fields of an error from the SDK, a stream or `fetch`. */
-interface ErrorFacts {
-  readonly name: string;
-  readonly message: string;
-  readonly status: number | undefined;
-  /** The provider's own types and codes for the error. */
-  readonly names: string;
-  readonly retryable: boolean | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
+type ErrorFacts = ReturnType<typeof readError>;
 
-function readError(error: unknown): ErrorFacts {
+/** Reads an error from the SDK, a stream or `fetch`. */
+function readError(error: unknown) {
   const outer = isObject(error) ? error : { message: String(error) };
   const data = isObject(outer['data']) ? outer['data'] : outer;
   const inner = isObject(data['error']) ? data['error'] : data;
@@ -103,10 +94,10 @@ function readError(error: unknown): ErrorFacts {
     name: textOf(outer['name']),
     message: textOf(outer['message']) || textOf(inner['message']),
     status: statusOf(outer['statusCode']) ?? statusOf(inner['code']) ?? statusOf(outer['code']),
+    // The provider's own types and codes for the error.
     names: [outer['type'], outer['code'], inner['type'], inner['code'], inner['status']]
       .map(textOf)
       .join(' '),
-    retryable: typeof outer['isRetryable'] === 'boolean' ? outer['isRetryable'] : undefined,
     headers: isTextRecord(outer['responseHeaders']) ? outer['responseHeaders'] : {},
     body: textOf(outer['responseBody']),
   };

@@ -87,8 +87,7 @@ type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['
 
 function toAssistantPart(part: AssistantPart, options: PromptOptions): AssistantContent {
   const kept = ownMetadata(part, options.wire);
-  const providerOptions = kept && { [options.wire.optionsKey]: kept };
-  const withOptions = providerOptions === undefined ? {} : { providerOptions };
+  const withOptions = kept ? { providerOptions: { [options.wire.optionsKey]: kept } } : {};
   switch (part.kind) {
     case 'text':
       // Gemini may sign an empty text.
@@ -99,16 +98,12 @@ function toAssistantPart(part: AssistantPart, options: PromptOptions): Assistant
       if (kept === undefined || !options.sendReasoning) return [];
       return [{ type: 'reasoning', text: part.text, ...withOptions }];
     case 'call':
-      return [
-        {
-          type: 'tool-call',
-          toolCallId: toWireId(part.id),
-          toolName: part.name,
-          input: part.arguments,
-          ...withOptions,
-        },
-      ];
+      return [{ type: 'tool-call', ...callName(part), input: part.arguments, ...withOptions }];
   }
+}
+
+function callName({ id, name }: { readonly id: string; readonly name: string }) {
+  return { toolCallId: toWireId(id), toolName: name };
 }
 
 function ownMetadata({ metadata }: AssistantPart, { metadataKey }: Wire): JSONObject | undefined {
@@ -143,8 +138,7 @@ function toToolMessages(
   const content = results.map(
     (result): LanguageModelV4ToolResultPart => ({
       type: 'tool-result',
-      toolCallId: toWireId(result.id),
-      toolName: result.name,
+      ...callName(result),
       output: native ? toOutput(result, options) : toTextOutput(result, options),
     }),
   );

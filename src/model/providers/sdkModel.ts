@@ -10,7 +10,7 @@ import type {
   LanguageModelV4FunctionTool,
   LanguageModelV4Prompt,
 } from '@ai-sdk/provider';
-import { isObject } from '../../base/json.ts';
+import { defined, isObject } from '../../base/json.ts';
 import { describeSize } from '../../base/size.ts';
 import type { ChatModel, ModelEvent, ModelRequest, ModelTool, Reasoning } from '../../ports/models.ts';
 import type { ModelConfig } from '../config/models.ts';
@@ -117,10 +117,8 @@ function toCallOptions(
   return {
     prompt,
     ...(tools.length > 0 && { tools }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    ...(request.temperature !== undefined && { temperature: request.temperature }),
-    ...(reasoning !== undefined && { reasoning: EFFORTS[reasoning] }),
-    ...(providerOptions !== undefined && { providerOptions }),
+    ...(reasoning && { reasoning: EFFORTS[reasoning] }),
+    ...defined({ maxOutputTokens, temperature: request.temperature, providerOptions }),
   };
 }
 

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { unlessAborted } from '../../base/async.ts';
-import { isObject } from '../../base/json.ts';
+import { defined, isObject } from '../../base/json.ts';
 import { IMAGES } from '../../model/providers/wire.ts';
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, ModelTool } from '../../ports/models.ts';
 import {
@@ -152,10 +152,7 @@ function readPart(part: unknown): Extract<ModelEvent, { kind: 'text' | 'call' }>
 
 /** The option names are those of Copilot's models; other models ignore them. */
 function requestOptions({ tools, maxTokens, temperature }: ModelRequest) {
-  const modelOptions = {
-    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
-  };
+  const modelOptions = defined({ max_tokens: maxTokens, temperature });
   return {
     justification: JUSTIFICATION,
     ...(tools.length === 0 ? {} : { tools: tools.map(renderTool) }),
