@@ -39,7 +39,7 @@ function conversation() {
     tools: {
       listTools: async (server) => ({
         tools: [...tools, { server: 'files', tool: 'read', inputSchema: {} }].filter(
-          (each) => server === undefined || each.server === server,
+          (each) => each.server === server,
         ),
         failures: [],
       }),
@@ -50,6 +50,7 @@ function conversation() {
       [IMAGE]: png,
     }),
     readAgent: async () => undefined,
+    servers: async () => ['charts', 'files'],
   });
 }
 

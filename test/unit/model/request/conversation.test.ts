@@ -18,11 +18,11 @@ const PLAIN = '# %% user\nHello\n';
 
 /** Records the requests for lists, and has one server that does not start. */
 class FakeHost implements ToolHost {
-  readonly asked: (string | undefined)[] = [];
+  readonly asked: string[] = [];
 
-  async listTools(server?: string) {
+  async listTools(server = '') {
     this.asked.push(server);
-    const isListed = (each: { readonly server: string }) => server === undefined || each.server === server;
+    const isListed = (each: { readonly server: string }) => each.server === server;
     return {
       tools: [...TOOLS, APP_TOOL].filter(isListed),
       failures: [{ server: 'broken', reason: 'broken does not start.' }].filter(isListed),
@@ -48,6 +48,7 @@ function converse(more: Partial<ConversationDeps> = {}) {
     tools: host,
     attachments: new MemoryAttachments(),
     readAgent: async () => undefined,
+    servers: async () => ['charts', 'files', 'apps', 'broken'],
     ...more,
   });
   const prepare = (text: string) => conversation.prepare(text, new AbortController().signal);
@@ -58,18 +59,17 @@ const chat = (...front: readonly string[]) => `---\n${front.join('\n')}\n---\n${
 const namesOf = ({ request }: PreparedRequest) => request.tools.map(({ name }) => name).join(' ');
 
 describe('a request is prepared', () => {
-  const servers = async () => ['charts', 'files', 'broken'];
   /** The names of the tools, the servers whose lists were requested, and the notes. */
-  const prepared = async (text: string, more?: Partial<ConversationDeps>) => {
-    const { prepare, host } = converse(more);
+  const prepared = async (text: string) => {
+    const { prepare, host } = converse();
     const found = await prepare(text);
-    return [namesOf(found), host.asked.map((server) => server ?? 'all').join(' '), ...found.notes];
+    return [namesOf(found), host.asked.join(' '), ...found.notes];
   };
 
   it('with all tools but those for apps only; a server that does not respond is a note', async () => {
     assert.deepEqual(await prepared(PLAIN), [
       'charts__bar charts__line files__read',
-      'all',
+      'charts files apps broken',
       'broken does not start.',
     ]);
   });
@@ -84,7 +84,7 @@ describe('a request is prepared', () => {
   });
 
   it('without starting servers whose tools the chat cannot use', async () => {
-    assert.deepEqual(await prepared(chat('tools: [charts.bar]'), { servers }), ['charts__bar', 'charts']);
+    assert.deepEqual(await prepared(chat('tools: [charts.bar]')), ['charts__bar', 'charts']);
   });
 
   it('for the model that the chat names, or for the default one', async () => {
