@@ -1,4 +1,4 @@
-/** `npm run house` prints the size of the code: files, lines, folders, cycles, and the files on the ways of the data. */
+/** `npm run house` prints the size of the code: files, lines, folders, cycles, and the files of each data flow. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findCycles, folderSizes, importGraph, readSources, root, waysOfData } from './kit/tree.ts';

@@ -14,7 +14,6 @@ import { Connections } from '../mcp/pool/connections.ts';
 import { McpClient } from '../mcpClient.ts';
 import { ModelFinder } from '../model/config/find.ts';
 import { envKey } from '../model/config/keys.ts';
-import { findLocalModels } from '../model/config/local.ts';
 import { type ModelConfig, readModelsFile } from '../model/config/models.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { ServerRequests } from '../ports/requests.ts';
@@ -140,11 +139,8 @@ export async function createModelFinder(path: string | undefined, { err }: Outpu
     defaultModel: () => undefined,
     keyFor: async (config) => envKey(config, process.env),
     keyHint: ({ name }) => `Set FILECHAT_KEY_${toVariable(name)} in the environment.`,
-    local: () => findLocalModels({ fetch, signal: AbortSignal.timeout(LOCAL_MS) }),
   });
 }
-
-const LOCAL_MS = 2000;
 
 async function readModels(path: string, err: Output['err']): Promise<ReadonlyMap<string, ModelConfig>> {
   const { models, problems } = readModelsFile(await readFile(path, 'utf8'));

@@ -23,7 +23,6 @@ import { AttachmentConsent } from './consent/attachments.ts';
 import { ToolConsent } from './consent/tool.ts';
 import { Gallery } from './gallery/gallery.ts';
 import { ModelCommands } from './model/commands.ts';
-import { Keys } from './model/keys.ts';
 import { EditorModels } from './model/models.ts';
 import { registerAssetLinks } from './read/assetLinks.ts';
 import { showBreakdown } from './read/breakdown.ts';
@@ -70,7 +69,7 @@ export class App {
     this.#context = context;
     this.#log = vscode.window.createOutputChannel('Filechat', { log: true });
     const { globalState, globalStorageUri, secrets } = context;
-    this.#models = new EditorModels(new Keys(secrets), this.#log);
+    this.#models = new EditorModels(secrets, this.#log);
     this.servers = new EditorServers({
       context,
       log: this.#log,

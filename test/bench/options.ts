@@ -1,10 +1,8 @@
-import { CLIENTS, type ClientName, type Load, WAYS, type Way } from './types.ts';
+import { parseArgs } from 'node:util';
+import { messageOf } from '../../src/base/errors.ts';
+import { CLIENTS, type ClientName, type Load, WAYS, type Way } from './results/types.ts';
 
 export const PARTS = ['results', 'chat', 'content', 'assets', 'servers', 'editor'] as const;
-/**
- * What is measured: large results on their way to files, what is done with the text of chats, what the helpers
- * for tool authors do with an image, windows of large assets, many servers at once, or how smooth the editor stays.
- */
 export type Part = (typeof PARTS)[number];
 
 export interface Options {
@@ -13,10 +11,10 @@ export interface Options {
   readonly clients: readonly ClientName[];
   readonly loads: readonly Load[];
   readonly jsonFile: string;
-  /** The chart is drawn only on demand, since the README shows it. */
-  readonly svgFile?: string;
+  /** The chart of the README, drawn only on demand. */
+  readonly svgFile: string | undefined;
   /** Reports on earlier results instead of measuring. */
-  readonly from?: string;
+  readonly from: string | undefined;
 }
 
 const USAGE = `npm run bench -- [results] [chat] [content] [assets] [servers] [editor] [options]
@@ -34,60 +32,59 @@ const USAGE = `npm run bench -- [results] [chat] [content] [assets] [servers] [e
   --svg [FILE]                draws the chart; default media/bench-results.svg
   --from FILE                 reports on earlier results instead of measuring`;
 
-const DEFAULTS: Readonly<Record<string, string>> = {
-  sizes: '1,8,32,64,128,256',
-  blocks: '1000,10000',
-  only: WAYS.join(),
-  clients: CLIENTS.join(),
-  json: 'dist/bench/results.json',
-};
 const DEFAULT_SVG = 'media/bench-results.svg';
 
-/** Throws with a sentence for the terminal when the words make no sense. */
+/** Throws a message for the terminal. */
 export function readOptions(words: readonly string[]): Options {
-  const options = words.findIndex((word) => word.startsWith('--'));
-  const names = options < 0 ? words : words.slice(0, options);
-  const given = readPairs(words.slice(names.length));
-  const value = (name: string) => given.get(name) ?? DEFAULTS[name] ?? '';
-  const [svgFile, from] = [given.get('svg'), given.get('from')];
+  const args = words.flatMap((word, at) =>
+    word === '--svg' && (words[at + 1] ?? '--').startsWith('--') ? [word, DEFAULT_SVG] : [word],
+  );
+  const { positionals, values } = readArguments(args);
   return {
-    parts: names.length === 0 ? PARTS : readNames('The bench', names.join(), PARTS),
-    ways: readNames('--only', value('only'), WAYS),
-    clients: readNames('--clients', value('clients'), CLIENTS),
+    parts: positionals.length === 0 ? PARTS : readNames('The bench', positionals, PARTS),
+    ways: readNames('--only', values.only.split(','), WAYS),
+    clients: readNames('--clients', values.clients.split(','), CLIENTS),
     loads: [
-      ...readNumbers('sizes', value('sizes')).map((mb): Load => ({ kind: 'image', mb })),
-      ...readNumbers('blocks', value('blocks')).map((count): Load => ({ kind: 'blocks', count })),
+      ...readNumbers('sizes', values.sizes).map((mb): Load => ({ kind: 'image', mb })),
+      ...readNumbers('blocks', values.blocks).map((count): Load => ({ kind: 'blocks', count })),
     ],
-    jsonFile: value('json'),
-    ...(svgFile === undefined ? {} : { svgFile }),
-    ...(from === undefined ? {} : { from }),
+    jsonFile: values.json,
+    svgFile: values.svg,
+    from: values.from,
   };
 }
 
-function readPairs(words: readonly string[]): Map<string, string> {
-  const given = new Map<string, string>();
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] ?? '';
-    const name = word.replace(/^--/, '');
-    const known = name in DEFAULTS || name === 'svg' || name === 'from';
-    if (!word.startsWith('--') || !known) throw new Error(`${word} is not an option.\n${USAGE}`);
-    const next = words[at + 1];
-    const hasValue = next !== undefined && !next.startsWith('--');
-    if (!hasValue && name !== 'svg') throw new Error(`${word} needs a value.`);
-    given.set(name, hasValue ? next : DEFAULT_SVG);
-    if (hasValue) at += 1;
+function readArguments(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        sizes: { type: 'string', default: '1,8,32,64,128,256' },
+        blocks: { type: 'string', default: '1000,10000' },
+        only: { type: 'string', default: WAYS.join() },
+        clients: { type: 'string', default: CLIENTS.join() },
+        json: { type: 'string', default: 'dist/bench/results.json' },
+        svg: { type: 'string' },
+        from: { type: 'string' },
+      },
+    });
+  } catch (error) {
+    throw new Error(`${messageOf(error)}\n${USAGE}`);
   }
-  return given;
 }
 
-function readNames<Name extends string>(asker: string, text: string, known: readonly Name[]): Name[] {
-  const wanted = text.split(',');
-  const unknown = wanted.find((name) => !known.some((one) => one === name));
+function readNames<Name extends string>(
+  asker: string,
+  wanted: readonly string[],
+  known: readonly Name[],
+): readonly Name[] {
+  const unknown = wanted.find((name) => !known.some((each) => each === name));
   if (unknown !== undefined) throw new Error(`${asker} knows ${known.join(', ')}, not ${unknown}.`);
   return known.filter((name) => wanted.includes(name));
 }
 
-function readNumbers(option: string, text: string): number[] {
+function readNumbers(option: string, text: string): readonly number[] {
   const numbers = text.split(',').map(Number);
   if (!numbers.every((number) => Number.isSafeInteger(number) && number >= 0))
     throw new Error(`--${option} takes whole numbers, not ${text}.`);

@@ -1,73 +1,42 @@
-/** Twenty servers at once: how long the healthy ones take to be usable, among themselves and beside some that hang. */
-
-import { cpus } from 'node:os';
+/** Starts twenty servers at once. Servers that hang must not delay the others. */
 import { fileURLToPath } from 'node:url';
 import type { StdioServer } from '../../src/mcp/config/types.ts';
 import { Connections } from '../../src/mcp/pool/connections.ts';
-import { median } from './chat/chatTypes.ts';
-import { alignColumns } from './report.ts';
-
-export interface ServersResults {
-  readonly date: string;
-  readonly node: string;
-  readonly machine: string;
-  readonly rounds: readonly ServersRound[];
-}
-
-/** Until the slowest of the seventeen has answered a call, in milliseconds. */
-interface ServersRound {
-  readonly aloneMs: number;
-  readonly besideHangingMs: number;
-}
+import { alignColumns, type BenchOutcome, measureMs, median, showVerdict } from './frame.ts';
 
 const FIXTURE = fileURLToPath(new URL('../integration/fixtures/hostile-server.mjs', import.meta.url));
 const HEALTHY = 17;
-/** One never answers, one never reads, one writes without an end. */
+/** One never responds, one never reads, one writes endlessly. */
 const HANGING = ['silent', 'deaf', 'flood'];
 const ROUNDS = 5;
 const TIMEOUT_MS = 60_000;
 const MAX_RATIO = 2;
 
-export async function measureServers(): Promise<ServersResults> {
-  const rounds: ServersRound[] = [];
-  // The round before the first is not counted: files have to be read from the disk once.
-  for (let round = -1; round < ROUNDS; round += 1) {
-    console.error(`servers: round ${round + 1} of ${ROUNDS}`);
+export async function benchServers(): Promise<BenchOutcome> {
+  const rounds: { readonly aloneMs: number; readonly besideHangingMs: number; readonly ratio: number }[] = [];
+  // Round 0 warms up.
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    console.error(`servers: round ${round} of ${ROUNDS}`);
     const aloneMs = await startAll([]);
     const besideHangingMs = await startAll(HANGING);
-    if (round >= 0) rounds.push({ aloneMs, besideHangingMs });
+    if (round > 0) rounds.push({ aloneMs, besideHangingMs, ratio: besideHangingMs / aloneMs });
   }
-  const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform}`;
-  return { date: new Date().toISOString(), node: process.version, machine, rounds };
-}
-
-/** The middle one of the rounds, so that a passing load on the machine does not count. */
-export function ratioOf({ rounds }: ServersResults): number {
-  return median(rounds.map(({ aloneMs, besideHangingMs }) => besideHangingMs / aloneMs));
-}
-
-export function isFastEnough(results: ServersResults): boolean {
-  return ratioOf(results) <= MAX_RATIO;
-}
-
-export function renderServersReport(results: ServersResults): string {
-  const { node, machine, date, rounds } = results;
-  const head = [
-    `The slowest of ${HEALTHY} servers`,
-    'among them',
-    `with ${HANGING.length} that hang`,
-    'ratio',
-  ];
-  const rows = rounds.map(({ aloneMs, besideHangingMs }, at) => [
-    `round ${at + 1}`,
-    `${Math.round(aloneMs)} ms`,
-    `${Math.round(besideHangingMs)} ms`,
-    `${(besideHangingMs / aloneMs).toFixed(2)}×`,
+  const ratio = median(rounds.map((round) => round.ratio));
+  const passed = ratio <= MAX_RATIO;
+  const table = alignColumns([
+    [`The slowest of ${HEALTHY} servers`, 'alone', `with ${HANGING.length} that hang`, 'ratio'],
+    ...rounds.map((round, at) => [
+      `round ${at + 1}`,
+      `${Math.round(round.aloneMs)} ms`,
+      `${Math.round(round.besideHangingMs)} ms`,
+      `${round.ratio.toFixed(2)}×`,
+    ]),
   ]);
-  const verdict = `median ${ratioOf(results).toFixed(2)}×, target ≤ ${MAX_RATIO}×: ${isFastEnough(results) ? 'ok' : 'MISSED'}`;
-  return [`Node ${node}, ${machine}, ${date}`, alignColumns([head, ...rows]), verdict].join('\n\n');
+  const verdict = `median ${ratio.toFixed(2)}×, target ≤ ${MAX_RATIO}×: ${showVerdict(passed)}`;
+  return { figures: { rounds }, report: `${table}\n\n${verdict}`, passed };
 }
 
+/** The time in milliseconds until the slowest healthy server has responded to a call. */
 async function startAll(hanging: readonly string[]): Promise<number> {
   const healthy = Array.from({ length: HEALTHY }, (_, at) => `s${at}`);
   const servers = new Map([
@@ -82,14 +51,12 @@ async function startAll(hanging: readonly string[]): Promise<number> {
     clientInfo: { name: 'bench', version: '1' },
   });
   const call = (server: string) => connections.callTool({ id: 'c', server, tool: 'fine', arguments: {} });
-  const from = performance.now();
   try {
-    // These end with the connections, and not before.
-    const stuck = hanging.map((name) => call(name).catch(ignore));
-    await Promise.all(healthy.map(call));
-    const ms = performance.now() - from;
-    void Promise.all(stuck);
-    return ms;
+    return await measureMs(() => {
+      // These end with the connections.
+      for (const name of hanging) void call(name).catch(ignore);
+      return Promise.all(healthy.map(call));
+    });
   } finally {
     await connections.dispose();
   }

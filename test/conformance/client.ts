@@ -1,9 +1,7 @@
 /**
- * The client that the conformance runner starts, once for each scenario: our own McpClient, as the editor and the
- * command line use it, with a browser without a window. The runner gives the server's address as the last argument.
- * Which revision is spoken is not told to the client: it finds out.
+ * The client that the conformance suite starts for each scenario: `McpClient` with a fake browser. The last argument
+ * is the server's address. The client detects the revision of the protocol.
  */
-
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +21,6 @@ interface ScenarioContext {
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: Record<string, unknown> }[];
 }
 
-/** What a scenario wants to see of us. */
 interface Session {
   readonly client: McpClient;
   readonly context: ScenarioContext;
@@ -39,7 +36,7 @@ const callTools =
     for (const tool of tools) await call(tool);
   };
 
-/** Scenarios of authorization want a list and a call; all others are named here. */
+/** All others are about authorization, and need a list and a call. */
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   initialize: async ({ client }) => void (await list(client)),
   'request-metadata': async ({ client }) => void (await list(client)),
@@ -52,7 +49,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'sse-retry': callTools('test_reconnection'),
   'sep-2322-client-request-state': async ({ client, call }) => {
     await list(client);
-    // The unrelated call is made while the other waits for an answer.
+    // The unrelated call runs while the other is pending.
     const echoed = call('test_mrtr_echo_state');
     await call('test_mrtr_unrelated');
     await echoed;
@@ -67,7 +64,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await list(client);
     for (const { name, arguments: args } of context.toolCalls ?? []) await call(name, args);
   },
-  // Every tool that our list has is called, so that one that should not be in it is seen.
+  // Every listed tool is called, so that the suite detects one that should not be listed.
   'http-invalid-tool-headers': async ({ client, call }) => {
     for (const { tool } of await list(client)) await call(tool, { region: 'us-west1' });
   },
@@ -75,7 +72,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     const rich = (await list(client)).find(({ tool }) => tool === 'json_schema_2020_12_tool');
     await call('json_schema_echo', { schema: rich?.inputSchema });
   },
-  // The authorization server is another one after the first call.
+  // The authorization server changes after the first call.
   'auth/authorization-server-migration': callTools('test-tool', 'test-tool'),
 };
 
@@ -98,7 +95,7 @@ async function readAll(client: McpClient): Promise<void> {
   }
 }
 
-/** A user who agrees to everything and changes nothing. */
+/** A user who accepts everything unchanged. */
 const AGREEABLE: ServerRequests = {
   elicit: async ({ kind }) => (kind === 'form' ? { action: 'accept', content: {} } : { action: 'accept' }),
   sample: async () => ({ model: 'none', parts: [{ kind: 'text', text: 'Yes.' }], stopReason: 'endTurn' }),
@@ -159,7 +156,7 @@ const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
 try {
   await runScenario(scenario, process.argv.at(-1) ?? '');
 } catch (error) {
-  // The test reads this: some scenarios are right only when the client refuses to go on.
+  // The test reads this: in some scenarios the client must fail.
   console.error(`FAILED ${scenario}: ${(error as Error).message}`);
   process.exitCode = 1;
 }

@@ -1,38 +1,36 @@
-import { once } from 'node:events';
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import type { Cleanup } from '../kit/folder.ts';
+import { serveHttp } from '../kit/http.ts';
 
-export interface TokenProxyOptions {
+interface TokenProxyOptions {
   readonly target: URL;
   readonly token: string;
-  /** What stands for what in requests: the suite's own resources, and ours in their place. */
+  /** Replacements in requests: from the suite's resources to those of the server. */
   readonly renamed: Readonly<Record<string, string>>;
 }
 
-export interface TokenProxy {
-  readonly url: string;
-  close(): void;
-}
-
 /**
- * Stands in front of a server that asks for a token, for a client that cannot send one. Its own address is replaced
- * by that of the server; every other Host and Origin is passed on as it came.
+ * Forwards the requests of a client that cannot send a token to a server that needs one. Replaces its own address by
+ * that of the server; any other Host and Origin stays. Returns its address.
  */
-export async function startTokenProxy({ target, token, renamed }: TokenProxyOptions): Promise<TokenProxy> {
+export async function startTokenProxy(
+  cleanup: Cleanup,
+  { target, token, renamed }: TokenProxyOptions,
+): Promise<string> {
   const rename = (written: string) =>
     Object.entries(renamed).reduce((all, [from, to]) => all.replaceAll(from, to), written);
-  const proxy = createServer(async (incoming, outgoing) => {
+  const url: string = await serveHttp(cleanup, async (incoming, outgoing) => {
     const body = Buffer.from(rename(await text(incoming)));
-    const ours = new RegExp(`^(http://)?(localhost|127\\.0\\.0\\.1):${portOf(proxy)}$`);
+    const own = new RegExp(`^(http://)?(localhost|127\\.0\\.0\\.1):${new URL(url).port}$`);
     const headers = Object.fromEntries(
       Object.entries(incoming.headers).map(([name, value]) => [
         name,
-        String(value).replace(ours, `$1$2:${target.port}`),
+        String(value).replace(own, `$1$2:${target.port}`),
       ]),
     );
     const name = headers['mcp-name'];
-    const asked = request(
+    const forwarded = request(
       target,
       {
         method: incoming.method,
@@ -44,27 +42,15 @@ export async function startTokenProxy({ target, token, renamed }: TokenProxyOpti
           authorization: `Bearer ${token}`,
         },
       },
-      (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      (response) => {
+        outgoing.writeHead(response.statusCode ?? 502, response.headers);
         outgoing.flushHeaders();
-        answer.pipe(outgoing);
+        response.pipe(outgoing);
       },
     );
-    asked.on('error', () => outgoing.destroy());
-    outgoing.on('close', () => asked.destroy());
-    asked.end(body);
+    forwarded.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => forwarded.destroy());
+    forwarded.end(body);
   });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  return {
-    url: `http://localhost:${portOf(proxy)}${target.pathname}`,
-    close: () => {
-      proxy.close();
-      proxy.closeAllConnections();
-    },
-  };
-}
-
-function portOf(server: { address(): AddressInfo | string | null }): number {
-  return (server.address() as AddressInfo).port;
+  return `${url.replace('127.0.0.1', 'localhost')}${target.pathname}`;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const LOOK_EVERY_MS = 20;
-/** Much longer than anything takes, so that a test that waits in vain fails instead of hanging. */
+/** Much longer than anything takes, so that a test fails instead of hanging. */
 const LIMIT_MS = 60_000;
 
 /** Waits for something that raises no event, such as a change on the disk by another process. */

@@ -1,4 +1,4 @@
-/** `npm run screenshots [-- NAME…]`: pictures of the real workbench in dist/screenshots/, in two themes. */
+/** `npm run screenshots [-- NAME…]`: images of the real workbench in dist/screenshots/, in two themes. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { say, timed } from '../host/progress.ts';
@@ -7,12 +7,12 @@ import { activeTab, focusEditor } from '../host/workbench/page.ts';
 import type { Settings } from '../host/workbench/server.ts';
 import { checkout } from '../host/workspace.ts';
 import { SAMPLE_CHAT, writeSampleChat } from './sampleChat.ts';
-import { SCENES, type Scene } from './scenes.ts';
+import { SCENES } from './scenes.ts';
 
 const THEMES = { dark: 'Default Dark Modern', light: 'Default Light Modern' };
 const sceneTimeoutMs = 10_000;
 
-/** A server and a model of the user's own, so that nothing is asked; the model is never reached. */
+/** The server and the model are in the user's settings, so that nothing is confirmed. No request is sent to the model. */
 const settings: Settings = {
   'filechat.mcpServers': {
     sample: { command: process.execPath, args: [join(checkout, 'dist', 'sample-server.js')] },
@@ -27,13 +27,15 @@ const settings: Settings = {
     },
   },
   'editor.wordWrap': 'on',
-  // Only what Filechat suggests.
+  // Only suggestions of Filechat.
   'editor.wordBasedSuggestions': 'off',
 };
 
 async function main(words: readonly string[]): Promise<void> {
-  const scenes = SCENES.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
-  if (scenes.length === 0) throw new Error(`No scene is called ${words.join(' or ')}.`);
+  const scenes = Object.keys(SCENES).filter(
+    (name) => words.length === 0 || words.some((word) => name.includes(word)),
+  );
+  if (scenes.length === 0) throw new Error(`There is no scene ${words.join(' or ')}.`);
   const missing: string[] = [];
   for (const [theme, name] of Object.entries(THEMES)) {
     await using session = await timed(`The workbench has started, ${theme}`, () =>
@@ -42,24 +44,24 @@ async function main(words: readonly string[]): Promise<void> {
     missing.push(...(await takeAll(session, scenes, theme)));
   }
   if (missing.length === 0) return;
-  say(`These could not be shown:\n${missing.join('\n')}`);
+  say(`These scenes failed:\n${missing.join('\n')}`);
   process.exitCode = 1;
 }
 
-async function takeAll(session: Session, scenes: readonly Scene[], theme: string): Promise<string[]> {
+async function takeAll(session: Session, scenes: readonly string[], theme: string): Promise<string[]> {
   const { page, workspace } = session;
   const missing: string[] = [];
   await writeSampleChat(workspace);
   rmSync(workspace.path('.vscode', 'mcp.json'));
   const text = readFileSync(workspace.path(SAMPLE_CHAT), 'utf8');
   page.setDefaultTimeout(sceneTimeoutMs);
-  for (const { name, prepare } of scenes) {
+  for (const name of scenes) {
     const title = `${name}-${theme}`;
     try {
       await begin(session, text);
-      await prepare(session);
+      await SCENES[name]?.(session);
     } catch (error) {
-      // The others are worth having all the same, and the picture shows what there was instead.
+      // The other scenes are still useful, and the screenshot shows the failure.
       missing.push(`${title}: ${error instanceof Error ? error.message.split('\n')[0] : error}`);
     }
     await settle(session);
@@ -68,7 +70,7 @@ async function takeAll(session: Session, scenes: readonly Scene[], theme: string
   return missing;
 }
 
-/** Only the sample chat is open, as it was written, with the cursor at its end. */
+/** Opens only the sample chat, with its original text and the cursor at its end. */
 async function begin({ page, evaluate, workspace }: Ui, text: string): Promise<void> {
   await page.keyboard.press('Escape');
   await evaluate(async (vscode) => {
@@ -87,7 +89,7 @@ async function begin({ page, evaluate, workspace }: Ui, text: string): Promise<v
       preview: false,
       selection: new vscode.Range(end, end),
     });
-    // An editor remembers what was folded in its file.
+    // An editor remembers folded regions of its file.
     await vscode.commands.executeCommand('editor.unfoldAll');
     await vscode.commands.executeCommand('cursorBottom');
   }, workspace.path(SAMPLE_CHAT));
@@ -95,7 +97,7 @@ async function begin({ page, evaluate, workspace }: Ui, text: string): Promise<v
   await focusEditor(page);
 }
 
-/** What was asked for is drawn when the extension host has nothing left to say and the page has painted twice. */
+/** The extension host has responded and the page has painted twice. */
 async function settle({ page, evaluate }: Ui): Promise<void> {
   await evaluate((vscode) => void vscode.window.activeTextEditor);
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');

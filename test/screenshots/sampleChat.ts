@@ -1,11 +1,11 @@
-/** A rich chat for pictures: real results of the sample server, with the files they brought. */
+/** A chat for screenshots, with real results of the sample server and their files. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runProcess } from '../host/process.ts';
 import { checkout, type Workspace } from '../host/workspace.ts';
 
 export const SAMPLE_CHAT = 'harbour.chat.md';
-/** What the chat ends with, so that typing at its end is writing on. */
+/** The end of the chat. */
 export const NEXT_QUESTION = 'Which month was best?';
 
 const OPENING = `---
@@ -60,7 +60,7 @@ There is the chart of the arrivals alone.
 # %% user
 ${NEXT_QUESTION}`;
 
-/** Runs the calls with the command line, as a user would; a tool's result ends with an empty turn of the user. */
+/** Runs the calls with the command line. It adds an empty user turn after a result, which is removed. */
 export async function writeSampleChat(workspace: Workspace): Promise<void> {
   const chat = workspace.path(SAMPLE_CHAT);
   writeFileSync(chat, OPENING);
@@ -73,11 +73,11 @@ export async function writeSampleChat(workspace: Workspace): Promise<void> {
 async function runCalls(chat: string, workspace: Workspace): Promise<void> {
   const cli = join(checkout, 'dist', 'cli.js');
   const servers = workspace.path('.vscode', 'mcp.json');
-  // The next request to the model is refused, since nobody listens there; the result is written before that.
+  // The next request to the model fails, because no server runs there; the result is written before.
   await runProcess(process.execPath, [cli, 'run', chat, '--servers', servers, '--approve', 'auto'], {
     timeoutMs: 60_000,
   }).catch((error: unknown) => {
-    // A call that has been made has got an id.
+    // A call that was sent has an id.
     if (/^```tool_call \S+$/m.test(readFileSync(chat, 'utf8'))) throw error;
   });
 }

@@ -34,39 +34,15 @@ const ids = commands.map(({ command }) => command);
 const menus: Readonly<Record<string, readonly MenuItem[]>> = contributes.menus;
 const keybindings: readonly Keybinding[] = contributes.keybindings;
 
-/** What makes sense wherever somebody is. */
-const ALWAYS_THERE = new Set([
-  'newChat',
-  'openSample',
-  'openWalkthrough',
-  'selectModel',
-  'setApiKey',
-  'showLog',
-  'showAuditLog',
-  'showServerLog',
-  'forgetPermissions',
-  'openServerSettings',
-  'copyMcpConfiguration',
-]);
+/** Commands that are always available. */
+const ALWAYS_THERE =
+  /^(?:newChat|openSample|openWalkthrough|selectModel|setApiKey|show(?:Audit|Server)?Log|forgetPermissions|openServerSettings|copyMcpConfiguration)$/;
 
-/** Needs trust to say anything but that it needs trust. Running is not among them: the key of trust comes late. */
+/** Commands that do nothing without trust. Run is not among them, because the context key of trust is set late. */
 const NEEDS_TRUST =
   /^(?:callTool|readResource|insertPrompt|openResource|addServer|(?:re)?startServer|stopServer|setServerLogLevel|changeInputs|signOut)$/;
 
-const LITTLE_WORDS = new Set([
-  'a',
-  'an',
-  'the',
-  'of',
-  'at',
-  'in',
-  'into',
-  'to',
-  'with',
-  'about',
-  'and',
-  'or',
-]);
+const LITTLE_WORDS = /^(?:a|an|the|of|at|in|into|to|with|about|and|or)$/;
 
 describe('the commands in package.json', () => {
   for (const { command, title, category } of commands) {
@@ -75,52 +51,52 @@ describe('the commands in package.json', () => {
       const words = title.split(' ');
       const wrong = words.filter(
         (word, at) =>
-          !/^[A-Z]/.test(word) && (at === 0 || at === words.length - 1 || !LITTLE_WORDS.has(word)),
+          !/^[A-Z]/.test(word) && (at === 0 || at === words.length - 1 || !LITTLE_WORDS.test(word)),
       );
       assert.deepEqual(wrong, []);
     });
   }
 
-  it('collide with those of chat.md only where the contract fixes the name', () => {
+  it('share names with those of chat.md only where the contract fixes them', () => {
     const rival = JSON.parse(read('test/host/rival-extension/package.json'));
     const taken: readonly { command: string }[] = rival.contributes.commands;
     const shared = ids.filter((id) => taken.some(({ command }) => command === id));
     assert.deepEqual(shared, ['filechat.newChat', 'filechat.insertPrompt']);
   });
 
-  it('are in the palette once, and only where they work', () => {
+  it('are in the palette once, and only where they are available', () => {
     const palette = menus['commandPalette'] ?? [];
     const hidden = palette.map(({ command }) => command);
     assert.deepEqual(hidden, [...new Set(hidden)]);
     for (const id of ids) {
       const name = id.replace('filechat.', '');
       const when = palette.find(({ command }) => command === id)?.when;
-      assert.equal(when === undefined, ALWAYS_THERE.has(name), `${id}: when ${when}`);
+      assert.equal(when === undefined, ALWAYS_THERE.test(name), `${id}: when ${when}`);
       assert.notEqual(when, 'false', id);
-      // The editor's own key for trust can come late; ours is only there when it is known to be missing.
+      // The editor's own context key for trust is set late; Filechat's is set only when trust is known to be missing.
       assert.equal(when === '!filechat.untrusted', NEEDS_TRUST.test(name), `${id}: when ${when}`);
     }
   });
 
-  it('have a key each: the chord, and another one', () => {
+  it('have one chord each', () => {
     const chords = keybindings.filter(({ key }) => key.startsWith('alt+m '));
     assert.deepEqual(chords.map(({ command }) => command).sort(), [...ids].sort());
     assert.equal(new Set(chords.map(({ key }) => key)).size, chords.length, 'two commands share a key');
     for (const { command, key, mac } of chords) {
       assert.match(key, /^alt\+m (?:(?:shift\+)?[a-z]|f\d|delete)$/, command);
-      // With Ctrl it would be AltGr on Windows, and without it Alt types a letter on a Mac.
+      // Ctrl+Alt is AltGr on Windows, and Alt alone types a letter on a Mac.
       assert.equal(mac, `ctrl+${key}`, command);
     }
   });
 
-  it('leave Escape alone, and take other keys only in a chat or in their view', () => {
+  it('do not use Escape, and use other keys only in a chat or in their view', () => {
     for (const { command, key, mac, when } of keybindings) {
       assert.doesNotMatch(`${key} ${mac}`, /escape/i, command);
       if (!key.startsWith('alt+m ')) assert.match(when ?? '', /chat\\\.md|focusedView/, command);
     }
   });
 
-  it('have an icon where one is drawn, and nowhere else', () => {
+  it('have an icon exactly where one is shown', () => {
     const drawn = new Set(
       Object.values(menus)
         .flat()
@@ -131,7 +107,7 @@ describe('the commands in package.json', () => {
     assert.deepEqual(withIcon.sort(), [...drawn].sort());
   });
 
-  it('are all that menus, keys and views lead to', () => {
+  it('are the only ones that menus, keys and views use', () => {
     const linked = [...JSON.stringify(contributes).matchAll(/command:(filechat\.\w+)(?=[)?])/g)];
     const named = [...Object.values(menus).flat(), ...keybindings].map(({ command }) => command);
     const unknown = [...named, ...linked.map(([, id]) => id)].filter((id) => !ids.includes(id ?? ''));
@@ -143,12 +119,12 @@ describe('the first steps in package.json', () => {
   const [walkthrough] = contributes.walkthroughs;
   const steps: readonly Step[] = walkthrough.steps;
 
-  it('are those that the command opens', () => {
+  it('have the id that the command opens', () => {
     assert.equal(`${manifest.publisher}.${manifest.name}#${walkthrough.id}`, 'filechat.filechat#start');
   });
 
   for (const { id, description, media, completionEvents } of steps) {
-    it(`${id} has a picture of its own, in the colours of the theme, and is done when somebody does it`, () => {
+    it(`${id} has an image in the colors of the theme, and is completed by its commands`, () => {
       const svg = read(media.svg);
       assert.match(svg, /var\(--vscode-/);
       assert.doesNotMatch(svg, /#[0-9a-f]{3,8}\b|<script|href/i);
@@ -160,10 +136,10 @@ describe('the first steps in package.json', () => {
   }
 });
 
-describe('what is shipped', () => {
+describe('the package', () => {
   const shipped = read('.vscodeignore');
 
-  it('has every picture and every sample, and the icon has its size', () => {
+  it('has all images and samples, and an icon of the right size', () => {
     for (const path of [
       'package.nls.json',
       'package.nls.de.json',
@@ -179,7 +155,7 @@ describe('what is shipped', () => {
     assert.deepEqual([icon.readUInt32BE(16), icon.readUInt32BE(20)], [128, 128]);
   });
 
-  it('has a sample for each row of the list, and a row for each sample', () => {
+  it('has exactly the samples of the list', () => {
     const rows = [...read('src/vscode/chats/samples.ts').matchAll(/\bname: '(\w+)'/g)].map(
       ([, name]) => name,
     );
@@ -204,7 +180,7 @@ describe('what is shipped', () => {
     assert.equal(parseChat(`# %% user\n${plain}\n`).turns[0]?.calls[0]?.tool, 'tool');
   });
 
-  it('names no file that is not there', () => {
+  it('names only existing files', () => {
     for (const { path } of contributes.snippets) assert.ok(existsSync(join(root, path)), path);
     assert.deepEqual(manifest.extensionKind, ['workspace']);
   });

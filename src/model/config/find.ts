@@ -1,6 +1,7 @@
+import { field } from '../../base/json.ts';
 import type { ChatModel } from '../../ports/models.ts';
 import { needsKey } from './keys.ts';
-import { findModel, type ModelConfig, TOUR } from './models.ts';
+import { findModel, LOCAL_SERVERS, type ModelConfig, TOUR } from './models.ts';
 
 interface ModelSources {
   readonly models: () => ReadonlyMap<string, ModelConfig>;
@@ -9,8 +10,6 @@ interface ModelSources {
   readonly keyFor: (config: ModelConfig) => Promise<string | undefined>;
   /** Tells the user how to set a missing key. */
   readonly keyHint: (config: ModelConfig) => string;
-  /** Models that run on this machine now. */
-  readonly local: () => Promise<readonly ModelConfig[]>;
   /** VS Code's model of that name, or any of its models. */
   readonly editorModel?: ((name: string | undefined) => Promise<ChatModel | undefined>) | undefined;
 }
@@ -40,7 +39,7 @@ export class ModelFinder {
   async #findAny(): Promise<ChatModel> {
     const editorModel = await this.#sources.editorModel?.(undefined);
     if (editorModel) return editorModel;
-    this.#local ??= (await this.#sources.local())[0];
+    this.#local ??= (await findLocalModels())[0];
     return this.#open(this.#local ?? TOUR);
   }
 
@@ -67,4 +66,39 @@ export class ModelFinder {
         : `The model “${name}” is only available in VS Code.`,
     );
   }
+}
+
+/** A local server that runs responds immediately. */
+const TIMEOUT_MS = 400;
+const MAX_MODELS = 100;
+const MAX_ID_CHARS = 200;
+
+/** The models of this machine, named `ollama/…` and `lmstudio/…`. Sends nothing elsewhere, and never rejects. */
+export async function findLocalModels(
+  fetch = globalThis.fetch,
+  timeoutMs = TIMEOUT_MS,
+): Promise<readonly ModelConfig[]> {
+  const list = async ([id, baseUrl]: readonly [string, string]) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    // A redirect could lead to another machine.
+    const response = await fetch(`${baseUrl}/models`, { redirect: 'error', signal });
+    return response.ok ? readModels(id, baseUrl, await response.json()) : [];
+  };
+  const found = await Promise.all([...LOCAL_SERVERS].map((server) => list(server).catch(() => [])));
+  return found.flat();
+}
+
+function readModels(id: string, baseUrl: string, response: unknown): readonly ModelConfig[] {
+  const list = field(response, 'data');
+  const ids = Array.isArray(list) ? list.map((each) => field(each, 'id')) : [];
+  return ids
+    .filter((model) => typeof model === 'string')
+    .filter(isChatModel)
+    .slice(0, MAX_MODELS)
+    .map((model) => ({ name: `${id}/${model}`, provider: 'openai-compatible', model, baseUrl }));
+}
+
+/** Not an embedding model. */
+function isChatModel(id: string): boolean {
+  return id.trim() !== '' && id.length <= MAX_ID_CHARS && !/\p{Cc}/u.test(id) && !/embed/i.test(id);
 }

@@ -1,6 +1,6 @@
 import { field, isObject } from '../../base/json.ts';
 import { headersFor, hostOf } from '../providers/endpoint.ts';
-import { toFailure } from '../providers/failure.ts';
+import { ModelError, toFailure } from '../providers/failure.ts';
 import { baseUrlOf, parseJson } from '../providers/wire.ts';
 import type { ModelConfig } from './models.ts';
 
@@ -58,23 +58,21 @@ async function getJson(
     throw toError(response, body, host);
   } catch (error) {
     signal?.throwIfAborted();
-    if (error instanceof ListError) throw error;
-    throw toFailure(error, { host, model: 'any', secrets, now: () => Date.now() });
+    throw toFailure(error, { host, model: 'any', secrets });
   }
 }
 
-/** Its message is complete; `toFailure` explains all other errors. */
-class ListError extends Error {}
-
-function notAList(host: string): ListError {
-  return new ListError(`${host} did not respond with a list of models. Check the baseUrl.`);
+function notAList(host: string): ModelError {
+  return new ModelError({ message: `${host} did not respond with a list of models. Check the baseUrl.` });
 }
 
 /** An object with the fields of the SDK's errors, for `toFailure`, unless there is a better message. */
 function toError(response: Response, responseBody: string, host: string): object {
   const { status: statusCode } = response;
-  if (statusCode < 400) return new ListError(`${host} redirects to another address. Check the baseUrl.`);
-  if (statusCode === 404) return new ListError(`${host} does not list its models. Check the baseUrl.`);
+  const problem = statusCode < 400 ? 'redirects to another address' : 'does not list its models';
+  if (statusCode < 400 || statusCode === 404) {
+    return new ModelError({ message: `${host} ${problem}. Check the baseUrl.` });
+  }
   const message = field(field(parseJson(responseBody), 'error'), 'message');
   return { statusCode, message, responseBody, responseHeaders: Object.fromEntries(response.headers) };
 }

@@ -1,5 +1,5 @@
 import { messageOf } from '../../base/errors.ts';
-import { field, isObject, parseJsonWithComments } from '../../base/json.ts';
+import { defined, field, isObject, parseJsonWithComments } from '../../base/json.ts';
 import type { Reasoning } from '../../ports/models.ts';
 
 const PROVIDER_NAMES = [
@@ -136,7 +136,7 @@ function readModel(name: string, entry: unknown): ModelConfig {
     reasoning: optional(fields.get('reasoning'), readReasoning),
     price: optional(fields.get('price'), readPrice),
   };
-  return { name, provider, model, ...withoutUndefined(others) };
+  return { name, provider, model, ...defined(others) };
 }
 
 function optional<T>(value: unknown, read: (value: unknown) => T): T | undefined {
@@ -179,20 +179,20 @@ function readBaseUrl(provider: ProviderName, value: unknown): string | undefined
 function readHeaders(value: unknown): Readonly<Record<string, string>> {
   if (!isObject(value)) throw new Error('its "headers" must be an object of strings');
   const entries = Object.entries(value).map(([name, text]) => {
-    checkHeader(name, text);
-    return [name, String(text)] as const;
+    // The value may be a secret, so the message has only the name.
+    if (isHeader(name, text)) return [name, String(text)] as const;
+    throw new Error(`its header ${JSON.stringify(name)} has a name or value that HTTP does not allow`);
   });
   // Unlike an assignment, this makes "__proto__" an ordinary property.
   return Object.fromEntries(entries);
 }
 
-function checkHeader(name: string, text: unknown): void {
+function isHeader(name: string, text: unknown): boolean {
   try {
-    if (typeof text !== 'string' && typeof text !== 'number') throw new TypeError('no text');
     new Headers([[name, String(text)]]);
+    return typeof text === 'string' || typeof text === 'number';
   } catch {
-    // The value may be a secret, so the message has only the name.
-    throw new Error(`its header ${JSON.stringify(name)} has a name or value that HTTP does not allow`);
+    return false;
   }
 }
 
@@ -223,17 +223,11 @@ function readPrice(value: unknown): ModelPrice {
     throw new Error('its "price" must have "input" and "output" in US dollars per million tokens');
   }
   const cached = { cachedInput: read('cachedInput'), cacheWrite: read('cacheWrite') };
-  return { input, output, ...withoutUndefined(cached) };
+  return { input, output, ...defined(cached) };
 }
 
 function holdsKey(entry: unknown): boolean {
   return isObject(entry) && ['apiKey', 'key', 'api_key'].some((each) => Object.hasOwn(entry, each));
-}
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-function withoutUndefined<T extends object>(value: T): Defined<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Defined<T>;
 }
 
 function unreadable(problem: string): ModelsRead {

@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import type { Usage } from '../../ports/models.ts';
 import type { ModelConfig, ModelPrice, ProviderName } from './models.ts';
 
@@ -21,7 +22,7 @@ export function wellKnownModels(): readonly string[] {
 const VERSION = /(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2}|-\d{4}|-latest|-preview(?:-\d{2}-\d{2,4})?)$/;
 
 function family(input: number, output: number, cachedInput: number, cacheWrite?: number): ModelPrice {
-  return { input, output, cachedInput, ...(cacheWrite === undefined ? {} : { cacheWrite }) };
+  return { input, output, cachedInput, ...defined({ cacheWrite }) };
 }
 
 /**

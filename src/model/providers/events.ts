@@ -3,6 +3,7 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
+import { defined } from '../../base/json.ts';
 import type { FinishReason, ModelEvent, ProviderMetadata, Usage } from '../../ports/models.ts';
 import { connectionLost, ModelError, type RequestContext, toFailure } from './failure.ts';
 import { parseJson, type Wire } from './wire.ts';
@@ -156,11 +157,10 @@ const REASONS: Readonly<
 };
 
 function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
-  const counts = {
+  return defined({
     input: inputTokens.total,
     output: outputTokens.total,
     cachedInput: inputTokens.cacheRead,
     cacheWrite: inputTokens.cacheWrite,
-  };
-  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined));
+  });
 }

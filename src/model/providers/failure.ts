@@ -10,7 +10,6 @@ export interface RequestContext {
   readonly model: string;
   /** The key and the values of the configured headers, which must not appear in a message. */
   readonly secrets: readonly string[];
-  readonly now: () => number;
 }
 
 interface FailureFacts {
@@ -84,19 +83,10 @@ export function toFailure(error: unknown, context: RequestContext): ModelError {
   return new ModelError({ message, cause: error });
 }
 
-/** Fields of an error from the SDK, a stream or `fetch`. */
-interface ErrorFacts {
-  readonly name: string;
-  readonly message: string;
-  readonly status: number | undefined;
-  /** The provider's own types and codes for the error. */
-  readonly names: string;
-  readonly retryable: boolean | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
+type ErrorFacts = ReturnType<typeof readError>;
 
-function readError(error: unknown): ErrorFacts {
+/** Reads an error from the SDK, a stream or `fetch`. */
+function readError(error: unknown) {
   const outer = isObject(error) ? error : { message: String(error) };
   const data = isObject(outer['data']) ? outer['data'] : outer;
   const inner = isObject(data['error']) ? data['error'] : data;
@@ -104,10 +94,10 @@ function readError(error: unknown): ErrorFacts {
     name: textOf(outer['name']),
     message: textOf(outer['message']) || textOf(inner['message']),
     status: statusOf(outer['statusCode']) ?? statusOf(inner['code']) ?? statusOf(outer['code']),
+    // The provider's own types and codes for the error.
     names: [outer['type'], outer['code'], inner['type'], inner['code'], inner['status']]
       .map(textOf)
       .join(' '),
-    retryable: typeof outer['isRetryable'] === 'boolean' ? outer['isRetryable'] : undefined,
     headers: isTextRecord(outer['responseHeaders']) ? outer['responseHeaders'] : {},
     body: textOf(outer['responseBody']),
   };
@@ -156,7 +146,7 @@ function explainStatus(facts: ErrorFacts, status: number, context: RequestContex
       message,
       problem: retryable ? 'reported' : 'refused',
       status,
-      retryAfterMs: readRetryAfter(facts.headers, context.now(), facts.body),
+      retryAfterMs: readRetryAfter(facts.headers, Date.now(), facts.body),
     });
   if (status === 401 || facts.body.includes('API_KEY_INVALID')) {
     return failure(`The key was not accepted for ${host}. Set the right one with “Filechat: Set API Key”.`);

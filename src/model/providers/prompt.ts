@@ -7,6 +7,7 @@ import type {
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
+import { mapConcurrently } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
 import { describeSize } from '../../base/size.ts';
 import type {
@@ -58,7 +59,8 @@ function toMessages(group: Group, options: PromptOptions): readonly LanguageMode
   if (group.role === 'tool') return group.results.length === 0 ? [] : toToolMessages(group.results, options);
   // All providers refuse messages without content.
   if (group.role === 'user') {
-    const content = group.parts.flatMap((part) => toUserPart(part, options));
+    const parts = acceptedParts(group.parts, options.wire.files);
+    const content = parts.map((part) => toContent(part, options.bytes));
     return content.length === 0 ? [] : [{ role: 'user', content }];
   }
   const content = group.parts.flatMap((part) => toAssistantPart(part, options));
@@ -67,26 +69,25 @@ function toMessages(group: Group, options: PromptOptions): readonly LanguageMode
   return content.length === 0 ? [] : [{ role: 'assistant', content }];
 }
 
-function toUserPart(
-  part: ContentPart,
-  { wire, bytes }: PromptOptions,
-): readonly (LanguageModelV4TextPart | LanguageModelV4FilePart)[] {
-  if (part.kind === 'text') return toText(part.text);
-  if (!wire.files.has(part.mimeType)) return toText(describeUnsent(part));
-  return [toFile(part, bytes)];
+/** Leaves out blank text, which some providers refuse, and describes files that the model does not accept. */
+function acceptedParts(parts: readonly ContentPart[], accepts: ReadonlySet<string>): readonly ContentPart[] {
+  return parts.flatMap((part): readonly ContentPart[] => {
+    if (part.kind === 'text') return part.text.trim() === '' ? [] : [part];
+    return [accepts.has(part.mimeType) ? part : { kind: 'text', text: describeUnsent(part) }];
+  });
 }
 
-/** Some providers refuse blank text. */
-function toText(text: string): readonly LanguageModelV4TextPart[] {
-  return text.trim() === '' ? [] : [{ type: 'text', text }];
+function toContent(part: ContentPart, bytes: FileBytes): LanguageModelV4TextPart | LanguageModelV4FilePart {
+  if (part.kind === 'text') return { type: 'text', text: part.text };
+  const data = { type: 'data' as const, data: bytes.get(part) ?? '' };
+  return { type: 'file', filename: part.name, mediaType: part.mimeType, data };
 }
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 
 function toAssistantPart(part: AssistantPart, options: PromptOptions): AssistantContent {
   const kept = ownMetadata(part, options.wire);
-  const providerOptions = kept && { [options.wire.optionsKey]: kept };
-  const withOptions = providerOptions === undefined ? {} : { providerOptions };
+  const withOptions = kept ? { providerOptions: { [options.wire.optionsKey]: kept } } : {};
   switch (part.kind) {
     case 'text':
       // Gemini may sign an empty text.
@@ -97,16 +98,12 @@ function toAssistantPart(part: AssistantPart, options: PromptOptions): Assistant
       if (kept === undefined || !options.sendReasoning) return [];
       return [{ type: 'reasoning', text: part.text, ...withOptions }];
     case 'call':
-      return [
-        {
-          type: 'tool-call',
-          toolCallId: toWireId(part.id),
-          toolName: part.name,
-          input: part.arguments,
-          ...withOptions,
-        },
-      ];
+      return [{ type: 'tool-call', ...callName(part), input: part.arguments, ...withOptions }];
   }
+}
+
+function callName({ id, name }: { readonly id: string; readonly name: string }) {
+  return { toolCallId: toWireId(id), toolName: name };
 }
 
 function ownMetadata({ metadata }: AssistantPart, { metadataKey }: Wire): JSONObject | undefined {
@@ -126,7 +123,6 @@ export function holdsReasoning(prompt: LanguageModelV4Prompt): boolean {
 }
 
 type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
-type ResultPiece = { readonly text: string } | { readonly image: FilePart };
 
 const ERROR_LEAD = 'The tool reported an error:';
 
@@ -142,8 +138,7 @@ function toToolMessages(
   const content = results.map(
     (result): LanguageModelV4ToolResultPart => ({
       type: 'tool-result',
-      toolCallId: toWireId(result.id),
-      toolName: result.name,
+      ...callName(result),
       output: native ? toOutput(result, options) : toTextOutput(result, options),
     }),
   );
@@ -156,20 +151,17 @@ function toToolMessages(
 }
 
 function toOutput(result: CallResult, options: PromptOptions): LanguageModelV4ToolResultOutput {
-  const pieces = piecesOf(result);
-  if (pieces.every((piece) => 'text' in piece)) return toTextOutput(result, options);
+  const parts = acceptedParts(result.parts, IMAGES);
+  if (parts.every(({ kind }) => kind === 'text')) return toTextOutput(result, options);
   // An output with images cannot be marked as an error.
   const lead = result.isError ? [{ type: 'text' as const, text: ERROR_LEAD }] : [];
-  const value = pieces.map((piece) =>
-    'text' in piece ? { type: 'text' as const, text: piece.text } : toFile(piece.image, options.bytes),
-  );
-  return { type: 'content', value: [...lead, ...value] };
+  return { type: 'content', value: [...lead, ...parts.map((part) => toContent(part, options.bytes))] };
 }
 
 function toTextOutput(result: CallResult, { wire }: PromptOptions): LanguageModelV4ToolResultOutput {
   let images = 0;
-  const lines = piecesOf(result).map((piece) => {
-    if ('text' in piece) return piece.text;
+  const lines = acceptedParts(result.parts, IMAGES).map((part) => {
+    if (part.kind === 'text') return part.text;
     images += 1;
     return `[image ${images}: see the next message]`;
   });
@@ -180,27 +172,12 @@ function toTextOutput(result: CallResult, { wire }: PromptOptions): LanguageMode
     : { type: 'text', value: `${ERROR_LEAD}\n\n${value}` };
 }
 
-function toImageParts(result: CallResult, { bytes }: PromptOptions): UserContent {
-  const images = piecesOf(result).flatMap((piece) => ('image' in piece ? [piece.image] : []));
+function toImageParts({ parts, name, id }: CallResult, { bytes }: PromptOptions): UserContent {
+  const images = acceptedParts(parts, IMAGES).filter(({ kind }) => kind === 'file');
   return images.flatMap((image, index) => [
-    {
-      type: 'text',
-      text: `Image ${index + 1} of the result of ${result.name} (call ${toWireId(result.id)}):`,
-    },
-    toFile(image, bytes),
+    { type: 'text', text: `Image ${index + 1} of the result of ${name} (call ${toWireId(id)}):` },
+    toContent(image, bytes),
   ]);
-}
-
-function piecesOf({ parts }: CallResult): readonly ResultPiece[] {
-  return parts.flatMap((part): readonly ResultPiece[] => {
-    if (part.kind === 'text') return part.text.trim() === '' ? [] : [{ text: part.text }];
-    return IMAGES.includes(part.mimeType) ? [{ image: part }] : [{ text: describeUnsent(part) }];
-  });
-}
-
-function toFile(part: FilePart, bytes: FileBytes): LanguageModelV4FilePart {
-  const data = bytes.get(part) ?? '';
-  return { type: 'file', filename: part.name, mediaType: part.mimeType, data: { type: 'data', data } };
 }
 
 /** The text in place of a file that the model does not accept: sending it would break every later turn too. */
@@ -219,15 +196,8 @@ const MAX_PARALLEL_READS = 4;
 type FileBytes = ReadonlyMap<FilePart, string>;
 
 export async function readFiles(files: readonly FilePart[], signal: AbortSignal): Promise<FileBytes> {
-  const found = new Map<FilePart, string>();
-  const pending = [...new Set(files)];
-  const work = async (): Promise<void> => {
-    for (let file = pending.shift(); file !== undefined; file = pending.shift()) {
-      found.set(file, await readFile(file, signal));
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL_READS, pending.length) }, work));
-  return found;
+  const read = async (file: FilePart) => [file, await readFile(file, signal)] as const;
+  return new Map(await mapConcurrently(MAX_PARALLEL_READS, [...new Set(files)], read));
 }
 
 async function readFile(file: FilePart, signal: AbortSignal): Promise<string> {

@@ -82,7 +82,9 @@ export function nextAttempt(failure: ModelFailure, attempts: Attempts, random: (
   }
   const { retryAfterMs } = failure;
   if (retryAfterMs === undefined || !Number.isFinite(retryAfterMs)) {
-    return { kind: 'wait', ms: withJitter(1000 * 2 ** (begun + refused - 1), random) };
+    // Up to a quarter more or less, so that clients that failed together do not retry together.
+    const jitter = 0.75 + random() / 2;
+    return { kind: 'wait', ms: Math.round(jitter * 1000 * 2 ** (begun + refused - 1)) };
   }
   if (retryAfterMs > MAX_WAIT_MS) {
     const minutes = Math.ceil(retryAfterMs / 60_000);
@@ -91,22 +93,15 @@ export function nextAttempt(failure: ModelFailure, attempts: Attempts, random: (
   return { kind: 'wait', ms: Math.max(0, Math.ceil(retryAfterMs)) };
 }
 
-/** Up to a quarter more or less, so that clients that failed together do not retry together. */
-function withJitter(ms: number, random: () => number): number {
-  return Math.round(ms * (0.75 + random() / 2));
-}
-
 const TICK_MS = 1000;
 
-/** Resolves to false when the signal ended it. */
+type CountdownOptions = Pick<RetryOptions, 'signal' | 'timer'> & { onTick(msLeft: number): void };
+
+/** Resolves early when the signal is aborted. */
 export async function waitWithCountdown(
   ms: number,
-  {
-    signal,
-    onTick,
-    timer = sleep,
-  }: Pick<RetryOptions, 'signal' | 'timer'> & { onTick(msLeft: number): void },
-): Promise<boolean> {
+  { signal, onTick, timer = sleep }: CountdownOptions,
+): Promise<void> {
   for (let left = ms; left > 0 && !signal.aborted; left -= TICK_MS) {
     onTick(left);
     try {
@@ -115,7 +110,6 @@ export async function waitWithCountdown(
       if (!signal.aborted) throw error;
     }
   }
-  return !signal.aborted;
 }
 
 /** Rejects when the signal is aborted. */

@@ -10,16 +10,16 @@ import type {
   LanguageModelV4FunctionTool,
   LanguageModelV4Prompt,
 } from '@ai-sdk/provider';
-import { isObject } from '../../base/json.ts';
+import { defined, isObject } from '../../base/json.ts';
+import { describeSize } from '../../base/size.ts';
 import type { ChatModel, ModelEvent, ModelRequest, ModelTool, Reasoning } from '../../ports/models.ts';
 import type { ModelConfig } from '../config/models.ts';
 import { filesOf } from '../request/messages.ts';
 import { createEndpointFetch, type EndpointOptions, headersFor, hostOf } from './endpoint.ts';
 import { ModelError, type RequestContext } from './failure.ts';
-import { previewRequest } from './preview.ts';
 import { holdsReasoning, readFiles, toPrompt } from './prompt.ts';
 import { type StreamOptions, streamEvents } from './stream.ts';
-import { baseUrlOf, type Wire, wireOf } from './wire.ts';
+import { baseUrlOf, KEY_HEADERS, type Wire, wireOf } from './wire.ts';
 
 interface SdkModelOptions {
   readonly key?: string | undefined;
@@ -30,7 +30,7 @@ interface SdkModelOptions {
 export function createSdkModel(config: ModelConfig, options: SdkModelOptions): ChatModel {
   const wire = wireOf(config);
   const secrets = [options.key ?? '', ...Object.values(config.headers ?? {})];
-  const context = { host: hostOf(config), model: config.model, secrets, now: () => Date.now() };
+  const context = { host: hostOf(config), model: config.model, secrets };
   const source: ModelSource = { config, options, wire, context };
   return {
     name: config.name,
@@ -60,26 +60,22 @@ type Events = AsyncGenerator<ModelEvent, void, undefined>;
  * of one is repeated without reasoning; if that fails too, the first refusal is reported.
  */
 async function* stream(source: ModelSource, request: ModelRequest, signal: AbortSignal): Events {
-  const call = await prepareCall(source, request, signal);
-  try {
-    yield* send(source, call, signal);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    if (!holdsReasoning(call.prompt)) throw error.cause;
-    yield* sendWithoutReasoning(source, request, signal, error.cause);
-  }
-}
-
-async function* sendWithoutReasoning(
-  source: ModelSource,
-  request: ModelRequest,
-  signal: AbortSignal,
-  refusal: ModelError,
-): Events {
-  try {
-    yield* send(source, await prepareCall(source, request, signal, { sendReasoning: false }), signal);
-  } catch (error) {
-    throw error instanceof Refusal ? refusal : error;
+  let refusal: ModelError | undefined;
+  for (const sendReasoning of [true, false]) {
+    const call = await prepareCall(source, request, signal, sendReasoning);
+    let hasBegun = false;
+    try {
+      for await (const event of send(source, call, signal)) {
+        hasBegun = true;
+        yield event;
+      }
+      return;
+    } catch (error) {
+      const isRefused = !hasBegun && error instanceof ModelError && error.status === 400;
+      if (!isRefused) throw error;
+      refusal ??= error;
+      if (!holdsReasoning(call.prompt)) throw refusal;
+    }
   }
 }
 
@@ -87,7 +83,7 @@ async function prepareCall(
   { config, wire }: ModelSource,
   request: ModelRequest,
   signal: AbortSignal,
-  { sendReasoning = true } = {},
+  sendReasoning = true,
 ): Promise<LanguageModelV4CallOptions> {
   const files = request.messages.flatMap(filesOf).filter(({ mimeType }) => wire.files.has(mimeType));
   const bytes = await readFiles(files, signal);
@@ -95,32 +91,12 @@ async function prepareCall(
   return toCallOptions(config, request, prompt);
 }
 
-/** Throws a `Refusal` when the provider rejects the request before any event. */
-async function* send(source: ModelSource, call: LanguageModelV4CallOptions, signal: AbortSignal): Events {
+function send(source: ModelSource, call: LanguageModelV4CallOptions, signal: AbortSignal): Events {
   const { wire, context, options } = source;
   const { fetch = globalThis.fetch } = options;
-  let hasBegun = false;
-  try {
-    const createModel: StreamOptions['createModel'] = (watch) =>
-      createLanguageModel(source, { fetch, ...watch });
-    for await (const event of streamEvents({ wire, context, signal, createModel, call })) {
-      hasBegun = true;
-      yield event;
-    }
-  } catch (error) {
-    const isRefused = error instanceof ModelError && error.status === 400;
-    throw isRefused && !hasBegun ? new Refusal(error) : error;
-  }
-}
-
-/** Never leaves this file: callers get its cause. */
-class Refusal extends Error {
-  override readonly cause: ModelError;
-
-  constructor(cause: ModelError) {
-    super(cause.message);
-    this.cause = cause;
-  }
+  const createModel: StreamOptions['createModel'] = (watch) =>
+    createLanguageModel(source, { fetch, ...watch });
+  return streamEvents({ wire, context, signal, createModel, call });
 }
 
 /** For models other than Claude, whose limits it knows, the SDK would request only 4096. */
@@ -141,10 +117,8 @@ function toCallOptions(
   return {
     prompt,
     ...(tools.length > 0 && { tools }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    ...(request.temperature !== undefined && { temperature: request.temperature }),
-    ...(reasoning !== undefined && { reasoning: EFFORTS[reasoning] }),
-    ...(providerOptions !== undefined && { providerOptions }),
+    ...(reasoning && { reasoning: EFFORTS[reasoning] }),
+    ...defined({ maxOutputTokens, temperature: request.temperature, providerOptions }),
   };
 }
 
@@ -221,4 +195,70 @@ function createLanguageModel(
         includeUsage: true,
       });
   }
+}
+
+interface PreviewOptions {
+  readonly createModel: (fetch: typeof globalThis.fetch) => LanguageModelV4;
+  readonly call: LanguageModelV4CallOptions;
+  /** Headers that the user has configured. */
+  readonly secretHeaders: readonly string[];
+}
+
+interface Captured {
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+/** The request as text. The SDK creates it, and `fetch` throws instead of sending it. */
+async function previewRequest({ createModel, call, secretHeaders }: PreviewOptions): Promise<string> {
+  let captured: Captured | undefined;
+  const model = createModel(async (input, init) => {
+    const body: unknown = JSON.parse(String(init?.body ?? 'null'));
+    captured = { url: String(input), headers: new Headers(init?.headers), body };
+    throw new Error('Nothing is sent for a preview.');
+  });
+  try {
+    await model.doStream(call);
+  } catch (error) {
+    if (captured === undefined) throw error;
+  }
+  return captured === undefined ? '' : describeRequest(captured, secretHeaders);
+}
+
+function describeRequest({ url, headers, body }: Captured, secretHeaders: readonly string[]): string {
+  const secret = new Set([...KEY_HEADERS, ...secretHeaders.map((name) => name.toLowerCase())]);
+  const lines = [...headers].map(([name, value]) => `${name}: ${secret.has(name) ? '«left out»' : value}`);
+  const address = url.replace(/([?&]key=)[^&]*/g, '$1«left out»');
+  return [`POST ${address}`, ...lines, '', JSON.stringify(elide(body), null, 2), ''].join('\n');
+}
+
+/** Shorter values are shown: they may be plain text. */
+const MIN_OPAQUE_CHARS = 100;
+const OPAQUE = new Set(['signature', 'encrypted_content', 'thoughtSignature', 'thought_signature']);
+
+function elide(value: unknown, key = '', owner: Readonly<Record<string, unknown>> = {}): unknown {
+  if (typeof value === 'string') return elideText(value, key, owner);
+  if (Array.isArray(value)) return value.map((each) => elide(each));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, elide(each, name, value)]));
+}
+
+function elideText(text: string, key: string, owner: Readonly<Record<string, unknown>>): string {
+  const url = /^data:([^;,]{1,100});base64,/.exec(text);
+  if (url !== null) return `${url[0]}${describe(text.slice(url[0].length), url[1] ?? '')}`;
+  if (key === 'data') return describe(text, typeOf(owner));
+  if (OPAQUE.has(key) && text.length > MIN_OPAQUE_CHARS) return describe(text, key);
+  return text;
+}
+
+/** The type beside the bytes, whose field name depends on the provider. */
+function typeOf(owner: Readonly<Record<string, unknown>>): string {
+  const type = owner['media_type'] ?? owner['mimeType'] ?? owner['format'] ?? owner['type'];
+  return typeof type === 'string' ? type : 'data';
+}
+
+function describe(base64: string, what: string): string {
+  const padding = /={0,2}$/.exec(base64)?.[0].length ?? 0;
+  return `«${describeSize(Math.floor((base64.length * 3) / 4) - padding)} of ${what}»`;
 }

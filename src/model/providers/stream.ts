@@ -3,7 +3,7 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
-import { unlessAborted } from '../../base/async.ts';
+import { startTimer, unlessAborted } from '../../base/async.ts';
 import type { ModelEvent } from '../../ports/models.ts';
 import type { EndpointOptions } from './endpoint.ts';
 import { EventReader } from './events.ts';
@@ -33,34 +33,44 @@ export interface StreamOptions {
 export async function* streamEvents(options: StreamOptions): AsyncGenerator<ModelEvent, void, undefined> {
   const { wire, context, signal } = options;
   const { host } = context;
-  const request = new RequestAbort(signal, host);
+  const stall = startTimer(STALL_MS);
+  const closed = new AbortController();
+  const requestSignal = AbortSignal.any([signal, stall.signal, closed.signal]);
   let end: StreamEnd | undefined;
   const events = new EventReader(wire, context, () => end?.hasEnded === true);
   const onAnswer = (begun: StreamEnd) => {
     end = begun;
   };
   try {
-    if (request.failure !== undefined) throw request.failure;
-    const model = options.createModel({ onBytes: () => request.restartTimer(), onAnswer });
-    const call = { ...options.call, abortSignal: request.signal };
-    const { stream } = await unlessAborted(Promise.resolve(model.doStream(call)), request.signal);
-    const isFinished = yield* readStream(stream, request.signal, events);
+    signal.throwIfAborted();
+    const model = options.createModel({ onBytes: () => stall.restart(), onAnswer });
+    const call = { ...options.call, abortSignal: requestSignal };
+    const { stream } = await unlessAborted(Promise.resolve(model.doStream(call)), requestSignal);
+    const isFinished = yield* readStream(stream, requestSignal, events);
     if (!isFinished) throw connectionLost(host);
   } catch (error) {
-    const found = request.failure ?? toFailure(error, context);
+    const isAborted = requestSignal.aborted;
+    const found = isAborted ? abortFailure(signal, host) : toFailure(error, context);
     const failure = found.problem === 'cut' && end?.isForeign === true ? wrongFormat(host) : found;
     const outcome = classifyStreamEnd({
       hasEnded: end?.hasEnded === true,
       // A provider that stalls may still be processing the request.
-      answered: end !== undefined || request.failure !== undefined,
+      answered: end !== undefined || isAborted,
       hasOutput: events.hasOutput,
       problem: failure.problem,
     });
     if (outcome !== 'ended' || signal.aborted) throw new ModelError(failure, outcome);
     yield { kind: 'finish', reason: 'stop', usage: {} };
   } finally {
-    request.close();
+    stall.stop();
+    closed.abort();
   }
+}
+
+function abortFailure(signal: AbortSignal, host: string): ModelError {
+  if (signal.aborted) return stopped();
+  const message = `${host} has sent nothing for ${STALL_MS / 60_000} minutes.`;
+  return new ModelError({ message, problem: 'cut' });
 }
 
 /** Returns whether there was a `finish` event. */
@@ -78,48 +88,5 @@ async function* readStream(
       yield event;
       if (event.kind === 'finish') return true;
     }
-  }
-}
-
-/** Aborts a request when the user stops it or the provider stalls. */
-class RequestAbort {
-  failure: ModelError | undefined;
-  readonly #controller = new AbortController();
-  readonly #userSignal: AbortSignal;
-  readonly #host: string;
-  #timer: NodeJS.Timeout;
-  readonly #onStop = () => this.#abort(stopped());
-
-  constructor(signal: AbortSignal, host: string) {
-    this.#userSignal = signal;
-    this.#host = host;
-    this.#timer = this.#startTimer();
-    signal.addEventListener('abort', this.#onStop);
-    if (signal.aborted) this.#onStop();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  restartTimer(): void {
-    clearTimeout(this.#timer);
-    if (!this.signal.aborted) this.#timer = this.#startTimer();
-  }
-
-  close(): void {
-    clearTimeout(this.#timer);
-    this.#userSignal.removeEventListener('abort', this.#onStop);
-    this.#controller.abort();
-  }
-
-  #startTimer(): NodeJS.Timeout {
-    const message = `${this.#host} has sent nothing for ${STALL_MS / 60_000} minutes.`;
-    return setTimeout(() => this.#abort(new ModelError({ message, problem: 'cut' })), STALL_MS);
-  }
-
-  #abort(failure: ModelError): void {
-    this.failure ??= failure;
-    this.#controller.abort(failure);
   }
 }

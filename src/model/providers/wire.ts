@@ -48,38 +48,34 @@ export function parseJson(text: string): unknown {
   }
 }
 
-export const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+/** Every provider that accepts images accepts these types. */
+export const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const AUDIO = ['audio/wav', 'audio/mpeg', 'audio/mp3'];
-const PDF = 'application/pdf';
+const DOCUMENTS: ReadonlySet<string> = new Set([...IMAGES, 'application/pdf']);
+const DOCUMENTS_AND_AUDIO: ReadonlySet<string> = new Set([...DOCUMENTS, ...AUDIO]);
 
 const OPENAI: Wire = {
   metadataKey: 'openai',
   optionsKey: 'openai',
   defaultBaseUrl: 'https://api.openai.com/v1',
-  files: new Set([...IMAGES, PDF]),
+  files: DOCUMENTS,
   takesImagesInResults: () => true,
   errors: 'marked',
 };
 
 const WIRES: Readonly<Record<SdkProvider, Wire>> = {
   anthropic: {
+    ...OPENAI,
     metadataKey: 'anthropic',
     optionsKey: 'anthropic',
     defaultBaseUrl: 'https://api.anthropic.com/v1',
-    files: new Set([...IMAGES, PDF]),
-    takesImagesInResults: () => true,
-    errors: 'marked',
   },
   openai: OPENAI,
-  'openai-chat': {
-    ...OPENAI,
-    files: new Set([...IMAGES, PDF, ...AUDIO]),
-    takesImagesInResults: () => false,
-  },
+  'openai-chat': { ...OPENAI, files: DOCUMENTS_AND_AUDIO, takesImagesInResults: () => false },
   'openai-compatible': {
     metadataKey: 'openaiCompatible',
     optionsKey: 'google',
-    files: new Set(IMAGES),
+    files: IMAGES,
     takesImagesInResults: () => false,
     errors: 'text',
   },
@@ -87,7 +83,7 @@ const WIRES: Readonly<Record<SdkProvider, Wire>> = {
     metadataKey: 'google',
     optionsKey: 'google',
     defaultBaseUrl: 'https://generativelanguage.googleapis.com/v1beta',
-    files: new Set([...IMAGES, PDF, ...AUDIO]),
+    files: DOCUMENTS_AND_AUDIO,
     // For older models the SDK sends one function response per text part, and none for an image alone.
     takesImagesInResults: (model) => /(^|\/)gemini-([3-9]|\d\d)/.test(model),
     errors: 'marked',

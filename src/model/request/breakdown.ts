@@ -7,13 +7,7 @@ import type { TextEdit } from '../../ports/document.ts';
 import type { ModelRequest, ModelTool } from '../../ports/models.ts';
 import type { ToolName } from '../../ports/tools.ts';
 import { leaveOutResult } from '../../result/readMarkdown.ts';
-import {
-  estimateFile,
-  estimatePart,
-  estimateSystem,
-  estimateTool,
-  type RequestEstimate,
-} from './estimate.ts';
+import { estimateFile, estimatePart, estimateTool } from './estimate.ts';
 import type { TurnShare } from './request.ts';
 
 /** A part of a request, its offset in the chat, and how to leave it out. */
@@ -34,16 +28,11 @@ export interface ToolShare extends ToolName {
   readonly leaveOut: TextEdit;
 }
 
-/** The parts of a request by kind, the largest first. */
-export interface Breakdown {
-  readonly system: readonly BreakdownItem[];
-  readonly history: readonly BreakdownItem[];
-  readonly tools: readonly BreakdownItem[];
-  readonly attachments: readonly BreakdownItem[];
-}
+export const GROUPS = ['system', 'history', 'tools', 'attachments'] as const;
+export type BreakdownGroup = (typeof GROUPS)[number];
 
-export type BreakdownGroup = keyof Breakdown & keyof RequestEstimate;
-export const GROUPS: readonly BreakdownGroup[] = ['system', 'history', 'tools', 'attachments'];
+/** The parts of a request by kind, the largest first. */
+export type Breakdown = Readonly<Record<BreakdownGroup, readonly BreakdownItem[]>>;
 
 export interface Explained {
   readonly text: string;
@@ -54,7 +43,7 @@ export interface Explained {
 
 export function breakDown(explained: Explained): Breakdown {
   const { request, shares } = explained;
-  const system = estimateSystem(request);
+  const system = estimatePart({ kind: 'text', text: request.system });
   return {
     system: system > 0 ? [{ what: { kind: 'system' }, tokens: system, at: 0 }] : [],
     history: sorted(shares.map((share) => turnItem(explained, share))),

@@ -22,7 +22,7 @@ export interface ConversationDeps {
   /** The user's limit, which a chat can only lower. */
   readonly maxSteps?: () => number;
   /** The configured servers, so that only those that the chat can use are started. */
-  readonly servers?: () => Promise<readonly string[]>;
+  readonly servers: () => Promise<readonly string[]>;
   /** Whether a path leads to this chat's assets. An unsaved chat has them elsewhere. */
   readonly isOwnAsset?: (path: string) => boolean;
   /** How long a request waits for the tools of one server. */
@@ -108,9 +108,7 @@ export class ChatConversation implements Conversation {
 
   /** Lists the tools of the servers that the chat may use. A server that does not respond becomes a note. */
   async #listTools(settings: ChatSettings, signal: AbortSignal): Promise<ToolList> {
-    const { tools, servers } = this.#deps;
-    const allowed = settings.servers ?? (await servers?.());
-    if (allowed === undefined) return tools.listTools(undefined, signal);
+    const allowed = settings.servers ?? (await this.#deps.servers());
     const wanted = [...new Set(allowed)].filter((server) => canUseServer(settings, server));
     const lists = await Promise.all(wanted.map((server) => this.#listInTime(server, signal)));
     return {

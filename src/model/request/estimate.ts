@@ -11,26 +11,14 @@ import type {
 import { filesOf } from './messages.ts';
 
 /** In tokens. `attachments` are files; attached text is part of the history. */
-export interface RequestEstimate {
-  readonly total: number;
-  readonly system: number;
-  readonly history: number;
-  readonly tools: number;
-  readonly attachments: number;
-}
-
-export function estimateRequest({ system, messages, tools }: ModelRequest): RequestEstimate {
+export function estimateRequest({ system, messages, tools }: ModelRequest) {
   const parts = {
-    system: estimateSystem({ system }),
+    system: estimateTokenCount(system),
     history: sum(messages.map(estimateMessage)),
     tools: sum(tools.map(estimateTool)),
     attachments: sum(messages.flatMap(filesOf).map(estimateFile)),
   };
   return { total: parts.system + parts.history + parts.tools + parts.attachments, ...parts };
-}
-
-export function estimateSystem({ system }: Pick<ModelRequest, 'system'>): number {
-  return estimateTokenCount(system);
 }
 
 /** Counts the text of a part; a file counts as 0. */

@@ -1,10 +1,11 @@
+import { defined } from '../../base/json.ts';
 import { parseArguments, renderToolName, type WrittenCall } from '../../chat/format/calls.ts';
 import type { Turn } from '../../chat/format/chat.ts';
 import { answeredCall, type CallKey, isSameCall } from '../../chat/format/nextAction.ts';
 import { type ReplyPart, readReply } from '../../chat/reply/read.ts';
 import type { AssistantPart, CallResult, ContentPart, ModelMessage, ModelTool } from '../../ports/models.ts';
+import type { ViewedResult } from './files.ts';
 import { mergeMessages, textPart, userText } from './messages.ts';
-import type { ViewedResult } from './resultParts.ts';
 import { nameOfTool } from './tools.ts';
 
 export interface ReplyContext {
@@ -76,7 +77,7 @@ function viewPart(part: Exclude<ReplyPart, { kind: 'call' }>): readonly Assistan
   }
   // Gemini may sign an empty text.
   if (text.trim() === '' && metadata === undefined) return [];
-  return [{ kind, text, ...(metadata === undefined ? {} : { metadata }) }];
+  return [{ kind, text, ...defined({ metadata }) }];
 }
 
 const NO_RESULT = 'There is no result: the call was not run, or its result was removed from the chat.';
@@ -95,13 +96,7 @@ function viewCall(
     : [textPart(`${args.message}\nWhat was written: ${argumentsText.trim().slice(0, MAX_SHOWN_CHARS)}`)];
   const found = answer ?? { isError: true, parts: [textPart(NO_RESULT)] };
   return {
-    call: {
-      kind: 'call',
-      id,
-      name,
-      arguments: args.ok ? args.value : {},
-      ...(metadata === undefined ? {} : { metadata }),
-    },
+    call: { kind: 'call', id, name, arguments: args.ok ? args.value : {}, ...defined({ metadata }) },
     result: { id, name, isError: found.isError, parts: [...found.parts, ...problem] },
   };
 }

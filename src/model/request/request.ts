@@ -19,7 +19,7 @@ import type {
   ModelRequest,
   ModelTool,
 } from '../../ports/models.ts';
-import { AttachedParts, type Attachment, calledText, textParts } from './attachments.ts';
+import { AttachedParts, type Attachment, calledText, viewResults } from './files.ts';
 import { FIRST_WORD, mergeMessages, textPart, userText } from './messages.ts';
 import {
   CallIds,
@@ -28,7 +28,6 @@ import {
   replyMessages,
   withContinuation,
 } from './replyMessages.ts';
-import { viewResults } from './resultParts.ts';
 import { compareCodeUnits, stripTags } from './tools.ts';
 
 export interface RequestSources {
@@ -40,8 +39,6 @@ export interface RequestSources {
   readonly agentSystem?: string | undefined;
   readonly instructions?: readonly ServerInstructions[] | undefined;
   readonly sendImages?: 'auto' | 'always' | 'never' | undefined;
-  /** How many images of tools are sent, newest first; of the others only the names. */
-  readonly maxImages?: number;
   /** Whether a path leads to this chat's assets. */
   readonly isOwnAsset?: ((path: string) => boolean) | undefined;
   readonly signal?: AbortSignal;
@@ -61,17 +58,14 @@ export interface TurnShare {
   readonly attachments: readonly Attachment[];
 }
 
-const MAX_IMAGES = 20;
-
 /** Builds the next request from the chat's text. Rejects with a message for the user. */
 export async function buildRequest(text: string, sources: RequestSources): Promise<BuiltRequest> {
-  const { tools, attachments, model, isOwnAsset = inAssetFolder, signal } = sources;
-  const { sendImages = 'auto', maxImages = MAX_IMAGES } = sources;
-  const notes: string[] = [];
+  const { tools, attachments, model, sendImages = 'auto', isOwnAsset = inAssetFolder, signal } = sources;
+  const files = { text, attachments, model, sendImages, isOwnAsset, signal };
+  const attached = new AttachedParts(files);
   const chat = parseChat(text);
   const { summary, turns } = sinceSummary(chat);
-  const results = await viewResults(text, turns, { attachments, model, sendImages, maxImages, isOwnAsset });
-  const attached = new AttachedParts({ text, source: attachments, model, notes, isOwnAsset, signal });
+  const results = await viewResults(turns, files);
   const context = { text, turns, attached, reply: { tools, results, ids: new CallIds() } };
   const opening = summary ? [userText(`${SUMMARY}\n${summaryText(text, summary)}`)] : [];
   const { messages: built, shares } = await buildMessages(context);
@@ -89,7 +83,7 @@ export async function buildRequest(text: string, sources: RequestSources): Promi
       reasoning,
     },
     shares: summary ? [shareOf(summary, { parts: opening.flatMap(partsOf) }), ...shares] : shares,
-    notes,
+    notes: attached.notes,
   };
 }
 
@@ -103,15 +97,21 @@ function systemText(text: string, chat: Chat, sources: RequestSources): string {
   const { agentSystem, settings, tools, instructions = [] } = sources;
   const turns = chat.turns.filter((turn) => turn.role === 'system' && !isSummary(turn));
   const hint = tools.length > 0 ? ASSET_HINT : '';
-  const own = [agentSystem, settings?.system, ...turns.map((turn) => plainText(text, turn)), hint];
+  const own = [agentSystem, settings?.system, ...turns.map((turn) => plainText(turnBody(text, turn))), hint];
   return [...own, describeInstructions(instructions)]
     .map((each) => each?.trim() ?? '')
     .filter((each) => each !== '')
     .join('\n\n');
 }
 
-function plainText(text: string, turn: Turn): string {
-  return unescapeMarkers(trimBlankLines(withoutComments(turnBody(text, turn))));
+function plainText(written: string): string {
+  return unescapeMarkers(trimBlankLines(withoutComments(written)));
+}
+
+/** The user's text without comments. */
+export function textParts(written: string): readonly ContentPart[] {
+  const text = plainText(written);
+  return text.trim() === '' ? [] : [textPart(text)];
 }
 
 /** A summary is escaped like a reply, because a model wrote it. */

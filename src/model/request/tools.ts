@@ -4,7 +4,8 @@ import type { ModelTool } from '../../ports/models.ts';
 import type { ToolInfo, ToolName } from '../../ports/tools.ts';
 
 /** Limits of the strictest provider. */
-const MAX_NAME_CHARS = 64;
+export const MAX_TOOL_NAME_CHARS = 64;
+export const VALID_TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const MAX_DESCRIPTION_CHARS = 1024;
 const HASH_CHARS = 8;
 
@@ -39,13 +40,14 @@ function add(named: Map<string, ModelTool>, info: ToolInfo, name: string): void 
   named.set(name, {
     name,
     tool: { server: info.server, tool: info.tool },
-    description: describeTool(info),
+    description: describeTool(info.description, info.title, info.tool),
     inputSchema: acceptableSchema(info.inputSchema),
   });
 }
 
-function describeTool({ description, title, tool }: ToolInfo): string {
-  const text = stripTags(description?.trim() || title?.trim() || tool);
+/** The first text that is not empty, within the limit. */
+export function describeTool(...texts: readonly (string | undefined)[]): string {
+  const text = stripTags(texts.find((each) => each?.trim())?.trim() ?? '');
   const cut = Array.from(text.slice(0, 2 * MAX_DESCRIPTION_CHARS)).slice(0, MAX_DESCRIPTION_CHARS - 1);
   return text.length <= MAX_DESCRIPTION_CHARS ? text : `${cut.join('')}…`;
 }
@@ -57,7 +59,7 @@ function plainName({ server, tool }: ToolName): string {
 /** Whether the joined name is valid for every provider and unambiguous. */
 function isPlain(tool: ToolName): boolean {
   const name = plainName(tool);
-  return /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name) && name.indexOf('__') === tool.server.length;
+  return VALID_TOOL_NAME.test(name) && name.indexOf('__') === tool.server.length;
 }
 
 /** Depends only on the tool, so that the name stays the same whichever other tools are listed. */
@@ -67,7 +69,7 @@ function hashedName(tool: ToolName, taken: ReadonlyMap<string, ModelTool>): stri
   for (let attempt = 0; ; attempt += 1) {
     const hash = createHash('sha256').update(JSON.stringify([tool.server, tool.tool, attempt]));
     const end = hash.digest('hex').slice(0, HASH_CHARS);
-    const name = `${start.slice(0, MAX_NAME_CHARS - HASH_CHARS - 1)}_${end}`;
+    const name = `${start.slice(0, MAX_TOOL_NAME_CHARS - HASH_CHARS - 1)}_${end}`;
     const other = taken.get(name)?.tool;
     if (!other || isSameTool(other, tool)) return name;
   }
@@ -79,7 +81,8 @@ function isSameTool(a: ToolName, b: ToolName): boolean {
 
 /** An order that does not depend on the locale. */
 export function compareCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 type Schema = Readonly<Record<string, unknown>>;

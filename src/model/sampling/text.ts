@@ -1,7 +1,7 @@
 import { parseArguments } from '../../chat/format/calls.ts';
 import { restoreInvisible, showInvisible } from '../../chat/format/escape.ts';
 import type { SamplingAnswer, SamplingMessage, SamplingPart, SamplingRequest } from '../../ports/requests.ts';
-import { describeMedia } from './messages.ts';
+import { describeMedia } from './sampling.ts';
 
 interface Problem {
   /** A sentence for the user. */
@@ -11,7 +11,7 @@ interface Problem {
 /** A request as text to read and edit. Lines with `# %%` divide it, as in a chat; in its text they get a backslash. */
 export function renderSampling(request: SamplingRequest): string {
   const { system, messages, tools = [] } = request;
-  const media = new Map(mediaOf(request).map(({ part, line }) => [part, line]));
+  const media = new Map(mediaOf(request));
   const blocks = [
     describeLimits(request),
     ...(system === undefined ? [] : ['# %% system', textBlock(system)]),
@@ -76,19 +76,17 @@ function partBlocks(
     switch (part.kind) {
       case 'text':
         return [...(parts[at - 1]?.kind === 'text' ? ['# %% text'] : []), textBlock(part.text)];
-      case 'call': {
-        const { id, name, arguments: args } = part;
-        const json = JSON.stringify(args, undefined, 2);
+      case 'call':
         return [
-          `# %% call ${JSON.stringify({ id, name })}`,
-          `\`\`\`json\n${json}\n\`\`\``,
+          `# %% call ${JSON.stringify({ id: part.id, name: part.name })}`,
+          `\`\`\`json\n${JSON.stringify(part.arguments, undefined, 2)}\n\`\`\``,
           ...endCall(parts[at + 1]),
         ];
-      }
-      case 'result': {
-        const { id, isError } = part;
-        return [`# %% result ${JSON.stringify({ id, isError })}`, ...partBlocks(part.parts, media)];
-      }
+      case 'result':
+        return [
+          `# %% result ${JSON.stringify({ id: part.id, isError: part.isError })}`,
+          ...partBlocks(part.parts, media),
+        ];
       default:
         return [media.get(part) ?? ''];
     }
@@ -109,20 +107,14 @@ function toolLine(name: string): string {
   return `- ${JSON.stringify(name)}`;
 }
 
-function describeLimits({
-  maxTokens,
-  temperature,
-  stopSequences = [],
-  hints,
-  toolChoice,
-}: SamplingRequest): string {
+function describeLimits(request: SamplingRequest): string {
+  const { maxTokens, temperature, stopSequences = [], toolChoice } = request;
+  const hints = request.hints.map((hint) => JSON.stringify(hint));
   const limits = [
     `at most ${maxTokens} tokens`,
     ...(temperature === undefined ? [] : [`temperature ${temperature}`]),
     ...(stopSequences.length === 0 ? [] : [`up to ${JSON.stringify(stopSequences)}`]),
-    ...(hints.length === 0
-      ? []
-      : [`preferably from ${hints.map((hint) => JSON.stringify(hint)).join(' or ')}`]),
+    ...(hints.length === 0 ? [] : [`preferably from ${hints.join(' or ')}`]),
     ...(toolChoice === undefined ? [] : [`tools: ${toolChoice}`]),
   ];
   return `This is what the server wants to ask. It wants an answer of ${limits.join(', ')}.`;
@@ -170,15 +162,13 @@ function keptTools({ lines }: Section, tools: Tools): Tools {
 }
 
 /** Images and audio with their placeholder lines, numbered through the request for each kind. */
-function mediaOf({
-  messages,
-}: SamplingRequest): readonly { readonly part: SamplingPart; readonly line: string }[] {
+function mediaOf({ messages }: SamplingRequest): readonly (readonly [SamplingPart, line: string])[] {
   const counts = { image: 0, audio: 0 };
-  const within = (part: SamplingPart): readonly { part: SamplingPart; line: string }[] => {
+  const within = (part: SamplingPart): ReturnType<typeof mediaOf> => {
     if (part.kind === 'result') return part.parts.flatMap(within);
     if (part.kind !== 'image' && part.kind !== 'audio') return [];
     counts[part.kind] += 1;
-    return [{ part, line: describeMedia(part, counts[part.kind]) }];
+    return [[part, describeMedia(part, counts[part.kind])]];
   };
   return messages.flatMap(({ parts }) => parts.flatMap(within));
 }
@@ -188,7 +178,7 @@ const MEDIA_LINE = /^\[(image|audio) (\d+):.*\]$/;
 type MediaByKey = ReadonlyMap<string, SamplingPart>;
 
 function readMessages(sections: readonly Section[], request: SamplingRequest): readonly SamplingMessage[] {
-  const media: MediaByKey = new Map(mediaOf(request).map(({ part, line }) => [mediaKey(line), part]));
+  const media: MediaByKey = new Map(mediaOf(request).map(([part, line]) => [mediaKey(line), part]));
   const messages: { readonly role: SamplingMessage['role']; readonly parts: SamplingPart[] }[] = [];
   /** The parts of the result to which a “text” section belongs. */
   let result: SamplingPart[] | undefined;
@@ -208,10 +198,10 @@ function readMessages(sections: readonly Section[], request: SamplingRequest): r
     } else if (word === 'result') {
       result = readParts(section, media);
       parts.push(readResult(section, result));
-    } else
-      throw new Unreadable(
-        `Line ${at}: “# %% ${word}” is unknown. To keep it as text, put a backslash before it.`,
-      );
+    } else {
+      const advice = 'To keep it as text, put a backslash before it.';
+      throw new Unreadable(`Line ${at}: “# %% ${word}” is unknown. ${advice}`);
+    }
   }
   return messages;
 }

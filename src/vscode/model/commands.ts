@@ -39,23 +39,18 @@ export class ModelCommands implements vscode.Disposable {
   async select(argument: unknown): Promise<void> {
     const fields = readFields(argument);
     const document = await findChat(fields);
-    const wanted = readString(fields, 'model');
-    await (document ? this.#selectFor(document, wanted) : this.#selectDefault(wanted));
-  }
-
-  async #selectFor(document: vscode.TextDocument, wanted: string | undefined): Promise<void> {
-    const current = settingsOf(document).model;
-    const question = vscode.l10n.t('Which model should answer in this chat?');
-    const name = wanted ?? (await this.#models.pick(question, current));
-    if (name === undefined || name === current) return;
-    // Retries: while a reply is being written, the editor can refuse an edit.
-    await editDocument(document, (text) => setFrontMatter(text, 'model', name));
-  }
-
-  async #selectDefault(wanted: string | undefined): Promise<void> {
-    const question = vscode.l10n.t('Which model should answer in chats that name none?');
-    const name = wanted ?? (await this.#models.pick(question, defaultModel()));
+    const current = document ? settingsOf(document).model : defaultModel();
+    const question = document
+      ? vscode.l10n.t('Which model should answer in this chat?')
+      : vscode.l10n.t('Which model should answer in chats that name none?');
+    const name = readString(fields, 'model') ?? (await this.#models.pick(question, current));
     if (name === undefined) return;
+    if (!document) await this.#setDefault(name);
+    // Retries: while a reply is being written, the editor can refuse an edit.
+    else if (name !== current) await editDocument(document, (text) => setFrontMatter(text, 'model', name));
+  }
+
+  async #setDefault(name: string): Promise<void> {
     await writeDefaultModel(name);
     void vscode.window.showInformationMessage(
       vscode.l10n.t('{0} is now the default model, for chats that name none.', plainMessage(name)),
@@ -72,7 +67,7 @@ export class ModelCommands implements vscode.Disposable {
     const name = wanted ?? (takesKey ? used : await this.#pickKeyOwner());
     if (name === undefined) return;
     const config = this.#models.configOf(name);
-    if (config) await this.#models.askKey({ ...config, name: config.name.replace(ANY_MODEL, '') });
+    if (config) await this.#models.keys.ask({ ...config, name: config.name.replace(ANY_MODEL, '') });
     else tell(failed(vscode.l10n.t('There is no model “{0}” that takes a key.', name)));
   }
 

@@ -1,14 +1,8 @@
 import * as vscode from 'vscode';
 import { unlessAborted } from '../../base/async.ts';
-import { isObject } from '../../base/json.ts';
-import type {
-  ChatModel,
-  ModelEvent,
-  ModelFailure,
-  ModelRequest,
-  ModelTool,
-  Usage,
-} from '../../ports/models.ts';
+import { defined, isObject } from '../../base/json.ts';
+import { IMAGES } from '../../model/providers/wire.ts';
+import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, ModelTool } from '../../ports/models.ts';
 import {
   type EditorContent,
   type EditorMessage,
@@ -18,8 +12,6 @@ import {
   textOf,
 } from './editorMessages.ts';
 
-/** Types that every provider accepts if it accepts images at all. */
-const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 /** Counting tokens must not delay a finished reply. */
 const COUNT_TIMEOUT_MS = 2_000;
 const JUSTIFICATION = vscode.l10n.t('The chat that you run names this model.');
@@ -37,7 +29,7 @@ export class EditorModel implements ChatModel {
   }
 
   accepts(mimeType: string): boolean {
-    return this.#imagePart !== undefined && IMAGE_TYPES.has(mimeType);
+    return this.#imagePart !== undefined && IMAGES.has(mimeType);
   }
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -62,10 +54,12 @@ export class EditorModel implements ChatModel {
         if (event?.kind === 'call') calls += 1;
         if (event) yield event;
       }
-      const usage = await this.#usage(input, output.join(''), token);
+      const counted = output.length === 0 ? undefined : this.#count(output.join(''), token);
+      const usage = { input: await input, output: await counted };
       yield { kind: 'finish', reason: calls > 0 ? 'calls' : 'stop', usage };
     } catch (error) {
-      throw signal.aborted ? stoppedFailure(this.name) : editorFailure(error, this.name);
+      if (signal.aborted) throw new EditorModelFailure(`The request to ${this.name} was stopped.`);
+      throw editorFailure(error, this.name);
     } finally {
       signal.removeEventListener('abort', cancel);
       // Also cancels a request whose stream is abandoned early.
@@ -108,28 +102,16 @@ export class EditorModel implements ChatModel {
     return this.#imagePart?.(bytes, part.file.mimeType) ?? new vscode.LanguageModelTextPart(part.file.name);
   }
 
-  async #usage(input: Count, text: string, token: vscode.CancellationToken): Promise<Usage> {
-    const output = text === '' ? undefined : this.#count(text, token);
-    return { input: await input, output: await output };
-  }
-
   /** An estimate by the model's own tokenizer, without images. Undefined if it fails; never rejects. */
-  async #count(text: string, token: vscode.CancellationToken): Count {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), COUNT_TIMEOUT_MS);
-    });
+  async #count(text: string, token: vscode.CancellationToken): Promise<number | undefined> {
     try {
-      return await Promise.race([this.#model.countTokens(text, token), timeout]);
+      const counting = Promise.resolve(this.#model.countTokens(text, token));
+      return await unlessAborted(counting, AbortSignal.timeout(COUNT_TIMEOUT_MS));
     } catch {
       return undefined;
-    } finally {
-      clearTimeout(timer);
     }
   }
 }
-
-type Count = Promise<number | undefined>;
 
 /** Without a sign-in there may be none. */
 export async function listEditorModels(): Promise<readonly vscode.LanguageModelChat[]> {
@@ -170,10 +152,7 @@ function readPart(part: unknown): Extract<ModelEvent, { kind: 'text' | 'call' }>
 
 /** The option names are those of Copilot's models; other models ignore them. */
 function requestOptions({ tools, maxTokens, temperature }: ModelRequest) {
-  const modelOptions = {
-    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
-  };
+  const modelOptions = defined({ max_tokens: maxTokens, temperature });
   return {
     justification: JUSTIFICATION,
     ...(tools.length === 0 ? {} : { tools: tools.map(renderTool) }),
@@ -225,10 +204,6 @@ function editorFailure(error: unknown, model: string): ModelFailure {
   const explain = error instanceof vscode.LanguageModelError ? EXPLANATIONS[error.code] : undefined;
   const message = explain?.(model, reason) ?? `VS Code’s model ${model} failed: ${reason}`;
   return new EditorModelFailure(message, { cause: error });
-}
-
-function stoppedFailure(model: string): ModelFailure {
-  return new EditorModelFailure(`The request to ${model} was stopped.`);
 }
 
 const EXPLANATIONS: Readonly<Record<string, (model: string, reason: string) => string>> = {

@@ -7,7 +7,7 @@ import type { Turn } from '../../chat/format/chat.ts';
 import { findLinks } from '../../chat/format/links.ts';
 import { turnBody } from '../../chat/format/parse.ts';
 import { readSettings } from '../../chat/format/settings.ts';
-import { whyNotSent } from '../../model/request/attachments.ts';
+import { whyNotSent } from '../../model/request/files.ts';
 import type { AttachedFile } from '../../ports/files.ts';
 import { isChat } from '../chat/chatFiles.ts';
 import { chatOf, rangeOf } from '../chat/openChats.ts';

@@ -1,8 +1,9 @@
-import { cpus } from 'node:os';
+import { messageOf } from '../../../src/base/errors.ts';
+import type { BenchOutcome } from '../frame.ts';
+import { type ChatRow, renderRows } from './chatReport.ts';
 import { measureSpeed } from './chatSpeed.ts';
 import { measureStreams } from './chatStream.ts';
 import { measureTokens } from './chatTokens.ts';
-import type { ChatResults, ChatRow } from './chatTypes.ts';
 
 const PARTS: Readonly<Record<string, () => Promise<readonly ChatRow[]>>> = {
   'the speed of reading': measureSpeed,
@@ -10,8 +11,8 @@ const PARTS: Readonly<Record<string, () => Promise<readonly ChatRow[]>>> = {
   'replies in VS Code': measureStreams,
 };
 
-/** All that is measured of chats, part by part; a part that fails leaves the others as they are. */
-export async function measureChats(): Promise<ChatResults> {
+/** A part that fails does not prevent the others. Missed targets do not fail the bench. */
+export async function benchChats(): Promise<BenchOutcome> {
   const rows: ChatRow[] = [];
   const failures: string[] = [];
   for (const [name, measure] of Object.entries(PARTS)) {
@@ -19,9 +20,9 @@ export async function measureChats(): Promise<ChatResults> {
     try {
       rows.push(...(await measure()));
     } catch (error) {
-      failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      failures.push(`${name}: ${messageOf(error)}`);
     }
   }
-  const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform}`;
-  return { date: new Date().toISOString(), node: process.version, machine, rows, failures };
+  const report = [renderRows(rows), ...failures].join('\n');
+  return { figures: { rows, failures }, report, passed: failures.length === 0 };
 }

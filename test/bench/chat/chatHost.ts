@@ -1,4 +1,4 @@
-/** Runs inside the extension host, started by `chatStream.ts`: writes replies and says how long each took. */
+/** Runs in the extension host, started by `chatStream.ts`: writes replies and measures them. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { suite, test } from 'mocha';
@@ -8,8 +8,8 @@ import { logFailures } from '../../../src/loop/document.ts';
 import { ReplyWriter } from '../../../src/loop/replyWriter.ts';
 import { EditorDocument } from '../../../src/vscode/chat/editorDocument.ts';
 import { openChat } from '../../host/suite/kit/workspace.ts';
+import type { Stream } from './chatStream.ts';
 import { makeChat, makeReply } from './chatTexts.ts';
-import type { Stream } from './chatTypes.ts';
 
 const ROUNDS = 3;
 const WARM_UP = { turns: 1, kb: 64 };
@@ -18,7 +18,7 @@ const CASES = [
   { turns: 1_000, kb: 64 },
 ];
 const KB_PER_EDIT = 2;
-/** A case is not tried again after this long, so that a slow machine has figures too. */
+/** After this long a case is not repeated, so that slow machines finish in time. */
 const ENOUGH_MS = 90_000;
 const TIMEOUT_MS = 280_000;
 
@@ -39,8 +39,8 @@ suite('bench', () => {
 });
 
 /**
- * In turn, so that a passing load does not hit one alone. Neither name is a chat's, because the lenses would work on
- * both, and each is used once, because editors remember what a file was.
+ * In turns, so that a passing load does not affect only one. The files are not chats, so that lenses do not work on
+ * them, and each name is used once, because editors remember the state of a file.
  */
 async function writeBoth({ turns, kb }: Pick<Stream, 'turns' | 'kb'>, name: string): Promise<Stream[]> {
   const chat = makeChat(turns);
@@ -76,7 +76,7 @@ async function timeIn(name: string, chat: string, pieces: readonly string[], wri
   return { ms, cpuMs: (user + system) / 1_000 };
 }
 
-/** The least that writing can take: each piece is inserted at the end, and nobody looks at the text. */
+/** The bare work: each piece is inserted at the end, and the text is not read. */
 async function writeBare(document: vscode.TextDocument, pieces: readonly string[]): Promise<void> {
   const editor = await vscode.window.showTextDocument(document);
   const options = { undoStopBefore: false, undoStopAfter: false };
@@ -86,7 +86,7 @@ async function writeBare(document: vscode.TextDocument, pieces: readonly string[
   }
 }
 
-/** What a run does with the model's words, but for waiting between them. */
+/** A run without the pauses between the model's pieces. */
 async function writeReply(document: vscode.TextDocument, pieces: readonly string[]): Promise<void> {
   const log = { info() {}, warn() {}, error() {} };
   const chat = new EditorDocument(document);

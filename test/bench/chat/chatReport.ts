@@ -1,13 +1,23 @@
-import { alignColumns } from '../report.ts';
-import type { ChatResults, ChatRow, Target } from './chatTypes.ts';
+import { alignColumns, showVerdict } from '../frame.ts';
 
-/** The table of what was measured of chats, with what must hold, as text for a terminal. */
-export function renderChatReport({ node, machine, date, rows, failures }: ChatResults): string {
+export interface ChatRow {
+  readonly what: string;
+  readonly ours: number;
+  readonly theirs: number;
+  readonly unit: 'ms' | 'tokens';
+  /** The work that `theirs` measures. */
+  readonly against: string;
+  readonly target?: Target | undefined;
+}
+
+/** `maxShare`: ours is less than this share of theirs. `minTimes`: theirs is at least so many times ours. */
+export type Target =
+  | { readonly kind: 'maxShare'; readonly share: number }
+  | { readonly kind: 'minTimes'; readonly times: number };
+
+export function renderRows(rows: readonly ChatRow[]): string {
   const head = ['Chats', 'Filechat', 'against', '', 'ratio', 'target', 'verdict'];
-  const table = alignColumns([head, ...rows.map(describeRow)]);
-  return [`Node ${node}, ${machine}, ${date}`, table, failures.join('\n')]
-    .filter((part) => part !== '')
-    .join('\n\n');
+  return alignColumns([head, ...rows.map(describeRow)]);
 }
 
 function describeRow(row: ChatRow): readonly string[] {
@@ -20,11 +30,10 @@ function describeRow(row: ChatRow): readonly string[] {
     against,
     describeRatio(row),
     target ? describeTarget(target) : '',
-    target ? (meets(row, target) ? 'ok' : 'MISSED') : '',
+    target ? showVerdict(meets(row, target)) : '',
   ];
 }
 
-/** Where ours is to be a small share, the share is told; where theirs is to be many times ours, how many. */
 function describeRatio({ ours, theirs, unit, against }: ChatRow): string {
   if (unit === 'tokens') return `1/${showNumber(theirs / ours)}`;
   return against === 'markdown-it'

@@ -6,16 +6,17 @@ import { estimateRequest } from '../../../src/model/request/estimate.ts';
 import { buildRequest } from '../../../src/model/request/request.ts';
 import type { TextEdit } from '../../../src/ports/document.ts';
 import { planLenses } from '../../../src/vscode/run/lensPlan.ts';
+import { measureMs, median } from '../frame.ts';
+import type { ChatRow, Target } from './chatReport.ts';
 import { flatten, makeChat } from './chatTexts.ts';
-import { type ChatRow, median, type Target } from './chatTypes.ts';
 
 const TURNS = [10, 1_000, 10_000];
 const ROUNDS = 7;
-/** What is over sooner is done again and again, until the clock can tell. */
+/** Shorter work is repeated until it has taken this long. */
 const MIN_MS = 20;
 const AFTER_EDIT: Target = { kind: 'maxShare', share: 0.05 };
 
-/** What Filechat does with a chat's text, against markdown-it, which parses the same text in the same rounds. */
+/** Work on the text of a chat, relative to markdown-it, which parses the same text in the same rounds. */
 export async function measureSpeed(): Promise<readonly ChatRow[]> {
   const rows: ChatRow[] = [];
   for (const turns of TURNS) rows.push(...(await measureChat(turns, turns === TURNS.at(-1))));
@@ -24,7 +25,7 @@ export async function measureSpeed(): Promise<readonly ChatRow[]> {
 
 interface Task {
   readonly what: string;
-  readonly target?: Target;
+  readonly target?: Target | undefined;
   readonly work: () => unknown;
 }
 
@@ -35,7 +36,7 @@ async function measureChat(turns: number, isLargest: boolean): Promise<readonly 
   const markdown = new MarkdownIt();
   const times = new Map<Task, number[]>(tasks.map((task) => [task, []]));
   const theirs: number[] = [];
-  // The round before the first is not counted: the engine still learns.
+  // The round before the first warms up.
   for (let round = -1; round < ROUNDS; round += 1) {
     const theirMs = await time(() => markdown.parse(text, {}));
     if (round >= 0) theirs.push(theirMs);
@@ -49,7 +50,7 @@ async function measureChat(turns: number, isLargest: boolean): Promise<readonly 
     what: `${name}: ${what}`,
     ours: median(taken),
     ...against,
-    ...(target ? { target } : {}),
+    target,
   }));
 }
 
@@ -59,12 +60,12 @@ function readingTasks(text: string, isLargest: boolean): readonly Task[] {
     {
       what: 'the same after an edit at the end',
       work: editing(text, text.length, (reader, edited) => nextAction(edited, reader.read(edited))),
-      ...(isLargest ? { target: AFTER_EDIT } : {}),
+      target: isLargest ? AFTER_EDIT : undefined,
     },
   ];
 }
 
-/** What happens in the editor for each keystroke, each batch of a reply, and each pause. */
+/** The work of the editor for each keystroke, each batch of a reply, and each pause. */
 function heavyTasks(text: string): readonly Task[] {
   const lenses = (reader: ChatReader, edited: string) => planLenses(edited, reader.read(edited), false);
   const middle = text.indexOf('# %% user', text.length / 2) + 20;
@@ -78,7 +79,7 @@ function heavyTasks(text: string): readonly Task[] {
   ];
 }
 
-/** Every time the text has one letter more or one less, as if somebody typed and took it back. */
+/** Alternately adds and removes a letter. */
 function editing(text: string, at: number, work: (reader: ChatReader, edited: string) => unknown) {
   const reader = new ChatReader();
   const texts = [flatten(`${text.slice(0, at)}x${text.slice(at)}`), text];
@@ -98,16 +99,15 @@ async function estimate(text: string) {
 }
 
 function apply(text: string, edit: TextEdit | undefined): string {
-  if (!edit) throw new Error('The chat took no reply.');
+  if (!edit) throw new Error('The reply has no place in the chat.');
   return text.slice(0, edit.start) + edit.text + text.slice(edit.end);
 }
 
-/** Milliseconds that it takes once. */
+/** The average time of one run in milliseconds. */
 async function time(work: () => unknown): Promise<number> {
-  const start = performance.now();
+  let total = 0;
   for (let times = 1; ; times += 1) {
-    await work();
-    const taken = performance.now() - start;
-    if (taken >= MIN_MS) return taken / times;
+    total += await measureMs(work);
+    if (total >= MIN_MS) return total / times;
   }
 }

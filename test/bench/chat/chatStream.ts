@@ -7,15 +7,27 @@ import { createTemporaryFolder, runProcess } from '../../host/process.ts';
 import type { SuiteRun } from '../../host/runSuite.ts';
 import { runInWorkbench } from '../../host/workbench/workbenchSuite.ts';
 import { checkout } from '../../host/workspace.ts';
-import { type ChatRow, median, type Stream } from './chatTypes.ts';
+import { median } from '../frame.ts';
+import type { ChatRow } from './chatReport.ts';
+
+/** A reply of so many KB, written below a chat of so many turns by the bare loop or by Filechat. */
+export interface Stream {
+  readonly way: 'bare' | 'ours';
+  readonly turns: number;
+  readonly kb: number;
+  readonly edits: number;
+  readonly ms: number;
+  /** Of the extension host. */
+  readonly cpuMs: number;
+}
 
 const PACKAGE_TIMEOUT_MS = 120_000;
 
-/** Replies written into documents of a real VS Code, against a bare loop with as many edits of the same text. */
+/** Writes replies into documents of a real VS Code, relative to a bare loop with the same edits. */
 export async function measureStreams(): Promise<readonly ChatRow[]> {
   using cleanup = new DisposableStack();
   const folder = cleanup.adopt(createTemporaryFolder('bench'), (each) => each.dispose()).path;
-  // Inside the checkout, where the bundle finds mocha in node_modules.
+  // In the checkout, where the bundle finds mocha in node_modules.
   const dist = join(checkout, 'dist');
   await runProcess('npm', ['run', '--silent', 'package'], { cwd: checkout, timeoutMs: PACKAGE_TIMEOUT_MS });
   const bundle = cleanup.adopt(createTemporaryFolder('suite', dist), (each) => each.dispose());

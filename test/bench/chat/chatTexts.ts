@@ -5,21 +5,20 @@ const WORDS =
     ' ',
   );
 
-/** A chat as people have them: questions, replies with lists and code, calls and their results; 1 KB a turn. */
+/** Questions, replies with lists and code, calls and their results; 1 KB per turn. */
 export function makeChat(turns: number): string {
   const parts: string[] = [];
   for (let at = 0; at < turns - 1; at += 1) parts.push(makeTurn(at));
   parts.push(`${renderMarker('user')}\nAnd what follows from all of this?\n`);
-  // Joined and read back, so that it is one flat string, as an editor gives it.
   return flatten(parts.join('\n'));
 }
 
-/** A string that was put together is put together again whenever somebody looks at it first; this one is not. */
+/** A flat string, as an editor has it. V8 flattens a concatenated string only when it is read. */
 export function flatten(text: string): string {
   return Buffer.from(text, 'utf16le').toString('utf16le');
 }
 
-/** Some 1,000 characters of Markdown as models write it. */
+/** About 1,000 characters of Markdown as models write it. */
 export function makeReply(seed: number): string {
   return [
     sentence(seed, 40),

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chatAttachments } from '../../../src/assets/chatFiles.ts';
 import { ASSET_FOLDER, assetName } from '../../../src/base/names.ts';
@@ -9,36 +8,28 @@ import { estimateRequest } from '../../../src/model/request/estimate.ts';
 import { buildRequest } from '../../../src/model/request/request.ts';
 import type { AssetKind, ResultPart } from '../../../src/ports/results.ts';
 import { renderToolResult } from '../../../src/result/markdown.ts';
-import type { ChatRow, Target } from './chatTypes.ts';
+import { inTemporaryFolder } from '../frame.ts';
+import type { ChatRow, Target } from './chatReport.ts';
 
 const RESULTS = 20;
 const FEWER: Target = { kind: 'minTimes', times: 1_000 };
 
-/** One binary result: what its bytes begin with, and how many there are. */
+/** A kind of binary result. */
 interface Sort {
   readonly kind: AssetKind;
   readonly extension: string;
   readonly mimeType: string;
+  /** The first bytes. */
   readonly head: string;
   readonly mb: number;
 }
 
 const PDF: Sort = { kind: 'file', extension: 'pdf', mimeType: 'application/pdf', head: '%PDF-1.7\n', mb: 1 };
-const WAV: Sort = {
-  kind: 'audio',
-  extension: 'wav',
-  mimeType: 'audio/wav',
-  head: 'RIFF\xff\xff\xff\x00WAVEfmt ',
-  mb: 2,
-};
-const PNG: Sort = {
-  kind: 'image',
-  extension: 'png',
-  mimeType: 'image/png',
-  head: '\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x07\x80\x00\x00\x04\x38\x08\x06\x00\x00\x00',
-  mb: 0.9,
-};
 const ZIP: Sort = { kind: 'file', extension: 'zip', mimeType: 'application/zip', head: 'PK\x03\x04', mb: 3 };
+const RIFF = 'RIFF\xff\xff\xff\x00WAVEfmt ';
+const WAV: Sort = { kind: 'audio', extension: 'wav', mimeType: 'audio/wav', head: RIFF, mb: 2 };
+const IHDR = '\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x07\x80\x00\x00\x04\x38\x08\x06\x00\x00\x00';
+const PNG: Sort = { kind: 'image', extension: 'png', mimeType: 'image/png', head: IHDR, mb: 0.9 };
 
 interface Case {
   readonly what: string;
@@ -47,32 +38,28 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  { what: 'PDF, sound and ZIP of 1 to 3 MB, each sent as one line', sorts: [PDF, WAV, ZIP], target: FEWER },
+  { what: 'PDF, audio and ZIP of 1 to 3 MB, each sent as one line', sorts: [PDF, WAV, ZIP], target: FEWER },
   { what: 'PNG of 4 MB, too large to be sent as images', sorts: [{ ...PNG, mb: 4 }], target: FEWER },
   { what: 'PNG of 0.9 MB, sent as images', sorts: [PNG] },
 ];
 
 /**
- * The tokens of a chat whose results are files, against the same chat with the base64 inside it. Both are counted
- * by the same estimate, which takes six letters of base64 for a token; real tokenizers make more of them.
+ * The tokens of a chat whose results are files, relative to the same chat with base64. The estimate of both counts a
+ * token per six letters of base64; real tokenizers count more.
  */
 export async function measureTokens(): Promise<readonly ChatRow[]> {
   const rows: ChatRow[] = [];
-  for (const { what, sorts, target } of CASES) {
-    const folder = await mkdtemp(join(tmpdir(), 'filechat-bench-'));
-    try {
-      await mkdir(join(folder, ASSET_FOLDER));
-      const results = Array.from({ length: RESULTS }, (_, at) => makeResult(at, sorts));
-      for (const { path, bytes } of results) await writeFile(join(folder, path), bytes);
-      const ours = await countTokens(folder, results.map(linked));
-      const theirs = await countTokens(folder, results.map(inline));
-      const about = { unit: 'tokens', against: 'base64 in the chat' } as const;
-      rows.push({ what: `20 results: ${what}`, ours, theirs, ...about, ...(target ? { target } : {}) });
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  }
+  for (const each of CASES) rows.push(await inTemporaryFolder((folder) => measureCase(folder, each)));
   return rows;
+}
+
+async function measureCase(folder: string, { what, sorts, target }: Case): Promise<ChatRow> {
+  await mkdir(join(folder, ASSET_FOLDER));
+  const results = Array.from({ length: RESULTS }, (_, at) => makeResult(at, sorts));
+  for (const { path, bytes } of results) await writeFile(join(folder, path), bytes);
+  const ours = await countTokens(folder, results.map(linked));
+  const theirs = await countTokens(folder, results.map(inline));
+  return { what: `20 results: ${what}`, ours, theirs, unit: 'tokens', against: 'base64 in the chat', target };
 }
 
 interface Result {

@@ -1,10 +1,10 @@
-/** What the content helpers do with one image, and the least that it takes without them. */
+/** The content helpers with one image, and the bare work without them. */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { normalizeResult, toImageContent } from '../../../src/content/index.ts';
 
-/** One image in the forms that a tool may have it in. */
+/** The forms in which a tool may have an image. */
 export interface Forms {
   readonly bytes: Buffer;
   readonly base64: string;
@@ -15,7 +15,7 @@ export interface ContentTask {
   readonly what: string;
   readonly form: keyof Forms;
   readonly ours: (forms: Forms) => unknown;
-  /** What it is measured against: the bare work, with nothing checked and no type found. */
+  /** The bare work, without checks and type detection. */
   readonly against: string;
   readonly plain: (forms: Forms) => unknown;
 }
@@ -45,7 +45,7 @@ export const CONTENT_TASKS: readonly ContentTask[] = [
   { what: 'normalizeResult of a Buffer', ...ENCODE, ours: ({ bytes }) => normalizeResult(bytes) },
 ];
 
-/** Holds in memory no form but the one that is asked for. */
+/** Keeps only the requested form in memory. */
 export async function loadForms(path: string, form: keyof Forms): Promise<Forms> {
   const bytes = form === 'bytes' ? await readFile(path) : Buffer.alloc(0);
   const base64 = form === 'base64' ? await readFile(path, 'base64') : '';
@@ -56,7 +56,7 @@ const HEAD = Buffer.from('89504e470d0a1a0a0000000d494844520000000100000001080600
 const END = Buffer.from('0000000049454e44ae426082', 'hex');
 const CHUNK_FRAME_BYTES = 12;
 
-/** A PNG of exactly so many bytes, whole from its head to its end; its pixels are noise. */
+/** A whole PNG of exactly so many bytes; its pixels are noise. */
 export function noisyPng(totalBytes: number): Buffer {
   const png = randomBytes(totalBytes);
   HEAD.copy(png);

@@ -1,41 +1,35 @@
-/**
- * How smooth the real editor stays with a chat of 1,000 turns and 300 assets: what the page and the extension host
- * are busy with at a time, with Filechat and in the same workbench without it, so that one sees what Filechat adds.
- */
+/** How long the page and the extension host are blocked in the real editor with a long chat, with and without Filechat. */
 import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { waitForText } from '../../host/bridge.ts';
 import { runProcess } from '../../host/process.ts';
 import { type Session, startSession } from '../../host/ui/session.ts';
 import { activeTab, focusEditor, imageWidth, webview } from '../../host/workbench/page.ts';
 import { checkout } from '../../host/workspace.ts';
-import { writeLongChat } from './editorChat.ts';
+import { alignColumns, type BenchOutcome } from '../frame.ts';
+import { ASSETS, TURNS, writeLongChat } from './editorChat.ts';
 import { type Activation, type HostBusy, readActivation, watchHost } from './editorHost.ts';
-import { type PageBusy, traceTasks } from './editorTrace.ts';
+import { LONG_MS, type PageBusy, traceTasks } from './editorTrace.ts';
 
-/** One time that something was done. */
-export interface Trial extends PageBusy {
+interface Trial extends PageBusy {
   readonly host: HostBusy;
 }
 
-export interface Gesture {
+interface Gesture {
   readonly what: string;
   readonly trials: readonly Trial[];
 }
 
-export interface EditorResults {
-  readonly date: string;
-  readonly machine: string;
+interface EditorFigures {
   readonly activation: Activation;
   readonly withFilechat: readonly Gesture[];
   readonly without: readonly Gesture[];
 }
 
 interface Plan {
-  /** Brings the editor to where this begins; that is not measured. */
+  /** Prepares the editor; not measured. */
   readonly prepare?: (session: Session) => Promise<void>;
-  /** Does what a user does, and resolves when that has taken effect. */
+  /** Acts as a user, and resolves when that has taken effect. */
   readonly act: (session: Session, trial: number) => Promise<void>;
 }
 
@@ -43,7 +37,7 @@ const NAME = 'long.chat.md';
 const PLAIN = 'plain.md';
 const TYPED = 'what of the northern region in the months to come?';
 const TRIALS = 3;
-/** Longer than anything that is put off until the user pauses. */
+/** Longer than all delays until the user pauses. */
 const SETTLE_MS = 1_000;
 const TYPING_TIMEOUT_MS = 60_000;
 const PACKAGE_TIMEOUT_MS = 120_000;
@@ -77,7 +71,7 @@ const GESTURES: Readonly<Record<string, Plan>> = {
       for (let at = 0; at < 40; at += 1) await page.keyboard.press('PageDown');
     },
   },
-  // The gallery comes in one, so this is what to compare it with.
+  // For comparison: the gallery opens in such a group.
   'opening an empty group beside': {
     prepare: closeOthers,
     act: (session) => command(session, 'workbench.action.newGroupRight'),
@@ -95,7 +89,7 @@ const GESTURES: Readonly<Record<string, Plan>> = {
   },
 };
 
-/** What there is only with Filechat. */
+/** Available only with Filechat. */
 const OURS: typeof GESTURES = {
   'opening the gallery': { prepare: closeOthers, act: openGallery },
   'scrolling through the gallery': {
@@ -127,18 +121,15 @@ async function closeOthers(session: Session): Promise<void> {
   await session.page.locator('iframe.webview').waitFor({ state: 'detached' });
 }
 
-export async function measureEditor(): Promise<EditorResults> {
+export async function benchEditor(): Promise<BenchOutcome> {
   await runProcess('npm', ['run', '--silent', 'package'], { cwd: checkout, timeoutMs: PACKAGE_TIMEOUT_MS });
   const without = await inSession({ withoutFilechat: true }, (session) => measure(session, GESTURES));
-  const [activation, withFilechat] = await inSession({}, async (session) => {
+  const figures = await inSession({}, async (session) => {
     await show(session, PLAIN);
-    return [
-      await readActivation(session.evaluate),
-      await measure(session, { ...GESTURES, ...OURS }),
-    ] as const;
+    const activation = await readActivation(session.evaluate);
+    return { activation, withFilechat: await measure(session, { ...GESTURES, ...OURS }), without };
   });
-  const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform}`;
-  return { date: new Date().toISOString(), machine, activation, withFilechat, without };
+  return { figures, report: renderReport(figures), passed: true };
 }
 
 async function inSession<T>(
@@ -168,7 +159,7 @@ async function tryOnce(session: Session, { prepare, act }: Plan, trial: number):
   const busy = await traceTasks(session.page, async () => {
     host = await watchHost(session.evaluate, async () => {
       await act(session, trial);
-      // What is done a moment after, because nobody waits for it, disturbs as well.
+      // Delayed work disturbs the user too.
       await setTimeout(SETTLE_MS);
     });
   });
@@ -183,14 +174,14 @@ async function show({ page, evaluate, workspace }: Session, name: string): Promi
   await focusEditor(page);
 }
 
-/** Keys one by one at a share of the document, each press as the page takes it. */
+/** Types key by key at a share of the document. */
 async function typeAt({ page, evaluate }: Session, share: number, first: string): Promise<void> {
   await focusEditor(page);
   await evaluate(async (vscode, part) => {
     const document = vscode.window.activeTextEditor?.document;
     if (!document) throw new Error('There is no editor.');
     const { end } = document.lineAt(Math.floor((document.lineCount - 1) * part)).range;
-    // Unlike a selection that is set, this is there when it resolves.
+    // Unlike a set selection, this has taken effect when it resolves.
     await vscode.window.showTextDocument(document, { selection: new vscode.Range(end, end) });
   }, share);
   await focusEditor(page);
@@ -201,4 +192,55 @@ async function typeAt({ page, evaluate }: Session, share: number, first: string)
 
 async function command({ evaluate }: Session, name: string): Promise<void> {
   await evaluate(async (vscode, id) => void (await vscode.commands.executeCommand(id)), name);
+}
+
+/** For each: the median of the trials and the maximum. */
+const FIGURES: readonly (readonly [string, (trial: Trial) => number])[] = [
+  ['workbench', ({ workbench }) => workbench.longestMs],
+  ['CPU', ({ workbench }) => workbench.cpuMs],
+  ['webview', ({ webviews }) => webviews.longestMs],
+  ['CPU', ({ webviews }) => webviews.cpuMs],
+  ['host', ({ host }) => host.longestMs],
+  ['ours', ({ host }) => host.oursMs],
+  ['all ours', ({ host }) => host.oursTotalMs],
+];
+
+function renderReport({ activation, withFilechat, without }: EditorFigures): string {
+  const bare = new Map(without.map((gesture) => [gesture.what, gesture]));
+  const { loadMs, callMs, finishMs, event } = activation;
+  const size = `${TURNS.toLocaleString('en')} turns and ${ASSETS} assets`;
+  return [
+    `The editor with a chat of ${size}.`,
+    'In milliseconds, the median and the maximum of the trials: the longest task of the workbench and its CPU time, the',
+    'same for previews and galleries; the longest block of the extension host, the longest and the total time of',
+    `Filechat's code in it. The last column counts the tasks over ${LONG_MS} ms in all trials.`,
+    '',
+    alignColumns([
+      ['', ...FIGURES.map(([name]) => name), `> ${LONG_MS} ms`],
+      ...withFilechat.flatMap((gesture) => {
+        const other = bare.get(gesture.what);
+        return [
+          [gesture.what, ...figures(gesture)],
+          ...(other ? [['  without Filechat', ...figures(other)]] : []),
+        ];
+      }),
+    ]),
+    '',
+    `Opening a plain Markdown file starts Filechat (${event}): ${loadMs} ms to load its code, ${callMs} ms to activate, ${finishMs} ms until that has settled.`,
+    '',
+  ].join('\n');
+}
+
+function figures({ trials }: Gesture): string[] {
+  const long = trials.map(({ workbench, webviews }) => workbench.long + webviews.long);
+  return [
+    ...FIGURES.map(([, read]) => medianAndMax(trials.map((trial) => read(trial)))),
+    String(long.reduce((sum, each) => sum + each, 0)),
+  ];
+}
+
+function medianAndMax(times: readonly number[]): string {
+  const inOrder = times.toSorted((a, b) => a - b);
+  const median = inOrder[Math.floor(inOrder.length / 2)] ?? 0;
+  return `${median.toFixed(0)} / ${(inOrder.at(-1) ?? 0).toFixed(0)}`;
 }

@@ -1,16 +1,15 @@
-/** What the extension host tells of itself. */
+/** Measures in the extension host. */
 import type { Evaluate } from '../../host/bridge.ts';
 
 const RESOLUTION_MS = 5;
-/** Twice as fine as what is told of it. */
 const SAMPLE_US = 500;
 
 export interface HostBusy {
-  /** The longest time in which the extension host answered nobody, in milliseconds. */
+  /** The longest time in which the extension host was blocked. */
   readonly longestMs: number;
-  /** The longest time at which Filechat's own code ran without a pause. */
+  /** The longest time in which Filechat's code ran without a pause. */
   readonly oursMs: number;
-  /** All the time that it ran. */
+  /** The total time of Filechat's code. */
   readonly oursTotalMs: number;
 }
 
@@ -24,7 +23,6 @@ interface Profile {
   readonly timeDeltas: readonly number[];
 }
 
-/** What the extension host was busy with while the work was done. */
 export async function watchHost(evaluate: Evaluate, work: () => Promise<void>): Promise<HostBusy> {
   await evaluate(
     async (_vscode, resolution, interval) => {
@@ -58,7 +56,7 @@ export async function watchHost(evaluate: Evaluate, work: () => Promise<void>): 
   return { longestMs: Math.max(max - RESOLUTION_MS, 0), ...oursIn(profile) };
 }
 
-/** Samples in a row in which one of Filechat's functions was at work, directly or by what it had called. */
+/** Counts consecutive samples in Filechat's functions and the functions that they called. */
 export function oursIn({ nodes, samples, timeDeltas }: Profile): Pick<HostBusy, 'oursMs' | 'oursTotalMs'> {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const ours = new Set<number>();
@@ -82,13 +80,13 @@ export interface Activation {
   readonly loadMs: number;
   /** Running `activate`. */
   readonly callMs: number;
-  /** Until what it returned had settled. */
+  /** Until the returned promise had settled. */
   readonly finishMs: number;
-  /** What made VS Code start it. */
+  /** The activation event. */
   readonly event: string;
 }
 
-/** What VS Code's own view of its performance says of Filechat's start. */
+/** From VS Code's startup performance view. */
 export async function readActivation(evaluate: Evaluate): Promise<Activation> {
   const cells = await evaluate(async (vscode) => {
     await vscode.commands.executeCommand('perfview.show');

@@ -1,11 +1,10 @@
-/** How long the page is busy at a time, by Chromium's own trace: the workbench, and the webviews in it. */
+/** Measures the tasks of the page with Chromium's trace: the workbench, and the webviews in it. */
 import type { Page } from 'playwright-core';
 
-/** What one part of the page was busy with. */
 export interface Busy {
-  /** The longest time in which it could not answer, in milliseconds. */
+  /** The longest task. */
   readonly longestMs: number;
-  /** The most that a task took of the processor: what other programs on the machine took is not in it. */
+  /** The most CPU time of a task, which does not depend on other programs. */
   readonly cpuMs: number;
   /** How many tasks took more than LONG_MS. */
   readonly long: number;
@@ -26,7 +25,7 @@ interface TraceEvent {
   /** Microseconds. */
   readonly ts: number;
   readonly dur?: number;
-  /** Of the processor. */
+  /** CPU time. */
   readonly tdur?: number;
   readonly args?: {
     readonly name?: string;
@@ -35,7 +34,7 @@ interface TraceEvent {
   };
 }
 
-/** A document in the page, where an event tells of one. */
+/** A document in the page, if an event names one. */
 interface FrameData {
   readonly frame?: string;
   readonly parent?: string;
@@ -44,7 +43,6 @@ interface FrameData {
 
 const CATEGORIES = ['toplevel', 'devtools.timeline', 'disabled-by-default-devtools.timeline'];
 
-/** Traces while the work is done. */
 export async function traceTasks(page: Page, work: () => Promise<void>): Promise<PageBusy> {
   const session = await page.context().newCDPSession(page);
   const events: TraceEvent[] = [];
@@ -76,7 +74,7 @@ export function summarize(events: readonly TraceEvent[]): PageBusy {
     threadOf,
   );
   const tasks = [...threads.values()].flatMap((thread) => readTasks(thread, webviews));
-  if (tasks.length === 0) throw new Error('The trace holds no tasks of the page.');
+  if (tasks.length === 0) throw new Error('The trace has no tasks of the page.');
   return {
     workbench: busyWith(tasks.filter(({ isWebview }) => !isWebview)),
     webviews: busyWith(tasks.filter(({ isWebview }) => isWebview)),
@@ -89,7 +87,7 @@ interface Task {
   readonly isWebview: boolean;
 }
 
-/** A task belongs to the document in which it spent the most time; those in which nothing is told are the page's. */
+/** A task belongs to the document in which it spent the most time, else to the workbench. */
 function readTasks(thread: readonly TraceEvent[], webviews: ReadonlySet<string>): readonly Task[] {
   const inOrder = thread.toSorted((a, b) => a.ts - b.ts);
   const tasks = inOrder.filter(({ name }) => name === 'ThreadControllerImpl::RunTask');

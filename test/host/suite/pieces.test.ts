@@ -5,7 +5,7 @@ import { suite, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import type { ModelConfig } from '../../../src/model/config/models.ts';
 import { keepCopy } from '../../../src/vscode/chat/recovery.ts';
-import { Keys } from '../../../src/vscode/model/keys.ts';
+import { Keys } from '../../../src/vscode/model/models.ts';
 import { RunLens } from '../../../src/vscode/run/lenses.ts';
 import { lockChat } from '../../../src/vscode/run/runs.ts';
 import { MemorySecrets } from './kit/stores.ts';

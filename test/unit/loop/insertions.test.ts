@@ -5,7 +5,7 @@ import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import { logFailures } from '../../../src/loop/document.ts';
 import { type InsertionDeps, insertPrompt, insertResource } from '../../../src/loop/insertions.ts';
 import { processMixedToolResult } from '../../../src/mcpClient.ts';
-import { textParts } from '../../../src/model/request/attachments.ts';
+import { textParts } from '../../../src/model/request/request.ts';
 import type { ResultPart, ToolResult } from '../../../src/ports/results.ts';
 import type { PromptResult } from '../../../src/ports/servers.ts';
 import { MemoryAssets } from '../result/memoryAssets.ts';

@@ -223,6 +223,7 @@ export function scene(chat: string, answers: readonly Answer[], options: SceneOp
       tools,
       attachments: { find: notHere },
       readAgent: async () => undefined,
+      servers: async () => TOOLS.map(({ server }) => server),
       ...(maxSteps === undefined ? {} : { maxSteps: () => maxSteps }),
     }),
     log: { info() {}, warn() {}, error() {} },

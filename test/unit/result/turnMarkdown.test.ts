@@ -6,7 +6,7 @@ import { restoreInvisible } from '../../../src/chat/format/escape.ts';
 import { localLinks } from '../../../src/chat/format/links.ts';
 import { parseChat, turnBody } from '../../../src/chat/format/parse.ts';
 import { readReply } from '../../../src/chat/reply/read.ts';
-import { textParts } from '../../../src/model/request/attachments.ts';
+import { textParts } from '../../../src/model/request/request.ts';
 import type { ResultPart } from '../../../src/ports/results.ts';
 import { renderForReply, renderForUser } from '../../../src/result/turnMarkdown.ts';
 import { hostileReply } from '../chat/hostileReply.ts';

@@ -11,20 +11,16 @@ const config = (more: Partial<ModelConfig> = {}): ModelConfig => ({
 });
 
 describe('the key in the environment', () => {
-  const cases: readonly (readonly [
-    rule: string,
-    config: ModelConfig,
-    env: Record<string, string>,
-    key: string | undefined,
-  ])[] = [
+  type Case = readonly [rule: string, config: ModelConfig, env: Record<string, string>, key?: string];
+  const cases: readonly Case[] = [
     ['the exact name first', config(), { 'FILECHAT_KEY_my-model': 'a', FILECHAT_KEY_MY_MODEL: 'b' }, 'a'],
     ['then in capitals', config(), { FILECHAT_KEY_MY_MODEL: 'b', ANTHROPIC_API_KEY: 'c' }, 'b'],
     ['then the provider’s usual one', config(), { ANTHROPIC_API_KEY: 'c' }, 'c'],
-    ['an empty one is none', config(), { FILECHAT_KEY_MY_MODEL: ' ', ANTHROPIC_API_KEY: 'c' }, 'c'],
-    ['white space around it is none of it', config(), { ANTHROPIC_API_KEY: ' c\n' }, 'c'],
+    ['an empty one is ignored', config(), { FILECHAT_KEY_MY_MODEL: ' ', ANTHROPIC_API_KEY: 'c' }, 'c'],
+    ['white space around it is removed', config(), { ANTHROPIC_API_KEY: ' c\n' }, 'c'],
     ['of OpenAI for both protocols', config({ provider: 'openai-chat' }), { OPENAI_API_KEY: 'd' }, 'd'],
     ['of Google', config({ provider: 'google' }), { GOOGLE_GENERATIVE_AI_API_KEY: 'e' }, 'e'],
-    ['of nobody else', config({ provider: 'openai-compatible' }), { OPENAI_API_KEY: 'd' }, undefined],
+    ['of no other provider', config({ provider: 'openai-compatible' }), { OPENAI_API_KEY: 'd' }],
     ['a name with a slash', config({ name: 'openai/x.1' }), { FILECHAT_KEY_OPENAI_X_1: 'f' }, 'f'],
   ];
   for (const [rule, model, env, key] of cases) it(rule, () => assert.equal(envKey(model, env), key));

@@ -13,38 +13,23 @@ function readOne(entry: unknown): ModelConfig | string {
 }
 
 describe('an entry is read as a model', () => {
+  const google = { provider: 'google', model: 'g' } as const;
+  const price = { input: 1, output: 2.5, cachedInput: 0 };
+  const full = {
+    provider: 'openai-compatible',
+    model: 'm',
+    maxTokens: 100,
+    reasoning: 'low',
+    price,
+  } as const;
   const cases: readonly (readonly [rule: string, entry: unknown, expected: Omit<ModelConfig, 'name'>])[] = [
+    ['provider and model are sufficient', google, google],
     [
-      'provider and model are enough',
-      { provider: 'anthropic', model: 'claude-x' },
-      { provider: 'anthropic', model: 'claude-x' },
+      'all fields',
+      { ...full, baseUrl: 'http://h:1/v1/', headers: { 'X-A': 'b', 'X-N': 1 } },
+      { ...full, baseUrl: 'http://h:1/v1', headers: { 'X-A': 'b', 'X-N': '1' } },
     ],
-    [
-      'all that there is',
-      {
-        provider: 'openai-compatible',
-        model: 'm',
-        baseUrl: 'http://h:1/v1/',
-        headers: { 'X-A': 'b', 'X-N': 1 },
-        maxTokens: 100,
-        reasoning: 'low',
-        price: { input: 1, output: 2.5, cachedInput: 0 },
-      },
-      {
-        provider: 'openai-compatible',
-        model: 'm',
-        baseUrl: 'http://h:1/v1',
-        headers: { 'X-A': 'b', 'X-N': '1' },
-        maxTokens: 100,
-        reasoning: 'low',
-        price: { input: 1, output: 2.5, cachedInput: 0 },
-      },
-    ],
-    [
-      'null is as good as nothing',
-      { provider: 'google', model: 'g', baseUrl: null },
-      { provider: 'google', model: 'g' },
-    ],
+    ['null is ignored', { ...google, baseUrl: null }, google],
     ['the tour needs no model', { provider: 'tour' }, { provider: 'tour', model: 'tour' }],
   ];
   for (const [rule, entry, expected] of cases) {

@@ -1,164 +1,151 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { it } from 'node:test';
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { EventReader } from '../../../../src/model/providers/events.ts';
 import { type SdkProvider, wireOf } from '../../../../src/model/providers/wire.ts';
 import type { ModelEvent } from '../../../../src/ports/models.ts';
 
-const about = { host: 'api.example', model: 'm', secrets: [], now: () => 0 };
+const createReader = (provider: SdkProvider) =>
+  new EventReader(wireOf({ provider }), { host: 'api.example', model: 'm', secrets: [] });
 
-function read(provider: SdkProvider, parts: readonly LanguageModelV4StreamPart[]): ModelEvent[] {
-  const reader = new EventReader(wireOf({ provider }), about);
-  return parts.flatMap((part) => reader.read(part));
-}
-
-function finish(unified: LanguageModelV4FinishReason['unified']): LanguageModelV4StreamPart {
-  return {
-    type: 'finish',
-    finishReason: { unified, raw: undefined },
+/** A stream part from its type, its text as JSON, and its metadata. Calls are of the tool `bar`. */
+function readPart(line: string): LanguageModelV4StreamPart {
+  const [, type = '', text = '""', metadata = '{}'] = /^(\S+)(?: (".*?"))?(?: (\{.*\}))?$/.exec(line) ?? [];
+  const delta: string = JSON.parse(text);
+  const call = { toolCallId: 'k', toolName: 'bar', input: delta };
+  const finish = {
+    finishReason: { unified: delta },
     usage: {
       inputTokens: { total: 17, noCache: 10, cacheRead: 5, cacheWrite: 2 },
-      outputTokens: { total: 7, text: undefined, reasoning: undefined },
+      outputTokens: { total: 7 },
     },
   };
+  const part = { type, id: 'k', delta, providerMetadata: JSON.parse(metadata), ...call, ...finish };
+  return part as unknown as LanguageModelV4StreamPart;
 }
 
-const toolCall = (input: string): LanguageModelV4StreamPart => ({
-  type: 'tool-call',
-  toolCallId: 'k',
-  toolName: 'charts_bar',
-  input,
-});
+function showEvent({ kind, ...fields }: ModelEvent): string {
+  return [kind, ...Object.values(fields).map((value) => JSON.stringify(value))].join(' ');
+}
 
-describe('reasoning and its signature', () => {
-  it('Anthropic: thinking and redacted thinking keep their places and their data', () => {
-    const events = read('anthropic', [
-      { type: 'reasoning-start', id: '0' },
-      { type: 'reasoning-delta', id: '0', delta: 'Let me ' },
-      { type: 'reasoning-delta', id: '0', delta: 'see.' },
-      { type: 'reasoning-delta', id: '0', delta: '', providerMetadata: { anthropic: { signature: 'S' } } },
-      { type: 'reasoning-end', id: '0' },
-      { type: 'reasoning-start', id: '1', providerMetadata: { anthropic: { redactedData: 'R' } } },
-      { type: 'reasoning-end', id: '1' },
-      { type: 'text-start', id: '2' },
-      { type: 'text-delta', id: '2', delta: 'Yes.' },
-      { type: 'text-end', id: '2' },
-    ]);
-    assert.deepEqual(events, [
-      { kind: 'reasoning', text: 'Let me ' },
-      { kind: 'reasoning', text: 'see.' },
-      { kind: 'metadata', metadata: { anthropic: { signature: 'S' } } },
-      { kind: 'reasoning', text: '' },
-      { kind: 'metadata', metadata: { anthropic: { redactedData: 'R' } } },
-      { kind: 'text', text: 'Yes.' },
-    ]);
+const linesOf = (text: string) => text.trim().split(/\n\s*/);
+const FINISH = (reason: string) =>
+  `finish "${reason}" {"input":17,"output":7,"cachedInput":5,"cacheWrite":2}`;
+
+const CASES: readonly (readonly [rule: string, SdkProvider, parts: string, events: string])[] = [
+  [
+    'thinking and redacted thinking keep their places and their data',
+    'anthropic',
+    `reasoning-start
+     reasoning-delta "Let me "
+     reasoning-delta "see."
+     reasoning-delta "" {"anthropic":{"signature":"S"}}
+     reasoning-end
+     reasoning-start {"anthropic":{"redactedData":"R"}}
+     reasoning-end
+     text-start
+     text-delta "Yes."
+     text-end`,
+    `reasoning "Let me "
+     reasoning "see."
+     metadata {"anthropic":{"signature":"S"}}
+     reasoning ""
+     metadata {"anthropic":{"redactedData":"R"}}
+     text "Yes."`,
+  ],
+  [
+    'the parts of one summary are one reasoning, without the id of the item',
+    'openai',
+    `reasoning-start {"openai":{"itemId":"rs_1","reasoningEncryptedContent":null}}
+     reasoning-delta "One."
+     reasoning-end {"openai":{"itemId":"rs_1"}}
+     reasoning-start {"openai":{"itemId":"rs_1","reasoningEncryptedContent":null}}
+     reasoning-delta "Two."
+     reasoning-end {"openai":{"itemId":"rs_1","reasoningEncryptedContent":"E"}}`,
+    String.raw`reasoning "One."
+     reasoning "\n\n"
+     reasoning "Two."
+     metadata {"openai":{"reasoningEncryptedContent":"E"}}`,
+  ],
+  [
+    'a signature on text and on a call is kept',
+    'google',
+    `text-start
+     text-delta "Yes."
+     text-delta "" {"google":{"thoughtSignature":"T"}}
+     text-end
+     tool-call "{}" {"google":{"thoughtSignature":"C"}}`,
+    `text "Yes."
+     metadata {"google":{"thoughtSignature":"T"}}
+     call "k" "bar" "{}" {"google":{"thoughtSignature":"C"}}`,
+  ],
+  [
+    'unsigned reasoning is marked, so that the server gets it back',
+    'openai-compatible',
+    `reasoning-start
+     reasoning-delta "Hm."
+     reasoning-end`,
+    `reasoning "Hm."
+     metadata {"openaiCompatible":{"reasoningContent":true}}`,
+  ],
+  [
+    'a call grows and becomes complete',
+    'anthropic',
+    `tool-input-start
+     tool-input-delta "[1"
+     tool-input-delta "]"
+     tool-input-end
+     tool-call "[1]"`,
+    `callInput "k" "bar" ""
+     callInput "k" "bar" "[1"
+     callInput "k" "bar" "]"
+     call "k" "bar" "[1]"`,
+  ],
+  [
+    'a call that the token limit cut off is not a call',
+    'anthropic',
+    `tool-call "{"
+     finish "length"`,
+    FINISH('length'),
+  ],
+  [
+    'a call with invalid JSON counts if the reply ended normally',
+    'anthropic',
+    `tool-call "{a:1}"
+     tool-call "{}"
+     finish "tool-calls"`,
+    `call "k" "bar" "{a:1}"
+     call "k" "bar" "{}"
+     ${FINISH('calls')}`,
+  ],
+  ['stop is stop', 'google', 'finish "stop"', FINISH('stop')],
+  ['length is length', 'google', 'finish "length"', FINISH('length')],
+  ['a content filter is a refusal', 'google', 'finish "content-filter"', FINISH('refused')],
+  ['other is other', 'google', 'finish "other"', FINISH('other')],
+  [
+    'stop after a call is calls',
+    'google',
+    'tool-call "{}"\nfinish "stop"',
+    `call "k" "bar" "{}"\n${FINISH('calls')}`,
+  ],
+  [
+    'tool-calls after a call is calls',
+    'google',
+    'tool-call "{}"\nfinish "tool-calls"',
+    `call "k" "bar" "{}"\n${FINISH('calls')}`,
+  ],
+];
+for (const [rule, provider, parts, events] of CASES) {
+  it(`${provider}: ${rule}`, () => {
+    const reader = createReader(provider);
+    const read = linesOf(parts).flatMap((line) => reader.read(readPart(line)).map(showEvent));
+    assert.deepEqual(read, linesOf(events));
   });
+}
 
-  it('OpenAI: the parts of one summary are one reasoning, without the id of the item', () => {
-    const kept = (reasoningEncryptedContent: string | null) => ({
-      openai: { itemId: 'rs_1', reasoningEncryptedContent },
-    });
-    const events = read('openai', [
-      { type: 'reasoning-start', id: 'rs_1:0', providerMetadata: kept(null) },
-      { type: 'reasoning-delta', id: 'rs_1:0', delta: 'One.' },
-      { type: 'reasoning-end', id: 'rs_1:0', providerMetadata: { openai: { itemId: 'rs_1' } } },
-      { type: 'reasoning-start', id: 'rs_1:1', providerMetadata: kept(null) },
-      { type: 'reasoning-delta', id: 'rs_1:1', delta: 'Two.' },
-      { type: 'reasoning-end', id: 'rs_1:1', providerMetadata: kept('E') },
-    ]);
-    assert.deepEqual(events, [
-      { kind: 'reasoning', text: 'One.' },
-      { kind: 'reasoning', text: '\n\n' },
-      { kind: 'reasoning', text: 'Two.' },
-      { kind: 'metadata', metadata: { openai: { reasoningEncryptedContent: 'E' } } },
-    ]);
-  });
-
-  it('Gemini: a signature on text and on a call', () => {
-    const signed = (thoughtSignature: string) => ({ google: { thoughtSignature } });
-    const events = read('google', [
-      { type: 'text-start', id: '0' },
-      { type: 'text-delta', id: '0', delta: 'Yes.' },
-      { type: 'text-delta', id: '0', delta: '', providerMetadata: signed('T') },
-      { type: 'text-end', id: '0' },
-      { ...toolCall('{}'), providerMetadata: signed('C') } as LanguageModelV4StreamPart,
-    ]);
-    assert.deepEqual(events, [
-      { kind: 'text', text: 'Yes.' },
-      { kind: 'metadata', metadata: signed('T') },
-      { kind: 'call', key: 'k', name: 'charts_bar', argumentsText: '{}', metadata: signed('C') },
-    ]);
-  });
-
-  it('a compatible server gets its reasoning back although it signs nothing', () => {
-    const events = read('openai-compatible', [
-      { type: 'reasoning-start', id: '0' },
-      { type: 'reasoning-delta', id: '0', delta: 'Hm.' },
-      { type: 'reasoning-end', id: '0' },
-    ]);
-    assert.deepEqual(events.at(-1), {
-      kind: 'metadata',
-      metadata: { openaiCompatible: { reasoningContent: true } },
-    });
-  });
-});
-
-describe('calls', () => {
-  it('a call grows and becomes complete', () => {
-    const events = read('anthropic', [
-      { type: 'tool-input-start', id: 'k', toolName: 'charts_bar' },
-      { type: 'tool-input-delta', id: 'k', delta: '{"a"' },
-      { type: 'tool-input-delta', id: 'k', delta: ':1}' },
-      { type: 'tool-input-end', id: 'k' },
-      toolCall('{"a":1}'),
-    ]);
-    assert.deepEqual(events, [
-      { kind: 'callInput', key: 'k', name: 'charts_bar', text: '' },
-      { kind: 'callInput', key: 'k', name: 'charts_bar', text: '{"a"' },
-      { kind: 'callInput', key: 'k', name: 'charts_bar', text: ':1}' },
-      { kind: 'call', key: 'k', name: 'charts_bar', argumentsText: '{"a":1}' },
-    ]);
-  });
-
-  it('a call that the token limit cut off is not a call', () => {
-    const events = read('anthropic', [toolCall('{"a":'), finish('length')]);
-    assert.deepEqual(
-      events.map(({ kind }) => kind),
-      ['finish'],
-    );
-  });
-
-  it('a call that a lost connection cut off is not a call', () => {
-    const reader = new EventReader(wireOf({ provider: 'openai-chat' }), about);
-    assert.deepEqual(reader.read(toolCall('{"a":')), []);
-    assert.throws(() => reader.read(finish('interrupted')), { kind: 'modelFailure', retryable: true });
-  });
-
-  it('a call with invalid JSON counts if the reply ended normally', () => {
-    const events = read('anthropic', [toolCall('{a:1}'), toolCall('{}'), finish('tool-calls')]);
-    assert.deepEqual(
-      events.map((event) => (event.kind === 'call' ? event.argumentsText : event.kind)),
-      ['{a:1}', '{}', 'finish'],
-    );
-  });
-});
-
-describe('the end', () => {
-  const reasons = [
-    ['stop', [], 'stop'],
-    ['stop', [toolCall('{}')], 'calls'],
-    ['tool-calls', [toolCall('{}')], 'calls'],
-    ['length', [], 'length'],
-    ['content-filter', [], 'refused'],
-    ['other', [], 'other'],
-  ] as const;
-  for (const [unified, before, reason] of reasons) {
-    it(`${unified} after ${before.length} calls is ${reason}`, () => {
-      assert.deepEqual(read('google', [...before, finish(unified)]).at(-1), {
-        kind: 'finish',
-        reason,
-        usage: { input: 17, output: 7, cachedInput: 5, cacheWrite: 2 },
-      });
-    });
-  }
+it('a call that a lost connection cut off is not a call', () => {
+  const reader = createReader('openai-chat');
+  assert.deepEqual(reader.read(readPart('tool-call "{"')), []);
+  const cut = readPart('finish "interrupted"');
+  assert.throws(() => reader.read(cut), { kind: 'modelFailure', retryable: true });
 });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { readRetryAfter, toFailure } from '../../../../src/model/providers/failure.ts';
 
 const NOW = Date.parse('2026-11-16T10:00:00Z');
-const about = { host: 'api.example', model: 'big-1', secrets: ['sk-secret', 'team-token'], now: () => NOW };
+const about = { host: 'api.example', model: 'big-1', secrets: ['sk-secret', 'team-token'] };
 
 describe('readRetryAfter', () => {
   const cases: readonly [string, Record<string, string>, number | undefined][] = [
@@ -31,73 +31,60 @@ describe('toFailure', () => {
     message,
     ...more,
   });
-  const cases: readonly [unknown, string, boolean][] = [
+  const KEY = 'The key was not accepted for api.example';
+  const SET_KEY = `${KEY}. Set the right one with “Filechat: Set API Key”.`;
+  const LOST = 'The connection to api.example was lost before the reply ended.';
+  const SHORTEN = 'Shorten it, or choose a model with a larger context.';
+  const LONG = 'prompt is too long: 205000 tokens > 200000 maximum';
+  const code = (name: string) => ({ data: { error: { code: name, message: 'Too much' } } });
+  const permanent: readonly [unknown, string][] = [
+    [status(401), SET_KEY],
+    [status(403, 'Not for you'), `${KEY}: Not for you.`],
+    [status(400, 'API key not valid.', { responseBody: '{"reason": "API_KEY_INVALID"}' }), SET_KEY],
+    [status(404, ''), 'api.example has no model big-1.'],
+    [status(400, 'n: must be positive'), 'api.example refused the request: n: must be positive.'],
+    [status(400, LONG), `The chat is too long for big-1: ${LONG}. ${SHORTEN}`],
     [
-      status(401),
-      'The key was not accepted for api.example. Set the right one with “Filechat: Set API Key”.',
-      false,
+      status(400, 'Too much', code('context_length_exceeded')),
+      `The chat is too long for big-1: Too much. ${SHORTEN}`,
     ],
-    [status(403, 'Not for you'), 'The key was not accepted for api.example: Not for you.', false],
-    [
-      status(400, 'API key not valid.', { responseBody: '{"reason": "API_KEY_INVALID"}' }),
-      'The key was not accepted for api.example. Set the right one with “Filechat: Set API Key”.',
-      false,
-    ],
-    [status(404, ''), 'api.example has no model big-1.', false],
-    [
-      status(400, 'max_tokens: must be positive'),
-      'api.example refused the request: max_tokens: must be positive.',
-      false,
-    ],
-    [
-      status(400, 'prompt is too long: 205000 tokens > 200000 maximum'),
-      'The chat is too long for big-1: prompt is too long: 205000 tokens > 200000 maximum. Shorten it, or choose a model with a larger context.',
-      false,
-    ],
-    [
-      status(400, 'Too much', { data: { error: { code: 'context_length_exceeded', message: 'Too much' } } }),
-      'The chat is too long for big-1: Too much. Shorten it, or choose a model with a larger context.',
-      false,
-    ],
-    [status(429, 'Slow down'), 'api.example is limiting the rate of requests: Slow down.', true],
-    [
-      status(429, 'Pay', { data: { error: { code: 'insufficient_quota' } } }),
-      'The account at api.example has no credit left: Pay.',
-      false,
-    ],
-    [status(500), 'api.example failed with status 500: Why.', true],
-    [status(502, 'Bad Gateway'), 'api.example failed with status 502: Bad Gateway.', true],
-    [status(503), 'api.example is overloaded: Why.', true],
-    [status(504, ''), 'api.example failed with status 504.', true],
-    [status(529, 'Overloaded'), 'api.example is overloaded: Overloaded.', true],
-    [{ type: 'overloaded_error', message: 'Overloaded' }, 'api.example is overloaded: Overloaded.', true],
-    [{ type: 'invalid_request_error', message: 'No' }, 'api.example refused the request: No.', false],
-    [{ code: 502, message: 'Upstream' }, 'api.example failed with status 502: Upstream.', true],
-    [{ message: 'Hm' }, 'api.example failed with status 500: Hm.', true],
-    ['Hm', 'api.example failed with status 500: Hm.', true],
-    [fetchFailed('ENOTFOUND'), 'Could not reach api.example: there is no such host, or no network.', true],
-    [fetchFailed('ECONNRESET'), 'The connection to api.example was lost before the reply ended.', true],
-    [new TypeError('terminated'), 'The connection to api.example was lost before the reply ended.', true],
-    [
-      fetchFailed('DEPTH_ZERO_SELF_SIGNED_CERT'),
-      'The certificate of api.example is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT).',
-      false,
-    ],
-    [status(200), 'The connection to api.example was lost before the reply ended.', true],
+    [status(429, 'Pay', code('insufficient_quota')), 'The account at api.example has no credit left: Pay.'],
+    [{ type: 'invalid_request_error', message: 'No' }, 'api.example refused the request: No.'],
+    [fetchFailed('SELF_SIGNED_CERT'), 'The certificate of api.example is not trusted (SELF_SIGNED_CERT).'],
     [
       status(400, 'sk-secret and team-token and sk-proj-abc*** are wrong'),
       'api.example refused the request: «key» and «key» and «key» are wrong.',
-      false,
     ],
   ];
-  for (const [error, message, retryable] of cases) {
-    it(message, () => {
-      const failure = toFailure(error, about);
-      assert.deepEqual(
-        [failure.message, failure.retryable, failure.kind],
-        [message, retryable, 'modelFailure'],
-      );
-    });
+  const transient: readonly [unknown, string][] = [
+    [status(429, 'Slow down'), 'api.example is limiting the rate of requests: Slow down.'],
+    [status(500), 'api.example failed with status 500: Why.'],
+    [status(502, 'Bad Gateway'), 'api.example failed with status 502: Bad Gateway.'],
+    [status(503), 'api.example is overloaded: Why.'],
+    [status(504, ''), 'api.example failed with status 504.'],
+    [status(529, 'Overloaded'), 'api.example is overloaded: Overloaded.'],
+    [{ type: 'overloaded_error', message: 'Overloaded' }, 'api.example is overloaded: Overloaded.'],
+    [{ code: 502, message: 'Upstream' }, 'api.example failed with status 502: Upstream.'],
+    [{ message: 'Hm' }, 'api.example failed with status 500: Hm.'],
+    ['Hm', 'api.example failed with status 500: Hm.'],
+    [fetchFailed('ENOTFOUND'), 'Could not reach api.example: there is no such host, or no network.'],
+    [fetchFailed('ECONNRESET'), LOST],
+    [new TypeError('terminated'), LOST],
+    [status(200), LOST],
+  ];
+  for (const [cases, retryable] of [
+    [permanent, false],
+    [transient, true],
+  ] as const) {
+    for (const [error, message] of cases) {
+      it(`${retryable ? 'transient' : 'permanent'}: ${message}`, () => {
+        const failure = toFailure(error, about);
+        assert.deepEqual(
+          [failure.message, failure.retryable, failure.kind],
+          [message, retryable, 'modelFailure'],
+        );
+      });
+    }
   }
 
   it('a ModelError is returned unchanged', () => {

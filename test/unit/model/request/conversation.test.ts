@@ -1,23 +1,34 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ChatConversation, type ConversationDeps } from '../../../../src/model/request/conversation.ts';
+import {
+  ChatConversation,
+  type ConversationDeps,
+  isAgentName,
+  readAgent,
+} from '../../../../src/model/request/conversation.ts';
 import { createTourModel } from '../../../../src/model/tour.ts';
+import type { PreparedRequest } from '../../../../src/ports/models.ts';
 import type { ToolHost, ToolInfo } from '../../../../src/ports/tools.ts';
 import { MemoryAttachments } from './requests.ts';
 
 const tool = (server: string, name: string): ToolInfo => ({ server, tool: name, inputSchema: {} });
 const TOOLS = [tool('charts', 'bar'), tool('charts', 'line'), tool('files', 'read')];
+const APP_TOOL = { ...tool('apps', 'zoom'), forAppsOnly: true as const };
+const PLAIN = '# %% user\nHello\n';
 
-/** Lists the tools above, records the requests, and has one server that does not respond. */
+/** Records the requests for lists, and has one server that does not start. */
 class FakeHost implements ToolHost {
-  readonly asked: (string | undefined)[] = [];
+  readonly asked: string[] = [];
 
-  async listTools(server?: string) {
+  async listTools(server = '') {
     this.asked.push(server);
-    const failures = [{ server: 'broken', reason: 'broken does not start.' }];
+    const isListed = (each: { readonly server: string }) => each.server === server;
     return {
-      tools: TOOLS.filter((each) => server === undefined || each.server === server),
-      failures: failures.filter((each) => server === undefined || each.server === server),
+      tools: [...TOOLS, APP_TOOL].filter(isListed),
+      failures: [{ server: 'broken', reason: 'broken does not start.' }].filter(isListed),
+      instructions: ['charts', 'files', 'apps']
+        .map((each) => ({ server: each, text: `This is ${each}.` }))
+        .filter(isListed),
     };
   }
 
@@ -37,159 +48,129 @@ function converse(more: Partial<ConversationDeps> = {}) {
     tools: host,
     attachments: new MemoryAttachments(),
     readAgent: async () => undefined,
+    servers: async () => ['charts', 'files', 'apps', 'broken'],
     ...more,
   });
   const prepare = (text: string) => conversation.prepare(text, new AbortController().signal);
   return { conversation, prepare, host, models };
 }
 
-const chat = (...front: readonly string[]) => `---\n${front.join('\n')}\n---\n# %% user\nHello\n`;
-const toolNames = async (text: string, more?: Partial<ConversationDeps>) =>
-  (await converse(more).prepare(text)).request.tools.map(({ name }) => name);
+const chat = (...front: readonly string[]) => `---\n${front.join('\n')}\n---\n${PLAIN}`;
+const namesOf = ({ request }: PreparedRequest) => request.tools.map(({ name }) => name).join(' ');
 
 describe('a request is prepared', () => {
-  it('for the model that the chat names, or for the default one', async () => {
-    const { prepare, models } = converse();
-    await prepare(chat('model: sonnet'));
-    await prepare('# %% user\nHello\n');
-    assert.deepEqual(models, ['sonnet', undefined]);
-  });
-
-  it('with all tools; a server that does not respond is a note', async () => {
-    const { request, notes } = await converse().prepare('# %% user\nHello\n');
-    assert.deepEqual(
-      request.tools.map(({ name }) => name),
-      ['charts__bar', 'charts__line', 'files__read'],
-    );
-    assert.deepEqual(notes, ['broken does not start.']);
-  });
-
-  it('with the tools that the chat allows, from those servers only', async () => {
-    assert.deepEqual(await toolNames(chat('tools: ["*.read", charts.bar]')), ['charts__bar', 'files__read']);
+  /** The names of the tools, the servers whose lists were requested, and the notes. */
+  const prepared = async (text: string) => {
     const { prepare, host } = converse();
-    const { notes } = await prepare(chat('servers: [files]'));
-    assert.deepEqual([host.asked, notes], [['files'], []]);
+    const found = await prepare(text);
+    return [namesOf(found), host.asked.join(' '), ...found.notes];
+  };
+
+  it('with all tools but those for apps only; a server that does not respond is a note', async () => {
+    assert.deepEqual(await prepared(PLAIN), [
+      'charts__bar charts__line files__read',
+      'charts files apps broken',
+      'broken does not start.',
+    ]);
+  });
+
+  it('with the tools that the chat allows', async () => {
+    const [tools] = await prepared(chat('tools: ["*.read", charts.bar]'));
+    assert.equal(tools, 'charts__bar files__read');
+  });
+
+  it('from the servers that the chat names', async () => {
+    assert.deepEqual(await prepared(chat('servers: [files]')), ['files__read', 'files']);
   });
 
   it('without starting servers whose tools the chat cannot use', async () => {
-    const servers = async () => ['charts', 'files', 'broken'];
-    const { prepare, host } = converse({ servers });
-    await prepare(chat('tools: [charts.bar]'));
-    assert.deepEqual(host.asked, ['charts']);
+    assert.deepEqual(await prepared(chat('tools: [charts.bar]')), ['charts__bar', 'charts']);
   });
 
-  it('without the tools that are for apps only', async () => {
-    const tools = [...TOOLS, { ...tool('charts', 'zoom'), forAppsOnly: true as const }];
-    const host = Object.assign(new FakeHost(), { listTools: async () => ({ tools, failures: [] }) });
-    assert.ok(!(await toolNames('# %% user\nHello\n', { tools: host })).includes('charts__zoom'));
+  it('for the model that the chat names, or for the default one', async () => {
+    const { prepare, models } = converse();
+    await prepare(chat('model: sonnet'));
+    await prepare(PLAIN);
+    assert.deepEqual(models, ['sonnet', undefined]);
   });
 
   it('only if the model exists', async () => {
-    const findModel = () => Promise.reject(new Error('There is no model “x”.'));
-    await assert.rejects(converse({ findModel }).prepare(chat('model: x')), {
-      message: 'There is no model “x”.',
-    });
+    const message = 'There is no model “x”.';
+    const findModel = () => Promise.reject(new Error(message));
+    await assert.rejects(converse({ findModel }).prepare(chat('model: x')), { message });
   });
 });
 
 describe('server instructions', () => {
-  const SAID = ['charts', 'files', 'apps'].map((server) => ({ server, text: `This is ${server}.` }));
-  const tools: ToolHost = {
-    listTools: async (server) => ({
-      tools: [...TOOLS, { ...tool('apps', 'zoom'), forAppsOnly: true as const }].filter(
-        (each) => server === undefined || each.server === server,
-      ),
-      failures: [],
-      instructions: SAID.filter((each) => server === undefined || each.server === server),
-    }),
-    callTool: async () => ({ isError: false, parts: [] }),
-  };
-  const systemOf = async (text: string) => (await converse({ tools }).prepare(text)).request.system;
-
-  it('are sent after the user’s system text, for servers with an allowed tool', async () => {
-    const system = await systemOf(chat('system: Be brief.'));
-    assert.match(
-      system,
-      /^Be brief\.[\s\S]*not of the user[\s\S]*\n\ncharts:\n> This is charts\.\n\nfiles:\n> This is files\.$/,
-    );
-  });
-
-  it('are not sent for servers without an allowed tool', async () => {
-    const system = await systemOf(chat('tools: [files.read]'));
-    assert.match(system, /This is files/);
-    assert.doesNotMatch(system, /charts/);
-    assert.doesNotMatch(await systemOf(chat('tools: []')), /This is/);
-  });
-
-  it('come from each server that the chat names', async () => {
-    assert.match(
-      await systemOf(chat('servers: [files, charts]')),
-      /> This is charts\.\n\nfiles:\n> This is f/,
-    );
-  });
+  const both = 'charts:\n> This is charts.\n\nfiles:\n> This is files.';
+  const cases = [
+    ['are sent after the user’s system text, for servers with an allowed tool', 'system: Be brief.', both],
+    ['are not sent for servers without an allowed tool', 'tools: [files.read]', 'files:\n> This is files.'],
+    ['are not sent if no tool is allowed', 'tools: []', ''],
+    ['come from each server that the chat names', 'servers: [files, charts]', both],
+  ] as const;
+  for (const [rule, front, expected] of cases) {
+    it(rule, async () => {
+      const { system } = (await converse().prepare(chat(front))).request;
+      const [own = '', said = ''] = system.split(/\n\n[^\n]*not of the user[^\n]*\n\n/);
+      assert.equal(said, expected);
+      assert.equal(own.startsWith('Be brief.'), front.startsWith('system'));
+    });
+  }
 });
 
 describe('a server that does not respond', () => {
-  /** Lists the tools of all servers except one, which never responds, and records the waits. */
-  function hang(server: string) {
+  /** Lists the tools of all servers but `files`, which never responds, and records the waits. */
+  function hang() {
     const host = new FakeHost();
-    const waited: number[] = [];
-    const stopped: AbortSignal[] = [];
-    let timeIsOver = () => {};
-    const listTools: ToolHost['listTools'] = (name) =>
-      name === server ? new Promise(() => timeIsOver()) : host.listTools(name);
-    const wait = (ms: number, signal: AbortSignal) => {
-      waited.push(ms);
-      stopped.push(signal);
-      return new Promise<void>((resolve) => {
-        const before = timeIsOver;
-        // Time passes only for the server that hangs: its tools are requested after its timer was started.
-        timeIsOver = () => {
-          before();
-          resolve();
-        };
-      });
+    const waits: { readonly ms: number; readonly signal: AbortSignal }[] = [];
+    const over = Promise.withResolvers<void>();
+    const tools: ToolHost = {
+      callTool: host.callTool,
+      listTools: (name) => {
+        if (name !== 'files') return host.listTools(name);
+        // Time passes only for this server: its tools are requested after its timer was started.
+        over.resolve();
+        return new Promise(() => {});
+      },
     };
-    return { tools: { listTools, callTool: host.callTool }, wait, waited, stopped };
+    const wait = (ms: number, signal: AbortSignal) => {
+      waits.push({ ms, signal });
+      return waits.length === 1 ? over.promise : new Promise<void>(() => {});
+    };
+    return { tools, wait, waits };
   }
 
   it('is left out after ten seconds with a note', async () => {
-    const { tools, wait, waited, stopped } = hang('files');
-    const { request, notes } = await converse({ tools, wait }).prepare(chat('servers: [files, charts]'));
-    assert.deepEqual(
-      request.tools.map(({ name }) => name),
-      ['charts__bar', 'charts__line'],
-    );
-    assert.deepEqual(notes, [
+    const { waits, ...deps } = hang();
+    const prepared = await converse(deps).prepare(chat('servers: [files, charts]'));
+    assert.equal(namesOf(prepared), 'charts__bar charts__line');
+    assert.deepEqual(prepared.notes, [
       'Server files did not answer within 10 s: this request goes without its tools.',
     ]);
-    assert.deepEqual(waited, [10_000, 10_000]);
-    assert.ok(stopped.every((signal) => signal.aborted));
+    assert.equal(waits.map(({ ms, signal }) => `${ms} ${signal.aborted}`).join(), '10000 true,10000 true');
   });
 
   it('has as much time as configured', async () => {
-    const { tools, wait, waited } = hang('files');
-    const { notes } = await converse({ tools, wait, maxListMs: 60_000 }).prepare(chat('servers: [files]'));
-    assert.deepEqual(waited, [60_000]);
+    const { waits, ...deps } = hang();
+    const { notes } = await converse({ ...deps, maxListMs: 60_000 }).prepare(chat('servers: [files]'));
+    assert.equal(waits.map(({ ms }) => ms).join(), '60000');
     assert.match(notes.join(), /^Server files did not answer within 60 s:/);
   });
 
   it('does not delay a chat that does not use it', async () => {
-    const { tools, wait } = hang('files');
-    const { notes } = await converse({ tools, wait }).prepare(chat('servers: [charts]'));
-    assert.deepEqual(notes, []);
+    const { waits: _, ...deps } = hang();
+    assert.deepEqual((await converse(deps).prepare(chat('servers: [charts]'))).notes, []);
   });
 
   it('ends with the aborted request', async () => {
     const abort = new AbortController();
-    const tools: ToolHost = {
-      listTools: (_server, signal) =>
-        new Promise((_, reject) => {
-          signal?.addEventListener('abort', () => reject(signal.reason));
-          abort.abort(new Error('Called off.'));
-        }),
-      callTool: async () => ({ isError: false, parts: [] }),
-    };
+    const listTools: ToolHost['listTools'] = (_server, signal) =>
+      new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason));
+        abort.abort(new Error('Called off.'));
+      });
+    const tools = Object.assign(new FakeHost(), { listTools });
     const { conversation } = converse({ tools, wait: () => new Promise(() => {}) });
     const prepared = conversation.prepare(chat('servers: [files]'), abort.signal);
     await assert.rejects(prepared, { message: 'Called off.' });
@@ -197,11 +178,13 @@ describe('a server that does not respond', () => {
 });
 
 describe('an agent', () => {
-  const readAgent = async (name: string) =>
-    name === 'drawer' ? '---\nmodel: haiku\ntools: ["charts.*"]\nmaxSteps: 3\n---\nYou draw.' : undefined;
+  const drawer = {
+    readAgent: async (name: string) =>
+      name === 'drawer' ? '---\nmodel: haiku\ntools: ["charts.*"]\nmaxSteps: 3\n---\nYou draw.' : undefined,
+  };
 
   it('provides system text, model and limits', async () => {
-    const { prepare, models } = converse({ readAgent });
+    const { prepare, models } = converse(drawer);
     const { request } = await prepare(chat('agent: drawer', 'system: Be brief.'));
     assert.ok(request.system.startsWith('You draw.\n\nBe brief.\n\n'));
     assert.equal(request.tools.length, 2);
@@ -209,7 +192,7 @@ describe('an agent', () => {
   });
 
   it('provides the model, unless the chat names one', async () => {
-    const { conversation, models } = converse({ readAgent });
+    const { conversation, models } = converse(drawer);
     await conversation.model(chat('agent: drawer'));
     await conversation.model(chat('agent: drawer', 'model: sonnet'));
     assert.deepEqual(models, ['haiku', 'sonnet']);
@@ -217,17 +200,52 @@ describe('an agent', () => {
 
   it('must allow a tool as well', async () => {
     const text = chat('agent: drawer', 'tools: ["*.read", charts.bar]', 'model: sonnet');
-    assert.deepEqual(await toolNames(text, { readAgent }), ['charts__bar']);
+    assert.equal(namesOf(await converse(drawer).prepare(text)), 'charts__bar');
   });
 
-  it('that is missing or has an invalid name is an error', async () => {
-    await assert.rejects(converse({ readAgent }).prepare(chat('agent: nobody')), {
-      message: /no agent “nobody”/,
-    });
-    const greedy = async () => 'secret';
-    await assert.rejects(converse({ readAgent: greedy }).prepare(chat('agent: ../../secret')), {
+  it('that is missing is an error', async () => {
+    await assert.rejects(converse(drawer).prepare(chat('agent: unknown')), { message: /no agent “unknown”/ });
+  });
+
+  it('with an invalid name is not read', async () => {
+    const deps = { readAgent: async () => 'secret' };
+    await assert.rejects(converse(deps).prepare(chat('agent: ../../secret')), {
       message: /no agent “\.\.\/\.\.\/secret”/,
     });
+  });
+
+  it('has a name that cannot lead to another folder', () => {
+    for (const name of ['reviewer', 'my-agent_2', 'Prüfer']) assert.ok(isAgentName(name), name);
+    const bad = [
+      '',
+      '.',
+      '..',
+      'a/b',
+      'a\\b',
+      '../x',
+      'a.b',
+      'con',
+      'C:',
+      'a b',
+      '-x',
+      'x'.repeat(65),
+      'a\0',
+    ];
+    for (const name of bad) assert.equal(isAgentName(name), false, name);
+  });
+
+  it('has settings and a system text', () => {
+    const cases: readonly (readonly [file: string, settings: object, system: string])[] = [
+      ['---\nmodel: s\ntools: ["c.*"]\n---\n\nYou draw.\n', { model: 's', tools: ['c.*'] }, 'You draw.'],
+      ['You draw.\n\n---\n\nReally.', {}, 'You draw.\n\n---\n\nReally.'],
+      ['---\r\nmodel: x\r\n---\r\nYou draw.\r\n', { model: 'x' }, 'You draw.'],
+      ['\uFEFF---\nmodel: x\n---\n', { model: 'x' }, ''],
+      ['---\n---\nA', {}, 'A'],
+      ['A <!-- for me --> B', {}, 'A  B'],
+      ['', {}, ''],
+    ];
+    for (const [file, settings, system] of cases)
+      assert.deepEqual(readAgent(file), { settings, system }, file);
   });
 });
 
@@ -236,18 +254,12 @@ describe('the rules of a chat', () => {
     const { conversation } = converse({ maxSteps: () => 10 });
     const rules = await conversation.rules(chat('approve: ask', 'maxSteps: 99', 'tools: [charts.bar]'));
     assert.deepEqual([rules.approve, rules.maxSteps], ['ask', 10]);
-    assert.deepEqual(
-      TOOLS.map((each) => rules.allows(each)),
-      [true, false, false],
-    );
+    assert.deepEqual(TOOLS.filter(rules.allows), [TOOLS[0]]);
     assert.equal((await conversation.rules(chat('maxSteps: 2'))).maxSteps, 2);
   });
 
   it('are empty without front matter', async () => {
-    const rules = await converse().conversation.rules('# %% user\nHello\n');
-    assert.deepEqual(
-      [rules.approve, rules.maxSteps, rules.allows(tool('a', 'b'))],
-      [undefined, undefined, true],
-    );
+    const { approve, maxSteps, allows } = await converse().conversation.rules(PLAIN);
+    assert.deepEqual([approve, maxSteps, allows(tool('a', 'b'))], [undefined, undefined, true]);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { calibrate, estimateRequest } from '../../../../src/model/request/estimate.ts';
-import type { FilePart, ModelRequest } from '../../../../src/ports/models.ts';
+import type { ContentPart, FilePart, ModelMessage } from '../../../../src/ports/models.ts';
 
 const file = (mimeType: string, size: number): FilePart => ({
   kind: 'file',
@@ -10,31 +10,21 @@ const file = (mimeType: string, size: number): FilePart => ({
   size,
   read: () => Promise.reject(new Error('An estimate reads nothing.')),
 });
-const request = (more: Partial<ModelRequest>): ModelRequest => ({
-  system: '',
-  messages: [],
-  tools: [],
-  ...more,
-});
-const user = (...parts: Extract<ModelRequest['messages'][number], { role: 'user' }>['parts'][number][]) =>
-  ({ role: 'user', parts }) as const;
+const user = (...parts: readonly ContentPart[]): ModelMessage => ({ role: 'user', parts });
 
 it('the total is the sum of its parts, and each part grows with its content', () => {
-  const estimate = estimateRequest(
-    request({
-      system: 'You are terse.',
-      messages: [
-        user({ kind: 'text', text: 'Hello there, how are you?' }, file('image/png', 10_000)),
-        { role: 'assistant', parts: [{ kind: 'call', id: 'c1', name: 'a__b', arguments: { x: 1 } }] },
-        {
-          role: 'tool',
-          results: [{ id: 'c1', name: 'a__b', isError: false, parts: [file('image/png', 1_000_000)] }],
-        },
-      ],
-      tools: [{ name: 'a__b', tool: { server: 'a', tool: 'b' }, description: 'D', inputSchema: {} }],
-    }),
-  );
-  const { total, system, history, tools, attachments } = estimate;
+  const { total, system, history, tools, attachments } = estimateRequest({
+    system: 'You are terse.',
+    messages: [
+      user({ kind: 'text', text: 'Hello there, how are you?' }, file('image/png', 10_000)),
+      { role: 'assistant', parts: [{ kind: 'call', id: 'c1', name: 'a__b', arguments: { x: 1 } }] },
+      {
+        role: 'tool',
+        results: [{ id: 'c1', name: 'a__b', isError: false, parts: [file('image/png', 1_000_000)] }],
+      },
+    ],
+    tools: [{ name: 'a__b', tool: { server: 'a', tool: 'b' }, description: 'D', inputSchema: {} }],
+  });
   assert.equal(total, system + history + tools + attachments);
   assert.ok(system > 0 && history > 10 && tools > 0);
   assert.equal(attachments, 400 + 1500);
@@ -42,7 +32,7 @@ it('the total is the sum of its parts, and each part grows with its content', ()
 
 it('an image counts by its size up to a limit, a document by its pages', () => {
   const tokens = (mimeType: string, size: number) =>
-    estimateRequest(request({ messages: [user(file(mimeType, size))] })).attachments;
+    estimateRequest({ system: '', messages: [user(file(mimeType, size))], tools: [] }).attachments;
   assert.ok(tokens('image/png', 1000) < tokens('image/png', 100_000));
   assert.equal(tokens('image/jpeg', 200_000), tokens('image/jpeg', 3_000_000));
   assert.ok(tokens('application/pdf', 1) >= 1000);
@@ -50,14 +40,7 @@ it('an image counts by its size up to a limit, a document by its pages', () => {
 });
 
 it('the last actual count corrects the next estimate within limits', () => {
-  assert.equal(calibrate(100, 120), 1.2);
-  assert.equal(calibrate(100, 1), 0.5);
-  assert.equal(calibrate(100, 100_000), 2.5);
-  for (const [estimate, actual] of [
-    [0, 100],
-    [100, 0],
-    [100, undefined],
-    [100, Number.NaN],
-  ] as const)
-    assert.equal(calibrate(estimate, actual), 1);
+  const factors = [120, 1, 100_000, 0, undefined, Number.NaN].map((actual) => calibrate(100, actual));
+  assert.deepEqual(factors, [1.2, 0.5, 2.5, 1, 1, 1]);
+  assert.equal(calibrate(0, 100), 1);
 });

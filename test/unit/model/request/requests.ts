@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { buildRequest, type RequestSources } from '../../../../src/model/request/request.ts';
 import { modelTools } from '../../../../src/model/request/tools.ts';
 import type { AttachedFile, AttachmentSource } from '../../../../src/ports/files.ts';
@@ -87,9 +88,15 @@ function oneLine(text: string): string {
   return text.replaceAll('\n', '↵');
 }
 
-/** A chat and its expected messages, line by line. */
-export const chat = (...lines: readonly string[]) => `${lines.join('\n')}\n`;
-export const messages = (...lines: readonly string[]) => lines.join('\n');
+/** The cases of `messages.txt`. */
+export const CASES = readFileSync(new URL('messages.txt', import.meta.url), 'utf8')
+  .split(/^=== /m)
+  .slice(1)
+  .map((each) => {
+    const [, rule = '', text = '', expected = ''] = /^(.*)\n([\s\S]*?)^=>\n([\s\S]*)$/m.exec(each) ?? [];
+    return { rule, text, expected: expected.trimEnd() };
+  });
 
+/** A fence with a call of `charts.bar`. */
 export const call = (id: string, args = '{"x":1}', tool = 'charts.bar') =>
-  ['', `\`\`\`tool_call ${tool}${id && ` ${id}`}`, args, '```', ''] as const;
+  `\n\`\`\`tool_call ${tool} ${id}\n${args}\n\`\`\`\n`;

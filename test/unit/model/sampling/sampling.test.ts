@@ -1,23 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { answerSampling } from '../../../../src/model/sampling/sampling.ts';
-import type { ChatModel, ModelEvent, ModelRequest } from '../../../../src/ports/models.ts';
+import type { ChatModel, FinishReason, ModelEvent, ModelRequest } from '../../../../src/ports/models.ts';
 import type { SamplingRequest } from '../../../../src/ports/requests.ts';
 import { showMessages } from '../request/requests.ts';
 
-const USAGE = { input: 1, output: 1 };
 const say = (text: string): ModelEvent => ({ kind: 'text', text });
-const finish = (reason: Extract<ModelEvent, { kind: 'finish' }>['reason']): ModelEvent => ({
-  kind: 'finish',
-  reason,
-  usage: USAGE,
-});
-const call = (name: string, argumentsText: string): ModelEvent => ({
-  kind: 'call',
-  key: 'k',
-  name,
-  argumentsText,
-});
+const finish = (reason: FinishReason): ModelEvent => ({ kind: 'finish', reason, usage: {} });
+const call = (name: string, argumentsText: string) =>
+  ({ kind: 'call', key: 'k', name, argumentsText }) as const;
 
 /** Replies with one list of events per request; an error in it is thrown. */
 class ScriptedModel implements ChatModel {
@@ -47,7 +38,10 @@ class ScriptedModel implements ChatModel {
   }
 }
 
-const user = (text: string) => ({ role: 'user', parts: [{ kind: 'text', text }] }) as const;
+type Message = SamplingRequest['messages'][number];
+const message = (role: Message['role'], ...parts: Message['parts']): Message => ({ role, parts });
+const user = (text: string) => message('user', { kind: 'text', text });
+const tool = (name: string) => ({ name, description: 'd', inputSchema: { anyOf: [] } });
 const request = (more: Partial<SamplingRequest> = {}): SamplingRequest => ({
   messages: [user('hi')],
   maxTokens: 50,
@@ -82,90 +76,69 @@ describe('the request to the model', () => {
   });
 
   test('has accepted images as files, and others by name', async () => {
-    const { messages } = await asked({
-      messages: [
-        {
-          role: 'user',
-          parts: [
-            { kind: 'image', mimeType: 'image/png', data: 'AAECAw==' },
-            { kind: 'image', mimeType: 'image/tiff', data: 'AAECAw==' },
-            { kind: 'image', mimeType: 'image/png', data: '???' },
-            { kind: 'audio', mimeType: 'audio/wav', data: 'AAECAw==' },
-          ],
-        },
-      ],
-    });
+    const data = 'AAECAw==';
+    const media = message(
+      'user',
+      { kind: 'image', mimeType: 'image/png', data },
+      { kind: 'image', mimeType: 'image/tiff', data },
+      { kind: 'image', mimeType: 'image/png', data: '???' },
+      { kind: 'audio', mimeType: 'audio/wav', data },
+    );
+    const { messages } = await asked({ messages: [media] });
     assert.equal(
       showMessages({ messages }),
-      [
-        'user',
-        '  <image/png image 1>',
-        '  [image 2: image/tiff, 4 bytes; it could not be sent]',
-        '  [image 3: image/png, 2 bytes; it could not be sent]',
-        '  [audio 1: audio/wav, 4 bytes; it could not be sent]',
-      ].join('\n'),
+      `user
+  <image/png image 1>
+  [image 2: image/tiff, 4 bytes; it could not be sent]
+  [image 3: image/png, 2 bytes; it could not be sent]
+  [audio 1: audio/wav, 4 bytes; it could not be sent]`,
     );
-    const [message] = messages;
-    const part = message?.role === 'user' ? message.parts[0] : undefined;
+    const [first] = messages;
+    const part = first?.role === 'user' ? first.parts[0] : undefined;
     assert.ok(part?.kind === 'file');
     assert.deepEqual([part.size, ...(await part.read())], [4, 0, 1, 2, 3]);
   });
 
   test('has calls and results under names that every provider accepts', async () => {
     const { messages, tools } = await asked({
-      tools: ['look.up', 'look/up', 'plain'].map((name) => ({
-        name,
-        description: 'd',
-        inputSchema: { anyOf: [] },
-      })),
+      tools: ['look.up', 'look/up', 'plain'].map(tool),
       messages: [
         user('a'),
         user('b'),
-        {
-          role: 'assistant',
-          parts: [
-            { kind: 'text', text: 'I look' },
-            { kind: 'image', mimeType: 'image/png', data: 'AAAA' },
-            { kind: 'call', id: 'c1', name: 'look/up', arguments: { x: 1 } },
-          ],
-        },
-        { role: 'user', parts: [{ kind: 'result', id: 'c1', isError: true, parts: [] }] },
+        message(
+          'assistant',
+          { kind: 'text', text: 'I look' },
+          { kind: 'image', mimeType: 'image/png', data: 'AAAA' },
+          { kind: 'call', id: 'c1', name: 'look/up', arguments: { x: 1 } },
+        ),
+        message('user', { kind: 'result', id: 'c1', isError: true, parts: [] }),
       ],
     });
-    assert.deepEqual(
-      tools.map(({ name }) => name),
-      ['_look_up_1', '_look_up_2', 'plain'],
-    );
+    assert.equal(tools.map(({ name }) => name).join(), '_look_up_1,_look_up_2,plain');
     assert.deepEqual(tools[0]?.inputSchema, { type: 'object', properties: {} });
     assert.equal(
       showMessages({ messages }),
-      [
-        'user',
-        '  a',
-        '  b',
-        'assistant',
-        '  text: I look',
-        '  text: [image 1: image/png, 3 bytes]',
-        '  call c1 _look_up_2 {"x":1}',
-        'tool',
-        '  result c1 _look_up_2 (error)',
-        '    (nothing)',
-      ].join('\n'),
+      `user
+  a
+  b
+assistant
+  text: I look
+  text: [image 1: image/png, 3 bytes]
+  call c1 _look_up_2 {"x":1}
+tool
+  result c1 _look_up_2 (error)
+    (nothing)`,
     );
   });
 
   test('begins with a user message', async () => {
-    const { messages } = await asked({
-      messages: [{ role: 'assistant', parts: [{ kind: 'text', text: 'hello' }] }],
-    });
-    assert.match(
-      showMessages({ messages }),
-      /^user\n {2}\(You have the first word\.\)\nassistant\n {2}text: hello$/,
-    );
+    const { messages } = await asked({ messages: [message('assistant', { kind: 'text', text: 'hello' })] });
+    const expected = 'user\n  (You have the first word.)\nassistant\n  text: hello';
+    assert.equal(showMessages({ messages }), expected);
   });
 
   test('follows the tool choice', async () => {
-    const tools = [{ name: 'look', description: '', inputSchema: {} }];
+    const tools = [tool('look')];
     assert.deepEqual((await asked({ tools, toolChoice: 'none' })).tools, []);
     const { system } = await asked({ tools, toolChoice: 'required', system: 'S' });
     assert.equal(system, 'S\n\nAnswer with a call of one of the tools.');
@@ -173,43 +146,34 @@ describe('the request to the model', () => {
 });
 
 describe('the answer of the model', () => {
-  const tools = [{ name: 'look.up', description: '', inputSchema: {} }];
+  const tools = [tool('look.up')];
+  const text = (words: string) => [{ kind: 'text', text: words }];
 
   test('has its text in one part', async () => {
     const model = new ScriptedModel([say('a'), { kind: 'reasoning', text: 'hm' }, say('b'), finish('stop')]);
-    assert.deepEqual(await ask(model), {
-      model: 'scripted',
-      parts: [{ kind: 'text', text: 'ab' }],
-      stopReason: 'endTurn',
-    });
+    assert.deepEqual(await ask(model), { model: 'scripted', parts: text('ab'), stopReason: 'endTurn' });
   });
 
   test('has its calls with the server’s names and new ids, and runs none', async () => {
-    const messages: SamplingRequest['messages'] = [
-      { role: 'assistant', parts: [{ kind: 'call', id: 'call_2', name: 'look.up', arguments: {} }] },
-      { role: 'user', parts: [{ kind: 'result', id: 'call_2', isError: false, parts: [] }] },
+    const messages = [
+      message('assistant', { kind: 'call', id: 'call_2', name: 'look.up', arguments: {} }),
+      message('user', { kind: 'result', id: 'call_2', isError: false, parts: [] }),
     ];
-    const model = new ScriptedModel([
-      say('I look'),
-      call('_look_up_1', '{"x":1}'),
-      call('made_up', ''),
-      finish('calls'),
+    const calls = [call('_look_up_1', '{"x":1}'), call('made_up', '')];
+    const model = new ScriptedModel([say('I look'), ...calls, finish('calls')]);
+    const { parts, stopReason } = await ask(model, { tools, messages });
+    assert.equal(stopReason, 'toolUse');
+    assert.deepEqual(parts, [
+      ...text('I look'),
+      { kind: 'call', id: 'call_3', name: 'look.up', arguments: { x: 1 } },
+      { kind: 'call', id: 'call_4', name: 'made_up', arguments: {} },
     ]);
-    assert.deepEqual(await ask(model, { tools, messages }), {
-      model: 'scripted',
-      parts: [
-        { kind: 'text', text: 'I look' },
-        { kind: 'call', id: 'call_3', name: 'look.up', arguments: { x: 1 } },
-        { kind: 'call', id: 'call_4', name: 'made_up', arguments: {} },
-      ],
-      stopReason: 'toolUse',
-    });
   });
 
   test('has no calls that the server did not allow', async () => {
     const model = new ScriptedModel([say('a'), call('_look_up_1', '{}'), finish('calls')]);
     const answer = await ask(model, { tools, toolChoice: 'none' });
-    assert.deepEqual([answer.parts, answer.stopReason], [[{ kind: 'text', text: 'a' }], 'endTurn']);
+    assert.deepEqual([answer.parts, answer.stopReason], [text('a'), 'endTurn']);
   });
 
   const reasons = [
@@ -226,12 +190,8 @@ describe('the answer of the model', () => {
   test('ends at a stop sequence, however the text is divided', async () => {
     for (const pieces of [['one STOP two'], ['one S', 'TO', 'P two'], ['one ', 'STOP']]) {
       const model = new ScriptedModel([...pieces.map(say), finish('stop')]);
-      const answer = await ask(model, { stopSequences: ['', 'STOP', 'two'] });
-      assert.deepEqual(answer, {
-        model: 'scripted',
-        parts: [{ kind: 'text', text: 'one ' }],
-        stopReason: 'stopSequence',
-      });
+      const { parts, stopReason } = await ask(model, { stopSequences: ['', 'STOP', 'two'] });
+      assert.deepEqual([parts, stopReason], [text('one '), 'stopSequence']);
     }
   });
 

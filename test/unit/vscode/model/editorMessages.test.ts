@@ -1,75 +1,56 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FilePart, ModelMessage, ModelRequest } from '../../../../src/ports/models.ts';
+import type { AssistantPart, ContentPart, FilePart, ModelMessage } from '../../../../src/ports/models.ts';
 import { editorMessages, previewMessages, textOf } from '../../../../src/vscode/model/editorMessages.ts';
 
-const picture: FilePart = {
-  kind: 'file',
-  name: 'a.png',
-  mimeType: 'image/png',
-  size: 2048,
-  read: () => assert.fail('Nobody may read it.'),
-};
+const read = () => assert.fail('The file must not be read.');
+const file: FilePart = { kind: 'file', name: 'a.png', mimeType: 'image/png', size: 2048, read };
 const say = (text: string) => ({ kind: 'text' as const, text });
-const request = (system: string, ...messages: ModelMessage[]): ModelRequest => ({
-  system,
-  messages,
-  tools: [],
+const user = (...parts: readonly ContentPart[]): ModelMessage => ({ role: 'user', parts });
+const assistant = (...parts: readonly AssistantPart[]): ModelMessage => ({ role: 'assistant', parts });
+const tool = (...parts: readonly ContentPart[]): ModelMessage => ({
+  role: 'tool',
+  results: [{ id: 'c1', name: 'a__b', isError: false, parts }],
 });
-const preview = (asked: ModelRequest, images = true) => previewMessages(editorMessages(asked, () => images));
+const convert = (system: string, messages: readonly ModelMessage[], acceptsImages = true) =>
+  editorMessages({ system, messages, tools: [] }, () => acceptsImages);
 
 describe('messages for VS Code’s language models', () => {
   const image = { kind: 'image', name: 'a.png', mimeType: 'image/png', data: '(2048 bytes)' };
-  const cases: readonly [name: string, got: unknown, expected: unknown][] = [
+  const unsent = say('[a.png: image/png, 2.0 KB; not sent to this model]');
+  const result = { kind: 'result', id: 'c1', content: [say('T'), image] };
+  type Case = readonly [
+    rule: string,
+    messages: ReturnType<typeof convert>,
+    ...expected: (readonly [string, unknown])[],
+  ];
+  const cases: readonly Case[] = [
     [
       'the system prompt is the first user message',
-      preview(request('S', { role: 'user', parts: [say('U')] })),
-      [
-        { role: 'user', content: [say('S')] },
-        { role: 'user', content: [say('U')] },
-      ],
+      convert('S', [user(say('U'))]),
+      ['user', say('S')],
+      ['user', say('U')],
     ],
-    [
-      'empty text is not sent',
-      preview(request(' \n', { role: 'user', parts: [say('')] }, { role: 'assistant', parts: [] })),
-      [],
-    ],
-    [
-      'an accepted file is sent as an image',
-      preview(request('', { role: 'user', parts: [picture] })),
-      [{ role: 'user', content: [image] }],
-    ],
-    [
-      'any other file is described by a line',
-      preview(request('', { role: 'user', parts: [picture] }), false),
-      [{ role: 'user', content: [say('[a.png: image/png, 2.0 KB; not sent to this model]')] }],
-    ],
+    ['empty text is not sent', convert(' \n', [user(say('')), assistant()])],
+    ['an accepted file is sent as an image', convert('', [user(file)]), ['user', image]],
+    ['any other file is described by a line', convert('', [user(file)], false), ['user', unsent]],
     [
       'reasoning is not sent',
-      preview(request('', { role: 'assistant', parts: [{ kind: 'reasoning', text: 'R' }, say('A')] })),
-      [{ role: 'assistant', content: [say('A')] }],
+      convert('', [assistant({ kind: 'reasoning', text: 'R' }, say('A'))]),
+      ['assistant', say('A')],
     ],
-    [
-      'an image of a result stays in the result',
-      preview(
-        request('', {
-          role: 'tool',
-          results: [{ id: 'c1', name: 'n', isError: false, parts: [say('T'), picture] }],
-        }),
-      ),
-      [{ role: 'user', content: [{ kind: 'result', id: 'c1', content: [say('T'), image] }] }],
-    ],
+    ['an image of a result stays in the result', convert('', [tool(say('T'), file)]), ['user', result]],
   ];
-  for (const [name, got, expected] of cases) it(name, () => assert.deepEqual(got, expected));
+  for (const [rule, messages, ...expected] of cases) {
+    it(rule, () => {
+      const preview = expected.map(([role, part]) => ({ role, content: [part] }));
+      assert.deepEqual(previewMessages(messages), preview);
+    });
+  }
 
   it('their text is the text of all parts, without bytes', () => {
     const call = { kind: 'call' as const, id: 'c1', name: 'a__b', arguments: { x: 1 } };
-    const result = { id: 'c1', name: 'a__b', isError: false, parts: [say('T'), picture] };
-    const asked = request(
-      'S',
-      { role: 'assistant', parts: [say('A'), call] },
-      { role: 'tool', results: [result] },
-    );
-    assert.equal(textOf(editorMessages(asked, () => true)), 'S\nA\na__b\n{"x":1}\nT\n');
+    const messages = convert('S', [assistant(say('A'), call), tool(say('T'), file)]);
+    assert.equal(textOf(messages), 'S\nA\na__b\n{"x":1}\nT\n');
   });
 });

@@ -1,22 +1,30 @@
-/** One client in a process of its own: `node measure.ts TASK`, started by `cell.ts`, to which it reports. */
+/** Runs one client: `node measure.ts TASK`, started by `bench.ts`, to which it reports. */
 import { open } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { BenchClient, Connect, Item, Measurement, Report, Task } from './types.ts';
-import { WARM_UP } from './types.ts';
+import { measureMs } from '../frame.ts';
+import {
+  type BenchClient,
+  type Connect,
+  type Item,
+  type Measurement,
+  type Report,
+  type Task,
+  WARM_UP,
+} from './types.ts';
 
 const SAMPLE_MS = 10;
 
 async function main(task: Task): Promise<void> {
   const { connect } = (await import(`./clients/${task.client}.ts`)) as { connect: Connect };
   const client = await connect(task.target);
-  // Told before closing, which may take its time or hang.
-  await measureWarm(client, task).then(tell, tellFailure);
+  // Reported before closing, which may be slow or hang.
+  await measureWarm(client, task).then(report, reportFailure);
   await client.close();
 }
 
 async function measureWarm(client: BenchClient, task: Task): Promise<Report> {
   await client.call(WARM_UP, task.warmUpFolder);
-  await tell({ kind: 'started' });
+  await report({ kind: 'started' });
   return { kind: 'done', ...(await measureCall(client, task)) };
 }
 
@@ -35,7 +43,7 @@ async function measureCall(client: BenchClient, { load, folder }: Task) {
   return { measurement, items };
 }
 
-/** Says, when stopped, how far the memory rose above what it was at the start. */
+/** `stop` returns the peak above the memory at the start. */
 function watchMemory(): { stop(): number } {
   const idle = process.memoryUsage.rss();
   const maxBefore = maxRssBytes();
@@ -48,7 +56,7 @@ function watchMemory(): { stop(): number } {
     stop() {
       clearInterval(timer);
       sample();
-      // The system's own maximum also counts what came before, so it only says something when it rose.
+      // The system's maximum includes earlier peaks, so it counts only if it has risen.
       const max = maxRssBytes();
       return (max > maxBefore ? Math.max(peak, max) : peak) - idle;
     },
@@ -61,24 +69,24 @@ function maxRssBytes(): number {
 
 async function measureSync(item: Item): Promise<number> {
   if (item.kind === 'text') return 0;
-  const start = performance.now();
-  const file = await open(item.path, 'r+');
-  await file.sync();
-  await file.close();
-  return performance.now() - start;
-}
-
-function tell(report: Report): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.send?.(report, (error: Error | null) => (error ? reject(error) : resolve()));
+  return measureMs(async () => {
+    const file = await open(item.path, 'r+');
+    await file.sync();
+    await file.close();
   });
 }
 
-function tellFailure(error: unknown): Promise<void> {
-  return tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
+function report(message: Report): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.send?.(message, (error: Error | null) => (error ? reject(error) : resolve()));
+  });
 }
 
-// The runner is gone: nobody waits for this client, and its server ends with it.
+function reportFailure(error: unknown): Promise<void> {
+  return report({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
+}
+
+// The runner has exited. The server of this client ends with it.
 process.once('disconnect', () => process.exit());
-await main(JSON.parse(process.argv[2] ?? '') as Task).catch(tellFailure);
+await main(JSON.parse(process.argv[2] ?? '') as Task).catch(reportFailure);
 process.exit();

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Item, Load } from './types.ts';
 
-/** The base64 of an image lies here, so that the server can stream it instead of holding it. */
+/** A file with the base64 of an image, which the server streams. */
 export function payloadPath(folder: string, mb: number): string {
   return join(folder, `${mb}.b64`);
 }
@@ -22,7 +22,7 @@ export async function createPayload(folder: string, mb: number): Promise<string>
       await file.write(bytes.toString('base64'));
       left -= bytes.length;
     }
-    // On the disk now, so that no write-back of it slows down a client later.
+    // Flushed now, so that no write-back slows down a client later.
     await file.sync();
   } finally {
     await file.close();
@@ -43,7 +43,7 @@ export function smallBlock(index: number): SmallBlock {
   return { type: 'image', data: bytes.toString('base64'), mimeType: 'image/png' };
 }
 
-/** One hash over all that a result holds, in its order. */
+/** One hash over all blocks of a result in their order. */
 export async function hashItems(items: readonly Item[]): Promise<string> {
   const hash = createHash('sha256');
   for (const item of items) {
@@ -62,7 +62,7 @@ export function hashSmallBlocks(count: number): string {
   return hash.digest('hex');
 }
 
-/** What the client should have, by its hash. */
+/** Resolves to the expected hash. */
 export async function prepareLoad(folder: string, load: Load): Promise<string> {
   return load.kind === 'image' ? createPayload(folder, load.mb) : hashSmallBlocks(load.count);
 }
@@ -71,7 +71,7 @@ const BYTES_IN_MB_OF_BASE64 = (1024 * 1024 * 3) / 4;
 const TINY_BYTES = 3 * 1024;
 const PNG_HEAD_BYTES = 41;
 
-/** The beginning of a PNG whose pixel data fills the rest of the bytes: a client may look at how it is built. */
+/** The beginning of a PNG whose pixel data fills the rest of the bytes: a client may check its structure. */
 function pngHead(totalBytes: number): Buffer {
   const head = Buffer.alloc(PNG_HEAD_BYTES);
   head.write('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex');

@@ -1,13 +1,11 @@
-/** The words that the runner, the server and the measured clients share. */
-
 export const WAYS = ['stdio', 'json', 'sse'] as const;
-/** How a result travels: over a pipe, or over Streamable HTTP as one JSON body or as an event stream. */
+/** The transport of a result: a pipe, or Streamable HTTP with one JSON body or an event stream. */
 export type Way = (typeof WAYS)[number];
 
 export const CLIENTS = ['floor', 'ours', 'sdk2', 'sdk1'] as const;
 export type ClientName = (typeof CLIENTS)[number];
 
-/** What the tool is asked for: one image of so many MiB of base64, or so many small blocks. */
+/** The requested result: one image of so many MiB of base64, or so many small blocks. */
 export type Load =
   | { readonly kind: 'image'; readonly mb: number }
   | { readonly kind: 'blocks'; readonly count: number };
@@ -16,7 +14,7 @@ export type Target =
   | { readonly kind: 'stdio'; readonly command: string; readonly args: readonly string[] }
   | { readonly kind: 'http'; readonly url: string };
 
-/** One block as the client kept it. */
+/** One block as the client saved it. */
 export type Item =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'file'; readonly path: string };
@@ -29,7 +27,7 @@ export interface BenchClient {
 
 export type Connect = (target: Target) => Promise<BenchClient>;
 
-/** What one client process is told to do. */
+/** The task of a client process. */
 export interface Task {
   readonly client: ClientName;
   readonly target: Target;
@@ -41,14 +39,14 @@ export interface Task {
 
 export interface Measurement {
   readonly ms: number;
-  /** The same until the bytes would survive a power cut. Only for a result that is one file. */
+  /** Including `fsync`. Only for a result that is one file. */
   readonly durableMs?: number;
-  /** The peak above what the process held when it was connected and warm. */
+  /** The peak above the memory of the connected and warm process. */
   readonly rssBytes: number;
   readonly loopDelayMs: number;
 }
 
-/** What a client process tells the runner. */
+/** A message from a client process to the runner. */
 export type Report =
   | { readonly kind: 'started' }
   | { readonly kind: 'done'; readonly measurement: Measurement; readonly items: readonly Item[] }
@@ -56,12 +54,12 @@ export type Report =
 
 export type Outcome =
   | (Measurement & { readonly kind: 'measured'; readonly runs: number })
-  /** It was stopped after LIMIT_MS. */
+  /** Stopped after LIMIT_MS. */
   | { readonly kind: 'tooSlow' }
   | { readonly kind: 'failed'; readonly reason: string }
-  /** The bytes on disk are not those that were sent. */
+  /** The bytes on disk differ from those that were sent. */
   | { readonly kind: 'wrong'; readonly reason: string }
-  /** A smaller size was too slow already. */
+  /** A smaller size was already too slow. */
   | { readonly kind: 'skipped' };
 
 export interface Cell {
@@ -71,16 +69,9 @@ export interface Cell {
   readonly outcome: Outcome;
 }
 
-export interface Results {
-  readonly date: string;
-  readonly node: string;
-  readonly machine: string;
-  readonly cells: readonly Cell[];
-}
-
 export const LIMIT_MS = 60_000;
 
-/** No client may lose to a limit of its own: the runner stops it. */
+/** Larger than any limit of the runner, so that only the runner stops a client. */
 export const NO_TIMEOUT_MS = 10 * LIMIT_MS;
 export const MAX_MESSAGE_BYTES = 1024 ** 3;
 
@@ -95,3 +86,16 @@ export function loadArguments(load: Load): { name: string; arguments: Record<str
     ? { name: 'image', arguments: { mb: load.mb } }
     : { name: 'blocks', arguments: { count: load.count } };
 }
+
+export const WAY_TITLES: Readonly<Record<Way, string>> = {
+  stdio: 'stdio',
+  json: 'HTTP, JSON',
+  sse: 'HTTP, SSE',
+};
+export const CLIENT_TITLES: Readonly<Record<ClientName, string>> = {
+  floor: 'floor',
+  ours: 'Filechat',
+  sdk2: 'SDK v2',
+  sdk1: 'SDK v1',
+};
+export const TOO_SLOW = `> ${LIMIT_MS / 1000} s`;

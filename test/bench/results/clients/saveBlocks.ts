@@ -8,7 +8,7 @@ interface Block {
   readonly data?: string;
 }
 
-/** What most users of an SDK do with a result. */
+/** Saves a result as most users of an SDK do. */
 export async function saveBlocks(blocks: readonly Block[], folder: string): Promise<readonly Item[]> {
   const items: Item[] = [];
   for (const { type, text = '', data = '' } of blocks) {

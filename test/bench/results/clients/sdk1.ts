@@ -1,16 +1,20 @@
-import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { type CallToolResult, CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { type BenchClient, loadArguments, MAX_MESSAGE_BYTES, NO_TIMEOUT_MS, type Target } from '../types.ts';
 import { saveBlocks } from './saveBlocks.ts';
 
-/** The client of SDK v2, with its cap on the size of a message raised. */
+/** The client of SDK v1, with a raised limit for the size of a message. */
 export async function connect(target: Target): Promise<BenchClient> {
   const client = new Client({ name: 'bench', version: '1.0.0' });
   await client.connect(createTransport(target));
   return {
     async call(load, folder) {
-      const { content } = await client.callTool(loadArguments(load), { timeout: NO_TIMEOUT_MS });
-      return saveBlocks(content, folder);
+      const options = { timeout: NO_TIMEOUT_MS };
+      const result = await client.callTool(loadArguments(load), CallToolResultSchema, options);
+      return saveBlocks((result as CallToolResult).content, folder);
     },
     close: () => client.close(),
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { drawChart } from './svg.ts';
-import type { Cell, Outcome, Results } from './types.ts';
+import { drawChart, type Results } from './svg.ts';
+import type { Cell, Outcome } from './types.ts';
 
 function image(client: Cell['client'], mb: number, outcome: Outcome): Cell {
   return { way: 'stdio', load: { kind: 'image', mb }, client, outcome };
@@ -21,7 +21,7 @@ test('a longer time is drawn higher up, and a larger size further right', () => 
   assert.ok(x2 > x1 && y2 < y1, svg);
 });
 
-test('a client that was stopped ends in a cross at the limit; what failed or was skipped is not drawn', () => {
+test('a client that was stopped ends with a cross at the limit; failed and skipped trials are not drawn', () => {
   const svg = drawChart(
     results(
       image('sdk1', 1, took(10)),
@@ -37,7 +37,7 @@ test('a client that was stopped ends in a cross at the limit; what failed or was
   assert.match(svg, /l10 10m0-10l-10 10/);
 });
 
-test('the picture is well-formed, whatever the machine is called', () => {
+test('the image is well-formed for any name of the machine', () => {
   const svg = drawChart(results(image('floor', 1, took(0.4))));
   assert.doesNotMatch(svg, /NaN|Infinity|undefined|<2>|& /);
   const opened = svg.match(/<[a-z]+[^>]*[^/]>/g)?.length;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { FolderAssets } from '../../../src/assets/store.ts';
-import type { ServerConfig } from '../../../src/mcp/config/types.ts';
-import { Connections } from '../../../src/mcp/pool/connections.ts';
-import { DEFAULT_LIMITS, McpClient } from '../../../src/mcpClient.ts';
-import type { ResultPart } from '../../../src/ports/results.ts';
+import { FolderAssets } from '../../../../src/assets/store.ts';
+import type { ServerConfig } from '../../../../src/mcp/config/types.ts';
+import { Connections } from '../../../../src/mcp/pool/connections.ts';
+import { DEFAULT_LIMITS, McpClient } from '../../../../src/mcpClient.ts';
+import type { ResultPart } from '../../../../src/ports/results.ts';
 import {
   type BenchClient,
   type Item,
@@ -14,7 +14,7 @@ import {
   type Target,
 } from '../types.ts';
 
-/** Filechat as its command line uses it. */
+/** Filechat as in its command line. */
 export async function connect(target: Target): Promise<BenchClient> {
   const servers = new Map([['bench', serverConfig(target)]]);
   const connections = new Connections({
@@ -48,5 +48,5 @@ async function call(client: McpClient, load: Load, folder: string): Promise<read
 function toItem(part: ResultPart, folder: string): Item {
   if (part.kind === 'text') return { kind: 'text', text: part.text };
   if (part.kind === 'asset') return { kind: 'file', path: join(folder, part.asset.path) };
-  throw new Error(part.kind === 'problem' ? part.message : `Nobody sent a ${part.kind}.`);
+  throw new Error(part.kind === 'problem' ? part.message : `Unexpected part: ${part.kind}.`);
 }

@@ -26,7 +26,7 @@ describe('the cost', () => {
   });
 });
 
-it('a usage in one line', () => {
+it('a usage is one line', () => {
   const cases = [
     [{ input: 1234, cachedInput: 1000, output: 356 }, 0.0042, '1.2k in (1.0k cached), 356 out, $0.0042'],
     [{ input: 10, output: 0 }, undefined, '10 in, 0 out'],
@@ -36,22 +36,11 @@ it('a usage in one line', () => {
   for (const [usage, cost, line] of cases) assert.equal(describeUsage(usage, cost), line);
 });
 
-it('numbers as people read them', () => {
-  assert.deepEqual([0, 999, 1000, 999_949, 999_950, 12_345_678].map(describeCount), [
-    '0',
-    '999',
-    '1.0k',
-    '999.9k',
-    '1.0M',
-    '12.3M',
-  ]);
-  assert.deepEqual([0, 0.00001, 0.0042, 0.1, 12.345].map(describeCost), [
-    '$0',
-    '< $0.0001',
-    '$0.0042',
-    '$0.10',
-    '$12.35',
-  ]);
+it('counts and costs are rounded', () => {
+  const counts = [0, 999, 1000, 999_949, 999_950, 12_345_678].map(describeCount);
+  assert.equal(counts.join(', '), '0, 999, 1.0k, 999.9k, 1.0M, 12.3M');
+  const costs = [0, 0.00001, 0.0042, 0.1, 12.345].map(describeCost);
+  assert.equal(costs.join(', '), '$0, < $0.0001, $0.0042, $0.10, $12.35');
 });
 
 describe('the price', () => {

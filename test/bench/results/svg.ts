@@ -1,7 +1,20 @@
-import { CLIENT_TITLES, TOO_SLOW, WAY_TITLES } from './lookUp.ts';
-import { type Cell, type ClientName, LIMIT_MS, type Results, WAYS, type Way } from './types.ts';
+import type { Conditions } from '../frame.ts';
+import {
+  type Cell,
+  CLIENT_TITLES,
+  type ClientName,
+  LIMIT_MS,
+  TOO_SLOW,
+  WAY_TITLES,
+  WAYS,
+  type Way,
+} from './types.ts';
 
-/** Time against size, a panel for each way, both scales logarithmic. A white card, so that it reads on any theme. */
+export interface Results extends Conditions {
+  readonly cells: readonly Cell[];
+}
+
+/** Time by size, a panel for each way, both scales logarithmic. White, so that it is readable in any theme. */
 export function drawChart(results: Results): string {
   const images = results.cells.filter(({ load }) => load.kind === 'image');
   const ways = WAYS.filter((way) => images.some((cell) => cell.way === way));
@@ -49,32 +62,29 @@ const TOP = 128;
 const HEIGHT = TOP + PANEL_HEIGHT + 78;
 const MIDDLE = 'text-anchor="middle"';
 
-/** Dashes and marks differ as well as colours: some lines lie on each other, and not all eyes see all colours. */
-const LOOKS: Readonly<
-  Record<ClientName, { colour: string; line: string; mark: (x: number, y: number) => string }>
-> = {
-  floor: {
-    colour: '#6e7781',
-    line: 'stroke-width="2" stroke-dasharray="2 4" stroke-linecap="round"',
-    mark: () => '',
-  },
-  ours: {
-    colour: '#0969da',
-    line: 'stroke-width="3"',
-    mark: (x, y) => `<circle cx="${x}" cy="${y}" r="4"/>`,
-  },
-  sdk2: {
-    colour: '#bc4c00',
-    line: 'stroke-width="2"',
-    mark: (x, y) => `<rect x="${x - 3.5}" y="${y - 3.5}" width="7" height="7"/>`,
-  },
-  sdk1: {
-    colour: '#8250df',
-    line: 'stroke-width="2" stroke-dasharray="6 4"',
-    mark: (x, y) => `<path d="M${x} ${y - 4.5}l4.5 4.5-4.5 4.5-4.5-4.5z"/>`,
-  },
+/** Dashes and marks differ too, because lines overlap, and because of color blindness. */
+const LOOKS: Readonly<Record<ClientName, Look>> = {
+  floor: look('#6e7781', 'stroke-width="2" stroke-dasharray="2 4" stroke-linecap="round"', () => ''),
+  ours: look('#0969da', 'stroke-width="3"', (x, y) => `<circle cx="${x}" cy="${y}" r="4"/>`),
+  sdk2: look('#bc4c00', 'stroke-width="2"', (x, y) => `<path d="M${x - 3.5} ${y - 3.5}h7v7h-7z"/>`),
+  sdk1: look(
+    '#8250df',
+    'stroke-width="2" stroke-dasharray="6 4"',
+    (x, y) => `<path d="M${x} ${y - 4.5}l4.5 4.5-4.5 4.5-4.5-4.5z"/>`,
+  ),
 };
-/** Ours last, so that nothing covers it. */
+
+interface Look {
+  readonly color: string;
+  readonly line: string;
+  readonly mark: (x: number, y: number) => string;
+}
+
+function look(color: string, line: string, mark: Look['mark']): Look {
+  return { color, line, mark };
+}
+
+/** Filechat last, so that nothing covers it. */
 const DRAWING_ORDER: readonly ClientName[] = ['floor', 'sdk2', 'sdk1', 'ours'];
 
 interface Scale {
@@ -89,7 +99,7 @@ function scaleOf(cells: readonly Cell[]): Scale {
   const [first = 1, last = 1] = [sizes[0], sizes.at(-1)];
   const times = cells.flatMap(({ outcome }) => (outcome.kind === 'measured' ? outcome.ms : []));
   const minMs = Math.min(1000, 10 ** Math.floor(Math.log10(Math.min(...times))));
-  // Room above the limit, for what was stopped there.
+  // Room above the limit for clients that were stopped there.
   const maxMs = LIMIT_MS * 1.8;
   const inset = 14;
   const share = (value: number, from: number, to: number) =>
@@ -106,7 +116,7 @@ interface Panel {
   readonly way: Way;
   readonly cells: readonly Cell[];
   readonly scale: Scale;
-  /** The first panel carries those of the shared axis. */
+  /** Only the first panel labels the shared axis. */
   readonly withLabels: boolean;
 }
 
@@ -115,13 +125,7 @@ function drawPanel({ way, cells, scale, withLabels }: Panel): string {
   return [
     text([0, -12], WAY_TITLES[way], 'font-size="13" font-weight="600"'),
     drawGrid(scale, withLabels),
-    ...clients.map((client) =>
-      drawLine(
-        client,
-        cells.filter((cell) => cell.client === client),
-        scale,
-      ),
-    ),
+    ...clients.map((client) => drawLine(client, cells, scale)),
     text([PANEL_WIDTH / 2, PANEL_HEIGHT + 36], AXIS_TITLE_X, MIDDLE),
   ].join('\n');
 }
@@ -140,19 +144,20 @@ function drawGrid({ sizes, minMs, x, y }: Scale, withLabels: boolean): string {
   return parts.join('\n');
 }
 
-/** Where a client was stopped, its line goes up to the limit and ends in a cross. */
+/** The line of a client that was stopped ends with a cross at the limit. */
 function drawLine(client: ClientName, cells: readonly Cell[], { x, y }: Scale): string {
-  const { colour, line, mark } = LOOKS[client];
+  const { color, line, mark } = LOOKS[client];
   const points: string[] = [];
   const marks: string[] = [];
-  for (const cell of cells.toSorted((a, b) => sizeOf(a) - sizeOf(b))) {
+  const own = cells.filter((cell) => cell.client === client);
+  for (const cell of own.toSorted((a, b) => sizeOf(a) - sizeOf(b))) {
     const { outcome } = cell;
     if (outcome.kind !== 'measured' && outcome.kind !== 'tooSlow') continue;
     const [left, top] = [x(sizeOf(cell)), y(outcome.kind === 'measured' ? outcome.ms : LIMIT_MS)];
     points.push(`${left},${top}`);
     marks.push(outcome.kind === 'measured' ? mark(left, top) : cross(left, top));
   }
-  return `<g fill="${colour}" stroke="none"><polyline points="${points.join(' ')}" fill="none" stroke="${colour}" ${line}/><g stroke="${colour}" stroke-width="0">${marks.join('')}</g></g>`;
+  return `<g fill="${color}" stroke="none"><polyline points="${points.join(' ')}" fill="none" stroke="${color}" ${line}/><g stroke="${color}" stroke-width="0">${marks.join('')}</g></g>`;
 }
 
 function cross(x: number, y: number): string {
@@ -161,9 +166,9 @@ function cross(x: number, y: number): string {
 
 function drawLegend(clients: readonly ClientName[]): string {
   const parts = clients.map((client, index) => {
-    const { colour, line, mark } = LOOKS[client];
+    const { color, line, mark } = LOOKS[client];
     const left = index * 110;
-    return `<g fill="${colour}"><path d="M${left} 0h28" fill="none" stroke="${colour}" ${line}/>${mark(left + 14, 0)}</g>${text([left + 36, 4], CLIENT_TITLES[client])}`;
+    return `<g fill="${color}"><path d="M${left} 0h28" fill="none" stroke="${color}" ${line}/>${mark(left + 14, 0)}</g>${text([left + 36, 4], CLIENT_TITLES[client])}`;
   });
   return `<g transform="translate(${MARGIN} 80)">${parts.join('')}</g>`;
 }

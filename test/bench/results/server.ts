@@ -1,7 +1,6 @@
 /**
- * The bench's MCP server: `node server.ts stdio FOLDER` or `node server.ts http FOLDER`, where FOLDER holds the
- * payloads. It is plain code instead of an SDK's, so that it costs as little as it can, and its memory stays
- * small whatever it sends. It ends with its stdin, so it never outlives whoever started it.
+ * The bench's MCP server: `node server.ts stdio FOLDER` or `node server.ts http FOLDER`, where FOLDER has the
+ * payloads. It does not use an SDK, so that it is fast and its memory stays small. It ends with its stdin.
  */
 import { createReadStream } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -37,7 +36,7 @@ async function serveStdio(folder: string): Promise<void> {
 
 async function serveHttp(folder: string): Promise<void> {
   const server = createServer((request, response) => {
-    // A client that is stopped breaks its stream; that is its own affair.
+    // A client that is stopped breaks its stream.
     answerHttp(request, response, folder).catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port));
@@ -117,5 +116,5 @@ function* blocksResult(count: number) {
 
 const [way, folder = '.'] = process.argv.slice(2);
 if (way === 'http') await serveHttp(folder);
-// A client that is stopped in the middle of an answer breaks the pipe: then nobody is left to serve.
+// A client that is stopped during a response breaks the pipe.
 else await serveStdio(folder).catch(() => process.exit());

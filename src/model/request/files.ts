@@ -1,0 +1,245 @@
+import { messageOf } from '../../base/errors.ts';
+import { describeSize } from '../../base/size.ts';
+import { renderToolName, type WrittenCall } from '../../chat/format/calls.ts';
+import type { Turn } from '../../chat/format/chat.ts';
+import { readChatMdResult } from '../../chat/format/legacy.ts';
+import { localLinks } from '../../chat/format/links.ts';
+import { turnBody } from '../../chat/format/parse.ts';
+import type { AttachedFile, AttachmentSource } from '../../ports/files.ts';
+import type { CallResult, ChatModel, ContentPart } from '../../ports/models.ts';
+import type { AssetPart, ResultPart, ToolResult } from '../../ports/results.ts';
+import { assetReference, MAX_IMAGE_BYTES, toModelParts } from '../../result/modelView.ts';
+import { readToolResult } from '../../result/readMarkdown.ts';
+import { summarize } from '../../result/summary.ts';
+import { IMAGES } from '../providers/wire.ts';
+import { textPart } from './messages.ts';
+import { stripTags } from './tools.ts';
+
+/** About 100,000 tokens. */
+const MAX_ATTACHED_CHARS = 400_000;
+/** About 27 MB as base64; the strictest provider accepts requests of 32 MB. */
+const MAX_FILE_BYTES = 20_000_000;
+
+interface AttachedLink {
+  readonly target: string;
+  /** Offsets in the chat. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Attachment {
+  readonly link: AttachedLink;
+  readonly part: ContentPart;
+}
+
+export interface FileContext {
+  /** The text of the chat. */
+  readonly text: string;
+  readonly attachments: AttachmentSource;
+  readonly model: Pick<ChatModel, 'name' | 'accepts'>;
+  readonly sendImages: 'auto' | 'always' | 'never';
+  /** Whether a link leads to this chat's own assets. No other link in a tool turn is followed. */
+  readonly isOwnAsset: (path: string) => boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The files that the turns of one request link to. Each file is sent once. */
+export class AttachedParts {
+  /** For the user. */
+  readonly notes: string[] = [];
+  readonly #context: FileContext;
+  readonly #sent = new Set<string>();
+
+  constructor(context: FileContext) {
+    this.#context = context;
+  }
+
+  /** A missing file is an error in the last turn; in earlier turns the model is told about it. */
+  async read(turn: Turn, isLastTurn: boolean): Promise<readonly Attachment[]> {
+    const parts: Attachment[] = [];
+    const targets = new Set<string>();
+    for (const link of attachedLinks(this.#context.text, turn)) {
+      if (targets.has(link.target)) continue;
+      targets.add(link.target);
+      parts.push({ link, part: await this.#readLink(link, isLastTurn) });
+    }
+    return parts;
+  }
+
+  async #readLink({ target, start }: AttachedLink, isLastTurn: boolean): Promise<ContentPart> {
+    const { attachments, signal } = this.#context;
+    signal?.throwIfAborted();
+    if (this.#sent.has(target)) return textPart(`[The file ${target} is the one above.]`);
+    try {
+      const part = await this.#view(target, await attachments.find(target));
+      this.#sent.add(target);
+      return part;
+    } catch (error) {
+      signal?.throwIfAborted();
+      const reason = messageOf(error);
+      if (!isLastTurn) return textPart(`[The file ${target} is not here: ${reason}.]`);
+      const line = this.#context.text.slice(0, start).split('\n').length;
+      throw new Error(
+        `Line ${line}: “${target}” cannot be sent: ${reason}. Correct the link, or write it as code.`,
+        { cause: error },
+      );
+    }
+  }
+
+  async #view(target: string, file: AttachedFile): Promise<ContentPart> {
+    if (file.isText) return this.#viewText(target, file);
+    const problem = whyNotSent(file, this.#context.model);
+    const { name, mimeType, size } = file;
+    if (problem === undefined) return { kind: 'file', name, mimeType, size, read: readOnce(file) };
+    this.notes.push(`Only the name of “${target}” is sent to the model: ${problem}.`);
+    return textPart(summarizeFile(target, file, this.#context.isOwnAsset(target)));
+  }
+
+  async #viewText(target: string, file: AttachedFile): Promise<ContentPart> {
+    const bytes = await file.read(this.#context.signal);
+    const content = stripTags(new TextDecoder().decode(bytes));
+    const head = `File ${target}:\n`;
+    if (content.length <= MAX_ATTACHED_CHARS) return textPart(`${head}${content}`);
+    const shown = `${MAX_ATTACHED_CHARS} of its ${content.length} characters`;
+    this.notes.push(`Of “${target}” the model gets the first ${shown}.`);
+    const cut = content.slice(0, MAX_ATTACHED_CHARS).toWellFormed();
+    return textPart(`${head}${cut}\n[Cut: these are the first ${shown}.]`);
+  }
+}
+
+/** Why the model gets only the name of a binary file. */
+export function whyNotSent(
+  { mimeType, size }: Pick<AttachedFile, 'mimeType' | 'size'>,
+  model: Pick<ChatModel, 'name' | 'accepts'>,
+): string | undefined {
+  const isImage = IMAGES.has(mimeType);
+  const isKnown = isImage || mimeType === 'application/pdf' || mimeType.startsWith('audio/');
+  const maxBytes = isImage ? MAX_IMAGE_BYTES : MAX_FILE_BYTES;
+  if (!isKnown || !model.accepts(mimeType)) return `${model.name} does not accept ${mimeType}`;
+  if (size === 0) return 'it is empty';
+  return size > maxBytes
+    ? `it has ${describeSize(size)}, and at most ${describeSize(maxBytes)} are sent`
+    : undefined;
+}
+
+function summarizeFile(target: string, { name, size, mimeType }: AttachedFile, isOwn: boolean): string {
+  const kind = /^(?:image|audio)(?=\/)/.exec(mimeType)?.[0] ?? 'file';
+  const ref = isOwn ? assetReference(target) : `file:${target.replace(/[%\s]/gu, encodeURIComponent)}`;
+  return summarize({ kind, name, type: mimeType, size: describeSize(size), ref });
+}
+
+/** A call by the user, before its result. Providers have no such calls, so it is sent as text. */
+export function calledText(call: WrittenCall, result: ViewedResult | undefined): ContentPart {
+  const called = `I called the tool ${renderToolName(call)} with these arguments:\n${call.argumentsText.trim() || '{}'}`;
+  if (!result) return textPart(`${called}\nThere is no result of it.`);
+  return textPart(`${called}\nIt returned${result.isError ? ' an error' : ''}:`);
+}
+
+/** The links to local files in a turn, outside comments and code. */
+function attachedLinks(chatText: string, turn: Turn): readonly AttachedLink[] {
+  return localLinks(turnBody(chatText, turn)).map(({ target, offset, end }) => ({
+    target,
+    start: turn.bodyStart + offset,
+    end: turn.bodyStart + end,
+  }));
+}
+
+export type ViewedResult = Pick<CallResult, 'isError' | 'parts'>;
+
+/** What the model gets for each tool turn: text, the newest images, and a line for everything else. */
+export async function viewResults(
+  turns: readonly Turn[],
+  context: FileContext,
+): Promise<ReadonlyMap<Turn, ViewedResult>> {
+  const tools = turns.filter((turn) => turn.role === 'tool');
+  const results = tools.map((turn) => ({ turn, result: readResult(turnBody(context.text, turn)) }));
+  const assets = results.flatMap(({ result }) => result.parts).filter((part) => part.kind === 'asset');
+  const files = await findAssets(assets, context);
+  const images = assets.filter((part) => part.audience !== 'user' && isSendable(part, files, context));
+  const sent = newestImages(images, files);
+  return new Map(results.map(({ turn, result }) => [turn, viewResult(result, files, sent)]));
+}
+
+type Files = ReadonlyMap<string, AttachedFile>;
+
+function readResult(body: string): ToolResult {
+  const text = readChatMdResult(body);
+  return text === undefined ? readToolResult(body) : { isError: false, parts: [{ kind: 'text', text }] };
+}
+
+/** Without missing and unreadable files, of which the model gets only the name. */
+async function findAssets(parts: readonly AssetPart[], context: FileContext): Promise<Files> {
+  const paths = new Set(parts.map((part) => part.asset.path).filter(context.isOwnAsset));
+  const found = await Promise.all(
+    [...paths].map(async (path) => {
+      const file = await context.attachments.find(path).catch(() => undefined);
+      return file && ([path, { ...file, read: readOnce(file) }] as const);
+    }),
+  );
+  return new Map(found.filter((each) => each !== undefined));
+}
+
+function isSendable(part: AssetPart, files: Files, { sendImages, model }: FileContext): boolean {
+  if (sendImages === 'never') return false;
+  const [view] = viewPart(part, files, 'always');
+  return view?.kind === 'file' && (sendImages === 'always' || model.accepts(view.mimeType));
+}
+
+/** Of older images only the names are sent. */
+const MAX_IMAGES = 20;
+const STEP = 10;
+/** There are few large images, so fewer are left out at a time. */
+const BYTES_STEP = 3;
+
+/**
+ * Leaves out the oldest images ten at a time. If each new image displaced one, the beginning of the request would
+ * change every time, and the provider's cache would be useless.
+ */
+function newestImages(parts: readonly AssetPart[], files: Files): ReadonlySet<ResultPart> {
+  const over = Math.max(0, parts.length - MAX_IMAGES);
+  const kept = parts.slice(Math.ceil(over / STEP) * STEP);
+  const bytes = () => kept.reduce((sum, { asset }) => sum + (files.get(asset.path)?.size ?? 0), 0);
+  while (bytes() > MAX_FILE_BYTES) kept.splice(0, BYTES_STEP);
+  return new Set(kept);
+}
+
+function viewResult(
+  { isError, parts }: ToolResult,
+  files: Files,
+  sent: ReadonlySet<ResultPart>,
+): ViewedResult {
+  const views = parts.flatMap((part) => viewPart(part, files, sent.has(part) ? 'always' : 'never'));
+  // The model needs an image's name to pass it to another tool.
+  const named = views.flatMap((view): readonly ContentPart[] =>
+    view.kind === 'file' ? [textPart(`[asset:${view.name}]`), view] : [view],
+  );
+  const content = named.filter((view) => view.kind === 'file' || view.text !== '');
+  // A result that consists of problems is an error, even if the tool reports none.
+  const isFailure = isError || (parts.length > 0 && parts.every((part) => part.kind === 'problem'));
+  // Several providers refuse an empty result.
+  return { isError: isFailure, parts: content.length > 0 ? content : [textPart('(nothing)')] };
+}
+
+function viewPart(part: ResultPart, files: Files, sendImages: 'always' | 'never'): readonly ContentPart[] {
+  const about = (path: string) => files.get(path);
+  return toModelParts({ isError: false, parts: [part] }, { about, sendImages }).map((view) => {
+    const file = view.kind === 'image' ? files.get(view.path) : undefined;
+    if (view.kind === 'text') return view;
+    if (!file) throw new Error(`The file ${view.path} is unknown.`);
+    return { kind: 'file', name: file.name, mimeType: view.mimeType, size: file.size, read: file.read };
+  });
+}
+
+/** Keeps the bytes, so that every attempt at a request sends the same. */
+function readOnce(file: Pick<AttachedFile, 'read'>): AttachedFile['read'] {
+  let bytes: Promise<Uint8Array> | undefined;
+  return async (signal) => {
+    bytes ??= file.read(signal);
+    try {
+      return await bytes;
+    } catch (error) {
+      bytes = undefined;
+      throw error;
+    }
+  };
+}
