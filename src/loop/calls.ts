@@ -1,6 +1,13 @@
 import { untilAborted } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
-import { assignCallId, fillToolResult, markSent, removeSentMark, removeStaleMark, unansweredCalls } from '../chat/edits/append.ts';
+import {
+  assignCallId,
+  fillToolResult,
+  markSent,
+  removeSentMark,
+  removeStaleMark,
+  unansweredCalls,
+} from '../chat/edits/append.ts';
 import { parseArguments, renderToolName, type WrittenCall } from '../chat/format/calls.ts';
 import { isSameCall, nextAction, pendingCalls } from '../chat/format/nextAction.ts';
 import { parseChat } from '../chat/format/parse.ts';
@@ -8,7 +15,17 @@ import type { ChatDocument, Log, RunOutcome } from '../ports/document.ts';
 import type { FileArguments, PreparedArguments } from '../ports/files.ts';
 import type { ChatRules } from '../ports/models.ts';
 import type { AssetStore, ToolResult } from '../ports/results.ts';
-import type { Audit, AuditEntry, Consent, ConsentSource, ToolCall, ToolHost, ToolInfo, ToolName, ToolProgress } from '../ports/tools.ts';
+import type {
+  Audit,
+  AuditEntry,
+  Consent,
+  ConsentSource,
+  ToolCall,
+  ToolHost,
+  ToolInfo,
+  ToolName,
+  ToolProgress,
+} from '../ports/tools.ts';
 import { renderToolResult } from '../result/markdown.ts';
 import { EDIT_FAILED, explainFailedEdit, failed, STOPPED } from './document.ts';
 

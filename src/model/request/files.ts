@@ -137,9 +137,9 @@ export function calledText(call: WrittenCall, result: ViewedResult | undefined):
 
 /** The links to local files in a turn, outside comments and code. */
 function attachedLinks(chatText: string, turn: Turn): readonly AttachedLink[] {
-  return localLinks(turnBody(chatText, turn)).map(({ target, offset, end }) => ({
+  return localLinks(turnBody(chatText, turn)).map(({ target, start, end }) => ({
     target,
-    start: turn.bodyStart + offset,
+    start: turn.bodyStart + start,
     end: turn.bodyStart + end,
   }));
 }

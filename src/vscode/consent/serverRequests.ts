@@ -3,8 +3,8 @@ import { untilAborted } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
 import { checkElicitationUrl } from '../../mcp/requests/elicitation.ts';
 import { PendingRequestLimit } from '../../mcp/requests/requestLimit.ts';
-import { argumentQuestions } from '../../mcp/schema/arguments.ts';
-import type { ArgumentQuestion } from '../../mcp/schema/question.ts';
+import type { ArgumentQuestion } from '../../mcp/schema/answer.ts';
+import { argumentQuestions, withPatterns } from '../../mcp/schema/arguments.ts';
 import type { AskedBy, Elicitation, ElicitationAnswer, ServerRequests } from '../../ports/requests.ts';
 import type { Audit, AuditEntry } from '../../ports/tools.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
@@ -97,7 +97,7 @@ async function askForm(
   server: string,
   signal: AbortSignal,
 ): Promise<ElicitationAnswer> {
-  const questions = argumentQuestions(schema);
+  const questions = await withPatterns(argumentQuestions(schema));
   const action = await confirm(
     vscode.l10n.t('The server “{0}” asks you something.', server),
     { detail: describeForm(message, questions), accept: questions.length === 0 ? AGREE : ANSWER },

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { deferred } from '../../base/async.ts';
+import { deferred, unlessAborted } from '../../base/async.ts';
 import { showInvisible } from '../../chat/format/escape.ts';
 import type { Browser } from '../../mcp/oauth/authorization.ts';
 import { openInBrowser } from '../ui/openInBrowser.ts';
@@ -45,32 +45,22 @@ export class SignInBrowser implements Browser, vscode.UriHandler, vscode.Disposa
     signal.throwIfAborted();
     if (answer !== OPEN) return 'declined';
     const state = url.searchParams.get('state') ?? '';
+    const { promise, resolve, reject } = deferred<URL | 'declined'>();
+    this.#pending.set(state, resolve);
+    const options = {
+      location: vscode.ProgressLocation.Notification,
+      title: vscode.l10n.t('Waiting for you to sign in to “{0}” in the browser…', plainMessage(server)),
+      cancellable: true,
+    };
+    const callback = vscode.window.withProgress(options, (_progress, token) => {
+      token.onCancellationRequested(() => resolve('declined'));
+      openInBrowser(url).then((opened) => opened || resolve('declined'), reject);
+      return unlessAborted(promise, signal);
+    });
     try {
-      return await this.#waitForCallback(url, { server, state, signal });
+      return await callback;
     } finally {
       this.#pending.delete(state);
     }
-  }
-
-  /** Has no timeout; the user can cancel it. */
-  #waitForCallback(
-    url: URL,
-    by: { readonly server: string; readonly state: string; readonly signal: AbortSignal },
-  ): Promise<URL> {
-    const { promise, resolve, reject } = deferred<URL>();
-    const cancel = () => reject(new Error('You did not sign in.'));
-    by.signal.addEventListener('abort', cancel, { once: true });
-    this.#pending.set(by.state, resolve);
-    const options = {
-      location: vscode.ProgressLocation.Notification,
-      title: vscode.l10n.t('Waiting for you to sign in to “{0}” in the browser…', plainMessage(by.server)),
-      cancellable: true,
-    };
-    void vscode.window.withProgress(options, async (_progress, token) => {
-      token.onCancellationRequested(cancel);
-      openInBrowser(url).then((opened) => opened || cancel(), reject);
-      await promise.catch(() => undefined);
-    });
-    return promise;
   }
 }

@@ -3,12 +3,17 @@ import * as vscode from 'vscode';
 import { describeSize } from '../../base/size.ts';
 import type { ToolRequest } from '../../listener.ts';
 import type { PromptRequest } from '../../loop/insertions.ts';
-import { expectedFiles } from '../../mcp/fileArguments/plan.ts';
+import { expectedFiles } from '../../mcp/fileArguments/files.ts';
 import { parseReference, renderFileReference } from '../../mcp/fileArguments/reference.ts';
 import { expandTemplate, readVariables } from '../../mcp/lists/uriTemplate.ts';
+import type { ArgumentQuestion, CheckedAnswer } from '../../mcp/schema/answer.ts';
 import { checkAnswer } from '../../mcp/schema/answer.ts';
-import { argumentQuestions, fillDefaults, missingArguments } from '../../mcp/schema/arguments.ts';
-import type { ArgumentQuestion, CheckedAnswer } from '../../mcp/schema/question.ts';
+import {
+  argumentQuestions,
+  fillDefaults,
+  missingArguments,
+  withPatterns,
+} from '../../mcp/schema/arguments.ts';
 import type {
   PromptInfo,
   ResourceInfo,
@@ -19,7 +24,7 @@ import type {
 import type { ToolHost, ToolInfo } from '../../ports/tools.ts';
 import { activeChat } from '../chat/chatFiles.ts';
 import { type Fields, readObject, readString } from '../ui/commandArguments.ts';
-import { pickGrowing, type Row, serverRows } from '../ui/growingPick.ts';
+import { perServer, pickGrowing, type Row, serverRows } from '../ui/growingPick.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { withNotice } from '../ui/progress.ts';
 import { type Answers, askQuestions, askWithCompletion, type TextAnswers } from '../ui/wizard.ts';
@@ -60,14 +65,17 @@ function pickTool(host: ToolHost, servers: readonly string[]): Promise<ToolInfo 
       'There are no tools. Add a server to the setting filechat.mcpServers or to .vscode/mcp.json.',
     ),
   };
-  return pickGrowing(texts, servers, async (server, signal) => {
-    const { tools, failures } = await host.listTools(server, signal);
-    const rows = tools
-      .filter(({ forAppsOnly }) => !forAppsOnly)
-      .map((info) => rowOf('tools', info.tool, info.title, info));
-    const warning = vscode.l10n.t('$(warning) This server cannot be used');
-    return serverRows(server, rows, failures[0]?.reason, warning);
-  });
+  return pickGrowing(
+    texts,
+    perServer(servers, async (server, signal) => {
+      const { tools, failures } = await host.listTools(server, signal);
+      const rows = tools
+        .filter(({ forAppsOnly }) => !forAppsOnly)
+        .map((info) => rowOf('tools', info.tool, info.title, info));
+      const warning = vscode.l10n.t('$(warning) This server cannot be used');
+      return serverRows(server, rows, failures[0]?.reason, warning);
+    }),
+  );
 }
 
 function rowOf<T extends { readonly description?: string }>(
@@ -87,7 +95,8 @@ function rowOf<T extends { readonly description?: string }>(
 async function askArguments(tool: ToolInfo, given: Answers): Promise<ToolRequest | undefined> {
   const folder = chatFolder();
   const filesFor = ({ name }: ArgumentQuestion) => expectedFiles(tool.inputSchema, name);
-  const questions = argumentQuestions(tool.inputSchema).filter(({ name }) => !Object.hasOwn(given, name));
+  const missing = argumentQuestions(tool.inputSchema).filter(({ name }) => !Object.hasOwn(given, name));
+  const questions = await withPatterns(missing);
   const answers = await askQuestions(questions, {
     title: plainMessage(tool.tool),
     check: (question, text) =>
@@ -180,12 +189,15 @@ function pickPrompt(
     question: vscode.l10n.t('Which prompt?'),
     nothing: vscode.l10n.t('No server has prompts.'),
   };
-  return pickGrowing(texts, servers, async (server, signal) => {
-    const { prompts, failure } = await host.listPrompts(server, signal);
-    const matches = prompts.filter(({ prompt }) => name === undefined || prompt === name);
-    const rows = matches.map((info) => rowOf('comment', info.prompt, info.title, info));
-    return serverRows(server, rows, failure);
-  });
+  return pickGrowing(
+    texts,
+    perServer(servers, async (server, signal) => {
+      const { prompts, failure } = await host.listPrompts(server, signal);
+      const matches = prompts.filter(({ prompt }) => name === undefined || prompt === name);
+      const rows = matches.map((info) => rowOf('comment', info.prompt, info.title, info));
+      return serverRows(server, rows, failure);
+    }),
+  );
 }
 
 async function askPromptArguments(
@@ -256,15 +268,14 @@ async function pickResource(
   }
   const picked = await pickGrowing<ResourceInfo | TemplateInfo>(
     RESOURCE_TEXTS,
-    servers,
-    async (server, signal) => {
+    perServer(servers, async (server, signal) => {
       const { resources, templates, failure } = await host.listResources(server, signal);
       const rows: Row<ResourceInfo | TemplateInfo>[] = [
         ...resources.map(resourceRow),
         ...templates.map(templateRow),
       ];
       return serverRows(server, rows, failure);
-    },
+    }),
   );
   if (!picked || 'uriTemplate' in picked) return picked && fillTemplate(host, picked);
   return { server: picked.server, uri: picked.uri };

@@ -9,6 +9,8 @@ export interface Row<T> extends vscode.QuickPickItem {
   readonly load?: (signal: AbortSignal) => RowList<T>;
 }
 
+type RowList<T> = Promise<readonly Row<T>[]>;
+
 interface PickTexts {
   readonly title: string;
   readonly waiting: string;
@@ -29,17 +31,23 @@ interface PickOptions<T> {
  */
 export async function pickGrowing<T>(
   texts: PickTexts,
-  servers: readonly string[],
-  rowsOf: (server: string, signal: AbortSignal) => Promise<readonly Row<T>[]>,
+  request: (signal: AbortSignal) => readonly RowList<T>[],
+  options: PickOptions<T> = {},
 ): Promise<T | undefined> {
   const pick = new GrowingPick(texts, options);
   try {
-    const lists = servers.map((server) => rowsOf(server, closed.signal));
-    await Promise.race([fill(pick, texts, lists), chosen]);
-    return await chosen;
+    return await pick.choose(request);
   } finally {
     pick.dispose();
   }
+}
+
+/** A request for the list of each server. */
+export function perServer<T>(
+  servers: readonly string[],
+  rowsOf: (server: string, signal: AbortSignal) => RowList<T>,
+): (signal: AbortSignal) => readonly RowList<T>[] {
+  return (signal) => servers.map((server) => rowsOf(server, signal));
 }
 
 /** Rows below a title, or nothing if there are none. */
@@ -54,25 +62,9 @@ export function serverRows<T>(
   failure: string | undefined,
   label = `$(warning) ${vscode.l10n.t('This list is not whole')}`,
 ): readonly Row<T>[] {
-  const all = failure === undefined ? rows : [...rows, { label, detail: plainMessage(failure) }];
-  return all.length === 0 ? [] : [{ label: server, kind: vscode.QuickPickItemKind.Separator }, ...all];
-}
-
-async function fill<T>(
-  pick: vscode.QuickPick<Row<T>>,
-  texts: PickTexts,
-  lists: readonly Promise<readonly Row<T>[]>[],
-): Promise<void> {
-  await Promise.all(
-    lists.map(async (list) => {
-      // A cancelled request adds no rows.
-      const rows = await list.catch(() => []);
-      pick.placeholder = texts.question;
-      if (rows.length === 0) return;
-      const active = pick.activeItems;
-      pick.items = [...pick.items, ...rows];
-      if (active.length > 0) pick.activeItems = active;
-    }),
+  return titledRows(
+    server,
+    failure === undefined ? rows : [...rows, { label, detail: plainMessage(failure) }],
   );
 }
 

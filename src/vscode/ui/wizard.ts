@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { deferred } from '../../base/async.ts';
+import type { ArgumentQuestion, CheckedAnswer, ChoicesQuestion } from '../../mcp/schema/answer.ts';
 import { checkAnswer, printAnswer } from '../../mcp/schema/answer.ts';
-import type { ArgumentQuestion, CheckedAnswer, ChoicesQuestion } from '../../mcp/schema/question.ts';
 import { plainMessage } from './plainMessage.ts';
 
 export type Answers = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { completionPlace } from '../../chat/completion.ts';
-import { type ArgumentFix, fixesFor } from '../../mcp/callArguments/fixes.ts';
-import { printJson } from '../../mcp/schema/example.ts';
+import { type ArgumentFix, fixesFor } from '../../mcp/callArguments/help.ts';
+import { printJson } from '../../mcp/schema/schema.ts';
 import { isChat } from '../chat/chatFiles.ts';
 import { chatOf, rangeOf } from '../chat/openChats.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
