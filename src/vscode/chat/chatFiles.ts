@@ -1,8 +1,10 @@
 import { homedir } from 'node:os';
+import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { newChat } from '../../chat/edits/append.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
-import { parseChat } from '../../chat/format/parse.ts';
+import type { Chat } from '../../chat/format/chat.ts';
+import { ChatReader, parseChat } from '../../chat/format/parse.ts';
 import { chatStem } from '../../chat/outline/title.ts';
 import type { RunOutcome } from '../../ports/document.ts';
 import { type Fields, readFields, readUri } from '../ui/commandArguments.ts';
@@ -192,3 +194,50 @@ export async function exists(uri: vscode.Uri): Promise<boolean> {
 export async function readFolder(folder: vscode.Uri): Promise<readonly [string, vscode.FileType][]> {
   return vscode.workspace.fs.readDirectory(folder).then(undefined, () => []);
 }
+
+interface Known {
+  readonly reader: ChatReader;
+  readonly version: number;
+  readonly chat: Chat;
+}
+
+/** The parsed chat of each document, so that a keystroke parses one turn once for all features. */
+const known = new WeakMap<vscode.TextDocument, Known>();
+
+export function chatOf(document: vscode.TextDocument): Chat {
+  const last = known.get(document);
+  if (last?.version === document.version) return last.chat;
+  const reader = last?.reader ?? new ChatReader();
+  const chat = reader.read(document.getText());
+  known.set(document, { reader, version: document.version, chat });
+  return chat;
+}
+
+export function rangeOf(
+  document: vscode.TextDocument,
+  { start, end }: { readonly start: number; readonly end: number },
+): vscode.Range {
+  return new vscode.Range(document.positionAt(start), document.positionAt(end));
+}
+
+export interface ChatPlaces {
+  /** Relative links start here. */
+  readonly folder: string;
+  /** The folder that contains `cmdassets/`. */
+  readonly assetsIn: string;
+  /** Links must not lead out of these: the workspace folders, or without one the chat's folder. */
+  readonly roots: readonly string[];
+}
+
+export function placesOf(chat: vscode.Uri, globalStorage: vscode.Uri): ChatPlaces {
+  const saved = chat.scheme === 'file';
+  const open = (vscode.workspace.workspaceFolders ?? []).flatMap((each) =>
+    each.uri.scheme === 'file' ? [each.uri.fsPath] : [],
+  );
+  const storage = globalStorage.fsPath;
+  const folder = saved ? dirname(chat.fsPath) : (open[0] ?? storage);
+  const roots = open.length > 0 || !saved ? open : [folder];
+  return { folder, assetsIn: saved ? folder : storage, roots };
+}
+
+export const CHAT_FILES: vscode.DocumentSelector = { pattern: '**/*.chat.md' };

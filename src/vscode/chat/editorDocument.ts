@@ -8,9 +8,8 @@ import type {
   TextEdit,
 } from '../../ports/document.ts';
 import { autoSave } from '../settings.ts';
-import { exists } from './chatFiles.ts';
-import { rangeOf } from './openChats.ts';
-import { renamedPath } from './renamedPath.ts';
+import { exists, rangeOf } from './chatFiles.ts';
+import { renamedPath } from './paths.ts';
 
 /** Attempts on an unchanged document before an edit is given up. */
 const MAX_REFUSALS = 10;

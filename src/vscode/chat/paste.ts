@@ -6,9 +6,9 @@ import { readMarker } from '../../chat/format/marker.ts';
 import { detectMediaType } from '../../media/sniff.ts';
 import { type MediaType, mediaByExtension } from '../../media/table.ts';
 import type { AssetStore, ResultAssets } from '../../ports/results.ts';
-import { CHAT_FILES } from '../run/lenses.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { readUriList, relativeTarget } from './fileLink.ts';
+import { CHAT_FILES } from './chatFiles.ts';
+import { readUriList, relativeTarget } from './paths.ts';
 
 interface PasteDeps {
   readonly storeFor: (chat: vscode.Uri) => Promise<AssetStore>;

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { readSettings } from '../../chat/format/settings.ts';
-import { isChat } from './chatFiles.ts';
-import { chatOf } from './openChats.ts';
+import { chatOf, isChat } from './chatFiles.ts';
 
 const DEBOUNCE_MS = 300;
 

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { asksForReply } from '../../chat/edits/typing.ts';
-import { isChat } from './chatFiles.ts';
-import { chatOf } from './openChats.ts';
+import { chatOf, isChat } from './chatFiles.ts';
 
 interface TypingDeps {
   readonly isRunning: (chat: vscode.Uri) => boolean;

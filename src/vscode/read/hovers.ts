@@ -10,9 +10,8 @@ import { allowsTool } from '../../chat/format/settings.ts';
 import { type ChatReference, referenceAt } from '../../chat/outline/references.ts';
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';
 import type { ToolName } from '../../ports/tools.ts';
-import { chatOf, rangeOf } from '../chat/openChats.ts';
-import { placesOf } from '../chat/places.ts';
-import { CHAT_FILES } from '../run/lenses.ts';
+import { CHAT_FILES, chatOf, placesOf, rangeOf } from '../chat/chatFiles.ts';
+
 import type { KnownServers } from '../servers/known.ts';
 import { EDITOR_SERVER } from '../tools/editorTools.ts';
 import { commandLink } from '../ui/plainMessage.ts';
@@ -196,4 +195,26 @@ function describeLength(seconds: number): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
   return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+}
+
+/** Makes `asset:` references clickable. The file is not looked up before the click. */
+export function registerAssetLinks({ globalStorageUri }: vscode.ExtensionContext): vscode.Disposable {
+  return vscode.languages.registerDocumentLinkProvider(CHAT_FILES, {
+    provideDocumentLinks: (document) =>
+      findAssetReferences(document.getText()).map((reference) => {
+        const target = assetUri(document.uri, reference.name, globalStorageUri);
+        const link = new vscode.DocumentLink(rangeOf(document, reference), target);
+        link.tooltip = vscode.l10n.t('Open the asset');
+        return link;
+      }),
+  });
+}
+
+/** `name` is a valid asset name without slashes, so it stays in the folder. */
+function assetUri(chat: vscode.Uri, name: string, globalStorage: vscode.Uri): vscode.Uri {
+  const folder =
+    chat.scheme === 'untitled'
+      ? vscode.Uri.file(placesOf(chat, globalStorage).assetsIn)
+      : vscode.Uri.joinPath(chat, '..');
+  return vscode.Uri.joinPath(folder, ASSET_FOLDER, name);
 }

@@ -9,8 +9,7 @@ import { turnBody } from '../../chat/format/parse.ts';
 import { readSettings } from '../../chat/format/settings.ts';
 import { whyNotSent } from '../../model/request/attachments.ts';
 import type { AttachedFile } from '../../ports/files.ts';
-import { isChat } from '../chat/chatFiles.ts';
-import { chatOf, rangeOf } from '../chat/openChats.ts';
+import { chatOf, isChat, rangeOf } from '../chat/chatFiles.ts';
 import type { EditorModels } from '../model/models.ts';
 import type { Conversations } from '../run/conversations.ts';
 

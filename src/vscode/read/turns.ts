@@ -1,10 +1,12 @@
 import * as vscode from 'vscode';
+import { Throttle } from '../../base/throttle.ts';
+import type { Role } from '../../chat/format/marker.ts';
+import { type Fold, isFoldedInitially, planFolds, SeenFolds } from '../../chat/outline/folds.ts';
 import { type OutlineEntry, planOutline } from '../../chat/outline/outline.ts';
 import { TurnShapes } from '../../chat/outline/turnShape.ts';
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf } from '../chat/chatFiles.ts';
 import type { Runs } from '../run/runs.ts';
-import { TurnColors } from './colors.ts';
-import { TurnFolds } from './folds.ts';
+import { MarkerLines, ruleColor, ruleImage } from './turnStyle.ts';
 
 const CHATS: vscode.DocumentSelector = { language: 'markdown', pattern: '**/*.chat.md' };
 
@@ -73,4 +75,226 @@ function nameOfResult({ call, assets = 0, words }: OutlineEntry): string {
   if (assets === 1) return vscode.l10n.t('{0} → 1 file', name);
   if (assets > 1) return vscode.l10n.t('{0} → {1} files', name, assets);
   return words ? `${name} → ${words}` : name;
+}
+
+const FOLD_THROTTLE_MS = 150;
+
+type RunState = Pick<Runs, 'isRunning' | 'onDidChange'>;
+
+/** Folds turns, calls, results, reasoning and front matter. Long ones are closed when they first appear. */
+class TurnFolds implements vscode.FoldingRangeProvider, vscode.Disposable {
+  readonly #shapes: TurnShapes;
+  readonly #runs: RunState;
+  readonly #seen = new WeakMap<vscode.TextDocument, SeenFolds>();
+  /** Chats whose folds are closed when their cursor is visible again. */
+  readonly #pending = new WeakSet<vscode.TextDocument>();
+  readonly #throttle = new Throttle(FOLD_THROTTLE_MS);
+  readonly #subscriptions: vscode.Disposable;
+
+  constructor(shapes: TurnShapes, runs: RunState) {
+    this.#shapes = shapes;
+    this.#runs = runs;
+    const retry = ({ textEditor }: { readonly textEditor: vscode.TextEditor }) => {
+      if (this.#pending.has(textEditor.document)) this.#closeSoon(textEditor.document);
+    };
+    this.#subscriptions = vscode.Disposable.from(
+      vscode.window.onDidChangeActiveTextEditor((editor) => editor && this.#closeSoon(editor.document)),
+      vscode.window.onDidChangeTextEditorSelection(retry),
+      vscode.window.onDidChangeTextEditorVisibleRanges(retry),
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) =>
+        this.#seen.get(document)?.applyChanges(contentChanges),
+      ),
+      runs.onDidChange(() => this.#closeLong(vscode.window.activeTextEditor)),
+    );
+  }
+
+  dispose(): void {
+    this.#subscriptions.dispose();
+    this.#throttle.dispose();
+  }
+
+  /** VS Code calls this whenever it computes folds; only then can some be closed. */
+  provideFoldingRanges(document: vscode.TextDocument): vscode.FoldingRange[] {
+    this.#closeSoon(document);
+    return this.#foldsOf(document).map(({ first, last }) => new vscode.FoldingRange(first, last));
+  }
+
+  #closeSoon(document: vscode.TextDocument): void {
+    if (vscode.window.activeTextEditor?.document !== document) return;
+    this.#throttle.run(document.uri.toString(), () => this.#closeLong(vscode.window.activeTextEditor));
+  }
+
+  /**
+   * `editor.fold` works on the active editor only and scrolls to its cursor. So it waits while the cursor is out of
+   * view or the chat runs.
+   */
+  #closeLong(editor: vscode.TextEditor | undefined): void {
+    if (!editor?.document.uri.path.endsWith('.chat.md')) return;
+    const { document, selections } = editor;
+    if (this.#runs.isRunning(document.uri)) return;
+    if (!isCursorVisible(editor)) {
+      this.#pending.add(document);
+      return;
+    }
+    this.#pending.delete(document);
+    const seen = this.#seen.get(document) ?? new SeenFolds();
+    this.#seen.set(document, seen);
+    const long = this.#foldsOf(document).filter(({ kind, first, last }) =>
+      isFoldedInitially(kind, last - first + 1),
+    );
+    const hasCursor = ({ first, last }: Lines) =>
+      selections.some(({ start, end }) => start.line <= last && end.line > first);
+    const selectionLines = seen.takeNew(long, Date.now(), hasCursor).map(({ first }) => first);
+    if (selectionLines.length === 0) return;
+    void vscode.commands.executeCommand('editor.fold', { levels: 1, direction: 'down', selectionLines });
+  }
+
+  #foldsOf(document: vscode.TextDocument): readonly (Fold & Lines)[] {
+    return planFolds(document.getText(), chatOf(document), this.#shapes).flatMap((fold) => {
+      const first = document.positionAt(fold.start).line;
+      const last = document.positionAt(fold.end).line;
+      return last > first ? [{ ...fold, first, last }] : [];
+    });
+  }
+}
+
+function isCursorVisible({ visibleRanges, selection }: vscode.TextEditor): boolean {
+  const { line } = selection.active;
+  return (
+    visibleRanges.length === 0 ||
+    visibleRanges.some(({ start, end }) => start.line <= line && line <= end.line)
+  );
+}
+
+interface Lines {
+  readonly first: number;
+  readonly last: number;
+}
+
+const COLOR_THROTTLE_MS = 100;
+const CUSTOMIZED = 'colorCustomizations';
+const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system'];
+
+interface RoleStyle {
+  /** The rule beside all lines of a turn. */
+  readonly turn: vscode.TextEditorDecorationType;
+  /** The marker line. */
+  readonly marker: vscode.TextEditorDecorationType;
+  /** `# %% role` in the marker line. */
+  readonly role: vscode.TextEditorDecorationType;
+}
+
+/** Decorates turns with a rule in the gutter in the color of the role, and a line above each turn. */
+class TurnColors implements vscode.Disposable {
+  #styles = createStyles();
+  #shown = new WeakMap<vscode.TextEditor, MarkerLines>();
+  readonly #throttle = new Throttle(COLOR_THROTTLE_MS);
+  readonly #subscriptions: vscode.Disposable;
+
+  constructor() {
+    this.#subscriptions = vscode.Disposable.from(
+      vscode.window.onDidChangeVisibleTextEditors((editors) => this.#showAll(editors)),
+      vscode.workspace.onDidChangeTextDocument((event) => this.#changed(event)),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration(`workbench.${CUSTOMIZED}`)) this.#recreateStyles();
+      }),
+    );
+    this.#showAll(vscode.window.visibleTextEditors);
+  }
+
+  dispose(): void {
+    this.#subscriptions.dispose();
+    this.#throttle.dispose();
+    this.#disposeStyles();
+  }
+
+  #disposeStyles(): void {
+    for (const style of this.#styles.values()) for (const type of Object.values(style)) type.dispose();
+  }
+
+  #recreateStyles(): void {
+    this.#disposeStyles();
+    this.#styles = createStyles();
+    this.#shown = new WeakMap();
+    this.#showAll(vscode.window.visibleTextEditors);
+  }
+
+  #showAll(editors: readonly vscode.TextEditor[]): void {
+    for (const editor of editors) if (isChatName(editor.document)) this.#show(editor);
+  }
+
+  #changed({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
+    if (contentChanges.length === 0 || !isChatName(document)) return;
+    const showing = () => vscode.window.visibleTextEditors.filter((editor) => editor.document === document);
+    for (const editor of showing()) this.#shown.get(editor)?.move(contentChanges);
+    this.#throttle.run(document.uri.toString(), () => this.#showAll(showing()));
+  }
+
+  #show(editor: vscode.TextEditor): void {
+    const { document } = editor;
+    const shown = this.#shown.get(editor) ?? new MarkerLines();
+    this.#shown.set(editor, shown);
+    const { turns } = chatOf(document);
+    const lines = turns.map(({ start }) => document.positionAt(start).line);
+    const names = turns.map(({ role, start, bodyStart }) => (start === bodyStart ? '' : role)).join(' ');
+    if (!shown.update(lines, names)) return;
+    for (const [role, style] of this.#styles) {
+      const own = [...turns.keys()].filter((at) => turns[at]?.role === role);
+      const marked = own.filter((at) => turns[at]?.bodyStart !== turns[at]?.start);
+      const markers = marked.map((at) => lines[at] ?? 0);
+      const ranges = {
+        turn: own.map((at) => linesOf(document, lines[at] ?? 0, (lines[at + 1] ?? document.lineCount) - 1)),
+        marker: markers.map((line) => linesOf(document, line, line)),
+        role: markers.map((line) => roleRange(document, line)),
+      };
+      editor.setDecorations(style.turn, ranges.turn);
+      editor.setDecorations(style.marker, ranges.marker);
+      editor.setDecorations(style.role, ranges.role);
+    }
+  }
+}
+
+function isChatName({ uri }: vscode.TextDocument): boolean {
+  return uri.path.endsWith('.chat.md');
+}
+
+function linesOf(document: vscode.TextDocument, first: number, last: number): vscode.Range {
+  return new vscode.Range(first, 0, last, document.lineAt(last).text.length);
+}
+
+function roleRange(document: vscode.TextDocument, line: number): vscode.Range {
+  const length = /^# %%[ \t]+\S+/.exec(document.lineAt(line).text)?.[0].length ?? 0;
+  return new vscode.Range(line, 0, line, length);
+}
+
+function createStyles(): ReadonlyMap<Role, RoleStyle> {
+  return new Map(ROLES.map((role) => [role, createStyle(role)]));
+}
+
+function createStyle(role: Role): RoleStyle {
+  const color = new vscode.ThemeColor(`filechat.${role}`);
+  const customized = vscode.workspace.getConfiguration('workbench').get(CUSTOMIZED);
+  const rule = (theme: 'dark' | 'light') => ({
+    gutterIconPath: vscode.Uri.parse(ruleImage(ruleColor(role, theme, customized))),
+    gutterIconSize: '100% 100%',
+  });
+  return {
+    turn: vscode.window.createTextEditorDecorationType({
+      dark: rule('dark'),
+      light: rule('light'),
+      overviewRulerColor: color,
+      overviewRulerLane: vscode.OverviewRulerLane.Left,
+    }),
+    marker: vscode.window.createTextEditorDecorationType({
+      isWholeLine: true,
+      backgroundColor: new vscode.ThemeColor('filechat.turnBackground'),
+      borderWidth: '1px 0 0 0',
+      borderStyle: 'solid',
+      borderColor: new vscode.ThemeColor('filechat.turnBorder'),
+    }),
+    role: vscode.window.createTextEditorDecorationType({
+      color,
+      rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
+    }),
+  };
 }

@@ -6,7 +6,7 @@ import { ChatConversation } from '../../model/request/conversation.ts';
 import type { AttachmentSource } from '../../ports/files.ts';
 import type { ChatModel } from '../../ports/models.ts';
 import type { ToolHost, ToolList } from '../../ports/tools.ts';
-import { placesOf } from '../chat/places.ts';
+import { placesOf } from '../chat/chatFiles.ts';
 import type { AttachmentConsent } from '../consent/attachments.ts';
 import type { EditorModels } from '../model/models.ts';
 import { SAMPLE_SERVER, type ServerList } from '../servers/list.ts';

@@ -1,8 +1,6 @@
 import * as vscode from 'vscode';
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf } from '../chat/chatFiles.ts';
 import { type LensKind, type PlannedLens, planLenses } from './lensPlan.ts';
-
-export const CHAT_FILES: vscode.DocumentSelector = { pattern: '**/*.chat.md' };
 
 /** VS Code drops a refresh if the editor loses focus before it is done, for example to a dialog. So it is repeated. */
 const REMINDERS_MS = [1_000, 4_000];

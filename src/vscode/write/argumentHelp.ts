@@ -1,11 +1,16 @@
-import type * as vscode from 'vscode';
-import { argumentsStart } from '../../chat/completion/place.ts';
+import * as vscode from 'vscode';
+import { argumentsStart, completionPlace } from '../../chat/completion/place.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
 import { pendingCalls } from '../../chat/format/nextAction.ts';
+import { type ArgumentFix, fixesFor } from '../../mcp/callArguments/fixes.ts';
 import type { ArgumentHelp, ArgumentProblem } from '../../mcp/callArguments/help.ts';
+import { printJson } from '../../mcp/schema/example.ts';
+import type { ServerHost } from '../../ports/servers.ts';
 import type { ToolName } from '../../ports/tools.ts';
-import { chatOf, rangeOf } from '../chat/openChats.ts';
+import { chatOf, isChat, rangeOf } from '../chat/chatFiles.ts';
+import { ChatDiagnostics } from '../chat/problems.ts';
 import type { KnownServers } from '../servers/known.ts';
+import { plainMessage } from '../ui/plainMessage.ts';
 
 /** The schema of tools whose server has not run yet. */
 const UNKNOWN = { type: 'object' };
@@ -35,7 +40,7 @@ async function load(schema: object): Promise<ArgumentHelp | undefined> {
 }
 
 /** A complete call that has not run. */
-export interface PendingCall {
+interface PendingCall {
   readonly call: WrittenCall;
   /** The start of its arguments. */
   readonly start: number;
@@ -44,7 +49,7 @@ export interface PendingCall {
 /** The last ones, because only they can run. */
 const MAX_CALLS = 50;
 
-export function pendingCallsIn(document: vscode.TextDocument): readonly PendingCall[] {
+function pendingCallsIn(document: vscode.TextDocument): readonly PendingCall[] {
   const text = document.getText();
   const { turns } = chatOf(document);
   const calls = turns.flatMap((turn, at) => (turn.calls.length > 0 ? pendingCalls(turns, at) : []));
@@ -58,7 +63,7 @@ export function pendingCallsIn(document: vscode.TextDocument): readonly PendingC
 }
 
 /** The range of a problem. Missing arguments of an empty call are reported at the line with the tool's name. */
-export function problemRange(
+function problemRange(
   document: vscode.TextDocument,
   { call, start }: PendingCall,
   problem: ArgumentProblem,
@@ -67,4 +72,148 @@ export function problemRange(
   return isAllMissing
     ? rangeOf(document, { start: call.start, end: call.infoEnd })
     : rangeOf(document, { start: start + problem.start, end: start + problem.end });
+}
+
+/** Reports arguments of pending calls that do not match the schema. The calls can still run. */
+export function watchArguments(help: ToolHelp, servers: Pick<ServerHost, 'onDidChange'>): vscode.Disposable {
+  const diagnostics = new ChatDiagnostics('filechat-arguments', async (document) => {
+    const found = pendingCallsIn(document).map((pending) => check(document, pending, help));
+    return (await Promise.all(found)).flat();
+  });
+  // A server that has started may have sent new schemas.
+  return vscode.Disposable.from(
+    diagnostics,
+    servers.onDidChange(() => diagnostics.checkAll()),
+  );
+}
+
+async function check(
+  document: vscode.TextDocument,
+  pending: PendingCall,
+  help: ToolHelp,
+): Promise<readonly vscode.Diagnostic[]> {
+  const { version } = document;
+  const { argumentsText } = pending.call;
+  const problems = (await (await help.of(pending.call))?.check(argumentsText)) ?? [];
+  if (document.version !== version) return [];
+  return problems.map((problem) => {
+    const range = problemRange(document, pending, problem);
+    const message = plainMessage(describeProblem(problem));
+    const diagnostic = new vscode.Diagnostic(range, message, vscode.DiagnosticSeverity.Warning);
+    diagnostic.source = 'Filechat';
+    return diagnostic;
+  });
+}
+
+function describeProblem({ kind, subject, message }: ArgumentProblem): string {
+  const { t } = vscode.l10n;
+  switch (kind) {
+    case 'missing':
+      return t('The argument “{0}” is missing.', subject);
+    case 'unknown':
+      return t('The tool has no argument “{0}”.', subject);
+    case 'type':
+      return t('The tool expects another type here: {0}.', subject);
+    case 'syntax':
+      return t('The arguments are not valid JSON: {0}', message);
+    default:
+      return message;
+  }
+}
+
+export function argumentFixes(tools: ToolHelp): vscode.CodeActionProvider {
+  return {
+    async provideCodeActions(document, range, { diagnostics }) {
+      if (!isChat(document.uri)) return [];
+      const { version } = document;
+      const offset = document.offsetAt(range.start);
+      const pending = pendingCallsIn(document).find(({ call }) => call.start <= offset && offset <= call.end);
+      const help = pending && (await tools.of(pending.call));
+      if (!help) return [];
+      const text = pending.call.argumentsText;
+      const problems = await help.check(text);
+      // The offsets are outdated; VS Code asks again for the new text.
+      if (document.version !== version) return [];
+      // A missing argument has no range of its own, so it can be added from anywhere in the call.
+      const here = problems.filter(
+        (each) => each.kind === 'missing' || problemRange(document, pending, each).intersection(range),
+      );
+      const actions = here.flatMap((problem) => {
+        const own = problemRange(document, pending, problem);
+        const fixed = diagnostics.filter((each) => each.range.isEqual(own));
+        return fixesFor(help, text, problem, problems).map((fix) => toAction(document, pending, fix, fixed));
+      });
+      // One fix adds all arguments that are missing at one place.
+      return actions.filter(({ title }, at) => actions.findIndex((each) => each.title === title) === at);
+    },
+  };
+}
+
+function toAction(
+  document: vscode.TextDocument,
+  { start }: PendingCall,
+  fix: ArgumentFix,
+  diagnostics: vscode.Diagnostic[],
+): vscode.CodeAction {
+  const action = new vscode.CodeAction(titleOf(fix), vscode.CodeActionKind.QuickFix);
+  action.diagnostics = diagnostics;
+  const { edit } = fix;
+  const range = rangeOf(document, { start: start + edit.start, end: start + edit.end });
+  action.edit = new vscode.WorkspaceEdit();
+  action.edit.replace(document.uri, range, edit.text);
+  action.isPreferred = fix.kind === 'add';
+  return action;
+}
+
+function titleOf({ kind, subjects }: ArgumentFix): string {
+  const names = plainMessage(subjects.join(', '));
+  switch (kind) {
+    case 'add':
+      return vscode.l10n.t('Add missing arguments: {0}', names);
+    case 'remove':
+      return vscode.l10n.t('Remove unknown argument {0}', names);
+    case 'replace':
+      return vscode.l10n.t('Replace with {0}', names);
+  }
+}
+
+const MAX_DESCRIPTION_CHARS = 2000;
+const MAX_CHOICES = 20;
+
+export function argumentHover(tools: ToolHelp): vscode.HoverProvider {
+  return {
+    async provideHover(document, position) {
+      if (!isChat(document.uri)) return undefined;
+      const place = completionPlace(document.getText(), chatOf(document), document.offsetAt(position));
+      if (place?.kind !== 'arguments') return undefined;
+      const help = await tools.of(place.call);
+      const found = help?.at(place.call.argumentsText, place.offset);
+      const name = found?.steps.at(-1);
+      if (!found || typeof name !== 'string' || Object.keys(found.keywords).length === 0) return undefined;
+      return new vscode.Hover(describeArgument(name, found.keywords, found.choices));
+    },
+  };
+}
+
+/** All of it is untrusted text of the server, so it is shown as plain text. */
+function describeArgument(
+  name: string,
+  { type, title, description, default: usual }: Readonly<Record<string, unknown>>,
+  choices: readonly unknown[],
+): vscode.MarkdownString {
+  const { t } = vscode.l10n;
+  const types = [type].flat().filter((each) => typeof each === 'string');
+  const head = types.length > 0 ? `${name}: ${types.join(' | ')}` : name;
+  const hover = new vscode.MarkdownString().appendCodeblock(plainMessage(head), 'typescript');
+  const said = [title, description].filter((each) => typeof each === 'string' && each !== '');
+  for (const each of said) paragraph(hover, String(each).slice(0, MAX_DESCRIPTION_CHARS));
+  const shown = choices.slice(0, MAX_CHOICES).flatMap((each) => printJson(each) ?? []);
+  if (shown.length > 0) paragraph(hover, t('One of: {0}', plainMessage(shown.join(', '))));
+  const json = usual === undefined ? undefined : printJson(usual);
+  if (json !== undefined) paragraph(hover, t('Default: {0}', plainMessage(json)));
+  return hover;
+}
+
+function paragraph(hover: vscode.MarkdownString, text: string): void {
+  hover.appendMarkdown('\n\n').appendText(text);
 }

@@ -4,7 +4,7 @@ import type { ArgumentHelp, ArgumentItem } from '../../mcp/callArguments/help.ts
 import { argumentsSnippet } from '../../mcp/callArguments/schema.ts';
 import { inferForm } from '../../mcp/fileArguments/form.ts';
 import { parseReference } from '../../mcp/fileArguments/reference.ts';
-import { rangeOf } from '../chat/openChats.ts';
+import { rangeOf } from '../chat/chatFiles.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import type { RequestAt } from './request.ts';
 

@@ -1,11 +1,8 @@
 import * as vscode from 'vscode';
 import { type CompletionPlace, completionPlace } from '../../chat/completion/place.ts';
-import { isChat } from '../chat/chatFiles.ts';
-import { chatOf } from '../chat/openChats.ts';
-import { CHAT_FILES } from '../run/lenses.ts';
-import { argumentFixes, argumentHover } from './argumentFixes.ts';
-import { ToolHelp } from './argumentHelp.ts';
-import { watchArguments } from './argumentProblems.ts';
+import { CHAT_FILES, chatOf, isChat } from '../chat/chatFiles.ts';
+
+import { argumentFixes, argumentHover, ToolHelp, watchArguments } from './argumentHelp.ts';
 import { argumentItems } from './arguments.ts';
 import { fileItems } from './files.ts';
 import { mentionItems, toolNameItems } from './mentions.ts';

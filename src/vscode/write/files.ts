@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import { rankPaths } from '../../chat/completion/paths.ts';
-import { linkToFile } from '../chat/fileLink.ts';
+import { linkToFile } from '../chat/paths.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import type { CompletionRequest, RequestAt } from './request.ts';
 

@@ -4,7 +4,7 @@ import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
 import { argumentsSnippet, escapeSnippet } from '../../mcp/callArguments/schema.ts';
 import type { PromptInfo, ResourceList } from '../../ports/servers.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
-import { chatOf, rangeOf } from '../chat/openChats.ts';
+import { chatOf, rangeOf } from '../chat/chatFiles.ts';
 import type { ServerRow } from '../servers/items.ts';
 import { isEnabled } from '../tools/switches.ts';
 import { plainMessage } from '../ui/plainMessage.ts';

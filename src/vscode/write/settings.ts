@@ -2,8 +2,7 @@ import * as vscode from 'vscode';
 import { completionPlace } from '../../chat/completion/place.ts';
 import { renderValue, SETTING_KEYS, type SettingKey, settingRule } from '../../chat/format/settings.ts';
 import { wellKnownModels } from '../../model/config/prices.ts';
-import { isChat } from '../chat/chatFiles.ts';
-import { chatOf, rangeOf } from '../chat/openChats.ts';
+import { chatOf, isChat, rangeOf } from '../chat/chatFiles.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import type { CompletionRequest, RequestAt } from './request.ts';
 

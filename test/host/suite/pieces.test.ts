@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { suite, teardown, test } from 'mocha';
 import * as vscode from 'vscode';
 import type { ModelConfig } from '../../../src/model/config/models.ts';
-import { keepCopy } from '../../../src/vscode/chat/recovery.ts';
+import { keepCopy } from '../../../src/vscode/chat/commands.ts';
 import { Keys } from '../../../src/vscode/model/keys.ts';
 import { RunLens } from '../../../src/vscode/run/lenses.ts';
 import { lockChat } from '../../../src/vscode/run/runs.ts';

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type CostView, costLine, costTooltip } from '../../../../src/vscode/run/costText.ts';
-import { addTurn, type ChatTotal } from '../../../../src/vscode/run/totals.ts';
+import {
+  addTurn,
+  type ChatTotal,
+  type CostView,
+  costLine,
+  costTooltip,
+} from '../../../../src/vscode/run/costText.ts';
 
 const total = (...dollars: (number | undefined)[]): ChatTotal | undefined =>
   dollars

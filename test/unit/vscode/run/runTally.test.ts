@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { RunTally } from '../../../../src/vscode/run/totals.ts';
+import { RunTally } from '../../../../src/vscode/run/costText.ts';
 
 it('a run counts the tokens of all its replies and calls', () => {
   const tally = new RunTally(10_000);

@@ -6,7 +6,7 @@ import {
   findTotal,
   forgetChats,
   renameChats,
-} from '../../../../src/vscode/run/totals.ts';
+} from '../../../../src/vscode/run/costText.ts';
 
 const turn = (dollars?: number) => ({ model: 'm', usage: { input: 10, output: 5 }, dollars });
 const spend = (chats: readonly string[]): ChatTotals =>
