@@ -13,9 +13,9 @@ import { CHAT_FILES, findChat, placesOf, readChat, selectCall, withChat } from '
 import { addToChat, attachFiles, chooseWhereToRun, forkChat, giveTitle, keepCopy } from './chat/commands.ts';
 import type { EditorDocument } from './chat/editorDocument.ts';
 import { registerPaste } from './chat/paste.ts';
-import { watchProblems } from './chat/problems.ts';
 import { AssetStores } from './chat/stores.ts';
 import { watchTyping } from './chat/typing.ts';
+import { watchProblems } from './chat/watch.ts';
 import { Chats } from './chats/chats.ts';
 import { AttachmentConsent } from './consent/attachments.ts';
 import { ToolConsent } from './consent/tool.ts';
@@ -28,7 +28,7 @@ import { registerAssetLinks, registerHovers } from './read/hovers.ts';
 import { LinkMarks } from './read/linkMarks.ts';
 import { registerTurns } from './read/turns.ts';
 import { Conversations } from './run/conversations.ts';
-import { CostItem, RunFigures } from './run/figures.ts';
+import { CostItem, showRunFigures } from './run/figures.ts';
 import { RunLens } from './run/lenses.ts';
 import { Runs, type Work } from './run/runs.ts';
 import { editArguments, regenerate } from './run/turnCommands.ts';
@@ -58,7 +58,6 @@ export class App {
   readonly #conversations: Conversations;
   readonly #models: EditorModels;
   readonly #cost: CostItem;
-  readonly #figures = new RunFigures();
   readonly #runs: Runs;
 
   constructor(context: vscode.ExtensionContext) {
@@ -90,11 +89,6 @@ export class App {
     });
     this.modelCommands = new ModelCommands(this.#models, this.#conversations);
     const stores = new AssetStores(globalStorageUri, this.#log);
-    this.#cost = new CostItem({
-      memory: globalState,
-      estimate: async (document, signal) =>
-        vscode.workspace.isTrusted ? this.modelCommands.estimate(document, signal) : undefined,
-    });
     this.#runs = new Runs({
       tools,
       servers: client,
@@ -108,12 +102,14 @@ export class App {
       mayContinue,
       reviewResults,
       rescue: (markdown) => void keepCopy(markdown, context),
-      onReply: (uri, progress) => {
-        this.#cost.runChanged(uri, progress);
-        this.#figures.changed(uri, progress);
-      },
       onUsage: (uri, model, used, request) => this.#count(uri, model, { used, request }),
       conclude,
+    });
+    this.#cost = new CostItem({
+      runs: this.#runs,
+      memory: globalState,
+      estimate: async (document, signal) =>
+        vscode.workspace.isTrusted ? this.modelCommands.estimate(document, signal) : undefined,
     });
     this.serverActions = new ServerActions(this.servers, (document, work) =>
       this.#runs.start(document, work),
@@ -124,14 +120,14 @@ export class App {
   }
 
   #register(stores: AssetStores): void {
-    const lens = new RunLens((uri) => this.#runs.isRunning(uri));
+    const lens = new RunLens(this.#runs);
     const { builtIns, client, rows } = this.servers;
     const known = new KnownServers(client, () => builtIns.tools());
     this.#context.subscriptions.push(
       this.#log,
       this.#runs,
       this.#cost,
-      this.#figures,
+      showRunFigures(this.#runs),
       this.modelCommands,
       this.servers,
       this.chats,
@@ -153,16 +149,6 @@ export class App {
         isRunning: (uri) => this.#runs.isRunning(uri),
         run: (document) => void this.#run(document),
       }),
-      this.#runs.onDidChange((uri) => {
-        lens.refresh();
-        if (this.#runs.isRunning(uri)) {
-          this.#cost.runStarted(uri);
-          this.#figures.started(uri);
-        } else {
-          this.#cost.runEnded(uri);
-          this.#figures.ended(uri);
-        }
-      }),
       vscode.window.onDidChangeActiveTextEditor(() => this.#runs.showState()),
     );
   }
@@ -178,7 +164,8 @@ export class App {
       const document = argument === undefined ? await chooseWhereToRun(chat) : chat;
       return document ? this.#run(document) : CANCELLED;
     };
-    return withChat(argument, run, { idleIn: this.#runs });
+    // Trust is checked before the question where to run.
+    return withChat(argument, run, { trust: true, idleIn: this.#runs });
   }
 
   regenerate(argument: unknown): Promise<RunOutcome> {

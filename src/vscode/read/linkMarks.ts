@@ -9,7 +9,8 @@ import { turnBody } from '../../chat/format/parse.ts';
 import { readSettings } from '../../chat/format/settings.ts';
 import { whyNotSent } from '../../model/request/attachments.ts';
 import type { AttachedFile } from '../../ports/files.ts';
-import { chatOf, isChat, rangeOf } from '../chat/chatFiles.ts';
+import { chatOf, rangeOf } from '../chat/chatFiles.ts';
+import { watchChats } from '../chat/watch.ts';
 import type { EditorModels } from '../model/models.ts';
 import type { Conversations } from '../run/conversations.ts';
 
@@ -37,70 +38,58 @@ export class LinkMarks implements vscode.Disposable {
   readonly #models: EditorModels;
   readonly #sent = createMark('filechat.attached');
   readonly #notSent = createMark('filechat.notAttached');
-  readonly #subscriptions: vscode.Disposable;
   /** By chat and target. */
   readonly #files = new Map<string, { readonly at: number; readonly file: Promise<AttachedFile> }>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #subscriptions: vscode.Disposable;
 
   constructor(conversations: Conversations, models: EditorModels) {
     this.#conversations = conversations;
     this.#models = models;
+    const watch = watchChats(DEBOUNCE_MS, (document, signal) => this.#mark(document, signal));
+    const updateAll = () => {
+      for (const { document } of vscode.window.visibleTextEditors) watch.update(document);
+    };
     this.#subscriptions = vscode.Disposable.from(
+      watch,
       this.#sent,
       this.#notSent,
-      vscode.window.onDidChangeVisibleTextEditors(() => this.#markSoon()),
-      vscode.window.onDidChangeTextEditorVisibleRanges(() => this.#markSoon()),
-      vscode.workspace.onDidChangeTextDocument(({ document }) => {
-        if (isChat(document.uri)) this.#markSoon();
-      }),
+      vscode.window.onDidChangeVisibleTextEditors(updateAll),
+      vscode.window.onDidChangeTextEditorVisibleRanges(updateAll),
     );
-    this.#markSoon();
+    updateAll();
   }
 
   dispose(): void {
-    clearTimeout(this.#timer);
     this.#subscriptions.dispose();
   }
 
-  #markSoon(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#markAll(), DEBOUNCE_MS);
-  }
-
-  async #markAll(): Promise<void> {
+  async #mark(document: vscode.TextDocument, signal: AbortSignal): Promise<void> {
     const now = Date.now();
     for (const [key, { at }] of this.#files) if (now - at > MAX_AGE_MS) this.#files.delete(key);
-    const chats = vscode.window.visibleTextEditors.filter(({ document }) => isChat(document.uri));
-    await Promise.all(chats.map((editor) => this.#mark(editor)));
-  }
-
-  async #mark(editor: vscode.TextEditor): Promise<void> {
-    const { document } = editor;
-    const { version } = document;
-    const marks = await Promise.all(this.#marksOf(editor));
-    // Marks of an outdated text are at the wrong offsets; the change has scheduled an update.
-    if (document.version !== version || !vscode.window.visibleTextEditors.includes(editor)) return;
+    const editors = () => vscode.window.visibleTextEditors.filter((each) => each.document === document);
+    const visible = editors().flatMap(({ visibleRanges }) => visibleRanges);
+    const marks = await Promise.all(this.#marksIn(document, visible));
+    if (signal.aborted) return;
     const options = (isSent: boolean) =>
       marks.filter(({ status }) => status.isSent === isSent).map((mark) => decoration(document, mark));
-    editor.setDecorations(this.#sent, options(true));
-    editor.setDecorations(this.#notSent, options(false));
+    for (const editor of editors()) {
+      editor.setDecorations(this.#sent, options(true));
+      editor.setDecorations(this.#notSent, options(false));
+    }
   }
 
-  #marksOf({ document, visibleRanges }: vscode.TextEditor): readonly Promise<Mark>[] {
+  #marksIn(document: vscode.TextDocument, ranges: readonly vscode.Range[]): readonly Promise<Mark>[] {
     const text = document.getText();
     const chat = chatOf(document);
-    const visible = visibleRanges.map(({ start, end }) => [document.offsetAt(start), document.offsetAt(end)]);
+    const visible = ranges.map(({ start, end }) => [document.offsetAt(start), document.offsetAt(end)]);
     const isVisible = ({ start, end }: Turn) =>
       visible.some(([from = 0, to = 0]) => start <= to && end >= from);
     const model = readSettings(chat).settings.model;
     const turns = sinceSummary(chat).turns.filter((turn) => turn.role === 'user' && isVisible(turn));
     return turns.flatMap((turn) =>
       findLinks(turnBody(text, turn)).flatMap(({ offset, end, local, isImage, target }) => {
-        const at = (status: LinkStatus): Mark => ({
-          start: turn.bodyStart + offset,
-          end: turn.bodyStart + end,
-          status,
-        });
+        const place = { start: turn.bodyStart + offset, end: turn.bodyStart + end };
+        const at = (status: LinkStatus): Mark => ({ ...place, status });
         if (local !== undefined) return [this.#linkStatus(document.uri, local, model).then(at)];
         return isImage && /^https?:/i.test(target) ? [Promise.resolve(at(remote()))] : [];
       }),

@@ -13,7 +13,7 @@ export interface NextRequest {
 }
 
 interface RunView {
-  readonly elapsedMs: number;
+  readonly seconds: number;
   readonly model?: string | undefined;
   readonly state?: RunState | undefined;
 }
@@ -44,12 +44,12 @@ export function costTooltip({ next, total, run }: CostView): string {
   ].join('\n\n');
 }
 
-function runLine({ elapsedMs, model, state }: RunView): string {
+function runLine({ seconds, model, state }: RunView): string {
   if (state?.kind === 'waiting') {
     return `$(watch) ${t('trying again in {0} s', Math.max(0, Math.ceil(state.ms / 1000)))}`;
   }
-  const time = describeSeconds(Math.max(0, Math.floor(elapsedMs / 1000)));
-  const parts = [withoutIcons(model ?? t('running')), time, ...describeState(state)];
+  const name = withoutIcons(model ?? t('running'));
+  const parts = [name, describeSeconds(seconds), ...describeState(state)];
   return `$(sync~spin) ${parts.join(' · ')}`;
 }
 
@@ -188,19 +188,25 @@ export function forgetChats(totals: ChatTotals, deleted: string): ChatTotals {
   return totals.filter(({ chat }) => !isAtOrBelow(chat, deleted));
 }
 
-/** The elapsed time and the tokens of a run, over all its replies. */
-export class RunTally {
+/** The progress of a run, over all its replies. */
+export class RunTally implements RunView {
+  readonly #nowMs: () => number;
   readonly #startedAtMs: number;
+  model: string | undefined;
+  state: RunState | undefined;
   /** Characters of earlier replies and of calls. */
   #done = 0;
   /** Characters of the current reply. */
   #reply = 0;
 
-  constructor(startedAtMs: number) {
-    this.#startedAtMs = startedAtMs;
+  constructor(nowMs: () => number = Date.now) {
+    this.#nowMs = nowMs;
+    this.#startedAtMs = nowMs();
   }
 
   update(state: RunState): void {
+    this.state = state;
+    if (state.kind === 'asking') this.model = state.model;
     if (state.kind === 'calling') this.#done += state.chars;
     if (state.kind !== 'writing') return;
     // The count starts at zero for each reply.
@@ -212,8 +218,8 @@ export class RunTally {
     return Math.ceil((this.#done + this.#reply) / CHARS_PER_TOKEN);
   }
 
-  seconds(nowMs: number): number {
-    return Math.max(0, Math.floor((nowMs - this.#startedAtMs) / 1000));
+  get seconds(): number {
+    return Math.max(0, Math.floor((this.#nowMs() - this.#startedAtMs) / 1000));
   }
 }
 

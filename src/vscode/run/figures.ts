@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as vscode from 'vscode';
 import { describeCount } from '../../model/config/prices.ts';
 import { chatOf, isChat } from '../chat/chatFiles.ts';
-import { renamedPath } from '../chat/paths.ts';
+import { type ChatWatch, watchChats } from '../chat/watch.ts';
 import { describeSeconds } from '../ui/elapsed.ts';
 import {
   addTurn,
@@ -11,77 +12,44 @@ import {
   findTotal,
   forgetChats,
   type NextRequest,
-  type RunState,
-  RunTally,
+  type RunTally,
   renameChats,
   type SpentTurn,
 } from './costText.ts';
 import { lastMessageStart } from './lensPlan.ts';
-
-const TICK_MS = 1_000;
+import type { Runs } from './runs.ts';
 
 /**
  * Shows the elapsed time and the tokens of a run beside the turn that is being written. Not in its lens, because VS
  * Code does not update lenses while the text keeps changing.
  */
-export class RunFigures implements vscode.Disposable {
-  readonly #style = vscode.window.createTextEditorDecorationType({
+export function showRunFigures(runs: Runs): vscode.Disposable {
+  const style = vscode.window.createTextEditorDecorationType({
     rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
     after: { color: new vscode.ThemeColor('editorCodeLens.foreground'), margin: '0 0 0 2em' },
   });
-  readonly #running = new Map<string, RunTally>();
-  #tick: NodeJS.Timeout | undefined;
-
-  dispose(): void {
-    clearInterval(this.#tick);
-    this.#style.dispose();
-  }
-
-  started(chat: vscode.Uri): void {
-    this.#running.set(chat.toString(), new RunTally(Date.now()));
-    this.#tick ??= setInterval(() => this.#show(), TICK_MS);
-  }
-
-  changed(chat: vscode.Uri, state: RunState): void {
-    this.#running.get(chat.toString())?.update(state);
-  }
-
-  ended(chat: vscode.Uri): void {
-    this.#running.delete(chat.toString());
-    for (const editor of editorsOf(chat.toString())) editor.setDecorations(this.#style, []);
-    if (this.#running.size > 0) return;
-    clearInterval(this.#tick);
-    this.#tick = undefined;
-  }
-
-  #show(): void {
-    for (const [chat, tally] of this.#running) {
-      for (const editor of editorsOf(chat)) this.#showIn(editor, tally);
+  const show = () => {
+    for (const editor of vscode.window.visibleTextEditors) {
+      const { uri } = editor.document;
+      if (isChat(uri)) editor.setDecorations(style, figuresIn(editor.document, runs.tallyOf(uri)));
     }
-  }
-
-  #showIn(editor: vscode.TextEditor, tally: RunTally): void {
-    const { document } = editor;
-    // The line of the Stop lens.
-    const start = lastMessageStart(document.getText(), chatOf(document));
-    const { range } = document.lineAt(document.positionAt(start));
-    editor.setDecorations(this.#style, [
-      { range, renderOptions: { after: { contentText: describe(tally) } } },
-    ]);
-  }
+  };
+  return vscode.Disposable.from(style, runs.onDidProgress(show), runs.onDidChange(show));
 }
 
-function describe(tally: RunTally): string {
+function figuresIn(document: vscode.TextDocument, tally: RunTally | undefined): vscode.DecorationOptions[] {
+  if (!tally || tally.seconds === 0) return [];
   const { tokens } = tally;
-  const time = describeSeconds(tally.seconds(Date.now()));
-  return tokens === 0 ? time : vscode.l10n.t('{0} · ≈{1} tokens', time, describeCount(tokens));
-}
-
-function editorsOf(chat: string): readonly vscode.TextEditor[] {
-  return vscode.window.visibleTextEditors.filter(({ document }) => document.uri.toString() === chat);
+  const time = describeSeconds(tally.seconds);
+  const contentText = tokens === 0 ? time : vscode.l10n.t('{0} · ≈{1} tokens', time, describeCount(tokens));
+  // The line of the Stop lens.
+  const start = lastMessageStart(document.getText(), chatOf(document));
+  const { range } = document.lineAt(document.positionAt(start));
+  return [{ range, renderOptions: { after: { contentText } } }];
 }
 
 interface CostItemDeps {
+  readonly runs: Runs;
   readonly memory: vscode.Memento;
   /** Estimates the next request without user interaction. */
   readonly estimate: (document: vscode.TextDocument, signal: AbortSignal) => Promise<NextRequest | undefined>;
@@ -89,81 +57,58 @@ interface CostItemDeps {
 
 const TOTALS = 'cost.chats';
 const DEBOUNCE_MS = 500;
-const COST_TICK_MS = 1_000;
 const PRIORITY = 90;
-
-interface RunningChat {
-  readonly startedAt: number;
-  model?: string;
-  state?: RunState | undefined;
-}
 
 /** Shows the cost of the active chat in the status bar, or the progress of its run. */
 export class CostItem implements vscode.Disposable {
   readonly #deps: CostItemDeps;
   readonly #item: vscode.StatusBarItem;
-  readonly #subscriptions: readonly vscode.Disposable[];
-  readonly #running = new Map<string, RunningChat>();
+  readonly #watch: ChatWatch;
+  readonly #subscriptions: vscode.Disposable;
   #next: { readonly chat: string; readonly request: NextRequest | undefined } | undefined;
-  #estimating: AbortController | undefined;
-  #debounce: NodeJS.Timeout | undefined;
-  #tick: NodeJS.Timeout | undefined;
 
   constructor(deps: CostItemDeps) {
     this.#deps = deps;
-    this.#item = vscode.window.createStatusBarItem(
-      'filechat.cost',
-      vscode.StatusBarAlignment.Right,
-      PRIORITY,
-    );
+    const { Right } = vscode.StatusBarAlignment;
+    this.#item = vscode.window.createStatusBarItem('filechat.cost', Right, PRIORITY);
     this.#item.name = vscode.l10n.t('Filechat: Tokens and Cost');
     this.#item.command = 'filechat.showBreakdown';
-    this.#subscriptions = [
+    this.#watch = watchChats(DEBOUNCE_MS, (document, signal) => this.#estimate(document, signal));
+    this.#subscriptions = vscode.Disposable.from(
       this.#item,
+      this.#watch,
       vscode.window.onDidChangeActiveTextEditor(() => this.#update()),
-      vscode.workspace.onDidChangeTextDocument(({ document }) => {
-        if (document === chatInActiveEditor()) this.#estimateSoon();
-      }),
-      vscode.workspace.onDidRenameFiles(({ files }) => void this.#follow(files)),
-      vscode.workspace.onDidDeleteFiles(({ files }) => void this.#forget(files)),
-    ];
+      deps.runs.onDidChange(() => this.#update()),
+      deps.runs.onDidProgress(() => this.#show()),
+      vscode.workspace.onDidRenameFiles(({ files }) =>
+        this.#change((before) =>
+          files.reduce(
+            (totals, { oldUri, newUri }) => renameChats(totals, oldUri.toString(), newUri.toString()),
+            before,
+          ),
+        ),
+      ),
+      vscode.workspace.onDidDeleteFiles(({ files }) =>
+        this.#change((before) =>
+          files.reduce((totals, file) => forgetChats(totals, file.toString()), before),
+        ),
+      ),
+    );
     this.#update();
   }
 
   dispose(): void {
-    clearTimeout(this.#debounce);
-    clearInterval(this.#tick);
-    this.#estimating?.abort();
-    for (const each of this.#subscriptions) each.dispose();
+    this.#subscriptions.dispose();
   }
 
-  runStarted(chat: vscode.Uri): void {
-    this.#running.set(chat.toString(), { startedAt: Date.now() });
-    this.#tick ??= setInterval(() => this.#show(), COST_TICK_MS);
-    this.#show();
+  addTurn(chat: vscode.Uri, turn: SpentTurn): Promise<void> {
+    return this.#change((totals) => addTurn(totals, chat.toString(), turn));
   }
 
-  runEnded(chat: vscode.Uri): void {
-    this.#running.delete(chat.toString());
-    if (this.#running.size === 0) {
-      clearInterval(this.#tick);
-      this.#tick = undefined;
-    }
-    this.#update();
-  }
-
-  runChanged(chat: vscode.Uri, state: RunState): void {
-    const run = this.#running.get(chat.toString());
-    if (!run) return;
-    const sameKind = run.state?.kind === state.kind;
-    if (state.kind === 'asking') run.model = state.model;
-    run.state = state;
-    // Counts change too fast to read; the next tick shows them.
-    if (!sameKind || state.kind === 'waiting') this.#show();
-  }
-
-  async addTurn(chat: vscode.Uri, turn: SpentTurn): Promise<void> {
-    await this.#deps.memory.update(TOTALS, addTurn(this.#totals(), chat.toString(), turn));
+  async #change(compute: (totals: ChatTotals) => ChatTotals): Promise<void> {
+    const before = this.#totals();
+    const after = compute(before);
+    if (!isDeepStrictEqual(after, before)) await this.#deps.memory.update(TOTALS, after);
     this.#show();
   }
 
@@ -171,65 +116,33 @@ export class CostItem implements vscode.Disposable {
     return this.#deps.memory.get<ChatTotals>(TOTALS, []);
   }
 
-  async #follow(files: vscode.FileRenameEvent['files']): Promise<void> {
-    const before = this.#totals();
-    const names = files.map(({ oldUri, newUri }) => [oldUri.toString(), newUri.toString()] as const);
-    const after = names.reduce((totals, [from, to]) => renameChats(totals, from, to), before);
-    for (const [from, to] of names) {
-      for (const [chat, run] of [...this.#running]) {
-        this.#running.delete(chat);
-        this.#running.set(renamedPath(chat, from, to) ?? chat, run);
-      }
-    }
-    const changed = after.some((each, at) => each.chat !== before[at]?.chat);
-    if (changed) await this.#deps.memory.update(TOTALS, after);
-    this.#show();
-  }
-
-  async #forget(files: readonly vscode.Uri[]): Promise<void> {
-    const before = this.#totals();
-    const after = files.reduce<ChatTotals>((totals, file) => forgetChats(totals, file.toString()), before);
-    if (after.length < before.length) await this.#deps.memory.update(TOTALS, after);
-    this.#show();
-  }
-
   #update(): void {
-    const chat = chatInActiveEditor()?.uri.toString();
-    if (chat !== this.#next?.chat) this.#next = undefined;
     this.#show();
-    if (chat !== undefined) this.#estimateSoon();
+    const chat = chatInActiveEditor();
+    if (chat) this.#watch.update(chat);
   }
 
-  #estimateSoon(): void {
-    clearTimeout(this.#debounce);
-    this.#debounce = setTimeout(() => void this.#estimate(), DEBOUNCE_MS);
-  }
-
-  async #estimate(): Promise<void> {
-    const document = chatInActiveEditor();
+  async #estimate(document: vscode.TextDocument, signal: AbortSignal): Promise<void> {
     // A run changes the text all the time, and its progress is shown instead.
-    if (!document || this.#running.has(document.uri.toString())) return;
-    this.#estimating?.abort();
-    const estimating = new AbortController();
-    this.#estimating = estimating;
+    if (document !== chatInActiveEditor() || this.#deps.runs.isRunning(document.uri)) return;
     // If the chat cannot be sent, a run reports why.
-    const request = await this.#deps.estimate(document, estimating.signal).catch(() => undefined);
-    if (estimating.signal.aborted) return;
+    const request = await this.#deps.estimate(document, signal).catch(() => undefined);
+    if (signal.aborted || document !== chatInActiveEditor()) return;
     this.#next = { chat: document.uri.toString(), request };
     this.#show();
   }
 
   #show(): void {
-    const chat = chatInActiveEditor()?.uri.toString();
-    if (chat === undefined) {
+    const uri = chatInActiveEditor()?.uri;
+    if (!uri) {
       this.#item.hide();
       return;
     }
-    const run = this.#running.get(chat);
+    const chat = uri.toString();
     const view = {
       next: this.#next?.chat === chat ? this.#next.request : undefined,
       total: findTotal(this.#totals(), chat),
-      run: run && { ...run, elapsedMs: Date.now() - run.startedAt },
+      run: this.#deps.runs.tallyOf(uri),
     };
     this.#item.text = costLine(view);
     // Without icon names, which a screen reader would read aloud.

@@ -1,35 +1,41 @@
 import * as vscode from 'vscode';
 import { chatOf } from '../chat/chatFiles.ts';
 import { type LensKind, type PlannedLens, planLenses } from './lensPlan.ts';
+import type { Runs } from './runs.ts';
 
 /** VS Code drops a refresh if the editor loses focus before it is done, for example to a dialog. So it is repeated. */
 const REMINDERS_MS = [1_000, 4_000];
 
 export class RunLens implements vscode.CodeLensProvider, vscode.Disposable {
-  readonly #isRunning: (chat: vscode.Uri) => boolean;
+  readonly #runs: Pick<Runs, 'isRunning'>;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeCodeLenses = this.#changed.event;
+  readonly #subscription: vscode.Disposable;
   #reminders: NodeJS.Timeout[] = [];
 
-  constructor(isRunning: (chat: vscode.Uri) => boolean) {
-    this.#isRunning = isRunning;
+  constructor(runs: Pick<Runs, 'isRunning' | 'onDidChange'>) {
+    this.#runs = runs;
+    this.#subscription = runs.onDidChange(() => {
+      this.#cancelReminders();
+      this.#reminders = REMINDERS_MS.map((ms) => setTimeout(() => this.#changed.fire(), ms));
+      this.#changed.fire();
+    });
   }
 
   dispose(): void {
-    for (const timer of this.#reminders) clearTimeout(timer);
+    this.#cancelReminders();
+    this.#subscription.dispose();
     this.#changed.dispose();
   }
 
-  refresh(): void {
+  #cancelReminders(): void {
     for (const timer of this.#reminders) clearTimeout(timer);
-    this.#reminders = REMINDERS_MS.map((ms) => setTimeout(() => this.#changed.fire(), ms));
-    this.#changed.fire();
   }
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     const text = document.getText();
     const uri = document.uri;
-    return planLenses(text, chatOf(document), this.#isRunning(uri)).map((lens) => {
+    return planLenses(text, chatOf(document), this.#runs.isRunning(uri)).map((lens) => {
       const position = document.positionAt(lens.offset);
       return new vscode.CodeLens(new vscode.Range(position, position), {
         // A plain space behind an icon has no width in a lens.

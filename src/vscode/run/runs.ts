@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { acquireLock, acquireLockOn, type ChatLock, type ChatLocked } from '../../assets/chatLock.ts';
-import { ChatListener, type ReplyProgress } from '../../listener.ts';
+import { ChatListener } from '../../listener.ts';
 import type { Log, RunOutcome } from '../../ports/document.ts';
 import type { FileArguments } from '../../ports/files.ts';
 import type { ChatModel, Conversation, ModelRequest, Usage } from '../../ports/models.ts';
@@ -9,12 +9,13 @@ import type { ServerHost } from '../../ports/servers.ts';
 import type { Audit, Consent, ToolHost, ToolName } from '../../ports/tools.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';
 import { failed, RUNNING, tell } from '../ui/outcomes.ts';
+import { RunTally } from './costText.ts';
 import { EndFollower } from './follow.ts';
 import { RunProgress } from './progress.ts';
 
 interface RunsDeps {
   readonly tools: ToolHost;
-  readonly servers: ServerHost;
+  readonly servers: Pick<ServerHost, 'readResource' | 'getPrompt'>;
   readonly audit: Audit;
   readonly isSwitchedOff: (tool: ToolName) => boolean;
   readonly consent: Consent;
@@ -26,7 +27,6 @@ interface RunsDeps {
   readonly reviewResults: () => boolean;
   /** Saves text that could not be written to the document. */
   readonly rescue: (markdown: string) => void;
-  readonly onReply: (uri: vscode.Uri, progress: ReplyProgress) => void;
   readonly onUsage: (uri: vscode.Uri, model: ChatModel, used: Usage, request: ModelRequest) => void;
   /** Called after a run. The chat may have been renamed or closed by then. */
   readonly conclude: (chat: EditorDocument, outcome: RunOutcome) => Promise<RunOutcome>;
@@ -34,8 +34,12 @@ interface RunsDeps {
 
 export type Work = (listener: ChatListener) => Promise<RunOutcome>;
 
+const TICK_MS = 1_000;
+
 interface Run {
+  /** Follows renames. */
   readonly document: EditorDocument;
+  readonly tally: RunTally;
   listener?: ChatListener;
   /** Can be set before there is a listener. */
   isStopped: boolean;
@@ -50,20 +54,26 @@ export class Runs implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
   /** A run of the chat has started or ended. */
   readonly onDidChange = this.#changed.event;
+  readonly #progressed = new vscode.EventEmitter<void>();
+  /** Fires every second while a chat runs, and when a run enters another state. */
+  readonly onDidProgress = this.#progressed.event;
+  #clock: NodeJS.Timeout | undefined;
 
   constructor(deps: RunsDeps) {
     this.#deps = deps;
   }
 
   dispose(): void {
+    clearInterval(this.#clock);
     for (const run of this.#running) run.listener?.stop();
     for (const follower of this.#followers.values()) follower.dispose();
     this.#changed.dispose();
+    this.#progressed.dispose();
   }
 
   async start(document: vscode.TextDocument, work: Work): Promise<RunOutcome> {
     if (this.#find(document.uri)) return tell(failed(RUNNING));
-    const run: Run = { document: new EditorDocument(document), isStopped: false };
+    const run: Run = { document: new EditorDocument(document), tally: new RunTally(), isStopped: false };
     try {
       const outcome = await this.#run(run, work);
       return await this.#deps.conclude(run.document, outcome);
@@ -75,6 +85,7 @@ export class Runs implements vscode.Disposable {
   async #run(run: Run, work: Work): Promise<RunOutcome> {
     const { uri } = run.document;
     this.#running.add(run);
+    this.#clock ??= setInterval(() => this.#progressed.fire(), TICK_MS);
     this.#fireChange(uri);
     try {
       const lock = await lockChat(uri);
@@ -83,6 +94,10 @@ export class Runs implements vscode.Disposable {
       return await this.#work(run, work).finally(() => lock.release());
     } finally {
       this.#running.delete(run);
+      if (this.#running.size === 0) {
+        clearInterval(this.#clock);
+        this.#clock = undefined;
+      }
       this.#fireChange(run.document.uri);
     }
   }
@@ -95,6 +110,10 @@ export class Runs implements vscode.Disposable {
 
   isRunning(uri: vscode.Uri): boolean {
     return this.#find(uri) !== undefined;
+  }
+
+  tallyOf(uri: vscode.Uri): RunTally | undefined {
+    return this.#find(uri)?.tally;
   }
 
   isRunningIn(folder: vscode.Uri): boolean {
@@ -133,9 +152,8 @@ export class Runs implements vscode.Disposable {
     return follower;
   }
 
-  async #listen({ document }: Run, progress: RunProgress): Promise<ChatListener> {
-    const { assetsFor, filesFor, conversationFor, onReply, onUsage, conclude, tools, servers, ...deps } =
-      this.#deps;
+  async #listen({ document, tally }: Run, progress: RunProgress): Promise<ChatListener> {
+    const { assetsFor, filesFor, conversationFor, onUsage, conclude, tools, servers, ...deps } = this.#deps;
     return new ChatListener({
       ...deps,
       document,
@@ -148,7 +166,10 @@ export class Runs implements vscode.Disposable {
       onProgress: (call, update) => progress.tool(call, update),
       onReply: (update) => {
         progress.reply(update);
-        onReply(document.uri, update);
+        // Counts change too fast to read; the next tick shows them.
+        const isNew = tally.state?.kind !== update.kind || update.kind === 'waiting';
+        tally.update(update);
+        if (isNew) this.#progressed.fire();
       },
       onUsage: (model, used, request) => onUsage(document.uri, model, used, request),
     });

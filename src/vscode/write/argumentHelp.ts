@@ -8,7 +8,7 @@ import { printJson } from '../../mcp/schema/example.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { ToolName } from '../../ports/tools.ts';
 import { chatOf, isChat, rangeOf } from '../chat/chatFiles.ts';
-import { ChatDiagnostics } from '../chat/problems.ts';
+import { watchDiagnostics } from '../chat/watch.ts';
 import type { KnownServers } from '../servers/known.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 
@@ -76,15 +76,14 @@ function problemRange(
 
 /** Reports arguments of pending calls that do not match the schema. The calls can still run. */
 export function watchArguments(help: ToolHelp, servers: Pick<ServerHost, 'onDidChange'>): vscode.Disposable {
-  const diagnostics = new ChatDiagnostics('filechat-arguments', async (document) => {
+  const find = async (document: vscode.TextDocument) => {
     const found = pendingCallsIn(document).map((pending) => check(document, pending, help));
     return (await Promise.all(found)).flat();
-  });
+  };
   // A server that has started may have sent new schemas.
-  return vscode.Disposable.from(
-    diagnostics,
-    servers.onDidChange(() => diagnostics.checkAll()),
-  );
+  return watchDiagnostics('filechat-arguments', find, {
+    onDidInvalidate: (listener) => servers.onDidChange(listener),
+  });
 }
 
 async function check(
@@ -92,13 +91,10 @@ async function check(
   pending: PendingCall,
   help: ToolHelp,
 ): Promise<readonly vscode.Diagnostic[]> {
-  const { version } = document;
-  const { argumentsText } = pending.call;
-  const problems = (await (await help.of(pending.call))?.check(argumentsText)) ?? [];
-  if (document.version !== version) return [];
-  return problems.map((problem) => {
-    const range = problemRange(document, pending, problem);
+  const problems = await (await help.of(pending.call))?.check(pending.call.argumentsText);
+  return (problems ?? []).map((problem) => {
     const message = plainMessage(describeProblem(problem));
+    const range = problemRange(document, pending, problem);
     const diagnostic = new vscode.Diagnostic(range, message, vscode.DiagnosticSeverity.Warning);
     diagnostic.source = 'Filechat';
     return diagnostic;

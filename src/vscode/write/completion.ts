@@ -53,15 +53,16 @@ function completionProvider(deps: ItemDeps): vscode.CompletionItemProvider {
       if (triggerCharacter !== undefined && !TRIGGERS[triggerCharacter]?.includes(place.kind))
         return undefined;
       const range = new vscode.Range(document.positionAt(place.start), position);
-      const items = await itemsFor({ document, place, range, deps });
-      if (token.isCancellationRequested || items.length === 0) return undefined;
-      // Files are ranked by the typed text, so their list is requested again after each letter.
-      return new vscode.CompletionList(items, place.kind === 'file');
+      const found = await itemsFor({ document, place, range, deps });
+      const list = Array.isArray(found) ? new vscode.CompletionList(found) : found;
+      return token.isCancellationRequested || list.items.length === 0 ? undefined : list;
     },
   };
 }
 
-async function itemsFor(request: CompletionRequest): Promise<vscode.CompletionItem[]> {
+async function itemsFor(
+  request: CompletionRequest,
+): Promise<vscode.CompletionItem[] | vscode.CompletionList> {
   const { place } = request;
   switch (place.kind) {
     case 'file':

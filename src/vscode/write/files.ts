@@ -11,8 +11,11 @@ const MIN_SYMBOL_CHARS = 2;
 /** Slow language services must not delay the list of files. */
 const SYMBOL_TIMEOUT_MS = 400;
 
-/** Files and symbols of the workspace, inserted as links. */
-export async function fileItems(request: RequestAt<'file'>): Promise<vscode.CompletionItem[]> {
+/**
+ * Files and symbols of the workspace, inserted as links. The list is complete if more letters can only shorten it. An
+ * incomplete one is requested again after each letter, and until then the editor accepts rows of the old one.
+ */
+export async function fileItems(request: RequestAt<'file'>): Promise<vscode.CompletionList> {
   const { document, place, range, deps } = request;
   const [files, symbols] = await Promise.all([deps.files.all(), findSymbols(place.typed)]);
   const byPath = new Map(files.map((file) => [file.path, file]));
@@ -28,7 +31,10 @@ export async function fileItems(request: RequestAt<'file'>): Promise<vscode.Comp
     item.detail = vscode.l10n.t('Attach this file');
     return [fill(item, { range, filterText: `#${path}`, sortText: `1${String(at).padStart(4, '0')}` })];
   });
-  return [...fileList, ...symbols.map((symbol, at) => symbolItem(symbol, at, request))];
+  const items = [...fileList, ...(symbols ?? []).map((symbol, at) => symbolItem(symbol, at, request))];
+  const isComplete =
+    ranked.length < MAX_OFFERED_FILES && symbols !== undefined && symbols.length < MAX_SYMBOLS;
+  return new vscode.CompletionList(items, !isComplete);
 }
 
 function symbolItem(
@@ -50,8 +56,10 @@ function symbolItem(
   return fill(item, { range, filterText: `#${symbol.name}`, sortText: `2${String(at).padStart(4, '0')}` });
 }
 
-async function findSymbols(typed: string): Promise<readonly vscode.SymbolInformation[]> {
-  if (typed.length < MIN_SYMBOL_CHARS || /[/.]/.test(typed)) return [];
+/** Undefined if there is no answer, because too little was typed or the language services are slow. */
+async function findSymbols(typed: string): Promise<readonly vscode.SymbolInformation[] | undefined> {
+  if (/[/.]/.test(typed)) return [];
+  if (typed.length < MIN_SYMBOL_CHARS) return undefined;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), SYMBOL_TIMEOUT_MS);
@@ -61,10 +69,10 @@ async function findSymbols(typed: string): Promise<readonly vscode.SymbolInforma
       'vscode.executeWorkspaceSymbolProvider',
       typed,
     );
-    const found = (await Promise.race([asked, late])) ?? [];
-    return found.filter(({ location }) => location.uri.scheme === 'file').slice(0, MAX_SYMBOLS);
+    const found = await Promise.race([asked, late]);
+    return found?.filter(({ location }) => location.uri.scheme === 'file').slice(0, MAX_SYMBOLS);
   } catch {
-    return [];
+    return undefined;
   } finally {
     clearTimeout(timer);
   }

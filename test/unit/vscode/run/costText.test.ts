@@ -29,25 +29,25 @@ describe('the line in the status bar', () => {
     ['no price is known', { total: total(undefined) }, '$(comment-discussion) so far 1.2k tokens'],
     ['some prices are known', { total: total(0.5, undefined) }, '$(comment-discussion) so far ≥ $0.50'],
     ['it is free', { next: { tokens: 3, dollars: 0 } }, '$(comment-discussion) next ≈3 tokens, $0'],
-    ['a run has started', { run: { elapsedMs: 0 } }, '$(sync~spin) running · 0 s'],
+    ['a run has started', { run: { seconds: 0 } }, '$(sync~spin) running · 0 s'],
     [
       'a request was sent',
-      { run: { elapsedMs: 3_400, model: 'sonnet', state: { kind: 'asking', model: 'sonnet' } } },
+      { run: { seconds: 3, model: 'sonnet', state: { kind: 'asking', model: 'sonnet' } } },
       '$(sync~spin) sonnet · 3 s · waiting for the first words',
     ],
     [
       'a model writes',
-      { run: { elapsedMs: 75_000, model: 'sonnet', state: { kind: 'writing', chars: 4321 } } },
+      { run: { seconds: 75, model: 'sonnet', state: { kind: 'writing', chars: 4321 } } },
       '$(sync~spin) sonnet · 1 min 15 s · ≈1.1k tokens',
     ],
     [
       'a model writes a call',
-      { run: { elapsedMs: 1_000, model: 'm', state: { kind: 'calling', name: 'a__$(bug)', chars: 4 } } },
+      { run: { seconds: 1, model: 'm', state: { kind: 'calling', name: 'a__$(bug)', chars: 4 } } },
       '$(sync~spin) m · 1 s · writes a call of a__$ (bug)',
     ],
     [
       'a retry is pending',
-      { run: { elapsedMs: 9_000, model: 'm', state: { kind: 'waiting', ms: 4_200, reason: 'busy' } } },
+      { run: { seconds: 9, model: 'm', state: { kind: 'waiting', ms: 4_200, reason: 'busy' } } },
       '$(watch) trying again in 5 s',
     ],
   ];
@@ -86,7 +86,7 @@ describe('the tooltip', () => {
 
   it('shows the reason of a retry', () => {
     const state = { kind: 'waiting', ms: 1, reason: 'Overloaded.' } as const;
-    assert.match(costTooltip({ run: { elapsedMs: 1, state } }), /^Waiting: Overloaded\\\.\n\n/);
+    assert.match(costTooltip({ run: { seconds: 1, state } }), /^Waiting: Overloaded\\\.\n\n/);
   });
 
   it('escapes the name of the model', () => {
