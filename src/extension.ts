@@ -34,7 +34,7 @@ const COMMANDS: Readonly<Record<string, (app: App, argument: unknown, selected: 
   attachFile: (app, argument) => app.attachFile(argument),
   cleanUpAssets: (app, argument) => app.cleanUpAssets(argument),
   forgetPermissions: (app) => app.forgetPermissions(),
-  showLog: (app) => app.showLog(),
+  showLog: (app) => app.log.show(),
   showAuditLog: (app) => app.servers.audit.open(),
   selectModel: (app, argument) => app.modelCommands.select(argument),
   setApiKey: (app, argument) => app.modelCommands.setKey(argument),

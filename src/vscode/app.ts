@@ -7,11 +7,9 @@ import { readSettings } from '../chat/format/settings.ts';
 import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
 import { costOf } from '../model/config/prices.ts';
 import type { RunOutcome } from '../ports/document.ts';
-import type { FileArguments } from '../ports/files.ts';
 import type { ChatModel, ChatRules, ModelRequest, Usage } from '../ports/models.ts';
-import { CHAT_FILES, findChat, placesOf, readChat, selectCall, withChat } from './chat/chatFiles.ts';
-import { addToChat, attachFiles, chooseWhereToRun, forkChat, giveTitle, keepCopy } from './chat/commands.ts';
-import type { EditorDocument } from './chat/editorDocument.ts';
+import { findChat, placesOf, readChat, withChat } from './chat/chatFiles.ts';
+import { addToChat, attachFiles, chooseWhereToRun, forkChat, keepCopy } from './chat/commands.ts';
 import { registerPaste } from './chat/paste.ts';
 import { AssetStores } from './chat/stores.ts';
 import { watchTyping } from './chat/typing.ts';
@@ -24,19 +22,18 @@ import { ModelCommands } from './model/commands.ts';
 import { Keys } from './model/keys.ts';
 import { EditorModels } from './model/models.ts';
 import { showBreakdown } from './read/breakdown.ts';
-import { registerAssetLinks, registerHovers } from './read/hovers.ts';
+import { registerReferences } from './read/hovers.ts';
 import { LinkMarks } from './read/linkMarks.ts';
 import { registerTurns } from './read/turns.ts';
 import { Conversations } from './run/conversations.ts';
 import { CostItem, showRunFigures } from './run/figures.ts';
-import { RunLens } from './run/lenses.ts';
+import { registerLenses } from './run/lenses.ts';
 import { Runs, type Work } from './run/runs.ts';
 import { editArguments, regenerate } from './run/turnCommands.ts';
 import { KnownServers } from './servers/known.ts';
 import { EditorServers } from './servers/servers.ts';
-import { autoSave, resultLimits, reviewResults } from './settings.ts';
+import { resultLimits } from './settings.ts';
 import { ServerActions } from './tools/actions.ts';
-import { isEnabled } from './tools/switches.ts';
 import { readFields, readUri, readUris } from './ui/commandArguments.ts';
 import { CANCELLED, failed, tell, UNTRUSTED } from './ui/outcomes.ts';
 import { withNotice } from './ui/progress.ts';
@@ -51,8 +48,8 @@ export class App {
   readonly chats: Chats;
   readonly gallery: Gallery;
   readonly editArguments = editArguments;
+  readonly log = vscode.window.createOutputChannel('Filechat', { log: true });
   readonly #context: vscode.ExtensionContext;
-  readonly #log: vscode.LogOutputChannel;
   readonly #consent: ToolConsent;
   readonly #attachments = new AttachmentConsent();
   readonly #conversations: Conversations;
@@ -63,47 +60,41 @@ export class App {
   constructor(context: vscode.ExtensionContext) {
     useTranslation(vscode.l10n.t, vscode.env.language);
     this.#context = context;
-    this.#log = vscode.window.createOutputChannel('Filechat', { log: true });
     const { globalState, globalStorageUri, secrets } = context;
-    this.#models = new EditorModels(new Keys(secrets), this.#log);
+    this.#models = new EditorModels(new Keys(secrets), this.log);
     this.servers = new EditorServers({
       context,
-      log: this.#log,
+      log: this.log,
       modelFor: (chat) => this.#modelFor(chat),
       rulesFor: (chat) => this.#rulesFor(chat),
       mayCall: (call, tool, about) => this.#consent.mayCall(call, tool, about),
       addToChat,
     });
-    const { list, client, tools, audit, builtIns } = this.servers;
+    const { list, client, tools, audit } = this.servers;
     this.#consent = new ToolConsent(globalState, {
       serverFingerprint: (server) => list.fingerprint(server),
       listTools: async (server) => (await tools.listTools(server)).tools,
     });
     this.#conversations = new Conversations({
       models: this.#models,
-      tools,
-      servers: list,
-      builtIns,
+      servers: this.servers,
       consent: this.#attachments,
       globalStorage: globalStorageUri,
     });
     this.modelCommands = new ModelCommands(this.#models, this.#conversations);
-    const stores = new AssetStores(globalStorageUri, this.#log);
+    const stores = new AssetStores(globalStorageUri, this.log);
     this.#runs = new Runs({
       tools,
       servers: client,
       audit,
-      isSwitchedOff: (tool) => !isEnabled(tool),
       consent: this.#consent,
-      log: this.#log,
+      log: this.log,
       assetsFor: (uri) => stores.storeFor(uri),
-      filesFor: (uri) => this.#filesFor(uri),
+      filesFor: (uri) =>
+        new ReferencedFiles(chatFiles({ ...placesOf(uri, globalStorageUri), limits: resultLimits })),
       conversationFor: (uri) => this.#conversations.of(uri),
-      mayContinue,
-      reviewResults,
       rescue: (markdown) => void keepCopy(markdown, context),
       onUsage: (uri, model, used, request) => this.#count(uri, model, { used, request }),
-      conclude,
     });
     this.#cost = new CostItem({
       runs: this.#runs,
@@ -120,11 +111,10 @@ export class App {
   }
 
   #register(stores: AssetStores): void {
-    const lens = new RunLens(this.#runs);
     const { builtIns, client, rows } = this.servers;
     const known = new KnownServers(client, () => builtIns.tools());
     this.#context.subscriptions.push(
-      this.#log,
+      this.log,
       this.#runs,
       this.#cost,
       showRunFigures(this.#runs),
@@ -136,20 +126,11 @@ export class App {
       known,
       registerTurns(this.#runs),
       registerCompletion({ servers: client, known, rows, models: this.#models }),
-      registerHovers(known, this.#context),
-      registerAssetLinks(this.#context),
-      lens,
+      registerReferences(known, this.#context),
+      registerLenses(this.#runs),
       watchProblems(),
-      vscode.languages.registerCodeLensProvider(CHAT_FILES, lens),
-      registerPaste({
-        storeFor: (uri) => stores.storeFor(uri),
-        maxBytes: () => resultLimits().maxAssetBytes,
-      }),
-      watchTyping({
-        isRunning: (uri) => this.#runs.isRunning(uri),
-        run: (document) => void this.#run(document),
-      }),
-      vscode.window.onDidChangeActiveTextEditor(() => this.#runs.showState()),
+      registerPaste((uri) => stores.storeFor(uri)),
+      watchTyping(this.#runs, (document) => void this.#run(document)),
     );
   }
 
@@ -238,10 +219,6 @@ export class App {
     );
   }
 
-  showLog(): void {
-    this.#log.show();
-  }
-
   #run(document: vscode.TextDocument): Promise<RunOutcome> {
     return this.#runNext(document, (listener) => listener.run());
   }
@@ -260,7 +237,7 @@ export class App {
       const named = readSettings(parseChat(text)).settings.servers ?? [undefined];
       for (const server of named) {
         const ask = this.servers.list.askForWorkspaceServers(server, false);
-        await ask.catch((error: unknown) => this.#log.warn(String(error)));
+        await ask.catch((error: unknown) => this.log.warn(String(error)));
       }
     }
     if (action.kind !== 'runTools') return undefined;
@@ -288,27 +265,9 @@ export class App {
     const { uri, text } = await readChat(chat);
     return this.#conversations.of(uri).rules(text);
   }
-
-  #filesFor(uri: vscode.Uri): FileArguments {
-    const places = placesOf(uri, this.#context.globalStorageUri);
-    return new ReferencedFiles(chatFiles({ ...places, limits: resultLimits }));
-  }
 }
 
 const UNTRUSTED_FILES = vscode.l10n.t('This workspace is not trusted, so its files are left alone.');
-
-async function conclude(chat: EditorDocument, outcome: RunOutcome): Promise<RunOutcome> {
-  if (outcome.edit !== undefined) await selectCall(chat.current, outcome.edit);
-  if (outcome.ok) await giveTitle(chat);
-  if (autoSave() && !outcome.lost) await chat.save();
-  return tell(outcome, chat.uri);
-}
-
-async function mayContinue(steps: number): Promise<boolean> {
-  const goOn = vscode.l10n.t('Go On');
-  const question = vscode.l10n.t('The model has taken {0} steps in a row. Let it go on?', steps);
-  return (await vscode.window.showInformationMessage(question, { modal: true }, goOn)) === goOn;
-}
 
 function folderOf(chat: vscode.Uri | undefined): vscode.Uri | undefined {
   return chat && chat.scheme !== 'untitled' ? vscode.Uri.joinPath(chat, '..') : undefined;

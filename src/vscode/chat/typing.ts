@@ -1,11 +1,7 @@
 import * as vscode from 'vscode';
 import { asksForReply } from '../../chat/edits/typing.ts';
+import type { Runs } from '../run/runs.ts';
 import { chatOf, isChat } from './chatFiles.ts';
-
-interface TypingDeps {
-  readonly isRunning: (chat: vscode.Uri) => boolean;
-  readonly run: (document: vscode.TextDocument) => void;
-}
 
 /** The cursor follows a keystroke within this time; a later move has another cause. */
 const CURSOR_DELAY_MS = 250;
@@ -18,7 +14,10 @@ const SAVE_DELAY_MS = 400;
  * change. VS Code's own (insert final newline) moves the cursor back at once, which no keystroke does. A formatter's is
  * recognized by its save event, which comes before or after the edit.
  */
-export function watchTyping({ isRunning, run }: TypingDeps): vscode.Disposable {
+export function watchTyping(
+  runs: Pick<Runs, 'isRunning'>,
+  run: (document: vscode.TextDocument) => void,
+): vscode.Disposable {
   let pending:
     | { readonly document: vscode.TextDocument; readonly version: number; readonly at: number }
     | undefined;
@@ -34,7 +33,7 @@ export function watchTyping({ isRunning, run }: TypingDeps): vscode.Disposable {
     if (!change) return;
     cancel(document);
     if (reason !== undefined || contentChanges.length !== 1 || !change.text.includes('\n')) return;
-    if (!isChat(document.uri) || isRunning(document.uri)) return;
+    if (!isChat(document.uri) || runs.isRunning(document.uri)) return;
     const text = document.getText();
     const { rangeOffset: offset, rangeLength: removedLength, text: inserted } = change;
     if (asksForReply(text, { offset, inserted, removedLength }, chatOf(document))) {

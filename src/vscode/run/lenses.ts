@@ -1,10 +1,15 @@
 import * as vscode from 'vscode';
-import { chatOf } from '../chat/chatFiles.ts';
+import { CHAT_FILES, chatOf } from '../chat/chatFiles.ts';
 import { type LensKind, type PlannedLens, planLenses } from './lensPlan.ts';
 import type { Runs } from './runs.ts';
 
 /** VS Code drops a refresh if the editor loses focus before it is done, for example to a dialog. So it is repeated. */
 const REMINDERS_MS = [1_000, 4_000];
+
+export function registerLenses(runs: Runs): vscode.Disposable {
+  const lens = new RunLens(runs);
+  return vscode.Disposable.from(lens, vscode.languages.registerCodeLensProvider(CHAT_FILES, lens));
+}
 
 export class RunLens implements vscode.CodeLensProvider, vscode.Disposable {
   readonly #runs: Pick<Runs, 'isRunning'>;

@@ -6,8 +6,12 @@ import type { FileArguments } from '../../ports/files.ts';
 import type { ChatModel, Conversation, ModelRequest, Usage } from '../../ports/models.ts';
 import type { AssetStore } from '../../ports/results.ts';
 import type { ServerHost } from '../../ports/servers.ts';
-import type { Audit, Consent, ToolHost, ToolName } from '../../ports/tools.ts';
+import type { Audit, Consent, ToolHost } from '../../ports/tools.ts';
+import { selectCall } from '../chat/chatFiles.ts';
+import { giveTitle } from '../chat/commands.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';
+import { autoSave, reviewResults } from '../settings.ts';
+import { isEnabled } from '../tools/switches.ts';
 import { failed, RUNNING, tell } from '../ui/outcomes.ts';
 import { RunTally } from './costText.ts';
 import { EndFollower } from './follow.ts';
@@ -17,19 +21,14 @@ interface RunsDeps {
   readonly tools: ToolHost;
   readonly servers: Pick<ServerHost, 'readResource' | 'getPrompt'>;
   readonly audit: Audit;
-  readonly isSwitchedOff: (tool: ToolName) => boolean;
   readonly consent: Consent;
   readonly log: Log;
   readonly assetsFor: (uri: vscode.Uri) => Promise<AssetStore>;
   readonly filesFor: (uri: vscode.Uri) => FileArguments;
   readonly conversationFor: (uri: vscode.Uri) => Conversation;
-  readonly mayContinue: (steps: number) => Promise<boolean>;
-  readonly reviewResults: () => boolean;
   /** Saves text that could not be written to the document. */
   readonly rescue: (markdown: string) => void;
   readonly onUsage: (uri: vscode.Uri, model: ChatModel, used: Usage, request: ModelRequest) => void;
-  /** Called after a run. The chat may have been renamed or closed by then. */
-  readonly conclude: (chat: EditorDocument, outcome: RunOutcome) => Promise<RunOutcome>;
 }
 
 export type Work = (listener: ChatListener) => Promise<RunOutcome>;
@@ -57,6 +56,7 @@ export class Runs implements vscode.Disposable {
   readonly #progressed = new vscode.EventEmitter<void>();
   /** Fires every second while a chat runs, and when a run enters another state. */
   readonly onDidProgress = this.#progressed.event;
+  readonly #subscription = vscode.window.onDidChangeActiveTextEditor(() => this.#showState());
   #clock: NodeJS.Timeout | undefined;
 
   constructor(deps: RunsDeps) {
@@ -65,6 +65,7 @@ export class Runs implements vscode.Disposable {
 
   dispose(): void {
     clearInterval(this.#clock);
+    this.#subscription.dispose();
     for (const run of this.#running) run.listener?.stop();
     for (const follower of this.#followers.values()) follower.dispose();
     this.#changed.dispose();
@@ -76,7 +77,7 @@ export class Runs implements vscode.Disposable {
     const run: Run = { document: new EditorDocument(document), tally: new RunTally(), isStopped: false };
     try {
       const outcome = await this.#run(run, work);
-      return await this.#deps.conclude(run.document, outcome);
+      return await conclude(run.document, outcome);
     } finally {
       run.document.dispose();
     }
@@ -122,13 +123,6 @@ export class Runs implements vscode.Disposable {
     );
   }
 
-  /** Sets the context for the title bar button: Stop while the active chat runs, else Run. */
-  showState(): void {
-    const uri = vscode.window.activeTextEditor?.document.uri;
-    const running = uri !== undefined && this.isRunning(uri);
-    void vscode.commands.executeCommand('setContext', 'filechat.running', running);
-  }
-
   async #work(run: Run, work: Work): Promise<RunOutcome> {
     const follower = this.#followEnd(run.document);
     const progress = new RunProgress(() => run.listener?.stop());
@@ -153,9 +147,12 @@ export class Runs implements vscode.Disposable {
   }
 
   async #listen({ document, tally }: Run, progress: RunProgress): Promise<ChatListener> {
-    const { assetsFor, filesFor, conversationFor, onUsage, conclude, tools, servers, ...deps } = this.#deps;
+    const { assetsFor, filesFor, conversationFor, onUsage, tools, servers, ...deps } = this.#deps;
     return new ChatListener({
       ...deps,
+      isSwitchedOff: (tool) => !isEnabled(tool),
+      mayContinue,
+      reviewResults,
       document,
       chat: document.uri.toString(),
       tools: progress.watch(tools),
@@ -179,10 +176,31 @@ export class Runs implements vscode.Disposable {
     return [...this.#running].find((run) => run.document.uri.toString() === uri.toString());
   }
 
+  /** Sets the context for the title bar button: Stop while the active chat runs, else Run. */
+  #showState(): void {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    const running = uri !== undefined && this.isRunning(uri);
+    void vscode.commands.executeCommand('setContext', 'filechat.running', running);
+  }
+
   #fireChange(uri: vscode.Uri): void {
-    this.showState();
+    this.#showState();
     this.#changed.fire(uri);
   }
+}
+
+/** The chat may have been renamed or closed by now. */
+async function conclude(chat: EditorDocument, outcome: RunOutcome): Promise<RunOutcome> {
+  if (outcome.edit !== undefined) await selectCall(chat.current, outcome.edit);
+  if (outcome.ok) await giveTitle(chat);
+  if (autoSave() && !outcome.lost) await chat.save();
+  return tell(outcome, chat.uri);
+}
+
+async function mayContinue(steps: number): Promise<boolean> {
+  const goOn = vscode.l10n.t('Go On');
+  const question = vscode.l10n.t('The model has taken {0} steps in a row. Let it go on?', steps);
+  return (await vscode.window.showInformationMessage(question, { modal: true }, goOn)) === goOn;
 }
 
 const WHO = 'another window of VS Code';

@@ -39,17 +39,13 @@ const idleDeps: ConstructorParameters<typeof Runs>[0] = {
   tools: { callTool: unused, listTools: unused },
   servers: { readResource: unused, getPrompt: unused },
   audit: { record: unused },
-  isSwitchedOff: unused,
   consent: { mayCall: unused },
   log: { info: unused, warn: unused, error: unused },
   assetsFor: async () => ({ beginResult: unused }),
   filesFor: () => ({ prepare: unused }),
   conversationFor: () => ({ rules: unused, prepare: unused }),
-  mayContinue: unused,
-  reviewResults: unused,
   rescue: unused,
   onUsage: unused,
-  conclude: async (_, outcome) => outcome,
 };
 
 suite('lenses of a chat', () => {
