@@ -144,9 +144,7 @@ async function fileHover(
     return describeFile(path, await readFacts(path), isAsset ? chat : undefined);
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) return undefined;
-    return markdown(
-      vscode.l10n.t('There is no file {0}.', bold('asset' in file ? file.asset : file.target)),
-    );
+    return markdown(vscode.l10n.t('There is no file {0}.', bold('asset' in file ? file.asset : file.target)));
   }
 }
 

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import * as vscode from 'vscode';
+import { sameJson } from '../../base/json.ts';
 import { describeCount } from '../../model/config/prices.ts';
 import { chatOf, isChat } from '../chat/chatFiles.ts';
 import { type ChatWatch, watchChats } from '../chat/watch.ts';
@@ -108,7 +108,7 @@ export class CostItem implements vscode.Disposable {
   async #change(compute: (totals: ChatTotals) => ChatTotals): Promise<void> {
     const before = this.#totals();
     const after = compute(before);
-    if (!isDeepStrictEqual(after, before)) await this.#deps.memory.update(TOTALS, after);
+    if (!sameJson(after, before)) await this.#deps.memory.update(TOTALS, after);
     this.#show();
   }
 

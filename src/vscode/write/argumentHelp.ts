@@ -130,14 +130,16 @@ export function argumentFixes(tools: ToolHelp): vscode.CodeActionProvider {
       const problems = await help.check(text);
       // The offsets are outdated; VS Code asks again for the new text.
       if (document.version !== version) return [];
-      // A missing argument has no range of its own, so it can be added from anywhere in the call.
-      const here = problems.filter(
-        (each) => each.kind === 'missing' || problemRange(document, pending, each).intersection(range),
-      );
-      const actions = here.flatMap((problem) => {
+      const actions = problems.flatMap((problem) => {
         const own = problemRange(document, pending, problem);
+        // A missing argument has no range of its own, so it can be added from anywhere in the call.
+        if (problem.kind !== 'missing' && !own.intersection(range)) return [];
         const fixed = diagnostics.filter((each) => each.range.isEqual(own));
-        return fixesFor(help, text, problem, problems).map((fix) => toAction(document, pending, fix, fixed));
+        return fixesFor(help, text, problem, problems).map((fix) => {
+          const action = toAction(document, pending, fix);
+          action.diagnostics = fixed;
+          return action;
+        });
       });
       // One fix adds all arguments that are missing at one place.
       return actions.filter(({ title }, at) => actions.findIndex((each) => each.title === title) === at);
@@ -148,29 +150,20 @@ export function argumentFixes(tools: ToolHelp): vscode.CodeActionProvider {
 function toAction(
   document: vscode.TextDocument,
   { start }: PendingCall,
-  fix: ArgumentFix,
-  diagnostics: vscode.Diagnostic[],
+  { kind, subjects, edit }: ArgumentFix,
 ): vscode.CodeAction {
-  const action = new vscode.CodeAction(titleOf(fix), vscode.CodeActionKind.QuickFix);
-  action.diagnostics = diagnostics;
-  const { edit } = fix;
+  const names = plainMessage(subjects.join(', '));
+  const titles: Readonly<Record<ArgumentFix['kind'], string>> = {
+    add: vscode.l10n.t('Add missing arguments: {0}', names),
+    remove: vscode.l10n.t('Remove unknown argument {0}', names),
+    replace: vscode.l10n.t('Replace with {0}', names),
+  };
+  const action = new vscode.CodeAction(titles[kind], vscode.CodeActionKind.QuickFix);
   const range = rangeOf(document, { start: start + edit.start, end: start + edit.end });
   action.edit = new vscode.WorkspaceEdit();
   action.edit.replace(document.uri, range, edit.text);
-  action.isPreferred = fix.kind === 'add';
+  action.isPreferred = kind === 'add';
   return action;
-}
-
-function titleOf({ kind, subjects }: ArgumentFix): string {
-  const names = plainMessage(subjects.join(', '));
-  switch (kind) {
-    case 'add':
-      return vscode.l10n.t('Add missing arguments: {0}', names);
-    case 'remove':
-      return vscode.l10n.t('Remove unknown argument {0}', names);
-    case 'replace':
-      return vscode.l10n.t('Replace with {0}', names);
-  }
 }
 
 const MAX_DESCRIPTION_CHARS = 2000;

@@ -6,10 +6,10 @@ import { argumentFixes, argumentHover, ToolHelp, watchArguments } from './argume
 import { argumentItems } from './arguments.ts';
 import { fileItems } from './files.ts';
 import { mentionItems, toolNameItems } from './mentions.ts';
-import type { CompletionDeps, CompletionRequest, ItemDeps } from './request.ts';
+import type { CompletionDeps, CompletionRequest, ItemDeps, RequestAt } from './request.ts';
 import { settingKeyItems, settingValueItems, watchSettings } from './settings.ts';
 import { commandItems, roleItems } from './words.ts';
-import { FolderNames, WorkspaceFiles } from './workspaceFiles.ts';
+import { WorkspaceFiles } from './workspaceFiles.ts';
 
 type Kind = CompletionPlace['kind'];
 
@@ -29,11 +29,9 @@ const TRIGGERS: Readonly<Record<string, readonly Kind[]>> = {
 export function registerCompletion(deps: CompletionDeps): vscode.Disposable {
   const help = new ToolHelp(deps.known);
   const files = new WorkspaceFiles();
-  const assets = new FolderNames('cmdassets');
-  const completion = completionProvider({ ...deps, help, files, assets });
+  const completion = completionProvider({ ...deps, help, files });
   return vscode.Disposable.from(
     files,
-    assets,
     watchArguments(help, deps.servers),
     watchSettings(),
     vscode.languages.registerCompletionItemProvider(CHAT_FILES, completion, ...Object.keys(TRIGGERS)),
@@ -53,33 +51,23 @@ function completionProvider(deps: ItemDeps): vscode.CompletionItemProvider {
       if (triggerCharacter !== undefined && !TRIGGERS[triggerCharacter]?.includes(place.kind))
         return undefined;
       const range = new vscode.Range(document.positionAt(place.start), position);
-      const found = await itemsFor({ document, place, range, deps });
+      const itemsAt = ITEMS[place.kind] as (request: CompletionRequest) => Items | Promise<Items>;
+      const found = await itemsAt({ document, place, range, deps });
       const list = Array.isArray(found) ? new vscode.CompletionList(found) : found;
       return token.isCancellationRequested || list.items.length === 0 ? undefined : list;
     },
   };
 }
 
-async function itemsFor(
-  request: CompletionRequest,
-): Promise<vscode.CompletionItem[] | vscode.CompletionList> {
-  const { place } = request;
-  switch (place.kind) {
-    case 'file':
-      return fileItems({ ...request, place });
-    case 'mention':
-      return mentionItems({ ...request, place });
-    case 'tool':
-      return toolNameItems({ ...request, place });
-    case 'command':
-      return commandItems({ ...request, place });
-    case 'role':
-      return roleItems({ ...request, place });
-    case 'key':
-      return settingKeyItems({ ...request, place });
-    case 'value':
-      return settingValueItems({ ...request, place });
-    case 'arguments':
-      return argumentItems({ ...request, place });
-  }
-}
+type Items = vscode.CompletionItem[] | vscode.CompletionList;
+
+const ITEMS: { readonly [K in Kind]: (request: RequestAt<K>) => Items | Promise<Items> } = {
+  file: fileItems,
+  mention: mentionItems,
+  tool: toolNameItems,
+  command: commandItems,
+  role: roleItems,
+  key: settingKeyItems,
+  value: settingValueItems,
+  arguments: argumentItems,
+};

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { rankPaths } from '../../chat/completion/paths.ts';
 import { linkToFile } from '../chat/paths.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { CompletionRequest, RequestAt } from './request.ts';
+import { type CompletionRequest, createItem, type RequestAt, sortKey } from './request.ts';
 
 const MAX_OFFERED_FILES = 100;
 const MAX_SYMBOLS = 20;
@@ -24,12 +24,16 @@ export async function fileItems(request: RequestAt<'file'>): Promise<vscode.Comp
     const file = byPath.get(path);
     if (!file || file.uri.toString() === document.uri.toString()) return [];
     const folder = posix.dirname(path);
-    const label = plainMessage(posix.basename(path));
     const description = folder === '.' ? {} : { description: plainMessage(folder) };
-    const item = new vscode.CompletionItem({ label, ...description }, vscode.CompletionItemKind.File);
-    item.insertText = linkToFile(document.uri, file.uri);
-    item.detail = vscode.l10n.t('Attach this file');
-    return [fill(item, { range, filterText: `#${path}`, sortText: `1${String(at).padStart(4, '0')}` })];
+    const label = { label: plainMessage(posix.basename(path)), ...description };
+    const item = createItem(label, vscode.CompletionItemKind.File, {
+      insertText: linkToFile(document.uri, file.uri),
+      detail: vscode.l10n.t('Attach this file'),
+      filterText: `#${path}`,
+      sortText: `1${sortKey(at)}`,
+      range,
+    });
+    return [item];
   });
   const items = [...fileList, ...(symbols ?? []).map((symbol, at) => symbolItem(symbol, at, request))];
   const isComplete =
@@ -47,13 +51,16 @@ function symbolItem(
     label: plainMessage(symbol.name),
     description: plainMessage(vscode.workspace.asRelativePath(uri)),
   };
-  const item = new vscode.CompletionItem(label, kindOf(symbol.kind));
   const first = lines.start.line + 1;
   const last = lines.end.line + 1;
   const fragment = last > first ? `#L${first}-L${last}` : `#L${first}`;
-  item.insertText = linkToFile(document.uri, uri, { label: symbol.name, fragment });
-  item.detail = vscode.l10n.t('Attach the whole file of this symbol');
-  return fill(item, { range, filterText: `#${symbol.name}`, sortText: `2${String(at).padStart(4, '0')}` });
+  return createItem(label, kindOf(symbol.kind), {
+    insertText: linkToFile(document.uri, uri, { label: symbol.name, fragment }),
+    detail: vscode.l10n.t('Attach the whole file of this symbol'),
+    filterText: `#${symbol.name}`,
+    sortText: `2${sortKey(at)}`,
+    range,
+  });
 }
 
 /** Undefined if there is no answer, because too little was typed or the language services are slow. */
@@ -82,11 +89,4 @@ async function findSymbols(typed: string): Promise<readonly vscode.SymbolInforma
 function kindOf(kind: vscode.SymbolKind): vscode.CompletionItemKind {
   const name = vscode.SymbolKind[kind] as keyof typeof vscode.CompletionItemKind;
   return vscode.CompletionItemKind[name] ?? vscode.CompletionItemKind.Reference;
-}
-
-function fill(
-  item: vscode.CompletionItem,
-  more: Pick<vscode.CompletionItem, 'range' | 'filterText' | 'sortText'>,
-): vscode.CompletionItem {
-  return Object.assign(item, more);
 }

@@ -1,11 +1,11 @@
-import type * as vscode from 'vscode';
+import * as vscode from 'vscode';
 import type { CompletionPlace } from '../../chat/completion/place.ts';
 import type { ServerHost } from '../../ports/servers.ts';
 import type { EditorModels } from '../model/models.ts';
 import type { KnownServers } from '../servers/known.ts';
 import type { ServerRows } from '../servers/rows.ts';
 import type { ToolHelp } from './argumentHelp.ts';
-import type { FolderNames, WorkspaceFiles } from './workspaceFiles.ts';
+import type { WorkspaceFiles } from './workspaceFiles.ts';
 
 export interface CompletionDeps {
   readonly servers: ServerHost;
@@ -19,7 +19,6 @@ export interface CompletionDeps {
 export interface ItemDeps extends CompletionDeps {
   readonly help: ToolHelp;
   readonly files: WorkspaceFiles;
-  readonly assets: FolderNames;
 }
 
 export interface CompletionRequest<P extends CompletionPlace = CompletionPlace> {
@@ -33,3 +32,16 @@ export interface CompletionRequest<P extends CompletionPlace = CompletionPlace> 
 export type RequestAt<K extends CompletionPlace['kind']> = CompletionRequest<
   Extract<CompletionPlace, { kind: K }>
 >;
+
+export function createItem(
+  label: string | vscode.CompletionItemLabel,
+  kind: vscode.CompletionItemKind,
+  fields: Partial<vscode.CompletionItem>,
+): vscode.CompletionItem {
+  return Object.assign(new vscode.CompletionItem(label, kind), fields);
+}
+
+/** A sort key that keeps the given order. */
+export function sortKey(at: number): string {
+  return String(at).padStart(5, '0');
+}

@@ -2,9 +2,10 @@ import * as vscode from 'vscode';
 import { completionPlace } from '../../chat/completion/place.ts';
 import { renderValue, SETTING_KEYS, type SettingKey, settingRule } from '../../chat/format/settings.ts';
 import { wellKnownModels } from '../../model/config/prices.ts';
+import type { ToolInfo } from '../../ports/tools.ts';
 import { chatOf, isChat, rangeOf } from '../chat/chatFiles.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { CompletionRequest, RequestAt } from './request.ts';
+import { createItem, type ItemDeps, type RequestAt, sortKey } from './request.ts';
 
 function aboutSettings(): Readonly<Record<SettingKey, string>> {
   const { t } = vscode.l10n;
@@ -39,33 +40,27 @@ function briefSettings(): Readonly<Partial<Record<SettingKey, string>>> {
   };
 }
 
-/** Keys whose values can be completed. */
-const COMPLETABLE: ReadonlySet<SettingKey> = new Set([
-  'model',
-  'agent',
-  'servers',
-  'tools',
-  'approve',
-  'reasoning',
-]);
+/** Keys whose values cannot be completed. */
+const FREE: ReadonlySet<SettingKey> = new Set(['system', 'title', 'maxSteps', 'maxTokens', 'temperature']);
 
 export function settingKeyItems({ document, place }: RequestAt<'key'>): vscode.CompletionItem[] {
   const abouts = aboutSettings();
   const briefs = briefSettings();
   const range = rangeOf(document, place);
   return SETTING_KEYS.filter((key) => !place.present.has(key)).map((key, at) => {
-    const rule = settingRule(key);
-    const label = { label: key, description: briefs[key] ?? rule?.choices?.join(' | ') ?? '' };
-    const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Property);
-    const value = rule?.takes === 'list' ? '[$0]' : '$0';
-    item.insertText = place.hasColon ? key : new vscode.SnippetString(`${key}: ${value}`);
-    item.documentation = abouts[key];
-    item.range = range;
-    item.sortText = String(at).padStart(2, '0');
-    if (!place.hasColon && COMPLETABLE.has(key)) {
-      item.command = { command: 'editor.action.triggerSuggest', title: vscode.l10n.t('Show the values') };
-    }
-    return item;
+    const { choices = [], takes } = settingRule(key) ?? {};
+    const label = { label: key, description: briefs[key] ?? choices.join(' | ') };
+    const value = takes === 'list' ? '[$0]' : '$0';
+    const title = vscode.l10n.t('Show the values');
+    return createItem(label, vscode.CompletionItemKind.Property, {
+      insertText: place.hasColon ? key : new vscode.SnippetString(`${key}: ${value}`),
+      documentation: abouts[key],
+      range,
+      sortText: sortKey(at),
+      ...(place.hasColon || FREE.has(key)
+        ? {}
+        : { command: { command: 'editor.action.triggerSuggest', title } }),
+    });
   });
 }
 
@@ -82,14 +77,14 @@ export async function settingValueItems(request: RequestAt<'value'>): Promise<vs
     .filter(({ value }) => !place.taken.includes(value))
     .map(({ value, about }, at) => {
       const label = { label: plainMessage(value), ...(about ? { description: plainMessage(about) } : {}) };
-      const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Value);
       const written = renderValue(value);
-      item.insertText = place.needsSpace ? ` ${written}` : written;
-      // Keeps matching a value that starts with a quote.
-      item.filterText = /^["']/.test(place.typed) ? `${place.typed.charAt(0)}${value}` : value;
-      item.sortText = String(at).padStart(4, '0');
-      item.range = range;
-      return item;
+      return createItem(label, vscode.CompletionItemKind.Value, {
+        insertText: place.needsSpace ? ` ${written}` : written,
+        // Keeps matching a value that starts with a quote.
+        filterText: /^["']/.test(place.typed) ? `${place.typed.charAt(0)}${value}` : value,
+        sortText: sortKey(at),
+        range,
+      });
     });
 }
 
@@ -98,7 +93,7 @@ async function valuesOf({ document, place, deps }: RequestAt<'value'>): Promise<
   if (choices) return choices.map((value) => ({ value, about: aboutChoice(place.key, value) }));
   switch (place.key) {
     case 'model':
-      return modelValues(deps.models.configured());
+      return modelValues(deps.models);
     case 'agent':
       return (await deps.files.agents(document.uri)).map((value) => ({
         value,
@@ -113,9 +108,8 @@ async function valuesOf({ document, place, deps }: RequestAt<'value'>): Promise<
   }
 }
 
-function modelValues(
-  configured: ReturnType<CompletionRequest['deps']['models']['configured']>,
-): readonly SettingValue[] {
+function modelValues(models: ItemDeps['models']): readonly SettingValue[] {
+  const configured = models.configured();
   const own = [...configured.values()].map(({ name, provider, model }) => ({
     value: name,
     about: `${provider}/${model}`,
@@ -125,9 +119,7 @@ function modelValues(
   return [...own, ...others.map((value) => ({ value })), ...(configured.has('tour') ? [] : [tour])];
 }
 
-function toolPatterns(
-  tools: Awaited<ReturnType<CompletionRequest['deps']['known']['tools']>>,
-): readonly SettingValue[] {
+function toolPatterns(tools: readonly ToolInfo[]): readonly SettingValue[] {
   const servers = [...new Set(tools.map(({ server }) => server))];
   const all = servers.map((server) => ({
     value: `${server}.*`,
