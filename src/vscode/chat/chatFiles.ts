@@ -70,30 +70,30 @@ export async function readChat(chat: string): Promise<{ readonly uri: vscode.Uri
   return { uri, text: document.getText() };
 }
 
+interface NewChat {
+  readonly folder: vscode.Uri;
+  readonly stem: string;
+  readonly text: string;
+}
+
 /** Creates and shows a chat. Resolves to undefined if the user cancels. */
 export async function createChat(
   folder?: vscode.Uri,
   content?: string,
 ): Promise<vscode.TextDocument | undefined> {
-  return placeChat({ folder, stem: 'new', text: newChat(content) });
+  return placeChat({ stem: 'new', text: newChat(content) }, folder);
 }
 
 /** Writes a chat under a free name to the default folder, or asks for a place if there is none. */
-export async function placeChat(chat: {
-  readonly folder?: vscode.Uri | undefined;
-  readonly stem: string;
-  readonly text: string;
-}): Promise<vscode.TextDocument | undefined> {
-  const folder = chat.folder ?? defaultFolder();
-  if (folder) return writeNewChat({ ...chat, folder });
-  const uri = await askForPlace(chat.stem);
-  if (!uri || isChat(uri)) return uri && writeChat(uri, chat.text);
+export async function placeChat(
+  { stem, text }: Omit<NewChat, 'folder'>,
+  folder = defaultFolder(),
+): Promise<vscode.TextDocument | undefined> {
+  if (folder) return writeNewChat({ folder, stem, text });
+  const uri = await askForPlace(stem);
+  if (!uri || isChat(uri)) return uri && writeChat(uri, text);
   // The dialog did not confirm this name with the ending, so an existing file must not be overwritten.
-  return writeNewChat({
-    folder: vscode.Uri.joinPath(uri, '..'),
-    stem: chatStem(nameOf(uri)),
-    text: chat.text,
-  });
+  return writeNewChat({ folder: vscode.Uri.joinPath(uri, '..'), stem: chatStem(nameOf(uri)), text });
 }
 
 /** Deletes a chat that was created for a command, if nothing was written to it. */
@@ -114,12 +114,7 @@ export async function closeTabs(uri: vscode.Uri): Promise<void> {
 }
 
 /** Writes a chat under the first free name and shows it. */
-export async function writeNewChat(chat: {
-  readonly folder: vscode.Uri;
-  readonly stem: string;
-  readonly text: string;
-}): Promise<vscode.TextDocument> {
-  const { folder, stem, text } = chat;
+export async function writeNewChat({ folder, stem, text }: NewChat): Promise<vscode.TextDocument> {
   for (let number = 1; number <= MAX_NAME_TRIES; number += 1) {
     const name = number === 1 ? `${stem}.chat.md` : `${stem}-${number}.chat.md`;
     const uri = vscode.Uri.joinPath(folder, name);
@@ -195,14 +190,8 @@ export async function readFolder(folder: vscode.Uri): Promise<readonly [string, 
   return vscode.workspace.fs.readDirectory(folder).then(undefined, () => []);
 }
 
-interface Known {
-  readonly reader: ChatReader;
-  readonly version: number;
-  readonly chat: Chat;
-}
-
 /** The parsed chat of each document, so that a keystroke parses one turn once for all features. */
-const known = new WeakMap<vscode.TextDocument, Known>();
+const known = new WeakMap<vscode.TextDocument, { reader: ChatReader; version: number; chat: Chat }>();
 
 export function chatOf(document: vscode.TextDocument): Chat {
   const last = known.get(document);

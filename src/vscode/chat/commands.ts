@@ -78,10 +78,7 @@ export async function attachFiles(
     ({ role, bodyStart, end }) => role === 'user' && bodyStart <= offset && offset <= end,
   );
   if (!inUserTurn) moveToEnd(editor);
-  const done = await insertAtCaret(editor, (before) => {
-    const gap = before === '' || /\s$/.test(before) ? '' : ' ';
-    return `${gap}${links.join(' ')}`;
-  });
+  const done = await insertAtCaret(editor, (before) => `${/\S$/.test(before) ? ' ' : ''}${links.join(' ')}`);
   return done ? { ok: true, assets: [] } : failed(vscode.l10n.t('The chat did not take the links.'));
 }
 

@@ -104,14 +104,16 @@ export class EditorDocument implements ChatDocument, Disposable {
   }
 
   edit(compute: (text: string) => TextEdit | undefined, options: EditOptions = {}): Promise<boolean> {
-    const done = this.#queue.then(() => this.#editNow(compute, options));
-    this.#queue = done.catch(() => undefined);
-    return done;
+    return this.#enqueue(() => this.#editNow(compute, options));
   }
 
   /** Resolves to false if the save failed. Untitled chats are backed up by VS Code only. */
   save(): Promise<boolean> {
-    const done = this.#queue.then(() => this.#saveNow());
+    return this.#enqueue(() => this.#saveNow());
+  }
+
+  #enqueue(work: () => Promise<boolean>): Promise<boolean> {
+    const done = this.#queue.then(work);
     this.#queue = done.catch(() => undefined);
     return done;
   }
@@ -246,17 +248,12 @@ function mayAutoSave(document: vscode.TextDocument): boolean {
 }
 
 function isInTab(uri: vscode.Uri): boolean {
-  return vscode.window.tabGroups.all.some(({ tabs }) =>
-    tabs.some(({ input }) => {
-      const shown =
-        input instanceof vscode.TabInputTextDiff
-          ? input.modified
-          : input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom
-            ? input.uri
-            : undefined;
-      return shown?.toString() === uri.toString();
-    }),
-  );
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  return tabs.some(({ input }) => {
+    if (input instanceof vscode.TabInputTextDiff) return input.modified.toString() === uri.toString();
+    const hasUri = input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom;
+    return hasUri && input.uri.toString() === uri.toString();
+  });
 }
 
 /** Ends when told to, or after a time. */

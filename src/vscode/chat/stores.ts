@@ -12,7 +12,7 @@ import {
 import { sweepLeftovers, temporaryName } from '../../assets/writeFile.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import type { Log } from '../../ports/document.ts';
-import type { AssetBytes, AssetStore, NewAsset, ResultAssets } from '../../ports/results.ts';
+import type { AssetBytes, AssetStore, NewAsset } from '../../ports/results.ts';
 import { resultLimits } from '../settings.ts';
 
 const MAX_STORES = 20;
@@ -38,7 +38,7 @@ export class AssetStores {
     if (chat.scheme !== 'untitled' && vscode.workspace.fs.isWritableFileSystem(chat.scheme)) {
       const spillFolder = vscode.Uri.joinPath(this.#globalStorage, 'spill').fsPath;
       const maxAssetBytes = () => resultLimits().maxAssetBytes;
-      return this.#cached(folder, () => new WorkspaceAssets({ folder, spillFolder, maxAssetBytes }));
+      return this.#cached(folder, () => workspaceAssets({ folder, spillFolder, maxAssetBytes }));
     }
     return this.#globalStore(chat);
   }
@@ -78,24 +78,10 @@ export interface WorkspaceAssetsOptions extends Partial<NumberedOptions> {
 }
 
 /** Assets beside a chat in a remote or virtual workspace. */
-export class WorkspaceAssets implements AssetStore {
-  readonly #place: WorkspacePlace;
-  readonly #options: NumberedOptions;
-
-  constructor(options: WorkspaceAssetsOptions) {
-    this.#place = new WorkspacePlace(options);
-    this.#options = { linkPrefix: ASSET_FOLDER, now: () => new Date(), newId: newResultId, ...options };
-  }
-
-  beginResult(): ResultAssets {
-    return new NumberedAssets(this.#place, this.#options);
-  }
-}
-
-interface Saved {
-  readonly name: string;
-  readonly mtime: number;
-  readonly size: number;
+export function workspaceAssets(options: WorkspaceAssetsOptions): AssetStore {
+  const place = new WorkspacePlace(options);
+  const numbered = { linkPrefix: ASSET_FOLDER, now: () => new Date(), newId: newResultId, ...options };
+  return { beginResult: () => new NumberedAssets(place, numbered) };
 }
 
 const MAX_REMEMBERED = 1_000;
@@ -104,7 +90,7 @@ class WorkspacePlace implements AssetPlace {
   readonly #options: WorkspaceAssetsOptions;
   readonly #folder: vscode.Uri;
   /** By hash. Only assets saved here: reading a whole remote folder costs more than a duplicate. */
-  readonly #saved = new Map<string, Saved>();
+  readonly #saved = new Map<string, { name: string; mtime: number; size: number }>();
   #swept = false;
 
   constructor(options: WorkspaceAssetsOptions) {

@@ -91,7 +91,8 @@ export class LinkMarks implements vscode.Disposable {
         const place = { start: turn.bodyStart + offset, end: turn.bodyStart + end };
         const at = (status: LinkStatus): Mark => ({ ...place, status });
         if (local !== undefined) return [this.#linkStatus(document.uri, local, model).then(at)];
-        return isImage && /^https?:/i.test(target) ? [Promise.resolve(at(remote()))] : [];
+        if (!isImage || !/^https?:/i.test(target)) return [];
+        return [Promise.resolve(at(notSent(vscode.l10n.t('nothing is loaded from the internet'))))];
       }),
     );
   }
@@ -108,45 +109,31 @@ export class LinkMarks implements vscode.Disposable {
   }
 
   #fileStatus(file: AttachedFile, model: string | undefined): LinkStatus {
+    const { t } = vscode.l10n;
+    const { isText, mimeType } = file;
     const size = describeSize(file.size);
-    const sent: LinkStatus = {
-      isSent: true,
-      label: `✓ ${size}`,
-      reason: file.isText
-        ? vscode.l10n.t('This file is sent with the turn, as text: {0}.', size)
-        : vscode.l10n.t('This file is sent with the turn: {0}, {1}.', file.mimeType, size),
-    };
-    if (file.isText) return sent;
-    const name = this.#models.configOf(model)?.name ?? vscode.l10n.t('the model');
-    const accepts = (mimeType: string) => this.#models.accepts(model, mimeType);
-    const reason = whyNotSent(file, { name, accepts });
-    if (reason === undefined) return sent;
-    return {
-      isSent: false,
-      label: vscode.l10n.t('✗ only named'),
-      reason: vscode.l10n.t('The model gets only the name of this file: {0}.', reason),
-    };
+    const name = this.#models.configOf(model)?.name ?? t('the model');
+    const accepts = (type: string) => this.#models.accepts(model, type);
+    const reason = isText ? undefined : whyNotSent(file, { name, accepts });
+    if (reason !== undefined) {
+      const only = t('The model gets only the name of this file: {0}.', reason);
+      return { isSent: false, label: t('✗ only named'), reason: only };
+    }
+    const sent = isText
+      ? t('This file is sent with the turn, as text: {0}.', size)
+      : t('This file is sent with the turn: {0}, {1}.', mimeType, size);
+    return { isSent: true, label: `✓ ${size}`, reason: sent };
   }
 }
 
 function outside(): LinkStatus {
-  return {
-    isSent: false,
-    label: vscode.l10n.t('? asks first'),
-    reason: vscode.l10n.t('This file is outside of the workspace: you are asked before it is sent.'),
-  };
-}
-
-function remote(): LinkStatus {
-  return notSent(vscode.l10n.t('nothing is loaded from the internet'));
+  const reason = vscode.l10n.t('This file is outside of the workspace: you are asked before it is sent.');
+  return { isSent: false, label: vscode.l10n.t('? asks first'), reason };
 }
 
 function notSent(reason: string): LinkStatus {
-  return {
-    isSent: false,
-    label: vscode.l10n.t('✗ not sent'),
-    reason: vscode.l10n.t('This is not sent: {0}.', reason),
-  };
+  const { t } = vscode.l10n;
+  return { isSent: false, label: t('✗ not sent'), reason: t('This is not sent: {0}.', reason) };
 }
 
 function createMark(color: string): vscode.TextEditorDecorationType {

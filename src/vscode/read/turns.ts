@@ -50,23 +50,25 @@ function symbolOf(document: vscode.TextDocument, entry: OutlineEntry): vscode.Do
 }
 
 function nameOf(entry: OutlineEntry): string {
-  switch (entry.kind) {
+  const { kind, words, call } = entry;
+  const { t } = vscode.l10n;
+  switch (kind) {
     case 'user':
-      return entry.words ? vscode.l10n.t('You: {0}', entry.words) : vscode.l10n.t('You');
+      return words ? t('You: {0}', words) : t('You');
     case 'assistant':
-      return entry.words ? vscode.l10n.t('Assistant: {0}', entry.words) : vscode.l10n.t('Assistant');
+      return words ? t('Assistant: {0}', words) : t('Assistant');
     case 'system':
-      return entry.words ? vscode.l10n.t('System: {0}', entry.words) : vscode.l10n.t('System');
+      return words ? t('System: {0}', words) : t('System');
     case 'summary':
-      return entry.words ? vscode.l10n.t('Summary: {0}', entry.words) : vscode.l10n.t('Summary');
+      return words ? t('Summary: {0}', words) : t('Summary');
     case 'tool':
       return nameOfResult(entry);
     case 'settings':
-      return vscode.l10n.t('Settings');
+      return t('Settings');
     case 'call':
-      return entry.call || vscode.l10n.t('Tool call');
+      return call || t('Tool call');
     case 'heading':
-      return entry.words;
+      return words;
   }
 }
 
@@ -79,19 +81,17 @@ function nameOfResult({ call, assets = 0, words }: OutlineEntry): string {
 
 const FOLD_THROTTLE_MS = 150;
 
-type RunState = Pick<Runs, 'isRunning' | 'onDidChange'>;
-
 /** Folds turns, calls, results, reasoning and front matter. Long ones are closed when they first appear. */
 class TurnFolds implements vscode.FoldingRangeProvider, vscode.Disposable {
   readonly #shapes: TurnShapes;
-  readonly #runs: RunState;
+  readonly #runs: Runs;
   readonly #seen = new WeakMap<vscode.TextDocument, SeenFolds>();
   /** Chats whose folds are closed when their cursor is visible again. */
   readonly #pending = new WeakSet<vscode.TextDocument>();
   readonly #throttle = new Throttle(FOLD_THROTTLE_MS);
   readonly #subscriptions: vscode.Disposable;
 
-  constructor(shapes: TurnShapes, runs: RunState) {
+  constructor(shapes: TurnShapes, runs: Runs) {
     this.#shapes = shapes;
     this.#runs = runs;
     const retry = ({ textEditor }: { readonly textEditor: vscode.TextEditor }) => {
@@ -160,10 +160,8 @@ class TurnFolds implements vscode.FoldingRangeProvider, vscode.Disposable {
 
 function isCursorVisible({ visibleRanges, selection }: vscode.TextEditor): boolean {
   const { line } = selection.active;
-  return (
-    visibleRanges.length === 0 ||
-    visibleRanges.some(({ start, end }) => start.line <= line && line <= end.line)
-  );
+  const isIn = ({ start, end }: vscode.Range) => start.line <= line && line <= end.line;
+  return visibleRanges.length === 0 || visibleRanges.some(isIn);
 }
 
 interface Lines {
@@ -238,18 +236,18 @@ class TurnColors implements vscode.Disposable {
     const lines = turns.map(({ start }) => document.positionAt(start).line);
     const names = turns.map(({ role, start, bodyStart }) => (start === bodyStart ? '' : role)).join(' ');
     if (!shown.update(lines, names)) return;
+    const lastOf = (at: number) => (lines[at + 1] ?? document.lineCount) - 1;
     for (const [role, style] of this.#styles) {
       const own = [...turns.keys()].filter((at) => turns[at]?.role === role);
-      const marked = own.filter((at) => turns[at]?.bodyStart !== turns[at]?.start);
-      const markers = marked.map((at) => lines[at] ?? 0);
-      const ranges = {
-        turn: own.map((at) => linesOf(document, lines[at] ?? 0, (lines[at + 1] ?? document.lineCount) - 1)),
-        marker: markers.map((line) => linesOf(document, line, line)),
-        role: markers.map((line) => roleRange(document, line)),
-      };
-      editor.setDecorations(style.turn, ranges.turn);
-      editor.setDecorations(style.marker, ranges.marker);
-      editor.setDecorations(style.role, ranges.role);
+      const markers = own
+        .filter((at) => turns[at]?.bodyStart !== turns[at]?.start)
+        .map((at) => lines[at] ?? 0);
+      const bodies = own.map((at) => linesOf(document, lines[at] ?? 0, lastOf(at)));
+      const wholeLines = markers.map((line) => linesOf(document, line, line));
+      const roles = markers.map((line) => roleRange(document, line));
+      editor.setDecorations(style.turn, bodies);
+      editor.setDecorations(style.marker, wholeLines);
+      editor.setDecorations(style.role, roles);
     }
   }
 }
