@@ -11,7 +11,7 @@ import type { ChatModel, ChatRules, ModelRequest, Usage } from '../ports/models.
 import { findChat, placesOf, readChat, withChat } from './chat/chatFiles.ts';
 import { addToChat, attachFiles, chooseWhereToRun, forkChat, keepCopy } from './chat/commands.ts';
 import { registerPaste } from './chat/paste.ts';
-import { AssetStores } from './chat/stores.ts';
+import { assetStores, type StoreFor } from './chat/stores.ts';
 import { watchTyping } from './chat/typing.ts';
 import { watchProblems } from './chat/watch.ts';
 import { Chats } from './chats/chats.ts';
@@ -23,7 +23,7 @@ import { Keys } from './model/keys.ts';
 import { EditorModels } from './model/models.ts';
 import { showBreakdown } from './read/breakdown.ts';
 import { registerReferences } from './read/hovers.ts';
-import { LinkMarks } from './read/linkMarks.ts';
+import { showLinkMarks } from './read/linkMarks.ts';
 import { registerTurns } from './read/turns.ts';
 import { Conversations } from './run/conversations.ts';
 import { CostItem, showRunFigures } from './run/figures.ts';
@@ -82,14 +82,14 @@ export class App {
       globalStorage: globalStorageUri,
     });
     this.modelCommands = new ModelCommands(this.#models, this.#conversations);
-    const stores = new AssetStores(globalStorageUri, this.log);
+    const storeFor = assetStores(globalStorageUri, this.log);
     this.#runs = new Runs({
       tools,
       servers: client,
       audit,
       consent: this.#consent,
       log: this.log,
-      assetsFor: (uri) => stores.storeFor(uri),
+      assetsFor: storeFor,
       filesFor: (uri) =>
         new ReferencedFiles(chatFiles({ ...placesOf(uri, globalStorageUri), limits: resultLimits })),
       conversationFor: (uri) => this.#conversations.of(uri),
@@ -107,10 +107,10 @@ export class App {
     );
     this.chats = new Chats({ context, runs: this.#runs, offerSample: () => list.offerSample() });
     this.gallery = new Gallery(context);
-    this.#register(stores);
+    this.#register(storeFor);
   }
 
-  #register(stores: AssetStores): void {
+  #register(storeFor: StoreFor): void {
     const { builtIns, client, rows } = this.servers;
     const known = new KnownServers(client, () => builtIns.tools());
     this.#context.subscriptions.push(
@@ -122,14 +122,14 @@ export class App {
       this.servers,
       this.chats,
       this.gallery,
-      new LinkMarks(this.#conversations, this.#models),
+      showLinkMarks(this.#conversations, this.#models),
       known,
       registerTurns(this.#runs),
       registerCompletion({ servers: client, known, rows, models: this.#models }),
       registerReferences(known, this.#context),
       registerLenses(this.#runs),
       watchProblems(),
-      registerPaste((uri) => stores.storeFor(uri)),
+      registerPaste(storeFor),
       watchTyping(this.#runs, (document) => void this.#run(document)),
     );
   }

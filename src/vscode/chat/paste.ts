@@ -5,13 +5,12 @@ import { encodeTarget, renderFileLink } from '../../chat/edits/fileLink.ts';
 import { readMarker } from '../../chat/format/marker.ts';
 import { detectMediaType } from '../../media/sniff.ts';
 import { type MediaType, mediaByExtension } from '../../media/table.ts';
-import type { AssetStore, ResultAssets } from '../../ports/results.ts';
+import type { ResultAssets } from '../../ports/results.ts';
 import { resultLimits } from '../settings.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { CHAT_FILES } from './chatFiles.ts';
 import { readUriList, relativeTarget } from './paths.ts';
-
-type StoreFor = (chat: vscode.Uri) => Promise<AssetStore>;
+import type { StoreFor } from './stores.ts';
 
 /** Turns pasted and dropped files into links. Media from elsewhere is saved beside the chat first. */
 export function registerPaste(storeFor: StoreFor): vscode.Disposable {

@@ -17,55 +17,46 @@ import { resultLimits } from '../settings.ts';
 
 const MAX_STORES = 20;
 
+export type StoreFor = (chat: vscode.Uri) => Promise<AssetStore>;
+
 /** The asset store of each chat: beside the chat, or in the global storage if it is not saved. */
-export class AssetStores {
-  readonly #globalStorage: vscode.Uri;
-  readonly #log: Log;
-  /** By folder, least recently used first. A store indexes its folder, so it is reused. */
-  readonly #stores = new Map<string, AssetStore>();
-  #isPlaceShown = false;
-
-  constructor(globalStorage: vscode.Uri, log: Log) {
-    this.#globalStorage = globalStorage;
-    this.#log = log;
-  }
-
-  async storeFor(chat: vscode.Uri): Promise<AssetStore> {
+export function assetStores(globalStorage: vscode.Uri, log: Log): StoreFor {
+  const cached = cacheStores();
+  const spillFolder = vscode.Uri.joinPath(globalStorage, 'spill').fsPath;
+  const maxAssetBytes = () => resultLimits().maxAssetBytes;
+  let isPlaceShown = false;
+  return async (chat) => {
     const folder = vscode.Uri.joinPath(chat, '..');
-    if (chat.scheme === 'file') {
-      return this.#cached(folder, () => new FolderAssets({ folder: dirname(chat.fsPath) }));
-    }
-    if (chat.scheme !== 'untitled' && vscode.workspace.fs.isWritableFileSystem(chat.scheme)) {
-      const spillFolder = vscode.Uri.joinPath(this.#globalStorage, 'spill').fsPath;
-      const maxAssetBytes = () => resultLimits().maxAssetBytes;
-      return this.#cached(folder, () => workspaceAssets({ folder, spillFolder, maxAssetBytes }));
-    }
-    return this.#globalStore(chat);
-  }
-
-  async #globalStore(chat: vscode.Uri): Promise<AssetStore> {
-    const folder = this.#globalStorage.fsPath;
-    await mkdir(folder, { recursive: true });
-    const place = vscode.Uri.joinPath(this.#globalStorage, ASSET_FOLDER);
-    this.#log.info(`${chat.toString()} is not a saved file. Its assets go to ${place.fsPath}.`);
-    if (!this.#isPlaceShown) {
-      this.#isPlaceShown = true;
+    if (chat.scheme === 'file')
+      return cached(folder, () => new FolderAssets({ folder: dirname(chat.fsPath) }));
+    if (chat.scheme !== 'untitled' && vscode.workspace.fs.isWritableFileSystem(chat.scheme))
+      return cached(folder, () => workspaceAssets({ folder, spillFolder, maxAssetBytes }));
+    await mkdir(globalStorage.fsPath, { recursive: true });
+    const place = vscode.Uri.joinPath(globalStorage, ASSET_FOLDER);
+    log.info(`${chat.toString()} is not a saved file. Its assets go to ${place.fsPath}.`);
+    if (!isPlaceShown) {
+      isPlaceShown = true;
       void vscode.window.showInformationMessage(
         vscode.l10n.t('This chat is not a saved file. What its tools return is kept in {0}.', place.fsPath),
       );
     }
-    return this.#cached(this.#globalStorage, () => new FolderAssets({ folder, linkPrefix: place.path }));
-  }
+    const options = { folder: globalStorage.fsPath, linkPrefix: place.path };
+    return cached(globalStorage, () => new FolderAssets(options));
+  };
+}
 
-  #cached(folder: vscode.Uri, create: () => AssetStore): AssetStore {
+/** By folder, least recently used first. A store indexes its folder, so it is reused. */
+function cacheStores() {
+  const stores = new Map<string, AssetStore>();
+  return (folder: vscode.Uri, create: () => AssetStore): AssetStore => {
     const key = folder.toString();
-    const store = this.#stores.get(key) ?? create();
-    this.#stores.delete(key);
-    this.#stores.set(key, store);
-    const [oldest] = this.#stores.keys();
-    if (oldest !== undefined && this.#stores.size > MAX_STORES) this.#stores.delete(oldest);
+    const store = stores.get(key) ?? create();
+    stores.delete(key);
+    stores.set(key, store);
+    const [oldest] = stores.keys();
+    if (oldest !== undefined && stores.size > MAX_STORES) stores.delete(oldest);
     return store;
-  }
+  };
 }
 
 export interface WorkspaceAssetsOptions extends Partial<NumberedOptions> {

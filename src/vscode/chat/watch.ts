@@ -3,7 +3,7 @@ import { readSettings } from '../../chat/format/settings.ts';
 import type { Disposable } from '../../ports/document.ts';
 import { chatOf, isChat } from './chatFiles.ts';
 
-export interface ChatWatch extends Disposable {
+interface ChatWatch extends Disposable {
   update(document: vscode.TextDocument, delayMs?: number): void;
 }
 

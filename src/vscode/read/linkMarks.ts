@@ -17,12 +17,6 @@ import type { Conversations } from '../run/conversations.ts';
 const DEBOUNCE_MS = 400;
 const MAX_AGE_MS = 5_000;
 
-interface Mark {
-  readonly start: number;
-  readonly end: number;
-  readonly status: LinkStatus;
-}
-
 /** Whether the file of a link is sent with the chat. */
 interface LinkStatus {
   readonly isSent: boolean;
@@ -33,102 +27,103 @@ interface LinkStatus {
 }
 
 /** Shows behind each link in user turns whether its file is sent, and if not, why. */
-export class LinkMarks implements vscode.Disposable {
-  readonly #conversations: Conversations;
-  readonly #models: EditorModels;
-  readonly #sent = createMark('filechat.attached');
-  readonly #notSent = createMark('filechat.notAttached');
-  /** By chat and target. */
-  readonly #files = new Map<string, { readonly at: number; readonly file: Promise<AttachedFile> }>();
-  readonly #subscriptions: vscode.Disposable;
-
-  constructor(conversations: Conversations, models: EditorModels) {
-    this.#conversations = conversations;
-    this.#models = models;
-    const watch = watchChats(DEBOUNCE_MS, (document, signal) => this.#mark(document, signal));
-    const updateAll = () => {
-      for (const { document } of vscode.window.visibleTextEditors) watch.update(document);
-    };
-    this.#subscriptions = vscode.Disposable.from(
-      watch,
-      this.#sent,
-      this.#notSent,
-      vscode.window.onDidChangeVisibleTextEditors(updateAll),
-      vscode.window.onDidChangeTextEditorVisibleRanges(updateAll),
-    );
-    updateAll();
-  }
-
-  dispose(): void {
-    this.#subscriptions.dispose();
-  }
-
-  async #mark(document: vscode.TextDocument, signal: AbortSignal): Promise<void> {
-    const now = Date.now();
-    for (const [key, { at }] of this.#files) if (now - at > MAX_AGE_MS) this.#files.delete(key);
+export function showLinkMarks(conversations: Conversations, models: EditorModels): vscode.Disposable {
+  const sent = createMark('filechat.attached');
+  const unsent = createMark('filechat.notAttached');
+  const find = rememberFiles(conversations);
+  const watch = watchChats(DEBOUNCE_MS, async (document, signal) => {
     const editors = () => vscode.window.visibleTextEditors.filter((each) => each.document === document);
     const visible = editors().flatMap(({ visibleRanges }) => visibleRanges);
-    const marks = await Promise.all(this.#marksIn(document, visible));
+    const model = readSettings(chatOf(document)).settings.model;
+    const marks = await Promise.all(
+      linksIn(document, visible).map(async (link) => ({
+        range: rangeOf(document, link),
+        status: await statusOf(link.local, (target) => find(document.uri, target), { models, model }),
+      })),
+    );
     if (signal.aborted) return;
     const options = (isSent: boolean) =>
-      marks.filter(({ status }) => status.isSent === isSent).map((mark) => decoration(document, mark));
+      marks.filter(({ status }) => status.isSent === isSent).map(decoration);
     for (const editor of editors()) {
-      editor.setDecorations(this.#sent, options(true));
-      editor.setDecorations(this.#notSent, options(false));
+      editor.setDecorations(sent, options(true));
+      editor.setDecorations(unsent, options(false));
     }
-  }
+  });
+  const updateAll = () => {
+    for (const { document } of vscode.window.visibleTextEditors) watch.update(document);
+  };
+  updateAll();
+  return vscode.Disposable.from(
+    watch,
+    sent,
+    unsent,
+    vscode.window.onDidChangeVisibleTextEditors(updateAll),
+    vscode.window.onDidChangeTextEditorVisibleRanges(updateAll),
+  );
+}
 
-  #marksIn(document: vscode.TextDocument, ranges: readonly vscode.Range[]): readonly Promise<Mark>[] {
-    const text = document.getText();
-    const chat = chatOf(document);
-    const visible = ranges.map(({ start, end }) => [document.offsetAt(start), document.offsetAt(end)]);
-    const isVisible = ({ start, end }: Turn) =>
-      visible.some(([from = 0, to = 0]) => start <= to && end >= from);
-    const model = readSettings(chat).settings.model;
-    const turns = sinceSummary(chat).turns.filter((turn) => turn.role === 'user' && isVisible(turn));
-    return turns.flatMap((turn) =>
-      findLinks(turnBody(text, turn)).flatMap(({ offset, end, local, isImage, target }) => {
-        const place = { start: turn.bodyStart + offset, end: turn.bodyStart + end };
-        const at = (status: LinkStatus): Mark => ({ ...place, status });
-        if (local !== undefined) return [this.#linkStatus(document.uri, local, model).then(at)];
-        if (!isImage || !/^https?:/i.test(target)) return [];
-        return [Promise.resolve(at(notSent(vscode.l10n.t('nothing is loaded from the internet'))))];
-      }),
-    );
-  }
-
-  async #linkStatus(chat: vscode.Uri, target: string, model: string | undefined): Promise<LinkStatus> {
+/** Finds files, and remembers them for some seconds, by chat and target. */
+function rememberFiles(conversations: Conversations) {
+  const files = new Map<string, { readonly at: number; readonly file: Promise<AttachedFile> }>();
+  return (chat: vscode.Uri, target: string): Promise<AttachedFile> => {
+    const now = Date.now();
+    for (const [key, { at }] of files) if (now - at > MAX_AGE_MS) files.delete(key);
     const key = `${chat.toString()}\n${target}`;
-    const file = this.#files.get(key)?.file ?? this.#conversations.attachments(chat).find(target);
-    if (!this.#files.has(key)) this.#files.set(key, { at: Date.now(), file });
-    try {
-      return this.#fileStatus(await file, model);
-    } catch (error) {
-      return error instanceof OutsideFolders ? outside() : notSent(messageOf(error));
-    }
-  }
+    const file = files.get(key)?.file ?? conversations.attachments(chat).find(target);
+    if (!files.has(key)) files.set(key, { at: now, file });
+    return file;
+  };
+}
 
-  #fileStatus(file: AttachedFile, model: string | undefined): LinkStatus {
-    const { t } = vscode.l10n;
-    const { isText, mimeType } = file;
-    const size = describeSize(file.size);
-    const name = this.#models.configOf(model)?.name ?? t('the model');
-    const accepts = (type: string) => this.#models.accepts(model, type);
-    const reason = isText ? undefined : whyNotSent(file, { name, accepts });
-    if (reason !== undefined) {
-      const only = t('The model gets only the name of this file: {0}.', reason);
-      return { isSent: false, label: t('✗ only named'), reason: only };
-    }
-    const sent = isText
-      ? t('This file is sent with the turn, as text: {0}.', size)
-      : t('This file is sent with the turn: {0}, {1}.', mimeType, size);
-    return { isSent: true, label: `✓ ${size}`, reason: sent };
+/** The links of visible user turns to files, and to images on the web. */
+function linksIn(document: vscode.TextDocument, ranges: readonly vscode.Range[]) {
+  const text = document.getText();
+  const visible = ranges.map(({ start, end }) => [document.offsetAt(start), document.offsetAt(end)]);
+  const isVisible = ({ start, end }: Turn) =>
+    visible.some(([from = 0, to = 0]) => start <= to && end >= from);
+  const turns = sinceSummary(chatOf(document)).turns;
+  return turns.flatMap((turn) => {
+    if (turn.role !== 'user' || !isVisible(turn)) return [];
+    return findLinks(turnBody(text, turn)).flatMap(({ offset, end, local, isImage, target }) =>
+      local !== undefined || (isImage && /^https?:/i.test(target))
+        ? [{ start: turn.bodyStart + offset, end: turn.bodyStart + end, local }]
+        : [],
+    );
+  });
+}
+
+async function statusOf(
+  target: string | undefined,
+  find: (target: string) => Promise<AttachedFile>,
+  context: { readonly models: EditorModels; readonly model: string | undefined },
+): Promise<LinkStatus> {
+  if (target === undefined) return notSent(vscode.l10n.t('nothing is loaded from the internet'));
+  try {
+    return fileStatus(await find(target), context);
+  } catch (error) {
+    if (!(error instanceof OutsideFolders)) return notSent(messageOf(error));
+    const reason = vscode.l10n.t('This file is outside of the workspace: you are asked before it is sent.');
+    return { isSent: false, label: vscode.l10n.t('? asks first'), reason };
   }
 }
 
-function outside(): LinkStatus {
-  const reason = vscode.l10n.t('This file is outside of the workspace: you are asked before it is sent.');
-  return { isSent: false, label: vscode.l10n.t('? asks first'), reason };
+function fileStatus(
+  file: AttachedFile,
+  { models, model }: { readonly models: EditorModels; readonly model: string | undefined },
+): LinkStatus {
+  const { t } = vscode.l10n;
+  const size = describeSize(file.size);
+  const name = models.configOf(model)?.name ?? t('the model');
+  const accepts = (type: string) => models.accepts(model, type);
+  const reason = file.isText ? undefined : whyNotSent(file, { name, accepts });
+  if (reason !== undefined) {
+    const only = t('The model gets only the name of this file: {0}.', reason);
+    return { isSent: false, label: t('✗ only named'), reason: only };
+  }
+  const sent = file.isText
+    ? t('This file is sent with the turn, as text: {0}.', size)
+    : t('This file is sent with the turn: {0}, {1}.', file.mimeType, size);
+  return { isSent: true, label: `✓ ${size}`, reason: sent };
 }
 
 function notSent(reason: string): LinkStatus {
@@ -143,10 +138,16 @@ function createMark(color: string): vscode.TextEditorDecorationType {
   });
 }
 
-function decoration(document: vscode.TextDocument, mark: Mark): vscode.DecorationOptions {
+function decoration({
+  range,
+  status,
+}: {
+  range: vscode.Range;
+  status: LinkStatus;
+}): vscode.DecorationOptions {
   return {
-    range: rangeOf(document, mark),
-    hoverMessage: new vscode.MarkdownString().appendText(mark.status.reason),
-    renderOptions: { after: { contentText: mark.status.label } },
+    range,
+    hoverMessage: new vscode.MarkdownString().appendText(status.reason),
+    renderOptions: { after: { contentText: status.label } },
   };
 }

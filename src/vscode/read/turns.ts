@@ -12,15 +12,13 @@ const CHATS: vscode.DocumentSelector = { language: 'markdown', pattern: '**/*.ch
 
 export function registerTurns(runs: Runs): vscode.Disposable {
   const shapes = new TurnShapes();
-  const folds = new TurnFolds(shapes, runs);
   // Symbols are shown in the outline, breadcrumbs, Go to Symbol and sticky scroll.
   const provideDocumentSymbols = (document: vscode.TextDocument) =>
     planOutline(document.getText(), chatOf(document), shapes).map((entry) => symbolOf(document, entry));
   const label = vscode.l10n.t('Chat turns');
   return vscode.Disposable.from(
     new TurnColors(),
-    folds,
-    vscode.languages.registerFoldingRangeProvider(CHATS, folds),
+    registerFolds(shapes, runs),
     vscode.languages.registerDocumentSymbolProvider(CHATS, { provideDocumentSymbols }, { label }),
   );
 }
@@ -82,80 +80,68 @@ function nameOfResult({ call, assets = 0, words }: OutlineEntry): string {
 const FOLD_THROTTLE_MS = 150;
 
 /** Folds turns, calls, results, reasoning and front matter. Long ones are closed when they first appear. */
-class TurnFolds implements vscode.FoldingRangeProvider, vscode.Disposable {
-  readonly #shapes: TurnShapes;
-  readonly #runs: Runs;
-  readonly #seen = new WeakMap<vscode.TextDocument, SeenFolds>();
+function registerFolds(shapes: TurnShapes, runs: Runs): vscode.Disposable {
+  const seen = new WeakMap<vscode.TextDocument, SeenFolds>();
   /** Chats whose folds are closed when their cursor is visible again. */
-  readonly #pending = new WeakSet<vscode.TextDocument>();
-  readonly #throttle = new Throttle(FOLD_THROTTLE_MS);
-  readonly #subscriptions: vscode.Disposable;
-
-  constructor(shapes: TurnShapes, runs: Runs) {
-    this.#shapes = shapes;
-    this.#runs = runs;
-    const retry = ({ textEditor }: { readonly textEditor: vscode.TextEditor }) => {
-      if (this.#pending.has(textEditor.document)) this.#closeSoon(textEditor.document);
-    };
-    this.#subscriptions = vscode.Disposable.from(
-      vscode.window.onDidChangeActiveTextEditor((editor) => editor && this.#closeSoon(editor.document)),
-      vscode.window.onDidChangeTextEditorSelection(retry),
-      vscode.window.onDidChangeTextEditorVisibleRanges(retry),
-      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) =>
-        this.#seen.get(document)?.applyChanges(contentChanges),
-      ),
-      runs.onDidChange(() => this.#closeLong(vscode.window.activeTextEditor)),
-    );
-  }
-
-  dispose(): void {
-    this.#subscriptions.dispose();
-    this.#throttle.dispose();
-  }
-
-  /** VS Code calls this whenever it computes folds; only then can some be closed. */
-  provideFoldingRanges(document: vscode.TextDocument): vscode.FoldingRange[] {
-    this.#closeSoon(document);
-    return this.#foldsOf(document).map(({ first, last }) => new vscode.FoldingRange(first, last));
-  }
-
-  #closeSoon(document: vscode.TextDocument): void {
-    if (vscode.window.activeTextEditor?.document !== document) return;
-    this.#throttle.run(document.uri.toString(), () => this.#closeLong(vscode.window.activeTextEditor));
-  }
-
-  /**
-   * `editor.fold` works on the active editor only and scrolls to its cursor. So it waits while the cursor is out of
-   * view or the chat runs.
-   */
-  #closeLong(editor: vscode.TextEditor | undefined): void {
-    if (!editor?.document.uri.path.endsWith('.chat.md')) return;
-    const { document, selections } = editor;
-    if (this.#runs.isRunning(document.uri)) return;
+  const pending = new WeakSet<vscode.TextDocument>();
+  const throttle = new Throttle(FOLD_THROTTLE_MS);
+  /** Waits while the cursor is out of view or the chat runs, because `editor.fold` scrolls to the cursor. */
+  const closeLong = () => {
+    // `editor.fold` works on the active editor only.
+    const editor = vscode.window.activeTextEditor;
+    if (!editor || !isChatName(editor.document) || runs.isRunning(editor.document.uri)) return;
+    const { document } = editor;
     if (!isCursorVisible(editor)) {
-      this.#pending.add(document);
+      pending.add(document);
       return;
     }
-    this.#pending.delete(document);
-    const seen = this.#seen.get(document) ?? new SeenFolds();
-    this.#seen.set(document, seen);
-    const long = this.#foldsOf(document).filter(({ kind, first, last }) =>
-      isFoldedInitially(kind, last - first + 1),
-    );
-    const hasCursor = ({ first, last }: Lines) =>
-      selections.some(({ start, end }) => start.line <= last && end.line > first);
-    const selectionLines = seen.takeNew(long, Date.now(), hasCursor).map(({ first }) => first);
-    if (selectionLines.length === 0) return;
-    void vscode.commands.executeCommand('editor.fold', { levels: 1, direction: 'down', selectionLines });
-  }
+    pending.delete(document);
+    const known = seen.get(document) ?? new SeenFolds();
+    seen.set(document, known);
+    closeNew(editor, known, shapes);
+  };
+  const closeSoon = (document: vscode.TextDocument) => {
+    if (vscode.window.activeTextEditor?.document === document)
+      throttle.run(document.uri.toString(), closeLong);
+  };
+  const retry = ({ textEditor: { document } }: { readonly textEditor: vscode.TextEditor }) => {
+    if (pending.has(document)) closeSoon(document);
+  };
+  // VS Code calls this whenever it computes folds; only then can some be closed.
+  const provideFoldingRanges = (document: vscode.TextDocument) => {
+    closeSoon(document);
+    return foldsOf(document, shapes).map(({ first, last }) => new vscode.FoldingRange(first, last));
+  };
+  return vscode.Disposable.from(
+    throttle,
+    vscode.window.onDidChangeActiveTextEditor((editor) => editor && closeSoon(editor.document)),
+    vscode.window.onDidChangeTextEditorSelection(retry),
+    vscode.window.onDidChangeTextEditorVisibleRanges(retry),
+    vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) =>
+      seen.get(document)?.applyChanges(contentChanges),
+    ),
+    runs.onDidChange(closeLong),
+    vscode.languages.registerFoldingRangeProvider(CHATS, { provideFoldingRanges }),
+  );
+}
 
-  #foldsOf(document: vscode.TextDocument): readonly (Fold & Lines)[] {
-    return planFolds(document.getText(), chatOf(document), this.#shapes).flatMap((fold) => {
-      const first = document.positionAt(fold.start).line;
-      const last = document.positionAt(fold.end).line;
-      return last > first ? [{ ...fold, first, last }] : [];
-    });
-  }
+function closeNew({ document, selections }: vscode.TextEditor, seen: SeenFolds, shapes: TurnShapes): void {
+  const long = foldsOf(document, shapes).filter(({ kind, first, last }) =>
+    isFoldedInitially(kind, last - first + 1),
+  );
+  const hasCursor = ({ first, last }: Lines) =>
+    selections.some(({ start, end }) => start.line <= last && end.line > first);
+  const selectionLines = seen.takeNew(long, Date.now(), hasCursor).map(({ first }) => first);
+  if (selectionLines.length === 0) return;
+  void vscode.commands.executeCommand('editor.fold', { levels: 1, direction: 'down', selectionLines });
+}
+
+function foldsOf(document: vscode.TextDocument, shapes: TurnShapes): readonly (Fold & Lines)[] {
+  return planFolds(document.getText(), chatOf(document), shapes).flatMap((fold) => {
+    const first = document.positionAt(fold.start).line;
+    const last = document.positionAt(fold.end).line;
+    return last > first ? [{ ...fold, first, last }] : [];
+  });
 }
 
 function isCursorVisible({ visibleRanges, selection }: vscode.TextEditor): boolean {

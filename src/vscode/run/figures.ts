@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { sameJson } from '../../base/json.ts';
 import { describeCount } from '../../model/config/prices.ts';
 import { chatOf, isChat } from '../chat/chatFiles.ts';
-import { type ChatWatch, watchChats } from '../chat/watch.ts';
+import { watchChats } from '../chat/watch.ts';
 import { describeSeconds } from '../ui/elapsed.ts';
 import {
   addTurn,
@@ -62,36 +62,33 @@ const PRIORITY = 90;
 /** Shows the cost of the active chat in the status bar, or the progress of its run. */
 export class CostItem implements vscode.Disposable {
   readonly #deps: CostItemDeps;
-  readonly #item: vscode.StatusBarItem;
-  readonly #watch: ChatWatch;
+  readonly #item = vscode.window.createStatusBarItem(
+    'filechat.cost',
+    vscode.StatusBarAlignment.Right,
+    PRIORITY,
+  );
+  readonly #watch = watchChats(DEBOUNCE_MS, (document, signal) => this.#estimate(document, signal));
   readonly #subscriptions: vscode.Disposable;
   #next: { readonly chat: string; readonly request: NextRequest | undefined } | undefined;
 
   constructor(deps: CostItemDeps) {
     this.#deps = deps;
-    const { Right } = vscode.StatusBarAlignment;
-    this.#item = vscode.window.createStatusBarItem('filechat.cost', Right, PRIORITY);
     this.#item.name = vscode.l10n.t('Filechat: Tokens and Cost');
     this.#item.command = 'filechat.showBreakdown';
-    this.#watch = watchChats(DEBOUNCE_MS, (document, signal) => this.#estimate(document, signal));
     this.#subscriptions = vscode.Disposable.from(
       this.#item,
       this.#watch,
       vscode.window.onDidChangeActiveTextEditor(() => this.#update()),
       deps.runs.onDidChange(() => this.#update()),
       deps.runs.onDidProgress(() => this.#show()),
-      vscode.workspace.onDidRenameFiles(({ files }) =>
-        this.#change((before) =>
-          files.reduce(
-            (totals, { oldUri, newUri }) => renameChats(totals, oldUri.toString(), newUri.toString()),
-            before,
-          ),
-        ),
-      ),
+      vscode.workspace.onDidRenameFiles(({ files }) => {
+        const names = files.map(({ oldUri, newUri }) => [oldUri.toString(), newUri.toString()] as const);
+        return this.#change((totals) =>
+          names.reduce((all, [from, to]) => renameChats(all, from, to), totals),
+        );
+      }),
       vscode.workspace.onDidDeleteFiles(({ files }) =>
-        this.#change((before) =>
-          files.reduce((totals, file) => forgetChats(totals, file.toString()), before),
-        ),
+        this.#change((totals) => files.reduce((all, file) => forgetChats(all, file.toString()), totals)),
       ),
     );
     this.#update();

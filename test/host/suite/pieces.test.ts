@@ -9,7 +9,7 @@ import { keepCopy } from '../../../src/vscode/chat/commands.ts';
 import { watchDiagnostics } from '../../../src/vscode/chat/watch.ts';
 import { Keys } from '../../../src/vscode/model/keys.ts';
 import { showBreakdown } from '../../../src/vscode/read/breakdown.ts';
-import { RunLens } from '../../../src/vscode/run/lenses.ts';
+import { lensesOf } from '../../../src/vscode/run/lenses.ts';
 import { lockChat, Runs } from '../../../src/vscode/run/runs.ts';
 import { MemorySecrets } from './kit/stores.ts';
 import { inWorkspace, openChat } from './kit/workspace.ts';
@@ -53,16 +53,11 @@ suite('lenses of a chat', () => {
 
   test('they say what can be done, and follow the text and the run', async () => {
     let running = false;
-    using cleanup = new DisposableStack();
-    const { event: onDidChange } = new vscode.EventEmitter<vscode.Uri>();
-    const lens = cleanup.adopt(new RunLens({ isRunning: () => running, onDidChange }), (each) =>
-      each.dispose(),
-    );
     const document = await openChat('lens.chat.md', '# %% user\nHi\n');
     const shown = () =>
-      lens
-        .provideCodeLenses(document)
-        .map(({ range, command }) => `${range.start.line} ${command?.title}`.replace('\u00a0', ' '));
+      lensesOf(document, running).map(({ range, command }) =>
+        `${range.start.line} ${command?.title}`.replace('\u00a0', ' '),
+      );
     assert.deepEqual(shown(), ['0 $(play) Run']);
     const change = new vscode.WorkspaceEdit();
     const call = '```tool_call a.b\n{}\n```\n';
