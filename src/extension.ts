@@ -12,7 +12,7 @@ import type { ServerNode } from './vscode/servers/items.ts';
 /** At module level because `deactivate` receives no arguments. */
 let app: Promise<App> | undefined;
 
-/** Menus pass all selected items as a second argument, views do not. */
+/** Menus pass all selected items as a second argument; `chats` are the selected rows of the view. */
 type Command = (app: App, argument: unknown, selected: unknown, chats: readonly ChatNode[]) => unknown;
 
 const COMMANDS: Readonly<Record<string, Command>> = {

@@ -29,7 +29,7 @@ import { Conversations } from './run/conversations.ts';
 import { CostItem, showRunFigures } from './run/figures.ts';
 import { registerLenses } from './run/lenses.ts';
 import { Runs, type Work } from './run/runs.ts';
-import { editArguments, regenerate } from './run/turnCommands.ts';
+import { editArguments, offsetFor, regenerate } from './run/turnCommands.ts';
 import { KnownServers } from './servers/known.ts';
 import { EditorServers } from './servers/servers.ts';
 import { resultLimits } from './settings.ts';
@@ -178,11 +178,7 @@ export class App {
   }
 
   async fork(argument: unknown): Promise<void> {
-    await withChat(argument, async (document, { line }) => {
-      const editor = vscode.window.visibleTextEditors.find((each) => each.document === document);
-      const at = typeof line === 'number' ? line : (editor?.selection.active.line ?? document.lineCount - 1);
-      await forkChat(document, document.offsetAt(new vscode.Position(at, 0)));
-    });
+    await withChat(argument, (document, fields) => forkChat(document, offsetFor(document, fields)));
   }
 
   attachFile(argument: unknown): Promise<RunOutcome> {

@@ -61,7 +61,6 @@ export async function writeDefaultModel(name: string): Promise<void> {
   await writeUserSetting('defaultModel', name);
 }
 
-/** Adds or replaces a server in the user settings. */
 export async function writeUserServer(name: string, entry: unknown): Promise<void> {
   const servers = userServers();
   if (!isObject(servers)) {

@@ -18,7 +18,6 @@ export function isChat({ path, scheme }: vscode.Uri): boolean {
   return path.endsWith('.chat.md') && writable;
 }
 
-/** The file name without `.chat.md`. */
 export function chatName({ path }: Pick<vscode.Uri, 'path'>): string {
   return nameOf({ path }).replace(/\.chat\.md$/, '');
 }
@@ -34,7 +33,6 @@ export function activeChat(): vscode.TextDocument | undefined {
   return vscode.window.visibleTextEditors.find((editor) => isChat(editor.document.uri))?.document;
 }
 
-/** The chat that a command names, or the active one. */
 export async function findChat(fields: Fields, name = 'uri'): Promise<vscode.TextDocument | undefined> {
   const uri = readUri(fields, name);
   if (!uri) return activeChat();
@@ -113,7 +111,6 @@ export async function closeTabs(uri: vscode.Uri): Promise<void> {
   await vscode.window.tabGroups.close(shown, true);
 }
 
-/** Writes a chat under the first free name and shows it. */
 export async function writeNewChat({ folder, stem, text }: NewChat): Promise<vscode.TextDocument> {
   for (let number = 1; number <= MAX_NAME_TRIES; number += 1) {
     const name = number === 1 ? `${stem}.chat.md` : `${stem}-${number}.chat.md`;
@@ -210,7 +207,6 @@ export function rangeOf(
 }
 
 export interface ChatPlaces {
-  /** Relative links start here. */
   readonly folder: string;
   /** The folder that contains `cmdassets/`. */
   readonly assetsIn: string;

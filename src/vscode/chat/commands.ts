@@ -11,7 +11,7 @@ import { chatName, moveToEnd, rangeOf, writeNewChat } from './chatFiles.ts';
 import { type EditorDocument, editDocument } from './editorDocument.ts';
 import { linkToFile } from './paths.ts';
 
-export const FORK = vscode.l10n.t('Fork to a New Chat');
+const FORK = vscode.l10n.t('Fork to a New Chat');
 export const REPLACE = vscode.l10n.t('Replace What Follows');
 const AT_END = vscode.l10n.t('Run at the End');
 
@@ -24,16 +24,11 @@ export async function chooseWhereToRun(
   const { version } = document;
   const offset = document.offsetAt(editor.selection.active);
   if (!hasLaterTurns(document.getText(), offset)) return document;
-  const answer = await vscode.window.showInformationMessage(
+  const answer = await askWhere(
     vscode.l10n.t('The cursor is in an earlier question. Run from there?'),
-    {
-      modal: true,
-      detail: vscode.l10n.t(
-        'A fork keeps this chat as it is and goes on in a new file. Replacing deletes all turns below the question; Undo brings them back.',
-      ),
-    },
-    FORK,
-    REPLACE,
+    vscode.l10n.t(
+      'A fork keeps this chat as it is and goes on in a new file. Replacing deletes all turns below the question; Undo brings them back.',
+    ),
     AT_END,
   );
   // The offset is only valid for the text at the time of the question.
@@ -46,6 +41,10 @@ export async function chooseWhereToRun(
     return (await applyEdit(document, cutAfter(document.getText(), offset))) ? document : undefined;
   }
   return answer === AT_END ? document : undefined;
+}
+
+export async function askWhere(message: string, detail: string, ...more: string[]) {
+  return vscode.window.showInformationMessage(message, { modal: true, detail }, FORK, REPLACE, ...more);
 }
 
 /** Creates a chat beside this one, with everything up to the turn at the offset. */

@@ -22,7 +22,6 @@ export function linkToFile(
   return renderFileLink({ label, target: `${target}${fragment}`, isImage });
 }
 
-/** The target of a link from a chat to a file; both are paths of URIs. */
 export function relativeTarget(chat: string, file: string): string {
   return encodeTarget(posix.relative(posix.dirname(chat), file));
 }

@@ -45,7 +45,6 @@ interface DiagnosticsOptions {
   readonly onDidInvalidate?: (listener: () => void) => Disposable;
 }
 
-/** The diagnostics of all open chats. */
 export function watchDiagnostics(
   name: string,
   find: (chat: vscode.TextDocument) => Promise<readonly vscode.Diagnostic[]>,

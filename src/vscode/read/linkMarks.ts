@@ -20,9 +20,7 @@ const MAX_AGE_MS = 5_000;
 /** Whether the file of a link is sent with the chat. */
 interface LinkStatus {
   readonly isSent: boolean;
-  /** Shown behind the link. */
   readonly label: string;
-  /** Shown in the hover. */
   readonly reason: string;
 }
 

@@ -17,7 +17,7 @@ export function registerTurns(runs: Runs): vscode.Disposable {
     planOutline(document.getText(), chatOf(document), shapes).map((entry) => symbolOf(document, entry));
   const label = vscode.l10n.t('Chat turns');
   return vscode.Disposable.from(
-    new TurnColors(),
+    showColors(),
     registerFolds(shapes, runs),
     vscode.languages.registerDocumentSymbolProvider(CHATS, { provideDocumentSymbols }, { label }),
   );
@@ -160,81 +160,66 @@ const CUSTOMIZED = 'colorCustomizations';
 const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system'];
 
 interface RoleStyle {
-  /** The rule beside all lines of a turn. */
   readonly turn: vscode.TextEditorDecorationType;
-  /** The marker line. */
   readonly marker: vscode.TextEditorDecorationType;
   /** `# %% role` in the marker line. */
   readonly role: vscode.TextEditorDecorationType;
 }
 
 /** Decorates turns with a rule in the gutter in the color of the role, and a line above each turn. */
-class TurnColors implements vscode.Disposable {
-  #styles = createStyles();
-  #shown = new WeakMap<vscode.TextEditor, MarkerLines>();
-  readonly #throttle = new Throttle(COLOR_THROTTLE_MS);
-  readonly #subscriptions: vscode.Disposable;
-
-  constructor() {
-    this.#subscriptions = vscode.Disposable.from(
-      vscode.window.onDidChangeVisibleTextEditors((editors) => this.#showAll(editors)),
-      vscode.workspace.onDidChangeTextDocument((event) => this.#changed(event)),
-      vscode.workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration(`workbench.${CUSTOMIZED}`)) this.#recreateStyles();
-      }),
-    );
-    this.#showAll(vscode.window.visibleTextEditors);
-  }
-
-  dispose(): void {
-    this.#subscriptions.dispose();
-    this.#throttle.dispose();
-    this.#disposeStyles();
-  }
-
-  #disposeStyles(): void {
-    for (const style of this.#styles.values()) for (const type of Object.values(style)) type.dispose();
-  }
-
-  #recreateStyles(): void {
-    this.#disposeStyles();
-    this.#styles = createStyles();
-    this.#shown = new WeakMap();
-    this.#showAll(vscode.window.visibleTextEditors);
-  }
-
-  #showAll(editors: readonly vscode.TextEditor[]): void {
-    for (const editor of editors) if (isChatName(editor.document)) this.#show(editor);
-  }
-
-  #changed({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
-    if (contentChanges.length === 0 || !isChatName(document)) return;
-    const showing = () => vscode.window.visibleTextEditors.filter((editor) => editor.document === document);
-    for (const editor of showing()) this.#shown.get(editor)?.move(contentChanges);
-    this.#throttle.run(document.uri.toString(), () => this.#showAll(showing()));
-  }
-
-  #show(editor: vscode.TextEditor): void {
-    const { document } = editor;
-    const shown = this.#shown.get(editor) ?? new MarkerLines();
-    this.#shown.set(editor, shown);
-    const { turns } = chatOf(document);
-    const lines = turns.map(({ start }) => document.positionAt(start).line);
-    const names = turns.map(({ role, start, bodyStart }) => (start === bodyStart ? '' : role)).join(' ');
-    if (!shown.update(lines, names)) return;
-    const lastOf = (at: number) => (lines[at + 1] ?? document.lineCount) - 1;
-    for (const [role, style] of this.#styles) {
-      const own = [...turns.keys()].filter((at) => turns[at]?.role === role);
-      const markers = own
-        .filter((at) => turns[at]?.bodyStart !== turns[at]?.start)
-        .map((at) => lines[at] ?? 0);
-      const bodies = own.map((at) => linesOf(document, lines[at] ?? 0, lastOf(at)));
-      const wholeLines = markers.map((line) => linesOf(document, line, line));
-      const roles = markers.map((line) => roleRange(document, line));
-      editor.setDecorations(style.turn, bodies);
-      editor.setDecorations(style.marker, wholeLines);
-      editor.setDecorations(style.role, roles);
+function showColors(): vscode.Disposable {
+  let styles = createStyles();
+  let shown = new WeakMap<vscode.TextEditor, MarkerLines>();
+  const throttle = new Throttle(COLOR_THROTTLE_MS);
+  const show = (editors: readonly vscode.TextEditor[]) => {
+    for (const editor of editors) {
+      if (!isChatName(editor.document)) continue;
+      const lines = shown.get(editor) ?? new MarkerLines();
+      shown.set(editor, lines);
+      decorate(editor, lines, styles);
     }
+  };
+  const disposeStyles = () => {
+    for (const style of styles.values()) for (const type of Object.values(style)) type.dispose();
+  };
+  show(vscode.window.visibleTextEditors);
+  return vscode.Disposable.from(
+    throttle,
+    { dispose: disposeStyles },
+    vscode.window.onDidChangeVisibleTextEditors(show),
+    vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+      if (contentChanges.length === 0 || !isChatName(document)) return;
+      const editors = () => vscode.window.visibleTextEditors.filter((each) => each.document === document);
+      for (const editor of editors()) shown.get(editor)?.move(contentChanges);
+      throttle.run(document.uri.toString(), () => show(editors()));
+    }),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (!event.affectsConfiguration(`workbench.${CUSTOMIZED}`)) return;
+      disposeStyles();
+      styles = createStyles();
+      shown = new WeakMap();
+      show(vscode.window.visibleTextEditors);
+    }),
+  );
+}
+
+function decorate(editor: vscode.TextEditor, shown: MarkerLines, styles: ReadonlyMap<Role, RoleStyle>): void {
+  const { document } = editor;
+  const { turns } = chatOf(document);
+  const lines = turns.map(({ start }) => document.positionAt(start).line);
+  const names = turns.map(({ role, start, bodyStart }) => (start === bodyStart ? '' : role)).join(' ');
+  if (!shown.update(lines, names)) return;
+  const lastOf = (at: number) => (lines[at + 1] ?? document.lineCount) - 1;
+  for (const [role, style] of styles) {
+    const own = [...turns.keys()].filter((at) => turns[at]?.role === role);
+    const marked = own.filter((at) => turns[at]?.bodyStart !== turns[at]?.start);
+    const markers = marked.map((at) => lines[at] ?? 0);
+    const bodies = own.map((at) => linesOf(document, lines[at] ?? 0, lastOf(at)));
+    const wholeLines = markers.map((line) => linesOf(document, line, line));
+    const roles = markers.map((line) => roleRange(document, line));
+    editor.setDecorations(style.turn, bodies);
+    editor.setDecorations(style.marker, wholeLines);
+    editor.setDecorations(style.role, roles);
   }
 }
 

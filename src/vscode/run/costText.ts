@@ -139,14 +139,12 @@ export interface SpentTurn {
 }
 
 export interface ChatTotal {
-  /** The chat's URI. */
   readonly chat: string;
   readonly count: number;
   readonly tokens: number;
   /** Of the turns with a known price. */
   readonly dollars: number;
   readonly unpriced: number;
-  /** The most recent ones. */
   readonly turns: readonly SpentTurn[];
 }
 

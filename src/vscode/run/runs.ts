@@ -26,7 +26,6 @@ interface RunsDeps {
   readonly assetsFor: (uri: vscode.Uri) => Promise<AssetStore>;
   readonly filesFor: (uri: vscode.Uri) => FileArguments;
   readonly conversationFor: (uri: vscode.Uri) => Conversation;
-  /** Saves text that could not be written to the document. */
   readonly rescue: (markdown: string) => void;
   readonly onUsage: (uri: vscode.Uri, model: ChatModel, used: Usage, request: ModelRequest) => void;
 }

@@ -42,7 +42,6 @@ async function load(schema: object): Promise<ArgumentHelp | undefined> {
 /** A complete call that has not run. */
 interface PendingCall {
   readonly call: WrittenCall;
-  /** The start of its arguments. */
   readonly start: number;
 }
 

@@ -41,7 +41,6 @@ export function createItem(
   return Object.assign(new vscode.CompletionItem(label, kind), fields);
 }
 
-/** A sort key that keeps the given order. */
 export function sortKey(at: number): string {
   return String(at).padStart(5, '0');
 }

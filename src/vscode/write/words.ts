@@ -28,7 +28,6 @@ function slashCommands(): readonly (readonly [word: string, command: string, abo
 const CHAT_FIELDS: Readonly<Record<string, string>> = { readResource: 'into' };
 const WITHOUT_CHAT: ReadonlySet<string> = new Set(['newChat', 'searchChats', 'startServer']);
 
-/** Removes the typed text and runs the command. */
 export function commandItems({ document, range }: RequestAt<'command'>): vscode.CompletionItem[] {
   return slashCommands().map(([word, name, about], at) => {
     const chat = { [CHAT_FIELDS[name] ?? 'uri']: document.uri };
