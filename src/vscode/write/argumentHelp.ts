@@ -15,23 +15,19 @@ import { plainMessage } from '../ui/plainMessage.ts';
 /** The schema of tools whose server has not run yet. */
 const UNKNOWN = { type: 'object' };
 
-/** The argument help of each tool. The JSON language service is loaded with the first call. */
-export class ToolHelp {
-  readonly #known: KnownServers;
+/** The argument help of a tool. The JSON language service is loaded with the first call. */
+export type ToolHelp = (name: ToolName) => Promise<ArgumentHelp | undefined>;
+
+export function toolHelp(known: KnownServers): ToolHelp {
   /** By schema object: a server that updates a tool sends a new one. */
-  readonly #help = new WeakMap<object, Promise<ArgumentHelp | undefined>>();
-
-  constructor(known: KnownServers) {
-    this.#known = known;
-  }
-
-  async of(name: ToolName): Promise<ArgumentHelp | undefined> {
-    const tool = await this.#known.tool(name);
+  const loaded = new WeakMap<object, Promise<ArgumentHelp | undefined>>();
+  return async (name) => {
+    const tool = await known.tool(name);
     const schema = typeof tool?.inputSchema === 'object' ? (tool.inputSchema ?? UNKNOWN) : UNKNOWN;
-    const help = this.#help.get(schema) ?? load(schema);
-    this.#help.set(schema, help);
+    const help = loaded.get(schema) ?? load(schema);
+    loaded.set(schema, help);
     return help;
-  }
+  };
 }
 
 async function load(schema: object): Promise<ArgumentHelp | undefined> {
@@ -90,7 +86,7 @@ async function check(
   pending: PendingCall,
   help: ToolHelp,
 ): Promise<readonly vscode.Diagnostic[]> {
-  const problems = await (await help.of(pending.call))?.check(pending.call.argumentsText);
+  const problems = await (await help(pending.call))?.check(pending.call.argumentsText);
   return (problems ?? []).map((problem) => {
     const message = plainMessage(describeProblem(problem));
     const range = problemRange(document, pending, problem);
@@ -123,7 +119,7 @@ export function argumentFixes(tools: ToolHelp): vscode.CodeActionProvider {
       const { version } = document;
       const offset = document.offsetAt(range.start);
       const pending = pendingCallsIn(document).find(({ call }) => call.start <= offset && offset <= call.end);
-      const help = pending && (await tools.of(pending.call));
+      const help = pending && (await tools(pending.call));
       if (!help) return [];
       const text = pending.call.argumentsText;
       const problems = await help.check(text);
@@ -174,7 +170,7 @@ export function argumentHover(tools: ToolHelp): vscode.HoverProvider {
       if (!isChat(document.uri)) return undefined;
       const place = completionPlace(document.getText(), chatOf(document), document.offsetAt(position));
       if (place?.kind !== 'arguments') return undefined;
-      const help = await tools.of(place.call);
+      const help = await tools(place.call);
       const found = help?.at(place.call.argumentsText, place.offset);
       const name = found?.steps.at(-1);
       if (!found || typeof name !== 'string' || Object.keys(found.keywords).length === 0) return undefined;

@@ -16,7 +16,7 @@ type ArgumentsRequest = RequestAt<'arguments'>;
 export async function argumentItems(request: ArgumentsRequest): Promise<vscode.CompletionItem[]> {
   const { place, deps } = request;
   const text = place.call.argumentsText;
-  const help = await deps.help.of(place.call);
+  const help = await deps.help(place.call);
   if (text.trim() === '') return help ? [wholeItem(help, request)] : [];
   const [items, assets] = await Promise.all([
     help?.complete(text, place.offset) ?? [],
