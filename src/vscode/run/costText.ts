@@ -4,6 +4,7 @@ import type { Usage } from '../../ports/models.ts';
 import { isAtOrBelow, renamedPath } from '../chat/paths.ts';
 import { plainMarkdown } from '../read/toolHover.ts';
 import { describeSeconds } from '../ui/elapsed.ts';
+import { truncate } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';
 
 export interface NextRequest {
@@ -127,8 +128,7 @@ function plain(text: string): string {
 
 /** Escapes `$(…)`, which is an icon in the status bar. */
 function withoutIcons(name: string): string {
-  const line = name.replace(/\s+/g, ' ').replaceAll('$(', '$ (');
-  return line.length > MAX_NAME_CHARS ? `${line.slice(0, MAX_NAME_CHARS).toWellFormed()}…` : line;
+  return truncate(name.replace(/\s+/g, ' ').replaceAll('$(', '$ ('), MAX_NAME_CHARS);
 }
 
 export interface SpentTurn {

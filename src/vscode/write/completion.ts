@@ -78,34 +78,33 @@ const ITEMS: { readonly [K in Kind]: (request: RequestAt<K>) => Items | Promise<
   arguments: argumentItems,
 };
 
-function slashCommands(): readonly (readonly [word: string, command: string, about: string])[] {
-  const { t } = vscode.l10n;
-  return [
-    ['run', 'run', t('Run what the chat asks for next')],
-    ['stop', 'stop', t('Stop what runs')],
-    ['resume', 'resume', t('Go on with a reply that was cut')],
-    ['regenerate', 'regenerate', t('Ask for the last reply again')],
-    ['model', 'selectModel', t('Choose the model of this chat')],
-    ['attach', 'attachFile', t('Attach files')],
-    ['tool', 'callTool', t('Call a tool')],
-    ['prompt', 'insertPrompt', t('Insert a prompt of a server')],
-    ['resource', 'readResource', t('Read a resource of a server')],
-    ['server', 'startServer', t('Start a server')],
-    ['assets', 'showAssets', t('Show the files of this chat')],
-    ['sent', 'showBreakdown', t('Show what will be sent')],
-    ['fork', 'fork', t('Go on from here in a new chat')],
-    ['compact', 'compact', t('Put a summary in the place of older turns')],
-    ['new', 'newChat', t('Begin a new chat')],
-    ['search', 'searchChats', t('Search all chats')],
-  ];
-}
+const { t } = vscode.l10n;
+
+const SLASH_COMMANDS: readonly (readonly [word: string, command: string, about: string])[] = [
+  ['run', 'run', t('Run what the chat asks for next')],
+  ['stop', 'stop', t('Stop what runs')],
+  ['resume', 'resume', t('Go on with a reply that was cut')],
+  ['regenerate', 'regenerate', t('Ask for the last reply again')],
+  ['model', 'selectModel', t('Choose the model of this chat')],
+  ['attach', 'attachFile', t('Attach files')],
+  ['tool', 'callTool', t('Call a tool')],
+  ['prompt', 'insertPrompt', t('Insert a prompt of a server')],
+  ['resource', 'readResource', t('Read a resource of a server')],
+  ['server', 'startServer', t('Start a server')],
+  ['assets', 'showAssets', t('Show the files of this chat')],
+  ['sent', 'showBreakdown', t('Show what will be sent')],
+  ['fork', 'fork', t('Go on from here in a new chat')],
+  ['compact', 'compact', t('Put a summary in the place of older turns')],
+  ['new', 'newChat', t('Begin a new chat')],
+  ['search', 'searchChats', t('Search all chats')],
+];
 
 /** The argument with the chat's URI, if it is not `uri`. */
 const CHAT_FIELDS: Readonly<Record<string, string>> = { readResource: 'into' };
 const WITHOUT_CHAT: ReadonlySet<string> = new Set(['newChat', 'searchChats', 'startServer']);
 
 function commandItems({ document, range }: RequestAt<'command'>): vscode.CompletionItem[] {
-  return slashCommands().map(([word, name, about], at) => {
+  return SLASH_COMMANDS.map(([word, name, about], at) => {
     const chat = { [CHAT_FIELDS[name] ?? 'uri']: document.uri };
     return createItem({ label: `/${word}`, description: about }, vscode.CompletionItemKind.Event, {
       insertText: '',
@@ -121,14 +120,15 @@ function commandItems({ document, range }: RequestAt<'command'>): vscode.Complet
   });
 }
 
+const ROLES: readonly (readonly [Role, string])[] = [
+  ['user', t('What you say')],
+  ['assistant', t('What the model says; Enter asks it')],
+  ['system', t('What the model is told in advance')],
+];
+
 /** Markers of turns. The assistant's has no line break, because typing that one starts the run. */
 function roleItems({ range, place }: RequestAt<'role'>): vscode.CompletionItem[] {
-  const abouts: readonly (readonly [Role, string])[] = [
-    ['user', vscode.l10n.t('What you say')],
-    ['assistant', vscode.l10n.t('What the model says; Enter asks it')],
-    ['system', vscode.l10n.t('What the model is told in advance')],
-  ];
-  return abouts.flatMap(([role, detail], at) => {
+  return ROLES.flatMap(([role, detail], at) => {
     if (place.typed.toLowerCase() === role) return [];
     const marker = renderMarker(role);
     const fields = {
