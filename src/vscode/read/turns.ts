@@ -15,7 +15,7 @@ export function registerTurns(runs: Runs): vscode.Disposable {
   // Symbols are shown in the outline, breadcrumbs, Go to Symbol and sticky scroll.
   const provideDocumentSymbols = (document: vscode.TextDocument) =>
     planOutline(document.getText(), chatOf(document), shapes).map((entry) => symbolOf(document, entry));
-  const label = vscode.l10n.t('Chat turns');
+  const label = t('Chat turns');
   return vscode.Disposable.from(
     showColors(),
     registerFolds(shapes, runs),
@@ -23,23 +23,29 @@ export function registerTurns(runs: Runs): vscode.Disposable {
   );
 }
 
-const KINDS: Readonly<Record<OutlineEntry['kind'], vscode.SymbolKind>> = {
-  user: vscode.SymbolKind.Interface,
-  assistant: vscode.SymbolKind.Class,
-  tool: vscode.SymbolKind.Event,
-  system: vscode.SymbolKind.Constant,
-  summary: vscode.SymbolKind.Constant,
-  settings: vscode.SymbolKind.Property,
-  call: vscode.SymbolKind.Method,
-  heading: vscode.SymbolKind.String,
+const { t } = vscode.l10n;
+const { SymbolKind } = vscode;
+
+type Naming = (entry: OutlineEntry) => string;
+
+const SYMBOLS: Readonly<Record<OutlineEntry['kind'], readonly [vscode.SymbolKind, Naming]>> = {
+  user: [SymbolKind.Interface, ({ words }) => (words ? t('You: {0}', words) : t('You'))],
+  assistant: [SymbolKind.Class, ({ words }) => (words ? t('Assistant: {0}', words) : t('Assistant'))],
+  tool: [SymbolKind.Event, nameOfResult],
+  system: [SymbolKind.Constant, ({ words }) => (words ? t('System: {0}', words) : t('System'))],
+  summary: [SymbolKind.Constant, ({ words }) => (words ? t('Summary: {0}', words) : t('Summary'))],
+  settings: [SymbolKind.Property, () => t('Settings')],
+  call: [SymbolKind.Method, ({ call }) => call || t('Tool call')],
+  heading: [SymbolKind.String, ({ words }) => words],
 };
 
 function symbolOf(document: vscode.TextDocument, entry: OutlineEntry): vscode.DocumentSymbol {
   const start = document.positionAt(entry.start);
+  const [kind, nameOf] = SYMBOLS[entry.kind];
   const symbol = new vscode.DocumentSymbol(
     nameOf(entry),
     entry.kind === 'call' ? entry.words : '',
-    KINDS[entry.kind],
+    kind,
     new vscode.Range(start, document.positionAt(entry.end)),
     new vscode.Range(start, document.positionAt(entry.nameEnd)),
   );
@@ -47,33 +53,10 @@ function symbolOf(document: vscode.TextDocument, entry: OutlineEntry): vscode.Do
   return symbol;
 }
 
-function nameOf(entry: OutlineEntry): string {
-  const { kind, words, call } = entry;
-  const { t } = vscode.l10n;
-  switch (kind) {
-    case 'user':
-      return words ? t('You: {0}', words) : t('You');
-    case 'assistant':
-      return words ? t('Assistant: {0}', words) : t('Assistant');
-    case 'system':
-      return words ? t('System: {0}', words) : t('System');
-    case 'summary':
-      return words ? t('Summary: {0}', words) : t('Summary');
-    case 'tool':
-      return nameOfResult(entry);
-    case 'settings':
-      return t('Settings');
-    case 'call':
-      return call || t('Tool call');
-    case 'heading':
-      return words;
-  }
-}
-
 function nameOfResult({ call, assets = 0, words }: OutlineEntry): string {
-  const name = call || vscode.l10n.t('Tool');
-  if (assets === 1) return vscode.l10n.t('{0} → 1 file', name);
-  if (assets > 1) return vscode.l10n.t('{0} → {1} files', name, assets);
+  const name = call || t('Tool');
+  if (assets === 1) return t('{0} → 1 file', name);
+  if (assets > 1) return t('{0} → {1} files', name, assets);
   return words ? `${name} → ${words}` : name;
 }
 

@@ -88,7 +88,7 @@ async function check(
 ): Promise<readonly vscode.Diagnostic[]> {
   const problems = await (await help(pending.call))?.check(pending.call.argumentsText);
   return (problems ?? []).map((problem) => {
-    const message = plainMessage(describeProblem(problem));
+    const message = plainMessage(DESCRIPTIONS[problem.kind]?.(problem) ?? problem.message);
     const range = problemRange(document, pending, problem);
     const diagnostic = new vscode.Diagnostic(range, message, vscode.DiagnosticSeverity.Warning);
     diagnostic.source = 'Filechat';
@@ -96,21 +96,15 @@ async function check(
   });
 }
 
-function describeProblem({ kind, subject, message }: ArgumentProblem): string {
-  const { t } = vscode.l10n;
-  switch (kind) {
-    case 'missing':
-      return t('The argument “{0}” is missing.', subject);
-    case 'unknown':
-      return t('The tool has no argument “{0}”.', subject);
-    case 'type':
-      return t('The tool expects another type here: {0}.', subject);
-    case 'syntax':
-      return t('The arguments are not valid JSON: {0}', message);
-    default:
-      return message;
-  }
-}
+const { t } = vscode.l10n;
+
+const DESCRIPTIONS: Readonly<Partial<Record<ArgumentProblem['kind'], (problem: ArgumentProblem) => string>>> =
+  {
+    missing: ({ subject }) => t('The argument “{0}” is missing.', subject),
+    unknown: ({ subject }) => t('The tool has no argument “{0}”.', subject),
+    type: ({ subject }) => t('The tool expects another type here: {0}.', subject),
+    syntax: ({ message }) => t('The arguments are not valid JSON: {0}', message),
+  };
 
 export function argumentFixes(tools: ToolHelp): vscode.CodeActionProvider {
   return {
@@ -149,9 +143,9 @@ function toAction(
 ): vscode.CodeAction {
   const names = plainMessage(subjects.join(', '));
   const titles: Readonly<Record<ArgumentFix['kind'], string>> = {
-    add: vscode.l10n.t('Add missing arguments: {0}', names),
-    remove: vscode.l10n.t('Remove unknown argument {0}', names),
-    replace: vscode.l10n.t('Replace with {0}', names),
+    add: t('Add missing arguments: {0}', names),
+    remove: t('Remove unknown argument {0}', names),
+    replace: t('Replace with {0}', names),
   };
   const action = new vscode.CodeAction(titles[kind], vscode.CodeActionKind.QuickFix);
   const range = rangeOf(document, { start: start + edit.start, end: start + edit.end });
@@ -185,7 +179,6 @@ function describeArgument(
   { type, title, description, default: usual }: Readonly<Record<string, unknown>>,
   choices: readonly unknown[],
 ): vscode.MarkdownString {
-  const { t } = vscode.l10n;
   const types = [type].flat().filter((each) => typeof each === 'string');
   const head = types.length > 0 ? `${name}: ${types.join(' | ')}` : name;
   const hover = new vscode.MarkdownString().appendCodeblock(plainMessage(head), 'typescript');
