@@ -70,9 +70,6 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
       servers.view.onDidChangeTreeData((node) => serversChanged.fire(node));
       chats.tree.onDidChangeTreeData((node) => chatsChanged.fire(node));
     });
-  const loadForChats = (editors: readonly (vscode.TextEditor | undefined)[]) => {
-    if (editors.some((editor) => editor?.document.uri.path.endsWith('.chat.md'))) void load();
-  };
   const chats = vscode.window.createTreeView<ChatNode>('filechat.chats', {
     treeDataProvider: lazyTree(chatsChanged.event, async () => (await load()).chats.tree),
   });
@@ -97,13 +94,13 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
     chats,
     registerAll(registrations, context.globalState),
     vscode.workspace.onDidGrantWorkspaceTrust(showTrust),
-    vscode.window.onDidChangeActiveTextEditor((editor) => loadForChats([editor])),
+    vscode.window.onDidChangeActiveTextEditor((editor) => showsChat(editor) && load()),
   );
   updateLauncher(context);
   showTrust();
-  loadForChats(vscode.window.visibleTextEditors);
   // Restored tabs of resources need their content provider.
-  if (openTabs().some((uri) => uri.scheme === 'filechat-resource')) void load();
+  const hasResources = openTabs().some((uri) => uri.scheme === 'filechat-resource');
+  if (hasResources || vscode.window.visibleTextEditors.some(showsChat)) void load();
   return { extendMarkdownIt };
 }
 
@@ -149,6 +146,10 @@ function extendMarkdownIt(md: MarkdownIt): MarkdownIt {
   const load = createRequire(import.meta.url);
   const preview: typeof import('./views/preview/chatPreview.ts') = load('./preview.cjs');
   return preview.previewChats(md, previewOptions());
+}
+
+function showsChat(editor: vscode.TextEditor | undefined): boolean {
+  return editor?.document.uri.path.endsWith('.chat.md') === true;
 }
 
 function showTrust(): void {

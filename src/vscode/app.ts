@@ -69,7 +69,7 @@ export class App {
       mayCall: (call, tool, about) => this.#consent.mayCall(call, tool, about),
       addToChat,
     });
-    const { list, client, tools, audit } = this.servers;
+    const { list, tools } = this.servers;
     this.#consent = new ToolConsent(globalState, {
       serverFingerprint: (server) => list.fingerprint(server),
       listTools: async (server) => (await tools.listTools(server)).tools,
@@ -82,19 +82,7 @@ export class App {
     });
     this.modelCommands = new ModelCommands(this.#models, this.#conversations);
     const storeFor = assetStores(globalStorageUri, this.log);
-    this.#runs = new Runs({
-      tools,
-      servers: client,
-      audit,
-      consent: this.#consent,
-      log: this.log,
-      assetsFor: storeFor,
-      filesFor: (uri) =>
-        new ReferencedFiles(chatFiles({ ...placesOf(uri, globalStorageUri), limits: resultLimits })),
-      conversationFor: (uri) => this.#conversations.of(uri),
-      rescue: (markdown) => void keepCopy(markdown, context),
-      onUsage: (uri, model, used, request) => this.#count(uri, model, { used, request }),
-    });
+    this.#runs = this.#createRuns(storeFor);
     this.#cost = new CostItem({
       runs: this.#runs,
       memory: globalState,
@@ -107,6 +95,24 @@ export class App {
     this.chats = new Chats({ context, runs: this.#runs, offerSample: () => list.offerSample() });
     this.gallery = new Gallery(context);
     this.#register(storeFor);
+  }
+
+  #createRuns(storeFor: StoreFor): Runs {
+    const { client, tools, audit } = this.servers;
+    const { globalStorageUri } = this.#context;
+    return new Runs({
+      tools,
+      servers: client,
+      audit,
+      consent: this.#consent,
+      log: this.log,
+      assetsFor: storeFor,
+      filesFor: (uri) =>
+        new ReferencedFiles(chatFiles({ ...placesOf(uri, globalStorageUri), limits: resultLimits })),
+      conversationFor: (uri) => this.#conversations.of(uri),
+      rescue: (markdown) => void keepCopy(markdown, this.#context),
+      onUsage: (uri, model, used, request) => this.#count(uri, model, { used, request }),
+    });
   }
 
   #register(storeFor: StoreFor): void {

@@ -221,7 +221,7 @@ export class EditorDocument implements ChatDocument, Disposable {
     const change = new vscode.WorkspaceEdit();
     change.replace(document.uri, range, edit.text);
     if (!(await vscode.workspace.applyEdit(change))) return 'refused';
-    // VS Code reopens the tab of a file with unsaved changes, which a user who closed it does not want.
+    // VS Code would reopen the closed tab of a file with unsaved changes.
     if (mayAutoSave(document) && !isInTab(document.uri)) await document.save();
     return 'written';
   }

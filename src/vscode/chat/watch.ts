@@ -98,28 +98,21 @@ export function watchTyping(
   runs: Pick<Runs, 'isRunning'>,
   run: (document: vscode.TextDocument) => void,
 ): vscode.Disposable {
-  let pending:
-    | { readonly document: vscode.TextDocument; readonly version: number; readonly at: number }
-    | undefined;
+  let pending: { document: vscode.TextDocument; version: number; at: number } | undefined;
   let timer: NodeJS.Timeout | undefined;
   const cancel = (document: vscode.TextDocument) => {
     if (pending?.document !== document) return;
     pending = undefined;
     clearTimeout(timer);
   };
-  const typed = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
-    const [change] = contentChanges;
+  const typed = vscode.workspace.onDidChangeTextDocument((event) => {
+    const { document, contentChanges } = event;
     // Events without changes report a changed state, such as saved.
-    if (!change) return;
+    if (contentChanges.length === 0) return;
     cancel(document);
-    if (reason !== undefined || contentChanges.length !== 1 || !change.text.includes('\n')) return;
-    if (!isChat(document.uri) || runs.isRunning(document.uri)) return;
-    const text = document.getText();
-    const { rangeOffset: offset, rangeLength: removedLength, text: inserted } = change;
-    if (asksForReply(text, { offset, inserted, removedLength }, chatOf(document))) {
-      clearTimeout(timer);
-      pending = { document, version: document.version, at: performance.now() };
-    }
+    if (runs.isRunning(document.uri) || !isRequest(event)) return;
+    clearTimeout(timer);
+    pending = { document, version: document.version, at: performance.now() };
   });
   const moved = vscode.window.onDidChangeTextEditorSelection(({ textEditor, kind }) => {
     const { document, selection } = textEditor;
@@ -137,10 +130,21 @@ export function watchTyping(
       run(document);
     }, SAVE_DELAY_MS);
   });
-  const saving = vscode.workspace.onWillSaveTextDocument(({ document }) => cancel(document));
-  const saved = vscode.workspace.onDidSaveTextDocument((document) => {
+  return vscode.Disposable.from(
+    typed,
+    moved,
+    vscode.workspace.onWillSaveTextDocument(({ document }) => cancel(document)),
     // Text typed during the save is not saved yet.
-    if (!document.isDirty) cancel(document);
-  });
-  return vscode.Disposable.from(typed, moved, saving, saved, { dispose: () => clearTimeout(timer) });
+    vscode.workspace.onDidSaveTextDocument((document) => document.isDirty || cancel(document)),
+    { dispose: () => clearTimeout(timer) },
+  );
+}
+
+/** One typed or pasted change, with a line break, that completes an empty `# %% assistant`. */
+function isRequest({ document, contentChanges, reason }: vscode.TextDocumentChangeEvent): boolean {
+  const [change, ...others] = contentChanges;
+  if (!change || others.length > 0 || reason !== undefined || !change.text.includes('\n')) return false;
+  if (!isChat(document.uri)) return false;
+  const { rangeOffset: offset, rangeLength: removedLength, text: inserted } = change;
+  return asksForReply(document.getText(), { offset, inserted, removedLength }, chatOf(document));
 }

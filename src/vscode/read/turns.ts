@@ -74,10 +74,7 @@ function registerFolds(shapes: TurnShapes, runs: Runs): vscode.Disposable {
     const editor = vscode.window.activeTextEditor;
     if (!editor || !isChatName(editor.document) || runs.isRunning(editor.document.uri)) return;
     const { document } = editor;
-    if (!isCursorVisible(editor)) {
-      pending.add(document);
-      return;
-    }
+    if (!isCursorVisible(editor)) return void pending.add(document);
     pending.delete(document);
     const known = seen.get(document) ?? new SeenFolds();
     seen.set(document, known);
