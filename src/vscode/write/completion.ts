@@ -7,7 +7,6 @@ import { argumentItems } from './arguments.ts';
 import { fileItems } from './files.ts';
 import { mentionItems, toolNameItems } from './mentions.ts';
 import {
-  type CompletionDeps,
   type CompletionRequest,
   createItem,
   type ItemDeps,
@@ -32,7 +31,7 @@ const TRIGGERS: Readonly<Record<string, readonly Kind[]>> = {
   ' ': ['arguments', 'value', 'role', 'tool'],
 };
 
-export function registerCompletion(deps: CompletionDeps): vscode.Disposable {
+export function registerCompletion(deps: Omit<ItemDeps, 'help' | 'files'>): vscode.Disposable {
   const help = toolHelp(deps.known);
   const files = new WorkspaceFiles();
   const completion = completionProvider({ ...deps, help, files });

@@ -6,16 +6,13 @@ import type { KnownServers } from '../servers/known.ts';
 import type { ServerRows } from '../servers/rows.ts';
 import type { ToolHelp } from './argumentHelp.ts';
 
-export interface CompletionDeps {
+export interface ItemDeps {
   readonly servers: ServerHost;
   /** The tools, prompts and resources of running servers. */
   readonly known: KnownServers;
   /** All configured servers. */
   readonly rows: ServerRows;
   readonly models: EditorModels;
-}
-
-export interface ItemDeps extends CompletionDeps {
   readonly help: ToolHelp;
   readonly files: WorkspaceFiles;
 }
