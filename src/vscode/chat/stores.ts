@@ -59,7 +59,7 @@ function cacheStores() {
   };
 }
 
-export interface WorkspaceAssetsOptions extends Partial<NumberedOptions> {
+interface WorkspaceAssetsOptions extends Partial<NumberedOptions> {
   /** The chat's folder, in any writable file system. */
   readonly folder: vscode.Uri;
   /** A local folder for long strings while they arrive. */

@@ -138,7 +138,7 @@ export interface SpentTurn {
   readonly dollars?: number | undefined;
 }
 
-export interface ChatTotal {
+interface ChatTotal {
   readonly chat: string;
   readonly count: number;
   readonly tokens: number;
@@ -221,7 +221,7 @@ export class RunTally implements RunView {
   }
 }
 
-export type RunState =
+type RunState =
   | { readonly kind: 'asking'; readonly model: string }
   | { readonly kind: 'writing'; readonly chars: number }
   | { readonly kind: 'calling'; readonly name: string; readonly chars: number }

@@ -35,10 +35,9 @@ export async function fileItems(request: RequestAt<'file'>): Promise<vscode.Comp
     });
     return [item];
   });
-  const items = [...fileList, ...(symbols ?? []).map((symbol, at) => symbolItem(symbol, at, request))];
-  const isComplete =
-    ranked.length < MAX_OFFERED_FILES && symbols !== undefined && symbols.length < MAX_SYMBOLS;
-  return new vscode.CompletionList(items, !isComplete);
+  const items = [...fileList, ...symbols.map((symbol, at) => symbolItem(symbol, at, request))];
+  const isCut = ranked.length >= MAX_OFFERED_FILES || symbols.length >= MAX_SYMBOLS;
+  return new vscode.CompletionList(items, isCut || place.typed.length < MIN_SYMBOL_CHARS);
 }
 
 function symbolItem(
@@ -63,10 +62,8 @@ function symbolItem(
   });
 }
 
-/** Undefined if there is no answer, because too little was typed or the language services are slow. */
-async function findSymbols(typed: string): Promise<readonly vscode.SymbolInformation[] | undefined> {
-  if (/[/.]/.test(typed)) return [];
-  if (typed.length < MIN_SYMBOL_CHARS) return undefined;
+async function findSymbols(typed: string): Promise<readonly vscode.SymbolInformation[]> {
+  if (typed.length < MIN_SYMBOL_CHARS || /[/.]/.test(typed)) return [];
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), SYMBOL_TIMEOUT_MS);
@@ -76,10 +73,10 @@ async function findSymbols(typed: string): Promise<readonly vscode.SymbolInforma
       'vscode.executeWorkspaceSymbolProvider',
       typed,
     );
-    const found = await Promise.race([asked, late]);
-    return found?.filter(({ location }) => location.uri.scheme === 'file').slice(0, MAX_SYMBOLS);
+    const found = (await Promise.race([asked, late])) ?? [];
+    return found.filter(({ location }) => location.uri.scheme === 'file').slice(0, MAX_SYMBOLS);
   } catch {
-    return undefined;
+    return [];
   } finally {
     clearTimeout(timer);
   }

@@ -43,7 +43,7 @@ export function sortKey(at: number): string {
 
 const MAX_FILES = 20_000;
 
-export interface WorkspaceFile {
+interface WorkspaceFile {
   readonly uri: vscode.Uri;
   /** Relative to the workspace folder. */
   readonly path: string;
