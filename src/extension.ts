@@ -4,7 +4,6 @@ import * as vscode from 'vscode';
 import type { App } from './vscode/app.ts';
 import type { LAUNCHED_FROM } from './vscode/assetsServer/launcher.ts';
 import type { AssetsOffer } from './vscode/assetsServer/offer.ts';
-import type { ChatAction } from './vscode/chats/chats.ts';
 import type { ChatNode } from './vscode/chats/tree.ts';
 import { previewOptions } from './vscode/read/previewWords.ts';
 import { type Registrations, registerAll } from './vscode/registration.ts';
@@ -13,8 +12,10 @@ import type { ServerNode } from './vscode/servers/items.ts';
 /** At module level because `deactivate` receives no arguments. */
 let app: Promise<App> | undefined;
 
-/** Menus pass all selected items as a second argument. */
-const COMMANDS: Readonly<Record<string, (app: App, argument: unknown, selected: unknown) => unknown>> = {
+/** Menus pass all selected items as a second argument; `chats` are the selected rows of the view. */
+type Command = (app: App, argument: unknown, selected: unknown, chats: readonly ChatNode[]) => unknown;
+
+const COMMANDS: Readonly<Record<string, Command>> = {
   newChat: (app, argument) => app.chats.create(argument),
   newChatWithSelection: (app) => app.chats.createWithSelection(),
   newChatAboutFile: (app, argument, selected) => app.chats.createAbout(argument, selected),
@@ -31,10 +32,14 @@ const COMMANDS: Readonly<Record<string, (app: App, argument: unknown, selected: 
   searchChats: (app, argument) => app.chats.search(argument),
   refreshChats: (app) => app.chats.refresh(),
   openWalkthrough: (app) => app.chats.openWalkthrough(),
+  openPreview: (app, argument, _, chats) => app.chats.act('preview', argument, chats),
+  revealChat: (app, argument, _, chats) => app.chats.act('reveal', argument, chats),
+  renameChat: (app, argument, _, chats) => app.chats.act('rename', argument, chats),
+  deleteChat: (app, argument, _, chats) => app.chats.act('delete', argument, chats),
   attachFile: (app, argument) => app.attachFile(argument),
   cleanUpAssets: (app, argument) => app.cleanUpAssets(argument),
   forgetPermissions: (app) => app.forgetPermissions(),
-  showLog: (app) => app.showLog(),
+  showLog: (app) => app.log.show(),
   showAuditLog: (app) => app.servers.audit.open(),
   selectModel: (app, argument) => app.modelCommands.select(argument),
   setApiKey: (app, argument) => app.modelCommands.setKey(argument),
@@ -56,33 +61,22 @@ const COMMANDS: Readonly<Record<string, (app: App, argument: unknown, selected: 
     vscode.commands.executeCommand('workbench.action.openSettings', 'filechat.mcpServers'),
 };
 
-const CHAT_ACTIONS: Readonly<Record<string, ChatAction>> = {
-  openPreview: 'preview',
-  revealChat: 'reveal',
-  renameChat: 'rename',
-  deleteChat: 'delete',
-};
-
 /** Registers commands and views. The rest is loaded when one of them is used or a chat is shown. */
 export function activate(context: vscode.ExtensionContext): PreviewPlugin {
   const serversChanged = new vscode.EventEmitter<ServerNode | undefined>();
   const chatsChanged = new vscode.EventEmitter<ChatNode | undefined>();
-  const load = () => {
-    app ??= import('./vscode/app.ts')
-      .then(({ App }) => {
-        const made = new App(context);
-        made.servers.view.onDidChangeTreeData((node) => serversChanged.fire(node));
-        made.chats.tree.onDidChangeTreeData((node) => chatsChanged.fire(node));
-        return made;
-      })
-      .catch((error: unknown) => {
-        app = undefined;
-        throw error;
-      });
-    return app;
-  };
+  const load = () =>
+    loadApp(context, ({ servers, chats }) => {
+      servers.view.onDidChangeTreeData((node) => serversChanged.fire(node));
+      chats.tree.onDidChangeTreeData((node) => chatsChanged.fire(node));
+    });
   const chats = vscode.window.createTreeView<ChatNode>('filechat.chats', {
     treeDataProvider: lazyTree(chatsChanged.event, async () => (await load()).chats.tree),
+  });
+  const view = async () => (await load()).servers.view;
+  const servers = vscode.window.createTreeView('filechat.servers', {
+    treeDataProvider: lazyTree(serversChanged.event, view),
+    showCollapseAll: true,
   });
   const registrations = {
     ...commandRegistrations(context, load, chats),
@@ -95,23 +89,33 @@ export function activate(context: vscode.ExtensionContext): PreviewPlugin {
   context.subscriptions.push(
     serversChanged,
     chatsChanged,
-    showServers(load, serversChanged.event),
+    servers,
+    servers.onDidChangeCheckboxState(async (event) => (await view()).check(event)),
     chats,
     registerAll(registrations, context.globalState),
+    vscode.workspace.onDidGrantWorkspaceTrust(showTrust),
+    vscode.window.onDidChangeActiveTextEditor((editor) => showsChat(editor) && load()),
   );
   updateLauncher(context);
-  const showTrust = () =>
-    void vscode.commands.executeCommand('setContext', 'filechat.untrusted', !vscode.workspace.isTrusted);
-  context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(showTrust));
   showTrust();
-  const loadForChats = (editors: readonly (vscode.TextEditor | undefined)[]) => {
-    if (editors.some((editor) => editor?.document.uri.path.endsWith('.chat.md'))) void load();
-  };
-  context.subscriptions.push(vscode.window.onDidChangeActiveTextEditor((editor) => loadForChats([editor])));
-  loadForChats(vscode.window.visibleTextEditors);
   // Restored tabs of resources need their content provider.
-  if (openTabs().some((uri) => uri.scheme === 'filechat-resource')) void load();
+  const hasResources = openTabs().some((uri) => uri.scheme === 'filechat-resource');
+  if (hasResources || vscode.window.visibleTextEditors.some(showsChat)) void load();
   return { extendMarkdownIt };
+}
+
+function loadApp(context: vscode.ExtensionContext, onCreated: (app: App) => void): Promise<App> {
+  app ??= import('./vscode/app.ts')
+    .then(({ App }) => {
+      const created = new App(context);
+      onCreated(created);
+      return created;
+    })
+    .catch((error: unknown) => {
+      app = undefined;
+      throw error;
+    });
+  return app;
 }
 
 function commandRegistrations(
@@ -119,22 +123,18 @@ function commandRegistrations(
   load: () => Promise<App>,
   chats: vscode.TreeView<ChatNode>,
 ): Registrations {
-  const handlers: Record<string, (argument: unknown, selected: unknown) => unknown> = {
-    copyMcpConfiguration: async (argument) =>
+  const register = (id: string, handler: (argument: unknown, selected: unknown) => unknown) =>
+    [id, () => vscode.commands.registerCommand(id, handler)] as const;
+  return Object.fromEntries([
+    register('filechat.copyMcpConfiguration', async (argument) =>
       (await import('./vscode/assetsServer/copyConfiguration.ts')).copyConfiguration(context, argument),
-  };
-  for (const [name, run] of Object.entries(COMMANDS)) {
-    handlers[name] = async (argument, selected) => run(await load(), argument, selected);
-  }
-  for (const [name, action] of Object.entries(CHAT_ACTIONS)) {
-    handlers[name] = async (argument) => (await load()).chats.act(action, argument, chats.selection);
-  }
-  return Object.fromEntries(
-    Object.entries(handlers).map(([name, handler]) => [
-      `filechat.${name}`,
-      () => vscode.commands.registerCommand(`filechat.${name}`, handler),
-    ]),
-  );
+    ),
+    ...Object.entries(COMMANDS).map(([name, run]) =>
+      register(`filechat.${name}`, async (argument, selected) =>
+        run(await load(), argument, selected, chats.selection),
+      ),
+    ),
+  ]);
 }
 
 /** The API that the Markdown preview expects of an extension. */
@@ -146,6 +146,14 @@ function extendMarkdownIt(md: MarkdownIt): MarkdownIt {
   const load = createRequire(import.meta.url);
   const preview: typeof import('./views/preview/chatPreview.ts') = load('./preview.cjs');
   return preview.previewChats(md, previewOptions());
+}
+
+function showsChat(editor: vscode.TextEditor | undefined): boolean {
+  return editor?.document.uri.path.endsWith('.chat.md') === true;
+}
+
+function showTrust(): void {
+  void vscode.commands.executeCommand('setContext', 'filechat.untrusted', !vscode.workspace.isTrusted);
 }
 
 function openTabs(): readonly vscode.Uri[] {
@@ -165,17 +173,6 @@ function lazyTree<Node>(
     resolveTreeItem: async (item: vscode.TreeItem, node: Node, token: vscode.CancellationToken) =>
       (await load()).resolveTreeItem?.(item, node, token) ?? item,
   };
-}
-
-function showServers(
-  load: () => Promise<App>,
-  changed: vscode.Event<ServerNode | undefined>,
-): vscode.Disposable {
-  const view = async () => (await load()).servers.view;
-  const treeDataProvider = lazyTree(changed, view);
-  const tree = vscode.window.createTreeView('filechat.servers', { treeDataProvider, showCollapseAll: true });
-  const checked = tree.onDidChangeCheckboxState(async (event) => (await view()).check(event));
-  return vscode.Disposable.from(tree, checked);
 }
 
 /** Offers the assets MCP server to VS Code's own chat. */

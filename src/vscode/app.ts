@@ -7,39 +7,31 @@ import { readSettings } from '../chat/format/settings.ts';
 import { ReferencedFiles } from '../mcp/fileArguments/files.ts';
 import { costOf } from '../model/config/prices.ts';
 import type { RunOutcome } from '../ports/document.ts';
-import type { FileArguments } from '../ports/files.ts';
 import type { ChatModel, ChatRules, ModelRequest, Usage } from '../ports/models.ts';
-import { findChat, readChat, selectCall, withChat } from './chat/chatFiles.ts';
-import { addToChat, attachFiles, chooseWhereToRun, forkChat, giveTitle } from './chat/commands.ts';
-import type { EditorDocument } from './chat/editorDocument.ts';
+import { findChat, placesOf, readChat, withChat } from './chat/chatFiles.ts';
+import { addToChat, attachFiles, chooseWhereToRun, forkChat, keepCopy } from './chat/commands.ts';
 import { registerPaste } from './chat/paste.ts';
-import { placesOf } from './chat/places.ts';
-import { watchProblems } from './chat/problems.ts';
-import { keepCopy } from './chat/recovery.ts';
-import { AssetStores } from './chat/stores.ts';
-import { watchTyping } from './chat/typing.ts';
+import { assetStores, type StoreFor } from './chat/stores.ts';
+import { watchProblems, watchTyping } from './chat/watch.ts';
 import { Chats } from './chats/chats.ts';
 import { AttachmentConsent } from './consent/attachments.ts';
 import { ToolConsent } from './consent/tool.ts';
 import { Gallery } from './gallery/gallery.ts';
 import { ModelCommands } from './model/commands.ts';
 import { EditorModels } from './model/models.ts';
-import { registerAssetLinks } from './read/assetLinks.ts';
 import { showBreakdown } from './read/breakdown.ts';
-import { registerHovers } from './read/hovers.ts';
-import { LinkMarks } from './read/linkMarks.ts';
+import { registerReferences } from './read/hovers.ts';
+import { showLinkMarks } from './read/linkMarks.ts';
 import { registerTurns } from './read/turns.ts';
 import { Conversations } from './run/conversations.ts';
-import { CostItem } from './run/cost.ts';
-import { RunFigures } from './run/figures.ts';
-import { CHAT_FILES, RunLens } from './run/lenses.ts';
+import { CostItem, showRunFigures } from './run/figures.ts';
+import { registerLenses } from './run/lenses.ts';
 import { Runs, type Work } from './run/runs.ts';
-import { editArguments, regenerate } from './run/turnCommands.ts';
-import { ServerCommands } from './servers/commands.ts';
+import { editArguments, offsetFor, regenerate } from './run/turnCommands.ts';
 import { KnownServers } from './servers/known.ts';
 import { EditorServers } from './servers/servers.ts';
-import { autoSave, resultLimits, reviewResults } from './settings.ts';
-import { isEnabled } from './tools/switches.ts';
+import { resultLimits } from './settings.ts';
+import { ServerActions } from './tools/actions.ts';
 import { readFields, readUri, readUris } from './ui/commandArguments.ts';
 import { CANCELLED, failed, tell, UNTRUSTED } from './ui/outcomes.ts';
 import { withNotice } from './ui/progress.ts';
@@ -54,117 +46,95 @@ export class App {
   readonly chats: Chats;
   readonly gallery: Gallery;
   readonly editArguments = editArguments;
+  readonly log = vscode.window.createOutputChannel('Filechat', { log: true });
   readonly #context: vscode.ExtensionContext;
-  readonly #log: vscode.LogOutputChannel;
   readonly #consent: ToolConsent;
   readonly #attachments = new AttachmentConsent();
   readonly #conversations: Conversations;
   readonly #models: EditorModels;
   readonly #cost: CostItem;
-  readonly #figures = new RunFigures();
   readonly #runs: Runs;
 
   constructor(context: vscode.ExtensionContext) {
     useTranslation(vscode.l10n.t, vscode.env.language);
     this.#context = context;
-    this.#log = vscode.window.createOutputChannel('Filechat', { log: true });
     const { globalState, globalStorageUri, secrets } = context;
-    this.#models = new EditorModels(secrets, this.#log);
+    this.#models = new EditorModels(new Keys(secrets), this.log);
     this.servers = new EditorServers({
       context,
-      log: this.#log,
+      log: this.log,
       modelFor: (chat) => this.#modelFor(chat),
       rulesFor: (chat) => this.#rulesFor(chat),
       mayCall: (call, tool, about) => this.#consent.mayCall(call, tool, about),
       addToChat,
     });
-    const { list, client, tools, audit, builtIns } = this.servers;
+    const { list, tools } = this.servers;
     this.#consent = new ToolConsent(globalState, {
       serverFingerprint: (server) => list.fingerprint(server),
       listTools: async (server) => (await tools.listTools(server)).tools,
     });
     this.#conversations = new Conversations({
       models: this.#models,
-      tools,
-      servers: list,
-      builtIns,
+      servers: this.servers,
       consent: this.#attachments,
       globalStorage: globalStorageUri,
     });
     this.modelCommands = new ModelCommands(this.#models, this.#conversations);
-    const stores = new AssetStores(globalStorageUri, this.#log);
+    const storeFor = assetStores(globalStorageUri, this.log);
+    this.#runs = this.#createRuns(storeFor);
     this.#cost = new CostItem({
+      runs: this.#runs,
       memory: globalState,
       estimate: async (document, signal) =>
         vscode.workspace.isTrusted ? this.modelCommands.estimate(document, signal) : undefined,
     });
-    this.#runs = new Runs({
+    this.serverActions = new ServerActions(this.servers, (document, work) =>
+      this.#runs.start(document, work),
+    );
+    this.chats = new Chats({ context, runs: this.#runs, offerSample: () => list.offerSample() });
+    this.gallery = new Gallery(context);
+    this.#register(storeFor);
+  }
+
+  #createRuns(storeFor: StoreFor): Runs {
+    const { client, tools, audit } = this.servers;
+    const { globalStorageUri } = this.#context;
+    return new Runs({
       tools,
       servers: client,
       audit,
-      isSwitchedOff: (tool) => !isEnabled(tool),
       consent: this.#consent,
-      log: this.#log,
-      assetsFor: (uri) => stores.storeFor(uri),
-      filesFor: (uri) => this.#filesFor(uri),
+      log: this.log,
+      assetsFor: storeFor,
+      filesFor: (uri) =>
+        new ReferencedFiles(chatFiles({ ...placesOf(uri, globalStorageUri), limits: resultLimits })),
       conversationFor: (uri) => this.#conversations.of(uri),
-      mayContinue,
-      reviewResults,
-      rescue: (markdown) => void keepCopy(markdown, context),
-      onReply: (uri, progress) => {
-        this.#cost.runChanged(uri, progress);
-        this.#figures.changed(uri, progress);
-      },
+      rescue: (markdown) => void keepCopy(markdown, this.#context),
       onUsage: (uri, model, used, request) => this.#count(uri, model, { used, request }),
-      conclude,
     });
-    this.serverCommands = new ServerCommands(this.servers, this.#runs);
-    this.chats = new Chats({ context, runs: this.#runs, offerSample: () => list.offerSample() });
-    this.gallery = new Gallery(context);
-    this.#register(stores);
   }
 
-  #register(stores: AssetStores): void {
-    const lens = new RunLens((uri) => this.#runs.isRunning(uri));
+  #register(storeFor: StoreFor): void {
     const { builtIns, client, rows } = this.servers;
     const known = new KnownServers(client, () => builtIns.tools());
     this.#context.subscriptions.push(
-      this.#log,
+      this.log,
       this.#runs,
       this.#cost,
-      this.#figures,
+      showRunFigures(this.#runs),
       this.modelCommands,
       this.servers,
       this.chats,
       this.gallery,
-      new LinkMarks(this.#conversations, this.#models),
+      showLinkMarks(this.#conversations, this.#models),
       known,
       registerTurns(this.#runs),
       registerCompletion({ servers: client, known, rows, models: this.#models }),
-      registerHovers(known, this.#context),
-      registerAssetLinks(this.#context),
-      lens,
+      registerReferences(known, this.#context),
+      registerLenses(this.#runs),
       watchProblems(),
-      vscode.languages.registerCodeLensProvider(CHAT_FILES, lens),
-      registerPaste({
-        storeFor: (uri) => stores.storeFor(uri),
-        maxBytes: () => resultLimits().maxAssetBytes,
-      }),
-      watchTyping({
-        isRunning: (uri) => this.#runs.isRunning(uri),
-        run: (document) => void this.#run(document),
-      }),
-      this.#runs.onDidChange((uri) => {
-        lens.refresh();
-        if (this.#runs.isRunning(uri)) {
-          this.#cost.runStarted(uri);
-          this.#figures.started(uri);
-        } else {
-          this.#cost.runEnded(uri);
-          this.#figures.ended(uri);
-        }
-      }),
-      vscode.window.onDidChangeActiveTextEditor(() => this.#runs.showState()),
+      registerPaste(storeFor),
+      watchTyping(this.#runs, (document) => void this.#run(document)),
     );
   }
 
@@ -179,7 +149,8 @@ export class App {
       const document = argument === undefined ? await chooseWhereToRun(chat) : chat;
       return document ? this.#run(document) : CANCELLED;
     };
-    return withChat(argument, run, { idleIn: this.#runs });
+    // Trust is checked before the question where to run.
+    return withChat(argument, run, { trust: true, idleIn: this.#runs });
   }
 
   regenerate(argument: unknown): Promise<RunOutcome> {
@@ -211,11 +182,7 @@ export class App {
   }
 
   async fork(argument: unknown): Promise<void> {
-    await withChat(argument, async (document, { line }) => {
-      const editor = vscode.window.visibleTextEditors.find((each) => each.document === document);
-      const at = typeof line === 'number' ? line : (editor?.selection.active.line ?? document.lineCount - 1);
-      await forkChat(document, document.offsetAt(new vscode.Position(at, 0)));
-    });
+    await withChat(argument, (document, fields) => forkChat(document, offsetFor(document, fields)));
   }
 
   attachFile(argument: unknown): Promise<RunOutcome> {
@@ -252,10 +219,6 @@ export class App {
     );
   }
 
-  showLog(): void {
-    this.#log.show();
-  }
-
   #run(document: vscode.TextDocument): Promise<RunOutcome> {
     return this.#runNext(document, (listener) => listener.run());
   }
@@ -274,7 +237,7 @@ export class App {
       const named = readSettings(parseChat(text)).settings.servers ?? [undefined];
       for (const server of named) {
         const ask = this.servers.list.askForWorkspaceServers(server, false);
-        await ask.catch((error: unknown) => this.#log.warn(String(error)));
+        await ask.catch((error: unknown) => this.log.warn(String(error)));
       }
     }
     if (action.kind !== 'runTools') return undefined;
@@ -302,27 +265,9 @@ export class App {
     const { uri, text } = await readChat(chat);
     return this.#conversations.of(uri).rules(text);
   }
-
-  #filesFor(uri: vscode.Uri): FileArguments {
-    const places = placesOf(uri, this.#context.globalStorageUri);
-    return new ReferencedFiles(chatFiles({ ...places, limits: resultLimits }));
-  }
 }
 
 const UNTRUSTED_FILES = vscode.l10n.t('This workspace is not trusted, so its files are left alone.');
-
-async function conclude(chat: EditorDocument, outcome: RunOutcome): Promise<RunOutcome> {
-  if (outcome.edit !== undefined) await selectCall(chat.current, outcome.edit);
-  if (outcome.ok) await giveTitle(chat);
-  if (autoSave() && !outcome.lost) await chat.save();
-  return tell(outcome, chat.uri);
-}
-
-async function mayContinue(steps: number): Promise<boolean> {
-  const goOn = vscode.l10n.t('Go On');
-  const question = vscode.l10n.t('The model has taken {0} steps in a row. Let it go on?', steps);
-  return (await vscode.window.showInformationMessage(question, { modal: true }, goOn)) === goOn;
-}
 
 function folderOf(chat: vscode.Uri | undefined): vscode.Uri | undefined {
   return chat && chat.scheme !== 'untitled' ? vscode.Uri.joinPath(chat, '..') : undefined;

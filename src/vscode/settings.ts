@@ -7,23 +7,9 @@ import type { Approval } from '../ports/tools.ts';
 import { readFieldRules } from '../result/fields.ts';
 import type { Transform } from '../result/process.ts';
 
-const DEFAULT_MAX_STEPS = 25;
-
 /** Read at every use, so changes apply at once. */
 function setting<T>(name: string, fallback: T): T {
   return vscode.workspace.getConfiguration('filechat').get<T>(name, fallback);
-}
-
-export function timeoutMs(): number {
-  return setting('timeoutSeconds', 60) * 1000;
-}
-
-export function resultLimits(): ResultLimits & FileLimits {
-  return {
-    maxInlineChars: setting('results.maxInlineChars', DEFAULT_LIMITS.maxInlineChars),
-    maxAssetBytes: lowered('results.maxAssetBytes', DEFAULT_LIMITS.maxAssetBytes),
-    allowedMimeTypes: userSetting<readonly string[]>('results.allowedMimeTypes', ['*/*']),
-  };
 }
 
 /** Settings that start processes or loosen approval: the workspace's value is ignored. */
@@ -31,69 +17,38 @@ function userSetting<T>(name: string, fallback: T): T {
   return vscode.workspace.getConfiguration('filechat').inspect<T>(name)?.globalValue ?? fallback;
 }
 
-/** A limit that a workspace can lower but never raise. */
-function lowered(name: string, fallback: number): number {
-  return Math.min(userSetting(name, fallback), setting(name, fallback));
-}
-
-export function approve(): Approval {
-  return userSetting<Approval>('approve', 'ask');
-}
-
-export function userModels(): unknown {
-  return userSetting<unknown>('models', {});
-}
-
-export function defaultModel(): string | undefined {
-  return userSetting('defaultModel', '').trim() || undefined;
-}
-
-export async function writeDefaultModel(name: string): Promise<void> {
-  const settings = vscode.workspace.getConfiguration('filechat');
-  await settings.update('defaultModel', name, vscode.ConfigurationTarget.Global);
-}
-
-export function maxSteps(): number {
-  return userSetting('maxSteps', DEFAULT_MAX_STEPS);
-}
-
-export function reviewResults(): boolean {
-  return userSetting('reviewResults', false);
-}
-
-export function sendImages(): 'auto' | 'always' | 'never' {
-  return userSetting<'auto' | 'always' | 'never'>('results.sendImagesToModel', 'auto');
-}
-
-export function autoSave(): boolean {
-  return setting('autoSave', true);
-}
-
-export function isAudited(): boolean {
-  return userSetting<unknown>('auditLog', false) === true;
-}
-
-/** Patterns such as `charts.*`. */
-export function disabledTools(): readonly string[] {
-  return strings(userSetting<unknown>('disabledTools', []));
-}
-
-/** Name patterns of VS Code's own tools that may be used. */
-export function editorTools(): readonly string[] {
-  return strings(userSetting<unknown>('editorTools', []));
-}
-
-export function offersBuiltInTools(): boolean {
-  return userSetting<unknown>('builtInTools', true) !== false;
-}
-
 /** Settings are written by hand: entries that are not strings are ignored. */
-function strings(value: unknown): readonly string[] {
+function userStrings(name: string): readonly string[] {
+  const value = userSetting<unknown>(name, []);
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
-export function showsApps(): boolean {
-  return userSetting('apps', true);
+export const timeoutMs = () => setting('timeoutSeconds', 60) * 1000;
+export const autoSave = () => setting('autoSave', true);
+export const approve = () => userSetting<Approval>('approve', 'ask');
+export const userModels = () => userSetting<unknown>('models', {});
+export const userServers = () => userSetting<unknown>('mcpServers', {});
+export const defaultModel = () => userSetting('defaultModel', '').trim() || undefined;
+export const maxSteps = () => userSetting('maxSteps', 25);
+export const reviewResults = () => userSetting('reviewResults', false);
+export const sendImages = () => userSetting<'auto' | 'always' | 'never'>('results.sendImagesToModel', 'auto');
+export const isAudited = () => userSetting<unknown>('auditLog', false) === true;
+/** Patterns such as `charts.*`. */
+export const disabledTools = () => userStrings('disabledTools');
+/** Name patterns of VS Code's own tools that may be used. */
+export const editorTools = () => userStrings('editorTools');
+export const offersBuiltInTools = () => userSetting<unknown>('builtInTools', true) !== false;
+export const showsApps = () => userSetting('apps', true);
+
+export function resultLimits(): ResultLimits & FileLimits {
+  const { maxInlineChars, maxAssetBytes } = DEFAULT_LIMITS;
+  const name = 'results.maxAssetBytes';
+  return {
+    maxInlineChars: setting('results.maxInlineChars', maxInlineChars),
+    // A workspace can lower this limit but never raise it.
+    maxAssetBytes: Math.min(userSetting(name, maxAssetBytes), setting(name, maxAssetBytes)),
+    allowedMimeTypes: userSetting<readonly string[]>('results.allowedMimeTypes', ['*/*']),
+  };
 }
 
 /** The address at which authorization servers can read Filechat's client metadata, if any. */
@@ -102,11 +57,10 @@ export function clientMetadata(): { readonly clientMetadataUrl?: string } {
   return url === '' ? {} : { clientMetadataUrl: url };
 }
 
-export function userServers(): unknown {
-  return userSetting<unknown>('mcpServers', {});
+export async function writeDefaultModel(name: string): Promise<void> {
+  await writeUserSetting('defaultModel', name);
 }
 
-/** Adds or replaces a server in the user settings. */
 export async function writeUserServer(name: string, entry: unknown): Promise<void> {
   const servers = userServers();
   if (!isObject(servers)) {
@@ -116,8 +70,12 @@ export async function writeUserServer(name: string, entry: unknown): Promise<voi
       ),
     );
   }
+  await writeUserSetting('mcpServers', { ...servers, [name]: entry });
+}
+
+async function writeUserSetting(name: string, value: unknown): Promise<void> {
   const settings = vscode.workspace.getConfiguration('filechat');
-  await settings.update('mcpServers', { ...servers, [name]: entry }, vscode.ConfigurationTarget.Global);
+  await settings.update(name, value, vscode.ConfigurationTarget.Global);
 }
 
 /** Which fields of tool results hold bytes, and the module that transforms results first. */

@@ -3,7 +3,7 @@ import { chatAttachments } from '../../assets/chatFiles.ts';
 import { renderToolName } from '../../chat/format/calls.ts';
 import { fetchApp } from '../../mcp/apps/app.ts';
 import { answeredCallAt, type ReadAsset, resultForApp } from '../../mcp/apps/result.ts';
-import { placesOf } from '../chat/places.ts';
+import { placesOf } from '../chat/chatFiles.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { AppCalls } from './calls.ts';
 import { type AppPanelDeps, AppView, type ShownApp } from './view.ts';

@@ -1,8 +1,10 @@
 import { homedir } from 'node:os';
+import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { newChat } from '../../chat/edits/append.ts';
 import type { WrittenCall } from '../../chat/format/calls.ts';
-import { parseChat } from '../../chat/format/parse.ts';
+import type { Chat } from '../../chat/format/chat.ts';
+import { ChatReader, parseChat } from '../../chat/format/parse.ts';
 import { chatStem } from '../../chat/outline/title.ts';
 import type { RunOutcome } from '../../ports/document.ts';
 import { type Fields, readFields, readUri } from '../ui/commandArguments.ts';
@@ -16,7 +18,6 @@ export function isChat({ path, scheme }: vscode.Uri): boolean {
   return path.endsWith('.chat.md') && writable;
 }
 
-/** The file name without `.chat.md`. */
 export function chatName({ path }: Pick<vscode.Uri, 'path'>): string {
   return nameOf({ path }).replace(/\.chat\.md$/, '');
 }
@@ -32,7 +33,6 @@ export function activeChat(): vscode.TextDocument | undefined {
   return vscode.window.visibleTextEditors.find((editor) => isChat(editor.document.uri))?.document;
 }
 
-/** The chat that a command names, or the active one. */
 export async function findChat(fields: Fields, name = 'uri'): Promise<vscode.TextDocument | undefined> {
   const uri = readUri(fields, name);
   if (!uri) return activeChat();
@@ -68,30 +68,30 @@ export async function readChat(chat: string): Promise<{ readonly uri: vscode.Uri
   return { uri, text: document.getText() };
 }
 
+interface NewChat {
+  readonly folder: vscode.Uri;
+  readonly stem: string;
+  readonly text: string;
+}
+
 /** Creates and shows a chat. Resolves to undefined if the user cancels. */
 export async function createChat(
   folder?: vscode.Uri,
   content?: string,
 ): Promise<vscode.TextDocument | undefined> {
-  return placeChat({ folder, stem: 'new', text: newChat(content) });
+  return placeChat({ stem: 'new', text: newChat(content) }, folder);
 }
 
 /** Writes a chat under a free name to the default folder, or asks for a place if there is none. */
-export async function placeChat(chat: {
-  readonly folder?: vscode.Uri | undefined;
-  readonly stem: string;
-  readonly text: string;
-}): Promise<vscode.TextDocument | undefined> {
-  const folder = chat.folder ?? defaultFolder();
-  if (folder) return writeNewChat({ ...chat, folder });
-  const uri = await askForPlace(chat.stem);
-  if (!uri || isChat(uri)) return uri && writeChat(uri, chat.text);
+export async function placeChat(
+  { stem, text }: Omit<NewChat, 'folder'>,
+  folder = defaultFolder(),
+): Promise<vscode.TextDocument | undefined> {
+  if (folder) return writeNewChat({ folder, stem, text });
+  const uri = await askForPlace(stem);
+  if (!uri || isChat(uri)) return uri && writeChat(uri, text);
   // The dialog did not confirm this name with the ending, so an existing file must not be overwritten.
-  return writeNewChat({
-    folder: vscode.Uri.joinPath(uri, '..'),
-    stem: chatStem(nameOf(uri)),
-    text: chat.text,
-  });
+  return writeNewChat({ folder: vscode.Uri.joinPath(uri, '..'), stem: chatStem(nameOf(uri)), text });
 }
 
 /** Deletes a chat that was created for a command, if nothing was written to it. */
@@ -111,13 +111,7 @@ export async function closeTabs(uri: vscode.Uri): Promise<void> {
   await vscode.window.tabGroups.close(shown, true);
 }
 
-/** Writes a chat under the first free name and shows it. */
-export async function writeNewChat(chat: {
-  readonly folder: vscode.Uri;
-  readonly stem: string;
-  readonly text: string;
-}): Promise<vscode.TextDocument> {
-  const { folder, stem, text } = chat;
+export async function writeNewChat({ folder, stem, text }: NewChat): Promise<vscode.TextDocument> {
   for (let number = 1; number <= MAX_NAME_TRIES; number += 1) {
     const name = number === 1 ? `${stem}.chat.md` : `${stem}-${number}.chat.md`;
     const uri = vscode.Uri.joinPath(folder, name);
@@ -192,3 +186,43 @@ export async function exists(uri: vscode.Uri): Promise<boolean> {
 export async function readFolder(folder: vscode.Uri): Promise<readonly [string, vscode.FileType][]> {
   return vscode.workspace.fs.readDirectory(folder).then(undefined, () => []);
 }
+
+/** The parsed chat of each document, so that a keystroke parses one turn once for all features. */
+const known = new WeakMap<vscode.TextDocument, { reader: ChatReader; version: number; chat: Chat }>();
+
+export function chatOf(document: vscode.TextDocument): Chat {
+  const last = known.get(document);
+  if (last?.version === document.version) return last.chat;
+  const reader = last?.reader ?? new ChatReader();
+  const chat = reader.read(document.getText());
+  known.set(document, { reader, version: document.version, chat });
+  return chat;
+}
+
+export function rangeOf(
+  document: vscode.TextDocument,
+  { start, end }: { readonly start: number; readonly end: number },
+): vscode.Range {
+  return new vscode.Range(document.positionAt(start), document.positionAt(end));
+}
+
+export interface ChatPlaces {
+  readonly folder: string;
+  /** The folder that contains `cmdassets/`. */
+  readonly assetsIn: string;
+  /** Links must not lead out of these: the workspace folders, or without one the chat's folder. */
+  readonly roots: readonly string[];
+}
+
+export function placesOf(chat: vscode.Uri, globalStorage: vscode.Uri): ChatPlaces {
+  const saved = chat.scheme === 'file';
+  const open = (vscode.workspace.workspaceFolders ?? []).flatMap((each) =>
+    each.uri.scheme === 'file' ? [each.uri.fsPath] : [],
+  );
+  const storage = globalStorage.fsPath;
+  const folder = saved ? dirname(chat.fsPath) : (open[0] ?? storage);
+  const roots = open.length > 0 || !saved ? open : [folder];
+  return { folder, assetsIn: saved ? folder : storage, roots };
+}
+
+export const CHAT_FILES: vscode.DocumentSelector = { pattern: '**/*.chat.md' };

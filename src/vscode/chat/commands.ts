@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { newResultId } from '../../assets/store.ts';
 import { insertIntoUserTurn } from '../../chat/edits/append.ts';
 import { cutAfter, forkAt, hasLaterTurns } from '../../chat/edits/fork.ts';
 import { parseChat } from '../../chat/format/parse.ts';
@@ -6,12 +7,11 @@ import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
 import { titleFor } from '../../chat/outline/title.ts';
 import type { EditOptions, RunOutcome, TextEdit } from '../../ports/document.ts';
 import { CHANGED, failed, tell } from '../ui/outcomes.ts';
-import { chatName, moveToEnd, writeNewChat } from './chatFiles.ts';
+import { chatName, moveToEnd, rangeOf, writeNewChat } from './chatFiles.ts';
 import { type EditorDocument, editDocument } from './editorDocument.ts';
-import { linkToFile } from './fileLink.ts';
-import { rangeOf } from './openChats.ts';
+import { linkToFile } from './paths.ts';
 
-export const FORK = vscode.l10n.t('Fork to a New Chat');
+const FORK = vscode.l10n.t('Fork to a New Chat');
 export const REPLACE = vscode.l10n.t('Replace What Follows');
 const AT_END = vscode.l10n.t('Run at the End');
 
@@ -24,16 +24,11 @@ export async function chooseWhereToRun(
   const { version } = document;
   const offset = document.offsetAt(editor.selection.active);
   if (!hasLaterTurns(document.getText(), offset)) return document;
-  const answer = await vscode.window.showInformationMessage(
+  const answer = await askWhere(
     vscode.l10n.t('The cursor is in an earlier question. Run from there?'),
-    {
-      modal: true,
-      detail: vscode.l10n.t(
-        'A fork keeps this chat as it is and goes on in a new file. Replacing deletes all turns below the question; Undo brings them back.',
-      ),
-    },
-    FORK,
-    REPLACE,
+    vscode.l10n.t(
+      'A fork keeps this chat as it is and goes on in a new file. Replacing deletes all turns below the question; Undo brings them back.',
+    ),
     AT_END,
   );
   // The offset is only valid for the text at the time of the question.
@@ -46,6 +41,10 @@ export async function chooseWhereToRun(
     return (await applyEdit(document, cutAfter(document.getText(), offset))) ? document : undefined;
   }
   return answer === AT_END ? document : undefined;
+}
+
+export async function askWhere(message: string, detail: string, ...more: string[]) {
+  return vscode.window.showInformationMessage(message, { modal: true, detail }, FORK, REPLACE, ...more);
 }
 
 /** Creates a chat beside this one, with everything up to the turn at the offset. */
@@ -78,10 +77,7 @@ export async function attachFiles(
     ({ role, bodyStart, end }) => role === 'user' && bodyStart <= offset && offset <= end,
   );
   if (!inUserTurn) moveToEnd(editor);
-  const done = await insertAtCaret(editor, (before) => {
-    const gap = before === '' || /\s$/.test(before) ? '' : ' ';
-    return `${gap}${links.join(' ')}`;
-  });
+  const done = await insertAtCaret(editor, (before) => `${/\S$/.test(before) ? ' ' : ''}${links.join(' ')}`);
   return done ? { ok: true, assets: [] } : failed(vscode.l10n.t('The chat did not take the links.'));
 }
 
@@ -137,4 +133,41 @@ export async function applyEdit(document: vscode.TextDocument, edit: TextEdit | 
 export async function addToChat(chat: vscode.Uri, addition: string): Promise<void> {
   const document = await vscode.workspace.openTextDocument(chat);
   await editDocument(document, (text) => insertIntoUserTurn(text, addition));
+}
+
+const OPEN = vscode.l10n.t('Open');
+
+/** Saves a reply or result that could not be written to its chat. Resolves when the copy is saved. */
+export async function keepCopy(
+  markdown: string,
+  { globalStorageUri }: Pick<vscode.ExtensionContext, 'globalStorageUri'>,
+): Promise<void> {
+  const file = vscode.Uri.joinPath(globalStorageUri, 'recovered', copyName(new Date()));
+  try {
+    await vscode.workspace.fs.createDirectory(vscode.Uri.joinPath(file, '..'));
+    await vscode.workspace.fs.writeFile(file, new TextEncoder().encode(markdown));
+  } catch {
+    // The copy cannot be saved either, so it is shown in an untitled document.
+    await show(await vscode.workspace.openTextDocument({ language: 'markdown', content: markdown }));
+    return;
+  }
+  void offerToOpen(file);
+}
+
+async function offerToOpen(file: vscode.Uri): Promise<void> {
+  const answer = await vscode.window.showWarningMessage(
+    vscode.l10n.t('What came is no longer in the chat. A copy is kept.'),
+    OPEN,
+  );
+  if (answer === OPEN) await show(await vscode.workspace.openTextDocument(file));
+}
+
+async function show(document: vscode.TextDocument): Promise<void> {
+  await vscode.window.showTextDocument(document, { preview: false, preserveFocus: true });
+}
+
+/** Not `.chat.md`, because it is a fragment that must not be run. */
+function copyName(time: Date): string {
+  const stamp = time.toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
+  return `recovered-${stamp}-${newResultId()}.md`;
 }

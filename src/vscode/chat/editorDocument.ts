@@ -8,9 +8,8 @@ import type {
   TextEdit,
 } from '../../ports/document.ts';
 import { autoSave } from '../settings.ts';
-import { exists } from './chatFiles.ts';
-import { rangeOf } from './openChats.ts';
-import { renamedPath } from './renamedPath.ts';
+import { exists, rangeOf } from './chatFiles.ts';
+import { renamedPath } from './paths.ts';
 
 /** Attempts on an unchanged document before an edit is given up. */
 const MAX_REFUSALS = 10;
@@ -105,14 +104,16 @@ export class EditorDocument implements ChatDocument, Disposable {
   }
 
   edit(compute: (text: string) => TextEdit | undefined, options: EditOptions = {}): Promise<boolean> {
-    const done = this.#queue.then(() => this.#editNow(compute, options));
-    this.#queue = done.catch(() => undefined);
-    return done;
+    return this.#enqueue(() => this.#editNow(compute, options));
   }
 
   /** Resolves to false if the save failed. Untitled chats are backed up by VS Code only. */
   save(): Promise<boolean> {
-    const done = this.#queue.then(() => this.#saveNow());
+    return this.#enqueue(() => this.#saveNow());
+  }
+
+  #enqueue(work: () => Promise<boolean>): Promise<boolean> {
+    const done = this.#queue.then(work);
     this.#queue = done.catch(() => undefined);
     return done;
   }
@@ -220,7 +221,7 @@ export class EditorDocument implements ChatDocument, Disposable {
     const change = new vscode.WorkspaceEdit();
     change.replace(document.uri, range, edit.text);
     if (!(await vscode.workspace.applyEdit(change))) return 'refused';
-    // VS Code reopens the tab of a file with unsaved changes, which a user who closed it does not want.
+    // VS Code would reopen the closed tab of a file with unsaved changes.
     if (mayAutoSave(document) && !isInTab(document.uri)) await document.save();
     return 'written';
   }
@@ -247,17 +248,12 @@ function mayAutoSave(document: vscode.TextDocument): boolean {
 }
 
 function isInTab(uri: vscode.Uri): boolean {
-  return vscode.window.tabGroups.all.some(({ tabs }) =>
-    tabs.some(({ input }) => {
-      const shown =
-        input instanceof vscode.TabInputTextDiff
-          ? input.modified
-          : input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom
-            ? input.uri
-            : undefined;
-      return shown?.toString() === uri.toString();
-    }),
-  );
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  return tabs.some(({ input }) => {
+    if (input instanceof vscode.TabInputTextDiff) return input.modified.toString() === uri.toString();
+    const hasUri = input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom;
+    return hasUri && input.uri.toString() === uri.toString();
+  });
 }
 
 /** Ends when told to, or after a time. */

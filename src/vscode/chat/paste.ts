@@ -5,27 +5,24 @@ import { encodeTarget, renderFileLink } from '../../chat/edits/fileLink.ts';
 import { readMarker } from '../../chat/format/chat.ts';
 import { detectMediaType } from '../../media/sniff.ts';
 import { type MediaType, mediaByExtension } from '../../media/table.ts';
-import type { AssetStore, ResultAssets } from '../../ports/results.ts';
-import { CHAT_FILES } from '../run/lenses.ts';
+import type { ResultAssets } from '../../ports/results.ts';
+import { resultLimits } from '../settings.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import { readUriList, relativeTarget } from './fileLink.ts';
-
-interface PasteDeps {
-  readonly storeFor: (chat: vscode.Uri) => Promise<AssetStore>;
-  readonly maxBytes: () => number;
-}
+import { CHAT_FILES } from './chatFiles.ts';
+import { readUriList, relativeTarget } from './paths.ts';
+import type { StoreFor } from './stores.ts';
 
 /** Turns pasted and dropped files into links. Media from elsewhere is saved beside the chat first. */
-export function registerPaste(deps: PasteDeps): vscode.Disposable {
-  const provider = new FileInserter(deps);
-  const providedKinds = [attachmentKind()];
+export function registerPaste(storeFor: StoreFor): vscode.Disposable {
+  const provider = new FileInserter(storeFor, () => resultLimits().maxAssetBytes);
+  const kinds = [attachmentKind()];
   return vscode.Disposable.from(
     vscode.languages.registerDocumentPasteEditProvider(CHAT_FILES, provider, {
-      providedPasteEditKinds: providedKinds,
+      providedPasteEditKinds: kinds,
       pasteMimeTypes: ['image/*', 'files'],
     }),
     vscode.languages.registerDocumentDropEditProvider(CHAT_FILES, provider, {
-      providedDropEditKinds: providedKinds,
+      providedDropEditKinds: kinds,
       dropMimeTypes: ['image/*', 'files', URI_LIST],
     }),
   );
@@ -38,20 +35,23 @@ function attachmentKind(): vscode.DocumentDropOrPasteEditKind {
   return vscode.DocumentDropOrPasteEditKind.Empty.append('filechat', 'attachment');
 }
 
-type Incoming =
-  | { readonly kind: 'linked'; readonly name: string; readonly target: string }
-  | { readonly kind: 'bytes'; readonly name: string; readonly mimeType: string; readonly bytes: Uint8Array };
+interface IncomingBytes {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** A link, or bytes that must be saved first. */
+type Incoming = string | IncomingBytes;
+
+type Insertion = Pick<vscode.DocumentDropEdit, 'insertText' | 'additionalEdit'>;
 
 class AttachmentPaste extends vscode.DocumentPasteEdit {
-  readonly document: vscode.TextDocument;
-  readonly position: vscode.Position;
-  readonly incoming: readonly Incoming[];
+  readonly save: () => Promise<Insertion>;
 
-  constructor(document: vscode.TextDocument, position: vscode.Position, incoming: readonly Incoming[]) {
+  constructor(save: () => Promise<Insertion>) {
     super('', TITLE, attachmentKind());
-    this.document = document;
-    this.position = position;
-    this.incoming = incoming;
+    this.save = save;
   }
 }
 
@@ -59,10 +59,12 @@ class AttachmentPaste extends vscode.DocumentPasteEdit {
 export class FileInserter
   implements vscode.DocumentPasteEditProvider<AttachmentPaste>, vscode.DocumentDropEditProvider
 {
-  readonly #deps: PasteDeps;
+  readonly #storeFor: StoreFor;
+  readonly #maxBytes: () => number;
 
-  constructor(deps: PasteDeps) {
-    this.#deps = deps;
+  constructor(storeFor: StoreFor, maxBytes: () => number) {
+    this.#storeFor = storeFor;
+    this.#maxBytes = maxBytes;
   }
 
   /** Reads the bytes now, while the clipboard is available; they are saved if this edit is chosen. */
@@ -77,15 +79,15 @@ export class FileInserter
     const incoming = await this.#collect(document.uri, transfer);
     if (incoming.length === 0 || token.isCancellationRequested) return undefined;
     const position = ranges[0]?.start ?? new vscode.Position(0, 0);
-    const edit = new AttachmentPaste(document, position, incoming);
+    const save = async () => place(document, position, await this.#render(document.uri, incoming));
+    const edit = new AttachmentPaste(save);
     // Table cells arrive as text and as an image: prefer the text, and let the user choose the image.
     if (transfer.get('text/plain')) edit.yieldTo = [vscode.DocumentDropOrPasteEditKind.Text];
     return [edit];
   }
 
   async resolveDocumentPasteEdit(edit: AttachmentPaste): Promise<AttachmentPaste> {
-    const { document, position } = edit;
-    return Object.assign(edit, place(document, position, await this.#render(document.uri, edit.incoming)));
+    return Object.assign(edit, await edit.save());
   }
 
   /** Drop edits have no resolve step, so files are saved at once. */
@@ -107,42 +109,40 @@ export class FileInserter
     const list = readUriList((await transfer.get(URI_LIST)?.asString()) ?? '');
     const uris = list.flatMap((each) => parseFileUri(each, chat));
     const known = new Set(uris.map(String));
-    const listed = await Promise.all(uris.map((uri) => this.#fromUri(chat, uri)));
-    const files = [...transfer].map(([mimeType, item]) => ({ mimeType, file: item.asFile() }));
-    const dropped = await Promise.all(
-      files.map(async ({ mimeType, file }) => {
-        // On a desktop the same file is in the list and in the transfer.
-        if (!file || (file.uri && known.has(file.uri.toString()))) return undefined;
-        if (file.uri && !isForeignMedia(chat, file.uri)) return linkedFile(chat, file.uri);
-        return { kind: 'bytes' as const, name: file.name, mimeType, bytes: await file.data() };
-      }),
-    );
-    return [...listed, ...dropped].filter((each) => each !== undefined);
+    const files = [...transfer].map(async ([mimeType, item]) => {
+      const file = item.asFile();
+      // On a desktop the same file is in the list and in the transfer.
+      if (!file || (file.uri && known.has(file.uri.toString()))) return undefined;
+      if (file.uri && !isForeignMedia(chat, file.uri)) return linkInPlace(chat, file.uri);
+      return { name: file.name, mimeType, bytes: await file.data() };
+    });
+    const found = await Promise.all([...uris.map((uri) => this.#fromUri(chat, uri)), ...files]);
+    return found.filter((each) => each !== undefined);
   }
 
   async #fromUri(chat: vscode.Uri, uri: vscode.Uri): Promise<Incoming | undefined> {
-    if (!isForeignMedia(chat, uri)) return linkedFile(chat, uri);
-    const name = posix.basename(uri.path);
-    const size = await vscode.workspace.fs.stat(uri).then(
-      (found) => found.size,
-      () => undefined,
-    );
-    if (size === undefined) return undefined;
-    if (size > this.#deps.maxBytes()) return linkedFile(chat, uri);
-    return { kind: 'bytes', name, mimeType: '', bytes: await vscode.workspace.fs.readFile(uri) };
+    if (!isForeignMedia(chat, uri)) return linkInPlace(chat, uri);
+    const stat = await vscode.workspace.fs.stat(uri).then(undefined, () => undefined);
+    if (!stat) return undefined;
+    if (stat.size > this.#maxBytes()) return linkInPlace(chat, uri);
+    return {
+      name: posix.basename(uri.path),
+      mimeType: '',
+      bytes: await vscode.workspace.fs.readFile(uri),
+    };
   }
 
   async #render(chat: vscode.Uri, incoming: readonly Incoming[]): Promise<string> {
     let assets: ResultAssets | undefined;
-    const render = async (each: Incoming) => {
-      if (each.kind === 'linked') return renderLinked(each);
-      assets ??= (await this.#deps.storeFor(chat)).beginResult();
-      return this.#save(each, assets);
-    };
     const links: string[] = [];
     for (const each of incoming) {
+      if (typeof each === 'string') {
+        links.push(each);
+        continue;
+      }
       try {
-        links.push(await render(each));
+        assets ??= (await this.#storeFor(chat)).beginResult();
+        links.push(await this.#save(each, assets));
       } catch (error) {
         const message = vscode.l10n.t('{0} was not attached. {1}', each.name, messageOf(error));
         void vscode.window.showWarningMessage(plainMessage(message));
@@ -151,9 +151,8 @@ export class FileInserter
     return links.join('\n');
   }
 
-  async #save(incoming: Incoming & { kind: 'bytes' }, assets: ResultAssets): Promise<string> {
-    const { name, mimeType, bytes } = incoming;
-    const maxBytes = this.#deps.maxBytes();
+  async #save({ name, mimeType, bytes }: IncomingBytes, assets: ResultAssets): Promise<string> {
+    const maxBytes = this.#maxBytes();
     if (bytes.length === 0) throw new Error(vscode.l10n.t('It is empty.'));
     if (bytes.length > maxBytes) {
       throw new Error(
@@ -164,24 +163,17 @@ export class FileInserter
         ),
       );
     }
-    const { kind, extension } = await detectMediaType({
-      bytes,
-      declared: mimeType,
-      uri: name,
-      block: 'file',
-    });
+    const found = await detectMediaType({ bytes, declared: mimeType, uri: name, block: 'file' });
+    const { kind, extension } = found;
     const { path } = await assets.save({ kind, extension, bytes });
-    const label = kind === 'image' && CLIPBOARD_IMAGE.test(name) ? 'Pasted image' : name;
-    return renderFileLink({ label, target: encodeTarget(path), isImage: kind === 'image' });
+    const isImage = kind === 'image';
+    const label = isImage && CLIPBOARD_IMAGE.test(name) ? 'Pasted image' : name;
+    return renderFileLink({ label, target: encodeTarget(path), isImage });
   }
 }
 
 /** A link in a marker line would break the marker, so it goes to the line below. */
-function place(
-  document: vscode.TextDocument,
-  position: vscode.Position,
-  text: string,
-): Pick<vscode.DocumentDropEdit, 'insertText' | 'additionalEdit'> {
+function place(document: vscode.TextDocument, position: vscode.Position, text: string): Insertion {
   const line = document.lineAt(position);
   if (!readMarker(line.text)) return { insertText: text };
   const additionalEdit = new vscode.WorkspaceEdit();
@@ -192,13 +184,10 @@ function place(
 /** The names that browsers and editors give to unnamed images. */
 const CLIPBOARD_IMAGE = /^(?:image|img|unknown|blob)?(?:\.\w+)?$/i;
 
-function renderLinked({ name, target }: Incoming & { kind: 'linked' }): string {
-  return renderFileLink({ label: name, target, isImage: mediaOf(name)?.kind === 'image' });
-}
-
-function linkedFile(chat: vscode.Uri, uri: vscode.Uri): Incoming {
+function linkInPlace(chat: vscode.Uri, uri: vscode.Uri): string {
+  const label = posix.basename(uri.path);
   const target = isNear(chat, uri) ? relativeTarget(chat.path, uri.path) : uri.toString();
-  return { kind: 'linked', name: posix.basename(uri.path), target };
+  return renderFileLink({ label, target, isImage: mediaOf(label)?.kind === 'image' });
 }
 
 /** In the chat's folder or workspace folder, so that a relative link stays valid when both move. */

@@ -12,63 +12,54 @@ import {
 import { sweepLeftovers, temporaryName } from '../../assets/writeFile.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import type { Log } from '../../ports/document.ts';
-import type { AssetBytes, AssetStore, NewAsset, ResultAssets } from '../../ports/results.ts';
+import type { AssetBytes, AssetStore, NewAsset } from '../../ports/results.ts';
 import { resultLimits } from '../settings.ts';
 
 const MAX_STORES = 20;
 
+export type StoreFor = (chat: vscode.Uri) => Promise<AssetStore>;
+
 /** The asset store of each chat: beside the chat, or in the global storage if it is not saved. */
-export class AssetStores {
-  readonly #globalStorage: vscode.Uri;
-  readonly #log: Log;
-  /** By folder, least recently used first. A store indexes its folder, so it is reused. */
-  readonly #stores = new Map<string, AssetStore>();
-  #isPlaceShown = false;
-
-  constructor(globalStorage: vscode.Uri, log: Log) {
-    this.#globalStorage = globalStorage;
-    this.#log = log;
-  }
-
-  async storeFor(chat: vscode.Uri): Promise<AssetStore> {
+export function assetStores(globalStorage: vscode.Uri, log: Log): StoreFor {
+  const cached = cacheStores();
+  const spillFolder = vscode.Uri.joinPath(globalStorage, 'spill').fsPath;
+  const maxAssetBytes = () => resultLimits().maxAssetBytes;
+  let isPlaceShown = false;
+  return async (chat) => {
     const folder = vscode.Uri.joinPath(chat, '..');
-    if (chat.scheme === 'file') {
-      return this.#cached(folder, () => new FolderAssets({ folder: dirname(chat.fsPath) }));
-    }
-    if (chat.scheme !== 'untitled' && vscode.workspace.fs.isWritableFileSystem(chat.scheme)) {
-      const spillFolder = vscode.Uri.joinPath(this.#globalStorage, 'spill').fsPath;
-      const maxAssetBytes = () => resultLimits().maxAssetBytes;
-      return this.#cached(folder, () => new WorkspaceAssets({ folder, spillFolder, maxAssetBytes }));
-    }
-    return this.#globalStore(chat);
-  }
-
-  async #globalStore(chat: vscode.Uri): Promise<AssetStore> {
-    const folder = this.#globalStorage.fsPath;
-    await mkdir(folder, { recursive: true });
-    const place = vscode.Uri.joinPath(this.#globalStorage, ASSET_FOLDER);
-    this.#log.info(`${chat.toString()} is not a saved file. Its assets go to ${place.fsPath}.`);
-    if (!this.#isPlaceShown) {
-      this.#isPlaceShown = true;
+    if (chat.scheme === 'file')
+      return cached(folder, () => new FolderAssets({ folder: dirname(chat.fsPath) }));
+    if (chat.scheme !== 'untitled' && vscode.workspace.fs.isWritableFileSystem(chat.scheme))
+      return cached(folder, () => workspaceAssets({ folder, spillFolder, maxAssetBytes }));
+    await mkdir(globalStorage.fsPath, { recursive: true });
+    const place = vscode.Uri.joinPath(globalStorage, ASSET_FOLDER);
+    log.info(`${chat.toString()} is not a saved file. Its assets go to ${place.fsPath}.`);
+    if (!isPlaceShown) {
+      isPlaceShown = true;
       void vscode.window.showInformationMessage(
         vscode.l10n.t('This chat is not a saved file. What its tools return is kept in {0}.', place.fsPath),
       );
     }
-    return this.#cached(this.#globalStorage, () => new FolderAssets({ folder, linkPrefix: place.path }));
-  }
-
-  #cached(folder: vscode.Uri, create: () => AssetStore): AssetStore {
-    const key = folder.toString();
-    const store = this.#stores.get(key) ?? create();
-    this.#stores.delete(key);
-    this.#stores.set(key, store);
-    const [oldest] = this.#stores.keys();
-    if (oldest !== undefined && this.#stores.size > MAX_STORES) this.#stores.delete(oldest);
-    return store;
-  }
+    const options = { folder: globalStorage.fsPath, linkPrefix: place.path };
+    return cached(globalStorage, () => new FolderAssets(options));
+  };
 }
 
-export interface WorkspaceAssetsOptions extends Partial<NumberedOptions> {
+/** By folder, least recently used first. A store indexes its folder, so it is reused. */
+function cacheStores() {
+  const stores = new Map<string, AssetStore>();
+  return (folder: vscode.Uri, create: () => AssetStore): AssetStore => {
+    const key = folder.toString();
+    const store = stores.get(key) ?? create();
+    stores.delete(key);
+    stores.set(key, store);
+    const [oldest] = stores.keys();
+    if (oldest !== undefined && stores.size > MAX_STORES) stores.delete(oldest);
+    return store;
+  };
+}
+
+interface WorkspaceAssetsOptions extends Partial<NumberedOptions> {
   /** The chat's folder, in any writable file system. */
   readonly folder: vscode.Uri;
   /** A local folder for long strings while they arrive. */
@@ -78,24 +69,10 @@ export interface WorkspaceAssetsOptions extends Partial<NumberedOptions> {
 }
 
 /** Assets beside a chat in a remote or virtual workspace. */
-export class WorkspaceAssets implements AssetStore {
-  readonly #place: WorkspacePlace;
-  readonly #options: NumberedOptions;
-
-  constructor(options: WorkspaceAssetsOptions) {
-    this.#place = new WorkspacePlace(options);
-    this.#options = { linkPrefix: ASSET_FOLDER, now: () => new Date(), newId: newResultId, ...options };
-  }
-
-  beginResult(): ResultAssets {
-    return new NumberedAssets(this.#place, this.#options);
-  }
-}
-
-interface Saved {
-  readonly name: string;
-  readonly mtime: number;
-  readonly size: number;
+export function workspaceAssets(options: WorkspaceAssetsOptions): AssetStore {
+  const place = new WorkspacePlace(options);
+  const numbered = { linkPrefix: ASSET_FOLDER, now: () => new Date(), newId: newResultId, ...options };
+  return { beginResult: () => new NumberedAssets(place, numbered) };
 }
 
 const MAX_REMEMBERED = 1_000;
@@ -104,7 +81,7 @@ class WorkspacePlace implements AssetPlace {
   readonly #options: WorkspaceAssetsOptions;
   readonly #folder: vscode.Uri;
   /** By hash. Only assets saved here: reading a whole remote folder costs more than a duplicate. */
-  readonly #saved = new Map<string, Saved>();
+  readonly #saved = new Map<string, { name: string; mtime: number; size: number }>();
   #swept = false;
 
   constructor(options: WorkspaceAssetsOptions) {

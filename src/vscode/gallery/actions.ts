@@ -3,7 +3,7 @@ import { messageOf } from '../../base/errors.ts';
 import { renderFileLink } from '../../chat/edits/fileLink.ts';
 import type { Action } from '../../views/gallery/messages.ts';
 import { activeChat } from '../chat/chatFiles.ts';
-import { relativeTarget } from '../chat/fileLink.ts';
+import { relativeTarget } from '../chat/paths.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
 import { confirm, listNames, moveToTrash } from '../ui/trash.ts';
 import type { ListedAsset } from './assets.ts';

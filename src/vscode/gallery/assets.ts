@@ -3,8 +3,7 @@ import { mapConcurrently } from '../../base/async.ts';
 import { groupBy } from '../../base/collections.ts';
 import { parseChat } from '../../chat/format/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../../chat/outline/references.ts';
-import { readFolder } from '../chat/chatFiles.ts';
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf, readFolder } from '../chat/chatFiles.ts';
 import { assetsIn, findPlaces, type GalleryScope, scopeKey } from './scope.ts';
 
 export interface ListedAsset {

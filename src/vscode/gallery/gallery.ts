@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { findAssetUses, resolvePath, useAt } from '../../chat/outline/references.ts';
-import { activeChat, isChat } from '../chat/chatFiles.ts';
-import { chatOf } from '../chat/openChats.ts';
+import { activeChat, chatOf, isChat } from '../chat/chatFiles.ts';
 import { readFields, readString, readUri } from '../ui/commandArguments.ts';
 import { GalleryPanel } from './panel.ts';
 import { assetsIn, type GalleryScope, readScope, scopeKey } from './scope.ts';

@@ -18,8 +18,10 @@ import type { Conversations } from '../run/conversations.ts';
 import { failed, tell } from '../ui/outcomes.ts';
 
 interface BreakdownDeps {
-  readonly conversations: Conversations;
-  readonly modelCommands: ModelCommands;
+  readonly conversations: {
+    dryRun(chat: vscode.Uri): Pick<ReturnType<Conversations['dryRun']>, 'breakDown'>;
+  };
+  readonly modelCommands: Pick<ModelCommands, 'estimate'>;
 }
 
 /** Lists the parts of the next request, to go to them or leave them out. */
@@ -34,31 +36,21 @@ export async function showBreakdown(argument: unknown, deps: BreakdownDeps): Pro
 }
 
 /** Returns true if something was left out and the list should be shown again. */
-async function showOnce(
-  document: vscode.TextDocument,
-  { conversations, modelCommands }: BreakdownDeps,
-): Promise<boolean> {
-  const { signal } = new AbortController();
+async function showOnce(document: vscode.TextDocument, deps: BreakdownDeps): Promise<boolean> {
   const text = document.getText();
-  const parts = await conversations.dryRun(document.uri).breakDown(text, signal);
-  const next = await modelCommands.estimate(document, signal);
-  const title = next?.model
-    ? vscode.l10n.t('What Will Be Sent to {0}: {1}', next.model, tokens(next.tokens))
-    : vscode.l10n.t('What Will Be Sent: {0}', tokens(next?.tokens ?? 0));
-  const answer = await pick(title, [...breakdownRows(text, parts), ...WHOLE_REQUEST]);
-  if (answer?.row.item) return handle(document, text, answer.row.item, answer.leaveOut);
+  const answer = await pick(async (signal) => {
+    const parts = await deps.conversations.dryRun(document.uri).breakDown(text, signal);
+    const next = await deps.modelCommands.estimate(document, signal);
+    const title = next?.model
+      ? vscode.l10n.t('What Will Be Sent to {0}: {1}', next.model, tokens(next.tokens))
+      : vscode.l10n.t('What Will Be Sent: {0}', tokens(next?.tokens ?? 0));
+    return { title, items: [...breakdownRows(text, parts), ...WHOLE_REQUEST] };
+  });
   if (answer?.row.isRequest)
     await vscode.commands.executeCommand('filechat.showRequest', { uri: document.uri });
-  return false;
-}
-
-async function handle(
-  document: vscode.TextDocument,
-  text: string,
-  item: BreakdownItem,
-  leaveOut: boolean,
-): Promise<boolean> {
-  const action = leaveOut ? item.leaveOut : await chooseAction(text, item);
+  const item = answer?.row.item;
+  if (!item) return false;
+  const action = answer.leaveOut ? item.leaveOut : await chooseAction(text, item);
   if (action === 'go') await goTo(document, item.at ?? 0);
   if (action === undefined || action === 'go') return false;
   // The edit is only valid for this text; if the chat has changed, the list is shown again.
@@ -75,32 +67,37 @@ const WHOLE_REQUEST: readonly BreakdownRow[] = [
   { label: `$(json) ${vscode.l10n.t('Show the whole request')}`, isRequest: true },
 ];
 
+/** Shows a list while its rows are loaded. The signal is aborted when the user closes it. */
 function pick(
-  title: string,
-  rows: readonly BreakdownRow[],
+  load: (signal: AbortSignal) => Promise<Pick<vscode.QuickPick<BreakdownRow>, 'title' | 'items'>>,
 ): Promise<{ readonly row: BreakdownRow; readonly leaveOut: boolean } | undefined> {
+  const closed = new AbortController();
   const list = vscode.window.createQuickPick<BreakdownRow>();
-  list.title = title;
   list.placeholder = vscode.l10n.t(
     'The largest parts come first. Choose one to go there, or to leave it out.',
   );
   list.matchOnDescription = true;
-  list.items = rows;
-  return new Promise((resolve) => {
-    list.onDidTriggerItemButton(({ item }) => {
-      resolve({ row: item, leaveOut: true });
+  list.busy = true;
+  list.show();
+  return new Promise((resolve, reject) => {
+    const close = (row: BreakdownRow | undefined, leaveOut: boolean) => {
+      resolve(row && { row, leaveOut });
       list.hide();
-    });
-    list.onDidAccept(() => {
-      const [row] = list.selectedItems;
-      resolve(row && { row, leaveOut: false });
-      list.hide();
-    });
+    };
+    list.onDidTriggerItemButton(({ item }) => close(item, true));
+    list.onDidAccept(() => close(list.selectedItems[0], false));
     list.onDidHide(() => {
+      closed.abort();
       resolve(undefined);
       list.dispose();
     });
-    list.show();
+    load(closed.signal).then(
+      (loaded) => closed.signal.aborted || Object.assign(list, loaded, { busy: false }),
+      (error: unknown) => {
+        reject(error);
+        list.hide();
+      },
+    );
   });
 }
 
@@ -141,13 +138,18 @@ function breakdownRows(text: string, parts: Breakdown): readonly BreakdownRow[] 
   return GROUPS.flatMap((group) => {
     const items = parts[group];
     if (items.length === 0) return [];
-    const head = `${GROUP_NAMES[group]} · ${tokens(totalOf(items))}`;
-    const shown = items.slice(0, MAX_ROWS_OF_GROUP);
     const rest = items.slice(MAX_ROWS_OF_GROUP);
+    const restRow = {
+      label: vscode.l10n.t('{0} smaller parts', rest.length),
+      description: tokens(totalOf(rest)),
+    };
     return [
-      { label: head, kind: vscode.QuickPickItemKind.Separator },
-      ...shown.map((item) => row(text, item, total)),
-      ...(rest.length > 0 ? [restRow(rest)] : []),
+      {
+        label: `${GROUP_NAMES[group]} · ${tokens(totalOf(items))}`,
+        kind: vscode.QuickPickItemKind.Separator,
+      },
+      ...items.slice(0, MAX_ROWS_OF_GROUP).map((item) => row(text, item, total)),
+      ...(rest.length > 0 ? [restRow] : []),
     ];
   });
 }
@@ -166,10 +168,6 @@ function row(text: string, item: BreakdownItem, total: number): BreakdownRow {
   };
 }
 
-function restRow(rest: readonly BreakdownItem[]): BreakdownRow {
-  return { label: vscode.l10n.t('{0} smaller parts', rest.length), description: tokens(totalOf(rest)) };
-}
-
 function labelOf(text: string, { what }: BreakdownItem): string {
   switch (what.kind) {
     case 'system':
@@ -182,12 +180,14 @@ function labelOf(text: string, { what }: BreakdownItem): string {
     }
     case 'file':
       return `$(file) ${plain(what.name)}`;
-    case 'server':
-      return `$(tools) ${plain(
-        what.tools.length === 1
-          ? vscode.l10n.t('{0}: 1 tool', what.server)
-          : vscode.l10n.t('{0}: {1} tools', what.server, what.tools.length),
-      )}`;
+    case 'server': {
+      const { server, tools } = what;
+      const isOne = tools.length === 1;
+      const label = isOne
+        ? vscode.l10n.t('{0}: 1 tool', server)
+        : vscode.l10n.t('{0}: {1} tools', server, tools.length);
+      return `$(tools) ${plain(label)}`;
+    }
   }
 }
 

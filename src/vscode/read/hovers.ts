@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { findAsset, findFile, isInside } from '../../assets/confined.ts';
 import { type FileFacts, readFacts } from '../../assets/facts.ts';
@@ -10,34 +10,49 @@ import { allowsTool } from '../../chat/format/settings.ts';
 import { type ChatReference, referenceAt } from '../../chat/outline/references.ts';
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';
 import type { ToolName } from '../../ports/tools.ts';
-import { chatOf, rangeOf } from '../chat/openChats.ts';
-import { placesOf } from '../chat/places.ts';
-import { CHAT_FILES } from '../run/lenses.ts';
+import { CHAT_FILES, type ChatPlaces, chatOf, placesOf, rangeOf } from '../chat/chatFiles.ts';
 import type { KnownServers } from '../servers/known.ts';
 import { EDITOR_SERVER } from '../tools/editorTools.ts';
 import { commandLink } from '../ui/plainMessage.ts';
 import { plainMarkdown, toolHoverText } from './toolHover.ts';
 
 const START_SERVER = 'filechat.startServer';
+const SHOW_ASSETS = 'filechat.showAssets';
 const MAX_LISTED = 20;
+const MAX_NAME_CHARS = 100;
 
-/** Hovers for links, assets and tool names. Starts no server. */
-export function registerHovers(
+/** Hovers for links, assets and tool names, and links for `asset:` references. Starts no server. */
+export function registerReferences(
   known: KnownServers,
   { globalStorageUri }: vscode.ExtensionContext,
 ): vscode.Disposable {
-  return vscode.languages.registerHoverProvider(CHAT_FILES, {
-    async provideHover(document, position) {
-      const asset = assetAt(document, position);
-      if (asset) {
-        const text = await fileHover(document.uri, { kind: 'asset', name: asset.name }, globalStorageUri);
-        return text && new vscode.Hover(text, asset.range);
-      }
-      const found = referenceAt(document.getText(), chatOf(document), document.offsetAt(position));
-      const text = found && (await describe(found, { known, document, globalStorageUri }));
-      return text && new vscode.Hover(text, rangeOf(document, found));
-    },
-  });
+  return vscode.Disposable.from(
+    vscode.languages.registerHoverProvider(CHAT_FILES, {
+      async provideHover(document, position) {
+        const places = placesOf(document.uri, globalStorageUri);
+        const asset = assetAt(document, position);
+        if (asset) {
+          const text = await fileHover(document.uri, places, { asset: asset.name });
+          return text && new vscode.Hover(text, asset.range);
+        }
+        const found = referenceAt(document.getText(), chatOf(document), document.offsetAt(position));
+        if (!found) return undefined;
+        const text = await (found.kind === 'file'
+          ? fileHover(document.uri, places, { target: found.target })
+          : toolHover(found, known));
+        return text && new vscode.Hover(text, rangeOf(document, found));
+      },
+    }),
+    vscode.languages.registerDocumentLinkProvider(CHAT_FILES, {
+      provideDocumentLinks: (document) =>
+        findAssetReferences(document.getText()).map((reference) => {
+          const target = assetUri(document.uri, reference.name, globalStorageUri);
+          const link = new vscode.DocumentLink(rangeOf(document, reference), target);
+          link.tooltip = vscode.l10n.t('Open the asset');
+          return link;
+        }),
+    }),
+  );
 }
 
 function assetAt(document: vscode.TextDocument, { line, character }: vscode.Position) {
@@ -47,32 +62,35 @@ function assetAt(document: vscode.TextDocument, { line, character }: vscode.Posi
   return found && { name: found.name, range: new vscode.Range(line, found.start, line, found.end) };
 }
 
-interface HoverContext {
-  readonly known: KnownServers;
-  readonly document: vscode.TextDocument;
-  readonly globalStorageUri: vscode.Uri;
+/** The file is not looked up before the click. `name` has no slashes, so it stays in the folder. */
+function assetUri(chat: vscode.Uri, name: string, globalStorage: vscode.Uri): vscode.Uri {
+  const folder =
+    chat.scheme === 'untitled'
+      ? vscode.Uri.file(placesOf(chat, globalStorage).assetsIn)
+      : vscode.Uri.joinPath(chat, '..');
+  return vscode.Uri.joinPath(folder, ASSET_FOLDER, name);
 }
 
-async function describe(
-  found: ChatReference,
-  { known, document, globalStorageUri }: HoverContext,
+/** Not trusted unless commands are given, because it contains the text of servers. */
+function markdown(text: string, ...enabledCommands: string[]): vscode.MarkdownString {
+  const result = new vscode.MarkdownString(text);
+  if (enabledCommands.length > 0) result.isTrusted = { enabledCommands };
+  return result;
+}
+
+function bold(name: string): string {
+  return `**${plainMarkdown(name, MAX_NAME_CHARS)}**`;
+}
+
+async function toolHover(
+  found: Exclude<ChatReference, { kind: 'file' }>,
+  known: KnownServers,
 ): Promise<vscode.MarkdownString | undefined> {
-  switch (found.kind) {
-    case 'file':
-      return fileHover(document.uri, { kind: 'path', target: found.target }, globalStorageUri);
-    case 'tool':
-      return describeTool(found.tool, known);
-    case 'toolPattern':
-      return describePattern(found.pattern, known);
-  }
-}
-
-/** The Markdown is not trusted, because it contains the server's text. */
-async function describeTool(name: ToolName, known: KnownServers): Promise<vscode.MarkdownString | undefined> {
+  if (found.kind === 'toolPattern') return describePattern(found.pattern, known);
   // VS Code's own tools are listed by VS Code.
-  if (name.server === EDITOR_SERVER) return undefined;
-  const tool = await known.tool(name);
-  return tool ? new vscode.MarkdownString(toolHoverText(tool)) : describeUnknown(name, known);
+  if (found.tool.server === EDITOR_SERVER) return undefined;
+  const tool = await known.tool(found.tool);
+  return tool ? markdown(toolHoverText(tool)) : describeUnknown(found.tool, known);
 }
 
 async function describeUnknown(
@@ -82,44 +100,32 @@ async function describeUnknown(
   const state = (await known.states()).get(server);
   // The built-in server cannot be started; without a state, its tools are switched off.
   if (server === BUILT_IN_SERVER && state === undefined) return undefined;
-  const [serverName, toolName] = [server, tool].map((each) => `**${plainMarkdown(each, MAX_NAME_CHARS)}**`);
   if (state?.kind === 'ready') {
-    const text = vscode.l10n.t('The server {0} has no tool {1}.', serverName ?? '', toolName ?? '');
-    return new vscode.MarkdownString(text);
+    return markdown(vscode.l10n.t('The server {0} has no tool {1}.', bold(server), bold(tool)));
   }
   const text = vscode.l10n.t(
     'Nothing is known about {0} yet: the server {1} does not run.',
-    toolName ?? '',
-    serverName ?? '',
+    bold(tool),
+    bold(server),
   );
   const start = commandLink(vscode.l10n.t('Start it'), START_SERVER, { server });
-  const markdown = new vscode.MarkdownString(`${text}\n\n${start}`);
-  markdown.isTrusted = { enabledCommands: [START_SERVER] };
-  return markdown;
+  return markdown(`${text}\n\n${start}`, START_SERVER);
 }
 
 async function describePattern(pattern: string, known: KnownServers): Promise<vscode.MarkdownString> {
   const matches = (await known.tools()).filter((tool) => allowsTool({ tools: [pattern] }, tool));
-  const shown = `**${plainMarkdown(pattern, MAX_NAME_CHARS)}**`;
-  if (matches.length === 0) {
-    return new vscode.MarkdownString(vscode.l10n.t('No tool of a server that runs fits {0}.', shown));
-  }
+  if (matches.length === 0)
+    return markdown(vscode.l10n.t('No tool of a server that runs fits {0}.', bold(pattern)));
   const names = matches.slice(0, MAX_LISTED).map(({ server, tool, title }) => {
     const about = title ? ` — ${plainMarkdown(title, MAX_NAME_CHARS)}` : '';
     return `- ${plainMarkdown(`${server}.${tool}`, MAX_NAME_CHARS)}${about}`;
   });
   const more = matches.length - MAX_LISTED;
   const rest = more > 0 ? [`- ${vscode.l10n.t('and {0} more', more)}`] : [];
-  const head = vscode.l10n.t('{0} fits these tools of servers that run:', shown);
-  return new vscode.MarkdownString([head, '', ...names, ...rest].join('\n'));
+  const head = vscode.l10n.t('{0} fits these tools of servers that run:', bold(pattern));
+  return markdown([head, '', ...names, ...rest].join('\n'));
 }
 
-type HoveredFile =
-  | { readonly kind: 'path'; readonly target: string }
-  | { readonly kind: 'asset'; readonly name: string };
-
-const SHOW_ASSETS = 'filechat.showAssets';
-const MAX_NAME_CHARS = 100;
 /** A hover is 250 pixels high. `bytes` and `pixels` limit the original, which is decoded as a whole. */
 const MAX_SHOWN = { width: 360, height: 150, bytes: 20_000_000, pixels: 40_000_000 };
 const SHOWN_TYPES = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
@@ -127,39 +133,29 @@ const SHOWN_TYPES = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
 /** The image and facts of a file. Undefined for files outside of the allowed folders. */
 async function fileHover(
   chat: vscode.Uri,
-  file: HoveredFile,
-  globalStorage: vscode.Uri,
+  { folder, roots, assetsIn }: ChatPlaces,
+  file: { readonly target: string } | { readonly asset: string },
 ): Promise<vscode.MarkdownString | undefined> {
-  const places = placesOf(chat, globalStorage);
   try {
-    const path = await (file.kind === 'asset'
-      ? findAsset(places.assetsIn, file.name)
-      : findFile({ folder: places.folder, roots: [...places.roots, places.assetsIn] }, file.target));
-    const isAsset = isInside(
-      vscode.Uri.joinPath(vscode.Uri.file(places.assetsIn), ASSET_FOLDER).fsPath,
-      path,
-    );
+    const path = await ('asset' in file
+      ? findAsset(assetsIn, file.asset)
+      : findFile({ folder, roots: [...roots, assetsIn] }, file.target));
+    const isAsset = isInside(join(assetsIn, ASSET_FOLDER), path);
     return describeFile(path, await readFacts(path), isAsset ? chat : undefined);
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) return undefined;
-    const name = plainMarkdown(file.kind === 'asset' ? file.name : file.target, MAX_NAME_CHARS);
-    return new vscode.MarkdownString(vscode.l10n.t('There is no file {0}.', `**${name}**`));
+    return markdown(vscode.l10n.t('There is no file {0}.', bold('asset' in file ? file.asset : file.target)));
   }
 }
 
 function describeFile(path: string, facts: FileFacts, chat: vscode.Uri | undefined): vscode.MarkdownString {
   const uri = vscode.Uri.file(path).toString();
-  const name = `**${plainMarkdown(basename(path), MAX_NAME_CHARS)}**`;
+  const name = basename(path);
   const open = `[${vscode.l10n.t('Open')}](${uri})`;
-  const shown = chat && { uri: chat.toString(), asset: basename(path) };
-  const gallery = shown && commandLink(vscode.l10n.t('Show in gallery'), SHOW_ASSETS, shown);
-  const lines = [
-    ...renderImage(uri, facts),
-    [name, factsLine(facts), [open, ...(gallery ? [gallery] : [])].join(' · ')].join('  \n'),
-  ];
-  const markdown = new vscode.MarkdownString(lines.join('\n\n'));
-  markdown.isTrusted = { enabledCommands: [SHOW_ASSETS] };
-  return markdown;
+  const shown = chat && { uri: chat.toString(), asset: name };
+  const gallery = shown ? [commandLink(vscode.l10n.t('Show in gallery'), SHOW_ASSETS, shown)] : [];
+  const lines = [bold(name), factsLine(facts), [open, ...gallery].join(' · ')].join('  \n');
+  return markdown([...renderImage(uri, facts), lines].join('\n\n'), SHOW_ASSETS);
 }
 
 function renderImage(uri: string, { mimeType, size, pixels }: FileFacts): readonly string[] {

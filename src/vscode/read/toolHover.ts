@@ -2,6 +2,7 @@ import { showInvisible } from '../../chat/format/escape.ts';
 import type { ArgumentQuestion } from '../../mcp/schema/answer.ts';
 import { argumentQuestions } from '../../mcp/schema/arguments.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
+import { truncate } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';
 
 const MAX_DESCRIPTION_CHARS = 1_000;
@@ -68,12 +69,6 @@ function choicesOf(texts: readonly string[]): string {
 
 /** Untrusted text as one line of Markdown, with all punctuation escaped. */
 export function plainMarkdown(text: string, maxChars: number): string {
-  const line = showInvisible(
-    text
-      .slice(0, maxChars * 4)
-      .replace(/\s+/g, ' ')
-      .trim(),
-  );
-  const cut = line.length > maxChars ? `${line.slice(0, maxChars).toWellFormed()}…` : line;
-  return cut.replace(/[!-/:-@[-`{-~]/g, '\\$&');
+  const start = text.slice(0, maxChars * 4).replace(/\s+/g, ' ');
+  return truncate(showInvisible(start.trim()), maxChars).replace(/[!-/:-@[-`{-~]/g, '\\$&');
 }

@@ -33,20 +33,17 @@ interface LineChange {
  * set again if that is not enough.
  */
 export class MarkerLines {
-  #lines: number[] = [];
+  #lines: readonly number[] = [];
   #names = '';
   #isTouched = true;
 
   /** All changes refer to the text before them, from its end to its start. */
   move(changes: readonly LineChange[]): void {
     for (const { range, text } of changes) {
-      const { start, end } = { start: range.start.line, end: range.end.line };
-      let added = start - end;
-      for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) added += 1;
-      const after = this.#firstAfter(end);
-      if ((this.#lines[after - 1] ?? -1) >= start) this.#isTouched = true;
-      if (added === 0) continue;
-      for (let at = after; at < this.#lines.length; at += 1) this.#lines[at] = (this.#lines[at] ?? 0) + added;
+      const [first, last] = [range.start.line, range.end.line];
+      if (this.#lines.some((line) => first <= line && line <= last)) this.#isTouched = true;
+      const added = text.split('\n').length - 1 - (last - first);
+      if (added !== 0) this.#lines = this.#lines.map((line) => (line > last ? line + added : line));
     }
   }
 
@@ -57,20 +54,9 @@ export class MarkerLines {
       names === this.#names &&
       lines.length === this.#lines.length &&
       lines.every((line, at) => line === this.#lines[at]);
-    this.#lines = [...lines];
+    this.#lines = lines;
     this.#names = names;
     this.#isTouched = false;
     return !isSame;
-  }
-
-  #firstAfter(line: number): number {
-    let low = 0;
-    let high = this.#lines.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#lines[middle] ?? 0) <= line) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }

@@ -1,45 +1,51 @@
 import * as vscode from 'vscode';
+import { Throttle } from '../../base/throttle.ts';
+import type { Role } from '../../chat/format/marker.ts';
+import { type Fold, isFoldedInitially, planFolds, SeenFolds } from '../../chat/outline/folds.ts';
 import { type OutlineEntry, planOutline } from '../../chat/outline/outline.ts';
 import { TurnShapes } from '../../chat/outline/turnShape.ts';
-import { chatOf } from '../chat/openChats.ts';
+import { chatOf } from '../chat/chatFiles.ts';
 import type { Runs } from '../run/runs.ts';
-import { TurnColors } from './colors.ts';
-import { TurnFolds } from './folds.ts';
+import { MarkerLines, ruleColor, ruleImage } from './turnStyle.ts';
 
 const CHATS: vscode.DocumentSelector = { language: 'markdown', pattern: '**/*.chat.md' };
 
 export function registerTurns(runs: Runs): vscode.Disposable {
   const shapes = new TurnShapes();
-  const folds = new TurnFolds(shapes, runs);
   // Symbols are shown in the outline, breadcrumbs, Go to Symbol and sticky scroll.
   const provideDocumentSymbols = (document: vscode.TextDocument) =>
     planOutline(document.getText(), chatOf(document), shapes).map((entry) => symbolOf(document, entry));
-  const label = vscode.l10n.t('Chat turns');
+  const label = t('Chat turns');
   return vscode.Disposable.from(
-    new TurnColors(),
-    folds,
-    vscode.languages.registerFoldingRangeProvider(CHATS, folds),
+    showColors(),
+    registerFolds(shapes, runs),
     vscode.languages.registerDocumentSymbolProvider(CHATS, { provideDocumentSymbols }, { label }),
   );
 }
 
-const KINDS: Readonly<Record<OutlineEntry['kind'], vscode.SymbolKind>> = {
-  user: vscode.SymbolKind.Interface,
-  assistant: vscode.SymbolKind.Class,
-  tool: vscode.SymbolKind.Event,
-  system: vscode.SymbolKind.Constant,
-  summary: vscode.SymbolKind.Constant,
-  settings: vscode.SymbolKind.Property,
-  call: vscode.SymbolKind.Method,
-  heading: vscode.SymbolKind.String,
+const { t } = vscode.l10n;
+const { SymbolKind } = vscode;
+
+type Naming = (entry: OutlineEntry) => string;
+
+const SYMBOLS: Readonly<Record<OutlineEntry['kind'], readonly [vscode.SymbolKind, Naming]>> = {
+  user: [SymbolKind.Interface, ({ words }) => (words ? t('You: {0}', words) : t('You'))],
+  assistant: [SymbolKind.Class, ({ words }) => (words ? t('Assistant: {0}', words) : t('Assistant'))],
+  tool: [SymbolKind.Event, nameOfResult],
+  system: [SymbolKind.Constant, ({ words }) => (words ? t('System: {0}', words) : t('System'))],
+  summary: [SymbolKind.Constant, ({ words }) => (words ? t('Summary: {0}', words) : t('Summary'))],
+  settings: [SymbolKind.Property, () => t('Settings')],
+  call: [SymbolKind.Method, ({ call }) => call || t('Tool call')],
+  heading: [SymbolKind.String, ({ words }) => words],
 };
 
 function symbolOf(document: vscode.TextDocument, entry: OutlineEntry): vscode.DocumentSymbol {
   const start = document.positionAt(entry.start);
+  const [kind, nameOf] = SYMBOLS[entry.kind];
   const symbol = new vscode.DocumentSymbol(
     nameOf(entry),
     entry.kind === 'call' ? entry.words : '',
-    KINDS[entry.kind],
+    kind,
     new vscode.Range(start, document.positionAt(entry.end)),
     new vscode.Range(start, document.positionAt(entry.nameEnd)),
   );
@@ -47,30 +53,197 @@ function symbolOf(document: vscode.TextDocument, entry: OutlineEntry): vscode.Do
   return symbol;
 }
 
-function nameOf(entry: OutlineEntry): string {
-  switch (entry.kind) {
-    case 'user':
-      return entry.words ? vscode.l10n.t('You: {0}', entry.words) : vscode.l10n.t('You');
-    case 'assistant':
-      return entry.words ? vscode.l10n.t('Assistant: {0}', entry.words) : vscode.l10n.t('Assistant');
-    case 'system':
-      return entry.words ? vscode.l10n.t('System: {0}', entry.words) : vscode.l10n.t('System');
-    case 'summary':
-      return entry.words ? vscode.l10n.t('Summary: {0}', entry.words) : vscode.l10n.t('Summary');
-    case 'tool':
-      return nameOfResult(entry);
-    case 'settings':
-      return vscode.l10n.t('Settings');
-    case 'call':
-      return entry.call || vscode.l10n.t('Tool call');
-    case 'heading':
-      return entry.words;
+function nameOfResult({ call, assets = 0, words }: OutlineEntry): string {
+  const name = call || t('Tool');
+  if (assets === 1) return t('{0} → 1 file', name);
+  if (assets > 1) return t('{0} → {1} files', name, assets);
+  return words ? `${name} → ${words}` : name;
+}
+
+const FOLD_THROTTLE_MS = 150;
+
+/** Folds turns, calls, results, reasoning and front matter. Long ones are closed when they first appear. */
+function registerFolds(shapes: TurnShapes, runs: Runs): vscode.Disposable {
+  const seen = new WeakMap<vscode.TextDocument, SeenFolds>();
+  /** Chats whose folds are closed when their cursor is visible again. */
+  const pending = new WeakSet<vscode.TextDocument>();
+  const throttle = new Throttle(FOLD_THROTTLE_MS);
+  /** Waits while the cursor is out of view or the chat runs, because `editor.fold` scrolls to the cursor. */
+  const closeLong = () => {
+    // `editor.fold` works on the active editor only.
+    const editor = vscode.window.activeTextEditor;
+    if (!editor || !isChatName(editor.document) || runs.isRunning(editor.document.uri)) return;
+    const { document } = editor;
+    if (!isCursorVisible(editor)) return void pending.add(document);
+    pending.delete(document);
+    const known = seen.get(document) ?? new SeenFolds();
+    seen.set(document, known);
+    closeNew(editor, known, shapes);
+  };
+  const closeSoon = (document: vscode.TextDocument) => {
+    if (vscode.window.activeTextEditor?.document === document)
+      throttle.run(document.uri.toString(), closeLong);
+  };
+  const retry = ({ textEditor: { document } }: { readonly textEditor: vscode.TextEditor }) => {
+    if (pending.has(document)) closeSoon(document);
+  };
+  // VS Code calls this whenever it computes folds; only then can some be closed.
+  const provideFoldingRanges = (document: vscode.TextDocument) => {
+    closeSoon(document);
+    return foldsOf(document, shapes).map(({ first, last }) => new vscode.FoldingRange(first, last));
+  };
+  return vscode.Disposable.from(
+    throttle,
+    vscode.window.onDidChangeActiveTextEditor((editor) => editor && closeSoon(editor.document)),
+    vscode.window.onDidChangeTextEditorSelection(retry),
+    vscode.window.onDidChangeTextEditorVisibleRanges(retry),
+    vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) =>
+      seen.get(document)?.applyChanges(contentChanges),
+    ),
+    runs.onDidChange(closeLong),
+    vscode.languages.registerFoldingRangeProvider(CHATS, { provideFoldingRanges }),
+  );
+}
+
+function closeNew({ document, selections }: vscode.TextEditor, seen: SeenFolds, shapes: TurnShapes): void {
+  const long = foldsOf(document, shapes).filter(({ kind, first, last }) =>
+    isFoldedInitially(kind, last - first + 1),
+  );
+  const hasCursor = ({ first, last }: Lines) =>
+    selections.some(({ start, end }) => start.line <= last && end.line > first);
+  const selectionLines = seen.takeNew(long, Date.now(), hasCursor).map(({ first }) => first);
+  if (selectionLines.length === 0) return;
+  void vscode.commands.executeCommand('editor.fold', { levels: 1, direction: 'down', selectionLines });
+}
+
+function foldsOf(document: vscode.TextDocument, shapes: TurnShapes): readonly (Fold & Lines)[] {
+  return planFolds(document.getText(), chatOf(document), shapes).flatMap((fold) => {
+    const first = document.positionAt(fold.start).line;
+    const last = document.positionAt(fold.end).line;
+    return last > first ? [{ ...fold, first, last }] : [];
+  });
+}
+
+function isCursorVisible({ visibleRanges, selection }: vscode.TextEditor): boolean {
+  const { line } = selection.active;
+  const isIn = ({ start, end }: vscode.Range) => start.line <= line && line <= end.line;
+  return visibleRanges.length === 0 || visibleRanges.some(isIn);
+}
+
+interface Lines {
+  readonly first: number;
+  readonly last: number;
+}
+
+const COLOR_THROTTLE_MS = 100;
+const CUSTOMIZED = 'colorCustomizations';
+const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system'];
+
+interface RoleStyle {
+  readonly turn: vscode.TextEditorDecorationType;
+  readonly marker: vscode.TextEditorDecorationType;
+  /** `# %% role` in the marker line. */
+  readonly role: vscode.TextEditorDecorationType;
+}
+
+/** Decorates turns with a rule in the gutter in the color of the role, and a line above each turn. */
+function showColors(): vscode.Disposable {
+  let styles = createStyles();
+  let shown = new WeakMap<vscode.TextEditor, MarkerLines>();
+  const throttle = new Throttle(COLOR_THROTTLE_MS);
+  const show = (editors: readonly vscode.TextEditor[]) => {
+    for (const editor of editors) {
+      if (!isChatName(editor.document)) continue;
+      const lines = shown.get(editor) ?? new MarkerLines();
+      shown.set(editor, lines);
+      decorate(editor, lines, styles);
+    }
+  };
+  const disposeStyles = () => {
+    for (const style of styles.values()) for (const type of Object.values(style)) type.dispose();
+  };
+  show(vscode.window.visibleTextEditors);
+  return vscode.Disposable.from(
+    throttle,
+    { dispose: disposeStyles },
+    vscode.window.onDidChangeVisibleTextEditors(show),
+    vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+      if (contentChanges.length === 0 || !isChatName(document)) return;
+      const editors = () => vscode.window.visibleTextEditors.filter((each) => each.document === document);
+      for (const editor of editors()) shown.get(editor)?.move(contentChanges);
+      throttle.run(document.uri.toString(), () => show(editors()));
+    }),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (!event.affectsConfiguration(`workbench.${CUSTOMIZED}`)) return;
+      disposeStyles();
+      styles = createStyles();
+      shown = new WeakMap();
+      show(vscode.window.visibleTextEditors);
+    }),
+  );
+}
+
+function decorate(editor: vscode.TextEditor, shown: MarkerLines, styles: ReadonlyMap<Role, RoleStyle>): void {
+  const { document } = editor;
+  const { turns } = chatOf(document);
+  const lines = turns.map(({ start }) => document.positionAt(start).line);
+  const names = turns.map(({ role, start, bodyStart }) => (start === bodyStart ? '' : role)).join(' ');
+  if (!shown.update(lines, names)) return;
+  const lastOf = (at: number) => (lines[at + 1] ?? document.lineCount) - 1;
+  for (const [role, style] of styles) {
+    const own = [...turns.keys()].filter((at) => turns[at]?.role === role);
+    const marked = own.filter((at) => turns[at]?.bodyStart !== turns[at]?.start);
+    const markers = marked.map((at) => lines[at] ?? 0);
+    const bodies = own.map((at) => linesOf(document, lines[at] ?? 0, lastOf(at)));
+    const wholeLines = markers.map((line) => linesOf(document, line, line));
+    const roles = markers.map((line) => roleRange(document, line));
+    editor.setDecorations(style.turn, bodies);
+    editor.setDecorations(style.marker, wholeLines);
+    editor.setDecorations(style.role, roles);
   }
 }
 
-function nameOfResult({ call, assets = 0, words }: OutlineEntry): string {
-  const name = call || vscode.l10n.t('Tool');
-  if (assets === 1) return vscode.l10n.t('{0} → 1 file', name);
-  if (assets > 1) return vscode.l10n.t('{0} → {1} files', name, assets);
-  return words ? `${name} → ${words}` : name;
+function isChatName({ uri }: vscode.TextDocument): boolean {
+  return uri.path.endsWith('.chat.md');
+}
+
+function linesOf(document: vscode.TextDocument, first: number, last: number): vscode.Range {
+  return new vscode.Range(first, 0, last, document.lineAt(last).text.length);
+}
+
+function roleRange(document: vscode.TextDocument, line: number): vscode.Range {
+  const length = /^# %%[ \t]+\S+/.exec(document.lineAt(line).text)?.[0].length ?? 0;
+  return new vscode.Range(line, 0, line, length);
+}
+
+function createStyles(): ReadonlyMap<Role, RoleStyle> {
+  return new Map(ROLES.map((role) => [role, createStyle(role)]));
+}
+
+function createStyle(role: Role): RoleStyle {
+  const color = new vscode.ThemeColor(`filechat.${role}`);
+  const customized = vscode.workspace.getConfiguration('workbench').get(CUSTOMIZED);
+  const rule = (theme: 'dark' | 'light') => ({
+    gutterIconPath: vscode.Uri.parse(ruleImage(ruleColor(role, theme, customized))),
+    gutterIconSize: '100% 100%',
+  });
+  return {
+    turn: vscode.window.createTextEditorDecorationType({
+      dark: rule('dark'),
+      light: rule('light'),
+      overviewRulerColor: color,
+      overviewRulerLane: vscode.OverviewRulerLane.Left,
+    }),
+    marker: vscode.window.createTextEditorDecorationType({
+      isWholeLine: true,
+      backgroundColor: new vscode.ThemeColor('filechat.turnBackground'),
+      borderWidth: '1px 0 0 0',
+      borderStyle: 'solid',
+      borderColor: new vscode.ThemeColor('filechat.turnBorder'),
+    }),
+    role: vscode.window.createTextEditorDecorationType({
+      color,
+      rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
+    }),
+  };
 }

@@ -2,22 +2,20 @@ import * as vscode from 'vscode';
 import { chatAttachments, readAgentFile } from '../../assets/chatFiles.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
-import { ChatConversation } from '../../model/request/conversation.ts';
+import { ChatConversation, type ConversationDeps } from '../../model/request/conversation.ts';
 import type { AttachmentSource } from '../../ports/files.ts';
 import type { ChatModel } from '../../ports/models.ts';
 import type { ToolHost, ToolList } from '../../ports/tools.ts';
-import { placesOf } from '../chat/places.ts';
+import { type ChatPlaces, placesOf } from '../chat/chatFiles.ts';
 import type { AttachmentConsent } from '../consent/attachments.ts';
 import type { EditorModels } from '../model/models.ts';
-import { SAMPLE_SERVER, type ServerList } from '../servers/list.ts';
+import { SAMPLE_SERVER } from '../servers/list.ts';
+import type { EditorServers } from '../servers/servers.ts';
 import { maxSteps, sendImages } from '../settings.ts';
-import type { BuiltIns } from '../tools/builtIns.ts';
 
 interface ConversationsDeps {
   readonly models: EditorModels;
-  readonly tools: ToolHost;
-  readonly servers: ServerList;
-  readonly builtIns: BuiltIns;
+  readonly servers: EditorServers;
   readonly consent: AttachmentConsent;
   readonly globalStorage: vscode.Uri;
 }
@@ -32,89 +30,84 @@ export class Conversations {
   }
 
   of(chat: vscode.Uri): ChatConversation {
-    const { models, tools, consent } = this.#deps;
+    const { models, servers, consent } = this.#deps;
     let model: ChatModel | undefined;
     return this.#create(chat, {
+      attachments: chatAttachments({ ...this.#placesOf(chat), mayRead: (path) => consent.mayRead(path) }),
       findModel: async (name) => {
         model = await models.find(name);
         return model;
       },
-      tools: this.#remember(tools),
-      mayRead: (path) => consent.mayRead(path),
+      tools: {
+        callTool: (call, options) => servers.tools.callTool(call, options),
+        listTools: async (server, signal) => {
+          const list = await servers.tools.listTools(server, signal);
+          if (server !== undefined) this.#known.set(server, list);
+          return list;
+        },
+      },
       servers: () => this.#serversFor(model, chat),
     });
   }
 
   /** For estimates: asks no questions, starts no servers and sends nothing. */
   dryRun(chat: vscode.Uri): ChatConversation {
-    const { models, builtIns, tools } = this.#deps;
+    const { models } = this.#deps;
+    const { builtIns, tools } = this.#deps.servers;
     const listTools: ToolHost['listTools'] = async (server = '') =>
       // A configured server can have had the name of the built-in one.
       server === BUILT_IN_SERVER && (await builtIns.isOffered())
         ? tools.listTools(server)
-        : (this.#known.get(server) ?? NO_TOOLS);
-    const servers = [...this.#known.keys()].filter((server) => server !== BUILT_IN_SERVER);
+        : (this.#known.get(server) ?? { tools: [], failures: [] });
+    const known = [...this.#known.keys()].filter((server) => server !== BUILT_IN_SERVER);
     return this.#create(chat, {
-      findModel: async (name) => dryRunModel(name ?? '', (type) => models.accepts(name, type)),
+      attachments: withoutText(this.attachments(chat)),
+      findModel: async (name) => ({
+        name: name ?? '',
+        provider: '',
+        accepts: (type) => models.accepts(name, type),
+        stream: never,
+        preview: never,
+      }),
       tools: { callTool: never, listTools },
-      servers: () => builtIns.addTo(servers, chat),
+      servers: () => builtIns.addTo(known, chat),
     });
   }
 
   /** Finds linked files; those outside of the workspace are refused. */
   attachments(chat: vscode.Uri): AttachmentSource {
-    return chatAttachments(placesOf(chat, this.#deps.globalStorage));
+    return chatAttachments(this.#placesOf(chat));
+  }
+
+  #placesOf(chat: vscode.Uri): ChatPlaces {
+    return placesOf(chat, this.#deps.globalStorage);
   }
 
   #create(
     chat: vscode.Uri,
-    options: {
-      readonly findModel: (name: string | undefined) => Promise<ChatModel>;
-      readonly tools: ToolHost;
-      readonly mayRead?: (path: string) => Promise<boolean>;
-      readonly servers: () => Promise<readonly string[]>;
-    },
+    deps: Pick<ConversationDeps, 'attachments' | 'findModel' | 'tools' | 'servers'>,
   ): ChatConversation {
-    const { globalStorage } = this.#deps;
-    const { folder, assetsIn, roots } = placesOf(chat, globalStorage);
-    const { mayRead, ...rest } = options;
+    const { folder, roots } = this.#placesOf(chat);
     // An untitled chat links to its assets by absolute paths.
-    const prefix = `${vscode.Uri.joinPath(globalStorage, ASSET_FOLDER).path}/`;
-    const saved = chat.scheme !== 'untitled';
-    const files = chatAttachments({ folder, assetsIn, roots, ...(mayRead ? { mayRead } : {}) });
+    const prefix = `${vscode.Uri.joinPath(this.#deps.globalStorage, ASSET_FOLDER).path}/`;
+    const isOwnAsset = (path: string) => path.startsWith(prefix) && !path.includes('/', prefix.length);
     return new ChatConversation({
-      ...rest,
-      attachments: mayRead ? files : withoutText(files),
+      ...deps,
       readAgent: (name) => readAgentFile(name, [folder, ...roots]),
       sendImages,
       maxSteps,
-      ...(saved
-        ? {}
-        : { isOwnAsset: (path: string) => path.startsWith(prefix) && !path.includes('/', prefix.length) }),
+      ...(chat.scheme === 'untitled' ? { isOwnAsset } : {}),
     });
   }
 
   /** The tour uses the sample server if no server is configured, and never the built-in tools. */
   async #serversFor(model: ChatModel | undefined, chat: vscode.Uri): Promise<readonly string[]> {
-    const { servers, builtIns } = this.#deps;
-    const allowed = [...(await servers.allowed()).keys()];
+    const { list, builtIns } = this.#deps.servers;
+    const allowed = [...(await list.allowed()).keys()];
     if (model?.provider !== 'tour') return builtIns.addTo(allowed, chat);
-    return allowed.length === 0 ? [SAMPLE_SERVER] : [...(await servers.startable()).keys()];
-  }
-
-  #remember(tools: ToolHost): ToolHost {
-    return {
-      callTool: (call, options) => tools.callTool(call, options),
-      listTools: async (server, signal) => {
-        const list = await tools.listTools(server, signal);
-        if (server !== undefined) this.#known.set(server, list);
-        return list;
-      },
-    };
+    return allowed.length === 0 ? [SAMPLE_SERVER] : [...(await list.startable()).keys()];
   }
 }
-
-const NO_TOOLS: ToolList = { tools: [], failures: [] };
 
 /** An estimate needs only the size of text files, not their text. */
 function withoutText(files: AttachmentSource): AttachmentSource {
@@ -128,8 +121,4 @@ function withoutText(files: AttachmentSource): AttachmentSource {
 
 function never(): never {
   throw new Error('A dry run must not send requests.');
-}
-
-function dryRunModel(name: string, accepts: ChatModel['accepts']): ChatModel {
-  return { name, provider: '', accepts, stream: never, preview: never };
 }

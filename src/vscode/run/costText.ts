@@ -1,9 +1,11 @@
 import { CHARS_PER_TOKEN } from '../../base/size.ts';
 import { describeCost, describeCount } from '../../model/config/prices.ts';
+import type { Usage } from '../../ports/models.ts';
+import { isAtOrBelow, renamedPath } from '../chat/paths.ts';
 import { plainMarkdown } from '../read/toolHover.ts';
-import { describeSeconds } from '../ui/plainMessage.ts';
+import { describeSeconds } from '../ui/elapsed.ts';
+import { truncate } from '../ui/plainMessage.ts';
 import { t } from '../ui/words.ts';
-import type { ChatTotal, RunState, SpentTurn } from './totals.ts';
 
 export interface NextRequest {
   readonly model?: string | undefined;
@@ -12,7 +14,7 @@ export interface NextRequest {
 }
 
 interface RunView {
-  readonly elapsedMs: number;
+  readonly seconds: number;
   readonly model?: string | undefined;
   readonly state?: RunState | undefined;
 }
@@ -43,12 +45,12 @@ export function costTooltip({ next, total, run }: CostView): string {
   ].join('\n\n');
 }
 
-function runLine({ elapsedMs, model, state }: RunView): string {
+function runLine({ seconds, model, state }: RunView): string {
   if (state?.kind === 'waiting') {
     return `$(watch) ${t('trying again in {0} s', Math.max(0, Math.ceil(state.ms / 1000)))}`;
   }
-  const time = describeSeconds(Math.max(0, Math.floor(elapsedMs / 1000)));
-  const parts = [withoutIcons(model ?? t('running')), time, ...describeState(state)];
+  const name = withoutIcons(model ?? t('running'));
+  const parts = [name, describeSeconds(seconds), ...describeState(state)];
   return `$(sync~spin) ${parts.join(' · ')}`;
 }
 
@@ -126,6 +128,101 @@ function plain(text: string): string {
 
 /** Escapes `$(…)`, which is an icon in the status bar. */
 function withoutIcons(name: string): string {
-  const line = name.replace(/\s+/g, ' ').replaceAll('$(', '$ (');
-  return line.length > MAX_NAME_CHARS ? `${line.slice(0, MAX_NAME_CHARS).toWellFormed()}…` : line;
+  return truncate(name.replace(/\s+/g, ' ').replaceAll('$(', '$ ('), MAX_NAME_CHARS);
 }
+
+export interface SpentTurn {
+  readonly model: string;
+  readonly usage: Usage;
+  /** Undefined if the price is unknown. */
+  readonly dollars?: number | undefined;
+}
+
+interface ChatTotal {
+  readonly chat: string;
+  readonly count: number;
+  readonly tokens: number;
+  /** Of the turns with a known price. */
+  readonly dollars: number;
+  readonly unpriced: number;
+  readonly turns: readonly SpentTurn[];
+}
+
+/** The most recently used chat is the last. */
+export type ChatTotals = readonly ChatTotal[];
+
+const MAX_CHATS = 200;
+const MAX_TURNS = 20;
+
+export function addTurn(totals: ChatTotals, chat: string, turn: SpentTurn): ChatTotals {
+  const before = findTotal(totals, chat);
+  const after: ChatTotal = {
+    chat,
+    count: (before?.count ?? 0) + 1,
+    tokens: (before?.tokens ?? 0) + (turn.usage.input ?? 0) + (turn.usage.output ?? 0),
+    dollars: (before?.dollars ?? 0) + (turn.dollars ?? 0),
+    unpriced: (before?.unpriced ?? 0) + (turn.dollars === undefined ? 1 : 0),
+    turns: [...(before?.turns ?? []), turn].slice(-MAX_TURNS),
+  };
+  return [...totals.filter((each) => each.chat !== chat), after].slice(-MAX_CHATS);
+}
+
+export function findTotal(totals: ChatTotals, chat: string): ChatTotal | undefined {
+  return totals.find((each) => each.chat === chat);
+}
+
+/** A chat that had the new name before was overwritten. */
+export function renameChats(totals: ChatTotals, from: string, to: string): ChatTotals {
+  const renamed = totals.map((total) => ({
+    ...total,
+    chat: renamedPath(total.chat, from, to) ?? total.chat,
+  }));
+  const moved = new Set(renamed.filter(({ chat }, at) => chat !== totals[at]?.chat).map(({ chat }) => chat));
+  return renamed.filter(({ chat }, at) => chat !== totals[at]?.chat || !moved.has(chat));
+}
+
+/** A new chat can get the name of a deleted one. */
+export function forgetChats(totals: ChatTotals, deleted: string): ChatTotals {
+  return totals.filter(({ chat }) => !isAtOrBelow(chat, deleted));
+}
+
+/** The progress of a run, over all its replies. */
+export class RunTally implements RunView {
+  readonly #nowMs: () => number;
+  readonly #startedAtMs: number;
+  model: string | undefined;
+  state: RunState | undefined;
+  /** Characters of earlier replies and of calls. */
+  #done = 0;
+  /** Characters of the current reply. */
+  #reply = 0;
+
+  constructor(nowMs: () => number = Date.now) {
+    this.#nowMs = nowMs;
+    this.#startedAtMs = nowMs();
+  }
+
+  update(state: RunState): void {
+    this.state = state;
+    if (state.kind === 'asking') this.model = state.model;
+    if (state.kind === 'calling') this.#done += state.chars;
+    if (state.kind !== 'writing') return;
+    // The count starts at zero for each reply.
+    if (state.chars < this.#reply) this.#done += this.#reply;
+    this.#reply = state.chars;
+  }
+
+  get tokens(): number {
+    return Math.ceil((this.#done + this.#reply) / CHARS_PER_TOKEN);
+  }
+
+  get seconds(): number {
+    return Math.max(0, Math.floor((this.#nowMs() - this.#startedAtMs) / 1000));
+  }
+}
+
+type RunState =
+  | { readonly kind: 'asking'; readonly model: string }
+  | { readonly kind: 'writing'; readonly chars: number }
+  | { readonly kind: 'calling'; readonly name: string; readonly chars: number }
+  | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string };

@@ -1,69 +1,156 @@
 import * as vscode from 'vscode';
+import { sameJson } from '../../base/json.ts';
 import { describeCount } from '../../model/config/prices.ts';
-import { chatOf } from '../chat/openChats.ts';
-import { describeSeconds } from '../ui/plainMessage.ts';
+import { chatOf, isChat } from '../chat/chatFiles.ts';
+import { watchChats } from '../chat/watch.ts';
+import { describeSeconds } from '../ui/elapsed.ts';
+import {
+  addTurn,
+  type ChatTotals,
+  costLine,
+  costTooltip,
+  findTotal,
+  forgetChats,
+  type NextRequest,
+  type RunTally,
+  renameChats,
+  type SpentTurn,
+} from './costText.ts';
 import { lastMessageStart } from './lensPlan.ts';
-import { type RunState, RunTally } from './totals.ts';
-
-const TICK_MS = 1_000;
+import type { Runs } from './runs.ts';
 
 /**
  * Shows the elapsed time and the tokens of a run beside the turn that is being written. Not in its lens, because VS
  * Code does not update lenses while the text keeps changing.
  */
-export class RunFigures implements vscode.Disposable {
-  readonly #style = vscode.window.createTextEditorDecorationType({
+export function showRunFigures(runs: Runs): vscode.Disposable {
+  const style = vscode.window.createTextEditorDecorationType({
     rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
     after: { color: new vscode.ThemeColor('editorCodeLens.foreground'), margin: '0 0 0 2em' },
   });
-  readonly #running = new Map<string, RunTally>();
-  #tick: NodeJS.Timeout | undefined;
+  const show = () => {
+    for (const editor of vscode.window.visibleTextEditors) {
+      const { uri } = editor.document;
+      if (isChat(uri)) editor.setDecorations(style, figuresIn(editor.document, runs.tallyOf(uri)));
+    }
+  };
+  return vscode.Disposable.from(style, runs.onDidProgress(show), runs.onDidChange(show));
+}
+
+function figuresIn(document: vscode.TextDocument, tally: RunTally | undefined): vscode.DecorationOptions[] {
+  if (!tally || tally.seconds === 0) return [];
+  const { tokens } = tally;
+  const time = describeSeconds(tally.seconds);
+  const contentText = tokens === 0 ? time : vscode.l10n.t('{0} · ≈{1} tokens', time, describeCount(tokens));
+  // The line of the Stop lens.
+  const start = lastMessageStart(document.getText(), chatOf(document));
+  const { range } = document.lineAt(document.positionAt(start));
+  return [{ range, renderOptions: { after: { contentText } } }];
+}
+
+interface CostItemDeps {
+  readonly runs: Runs;
+  readonly memory: vscode.Memento;
+  /** Estimates the next request without user interaction. */
+  readonly estimate: (document: vscode.TextDocument, signal: AbortSignal) => Promise<NextRequest | undefined>;
+}
+
+const TOTALS = 'cost.chats';
+const DEBOUNCE_MS = 500;
+const PRIORITY = 90;
+
+/** Shows the cost of the active chat in the status bar, or the progress of its run. */
+export class CostItem implements vscode.Disposable {
+  readonly #deps: CostItemDeps;
+  readonly #item = vscode.window.createStatusBarItem(
+    'filechat.cost',
+    vscode.StatusBarAlignment.Right,
+    PRIORITY,
+  );
+  readonly #watch = watchChats(DEBOUNCE_MS, (document, signal) => this.#estimate(document, signal));
+  readonly #subscriptions: vscode.Disposable;
+  #next: { readonly chat: string; readonly request: NextRequest | undefined } | undefined;
+
+  constructor(deps: CostItemDeps) {
+    this.#deps = deps;
+    this.#item.name = vscode.l10n.t('Filechat: Tokens and Cost');
+    this.#item.command = 'filechat.showBreakdown';
+    this.#subscriptions = vscode.Disposable.from(
+      this.#item,
+      this.#watch,
+      vscode.window.onDidChangeActiveTextEditor(() => this.#update()),
+      deps.runs.onDidChange(() => this.#update()),
+      deps.runs.onDidProgress(() => this.#show()),
+      vscode.workspace.onDidRenameFiles(({ files }) => {
+        const names = files.map(({ oldUri, newUri }) => [oldUri.toString(), newUri.toString()] as const);
+        return this.#change((totals) =>
+          names.reduce((all, [from, to]) => renameChats(all, from, to), totals),
+        );
+      }),
+      vscode.workspace.onDidDeleteFiles(({ files }) =>
+        this.#change((totals) => files.reduce((all, file) => forgetChats(all, file.toString()), totals)),
+      ),
+    );
+    this.#update();
+  }
 
   dispose(): void {
-    clearInterval(this.#tick);
-    this.#style.dispose();
+    this.#subscriptions.dispose();
   }
 
-  started(chat: vscode.Uri): void {
-    this.#running.set(chat.toString(), new RunTally(Date.now()));
-    this.#tick ??= setInterval(() => this.#show(), TICK_MS);
+  addTurn(chat: vscode.Uri, turn: SpentTurn): Promise<void> {
+    return this.#change((totals) => addTurn(totals, chat.toString(), turn));
   }
 
-  changed(chat: vscode.Uri, state: RunState): void {
-    this.#running.get(chat.toString())?.update(state);
+  async #change(compute: (totals: ChatTotals) => ChatTotals): Promise<void> {
+    const before = this.#totals();
+    const after = compute(before);
+    if (!sameJson(after, before)) await this.#deps.memory.update(TOTALS, after);
+    this.#show();
   }
 
-  ended(chat: vscode.Uri): void {
-    this.#running.delete(chat.toString());
-    for (const editor of editorsOf(chat.toString())) editor.setDecorations(this.#style, []);
-    if (this.#running.size > 0) return;
-    clearInterval(this.#tick);
-    this.#tick = undefined;
+  #totals(): ChatTotals {
+    return this.#deps.memory.get<ChatTotals>(TOTALS, []);
+  }
+
+  #update(): void {
+    this.#show();
+    const chat = chatInActiveEditor();
+    if (chat) this.#watch.update(chat);
+  }
+
+  async #estimate(document: vscode.TextDocument, signal: AbortSignal): Promise<void> {
+    // A run changes the text all the time, and its progress is shown instead.
+    if (document !== chatInActiveEditor() || this.#deps.runs.isRunning(document.uri)) return;
+    // If the chat cannot be sent, a run reports why.
+    const request = await this.#deps.estimate(document, signal).catch(() => undefined);
+    if (signal.aborted || document !== chatInActiveEditor()) return;
+    this.#next = { chat: document.uri.toString(), request };
+    this.#show();
   }
 
   #show(): void {
-    for (const [chat, tally] of this.#running) {
-      for (const editor of editorsOf(chat)) this.#showIn(editor, tally);
+    const uri = chatInActiveEditor()?.uri;
+    if (!uri) {
+      this.#item.hide();
+      return;
     }
-  }
-
-  #showIn(editor: vscode.TextEditor, tally: RunTally): void {
-    const { document } = editor;
-    // The line of the Stop lens.
-    const start = lastMessageStart(document.getText(), chatOf(document));
-    const { range } = document.lineAt(document.positionAt(start));
-    editor.setDecorations(this.#style, [
-      { range, renderOptions: { after: { contentText: describe(tally) } } },
-    ]);
+    const chat = uri.toString();
+    const view = {
+      next: this.#next?.chat === chat ? this.#next.request : undefined,
+      total: findTotal(this.#totals(), chat),
+      run: this.#deps.runs.tallyOf(uri),
+    };
+    this.#item.text = costLine(view);
+    // Without icon names, which a screen reader would read aloud.
+    const label = ['Filechat', this.#item.text.replace(/\$\([^)]*\) ?/g, '')].join(': ');
+    this.#item.accessibilityInformation = { label };
+    this.#item.tooltip = new vscode.MarkdownString(costTooltip(view));
+    this.#item.show();
   }
 }
 
-function describe(tally: RunTally): string {
-  const { tokens } = tally;
-  const time = describeSeconds(tally.seconds(Date.now()));
-  return tokens === 0 ? time : vscode.l10n.t('{0} · ≈{1} tokens', time, describeCount(tokens));
-}
-
-function editorsOf(chat: string): readonly vscode.TextEditor[] {
-  return vscode.window.visibleTextEditors.filter(({ document }) => document.uri.toString() === chat);
+function chatInActiveEditor(): vscode.TextDocument | undefined {
+  const document = vscode.window.activeTextEditor?.document;
+  return document && isChat(document.uri) ? document : undefined;
 }

@@ -111,7 +111,6 @@ export class EndFollower implements vscode.Disposable {
 }
 
 interface View {
-  /** The first visible line. */
   top: number;
   isAtEnd: boolean;
 }

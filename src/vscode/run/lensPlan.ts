@@ -5,7 +5,7 @@ import { turnBody } from '../../chat/format/parse.ts';
 
 export type LensKind = 'run' | 'runTools' | 'editArguments' | 'resume' | 'stop' | 'regenerate' | 'fork';
 
-export interface PlannedLens {
+interface PlannedLens {
   readonly offset: number;
   readonly kind: LensKind;
   readonly count?: number;

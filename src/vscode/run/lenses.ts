@@ -1,87 +1,66 @@
 import * as vscode from 'vscode';
-import { chatOf } from '../chat/openChats.ts';
-import { type LensKind, type PlannedLens, planLenses } from './lensPlan.ts';
-
-export const CHAT_FILES: vscode.DocumentSelector = { pattern: '**/*.chat.md' };
+import { CHAT_FILES, chatOf } from '../chat/chatFiles.ts';
+import { type LensKind, planLenses } from './lensPlan.ts';
+import type { Runs } from './runs.ts';
 
 /** VS Code drops a refresh if the editor loses focus before it is done, for example to a dialog. So it is repeated. */
 const REMINDERS_MS = [1_000, 4_000];
 
-export class RunLens implements vscode.CodeLensProvider, vscode.Disposable {
-  readonly #isRunning: (chat: vscode.Uri) => boolean;
-  readonly #changed = new vscode.EventEmitter<void>();
-  readonly onDidChangeCodeLenses = this.#changed.event;
-  #reminders: NodeJS.Timeout[] = [];
+export function registerLenses(runs: Runs): vscode.Disposable {
+  const changed = new vscode.EventEmitter<void>();
+  let reminders: readonly NodeJS.Timeout[] = [];
+  const dispose = () => {
+    for (const timer of reminders) clearTimeout(timer);
+  };
+  return vscode.Disposable.from(
+    changed,
+    { dispose },
+    runs.onDidChange(() => {
+      dispose();
+      reminders = REMINDERS_MS.map((ms) => setTimeout(() => changed.fire(), ms));
+      changed.fire();
+    }),
+    vscode.languages.registerCodeLensProvider(CHAT_FILES, {
+      onDidChangeCodeLenses: changed.event,
+      provideCodeLenses: (document) => lensesOf(document, runs.isRunning(document.uri)),
+    }),
+  );
+}
 
-  constructor(isRunning: (chat: vscode.Uri) => boolean) {
-    this.#isRunning = isRunning;
-  }
-
-  dispose(): void {
-    for (const timer of this.#reminders) clearTimeout(timer);
-    this.#changed.dispose();
-  }
-
-  refresh(): void {
-    for (const timer of this.#reminders) clearTimeout(timer);
-    this.#reminders = REMINDERS_MS.map((ms) => setTimeout(() => this.#changed.fire(), ms));
-    this.#changed.fire();
-  }
-
-  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
-    const text = document.getText();
-    const uri = document.uri;
-    return planLenses(text, chatOf(document), this.#isRunning(uri)).map((lens) => {
-      const position = document.positionAt(lens.offset);
-      return new vscode.CodeLens(new vscode.Range(position, position), {
-        // A plain space behind an icon has no width in a lens.
-        title: titleOf(lens).replace(') ', ')\u00a0'),
-        tooltip: LENSES[lens.kind].tooltip,
-        command: LENSES[lens.kind].command,
-        arguments: [{ uri, line: position.line }],
-      });
+/** Exported for tests. */
+export function lensesOf(document: vscode.TextDocument, isRunning: boolean): vscode.CodeLens[] {
+  const { uri } = document;
+  const planned = planLenses(document.getText(), chatOf(document), isRunning);
+  return planned.map(({ kind, offset, count = 1 }) => {
+    const position = document.positionAt(offset);
+    const [command, one, tooltip] = LENSES[kind];
+    const title = count === 1 ? one : t('$(play) Run {0} tool calls', count);
+    return new vscode.CodeLens(new vscode.Range(position, position), {
+      // A plain space behind an icon has no width in a lens.
+      title: title.replace(') ', ')\u00a0'),
+      tooltip,
+      command: `filechat.${command}`,
+      arguments: [{ uri, line: position.line }],
     });
-  }
+  });
 }
 
-const LENSES: Readonly<Record<LensKind, Readonly<Record<'command' | 'title' | 'tooltip', string>>>> = {
-  run: {
-    command: 'filechat.run',
-    title: vscode.l10n.t('$(play) Run'),
-    tooltip: vscode.l10n.t('Ask the model'),
-  },
-  runTools: {
-    command: 'filechat.run',
-    title: vscode.l10n.t('$(play) Run 1 tool call'),
-    tooltip: vscode.l10n.t('Make the calls of this turn; you are asked before'),
-  },
-  editArguments: {
-    command: 'filechat.editArguments',
-    title: vscode.l10n.t('$(edit) Edit arguments'),
-    tooltip: vscode.l10n.t('Put the cursor into the arguments of the call'),
-  },
-  resume: {
-    command: 'filechat.resume',
-    title: vscode.l10n.t('$(debug-continue) Resume'),
-    tooltip: vscode.l10n.t('Go on where the reply was cut'),
-  },
-  stop: {
-    command: 'filechat.stop',
-    title: vscode.l10n.t('$(debug-stop) Stop'),
-    tooltip: vscode.l10n.t('Stop at once and keep what has come'),
-  },
-  regenerate: {
-    command: 'filechat.regenerate',
-    title: vscode.l10n.t('$(refresh) Regenerate'),
-    tooltip: vscode.l10n.t('Remove this reply and ask for another one; Undo brings it back'),
-  },
-  fork: {
-    command: 'filechat.fork',
-    title: vscode.l10n.t('$(repo-forked) Fork'),
-    tooltip: vscode.l10n.t('Go on from here in a new chat'),
-  },
+const { t } = vscode.l10n;
+
+const LENSES: Readonly<Record<LensKind, readonly [command: string, title: string, tooltip: string]>> = {
+  run: ['run', t('$(play) Run'), t('Ask the model')],
+  runTools: ['run', t('$(play) Run 1 tool call'), t('Make the calls of this turn; you are asked before')],
+  editArguments: [
+    'editArguments',
+    t('$(edit) Edit arguments'),
+    t('Put the cursor into the arguments of the call'),
+  ],
+  resume: ['resume', t('$(debug-continue) Resume'), t('Go on where the reply was cut')],
+  stop: ['stop', t('$(debug-stop) Stop'), t('Stop at once and keep what has come')],
+  regenerate: [
+    'regenerate',
+    t('$(refresh) Regenerate'),
+    t('Remove this reply and ask for another one; Undo brings it back'),
+  ],
+  fork: ['fork', t('$(repo-forked) Fork'), t('Go on from here in a new chat')],
 };
-
-function titleOf({ kind, count = 1 }: PlannedLens): string {
-  return count === 1 ? LENSES[kind].title : vscode.l10n.t('$(play) Run {0} tool calls', count);
-}

@@ -39,18 +39,17 @@ export class RunProgress implements vscode.Disposable {
   }
 
   watchServers(servers: Pick<ServerHost, 'readResource' | 'getPrompt'>): typeof servers {
+    const onProgress = ({ bytes }: { readonly bytes?: number | undefined }) =>
+      this.#notice?.report({ bytes });
     return {
-      readResource: (resource, options) =>
-        this.#during(vscode.l10n.t('Reading {0}', resource.uri), () =>
-          servers.readResource(resource, {
-            ...options,
-            onProgress: ({ bytes }) => this.#notice?.report({ bytes }),
-          }),
-        ),
-      getPrompt: (prompt, options) =>
-        this.#during(vscode.l10n.t('Getting the prompt {0}', prompt.prompt), () =>
-          servers.getPrompt(prompt, options),
-        ),
+      readResource: (resource, options) => {
+        const read = () => servers.readResource(resource, { ...options, onProgress });
+        return this.#during(vscode.l10n.t('Reading {0}', resource.uri), read);
+      },
+      getPrompt: (prompt, options) => {
+        const get = () => servers.getPrompt(prompt, options);
+        return this.#during(vscode.l10n.t('Getting the prompt {0}', prompt.prompt), get);
+      },
     };
   }
 
@@ -68,7 +67,7 @@ export class RunProgress implements vscode.Disposable {
       this.#notice?.report({ bytes });
       return;
     }
-    const percent = done !== undefined && total ? Math.min(100, (done / total) * 100) : undefined;
+    const percent = done !== undefined && total ? (done / total) * 100 : undefined;
     this.#show(`${renderToolName(call)}${message ? `: ${message}` : ''}`, percent);
   }
 
@@ -98,11 +97,7 @@ export class RunProgress implements vscode.Disposable {
   }
 
   #show(message: string, percent?: number): void {
-    this.#open().report({
-      message: plainMessage(message),
-      counts: true,
-      ...(percent === undefined ? {} : { percent }),
-    });
+    this.#open().report({ message: plainMessage(message), counts: true, percent });
   }
 
   #open(): Notice {

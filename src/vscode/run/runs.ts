@@ -1,41 +1,43 @@
 import * as vscode from 'vscode';
 import { acquireLock, acquireLockOn, type ChatLock, type ChatLocked } from '../../assets/chatLock.ts';
-import { ChatListener, type ReplyProgress } from '../../listener.ts';
+import { ChatListener } from '../../listener.ts';
 import type { Log, RunOutcome } from '../../ports/document.ts';
 import type { FileArguments } from '../../ports/files.ts';
 import type { ChatModel, Conversation, ModelRequest, Usage } from '../../ports/models.ts';
 import type { AssetStore } from '../../ports/results.ts';
 import type { ServerHost } from '../../ports/servers.ts';
-import type { Audit, Consent, ToolHost, ToolName } from '../../ports/tools.ts';
+import type { Audit, Consent, ToolHost } from '../../ports/tools.ts';
+import { selectCall } from '../chat/chatFiles.ts';
+import { giveTitle } from '../chat/commands.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';
+import { autoSave, reviewResults } from '../settings.ts';
+import { isEnabled } from '../tools/switches.ts';
 import { failed, RUNNING, tell } from '../ui/outcomes.ts';
+import { RunTally } from './costText.ts';
 import { EndFollower } from './follow.ts';
 import { RunProgress } from './progress.ts';
 
 interface RunsDeps {
   readonly tools: ToolHost;
-  readonly servers: ServerHost;
+  readonly servers: Pick<ServerHost, 'readResource' | 'getPrompt'>;
   readonly audit: Audit;
-  readonly isSwitchedOff: (tool: ToolName) => boolean;
   readonly consent: Consent;
   readonly log: Log;
   readonly assetsFor: (uri: vscode.Uri) => Promise<AssetStore>;
   readonly filesFor: (uri: vscode.Uri) => FileArguments;
   readonly conversationFor: (uri: vscode.Uri) => Conversation;
-  readonly mayContinue: (steps: number) => Promise<boolean>;
-  readonly reviewResults: () => boolean;
-  /** Saves text that could not be written to the document. */
   readonly rescue: (markdown: string) => void;
-  readonly onReply: (uri: vscode.Uri, progress: ReplyProgress) => void;
   readonly onUsage: (uri: vscode.Uri, model: ChatModel, used: Usage, request: ModelRequest) => void;
-  /** Called after a run. The chat may have been renamed or closed by then. */
-  readonly conclude: (chat: EditorDocument, outcome: RunOutcome) => Promise<RunOutcome>;
 }
 
 export type Work = (listener: ChatListener) => Promise<RunOutcome>;
 
+const TICK_MS = 1_000;
+
 interface Run {
+  /** Follows renames. */
   readonly document: EditorDocument;
+  readonly tally: RunTally;
   listener?: ChatListener;
   /** Can be set before there is a listener. */
   isStopped: boolean;
@@ -50,23 +52,31 @@ export class Runs implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
   /** A run of the chat has started or ended. */
   readonly onDidChange = this.#changed.event;
+  readonly #progressed = new vscode.EventEmitter<void>();
+  /** Fires every second while a chat runs, and when a run enters another state. */
+  readonly onDidProgress = this.#progressed.event;
+  readonly #subscription = vscode.window.onDidChangeActiveTextEditor(() => this.#showState());
+  #clock: NodeJS.Timeout | undefined;
 
   constructor(deps: RunsDeps) {
     this.#deps = deps;
   }
 
   dispose(): void {
+    clearInterval(this.#clock);
+    this.#subscription.dispose();
     for (const run of this.#running) run.listener?.stop();
     for (const follower of this.#followers.values()) follower.dispose();
     this.#changed.dispose();
+    this.#progressed.dispose();
   }
 
   async start(document: vscode.TextDocument, work: Work): Promise<RunOutcome> {
     if (this.#find(document.uri)) return tell(failed(RUNNING));
-    const run: Run = { document: new EditorDocument(document), isStopped: false };
+    const run: Run = { document: new EditorDocument(document), tally: new RunTally(), isStopped: false };
     try {
       const outcome = await this.#run(run, work);
-      return await this.#deps.conclude(run.document, outcome);
+      return await conclude(run.document, outcome);
     } finally {
       run.document.dispose();
     }
@@ -75,6 +85,7 @@ export class Runs implements vscode.Disposable {
   async #run(run: Run, work: Work): Promise<RunOutcome> {
     const { uri } = run.document;
     this.#running.add(run);
+    this.#clock ??= setInterval(() => this.#progressed.fire(), TICK_MS);
     this.#fireChange(uri);
     try {
       const lock = await lockChat(uri);
@@ -83,6 +94,10 @@ export class Runs implements vscode.Disposable {
       return await this.#work(run, work).finally(() => lock.release());
     } finally {
       this.#running.delete(run);
+      if (this.#running.size === 0) {
+        clearInterval(this.#clock);
+        this.#clock = undefined;
+      }
       this.#fireChange(run.document.uri);
     }
   }
@@ -97,17 +112,14 @@ export class Runs implements vscode.Disposable {
     return this.#find(uri) !== undefined;
   }
 
+  tallyOf(uri: vscode.Uri): RunTally | undefined {
+    return this.#find(uri)?.tally;
+  }
+
   isRunningIn(folder: vscode.Uri): boolean {
     return [...this.#running].some(
       (run) => vscode.Uri.joinPath(run.document.uri, '..').toString() === folder.toString(),
     );
-  }
-
-  /** Sets the context for the title bar button: Stop while the active chat runs, else Run. */
-  showState(): void {
-    const uri = vscode.window.activeTextEditor?.document.uri;
-    const running = uri !== undefined && this.isRunning(uri);
-    void vscode.commands.executeCommand('setContext', 'filechat.running', running);
   }
 
   async #work(run: Run, work: Work): Promise<RunOutcome> {
@@ -133,11 +145,13 @@ export class Runs implements vscode.Disposable {
     return follower;
   }
 
-  async #listen({ document }: Run, progress: RunProgress): Promise<ChatListener> {
-    const { assetsFor, filesFor, conversationFor, onReply, onUsage, conclude, tools, servers, ...deps } =
-      this.#deps;
+  async #listen({ document, tally }: Run, progress: RunProgress): Promise<ChatListener> {
+    const { assetsFor, filesFor, conversationFor, onUsage, tools, servers, ...deps } = this.#deps;
     return new ChatListener({
       ...deps,
+      isSwitchedOff: (tool) => !isEnabled(tool),
+      mayContinue,
+      reviewResults,
       document,
       chat: document.uri.toString(),
       tools: progress.watch(tools),
@@ -148,7 +162,10 @@ export class Runs implements vscode.Disposable {
       onProgress: (call, update) => progress.tool(call, update),
       onReply: (update) => {
         progress.reply(update);
-        onReply(document.uri, update);
+        // Counts change too fast to read; the next tick shows them.
+        const isNew = tally.state?.kind !== update.kind || update.kind === 'waiting';
+        tally.update(update);
+        if (isNew) this.#progressed.fire();
       },
       onUsage: (model, used, request) => onUsage(document.uri, model, used, request),
     });
@@ -158,10 +175,31 @@ export class Runs implements vscode.Disposable {
     return [...this.#running].find((run) => run.document.uri.toString() === uri.toString());
   }
 
+  /** Sets the context for the title bar button: Stop while the active chat runs, else Run. */
+  #showState(): void {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    const running = uri !== undefined && this.isRunning(uri);
+    void vscode.commands.executeCommand('setContext', 'filechat.running', running);
+  }
+
   #fireChange(uri: vscode.Uri): void {
-    this.showState();
+    this.#showState();
     this.#changed.fire(uri);
   }
+}
+
+/** The chat may have been renamed or closed by now. */
+async function conclude(chat: EditorDocument, outcome: RunOutcome): Promise<RunOutcome> {
+  if (outcome.edit !== undefined) await selectCall(chat.current, outcome.edit);
+  if (outcome.ok) await giveTitle(chat);
+  if (autoSave() && !outcome.lost) await chat.save();
+  return tell(outcome, chat.uri);
+}
+
+async function mayContinue(steps: number): Promise<boolean> {
+  const goOn = vscode.l10n.t('Go On');
+  const question = vscode.l10n.t('The model has taken {0} steps in a row. Let it go on?', steps);
+  return (await vscode.window.showInformationMessage(question, { modal: true }, goOn)) === goOn;
 }
 
 const WHO = 'another window of VS Code';

@@ -5,16 +5,14 @@ import { nextAction, pendingCalls } from '../../chat/format/nextAction.ts';
 import { turnAt } from '../../chat/format/parse.ts';
 import { editedText } from '../../chat/format/textEdit.ts';
 import type { RunOutcome, TextEdit } from '../../ports/document.ts';
-import { selectArguments, withChat } from '../chat/chatFiles.ts';
-import { applyEdit, FORK, REPLACE, writeFork } from '../chat/commands.ts';
+import { chatOf, selectArguments, withChat } from '../chat/chatFiles.ts';
+import { applyEdit, askWhere, REPLACE, writeFork } from '../chat/commands.ts';
 import { EditorDocument } from '../chat/editorDocument.ts';
-import { chatOf } from '../chat/openChats.ts';
 import { autoSave } from '../settings.ts';
 import type { Fields } from '../ui/commandArguments.ts';
 import { CANCELLED, CHANGED, failed, tell } from '../ui/outcomes.ts';
 import type { Runs } from './runs.ts';
 
-/** Runs the next action of a chat. */
 type Run = (document: vscode.TextDocument) => Promise<RunOutcome>;
 
 /** Replaces the reply at the given line or the cursor by a new one. */
@@ -30,7 +28,11 @@ async function regenerateAt(document: vscode.TextDocument, offset: number, run: 
   const { version } = document;
   const plan = planRegeneration(document.getText(), offset, chatOf(document));
   if (!plan) return tell(failed(vscode.l10n.t('There is no reply here that could be asked for again.')));
-  const answer = plan.hasLater ? await askWhere() : REPLACE;
+  const detail = vscode.l10n.t(
+    'A fork keeps this chat as it is and goes on in a new file. Replacing deletes the reply and all turns below it; Undo brings them back.',
+  );
+  const question = vscode.l10n.t('More was said below this reply. Ask for it again?');
+  const answer = plan.hasLater ? await askWhere(question, detail) : REPLACE;
   if (answer === undefined) return CANCELLED;
   // The edit is only valid for the text at the time of the question.
   if (document.isClosed || document.version !== version) return tell(failed(CHANGED));
@@ -69,21 +71,8 @@ async function replaceReply(document: vscode.TextDocument, edit: TextEdit, run: 
   }
 }
 
-async function askWhere(): Promise<string | undefined> {
-  return vscode.window.showInformationMessage(
-    vscode.l10n.t('More was said below this reply. Ask for it again?'),
-    {
-      modal: true,
-      detail: vscode.l10n.t(
-        'A fork keeps this chat as it is and goes on in a new file. Replacing deletes the reply and all turns below it; Undo brings them back.',
-      ),
-    },
-    FORK,
-    REPLACE,
-  );
-}
-
-function offsetFor(document: vscode.TextDocument, fields: Fields): number {
+/** The offset of the given line or of the cursor, or the end of the chat. */
+export function offsetFor(document: vscode.TextDocument, fields: Fields): number {
   const line = fields['line'];
   if (typeof line === 'number') return document.offsetAt(new vscode.Position(line, 0));
   const editor =

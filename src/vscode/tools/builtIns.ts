@@ -3,8 +3,7 @@ import { ASSET_FOLDER } from '../../base/names.ts';
 import { type BuiltInOptions, builtInTools, withBuiltInServer } from '../../catalog/tools/builtIn.ts';
 import { BUILT_IN_SERVER, type BuiltInPlaces } from '../../catalog/tools/places.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
-import { readChat } from '../chat/chatFiles.ts';
-import { placesOf } from '../chat/places.ts';
+import { placesOf, readChat } from '../chat/chatFiles.ts';
 import type { ServerList } from '../servers/list.ts';
 import { offersBuiltInTools } from '../settings.ts';
 

@@ -1,12 +1,14 @@
 import * as vscode from 'vscode';
-import { assetReferenceAt } from '../../chat/completion.ts';
+import { defined } from '../../base/json.ts';
+import { ASSET_FOLDER } from '../../base/names.ts';
+import { assetReferenceAt } from '../../chat/completion/paths.ts';
 import type { ArgumentHelp, ArgumentItem } from '../../mcp/callArguments/help.ts';
 import { argumentsSnippet } from '../../mcp/callArguments/schema.ts';
 import { inferForm } from '../../mcp/fileArguments/form.ts';
 import { parseReference } from '../../mcp/fileArguments/reference.ts';
-import { rangeOf } from '../chat/openChats.ts';
+import { rangeOf, readFolder } from '../chat/chatFiles.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { RequestAt } from './request.ts';
+import { createItem, type RequestAt, sortKey } from './request.ts';
 
 type ArgumentsRequest = RequestAt<'arguments'>;
 
@@ -14,7 +16,7 @@ type ArgumentsRequest = RequestAt<'arguments'>;
 export async function argumentItems(request: ArgumentsRequest): Promise<vscode.CompletionItem[]> {
   const { place, deps } = request;
   const text = place.call.argumentsText;
-  const help = await deps.help.of(place.call);
+  const help = await deps.help(place.call);
   if (text.trim() === '') return help ? [wholeItem(help, request)] : [];
   const [items, assets] = await Promise.all([
     help?.complete(text, place.offset) ?? [],
@@ -25,56 +27,55 @@ export async function argumentItems(request: ArgumentsRequest): Promise<vscode.C
 
 function toItem(found: ArgumentItem, { document, place }: ArgumentsRequest): vscode.CompletionItem {
   const { Property, Value } = vscode.CompletionItemKind;
-  const item = new vscode.CompletionItem(
-    plainMessage(found.label),
-    found.kind === 'property' ? Property : Value,
-  );
-  item.insertText = new vscode.SnippetString(found.snippet);
-  item.range = rangeOf(document, { start: place.start + found.start, end: place.start + found.end });
-  if (found.filterText !== undefined) item.filterText = found.filterText;
-  if (found.sortText !== undefined) item.sortText = found.sortText;
-  if (found.documentation !== undefined)
-    item.documentation = new vscode.MarkdownString().appendText(found.documentation);
-  return item;
+  const { label, kind, snippet, filterText, sortText, documentation } = found;
+  return createItem(plainMessage(label), kind === 'property' ? Property : Value, {
+    insertText: new vscode.SnippetString(snippet),
+    range: rangeOf(document, { start: place.start + found.start, end: place.start + found.end }),
+    ...defined({ filterText, sortText }),
+    ...(documentation === undefined
+      ? {}
+      : { documentation: new vscode.MarkdownString().appendText(documentation) }),
+  });
 }
 
 /** Inserts all required arguments into an empty call. */
 function wholeItem(help: ArgumentHelp, { document, place }: ArgumentsRequest): vscode.CompletionItem {
-  const item = new vscode.CompletionItem('{…}', vscode.CompletionItemKind.Struct);
-  item.detail = vscode.l10n.t('All arguments that the tool needs');
-  item.insertText = new vscode.SnippetString(argumentsSnippet(help.schema));
   const at = document.positionAt(place.start + place.offset);
-  item.range = new vscode.Range(at, at);
-  return item;
+  return createItem('{…}', vscode.CompletionItemKind.Struct, {
+    detail: vscode.l10n.t('All arguments that the tool needs'),
+    insertText: new vscode.SnippetString(argumentsSnippet(help.schema)),
+    range: new vscode.Range(at, at),
+  });
 }
 
 async function assetItems(
   help: ArgumentHelp | undefined,
   request: ArgumentsRequest,
 ): Promise<vscode.CompletionItem[]> {
-  const { document, place, deps } = request;
+  const { document, place } = request;
   const text = place.call.argumentsText;
   const written = assetReferenceAt(text, place.offset);
-  if (!written || (!written.typed.startsWith('asset:') && !wantsFile(help, text, place.offset))) return [];
-  const names = await deps.assets.beside(document.uri);
+  if (!written || (!written.typed.startsWith('asset:') && !expectsFile(help, text, place.offset))) return [];
+  const entries = await readFolder(vscode.Uri.joinPath(document.uri, '..', ASSET_FOLDER));
   const range = rangeOf(document, { start: place.start + written.start, end: place.start + written.end });
-  return names
+  return entries
+    .flatMap(([name, type]) => (type === vscode.FileType.File ? [name] : []))
     .filter((name) => parseReference(`asset:${name}`).kind === 'reference')
     .sort()
     .reverse()
-    .map((name, at) => {
-      const item = new vscode.CompletionItem(`asset:${name}`, vscode.CompletionItemKind.File);
-      item.detail = vscode.l10n.t('Becomes what the tool asks for');
-      item.insertText = `asset:${name}`;
-      item.filterText = `asset:${name}`;
-      // Names contain the time, so the newest come first.
-      item.sortText = `~${String(at).padStart(5, '0')}`;
-      item.range = range;
-      return item;
-    });
+    .map((name, at) =>
+      createItem(`asset:${name}`, vscode.CompletionItemKind.File, {
+        detail: vscode.l10n.t('Becomes what the tool asks for'),
+        insertText: `asset:${name}`,
+        filterText: `asset:${name}`,
+        // Names contain the time, so the newest come first.
+        sortText: `~${sortKey(at)}`,
+        range,
+      }),
+    );
 }
 
-function wantsFile(help: ArgumentHelp | undefined, text: string, offset: number): boolean {
+function expectsFile(help: ArgumentHelp | undefined, text: string, offset: number): boolean {
   const found = help?.at(text, offset);
   if (!help || !found) return false;
   const name = String(found.steps.findLast((step) => typeof step === 'string') ?? '');

@@ -1,18 +1,20 @@
 import * as vscode from 'vscode';
-import { type CompletionPlace, completionPlace } from '../../chat/completion.ts';
-import { isChat } from '../chat/chatFiles.ts';
-import { chatOf } from '../chat/openChats.ts';
-import { CHAT_FILES } from '../run/lenses.ts';
-import { argumentFixes, argumentHover } from './argumentFixes.ts';
-import { ToolHelp } from './argumentHelp.ts';
-import { watchArguments } from './argumentProblems.ts';
+import { type CompletionPlace, completionPlace } from '../../chat/completion/place.ts';
+import { type Role, renderMarker } from '../../chat/format/marker.ts';
+import { CHAT_FILES, chatOf, isChat } from '../chat/chatFiles.ts';
+import { argumentFixes, argumentHover, toolHelp, watchArguments } from './argumentHelp.ts';
 import { argumentItems } from './arguments.ts';
 import { fileItems } from './files.ts';
 import { mentionItems, toolNameItems } from './mentions.ts';
-import type { CompletionDeps, CompletionRequest, ItemDeps } from './request.ts';
+import {
+  type CompletionRequest,
+  createItem,
+  type ItemDeps,
+  type RequestAt,
+  sortKey,
+  WorkspaceFiles,
+} from './request.ts';
 import { settingKeyItems, settingValueItems, watchSettings } from './settings.ts';
-import { commandItems, roleItems } from './words.ts';
-import { FolderNames, WorkspaceFiles } from './workspaceFiles.ts';
 
 type Kind = CompletionPlace['kind'];
 
@@ -29,14 +31,12 @@ const TRIGGERS: Readonly<Record<string, readonly Kind[]>> = {
   ' ': ['arguments', 'value', 'role', 'tool'],
 };
 
-export function registerCompletion(deps: CompletionDeps): vscode.Disposable {
-  const help = new ToolHelp(deps.known);
+export function registerCompletion(deps: Omit<ItemDeps, 'help' | 'files'>): vscode.Disposable {
+  const help = toolHelp(deps.known);
   const files = new WorkspaceFiles();
-  const assets = new FolderNames('cmdassets');
-  const completion = completionProvider({ ...deps, help, files, assets });
+  const completion = completionProvider({ ...deps, help, files });
   return vscode.Disposable.from(
     files,
-    assets,
     watchArguments(help, deps.servers),
     watchSettings(),
     vscode.languages.registerCompletionItemProvider(CHAT_FILES, completion, ...Object.keys(TRIGGERS)),
@@ -56,32 +56,88 @@ function completionProvider(deps: ItemDeps): vscode.CompletionItemProvider {
       if (triggerCharacter !== undefined && !TRIGGERS[triggerCharacter]?.includes(place.kind))
         return undefined;
       const range = new vscode.Range(document.positionAt(place.start), position);
-      const items = await itemsFor({ document, place, range, deps });
-      if (token.isCancellationRequested || items.length === 0) return undefined;
-      // Files are ranked by the typed text, so their list is requested again after each letter.
-      return new vscode.CompletionList(items, place.kind === 'file');
+      const itemsAt = ITEMS[place.kind] as (request: CompletionRequest) => Items | Promise<Items>;
+      const found = await itemsAt({ document, place, range, deps });
+      const list = Array.isArray(found) ? new vscode.CompletionList(found) : found;
+      return token.isCancellationRequested || list.items.length === 0 ? undefined : list;
     },
   };
 }
 
-async function itemsFor(request: CompletionRequest): Promise<vscode.CompletionItem[]> {
-  const { place } = request;
-  switch (place.kind) {
-    case 'file':
-      return fileItems({ ...request, place });
-    case 'mention':
-      return mentionItems({ ...request, place });
-    case 'tool':
-      return toolNameItems({ ...request, place });
-    case 'command':
-      return commandItems({ ...request, place });
-    case 'role':
-      return roleItems({ ...request, place });
-    case 'key':
-      return settingKeyItems({ ...request, place });
-    case 'value':
-      return settingValueItems({ ...request, place });
-    case 'arguments':
-      return argumentItems({ ...request, place });
-  }
+type Items = vscode.CompletionItem[] | vscode.CompletionList;
+
+const ITEMS: { readonly [K in Kind]: (request: RequestAt<K>) => Items | Promise<Items> } = {
+  file: fileItems,
+  mention: mentionItems,
+  tool: toolNameItems,
+  command: commandItems,
+  role: roleItems,
+  key: settingKeyItems,
+  value: settingValueItems,
+  arguments: argumentItems,
+};
+
+const { t } = vscode.l10n;
+
+const SLASH_COMMANDS: readonly (readonly [word: string, command: string, about: string])[] = [
+  ['run', 'run', t('Run what the chat asks for next')],
+  ['stop', 'stop', t('Stop what runs')],
+  ['resume', 'resume', t('Go on with a reply that was cut')],
+  ['regenerate', 'regenerate', t('Ask for the last reply again')],
+  ['model', 'selectModel', t('Choose the model of this chat')],
+  ['attach', 'attachFile', t('Attach files')],
+  ['tool', 'callTool', t('Call a tool')],
+  ['prompt', 'insertPrompt', t('Insert a prompt of a server')],
+  ['resource', 'readResource', t('Read a resource of a server')],
+  ['server', 'startServer', t('Start a server')],
+  ['assets', 'showAssets', t('Show the files of this chat')],
+  ['sent', 'showBreakdown', t('Show what will be sent')],
+  ['fork', 'fork', t('Go on from here in a new chat')],
+  ['compact', 'compact', t('Put a summary in the place of older turns')],
+  ['new', 'newChat', t('Begin a new chat')],
+  ['search', 'searchChats', t('Search all chats')],
+];
+
+/** The argument with the chat's URI, if it is not `uri`. */
+const CHAT_FIELDS: Readonly<Record<string, string>> = { readResource: 'into' };
+const WITHOUT_CHAT: ReadonlySet<string> = new Set(['newChat', 'searchChats', 'startServer']);
+
+function commandItems({ document, range }: RequestAt<'command'>): vscode.CompletionItem[] {
+  return SLASH_COMMANDS.map(([word, name, about], at) => {
+    const chat = { [CHAT_FIELDS[name] ?? 'uri']: document.uri };
+    return createItem({ label: `/${word}`, description: about }, vscode.CompletionItemKind.Event, {
+      insertText: '',
+      filterText: `/${word}`,
+      sortText: sortKey(at),
+      range,
+      command: {
+        command: `filechat.${name}`,
+        title: about,
+        arguments: WITHOUT_CHAT.has(name) ? [] : [chat],
+      },
+    });
+  });
+}
+
+const ROLES: readonly (readonly [Role, string])[] = [
+  ['user', t('What you say')],
+  ['assistant', t('What the model says; Enter asks it')],
+  ['system', t('What the model is told in advance')],
+];
+
+/** Markers of turns. The assistant's has no line break, because typing that one starts the run. */
+function roleItems({ range, place }: RequestAt<'role'>): vscode.CompletionItem[] {
+  return ROLES.flatMap(([role, detail], at) => {
+    if (place.typed.toLowerCase() === role) return [];
+    const marker = renderMarker(role);
+    const fields = {
+      insertText: role === 'assistant' ? marker : `${marker}\n`,
+      detail,
+      range,
+      // Without the last letter: once the word is complete, nothing matches and Enter inserts a line break.
+      filterText: marker.slice(0, -1),
+      sortText: sortKey(at),
+    };
+    return [createItem(marker, vscode.CompletionItemKind.Keyword, fields)];
+  });
 }

@@ -1,9 +1,9 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
-import { rankPaths } from '../../chat/completion.ts';
-import { linkToFile } from '../chat/fileLink.ts';
+import { rankPaths } from '../../chat/completion/paths.ts';
+import { linkToFile } from '../chat/paths.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { CompletionRequest, RequestAt } from './request.ts';
+import { type CompletionRequest, createItem, type RequestAt, sortKey } from './request.ts';
 
 const MAX_OFFERED_FILES = 100;
 const MAX_SYMBOLS = 20;
@@ -11,8 +11,11 @@ const MIN_SYMBOL_CHARS = 2;
 /** Slow language services must not delay the list of files. */
 const SYMBOL_TIMEOUT_MS = 400;
 
-/** Files and symbols of the workspace, inserted as links. */
-export async function fileItems(request: RequestAt<'file'>): Promise<vscode.CompletionItem[]> {
+/**
+ * Files and symbols of the workspace, inserted as links. The list is complete if more letters can only shorten it. An
+ * incomplete one is requested again after each letter, and until then the editor accepts rows of the old one.
+ */
+export async function fileItems(request: RequestAt<'file'>): Promise<vscode.CompletionList> {
   const { document, place, range, deps } = request;
   const [files, symbols] = await Promise.all([deps.files.all(), findSymbols(place.typed)]);
   const byPath = new Map(files.map((file) => [file.path, file]));
@@ -21,14 +24,20 @@ export async function fileItems(request: RequestAt<'file'>): Promise<vscode.Comp
     const file = byPath.get(path);
     if (!file || file.uri.toString() === document.uri.toString()) return [];
     const folder = posix.dirname(path);
-    const label = plainMessage(posix.basename(path));
     const description = folder === '.' ? {} : { description: plainMessage(folder) };
-    const item = new vscode.CompletionItem({ label, ...description }, vscode.CompletionItemKind.File);
-    item.insertText = linkToFile(document.uri, file.uri);
-    item.detail = vscode.l10n.t('Attach this file');
-    return [fill(item, { range, filterText: `#${path}`, sortText: `1${String(at).padStart(4, '0')}` })];
+    const label = { label: plainMessage(posix.basename(path)), ...description };
+    const item = createItem(label, vscode.CompletionItemKind.File, {
+      insertText: linkToFile(document.uri, file.uri),
+      detail: vscode.l10n.t('Attach this file'),
+      filterText: `#${path}`,
+      sortText: `1${sortKey(at)}`,
+      range,
+    });
+    return [item];
   });
-  return [...fileList, ...symbols.map((symbol, at) => symbolItem(symbol, at, request))];
+  const items = [...fileList, ...symbols.map((symbol, at) => symbolItem(symbol, at, request))];
+  const isCut = ranked.length >= MAX_OFFERED_FILES || symbols.length >= MAX_SYMBOLS;
+  return new vscode.CompletionList(items, isCut || place.typed.length < MIN_SYMBOL_CHARS);
 }
 
 function symbolItem(
@@ -41,13 +50,16 @@ function symbolItem(
     label: plainMessage(symbol.name),
     description: plainMessage(vscode.workspace.asRelativePath(uri)),
   };
-  const item = new vscode.CompletionItem(label, kindOf(symbol.kind));
   const first = lines.start.line + 1;
   const last = lines.end.line + 1;
   const fragment = last > first ? `#L${first}-L${last}` : `#L${first}`;
-  item.insertText = linkToFile(document.uri, uri, { label: symbol.name, fragment });
-  item.detail = vscode.l10n.t('Attach the whole file of this symbol');
-  return fill(item, { range, filterText: `#${symbol.name}`, sortText: `2${String(at).padStart(4, '0')}` });
+  return createItem(label, kindOf(symbol.kind), {
+    insertText: linkToFile(document.uri, uri, { label: symbol.name, fragment }),
+    detail: vscode.l10n.t('Attach the whole file of this symbol'),
+    filterText: `#${symbol.name}`,
+    sortText: `2${sortKey(at)}`,
+    range,
+  });
 }
 
 async function findSymbols(typed: string): Promise<readonly vscode.SymbolInformation[]> {
@@ -74,11 +86,4 @@ async function findSymbols(typed: string): Promise<readonly vscode.SymbolInforma
 function kindOf(kind: vscode.SymbolKind): vscode.CompletionItemKind {
   const name = vscode.SymbolKind[kind] as keyof typeof vscode.CompletionItemKind;
   return vscode.CompletionItemKind[name] ?? vscode.CompletionItemKind.Reference;
-}
-
-function fill(
-  item: vscode.CompletionItem,
-  more: Pick<vscode.CompletionItem, 'range' | 'filterText' | 'sortText'>,
-): vscode.CompletionItem {
-  return Object.assign(item, more);
 }

@@ -4,11 +4,11 @@ import { readSettings, setFrontMatter } from '../../chat/format/settings.ts';
 import { argumentsSnippet, escapeSnippet } from '../../mcp/callArguments/schema.ts';
 import type { PromptInfo, ResourceList } from '../../ports/servers.ts';
 import type { ToolInfo } from '../../ports/tools.ts';
-import { chatOf, rangeOf } from '../chat/openChats.ts';
+import { chatOf, rangeOf } from '../chat/chatFiles.ts';
 import type { ServerRow } from '../servers/items.ts';
 import { isEnabled } from '../tools/switches.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { CompletionRequest, RequestAt } from './request.ts';
+import { type CompletionRequest, createItem, type RequestAt } from './request.ts';
 
 type Mention = RequestAt<'mention'>;
 
@@ -36,9 +36,7 @@ export async function toolNameItems(request: RequestAt<'tool'>): Promise<vscode.
   return (await toolsForChats(request)).map((tool) => {
     const name = renderToolName(tool);
     const item = described(name, tool, vscode.CompletionItemKind.Function);
-    item.insertText = name;
-    item.range = request.range;
-    return item;
+    return Object.assign(item, { insertText: name, range: request.range });
   });
 }
 
@@ -87,8 +85,8 @@ function resourceItems(lists: readonly ResourceList[], request: Mention): vscode
 
 function agentItem(name: string, request: Mention): vscode.CompletionItem {
   const label = { label: plainMessage(name), description: vscode.l10n.t('Make it the agent of this chat') };
-  const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.User);
-  item.additionalTextEdits = [setting('agent', name, request)];
+  const additionalTextEdits = [setting('agent', name, request)];
+  const item = createItem(label, vscode.CompletionItemKind.User, { additionalTextEdits });
   return finish(item, '2', name, request);
 }
 
@@ -101,14 +99,14 @@ function serverItems({ server, state }: ServerRow, request: Mention): vscode.Com
       ? vscode.l10n.t('Add it to the servers of this chat')
       : vscode.l10n.t('Limit this chat to this server');
     const label = { label: plainMessage(server), description };
-    const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Module);
-    item.additionalTextEdits = [setting('servers', [...(named ?? []), server], request)];
+    const additionalTextEdits = [setting('servers', [...(named ?? []), server], request)];
+    const item = createItem(label, vscode.CompletionItemKind.Module, { additionalTextEdits });
     items.push(finish(item, '6', server, request));
   }
   if (state.kind !== 'ready' && state.kind !== 'starting') {
     const title = vscode.l10n.t('Start server {0} to see its tools', plainMessage(server));
-    const item = new vscode.CompletionItem(title, vscode.CompletionItemKind.Event);
-    item.command = { command: 'filechat.startServer', title, arguments: [{ server }] };
+    const command = { command: 'filechat.startServer', title, arguments: [{ server }] };
+    const item = createItem(title, vscode.CompletionItemKind.Event, { command });
     items.push(finish(item, '5', `${server} ${title}`, request));
   }
   return items;
@@ -133,11 +131,8 @@ function finish(
   name: string,
   { range }: Mention,
 ): vscode.CompletionItem {
-  item.insertText ??= '';
-  item.filterText = `@${name}`;
-  item.sortText = `${group}${name}`;
-  item.range = range;
-  return item;
+  const { insertText = '' } = item;
+  return Object.assign(item, { insertText, filterText: `@${name}`, sortText: `${group}${name}`, range });
 }
 
 function setting(

@@ -2,71 +2,65 @@ import * as vscode from 'vscode';
 import { completionPlace } from '../../chat/completion.ts';
 import { renderValue, SETTING_KEYS, type SettingKey, settingRule } from '../../chat/format/settings.ts';
 import { wellKnownModels } from '../../model/config/prices.ts';
-import { isChat } from '../chat/chatFiles.ts';
-import { chatOf, rangeOf } from '../chat/openChats.ts';
+import type { ToolInfo } from '../../ports/tools.ts';
+import { chatOf, isChat, rangeOf } from '../chat/chatFiles.ts';
 import { plainMessage } from '../ui/plainMessage.ts';
-import type { CompletionRequest, RequestAt } from './request.ts';
+import { createItem, type ItemDeps, type RequestAt, sortKey } from './request.ts';
 
-function aboutSettings(): Readonly<Record<SettingKey, string>> {
-  const { t } = vscode.l10n;
-  return {
-    model: t('Who answers: a name from the setting filechat.models, or provider/model.'),
-    agent: t('The agent: a file .filechat/NAME.md with settings and instructions.'),
-    system: t('What the model is told in advance.'),
-    title: t('What the chat is called in lists.'),
-    servers: t('Which servers this chat may use; without it, all of them.'),
-    tools: t('Which tools this chat may use, as patterns such as "charts.*".'),
-    maxSteps: t('After how many steps in a row you are asked whether to go on.'),
-    maxTokens: t('How long a reply may be, in tokens.'),
-    temperature: t('How freely the model answers, from 0 to 2.'),
-    approve: t('Which calls you are asked about. It can be stricter than your setting, never looser.'),
-    reasoning: t('How much the model thinks before it answers.'),
-  };
-}
+const { t } = vscode.l10n;
+
+const ABOUT: Readonly<Record<SettingKey, string>> = {
+  model: t('Who answers: a name from the setting filechat.models, or provider/model.'),
+  agent: t('The agent: a file .filechat/NAME.md with settings and instructions.'),
+  system: t('What the model is told in advance.'),
+  title: t('What the chat is called in lists.'),
+  servers: t('Which servers this chat may use; without it, all of them.'),
+  tools: t('Which tools this chat may use, as patterns such as "charts.*".'),
+  maxSteps: t('After how many steps in a row you are asked whether to go on.'),
+  maxTokens: t('How long a reply may be, in tokens.'),
+  temperature: t('How freely the model answers, from 0 to 2.'),
+  approve: t('Which calls you are asked about. It can be stricter than your setting, never looser.'),
+  reasoning: t('How much the model thinks before it answers.'),
+};
 
 /** A few words; settings with few values list them instead. */
-function briefSettings(): Readonly<Partial<Record<SettingKey, string>>> {
-  const { t } = vscode.l10n;
-  return {
-    model: t('who answers'),
-    agent: t('a file .filechat/NAME.md'),
-    system: t('what the model is told'),
-    title: t('what the chat is called'),
-    servers: t('list of servers that may be used'),
-    tools: t('list of tools that may be used'),
-    maxSteps: t('steps before you are asked'),
-    maxTokens: t('tokens of a reply'),
-    temperature: t('number from 0 to 2'),
-  };
-}
+const BRIEF: Readonly<Partial<Record<SettingKey, string>>> = {
+  model: t('who answers'),
+  agent: t('a file .filechat/NAME.md'),
+  system: t('what the model is told'),
+  title: t('what the chat is called'),
+  servers: t('list of servers that may be used'),
+  tools: t('list of tools that may be used'),
+  maxSteps: t('steps before you are asked'),
+  maxTokens: t('tokens of a reply'),
+  temperature: t('number from 0 to 2'),
+};
 
-/** Keys whose values can be completed. */
-const COMPLETABLE: ReadonlySet<SettingKey> = new Set([
-  'model',
-  'agent',
-  'servers',
-  'tools',
-  'approve',
-  'reasoning',
-]);
+const ABOUT_APPROVAL: Readonly<Record<string, string>> = {
+  ask: t('You are asked before each call'),
+  'auto-readonly': t('Tools that only read are not asked about'),
+  auto: t('No call is asked about, if your setting allows that'),
+};
+
+/** Keys whose values cannot be completed. */
+const FREE: ReadonlySet<SettingKey> = new Set(['system', 'title', 'maxSteps', 'maxTokens', 'temperature']);
 
 export function settingKeyItems({ document, place }: RequestAt<'key'>): vscode.CompletionItem[] {
-  const abouts = aboutSettings();
-  const briefs = briefSettings();
   const range = rangeOf(document, place);
   return SETTING_KEYS.filter((key) => !place.present.has(key)).map((key, at) => {
-    const rule = settingRule(key);
-    const label = { label: key, description: briefs[key] ?? rule?.choices?.join(' | ') ?? '' };
-    const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Property);
-    const value = rule?.isList ? '[$0]' : '$0';
-    item.insertText = place.hasColon ? key : new vscode.SnippetString(`${key}: ${value}`);
-    item.documentation = abouts[key];
-    item.range = range;
-    item.sortText = String(at).padStart(2, '0');
-    if (!place.hasColon && COMPLETABLE.has(key)) {
-      item.command = { command: 'editor.action.triggerSuggest', title: vscode.l10n.t('Show the values') };
-    }
-    return item;
+    const { choices = [], takes } = settingRule(key) ?? {};
+    const label = { label: key, description: BRIEF[key] ?? choices.join(' | ') };
+    const value = takes === 'list' ? '[$0]' : '$0';
+    const title = t('Show the values');
+    return createItem(label, vscode.CompletionItemKind.Property, {
+      insertText: place.hasColon ? key : new vscode.SnippetString(`${key}: ${value}`),
+      documentation: ABOUT[key],
+      range,
+      sortText: sortKey(at),
+      ...(place.hasColon || FREE.has(key)
+        ? {}
+        : { command: { command: 'editor.action.triggerSuggest', title } }),
+    });
   });
 }
 
@@ -83,23 +77,27 @@ export async function settingValueItems(request: RequestAt<'value'>): Promise<vs
     .filter(({ value }) => !place.taken.includes(value))
     .map(({ value, about }, at) => {
       const label = { label: plainMessage(value), ...(about ? { description: plainMessage(about) } : {}) };
-      const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Value);
       const written = renderValue(value);
-      item.insertText = place.needsSpace ? ` ${written}` : written;
-      // Keeps matching a value that starts with a quote.
-      item.filterText = /^["']/.test(place.typed) ? `${place.typed.charAt(0)}${value}` : value;
-      item.sortText = String(at).padStart(4, '0');
-      item.range = range;
-      return item;
+      return createItem(label, vscode.CompletionItemKind.Value, {
+        insertText: place.needsSpace ? ` ${written}` : written,
+        // Keeps matching a value that starts with a quote.
+        filterText: /^["']/.test(place.typed) ? `${place.typed.charAt(0)}${value}` : value,
+        sortText: sortKey(at),
+        range,
+      });
     });
 }
 
 async function valuesOf({ document, place, deps }: RequestAt<'value'>): Promise<readonly SettingValue[]> {
   const choices = settingRule(place.key)?.choices;
-  if (choices) return choices.map((value) => ({ value, about: aboutChoice(place.key, value) }));
+  if (choices)
+    return choices.map((value) => ({
+      value,
+      about: place.key === 'approve' ? ABOUT_APPROVAL[value] : undefined,
+    }));
   switch (place.key) {
     case 'model':
-      return modelValues(deps.models.configured());
+      return modelValues(deps.models);
     case 'agent':
       return (await deps.files.agents(document.uri)).map((value) => ({
         value,
@@ -114,40 +112,26 @@ async function valuesOf({ document, place, deps }: RequestAt<'value'>): Promise<
   }
 }
 
-function modelValues(
-  configured: ReturnType<CompletionRequest['deps']['models']['configured']>,
-): readonly SettingValue[] {
+function modelValues(models: ItemDeps['models']): readonly SettingValue[] {
+  const configured = models.configured();
   const own = [...configured.values()].map(({ name, provider, model }) => ({
     value: name,
     about: `${provider}/${model}`,
   }));
   const others = wellKnownModels().filter((name) => !configured.has(name));
-  const tour = { value: 'tour', about: vscode.l10n.t('Needs no key: shows what a chat can do') };
+  const tour = { value: 'tour', about: t('Needs no key: shows what a chat can do') };
   return [...own, ...others.map((value) => ({ value })), ...(configured.has('tour') ? [] : [tour])];
 }
 
-function toolPatterns(
-  tools: Awaited<ReturnType<CompletionRequest['deps']['known']['tools']>>,
-): readonly SettingValue[] {
+function toolPatterns(tools: readonly ToolInfo[]): readonly SettingValue[] {
   const servers = [...new Set(tools.map(({ server }) => server))];
   const all = servers.map((server) => ({
     value: `${server}.*`,
-    about: vscode.l10n.t('All tools of this server'),
+    about: t('All tools of this server'),
   }));
   const single = tools.filter(({ forAppsOnly }) => !forAppsOnly);
   // Patterns match the tool's own name, not the encoded name of calls.
   return [...all, ...single.map((tool) => ({ value: `${tool.server}.${tool.tool}`, about: tool.title }))];
-}
-
-function aboutChoice(key: SettingKey, value: string): string | undefined {
-  if (key !== 'approve') return undefined;
-  const { t } = vscode.l10n;
-  const abouts: Readonly<Record<string, string>> = {
-    ask: t('You are asked before each call'),
-    'auto-readonly': t('Tools that only read are not asked about'),
-    auto: t('No call is asked about, if your setting allows that'),
-  };
-  return abouts[value];
 }
 
 /** Opens completions when the user starts to type a setting: in Markdown, letters do not open them. */

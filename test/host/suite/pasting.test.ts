@@ -58,7 +58,10 @@ suite('pasting and dropping into a chat', () => {
   const chat = () => document ?? assert.fail('no chat');
   const saved = () => (existsSync(join(folder, 'cmdassets')) ? readdirSync(join(folder, 'cmdassets')) : []);
   const inserter = (maxBytes = 1000) =>
-    new FileInserter({ storeFor: async () => new FolderAssets({ folder }), maxBytes: () => maxBytes });
+    new FileInserter(
+      async () => new FolderAssets({ folder }),
+      () => maxBytes,
+    );
   const drop = async (data: vscode.DataTransfer, maxBytes?: number) => {
     const edit = await inserter(maxBytes).provideDocumentDropEdits(
       chat(),

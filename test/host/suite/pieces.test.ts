@@ -27,18 +27,34 @@ suite('keys', () => {
   });
 });
 
+function unused(): never {
+  throw new Error('Nothing is asked for.');
+}
+
+/** For runs that do nothing. */
+const idleDeps: ConstructorParameters<typeof Runs>[0] = {
+  tools: { callTool: unused, listTools: unused },
+  servers: { readResource: unused, getPrompt: unused },
+  audit: { record: unused },
+  consent: { mayCall: unused },
+  log: { info: unused, warn: unused, error: unused },
+  assetsFor: async () => ({ beginResult: unused }),
+  filesFor: () => ({ prepare: unused }),
+  conversationFor: () => ({ rules: unused, prepare: unused }),
+  rescue: unused,
+  onUsage: unused,
+};
+
 suite('lenses of a chat', () => {
   teardown(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
 
   test('they offer actions, and update with the text and the run', async () => {
     let running = false;
-    using cleanup = new DisposableStack();
-    const lens = cleanup.adopt(new RunLens(() => running), (each) => each.dispose());
     const document = await openChat('lens.chat.md', '# %% user\nHi\n');
     const shown = () =>
-      lens
-        .provideCodeLenses(document)
-        .map(({ range, command }) => `${range.start.line} ${command?.title}`.replace('\u00a0', ' '));
+      lensesOf(document, running).map(({ range, command }) =>
+        `${range.start.line} ${command?.title}`.replace('\u00a0', ' '),
+      );
     assert.deepEqual(shown(), ['0 $(play) Run']);
     const change = new vscode.WorkspaceEdit();
     const call = '```tool_call a.b\n{}\n```\n';

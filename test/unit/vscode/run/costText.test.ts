@@ -1,74 +1,73 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type CostView, costLine, costTooltip } from '../../../../src/vscode/run/costText.ts';
-import { addTurn, type ChatTotal } from '../../../../src/vscode/run/totals.ts';
+import {
+  addTurn,
+  type ChatTotals,
+  type CostView,
+  costLine,
+  costTooltip,
+  findTotal,
+  forgetChats,
+  RunTally,
+  renameChats,
+} from '../../../../src/vscode/run/costText.ts';
 
-const total = (...dollars: (number | undefined)[]): ChatTotal | undefined =>
-  dollars
-    .reduce<readonly ChatTotal[]>(
-      (totals, each) =>
-        addTurn(totals, 'a', { model: 'm', usage: { input: 1000, output: 200 }, dollars: each }),
-      [],
-    )
-    .at(0);
+const turn = (dollars?: number) => ({ model: 'm', usage: { input: 1000, output: 200 }, dollars });
+const spend = (chats: readonly string[]): ChatTotals =>
+  chats.reduce<ChatTotals>((totals, chat) => addTurn(totals, chat, turn(1)), []);
+const names = (totals: ChatTotals) => totals.map(({ chat, count }) => `${chat} ${count}`);
+const total = (...dollars: (number | undefined)[]) =>
+  dollars.reduce<ChatTotals>((totals, each) => addTurn(totals, 'a', turn(each)), []).at(0);
 
 describe('the line in the status bar', () => {
-  const cases: readonly [name: string, view: CostView, line: string][] = [
-    ['nothing is known', {}, '$(comment-discussion) Filechat'],
-    ['only the size is known', { next: { tokens: 1234 } }, '$(comment-discussion) next ≈1.2k tokens'],
-    [
-      'everything is known',
+  const IDLE = '$(comment-discussion)';
+  const cases: Record<string, readonly [view: CostView, line: string]> = {
+    'nothing is known': [{}, `${IDLE} Filechat`],
+    'only the size is known': [{ next: { tokens: 1234 } }, `${IDLE} next ≈1.2k tokens`],
+    'everything is known': [
       { next: { tokens: 1234, dollars: 0.004 }, total: total(0.1, 0.02) },
-      '$(comment-discussion) next ≈1.2k tokens, $0.0040 · so far $0.12',
+      `${IDLE} next ≈1.2k tokens, $0.0040 · so far $0.12`,
     ],
-    ['no price is known', { total: total(undefined) }, '$(comment-discussion) so far 1.2k tokens'],
-    ['some prices are known', { total: total(0.5, undefined) }, '$(comment-discussion) so far ≥ $0.50'],
-    ['it is free', { next: { tokens: 3, dollars: 0 } }, '$(comment-discussion) next ≈3 tokens, $0'],
-    ['a run has started', { run: { elapsedMs: 0 } }, '$(sync~spin) running · 0 s'],
-    [
-      'a request was sent',
-      { run: { elapsedMs: 3_400, model: 'sonnet', state: { kind: 'asking', model: 'sonnet' } } },
+    'no price is known': [{ total: total(undefined) }, `${IDLE} so far 1.2k tokens`],
+    'some prices are known': [{ total: total(0.5, undefined) }, `${IDLE} so far ≥ $0.50`],
+    'it is free': [{ next: { tokens: 3, dollars: 0 } }, `${IDLE} next ≈3 tokens, $0`],
+    'a run has started': [{ run: { seconds: 0 } }, '$(sync~spin) running · 0 s'],
+    'a request was sent': [
+      { run: { seconds: 3, model: 'sonnet', state: { kind: 'asking', model: 'sonnet' } } },
       '$(sync~spin) sonnet · 3 s · waiting for the first words',
     ],
-    [
-      'a model writes',
-      { run: { elapsedMs: 75_000, model: 'sonnet', state: { kind: 'writing', chars: 4321 } } },
+    'a model writes': [
+      { run: { seconds: 75, model: 'sonnet', state: { kind: 'writing', chars: 4321 } } },
       '$(sync~spin) sonnet · 1 min 15 s · ≈1.1k tokens',
     ],
-    [
-      'a model writes a call',
-      { run: { elapsedMs: 1_000, model: 'm', state: { kind: 'calling', name: 'a__$(bug)', chars: 4 } } },
+    'a model writes a call': [
+      { run: { seconds: 1, model: 'm', state: { kind: 'calling', name: 'a__$(bug)', chars: 4 } } },
       '$(sync~spin) m · 1 s · writes a call of a__$ (bug)',
     ],
-    [
-      'a retry is pending',
-      { run: { elapsedMs: 9_000, model: 'm', state: { kind: 'waiting', ms: 4_200, reason: 'busy' } } },
+    'a retry is pending': [
+      { run: { seconds: 9, model: 'm', state: { kind: 'waiting', ms: 4_200, reason: 'busy' } } },
       '$(watch) trying again in 5 s',
     ],
-  ];
-  for (const [name, view, line] of cases) it(name, () => assert.equal(costLine(view), line));
+  };
+  for (const [name, [view, line]] of Object.entries(cases))
+    it(name, () => assert.equal(costLine(view), line));
 });
 
 describe('the tooltip', () => {
   it('shows the next request, the sum and each turn', () => {
-    const view: CostView = {
-      next: { model: 'sonnet', tokens: 900, dollars: 0.002 },
-      total: total(0.1, undefined),
-    };
+    const next = { model: 'sonnet', tokens: 900, dollars: 0.002 };
     assert.equal(
-      costTooltip(view),
-      [
-        'The next request to sonnet has about 900 tokens, about $0.0020 without the answer.',
-        '',
-        'So far: 2 answers, 2.4k tokens, $0.10 and 1 of unknown price.',
-        '',
-        '| # | model | in | out | cost |',
-        '|-:|:-|-:|-:|-:|',
-        '| 1 | m | 1.0k | 200 | $0.10 |',
-        '| 2 | m | 1.0k | 200 | ? |',
-        '',
-        'Click to see what will be sent, and to leave something out.',
-      ].join('\n'),
+      costTooltip({ next, total: total(0.1, undefined) }),
+      `The next request to sonnet has about 900 tokens, about $0.0020 without the answer.
+
+So far: 2 answers, 2.4k tokens, $0.10 and 1 of unknown price.
+
+| # | model | in | out | cost |
+|-:|:-|-:|-:|-:|
+| 1 | m | 1.0k | 200 | $0.10 |
+| 2 | m | 1.0k | 200 | ? |
+
+Click to see what will be sent, and to leave something out.`,
     );
   });
 
@@ -81,7 +80,7 @@ describe('the tooltip', () => {
 
   it('shows the reason of a retry', () => {
     const state = { kind: 'waiting', ms: 1, reason: 'Overloaded.' } as const;
-    assert.match(costTooltip({ run: { elapsedMs: 1, state } }), /^Waiting: Overloaded\\\.\n\n/);
+    assert.match(costTooltip({ run: { seconds: 0, state } }), /^Waiting: Overloaded\\\.\n\n/);
   });
 
   it('escapes the name of the model', () => {
@@ -91,4 +90,67 @@ describe('the tooltip', () => {
       /\| 1 \| \\\[x\\\]\\\(command\\:y\\\) \\\| \\`z\\` \\# \\<img\\> \| \? \| \? \| \? \|/,
     );
   });
+});
+
+it('a run counts the tokens of all its replies and calls', () => {
+  let nowMs = 10_000;
+  const tally = new RunTally(() => nowMs);
+  assert.equal(tally.tokens, 0);
+  tally.update({ kind: 'asking', model: 'm' });
+  tally.update({ kind: 'writing', chars: 40 });
+  tally.update({ kind: 'writing', chars: 80 });
+  tally.update({ kind: 'calling', name: 'a.b', chars: 8 });
+  tally.update({ kind: 'calling', name: 'a.b', chars: 12 });
+  assert.equal(tally.tokens, 25);
+  // The next reply starts.
+  tally.update({ kind: 'writing', chars: 4 });
+  assert.deepEqual([tally.tokens, tally.model, tally.state?.kind], [26, 'm', 'writing']);
+  nowMs = 22_900;
+  assert.equal(tally.seconds, 12);
+  nowMs = 9_000;
+  assert.equal(tally.seconds, 0);
+});
+
+describe('the cost of chats', () => {
+  it('is summed up, with unpriced turns counted separately', () => {
+    const { count, tokens, dollars, unpriced, turns } = total(0.5, undefined) ?? {};
+    assert.deepEqual([count, tokens, dollars, unpriced, turns?.length], [2, 2400, 0.5, 1, 2]);
+  });
+
+  it('keeps the sum of all turns and only the last of them', () => {
+    const found = findTotal(spend(Array.from({ length: 50 }, () => 'a')), 'a');
+    assert.deepEqual([found?.count, found?.dollars, found?.turns.length], [50, 50, 20]);
+  });
+
+  it('is forgotten for the least recently used chats', () => {
+    const totals = spend(['first', ...Array.from({ length: 199 }, (_, at) => `c${at}`), 'first', 'new']);
+    assert.equal(totals.length, 200);
+    assert.deepEqual([findTotal(totals, 'first')?.count, findTotal(totals, 'c0')], [2, undefined]);
+  });
+
+  const renames: Record<string, readonly [from: string, to: string, expected: readonly string[]]> = {
+    'a file': ['/x/a', '/x/c', ['/x/c 2', '/x/b 1', '/xy 1']],
+    'a folder': ['/x', '/z', ['/z/a 2', '/z/b 1', '/xy 1']],
+    'onto another': ['/x/a', '/x/b', ['/x/b 2', '/xy 1']],
+    'an unknown one': ['/q', '/r', ['/x/a 2', '/x/b 1', '/xy 1']],
+    'to its own name': ['/x/a', '/x/a', ['/x/a 2', '/x/b 1', '/xy 1']],
+  };
+  for (const [name, [from, to, expected]] of Object.entries(renames)) {
+    it(`follows a rename: ${name}`, () => {
+      const totals = addTurn(spend(['/x/a', '/x/b', '/xy']), '/x/a', turn(1));
+      const sorted = [...totals].sort((a, b) => (a.chat < b.chat ? -1 : 1));
+      assert.deepEqual(names(renameChats(sorted, from, to)), expected);
+    });
+  }
+
+  const deletions: Record<string, readonly [deleted: string, expected: readonly string[]]> = {
+    'a file': ['/x/a', ['/x/b 1', '/xy 1']],
+    'a folder': ['/x', ['/xy 1']],
+    'an unknown one': ['/q', ['/x/a 1', '/x/b 1', '/xy 1']],
+  };
+  for (const [name, [deleted, expected]] of Object.entries(deletions)) {
+    it(`is forgotten with a deletion: ${name}`, () => {
+      assert.deepEqual(names(forgetChats(spend(['/x/a', '/x/b', '/xy']), deleted)), expected);
+    });
+  }
 });

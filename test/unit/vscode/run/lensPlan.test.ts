@@ -5,8 +5,7 @@ import { planLenses } from '../../../../src/vscode/run/lensPlan.ts';
 
 /** Each lens as `LINE KIND COUNT`, lines counted from 1, in the order of the lines. */
 function lenses(text: string, running = false): readonly string[] {
-  const planned = planLenses(text, parseChat(text), running);
-  return [...planned]
+  return [...planLenses(text, parseChat(text), running)]
     .sort((a, b) => a.offset - b.offset)
     .map(({ offset, kind, count }) => {
       const line = text.slice(0, offset).split('\n').length;
@@ -14,81 +13,55 @@ function lenses(text: string, running = false): readonly string[] {
     });
 }
 
+const Q = '# %% user\nHi\n';
 const CALL = '```tool_call a.b c1\n{}\n```\n';
 const CALLS = `${CALL}\n${CALL.replace('c1', 'c2')}`;
+const DONE = `${Q}# %% assistant\n${CALL}# %% tool a.b c1\nok\n`;
+const CUT = `${Q}\n# %% assistant\nWell\n<!-- filechat:interrupted stopped -->\n`;
+const ANSWERED = '# %% user\nA\n# %% assistant\nB\n';
 
 describe('the lenses of a chat', () => {
-  const cases: readonly [name: string, text: string, expected: readonly string[]][] = [
-    ['an empty chat has none', '# %% user\n', []],
-    ['a question can be run', '# %% user\nHi\n', ['1 run']],
-    ['text above the first marker is a question too', 'Hi\n', ['1 run']],
-    ['one call', `# %% user\n${CALL}`, ['1 runTools 1', '1 editArguments']],
-    [
-      'two calls of the assistant, and the question can be forked',
-      `# %% user\nHi\n\n# %% assistant\n${CALLS}`,
-      ['1 fork', '4 runTools 2', '4 editArguments', '4 regenerate'],
+  const cases: Record<string, readonly [text: string, expected: string]> = {
+    'an empty chat has none': ['# %% user\n', ''],
+    'a question can be run': [Q, '1 run'],
+    'text above the first marker is a question too': ['Hi\n', '1 run'],
+    'one call': [`# %% user\n${CALL}`, '1 runTools 1, 1 editArguments'],
+    'two calls of the assistant, and the question can be forked': [
+      `${Q}\n# %% assistant\n${CALLS}`,
+      '1 fork, 4 runTools 2, 4 editArguments, 4 regenerate',
     ],
-    [
-      'a call with a result can be continued',
-      `# %% user\nHi\n# %% assistant\n${CALL}# %% tool a.b c1\nok\n`,
-      ['1 fork', '3 run', '3 regenerate'],
+    'a call with a result can be continued': [DONE, '1 fork, 3 run, 3 regenerate'],
+    'after a reply there is nothing to run': [`${ANSWERED}# %% user\n`, '1 fork, 3 regenerate'],
+    'the next question runs, the one before forks, a question without an answer does not': [
+      `${ANSWERED}# %% user\nC\n# %% user\nD\n`,
+      '1 fork, 3 regenerate, 7 run',
     ],
-    [
-      'after a reply there is nothing to run',
-      '# %% user\nHi\n# %% assistant\nYo\n# %% user\n',
-      ['1 fork', '3 regenerate'],
+    'a reply that was cut can be resumed': [CUT, '1 fork, 4 resume, 4 regenerate'],
+    'also above a new question, which can be run': [
+      `${CUT}\n# %% user\nNo\n`,
+      '1 fork, 4 resume, 4 regenerate, 8 run',
     ],
-    [
-      'the next question runs, the one before forks, a question without an answer does not',
-      '# %% user\nA\n# %% assistant\nB\n# %% user\nC\n# %% user\nD\n',
-      ['1 fork', '3 regenerate', '7 run'],
+    'a reply that was being written when the editor was killed can be resumed': [
+      `${Q}\n# %% assistant\nWell\n<!-- filechat:writing abc123 -->\n`,
+      '1 fork, 4 resume, 4 regenerate',
     ],
-    [
-      'a reply that was cut can be resumed',
-      '# %% user\nHi\n\n# %% assistant\nWell\n<!-- filechat:interrupted stopped -->\n',
-      ['1 fork', '4 resume', '4 regenerate'],
-    ],
-    [
-      'also above a new question, which can be run',
-      '# %% user\nHi\n\n# %% assistant\nWell\n<!-- filechat:interrupted stopped -->\n\n# %% user\nNo\n',
-      ['1 fork', '4 resume', '4 regenerate', '8 run'],
-    ],
-    [
-      'a reply that was being written when the editor was killed can be resumed',
-      '# %% user\nHi\n\n# %% assistant\nWell\n<!-- filechat:writing abc123 -->\n',
-      ['1 fork', '4 resume', '4 regenerate'],
-    ],
-    [
-      'an empty assistant turn can be run, but not regenerated',
-      '# %% user\nHi\n\n# %% assistant\n',
-      ['1 fork', '4 run'],
-    ],
-    [
-      'a reply with calls is one reply',
-      `# %% user\nHi\n# %% assistant\n${CALL}# %% tool a.b c1\nok\n# %% assistant\nDone\n# %% user\n`,
-      ['1 fork', '3 regenerate'],
-    ],
-    ['a reply without a question cannot be regenerated', '# %% assistant\nHello\n\n# %% user\n', []],
-    ['a chat that cannot be parsed cannot be run', '# %% user\n```tool_call bad\n{}\n```\n', []],
-  ];
-  for (const [name, text, expected] of cases) it(name, () => assert.deepEqual(lenses(text), expected));
+    'an empty assistant turn can be run, but not regenerated': [`${Q}\n# %% assistant\n`, '1 fork, 4 run'],
+    'a reply with calls is one reply': [`${DONE}# %% assistant\nDone\n# %% user\n`, '1 fork, 3 regenerate'],
+    'a reply without a question cannot be regenerated': ['# %% assistant\nHello\n\n# %% user\n', ''],
+    'a chat that cannot be parsed cannot be run': ['# %% user\n```tool_call bad\n{}\n```\n', ''],
+  };
+  for (const [name, [text, expected]] of Object.entries(cases)) {
+    it(name, () => assert.equal(lenses(text).join(', '), expected));
+  }
 
   it('a running chat can be stopped; lenses above the question stay', () => {
-    const earlier = '# %% user\nA\n# %% assistant\nB\n';
-    assert.deepEqual(lenses(`${earlier}# %% user\nHi\n# %% assistant\nYo`, true), [
-      '1 fork',
-      '3 regenerate',
-      '5 fork',
-      '7 stop',
-    ]);
+    const found = lenses(`${ANSWERED}${Q}# %% assistant\nYo`, true);
+    assert.deepEqual(found, ['1 fork', '3 regenerate', '5 fork', '7 stop']);
   });
 });
 
 it('only the latest turns of a long chat have lenses, because each has a cost', () => {
-  const turn = (at: number) => `# %% user\nQuestion ${at}\n# %% assistant\nAnswer ${at}\n`;
-  const found = lenses(Array.from({ length: 60 }, (_, at) => turn(at)).join(''));
-  assert.deepEqual(
-    [found.length, found[0], found.at(-1)],
-    [100, `${10 * 4 + 1} fork`, `${59 * 4 + 3} regenerate`],
-  );
+  const found = lenses(ANSWERED.repeat(60));
+  const expected = [100, `${10 * 4 + 1} fork`, `${59 * 4 + 3} regenerate`];
+  assert.deepEqual([found.length, found[0], found.at(-1)], expected);
 });

@@ -75,6 +75,14 @@ ui.test('a reply is had again by a click above it, and what runs says how long',
   // The figures are drawn behind the line, where only the style sheet knows them.
   await page.waitForFunction(FIGURES, '[1-9]\\d* s · ≈8 tokens');
   await takeInBothThemes(session, 'running-turn');
+  await evaluate(async (vscode) => {
+    const { uri } = vscode.window.activeTextEditor?.document ?? {};
+    const rename = new vscode.WorkspaceEdit();
+    if (uri) rename.renameFile(uri, vscode.Uri.joinPath(uri, '..', 'renamed.chat.md'));
+    await vscode.workspace.applyEdit(rename);
+  });
+  await activeTab(page, 'renamed.chat.md').waitFor();
+  await page.waitForFunction(FIGURES, '[1-9]\\d* s · ≈8 tokens');
   first.finish();
   await waitForText(evaluate, 'knows.\n\n# %% user\n');
   await codeLens(page, 'Stop').waitFor({ state: 'detached' });

@@ -22,7 +22,6 @@ export function linkToFile(
   return renderFileLink({ label, target: `${target}${fragment}`, isImage });
 }
 
-/** The target of a link from a chat to a file; both are paths of URIs. */
 export function relativeTarget(chat: string, file: string): string {
   return encodeTarget(posix.relative(posix.dirname(chat), file));
 }
@@ -33,4 +32,13 @@ export function readUriList(text: string): readonly string[] {
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+/** The path after `from` was renamed to `to`; undefined if that is neither this path nor a folder above it. */
+export function renamedPath(path: string, from: string, to: string): string | undefined {
+  return isAtOrBelow(path, from) ? to + path.slice(from.length) : undefined;
+}
+
+export function isAtOrBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
 }

@@ -1,13 +1,44 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { MarkerLines } from '../../../../src/vscode/read/turnStyle.ts';
+import { MarkerLines, ruleColor, ruleImage } from '../../../../src/vscode/read/turnStyle.ts';
 
-const change = (start: number, end: number, text: string) => ({
-  range: { start: { line: start }, end: { line: end } },
-  text,
+const { contributes } = JSON.parse(
+  readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'),
+) as { contributes: { colors: { id: string; defaults: Record<'dark' | 'light', string> }[] } };
+
+describe('the rule beside a turn', () => {
+  for (const role of ['user', 'assistant', 'tool', 'system'] as const) {
+    it(`has the color of ${role} in package.json`, () => {
+      const color = contributes.colors.find(({ id }) => id === `filechat.${role}`);
+      for (const theme of ['dark', 'light'] as const) {
+        assert.equal(ruleColor(role, theme, undefined), color?.defaults[theme]);
+      }
+    });
+  }
+
+  it('has the color that the user configured', () => {
+    assert.equal(ruleColor('user', 'dark', { 'filechat.user': '#123456' }), '#123456');
+  });
+
+  it('has the default color if the configured one is invalid', () => {
+    for (const other of [null, 'x', { 'filechat.user': 7 }, { 'filechat.user': '"/><script>' }]) {
+      assert.equal(ruleColor('user', 'dark', other), '#4daafc');
+    }
+  });
+
+  it('is an SVG image', () => {
+    const [head, data] = ruleImage('#123456').split(',');
+    assert.equal(head, 'data:image/svg+xml;base64');
+    assert.match(atob(data ?? ''), /^<svg .*fill="#123456".*<\/svg>$/);
+  });
 });
 
 describe('the decorations of turns', () => {
+  const change = (start: number, end: number, text: string) => ({
+    range: { start: { line: start }, end: { line: end } },
+    text,
+  });
   const names = 'user assistant user';
   const cases: Record<string, [changes: ReturnType<typeof change>[], lines: number[], isSet: boolean]> = {
     'stay when letters are typed': [[change(2, 2, 'x')], [0, 5, 9], false],
