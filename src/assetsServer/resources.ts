@@ -13,9 +13,8 @@ import { describeEntry, type Entry, entryMeta, entryTitle, type FoundEntry } fro
 import { pageAfter, parseCursor, writeCursor } from '../catalog/list.ts';
 import { readWindow } from '../catalog/windows.ts';
 import type { Follower } from './follower.ts';
-import { contentsOf, findByUri, fitsInMessage, MAX_CONTENTS_BYTES } from './read.ts';
-import { answering } from './refusal.ts';
-import type { Shared } from './shared.ts';
+import { answering, type Shared } from './shared.ts';
+import { contentsOf, findByUri, fitsInMessage, MAX_CONTENTS_BYTES } from './tools.ts';
 
 const TEMPLATES = [
   {

@@ -1,12 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { withFile } from '../assets/confined.ts';
 import { LineCounter } from '../base/lines.ts';
 import type { Role } from '../chat/format/marker.ts';
 import { type SearchHit, searchChat, searchWords } from '../chat/outline/search.ts';
 import type { Catalog } from './catalog.ts';
 import { CatalogRefusal, type ChatEntry, type ChatId } from './entry.ts';
 import { checkChat } from './list.ts';
-import { MAX_CHAT_BYTES } from './mentions.ts';
+import { readChatBytes } from './mentions.ts';
 
 export interface ChatQuery {
   readonly query: string;
@@ -87,20 +86,15 @@ async function searchOne(
   words: readonly string[],
   maxHits: number,
 ): Promise<readonly ChatHit[]> {
-  const bytes = await readChat(catalog, chat).catch(() => undefined);
+  const bytes = await catalog
+    .find({ kind: 'chat', chat })
+    .then(({ path }) => readChatBytes(path))
+    .catch(() => undefined);
   if (!bytes) return [];
   const text = new TextDecoder().decode(bytes);
   const hits = searchChat(text, title, words, maxHits);
   const places = placesIn(text, bytes, hits);
   return hits.map(({ offset, ...hit }) => ({ uri, chat, title, ...hit, ...places(offset) }));
-}
-
-async function readChat(catalog: Catalog, chat: ChatId): Promise<Uint8Array> {
-  const { path } = await catalog.find({ kind: 'chat', chat });
-  return await withFile(path, async (file, { size }) => {
-    if (size > MAX_CHAT_BYTES) throw new CatalogRefusal('The chat is too long to search.');
-    return await file.readFile();
-  });
 }
 
 type PlaceOf = (offset: number) => Pick<ChatHit, 'line' | 'start'>;

@@ -14,11 +14,9 @@ import {
   type ServerEvent,
   type ServerEventBus,
 } from '@modelcontextprotocol/server';
-import type { CatalogChange } from '../../catalog/watch.ts';
-import type { Watching } from '../changes.ts';
-import { logError } from '../refusal.ts';
+import type { CatalogChange, Watching } from '../../catalog/watch.ts';
 import { createServer } from '../server.ts';
-import type { Shared } from '../shared.ts';
+import { logError, type Shared } from '../shared.ts';
 import { HttpSessions } from './sessions.ts';
 
 export interface HttpOptions {
@@ -77,7 +75,7 @@ function createAnswer(shared: Shared, maxMessageBytes: number) {
   });
   const modern = createMcpHandler(({ era }) => createServer(shared, era).server, {
     legacy: 'reject',
-    bus: new FolderEvents(shared.watching),
+    bus: folderEvents(shared.watching),
     maxRequestBodySize: maxMessageBytes,
     onerror: ({ message }) => shared.log(message),
   });
@@ -136,25 +134,18 @@ function writeRefusal(response: ServerResponse, { status, message, headers }: Ht
   response.end(text);
 }
 
-/** The event source of modern streams. Watches the folders while there is a stream. */
-class FolderEvents implements ServerEventBus {
-  readonly #watching: Watching;
-
-  constructor(watching: Watching) {
-    this.#watching = watching;
-  }
-
-  /** All events come from the folders. */
-  publish(): void {}
-
-  subscribe(listener: (event: ServerEvent) => void): () => void {
-    const joined = this.#watching.join((change) => {
-      for (const event of eventsOf(change)) listener(event);
-    });
-    // A failure was already reported to `route`.
-    joined.ready.catch(() => undefined);
-    return () => joined.dispose();
-  }
+/** The events of modern streams. Watches the folders while there is a stream. */
+function folderEvents(watching: Watching): ServerEventBus {
+  return {
+    // All events come from the folders.
+    publish: () => {},
+    subscribe: (listener) => {
+      const joined = watching.join((change) => {
+        for (const event of eventsOf(change)) listener(event);
+      });
+      return () => joined.dispose();
+    },
+  };
 }
 
 function eventsOf({ list, updated }: CatalogChange): ServerEvent[] {

@@ -11,9 +11,8 @@ import { assetReference } from '../../result/modelView.ts';
 import { readAddress } from '../address.ts';
 import { Catalog } from '../catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
-import { assetEntry } from '../listing.ts';
 import { MAX_CHAT_BYTES, type Mention, readMentions } from '../mentions.ts';
-import { statOf } from '../walk.ts';
+import { assetEntry, statOf } from '../scan.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
 import type { BuiltInPlaces } from './places.ts';
 

@@ -2,17 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
-import {
-  type AssetPlace,
-  FolderAssets,
-  NumberedAssets,
-  type NumberedOptions,
-  newResultId,
-} from '../../assets/store.ts';
+import { FolderAssets, type NamingOptions, NumberedAssets } from '../../assets/store.ts';
 import { sweepLeftovers, temporaryName } from '../../assets/writeFile.ts';
+import { RecentValues } from '../../base/collections.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import type { Log } from '../../ports/document.ts';
-import type { AssetBytes, AssetStore, NewAsset, ResultAssets } from '../../ports/results.ts';
+import type { AssetBytes, AssetStore, NewAsset } from '../../ports/results.ts';
 import { resultLimits } from '../settings.ts';
 
 const MAX_STORES = 20;
@@ -21,8 +16,8 @@ const MAX_STORES = 20;
 export class AssetStores {
   readonly #globalStorage: vscode.Uri;
   readonly #log: Log;
-  /** By folder, least recently used first. A store indexes its folder, so it is reused. */
-  readonly #stores = new Map<string, AssetStore>();
+  /** By folder. A store indexes its folder, so it is reused. */
+  readonly #stores = new RecentValues<AssetStore>(MAX_STORES);
   #isPlaceShown = false;
 
   constructor(globalStorage: vscode.Uri, log: Log) {
@@ -33,12 +28,15 @@ export class AssetStores {
   async storeFor(chat: vscode.Uri): Promise<AssetStore> {
     const folder = vscode.Uri.joinPath(chat, '..');
     if (chat.scheme === 'file') {
-      return this.#cached(folder, () => new FolderAssets({ folder: dirname(chat.fsPath) }));
+      return this.#stores.get(folder.toString(), () => new FolderAssets({ folder: dirname(chat.fsPath) }));
     }
     if (chat.scheme !== 'untitled' && vscode.workspace.fs.isWritableFileSystem(chat.scheme)) {
       const spillFolder = vscode.Uri.joinPath(this.#globalStorage, 'spill').fsPath;
       const maxAssetBytes = () => resultLimits().maxAssetBytes;
-      return this.#cached(folder, () => new WorkspaceAssets({ folder, spillFolder, maxAssetBytes }));
+      return this.#stores.get(
+        folder.toString(),
+        () => new WorkspaceAssets({ folder, spillFolder, maxAssetBytes }),
+      );
     }
     return this.#globalStore(chat);
   }
@@ -54,42 +52,20 @@ export class AssetStores {
         vscode.l10n.t('This chat is not a saved file. What its tools return is kept in {0}.', place.fsPath),
       );
     }
-    return this.#cached(this.#globalStorage, () => new FolderAssets({ folder, linkPrefix: place.path }));
-  }
-
-  #cached(folder: vscode.Uri, create: () => AssetStore): AssetStore {
-    const key = folder.toString();
-    const store = this.#stores.get(key) ?? create();
-    this.#stores.delete(key);
-    this.#stores.set(key, store);
-    const [oldest] = this.#stores.keys();
-    if (oldest !== undefined && this.#stores.size > MAX_STORES) this.#stores.delete(oldest);
-    return store;
+    return this.#stores.get(
+      this.#globalStorage.toString(),
+      () => new FolderAssets({ folder, linkPrefix: place.path }),
+    );
   }
 }
 
-export interface WorkspaceAssetsOptions extends Partial<NumberedOptions> {
+export interface WorkspaceAssetsOptions extends NamingOptions {
   /** The chat's folder, in any writable file system. */
   readonly folder: vscode.Uri;
   /** A local folder for long strings while they arrive. */
   readonly spillFolder: string;
   /** The `FileSystem` API writes whole arrays, so this much must fit into memory. */
   readonly maxAssetBytes: () => number;
-}
-
-/** Assets beside a chat in a remote or virtual workspace. */
-export class WorkspaceAssets implements AssetStore {
-  readonly #place: WorkspacePlace;
-  readonly #options: NumberedOptions;
-
-  constructor(options: WorkspaceAssetsOptions) {
-    this.#place = new WorkspacePlace(options);
-    this.#options = { linkPrefix: ASSET_FOLDER, now: () => new Date(), newId: newResultId, ...options };
-  }
-
-  beginResult(): ResultAssets {
-    return new NumberedAssets(this.#place, this.#options);
-  }
 }
 
 interface Saved {
@@ -100,7 +76,8 @@ interface Saved {
 
 const MAX_REMEMBERED = 1_000;
 
-class WorkspacePlace implements AssetPlace {
+/** Assets beside a chat in a remote or virtual workspace. */
+export class WorkspaceAssets extends NumberedAssets {
   readonly #options: WorkspaceAssetsOptions;
   readonly #folder: vscode.Uri;
   /** By hash. Only assets saved here: reading a whole remote folder costs more than a duplicate. */
@@ -108,6 +85,7 @@ class WorkspacePlace implements AssetPlace {
   #swept = false;
 
   constructor(options: WorkspaceAssetsOptions) {
+    super(options);
     this.#options = options;
     this.#folder = vscode.Uri.joinPath(options.folder, ASSET_FOLDER);
   }
@@ -120,7 +98,7 @@ class WorkspacePlace implements AssetPlace {
     return spillFolder;
   }
 
-  async find(asset: NewAsset): Promise<string | undefined> {
+  protected async find(asset: NewAsset): Promise<string | undefined> {
     if (!(asset.bytes instanceof Uint8Array)) return undefined;
     const key = keyOf(asset, asset.bytes);
     const saved = this.#saved.get(key);
@@ -133,22 +111,23 @@ class WorkspacePlace implements AssetPlace {
     return undefined;
   }
 
-  async create(name: string, bytes: AssetBytes): Promise<boolean> {
+  protected async create(name: string, asset: NewAsset): Promise<boolean> {
     await this.#makeFolder();
-    const whole = await this.#inMemory(bytes);
+    const whole = await this.#inMemory(asset.bytes);
     const temporary = this.#file(temporaryName());
     try {
       await vscode.workspace.fs.writeFile(temporary, whole);
       await vscode.workspace.fs.rename(temporary, this.#file(name), { overwrite: false });
-      return true;
     } catch (error) {
       await vscode.workspace.fs.delete(temporary).then(undefined, () => undefined);
       if (hasFileCode(error, 'FileExists')) return false;
       throw error;
     }
+    await this.#remember(name, asset);
+    return true;
   }
 
-  async remember(name: string, asset: NewAsset): Promise<void> {
+  async #remember(name: string, asset: NewAsset): Promise<void> {
     if (!(asset.bytes instanceof Uint8Array)) return;
     const found = await this.#stat(name);
     if (!found) return;
@@ -157,7 +136,7 @@ class WorkspacePlace implements AssetPlace {
     this.#saved.set(keyOf(asset, asset.bytes), { name, mtime: found.mtime, size: found.size });
   }
 
-  explain(error: unknown): string {
+  protected explain(error: unknown): string {
     if (!(error instanceof Error)) return String(error);
     const code = error instanceof vscode.FileSystemError ? error.code : '';
     return REASONS[code] ?? error.message;

@@ -3,13 +3,13 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { Watching } from '../../../src/assetsServer/changes.ts';
 import { Catalog } from '../../../src/catalog/catalog.ts';
+import { Watching } from '../../../src/catalog/watch.ts';
 
 it('one watcher notifies all listeners, and a new one starts after the last listener has left', async (t) => {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'filechat-watching-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const watching = new Watching(new Catalog({ folders: [folder] }), () => {});
+  const watching = new Watching(new Catalog({ folders: [folder] }));
   t.after(() => watching.dispose());
   // The watch itself keeps nothing alive.
   const alive = setInterval(() => {}, 1000);

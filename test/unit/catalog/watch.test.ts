@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import type { Entry } from '../../../src/catalog/entry.ts';
-import { type CatalogChange, type WatchOptions, watchCatalog } from '../../../src/catalog/watch.ts';
+import { type CatalogChange, Watching, type WatchOptions } from '../../../src/catalog/watch.ts';
 import type { Disposable } from '../../../src/ports/document.ts';
 import { assetNumbered, chatWith, useTree } from './tree.ts';
 
@@ -28,7 +28,9 @@ async function watching(folder: string, options: WatchOptions = {}) {
     changes.push(change);
     told();
   };
-  open.push(await watchCatalog(catalog, onChange, options));
+  const joined = new Watching(catalog, options).join(onChange);
+  open.push(joined);
+  await joined.ready;
   /** Waits for the change after which this holds. The watch itself keeps no process alive, so that the clock must. */
   const until = async (holds: () => boolean | Promise<boolean>) => {
     for (;;) {
@@ -238,8 +240,8 @@ describe('nothing is reported', () => {
       JSON.stringify(new URL(`../../../src/catalog/${name}`, import.meta.url).href);
     const program = `
       import { Catalog } from ${module('catalog.ts')};
-      import { watchCatalog } from ${module('watch.ts')};
-      await watchCatalog(new Catalog({ folders: [${JSON.stringify(tree.path)}, '/nowhere'] }), () => {});
+      import { Watching } from ${module('watch.ts')};
+      await new Watching(new Catalog({ folders: [${JSON.stringify(tree.path)}, '/nowhere'] })).join(() => {}).ready;
       console.log('watching');
     `;
     const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
