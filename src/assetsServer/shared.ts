@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { Catalog } from '../catalog/catalog.ts';
 import { CatalogRefusal } from '../catalog/entry.ts';
 import { type UploadLimits, UploadStores } from '../catalog/save.ts';
-import { inputSchema, SERVER_WINDOW, type ToolSpec, toolSpecs } from '../catalog/tools/specs.ts';
+import { inputSchema, SERVER_SPECS } from '../catalog/tools/specs.ts';
 import { Watching } from '../catalog/watch.ts';
 import type { ServeOptions } from './usage.ts';
 
@@ -40,24 +40,18 @@ export function createShared(options: Omit<ServeOptions, 'port'> & Pick<Shared, 
   };
 }
 
-export const SERVER_SPECS = toolSpecs(SERVER_WINDOW);
-
 /** Created once, because over HTTP every request has its own server. */
 function listTools(readOnly: boolean): readonly Tool[] {
-  const specs: readonly ToolSpec[] = Object.values(SERVER_SPECS);
-  return specs.filter(({ annotations }) => annotations.readOnlyHint || !readOnly).map(toolOf);
-}
-
-function toolOf(spec: ToolSpec): Tool {
-  const { name, title, description, annotations, output } = spec;
-  return {
-    name,
-    title,
-    description,
-    annotations,
-    inputSchema: inputSchema(spec) as Tool['inputSchema'],
-    outputSchema: z.toJSONSchema(output, { io: 'output' }) as Tool['outputSchema'],
-  };
+  return Object.values(SERVER_SPECS)
+    .filter(({ annotations }) => annotations.readOnlyHint || !readOnly)
+    .map((spec) => ({
+      name: spec.name,
+      title: spec.title,
+      description: spec.description,
+      annotations: { title: spec.title, ...spec.annotations },
+      inputSchema: inputSchema(spec) as Tool['inputSchema'],
+      outputSchema: z.toJSONSchema(spec.output, { io: 'output' }) as Tool['outputSchema'],
+    }));
 }
 
 /** Shown to clients instead of unexpected errors, whose messages may contain paths. */

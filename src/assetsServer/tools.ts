@@ -16,6 +16,7 @@ import {
   listOutput,
   readArguments,
   readOutput,
+  SERVER_SPECS,
   saveOutput,
   searchOutput,
   type ToolName,
@@ -23,7 +24,7 @@ import {
 import { listText, readText, saveText, searchText } from '../catalog/tools/texts.ts';
 import { type FileWindow, readWindow } from '../catalog/windows.ts';
 import { bufferToBase64 } from '../content/base64.ts';
-import { INTERNAL_ERROR, logError, SERVER_SPECS, type Shared } from './shared.ts';
+import { INTERNAL_ERROR, logError, type Shared } from './shared.ts';
 
 const CALLS: Readonly<
   Record<ToolName, (given: unknown, shared: Shared, signal: AbortSignal) => Promise<CallToolResult>>

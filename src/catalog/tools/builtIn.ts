@@ -1,8 +1,9 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { RecentValues } from '../../base/collections.ts';
 import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
 import type { ToolHost, ToolInfo } from '../../ports/tools.ts';
-import type { BuiltInCalls } from './calls.ts';
+import type { Catalog } from '../catalog.ts';
 import { BUILT_IN_SERVER, type BuiltInPlaces } from './places.ts';
 
 export interface BuiltInOptions {
@@ -12,30 +13,30 @@ export interface BuiltInOptions {
   readonly isOffered: () => Promise<boolean> | boolean;
 }
 
+const MAX_CATALOGS = 20;
+
 /** Adds the tools with which models read assets and chats. */
-export function withBuiltInTools(host: ToolHost, options: BuiltInOptions): ToolHost {
-  let loaded: Promise<BuiltInCalls> | undefined;
-  // Loaded with the first call: most chats make none, and the tool descriptions are large.
-  const load = () => {
-    loaded ??= import('./calls.ts').then(({ BuiltInCalls }) => new BuiltInCalls(options.placesOf));
-    return loaded;
-  };
-  const isBuiltIn = async (server: string) => server === BUILT_IN_SERVER && (await options.isOffered());
+export function withBuiltInTools(host: ToolHost, { placesOf, isOffered }: BuiltInOptions): ToolHost {
+  const catalogs = new RecentValues<Catalog>(MAX_CATALOGS);
+  let tools: Promise<readonly ToolInfo[]> | undefined;
   return {
     async listTools(server, signal) {
-      if (server !== undefined && (await isBuiltIn(server)))
-        return { tools: (await load()).tools, failures: [] };
-      const list = await host.listTools(server, signal);
-      if (server !== undefined || !(await options.isOffered())) return list;
-      return { ...list, tools: [...list.tools, ...(await load()).tools] };
+      const isNamed = server === BUILT_IN_SERVER;
+      const hasOwn = (isNamed || server === undefined) && (await isOffered());
+      const others = isNamed && hasOwn ? { tools: [], failures: [] } : await host.listTools(server, signal);
+      if (!hasOwn) return others;
+      tools ??= builtInTools();
+      return { ...others, tools: [...others.tools, ...(await tools)] };
     },
-    async callTool(call, callOptions) {
-      if (!(await isBuiltIn(call.server))) return host.callTool(call, callOptions);
-      return (await load()).answer(call, callOptions);
+    async callTool(call, options) {
+      if (call.server !== BUILT_IN_SERVER || !(await isOffered())) return host.callTool(call, options);
+      const { answerCall } = await import('./calls.ts');
+      return answerCall(call, { places: placesOf(options.chat), catalogs, signal: options.signal });
     },
   };
 }
 
+/** Loaded with the first use: most chats make no calls, and the tool descriptions are large. */
 export async function builtInTools(): Promise<readonly ToolInfo[]> {
   return (await import('./calls.ts')).describeTools();
 }

@@ -1,28 +1,26 @@
+import type { RecentValues } from '../../base/collections.ts';
 import type { ResultPart, ToolResult } from '../../ports/results.ts';
-import type { ToolCall, ToolCallOptions, ToolInfo } from '../../ports/tools.ts';
+import type { ToolCall, ToolInfo } from '../../ports/tools.ts';
 import { assetReference } from '../../result/modelView.ts';
+import type { Catalog } from '../catalog.ts';
 import { CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
 import { listAssets, pageOf } from '../list.ts';
 import { searchChats } from '../search.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
-import { Catalogs, ChatFiles, readVisibleChat } from './files.ts';
+import { ChatFiles, readVisibleChat } from './files.ts';
 import { BUILT_IN_SERVER, type BuiltInPlaces } from './places.ts';
-import { windowParts } from './results.ts';
 import {
-  BUILT_IN_WINDOW,
   inputSchema,
   type ListedAsset,
   listOutput,
   readArguments,
   readOutput,
+  BUILT_IN_SPECS as SPECS,
   searchOutput,
-  toolSpecs,
 } from './specs.ts';
-import { listText, readText, searchText } from './texts.ts';
+import { listText, readText, searchText, windowParts } from './texts.ts';
 
-const SPECS = toolSpecs(BUILT_IN_WINDOW);
-
-/** Describes what differs from the assets server: the calling chat is known. */
+/** What differs from the assets server: the calling chat is known. */
 const IN_CHATS = {
   list_assets: `Without chat, those of this chat; with chat "*", all that there are. A file that is called asset:NAME can be given to a tool by that name.`,
   read_asset:
@@ -50,31 +48,24 @@ export function describeTools(): readonly ToolInfo[] {
     }));
 }
 
-/** Answers tool calls of chats from the files beside them. */
-export class BuiltInCalls {
-  readonly tools: readonly ToolInfo[] = describeTools();
-  readonly #placesOf: (chat: string | undefined) => BuiltInPlaces | undefined;
-  readonly #catalogs = new Catalogs();
+export interface CallContext {
+  readonly places: BuiltInPlaces | undefined;
+  readonly catalogs: RecentValues<Catalog>;
+  readonly signal: AbortSignal | undefined;
+}
 
-  constructor(placesOf: (chat: string | undefined) => BuiltInPlaces | undefined) {
-    this.#placesOf = placesOf;
-  }
-
-  /** Rejects only when aborted, or for a bug. */
-  async answer(
-    { tool, arguments: args }: ToolCall,
-    { chat, signal }: Pick<ToolCallOptions, 'chat' | 'signal'>,
-  ): Promise<ToolResult> {
-    try {
-      const places = this.#placesOf(chat);
-      if (!places) throw new CatalogRefusal(NO_FILES);
-      if (!isBuiltIn(tool)) throw new CatalogRefusal(`Filechat has no tool “${tool}”.`);
-      const files = new ChatFiles(places, this.#catalogs);
-      return { isError: false, parts: await ANSWERS[tool](files, args, signal) };
-    } catch (error) {
-      if (!(error instanceof CatalogRefusal)) throw error;
-      return { isError: false, parts: [{ kind: 'problem', message: error.message }] };
-    }
+/** Answers a tool call of a chat from the files beside it. Rejects only when aborted, or for a bug. */
+export async function answerCall(
+  { tool, arguments: args }: ToolCall,
+  { places, catalogs, signal }: CallContext,
+): Promise<ToolResult> {
+  try {
+    if (!places) throw new CatalogRefusal(NO_FILES);
+    if (!isBuiltIn(tool)) throw new CatalogRefusal(`Filechat has no tool “${tool}”.`);
+    return { isError: false, parts: await ANSWERS[tool](new ChatFiles(places, catalogs), args, signal) };
+  } catch (error) {
+    if (!(error instanceof CatalogRefusal)) throw error;
+    return { isError: false, parts: [{ kind: 'problem', message: error.message }] };
   }
 }
 

@@ -2,6 +2,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { inspectFile, readWhole } from '../../assets/confined.ts';
 import { mapConcurrently } from '../../base/async.ts';
+import type { RecentValues } from '../../base/collections.ts';
 import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
 import { describeSize } from '../../base/size.ts';
 import { commentsOfChat } from '../../chat/format/parse.ts';
@@ -16,30 +17,13 @@ import { assetEntry, statOf } from '../scan.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
 import type { BuiltInPlaces } from './places.ts';
 
-/** Keeps the catalogs of recent calls, because they remember the chats that they have parsed. */
-export class Catalogs {
-  readonly #byFolders = new Map<string, Catalog>();
-
-  of(folders: readonly string[]): Catalog {
-    const key = JSON.stringify(folders);
-    const catalog = this.#byFolders.get(key) ?? new Catalog({ folders });
-    // Reinserted, so that the least recently used one is evicted first.
-    this.#byFolders.delete(key);
-    this.#byFolders.set(key, catalog);
-    const [oldest] = this.#byFolders.keys();
-    if (oldest !== undefined && this.#byFolders.size > MAX_CATALOGS) this.#byFolders.delete(oldest);
-    return catalog;
-  }
-}
-
-const MAX_CATALOGS = 20;
-
 /** The files that one chat can read: its own by name, those of other chats by address. */
 export class ChatFiles {
   readonly #places: BuiltInPlaces;
-  readonly #catalogs: Catalogs;
+  /** Catalogs remember the chats that they have parsed. */
+  readonly #catalogs: RecentValues<Catalog>;
 
-  constructor(places: BuiltInPlaces, catalogs: Catalogs) {
+  constructor(places: BuiltInPlaces, catalogs: RecentValues<Catalog>) {
     this.#places = places;
     this.#catalogs = catalogs;
   }
@@ -49,7 +33,7 @@ export class ChatFiles {
     const { folders, chat, assetsIn } = this.#places;
     const all = [...folders, ...(chat === undefined ? [] : [assetsIn])];
     if (all.length === 0) throw new CatalogRefusal(NO_FOLDER);
-    return this.#catalogs.of(all);
+    return this.#catalog(all);
   }
 
   /** Undefined while the chat is unsaved. */
@@ -139,7 +123,11 @@ export class ChatFiles {
   }
 
   #own(): Catalog {
-    return this.#catalogs.of([this.#places.assetsIn]);
+    return this.#catalog([this.#places.assetsIn]);
+  }
+
+  #catalog(folders: readonly string[]): Catalog {
+    return this.#catalogs.get(JSON.stringify(folders), () => new Catalog({ folders }));
   }
 
   async #isBeside({ path }: FoundEntry): Promise<boolean> {

@@ -6,31 +6,13 @@ import type { SavedUpload } from '../save.ts';
 import { type ChatHits, DEFAULT_HITS, MAX_HITS } from '../search.ts';
 import type { FileWindow } from '../windows.ts';
 
-export interface WindowLimits {
+interface WindowLimits {
   readonly defaultBytes: number;
   readonly maxBytes: number;
 }
 
-/** Clients decide what to do with the bytes; in chats all of them go to a model. */
-export const SERVER_WINDOW: WindowLimits = { defaultBytes: 65_536, maxBytes: 4 * 1024 * 1024 };
-export const BUILT_IN_WINDOW: WindowLimits = { defaultBytes: 8192, maxBytes: 32_768 };
-
 const MAX_QUERY_CHARS = 1000;
 const MAX_URI_CHARS = 10_000;
-
-export type ToolSpecs = ReturnType<typeof toolSpecs>;
-export type ToolName = keyof ToolSpecs;
-export type ToolSpec = ToolSpecs[ToolName];
-
-/** Unknown arguments are ignored: models often add some, and an error would cost a turn. */
-export function toolSpecs(window: WindowLimits) {
-  return {
-    list_assets: LIST_ASSETS,
-    read_asset: readAssetSpec(window),
-    search_chats: SEARCH_CHATS,
-    save_asset: SAVE_ASSET,
-  } as const;
-}
 
 const READS = {
   readOnlyHint: true,
@@ -119,7 +101,7 @@ const LIST_ASSETS = {
     nextCursor: z.string().optional(),
     notes: z.array(z.string()).optional().describe('What could not be looked into.'),
   }),
-  annotations: { title: 'List assets', ...READS },
+  annotations: READS,
 } as const;
 
 const SEARCH_CHATS = {
@@ -147,7 +129,7 @@ const SEARCH_CHATS = {
     ),
     more: z.boolean().describe('There are more than the limit.'),
   }),
-  annotations: { title: 'Search chats', ...READS },
+  annotations: READS,
 } as const;
 
 const SAVE_ASSET = {
@@ -170,13 +152,7 @@ const SAVE_ASSET = {
     text: z.string({ error: 'text must be a string' }).optional().describe('The text, saved as UTF-8.'),
   }),
   output: LISTED_ASSET.extend({ markdown: z.string().describe('The link to write into the chat.') }),
-  annotations: {
-    title: 'Save an asset',
-    readOnlyHint: false,
-    destructiveHint: false,
-    idempotentHint: false,
-    openWorldHint: false,
-  },
+  annotations: { ...READS, readOnlyHint: false, idempotentHint: false },
 } as const;
 
 function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
@@ -210,9 +186,23 @@ function readAssetSpec({ defaultBytes, maxBytes }: WindowLimits) {
       autoReadSafe: z.boolean(),
       largeFileWarning: z.boolean(),
     }),
-    annotations: { title: 'Read an asset', ...READS },
+    annotations: READS,
   } as const;
 }
+
+/** Unknown arguments are ignored: models often add some, and an error would cost a turn. */
+const specs = (window: WindowLimits) => ({
+  list_assets: LIST_ASSETS,
+  read_asset: readAssetSpec(window),
+  search_chats: SEARCH_CHATS,
+  save_asset: SAVE_ASSET,
+});
+
+/** Clients decide what to do with the bytes; in chats all of them go to a model. */
+export const SERVER_SPECS = specs({ defaultBytes: 65_536, maxBytes: 4 * 1024 * 1024 });
+export const BUILT_IN_SPECS = specs({ defaultBytes: 8192, maxBytes: 32_768 });
+
+export type ToolName = keyof typeof SERVER_SPECS;
 
 export type ListedAsset = z.output<typeof LISTED_ASSET>;
 export type ListOutput = z.output<typeof LIST_ASSETS.output>;
@@ -278,7 +268,7 @@ export function readOutput(entry: Entry, window: FileWindow): ReadOutput {
 }
 
 export function searchOutput({ hits, more }: ChatHits): SearchOutput {
-  return { hits: hits.map((hit) => ({ ...hit })), more };
+  return { hits: [...hits], more };
 }
 
 export function saveOutput({ entry, markdown }: SavedUpload): SaveOutput {

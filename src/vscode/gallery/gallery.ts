@@ -3,8 +3,8 @@ import { findAssetUses, resolvePath, useAt } from '../../chat/outline/references
 import { activeChat, isChat } from '../chat/chatFiles.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { readFields, readString, readUri } from '../ui/commandArguments.ts';
+import { assetsIn, type GalleryScope, readScope, scopeKey } from './assets.ts';
 import { GalleryPanel } from './panel.ts';
-import { assetsIn, type GalleryScope, readScope, scopeKey } from './scope.ts';
 
 /** Also in package.json and extension.ts. */
 const VIEW_TYPE = 'filechat.gallery';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { hexView } from '../../../../src/catalog/tools/results.ts';
+import { hexView } from '../../../../src/catalog/tools/texts.ts';
 
 /** The bytes that a view shows, by its digits alone. */
 function readBack(view: string): readonly number[] {

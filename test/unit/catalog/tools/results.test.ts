@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type ShownWindow, windowParts } from '../../../../src/catalog/tools/results.ts';
+import { type ShownWindow, windowParts } from '../../../../src/catalog/tools/texts.ts';
 import type { FileWindow } from '../../../../src/catalog/windows.ts';
 import type { ResultPart } from '../../../../src/ports/results.ts';
 import { renderToolResult } from '../../../../src/result/markdown.ts';

@@ -6,21 +6,19 @@ import fc from 'fast-check';
 import type * as z from 'zod';
 import { type AssetEntry, CatalogRefusal, type ChatEntry } from '../../../../src/catalog/entry.ts';
 import {
-  BUILT_IN_WINDOW,
+  BUILT_IN_SPECS,
   inputSchema,
   listOutput,
   readArguments,
   readOutput,
-  SERVER_WINDOW,
   saveOutput,
   searchOutput,
-  toolSpecs,
+  SERVER_SPECS as TOOL_SPECS,
 } from '../../../../src/catalog/tools/specs.ts';
 import { listText, readText, saveText, searchText } from '../../../../src/catalog/tools/texts.ts';
 import type { FileWindow } from '../../../../src/catalog/windows.ts';
 import { tokensAtMost } from '../../../../src/result/summary.ts';
 
-const TOOL_SPECS = toolSpecs(SERVER_WINDOW);
 const ASSET: AssetEntry = {
   kind: 'asset',
   assetKind: 'file',
@@ -112,7 +110,7 @@ describe('the arguments of a tool', () => {
   });
 
   it('take the address of a chat, or of an asset in it, for the chat', () => {
-    const { list_assets: list } = toolSpecs(SERVER_WINDOW);
+    const { list_assets: list } = TOOL_SPECS;
     const chat = 'notes/sales.chat.md';
     for (const written of [
       chat,
@@ -124,7 +122,7 @@ describe('the arguments of a tool', () => {
   });
 
   it('are fewer bytes in our own chats', () => {
-    const { read_asset } = toolSpecs(BUILT_IN_WINDOW);
+    const { read_asset } = BUILT_IN_SPECS;
     assert.equal(readArguments(read_asset, { uri: 'a' }).maxBytes, 8192);
     assert.throws(() => readArguments(read_asset, { uri: 'a', maxBytes: 32_769 }), /from 1 to 32768/);
     assert.match(read_asset.description, /8192 if left out/);
