@@ -3,10 +3,11 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
-import { after, before, describe, it, type TestContext } from 'node:test';
+import { before, describe, it } from 'node:test';
 import {
   assetsServerFile,
   CHAT_URI,
+  cleanUpLast,
   connectOverHttp,
   createNotes,
   ERAS,
@@ -36,14 +37,10 @@ interface Asked {
 }
 
 describe('the assets server over HTTP', () => {
-  const ends: (() => unknown)[] = [];
-  const lasting = { after: (end: () => unknown) => ends.push(end) } as Pick<TestContext, 'after'>;
+  const cleanup = cleanUpLast();
   let server: HttpServer;
   before(async () => {
-    server = await startOverHttp(lasting, ['--max-upload-bytes', '1000', createNotes(lasting).path]);
-  });
-  after(async () => {
-    for (const end of ends.reverse()) await end();
+    server = await startOverHttp(cleanup, ['--max-upload-bytes', '1000', createNotes(cleanup).path]);
   });
 
   /** A request of a client that may come in, but for what is said otherwise. */
