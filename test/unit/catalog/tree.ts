@@ -10,7 +10,7 @@ export const assetNumbered = (number: number, extension = 'png', kind = 'image')
 export interface Tree {
   readonly path: string;
   /** Writes a file with the folders that it needs, as if it had been there for an hour. */
-  write(name: string, text?: string): string;
+  write(name: string, content?: string | Uint8Array): string;
   at(...names: string[]): string;
 }
 
@@ -27,9 +27,9 @@ export function useTree(): Tree {
       return path;
     },
     at,
-    write: (name, text = 'x') => {
+    write: (name, content = 'x') => {
       mkdirSync(dirname(at(name)), { recursive: true });
-      writeFileSync(at(name), text);
+      writeFileSync(at(name), content);
       const before = new Date(Date.now() - 3_600_000);
       utimesSync(at(name), before, before);
       return at(name);
@@ -40,12 +40,5 @@ export function useTree(): Tree {
 /** A chat in which a tool has returned these assets. */
 export function chatWith(assets: readonly string[], tool = 'charts.bar'): string {
   const links = assets.map((asset, index) => `![Tool generated image ${index + 1}](cmdassets/${asset})`);
-  return [
-    '# %% user',
-    'Draw it',
-    '',
-    `# %% tool ${tool} c1`,
-    ...links.flatMap((link) => [link, '']),
-    '',
-  ].join('\n');
+  return `# %% user\nDraw it\n\n# %% tool ${tool} c1\n${links.map((link) => `${link}\n\n`).join('')}\n`;
 }
