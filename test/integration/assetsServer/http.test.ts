@@ -91,24 +91,19 @@ describe('the assets server over HTTP', () => {
   const port = () => server.url.port;
   const REFUSED: readonly [name: string, asked: () => Asked, status: number][] = [
     ['no token', () => ({ headers: { authorization: '' } }), 401],
-    ['another token', () => ({ headers: { authorization: `Bearer ${server.token}x` } }), 401],
     [
       'a token in the address',
       () => ({ path: `/mcp?token=${server.token}`, headers: { authorization: '' } }),
       401,
     ],
-    ['another Host', () => ({ headers: { host: 'evil.example' } }), 403],
     ['a name that was bound to this machine', () => ({ headers: { host: `evil.example:${port()}` } }), 403],
-    ['the Host of another port', () => ({ headers: { host: '127.0.0.1:1' } }), 403],
     ['another Origin', () => ({ headers: { origin: 'http://evil.example' } }), 403],
-    ['the Origin of a sandbox', () => ({ headers: { origin: 'null' } }), 403],
     [
       'a preflight of another page',
       () => ({ method: 'OPTIONS', headers: { origin: 'http://evil.example' } }),
       403,
     ],
     ['another path', () => ({ path: '/' }), 404],
-    ['a path below', () => ({ path: '/mcp/x' }), 404],
     ['another method', () => ({ method: 'PUT' }), 405],
     ['no JSON', () => ({ body: 'hello' }), 400],
     ['another type of content', () => ({ headers: { 'content-type': 'text/plain' } }), 415],

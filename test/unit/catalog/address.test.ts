@@ -192,39 +192,11 @@ describe('refused, with a reason', () => {
 
   it('any text gets an answer, and accepted addresses stay inside a folder', () => {
     const pieces = fc.constantFrom(
-      ...[
-        '..',
-        '.',
-        '/',
-        '//',
-        '\\',
-        '%2e',
-        '%252e',
-        '%2F',
-        '%252F',
-        '%5c',
-        '%00',
-        '\0',
-        '%',
-        ':',
-        '::$DATA',
-        '~',
-      ],
-      ...[
-        'filechat://',
-        'file:',
-        'C:',
-        'con',
-        'cmdassets',
-        'a',
-        'é',
-        '\ud800',
-        '%C0%AE',
-        '%ED%A0%80',
+      ...'.. . / // \\ %2e %252e %2F %252F %5c %00 \0 % : ::$DATA ~ filechat:// file: C: con cmdassets a é'.split(
         ' ',
-        '\u202e',
-      ],
-      ...['.chat.md', ASSET, '?', '#', '@', '[', '\n', 'node_modules', 'notes', '%20', '%E2%80%AE', '\u2028'],
+      ),
+      ...'\ud800 %C0%AE %ED%A0%80 \u202e .chat.md ? # @ [ node_modules notes %20 %E2%80%AE \u2028'.split(' '),
+      ...[' ', '\n', ASSET],
     );
     const ends = fc.constantFrom('', '.chat.md', `.chat.md/${ASSET}`);
     const hostile = fc

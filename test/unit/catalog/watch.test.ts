@@ -4,6 +4,7 @@ import type { EventEmitter } from 'node:events';
 import { appendFileSync, mkdirSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
+import { deferred } from '../../../src/base/async.ts';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import type { Entry } from '../../../src/catalog/entry.ts';
 import { type CatalogChange, Watching, type WatchOptions } from '../../../src/catalog/watch.ts';
@@ -251,3 +252,33 @@ describe('nothing is reported', () => {
     assert.deepEqual([status, stdout], [0, 'watching\n']);
   });
 });
+
+it('one watcher notifies all listeners, and a new one starts after the last listener has left', async (t) => {
+  const shared = new Watching(new Catalog({ folders: [tree.path] }));
+  // The watch itself keeps nothing alive.
+  const alive = setInterval(() => {}, 1000);
+  t.after(() => clearInterval(alive));
+  const first = joinNext(shared);
+  const second = joinNext(shared);
+  await Promise.all([first.ready, second.ready]);
+  tree.write('a.chat.md');
+  assert.deepEqual(await Promise.all([first.told, second.told]), [true, true]);
+  first.dispose();
+  second.dispose();
+  const late = joinNext(shared);
+  await late.ready;
+  tree.write('b.chat.md');
+  assert.equal(await late.told, true);
+  assert.deepEqual([first.count(), second.count(), late.count()], [1, 1, 1]);
+});
+
+function joinNext(shared: Watching) {
+  let count = 0;
+  const { promise: told, resolve } = deferred<boolean>();
+  const joined = shared.join(({ list }) => {
+    count += 1;
+    resolve(list);
+  });
+  open.push(joined);
+  return { ...joined, told, count: () => count };
+}
