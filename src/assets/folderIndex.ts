@@ -104,7 +104,6 @@ function sizeOfFile(path: string): Promise<number | undefined> {
 const FIRST_CHUNK_BYTES = 4096;
 const CHUNK_BYTES = 256 * 1024;
 
-/** Whether a regular file contains exactly these bytes. Compares in chunks. */
 export async function fileHolds(path: string, bytes: AssetBytes): Promise<boolean> {
   const size = sizeOf(bytes);
   const found = await lstat(path);

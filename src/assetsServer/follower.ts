@@ -22,7 +22,6 @@ export class Follower implements Disposable {
     this.#notifiesAll = era === 'modern';
   }
 
-  /** Resolves when every further change is reported. */
   async start(): Promise<void> {
     if (this.#disposed) return;
     this.#joined ??= this.#shared.watching.join((change) => void this.#notify(change));

@@ -6,9 +6,8 @@ import {
   ProtocolErrorCode,
   type TextResourceContents,
 } from '@modelcontextprotocol/server';
-import { readAddress } from '../catalog/address.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { CatalogRefusal, type Entry, entryMeta, type FoundEntry } from '../catalog/entry.ts';
+import { CatalogRefusal, type Entry, entryMeta, type FoundEntry, readAddress } from '../catalog/entry.ts';
 import { listAssets } from '../catalog/list.ts';
 import { saveAsset } from '../catalog/save.ts';
 import { searchChats } from '../catalog/search.ts';
@@ -135,7 +134,6 @@ export const MAX_CONTENTS_BYTES: number = MAX_MESSAGE_BYTES - ENVELOPE_BYTES;
 /** A byte takes at most this many characters in JSON. */
 const MAX_JSON_GROWTH = 6;
 
-/** Measures only contents that may be too long. */
 export function fitsInMessage(contents: object, { byteCount }: FileWindow): boolean {
   return (
     byteCount * MAX_JSON_GROWTH <= MAX_CONTENTS_BYTES ||

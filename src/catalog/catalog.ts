@@ -6,14 +6,18 @@ import { unlessAborted } from '../base/async.ts';
 import { visibleLine } from '../base/lines.ts';
 import { ASSET_FOLDER } from '../base/names.ts';
 import {
+  type Address,
+  type AssetEntry,
   addressUri,
+  CatalogRefusal,
   CHAT_ENDING,
+  type ChatId,
   chatIdProblem,
+  type FoundEntry,
   folderNameProblem,
   isAssetFileName,
   MAX_DEPTH,
-} from './address.ts';
-import { type Address, type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry } from './entry.ts';
+} from './entry.ts';
 import { ChatMemory, type ReadText, readTitle } from './mentions.ts';
 import { assetEntry, chatEntry, idBelow, type Limits, type Root, type Scan, scan, statOf } from './scan.ts';
 
@@ -21,7 +25,6 @@ export interface CatalogOptions {
   /** Searched for chats, including the folders below them. */
   readonly folders: readonly string[];
   readonly limits?: Limits;
-  /** Receives the real path of a chat. */
   readonly readChat?: ReadText;
 }
 

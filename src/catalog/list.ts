@@ -6,12 +6,10 @@ import type { Catalog } from './catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId, type Entry, entryTitle } from './entry.ts';
 
 export interface AssetQuery {
-  /** Limits the list to one chat. */
   readonly chat?: ChatId | undefined;
   /** Words that must all occur in the name, file name, type, tool or chat, in any case. */
   readonly filter?: string | undefined;
   readonly kind?: AssetEntry['assetKind'] | undefined;
-  /** `image/*` or `application/pdf`. */
   readonly mimeType?: string | undefined;
   readonly sort?: 'changed' | 'name' | 'size' | undefined;
   readonly order?: 'ascending' | 'descending' | undefined;
@@ -54,7 +52,6 @@ export function checkChat(entries: readonly Entry[], chat: ChatId): void {
   );
 }
 
-/** Throws a `CatalogRefusal` for an invalid cursor. */
 export function pageOf(entries: readonly AssetEntry[], query: AssetQuery): Page {
   const { limit = DEFAULT_PAGE, cursor } = query;
   const matches = entries.filter(filterOf(query));

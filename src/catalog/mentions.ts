@@ -7,7 +7,7 @@ import type { Chat } from '../chat/format/chat.ts';
 import { parseChat } from '../chat/format/parse.ts';
 import { type AssetUse, findAssetUses, resolvePath } from '../chat/outline/references.ts';
 import { chatTitle } from '../chat/outline/title.ts';
-import { isAssetFileName } from './address.ts';
+import { isAssetFileName } from './entry.ts';
 
 /** How a chat mentions an asset in the `cmdassets/` beside it. */
 export interface Mention {
@@ -139,7 +139,6 @@ function readMention(text: string, { turns }: Chat, { offset, turn, tool }: Asse
   return { by, ...(by === 'tool' && tool !== undefined && { tool }), ...(name !== undefined && { name }) };
 }
 
-/** Returns undefined when the label of the link is not a file name. */
 function nameIn(text: string, offset: number): string | undefined {
   LABEL.lastIndex = offset;
   const label = visibleLine((LABEL.exec(text)?.[1] ?? '').replace(ESCAPED, '$1')).slice(0, MAX_NAME_CHARS);
@@ -153,7 +152,6 @@ export function comesBefore(a: Mention, b: Mention): number {
   return RANKS[a.by] - RANKS[b.by];
 }
 
-/** Keeps the stronger mention, and a name that only the other one has. */
 function merged(before: Mention, after: Mention): Mention {
   const [best, rest] = comesBefore(after, before) < 0 ? [after, before] : [before, after];
   return best.name === undefined && rest.name !== undefined ? { ...best, name: rest.name } : best;

@@ -7,14 +7,17 @@ import { ASSET_FOLDER, readAssetName } from '../base/names.ts';
 import { describeSize } from '../base/size.ts';
 import { mediaByExtension, UNKNOWN } from '../media/table.ts';
 import {
+  type AssetEntry,
   addressUri,
   CHAT_ENDING,
+  type ChatEntry,
+  type ChatId,
   chatIdProblem,
+  type Entry,
   folderNameProblem,
   isAssetFileName,
   MAX_DEPTH,
-} from './address.ts';
-import type { AssetEntry, ChatEntry, ChatId, Entry } from './entry.ts';
+} from './entry.ts';
 import {
   type ChatMemory,
   comesBefore,

@@ -30,7 +30,6 @@ export interface ChatHit {
 
 export interface ChatHits {
   readonly hits: readonly ChatHit[];
-  /** True when there are more hits than the limit. */
   readonly more: boolean;
 }
 
@@ -40,16 +39,20 @@ export const DEFAULT_HITS = 20;
 const MAX_HITS_OF_CHAT = 10;
 const CHATS_AT_ONCE = 8;
 
-/** Rejects with a `CatalogRefusal` for an invalid query. */
+/** Searches the latest chat first. Rejects with a `CatalogRefusal` for an invalid query. */
 export async function searchChats(
   catalog: Catalog,
   query: ChatQuery,
   signal?: AbortSignal,
 ): Promise<ChatHits> {
-  const { limit = DEFAULT_HITS, chat } = query;
+  const { limit = DEFAULT_HITS, chat, except } = query;
   const words = searchWords(query.query);
   if (words.length === 0) throw new CatalogRefusal('query must hold a word to search for.');
-  const chats = await chatsOf(catalog, query, signal);
+  const { entries } = await catalog.snapshot(signal);
+  if (chat !== undefined) checkChat(entries, chat);
+  const chats = entries
+    .filter((entry) => entry.kind === 'chat')
+    .filter((entry) => (chat === undefined || entry.chat === chat) && entry.chat !== except);
   const most = chat === undefined ? Math.min(limit, MAX_HITS_OF_CHAT) : limit;
   const hits: ChatHit[] = [];
   let more = false;
@@ -63,20 +66,6 @@ export async function searchChats(
     hits.push(...found.flatMap((each) => each.slice(0, most)));
   }
   return { hits: hits.slice(0, limit), more: more || hits.length > limit };
-}
-
-/** The latest first. */
-async function chatsOf(
-  catalog: Catalog,
-  { chat, except }: ChatQuery,
-  signal: AbortSignal | undefined,
-): Promise<readonly ChatEntry[]> {
-  const { entries } = await catalog.snapshot(signal);
-  if (chat !== undefined) checkChat(entries, chat);
-  return entries
-    .filter((entry) => entry.kind === 'chat')
-    .filter((entry) => (chat === undefined || entry.chat === chat) && entry.chat !== except)
-    .sort((a, b) => b.changed.getTime() - a.changed.getTime());
 }
 
 /** An unreadable chat has no hits. */

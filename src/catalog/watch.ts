@@ -4,9 +4,8 @@ import { mapConcurrently } from '../base/async.ts';
 import { hasCode } from '../base/errors.ts';
 import { ASSET_FOLDER } from '../base/names.ts';
 import type { Disposable } from '../ports/document.ts';
-import { CHAT_ENDING, folderNameProblem, isAssetFileName } from './address.ts';
 import type { Catalog, Snapshot } from './catalog.ts';
-import type { Entry } from './entry.ts';
+import { CHAT_ENDING, type Entry, folderNameProblem, isAssetFileName } from './entry.ts';
 import { statOf } from './scan.ts';
 
 export interface CatalogChange {
@@ -72,7 +71,6 @@ export class Watching implements Disposable {
   }
 }
 
-/** Returns undefined when nothing changed. */
 function changeBetween(before: Snapshot, after: Snapshot): CatalogChange | undefined {
   const known = new Map(before.entries.map((entry) => [entry.uri, entry]));
   const list =
@@ -108,7 +106,6 @@ class CatalogWatch implements Disposable {
   #known: Snapshot | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isScanning = false;
-  /** Something may have changed since the last scan began. */
   #isStale = false;
   /** Some folder cannot be watched, so changes are polled. */
   #mustPoll = false;

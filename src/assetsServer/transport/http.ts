@@ -79,41 +79,28 @@ function createAnswer(shared: Shared, maxMessageBytes: number) {
     maxRequestBodySize: maxMessageBytes,
     onerror: ({ message }) => shared.log(message),
   });
-  const answer = toNodeHandler(
-    { fetch: (request) => route(request, { shared, sessions, modern: modern.fetch }) },
-    { maxRequestBodySize: maxMessageBytes, onerror: (error) => logError(shared, error) },
-  );
-  const endAll = async () => {
-    await modern.close();
-    sessions.dispose();
-  };
-  return { answer, endAll };
-}
-
-interface Routes {
-  readonly shared: Shared;
-  readonly sessions: HttpSessions;
-  readonly modern: (request: Request, options: { parsedBody?: unknown }) => Promise<Response>;
-}
-
-async function route(request: Request, { shared, sessions, modern }: Routes): Promise<Response> {
-  const body = await readBody(request);
-  if (body === INVALID)
-    return Response.json(
-      { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'The body is not valid JSON.' } },
-      { status: 400 },
-    );
-  if (await isLegacyRequest(request, body)) return sessions.answer(request, body);
-  if ((body as { method?: unknown } | undefined)?.method !== 'subscriptions/listen')
-    return modern(request, { parsedBody: body });
-  // Watches until the stream has joined, so that no change is missed in between.
-  const held = shared.watching.join(() => {});
-  try {
+  const fetch = async (request: Request): Promise<Response> => {
+    const body = await readBody(request);
+    if (body === INVALID) {
+      const error = { code: -32700, message: 'The body is not valid JSON.' };
+      return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
+    }
+    if (await isLegacyRequest(request, body)) return sessions.answer(request, body);
+    if ((body as { method?: unknown } | undefined)?.method !== 'subscriptions/listen')
+      return modern.fetch(request, { parsedBody: body });
+    // Watches until the stream has joined, so that no change is missed in between.
+    const held = shared.watching.join(() => {});
     await held.ready;
-    return await modern(request, { parsedBody: body });
-  } finally {
-    held.dispose();
-  }
+    return modern.fetch(request, { parsedBody: body }).finally(() => held.dispose());
+  };
+  const onerror = (error: unknown) => logError(shared, error);
+  return {
+    answer: toNodeHandler({ fetch }, { maxRequestBodySize: maxMessageBytes, onerror }),
+    endAll: async () => {
+      await modern.close();
+      sessions.dispose();
+    },
+  };
 }
 
 const INVALID = Symbol('invalid');

@@ -9,9 +9,8 @@ import { commentsOfChat } from '../../chat/format/parse.ts';
 import { textOutside } from '../../chat/format/regions.ts';
 import type { Asset } from '../../ports/results.ts';
 import { assetReference } from '../../result/modelView.ts';
-import { readAddress } from '../address.ts';
 import { Catalog } from '../catalog.ts';
-import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
+import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry, readAddress } from '../entry.ts';
 import { MAX_CHAT_BYTES, type Mention, readMentions } from '../mentions.ts';
 import { assetEntry, statOf } from '../scan.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
@@ -60,7 +59,6 @@ export class ChatFiles {
     return { assets, notes: notesAbout({ gone: mentions.size - assets.length, others }) };
   }
 
-  /** Finds a file by name or by address. Rejects with a `CatalogRefusal`. */
   async find(uri: string): Promise<FoundEntry> {
     const name = /^(?:asset:|(?:\.\/)?cmdassets\/)?([^/:\\]+)$/.exec(uri)?.[1];
     if (name !== undefined) return this.#findOwn(name);
@@ -85,7 +83,6 @@ export class ChatFiles {
     return new Set(folders.filter(({ folder }) => folder === own).map(({ chat }) => chat));
   }
 
-  /** A link to an existing image. */
   link(asset: string): Asset {
     const { linkPrefix = ASSET_FOLDER } = this.#places;
     return { kind: 'image', number: 1, path: `${linkPrefix}/${asset}` };

@@ -1,9 +1,7 @@
-/** The server name of Filechat's own tools. */
 export const BUILT_IN_SERVER = 'filechat';
 
 /** The paths of a chat and its assets. */
 export interface BuiltInPlaces {
-  /** Undefined for an unsaved chat. */
   readonly chat?: string | undefined;
   /** The current text, which may be unsaved. */
   readonly text: () => Promise<string> | string;

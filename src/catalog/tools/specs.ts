@@ -1,6 +1,12 @@
 import * as z from 'zod';
-import { readAddress } from '../address.ts';
-import { type AssetEntry, CatalogRefusal, type Entry, entryTitle, readingCost } from '../entry.ts';
+import {
+  type AssetEntry,
+  CatalogRefusal,
+  type Entry,
+  entryTitle,
+  readAddress,
+  readingCost,
+} from '../entry.ts';
 import { type AssetPage, DEFAULT_PAGE, MAX_PAGE } from '../list.ts';
 import type { SavedUpload } from '../save.ts';
 import { type ChatHits, DEFAULT_HITS, MAX_HITS } from '../search.ts';

@@ -105,12 +105,9 @@ function isShort(line: string): boolean {
 export interface ShownWindow {
   /** `asset:NAME` or an address. */
   readonly reference: string;
-  /** Describes the file and the bounds of the window. */
   readonly about: string;
   readonly window: FileWindow;
-  /** Set for an image that the chat can show. */
   readonly image?: Asset | undefined;
-  /** True for an image that the chat cannot show. */
   readonly isForeignImage?: boolean | undefined;
 }
 

@@ -60,7 +60,6 @@ export class AssetStores {
 }
 
 export interface WorkspaceAssetsOptions extends NamingOptions {
-  /** The chat's folder, in any writable file system. */
   readonly folder: vscode.Uri;
   /** A local folder for long strings while they arrive. */
   readonly spillFolder: string;

@@ -6,7 +6,6 @@ import { chatName, openDocument, readFolder } from '../chat/chatFiles.ts';
 
 export interface FoundChat {
   readonly uri: vscode.Uri;
-  /** In milliseconds since 1970. */
   readonly changedAt: number;
   readonly bytes: number;
 }
@@ -139,10 +138,8 @@ async function walk(folder: vscode.Uri): Promise<readonly vscode.Uri[]> {
 
 /** Enough for the front matter and the first question. */
 const HEAD_BYTES = 8_192;
-/** Limits the cache of texts. */
 const MAX_KEPT_CHARS = 30_000_000;
 
-/** Reads each version of a chat once. */
 export class ChatTexts {
   readonly #titles = new Map<string, { readonly stamp: string; readonly title: Promise<string> }>();
   readonly #texts = new Map<string, { readonly stamp: string; readonly text: string }>();

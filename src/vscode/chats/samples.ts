@@ -59,7 +59,6 @@ function allSamples(): readonly Sample[] {
   ];
 }
 
-/** Copies a sample to the workspace and shows the copy. */
 export async function openSample(extension: vscode.Uri, name: string | undefined): Promise<boolean> {
   const samples = allSamples();
   const sample = name === undefined ? await pickSample(samples) : samples.find((each) => each.name === name);

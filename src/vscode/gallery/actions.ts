@@ -14,7 +14,6 @@ import { plainMessage } from '../ui/plainMessage.ts';
 import { confirm, listNames, moveToTrash } from '../ui/trash.ts';
 import type { ActionDeps, GalleryScope, ListedAsset } from './assets.ts';
 
-/** Shows errors to the user. */
 export async function act(action: Action, assets: readonly ListedAsset[], deps: ActionDeps): Promise<void> {
   if (assets.length === 0) return;
   try {
@@ -44,7 +43,6 @@ async function open(assets: readonly ListedAsset[]): Promise<void> {
   }
 }
 
-/** Shows the chat at the link. */
 async function reveal({ name, uses: [use] }: ListedAsset): Promise<void> {
   if (!use) {
     const words = vscode.l10n.t('No chat links to {0}.', name);
@@ -60,7 +58,6 @@ async function reveal({ name, uses: [use] }: ListedAsset): Promise<void> {
   editor.revealRange(selection, vscode.TextEditorRevealType.InCenter);
 }
 
-/** The column whose tabs already include the chat. */
 function columnOf(chat: vscode.Uri): vscode.ViewColumn {
   const key = chat.toString();
   const shows = ({ input }: vscode.Tab) =>
@@ -127,7 +124,6 @@ async function deleteAssets(assets: readonly ListedAsset[]): Promise<void> {
     throw new Error(vscode.l10n.t('{0} assets could not be deleted: {1}', failed.length, reason));
 }
 
-/** Warns about links that will break. */
 function describeLinks(assets: readonly ListedAsset[]): string {
   const linked = assets.filter(({ uses }) => uses.length > 0).length;
   if (linked === 0) {

@@ -10,7 +10,6 @@ import { chatOf } from '../chat/openChats.ts';
 export interface ListedAsset {
   readonly uri: vscode.Uri;
   readonly name: string;
-  /** The folder of its chats. */
   readonly folder: vscode.Uri;
   readonly bytes: number;
   readonly time: number;
@@ -59,7 +58,6 @@ export class AssetList {
     this.#stale.add(uri.toString());
   }
 
-  /** Scans the disk. */
   async readFiles(): Promise<void> {
     const { chats, folders } = await findPlaces(this.#scope, this.#globalStorage);
     this.#folders = folders;
@@ -75,7 +73,6 @@ export class AssetList {
     this.#chats = read;
   }
 
-  /** Reads only open documents, without disk access. */
   readOpenChats(): void {
     for (const [key, known] of this.#chats) {
       const chat = readOpen(known.uri, known);
@@ -150,7 +147,6 @@ function usesOf(chat: vscode.Uri, uses: readonly AssetUse[]): ReadonlyMap<string
   );
 }
 
-/** The chat of the scope first, then the tool that returned the asset. */
 function rank({ chat, tool }: ChatUse, own: string): number {
   return (chat.toString() === own ? 0 : 2) + (tool === undefined ? 1 : 0);
 }
@@ -160,7 +156,6 @@ export interface GalleryScope {
   readonly chat?: vscode.Uri;
 }
 
-/** There is one panel per scope. */
 export function scopeKey({ chat }: GalleryScope): string {
   return chat?.toString() ?? '';
 }

@@ -14,7 +14,6 @@ export async function cleanUpAssets({
   isRunning,
 }: {
   readonly folder: vscode.Uri;
-  /** Whether a chat in the folder is running. */
   readonly isRunning: () => boolean;
 }): Promise<RunOutcome> {
   // A running chat writes files before their links.

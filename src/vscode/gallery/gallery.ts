@@ -31,7 +31,6 @@ export class Gallery implements vscode.Disposable {
     this.#open(vscode.window.createWebviewPanel(VIEW_TYPE, '', column), { scope, at });
   }
 
-  /** Fills a panel that the editor restored. */
   async restore(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     const scope = readScope(state);
     if (this.#panels.has(scopeKey(scope))) panel.dispose();
@@ -76,7 +75,6 @@ interface Opening {
   readonly before?: vscode.Uri | undefined;
 }
 
-/** The asset that the line of the cursor links to. */
 function assetAtCursor(chat: vscode.Uri): string | undefined {
   const key = chat.toString();
   const editor = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === key);

@@ -15,9 +15,7 @@ export interface GalleryPanelDeps {
   readonly before: vscode.Uri | undefined;
   readonly extensionUri: vscode.Uri;
   readonly globalStorage: vscode.Uri;
-  /** The asset to select. */
   readonly at: string | undefined;
-  /** The user chose another scope. */
   readonly onScope: (scope: GalleryScope) => void;
 }
 
@@ -71,7 +69,6 @@ export class GalleryPanel implements vscode.Disposable {
     });
   }
 
-  /** Reveals the panel and selects an asset. */
   show(at: string | undefined): void {
     const { panel } = this.#deps;
     panel.reveal(panel.viewColumn);

@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { findAsset, findFile, isInside } from '../../assets/confined.ts';
-import { type FileFacts, readFacts } from '../../assets/facts.ts';
+import { type FileFacts, findAsset, findFile, isInside, readFacts } from '../../assets/confined.ts';
 import { hasCode } from '../../base/errors.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import { describeSize } from '../../base/size.ts';

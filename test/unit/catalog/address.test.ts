@@ -3,13 +3,13 @@ import { describe, it } from 'node:test';
 import { UriTemplate } from '@modelcontextprotocol/server';
 import fc from 'fast-check';
 import {
+  type Address,
   ASSET_TEMPLATE,
   addressUri,
   CHAT_TEMPLATE,
   chatIdProblem,
   readAddress,
-} from '../../../src/catalog/address.ts';
-import type { Address } from '../../../src/catalog/entry.ts';
+} from '../../../src/catalog/entry.ts';
 
 const ASSET = 'tool-image-20261116-093012-V1StGXR8a0-1.png';
 

@@ -5,9 +5,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readAddress } from '../../../src/catalog/address.ts';
 import { Catalog, hasExactName } from '../../../src/catalog/catalog.ts';
-import { CatalogRefusal } from '../../../src/catalog/entry.ts';
+import { CatalogRefusal, readAddress } from '../../../src/catalog/entry.ts';
 import { needsCase, needsFifos, needsSymlinks } from '../../windows/needs.ts';
 import { assetNumbered, chatWith, useTree } from './tree.ts';
 

@@ -12,9 +12,14 @@ import {
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { addressUri, readAddress } from '../../../src/catalog/address.ts';
 import { Catalog } from '../../../src/catalog/catalog.ts';
-import { type Address, CatalogRefusal, type Entry } from '../../../src/catalog/entry.ts';
+import {
+  type Address,
+  addressUri,
+  CatalogRefusal,
+  type Entry,
+  readAddress,
+} from '../../../src/catalog/entry.ts';
 import { LIMITS } from '../../../src/catalog/scan.ts';
 import { needsCase, needsModes, needsSymlinks } from '../../windows/needs.ts';
 import { assetNumbered, chatWith, useTree } from './tree.ts';
