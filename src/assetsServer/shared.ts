@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { Catalog } from '../catalog/catalog.ts';
 import { CatalogRefusal } from '../catalog/entry.ts';
 import { type UploadLimits, UploadStores } from '../catalog/save.ts';
-import { inputSchema, SERVER_SPECS } from '../catalog/tools/specs.ts';
+import { inputSchema, SERVER_SPECS } from '../catalog/specs.ts';
 import { Watching } from '../catalog/watch.ts';
 import type { ServeOptions } from './usage.ts';
 

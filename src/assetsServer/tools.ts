@@ -11,16 +11,16 @@ import { CatalogRefusal, type Entry, entryMeta, type FoundEntry, readAddress } f
 import { listAssets } from '../catalog/list.ts';
 import { saveAsset } from '../catalog/save.ts';
 import { searchChats } from '../catalog/search.ts';
+import { readArguments, SERVER_SPECS, type ToolName } from '../catalog/specs.ts';
 import {
   listOutput,
-  readArguments,
+  listText,
   readOutput,
-  SERVER_SPECS,
+  readText,
   saveOutput,
-  searchOutput,
-  type ToolName,
-} from '../catalog/tools/specs.ts';
-import { listText, readText, saveText, searchText } from '../catalog/tools/texts.ts';
+  saveText,
+  searchText,
+} from '../catalog/tools/texts.ts';
 import { type FileWindow, readWindow } from '../catalog/windows.ts';
 import { bufferToBase64 } from '../content/base64.ts';
 import { INTERNAL_ERROR, logError, type Shared } from './shared.ts';
@@ -45,7 +45,7 @@ const CALLS: Readonly<
   },
   search_chats: async (given, { catalog }, signal) => {
     const query = readArguments(SERVER_SPECS.search_chats, given);
-    const output = searchOutput(await searchChats(catalog, query, signal));
+    const output = await searchChats(catalog, query, signal);
     return result(searchText(output), output);
   },
   save_asset: async (given, { catalog, uploads, stores }) => {

@@ -4,18 +4,7 @@ import { visibleLine } from '../base/lines.ts';
 import { foldCase, searchWords } from '../chat/outline/search.ts';
 import type { Catalog } from './catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId, type Entry, entryTitle } from './entry.ts';
-
-export interface AssetQuery {
-  readonly chat?: ChatId | undefined;
-  /** Words that must all occur in the name, file name, type, tool or chat, in any case. */
-  readonly filter?: string | undefined;
-  readonly kind?: AssetEntry['assetKind'] | undefined;
-  readonly mimeType?: string | undefined;
-  readonly sort?: 'changed' | 'name' | 'size' | undefined;
-  readonly order?: 'ascending' | 'descending' | undefined;
-  readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
-}
+import { type AssetQuery, DEFAULT_PAGE } from './specs.ts';
 
 export interface AssetPage extends Page {
   /** Folders that could not be read, and entries beyond the limits. */
@@ -28,9 +17,6 @@ interface Page {
   readonly total: number;
   readonly nextCursor?: string;
 }
-
-export const MAX_PAGE = 200;
-export const DEFAULT_PAGE = 50;
 
 /** Rejects with a `CatalogRefusal` for an invalid query. */
 export async function listAssets(

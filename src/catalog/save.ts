@@ -10,16 +10,7 @@ import { isTextType, type MediaType, mediaByExtension } from '../media/table.ts'
 import type { AssetStore, NewAsset } from '../ports/results.ts';
 import type { Catalog } from './catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId } from './entry.ts';
-
-export interface Upload {
-  /** The chat to save beside; may be omitted when there is only one folder. */
-  readonly chat?: ChatId | undefined;
-  readonly name: string;
-  readonly mimeType?: string | undefined;
-  /** Exactly one of `data` and `text` is required. */
-  readonly data?: string | undefined;
-  readonly text?: string | undefined;
-}
+import type { Upload } from './specs.ts';
 
 export interface UploadLimits {
   readonly maxBytes: number;

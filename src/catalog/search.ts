@@ -1,40 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { LineCounter } from '../base/lines.ts';
-import type { Role } from '../chat/format/marker.ts';
 import { type SearchHit, searchChat, searchWords } from '../chat/outline/search.ts';
 import type { Catalog } from './catalog.ts';
 import { CatalogRefusal, type ChatEntry, type ChatId } from './entry.ts';
 import { checkChat } from './list.ts';
 import { readChatBytes } from './mentions.ts';
+import { type ChatQuery, DEFAULT_HITS, type SearchOutput } from './specs.ts';
 
-export interface ChatQuery {
-  readonly query: string;
-  readonly chat?: ChatId | undefined;
-  /** The chat that the request comes from. */
-  readonly except?: ChatId | undefined;
-  readonly limit?: number | undefined;
-}
+type ChatHit = SearchOutput['hits'][number];
 
-export interface ChatHit {
-  readonly uri: string;
-  readonly chat: ChatId;
-  readonly title: string;
-  /** Undefined when the title matches. */
-  readonly role?: Role;
-  /** Counted from 1. */
-  readonly line: number;
-  /** In bytes, as `readWindow` counts. */
-  readonly start: number;
-  readonly snippet: string;
-}
-
-export interface ChatHits {
-  readonly hits: readonly ChatHit[];
-  readonly more: boolean;
-}
-
-export const MAX_HITS = 100;
-export const DEFAULT_HITS = 20;
 /** One long chat must not hide all the others. */
 const MAX_HITS_OF_CHAT = 10;
 const CHATS_AT_ONCE = 8;
@@ -42,9 +16,10 @@ const CHATS_AT_ONCE = 8;
 /** Searches the latest chat first. Rejects with a `CatalogRefusal` for an invalid query. */
 export async function searchChats(
   catalog: Catalog,
-  query: ChatQuery,
+  /** `except` is the chat that the request comes from. */
+  query: ChatQuery & { readonly except?: ChatId | undefined },
   signal?: AbortSignal,
-): Promise<ChatHits> {
+): Promise<SearchOutput> {
   const { limit = DEFAULT_HITS, chat, except } = query;
   const words = searchWords(query.query);
   if (words.length === 0) throw new CatalogRefusal('query must hold a word to search for.');

@@ -6,19 +6,11 @@ import type { Catalog } from '../catalog.ts';
 import { CatalogRefusal, type ChatId, type FoundEntry } from '../entry.ts';
 import { listAssets, pageOf } from '../list.ts';
 import { searchChats } from '../search.ts';
+import { inputSchema, type ListedAsset, readArguments, BUILT_IN_SPECS as SPECS } from '../specs.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
 import { ChatFiles, readVisibleChat } from './files.ts';
 import { BUILT_IN_SERVER, type BuiltInPlaces } from './places.ts';
-import {
-  inputSchema,
-  type ListedAsset,
-  listOutput,
-  readArguments,
-  readOutput,
-  BUILT_IN_SPECS as SPECS,
-  searchOutput,
-} from './specs.ts';
-import { listText, readText, searchText, windowParts } from './texts.ts';
+import { listOutput, listText, readOutput, readText, searchText, windowParts } from './texts.ts';
 
 /** What differs from the assets server: the calling chat is known. */
 const IN_CHATS = {
@@ -118,7 +110,7 @@ const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
   async search_chats(files, args, signal) {
     const { chat, ...query } = readArguments(SPECS.search_chats, args);
     const which = chat === undefined ? { except: await files.id() } : whichChat(chat);
-    return [text(searchText(searchOutput(await searchChats(files.all(), { ...query, ...which }, signal))))];
+    return [text(searchText(await searchChats(files.all(), { ...query, ...which }, signal)))];
   },
 };
 

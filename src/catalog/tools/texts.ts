@@ -5,8 +5,11 @@ import type { Asset, ResultPart, TextPart } from '../../ports/results.ts';
 import { findBase64Runs } from '../../result/base64Runs.ts';
 import { normalizeLines } from '../../result/blocks.ts';
 import { MAX_SUMMARY_TOKENS, tokensAtMost } from '../../result/summary.ts';
+import { type AssetEntry, type Entry, entryTitle, readingCost } from '../entry.ts';
+import type { AssetPage } from '../list.ts';
+import type { SavedUpload } from '../save.ts';
+import type { ListedAsset, ListOutput, ReadOutput, SaveOutput, SearchOutput } from '../specs.ts';
 import type { FileWindow } from '../windows.ts';
-import type { ListedAsset, ListOutput, ReadOutput, SaveOutput, SearchOutput } from './specs.ts';
 
 export function listText(
   { assets, total, nextCursor, notes = [] }: ListOutput,
@@ -185,4 +188,49 @@ function letters(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join(
     '',
   );
+}
+
+function listedAsset(entry: AssetEntry): ListedAsset {
+  return {
+    uri: entry.uri,
+    name: entryTitle(entry),
+    asset: entry.asset,
+    chat: entry.chat,
+    kind: entry.assetKind,
+    mimeType: entry.mimeType,
+    size: entry.size,
+    lastModified: entry.changed.toISOString(),
+    ...readingCost(entry),
+    ...(entry.tool === undefined ? {} : { tool: entry.tool }),
+  };
+}
+
+export function listOutput({ assets, total, nextCursor, notes }: AssetPage): ListOutput {
+  return {
+    assets: assets.map(listedAsset),
+    total,
+    ...(nextCursor === undefined ? {} : { nextCursor }),
+    ...(notes.length === 0 ? {} : { notes: [...notes] }),
+  };
+}
+
+/** The cost is that of the whole file. */
+export function readOutput(entry: Entry, window: FileWindow): ReadOutput {
+  const { mimeType, totalBytes, start, byteCount, nextStart, body } = window;
+  return {
+    uri: entry.uri,
+    name: entryTitle(entry),
+    mimeType,
+    content: body.kind,
+    totalBytes,
+    start,
+    byteCount,
+    ...(nextStart === undefined ? {} : { nextStart }),
+    lastModified: entry.changed.toISOString(),
+    ...readingCost({ mimeType, size: totalBytes }),
+  };
+}
+
+export function saveOutput({ entry, markdown }: SavedUpload): SaveOutput {
+  return { ...listedAsset(entry), markdown };
 }

@@ -14,13 +14,8 @@ import fc from 'fast-check';
 import { readAssetName } from '../../../src/base/names.ts';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import { CatalogRefusal } from '../../../src/catalog/entry.ts';
-import {
-  checkUploadName,
-  saveAsset,
-  type Upload,
-  type UploadLimits,
-  UploadStores,
-} from '../../../src/catalog/save.ts';
+import { checkUploadName, saveAsset, type UploadLimits, UploadStores } from '../../../src/catalog/save.ts';
+import type { Upload } from '../../../src/catalog/specs.ts';
 import { PNG_BASE64 as PNG } from '../../kit/png.ts';
 import { needsSymlinks } from '../../windows/needs.ts';
 import { useChatFolder } from '../assets/folder.ts';

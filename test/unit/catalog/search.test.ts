@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import { type Address, CatalogRefusal, type FoundEntry } from '../../../src/catalog/entry.ts';
-import { type ChatQuery, searchChats } from '../../../src/catalog/search.ts';
+import { searchChats } from '../../../src/catalog/search.ts';
 import { readWindow } from '../../../src/catalog/windows.ts';
 import { useChatFolder } from '../assets/folder.ts';
 
+type ChatQuery = Parameters<typeof searchChats>[1];
 const folder = useChatFolder();
 let seconds = 1000;
 

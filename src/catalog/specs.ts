@@ -1,22 +1,15 @@
 import * as z from 'zod';
-import {
-  type AssetEntry,
-  CatalogRefusal,
-  type Entry,
-  entryTitle,
-  readAddress,
-  readingCost,
-} from '../entry.ts';
-import { type AssetPage, DEFAULT_PAGE, MAX_PAGE } from '../list.ts';
-import type { SavedUpload } from '../save.ts';
-import { type ChatHits, DEFAULT_HITS, MAX_HITS } from '../search.ts';
-import type { FileWindow } from '../windows.ts';
+import { CatalogRefusal, readAddress } from './entry.ts';
 
 interface WindowLimits {
   readonly defaultBytes: number;
   readonly maxBytes: number;
 }
 
+const MAX_PAGE = 200;
+export const DEFAULT_PAGE = 50;
+const MAX_HITS = 100;
+export const DEFAULT_HITS = 20;
 const MAX_QUERY_CHARS = 1000;
 const MAX_URI_CHARS = 10_000;
 
@@ -211,6 +204,9 @@ export const BUILT_IN_SPECS = specs({ defaultBytes: 8192, maxBytes: 32_768 });
 export type ToolName = keyof typeof SERVER_SPECS;
 
 export type ListedAsset = z.output<typeof LISTED_ASSET>;
+export type AssetQuery = z.output<typeof LIST_ASSETS.input>;
+export type ChatQuery = z.output<typeof SEARCH_CHATS.input>;
+export type Upload = z.output<typeof SAVE_ASSET.input>;
 export type ListOutput = z.output<typeof LIST_ASSETS.output>;
 export type ReadOutput = z.output<ReturnType<typeof readAssetSpec>['output']>;
 export type SearchOutput = z.output<typeof SEARCH_CHATS.output>;
@@ -230,53 +226,4 @@ export function readArguments<T extends z.ZodType>(
 export function inputSchema(spec: { readonly input: z.ZodType }): Readonly<Record<string, unknown>> {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(spec.input, { io: 'input' });
   return schema;
-}
-
-function listedAsset(entry: AssetEntry): ListedAsset {
-  return {
-    uri: entry.uri,
-    name: entryTitle(entry),
-    asset: entry.asset,
-    chat: entry.chat,
-    kind: entry.assetKind,
-    mimeType: entry.mimeType,
-    size: entry.size,
-    lastModified: entry.changed.toISOString(),
-    ...readingCost(entry),
-    ...(entry.tool === undefined ? {} : { tool: entry.tool }),
-  };
-}
-
-export function listOutput({ assets, total, nextCursor, notes }: AssetPage): ListOutput {
-  return {
-    assets: assets.map(listedAsset),
-    total,
-    ...(nextCursor === undefined ? {} : { nextCursor }),
-    ...(notes.length === 0 ? {} : { notes: [...notes] }),
-  };
-}
-
-/** The cost is that of the whole file. */
-export function readOutput(entry: Entry, window: FileWindow): ReadOutput {
-  const { mimeType, totalBytes, start, byteCount, nextStart, body } = window;
-  return {
-    uri: entry.uri,
-    name: entryTitle(entry),
-    mimeType,
-    content: body.kind,
-    totalBytes,
-    start,
-    byteCount,
-    ...(nextStart === undefined ? {} : { nextStart }),
-    lastModified: entry.changed.toISOString(),
-    ...readingCost({ mimeType, size: totalBytes }),
-  };
-}
-
-export function searchOutput({ hits, more }: ChatHits): SearchOutput {
-  return { hits: [...hits], more };
-}
-
-export function saveOutput({ entry, markdown }: SavedUpload): SaveOutput {
-  return { ...listedAsset(entry), markdown };
 }

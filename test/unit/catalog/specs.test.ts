@@ -4,20 +4,24 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { McpServer } from '@modelcontextprotocol/server';
 import fc from 'fast-check';
 import type * as z from 'zod';
-import { type AssetEntry, CatalogRefusal, type ChatEntry } from '../../../../src/catalog/entry.ts';
+import { type AssetEntry, CatalogRefusal, type ChatEntry } from '../../../src/catalog/entry.ts';
 import {
   BUILT_IN_SPECS,
   inputSchema,
-  listOutput,
   readArguments,
-  readOutput,
-  saveOutput,
-  searchOutput,
   SERVER_SPECS as TOOL_SPECS,
-} from '../../../../src/catalog/tools/specs.ts';
-import { listText, readText, saveText, searchText } from '../../../../src/catalog/tools/texts.ts';
-import type { FileWindow } from '../../../../src/catalog/windows.ts';
-import { tokensAtMost } from '../../../../src/result/summary.ts';
+} from '../../../src/catalog/specs.ts';
+import {
+  listOutput,
+  listText,
+  readOutput,
+  readText,
+  saveOutput,
+  saveText,
+  searchText,
+} from '../../../src/catalog/tools/texts.ts';
+import type { FileWindow } from '../../../src/catalog/windows.ts';
+import { tokensAtMost } from '../../../src/result/summary.ts';
 
 const ASSET: AssetEntry = {
   kind: 'asset',
@@ -194,7 +198,7 @@ describe('the answers of tools', () => {
       largeFileWarning: false,
     });
     const hit = { uri: CHAT.uri, chat: CHAT.chat, title: 'Sales', line: 1, start: 0, snippet: '' };
-    const search = searchOutput({ hits: [hit, { ...hit, role: 'user' }], more: false });
+    const search = { hits: [hit, { ...hit, role: 'user' }], more: false };
     const save = saveOutput({ entry: ASSET, markdown: '[a](b)' });
     assert.deepEqual(save, { ...LISTED, markdown: '[a](b)' });
     for (const [spec, answer] of [
