@@ -4,7 +4,7 @@ import { activeChat, isChat } from '../chat/chatFiles.ts';
 import { chatOf } from '../chat/openChats.ts';
 import { readFields, readString, readUri } from '../ui/commandArguments.ts';
 import { assetsIn, type GalleryScope, readScope, scopeKey } from './assets.ts';
-import { GalleryPanel } from './panel.ts';
+import { GalleryPanel, type GalleryPanelDeps } from './panel.ts';
 
 /** Also in package.json and extension.ts. */
 const VIEW_TYPE = 'filechat.gallery';
@@ -42,12 +42,17 @@ export class Gallery implements vscode.Disposable {
     this.#panels.clear();
   }
 
-  #open(panel: vscode.WebviewPanel, { scope, at, before }: Opening): void {
+  #open(panel: vscode.WebviewPanel, about: Pick<GalleryPanelDeps, 'scope' | 'at' | 'before'>): void {
     const { extensionUri, globalStorageUri } = this.#context;
-    const key = scopeKey(scope);
+    const key = scopeKey(about.scope);
     const onScope = (wanted: GalleryScope) => this.#change(panel, shown, wanted);
-    const deps = { panel, scope, extensionUri, globalStorage: globalStorageUri, at, before, onScope };
-    const shown = new GalleryPanel(deps);
+    const shown = new GalleryPanel({
+      ...about,
+      panel,
+      extensionUri,
+      globalStorage: globalStorageUri,
+      onScope,
+    });
     this.#panels.set(key, shown);
     panel.onDidDispose(() => {
       if (this.#panels.get(key) === shown) this.#panels.delete(key);
@@ -67,12 +72,6 @@ export class Gallery implements vscode.Disposable {
     shown.dispose();
     this.#open(panel, { scope: wanted, before: shown.chat });
   }
-}
-
-interface Opening {
-  readonly scope: GalleryScope;
-  readonly at?: string | undefined;
-  readonly before?: vscode.Uri | undefined;
 }
 
 function assetAtCursor(chat: vscode.Uri): string | undefined {

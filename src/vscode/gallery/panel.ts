@@ -12,10 +12,10 @@ export interface GalleryPanelDeps {
   readonly panel: vscode.WebviewPanel;
   readonly scope: GalleryScope;
   /** The chat to offer when the workspace is shown. */
-  readonly before: vscode.Uri | undefined;
+  readonly before?: vscode.Uri | undefined;
   readonly extensionUri: vscode.Uri;
   readonly globalStorage: vscode.Uri;
-  readonly at: string | undefined;
+  readonly at?: string | undefined;
   readonly onScope: (scope: GalleryScope) => void;
 }
 
