@@ -90,16 +90,18 @@ async function forEachWithNotice(
 
 async function readUnlinked(folder: vscode.Uri): Promise<readonly string[]> {
   const names = await namesIn(assetsIn(folder));
-  return names.length === 0 ? [] : findUnlinked(await readChats(folder), names);
-}
-
-/** Both saved and open texts, so that files survive an undo or a revert. */
-async function readChats(folder: vscode.Uri): Promise<readonly string[]> {
+  // After the names, so that the chat of a new asset is listed too.
   const entries = await vscode.workspace.fs.readDirectory(folder);
+  if (names.length === 0) return [];
   const chats = entries
     .filter(([, type]) => type & vscode.FileType.File)
     .map(([name]) => vscode.Uri.joinPath(folder, name))
     .filter(isChat);
+  return findUnlinked(await readTexts(chats), names);
+}
+
+/** Both saved and open texts, so that files survive an undo or a revert. */
+async function readTexts(chats: readonly vscode.Uri[]): Promise<readonly string[]> {
   const saved = await Promise.all(
     chats.map(async (uri) => new TextDecoder().decode(await vscode.workspace.fs.readFile(uri))),
   );

@@ -53,13 +53,33 @@ const has = async (catalog: Catalog, is: (entry: Entry) => boolean) =>
   (await catalog.snapshot()).entries.some(is);
 
 describe('a change is reported', () => {
-  it('of a new asset, as one of the list', async () => {
-    mkdirSync(tree.at('cmdassets'));
-    const { changes, until } = await watching(tree.path);
-    writeFileSync(tree.at('cmdassets', PNG), 'x');
-    await until(() => changes.length > 0);
-    assert.equal(changes[0]?.list, true);
-  });
+  const NOTES = 'notes/a.chat.md';
+  const cases: Readonly<Record<string, readonly [change: () => void, told: CatalogChange]>> = {
+    'of a new asset, as one of the list': [
+      () => writeFileSync(tree.at('cmdassets', assetNumbered(2)), 'x'),
+      { list: true, updated: [] },
+    ],
+    'of a chat that has changed, by its address': [
+      () => appendFileSync(tree.at(NOTES), '\nmore\n'),
+      { list: false, updated: ['filechat://notes%2Fa.chat.md'] },
+    ],
+    'of an asset that is written again': [
+      () => writeFileSync(tree.at('cmdassets', PNG), 'other'),
+      { list: false, updated: [`filechat://cmdassets/${PNG}`] },
+    ],
+    'of an asset that is deleted': [() => rmSync(tree.at('cmdassets', PNG)), { list: true, updated: [] }],
+  };
+  for (const [rule, [change, told]] of Object.entries(cases)) {
+    it(rule, async () => {
+      tree.write(`cmdassets/${PNG}`);
+      tree.write(NOTES, '# %% user\nHi\n');
+      tree.write('notes/b.chat.md');
+      const { changes, until } = await watching(tree.path);
+      change();
+      await until(() => changes.length > 0);
+      assert.deepEqual(changes[0], told);
+    });
+  }
 
   it('of an asset in a new folder', async () => {
     tree.write('a.chat.md', chatWith([PNG]));
@@ -71,37 +91,12 @@ describe('a change is reported', () => {
     assert.ok(changes.some(({ list }) => list));
   });
 
-  it('of a chat that has changed, by its address', async () => {
-    tree.write('notes/a.chat.md', '# %% user\nHi\n');
-    tree.write('notes/b.chat.md');
-    const { changes, until } = await watching(tree.path);
-    appendFileSync(tree.at('notes/a.chat.md'), '\nmore\n');
-    await until(() => changes.length > 0);
-    assert.deepEqual(changes[0], { list: false, updated: ['filechat://notes%2Fa.chat.md'] });
-  });
-
   it('of a chat that is called otherwise, as one of the list too', async () => {
     tree.write('a.chat.md', '# %% user\nHi\n');
     const { changes, until } = await watching(tree.path);
     writeFileSync(tree.at('a.chat.md'), '# %% user\nSomething else\n');
     await until(() => changes.some(({ list }) => list));
     assert.ok(changes.some(({ updated }) => updated.includes('filechat://a.chat.md')));
-  });
-
-  it('of an asset that is written again', async () => {
-    tree.write(`cmdassets/${PNG}`);
-    const { changes, until } = await watching(tree.path);
-    writeFileSync(tree.at('cmdassets', PNG), 'other');
-    await until(() => changes.length > 0);
-    assert.deepEqual(changes[0], { list: false, updated: [`filechat://cmdassets/${PNG}`] });
-  });
-
-  it('of an asset that is deleted', async () => {
-    tree.write(`cmdassets/${PNG}`);
-    const { changes, until } = await watching(tree.path);
-    rmSync(tree.at('cmdassets', PNG));
-    await until(() => changes.length > 0);
-    assert.deepEqual(changes[0], { list: true, updated: [] });
   });
 
   it('of a new chat in a new nested folder, and of later changes there', async () => {
