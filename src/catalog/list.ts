@@ -6,16 +6,13 @@ import type { Catalog } from './catalog.ts';
 import { type AssetEntry, CatalogRefusal, type ChatId, type Entry, entryTitle } from './entry.ts';
 import { type AssetQuery, DEFAULT_PAGE } from './specs.ts';
 
-export interface AssetPage extends Page {
-  /** Folders that could not be read, and entries beyond the limits. */
-  readonly notes: readonly string[];
-}
-
-interface Page {
+export interface AssetPage {
   readonly assets: readonly AssetEntry[];
   /** The number of matches on all pages. */
   readonly total: number;
   readonly nextCursor?: string;
+  /** Folders that could not be read, and entries beyond the limits. */
+  readonly notes: readonly string[];
 }
 
 /** Rejects with a `CatalogRefusal` for an invalid query. */
@@ -38,7 +35,7 @@ export function checkChat(entries: readonly Entry[], chat: ChatId): void {
   );
 }
 
-export function pageOf(entries: readonly AssetEntry[], query: AssetQuery): Page {
+export function pageOf(entries: readonly AssetEntry[], query: AssetQuery): Omit<AssetPage, 'notes'> {
   const { limit = DEFAULT_PAGE, cursor } = query;
   const matches = entries.filter(filterOf(query));
   const { page, last } = pageAfter(matches, {

@@ -4,7 +4,7 @@ import { RecentValues } from '../../base/collections.ts';
 import { ASSET_FOLDER, readAssetName } from '../../base/names.ts';
 import type { ToolHost, ToolInfo } from '../../ports/tools.ts';
 import type { Catalog } from '../catalog.ts';
-import { BUILT_IN_SERVER, type BuiltInPlaces } from './places.ts';
+import type { BuiltInPlaces } from './files.ts';
 
 export interface BuiltInOptions {
   /** Receives the address of the chat. Returns undefined in virtual workspaces, which have no files. */
@@ -38,7 +38,7 @@ export function withBuiltInTools(host: ToolHost, { placesOf, isOffered }: BuiltI
 
 /** Loaded with the first use: most chats make no calls, and the tool descriptions are large. */
 export async function builtInTools(): Promise<readonly ToolInfo[]> {
-  return (await import('./calls.ts')).describeTools();
+  return (await import('./calls.ts')).describeTools(BUILT_IN_SERVER);
 }
 
 /** Adds the built-in server to those of a chat if there is something to read: results of other tools, or assets. */
@@ -62,3 +62,5 @@ async function holdsAssets(folder: string): Promise<boolean> {
   }
   return false;
 }
+
+export const BUILT_IN_SERVER = 'filechat';

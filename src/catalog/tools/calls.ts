@@ -8,9 +8,9 @@ import { listAssets, pageOf } from '../list.ts';
 import { searchChats } from '../search.ts';
 import { inputSchema, type ListedAsset, readArguments, BUILT_IN_SPECS as SPECS } from '../specs.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
-import { ChatFiles, readVisibleChat } from './files.ts';
-import { BUILT_IN_SERVER, type BuiltInPlaces } from './places.ts';
-import { listOutput, listText, readOutput, readText, searchText, windowParts } from './texts.ts';
+import { type BuiltInPlaces, ChatFiles, readVisibleChat } from './files.ts';
+
+import { listOutput, listText, readOutput, readText, searchText, textPart, windowParts } from './texts.ts';
 
 /** What differs from the assets server: the calling chat is known. */
 const IN_CHATS = {
@@ -26,11 +26,11 @@ function isBuiltIn(name: string): name is BuiltInTool {
   return Object.hasOwn(IN_CHATS, name);
 }
 
-export function describeTools(): readonly ToolInfo[] {
+export function describeTools(server: string): readonly ToolInfo[] {
   return Object.keys(IN_CHATS)
     .filter(isBuiltIn)
     .map((tool) => ({
-      server: BUILT_IN_SERVER,
+      server,
       tool,
       title: SPECS[tool].title,
       description: `${SPECS[tool].description} ${IN_CHATS[tool]}`,
@@ -77,13 +77,13 @@ const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
     if (chat === undefined || (own !== undefined && which.chat === own)) {
       const { assets, notes } = await files.own();
       const page = { ...pageOf(assets, query), notes };
-      return [text(listText(listOutput(page), ({ asset }) => assetReference(asset)))];
+      return [textPart(listText(listOutput(page), ({ asset }) => assetReference(asset)))];
     }
     const page = await listAssets(files.all(), { ...query, ...which }, signal);
     const beside = await files.beside(page.assets);
     const referenceTo = ({ chat: of, asset, uri }: ListedAsset) =>
       beside.has(of) ? assetReference(asset) : uri;
-    return [text(listText(listOutput(page), referenceTo))];
+    return [textPart(listText(listOutput(page), referenceTo))];
   },
 
   async read_asset(files, args) {
@@ -110,7 +110,7 @@ const ANSWERS: Readonly<Record<BuiltInTool, Answer>> = {
   async search_chats(files, args, signal) {
     const { chat, ...query } = readArguments(SPECS.search_chats, args);
     const which = chat === undefined ? { except: await files.id() } : whichChat(chat);
-    return [text(searchText(await searchChats(files.all(), { ...query, ...which }, signal)))];
+    return [textPart(searchText(await searchChats(files.all(), { ...query, ...which }, signal)))];
   },
 };
 
@@ -126,10 +126,6 @@ async function chatParts(found: FoundEntry, wanted: WindowRequest): Promise<read
 }
 
 const COMMENTS_LEFT_OUT = 'Its comments are left out.';
-
-function text(value: string): ResultPart {
-  return { kind: 'text', text: value };
-}
 
 function whichChat(chat: ChatId): { readonly chat?: ChatId } {
   return chat === '*' ? {} : { chat };

@@ -14,7 +14,6 @@ import { type AssetEntry, CatalogRefusal, type ChatId, type FoundEntry, readAddr
 import { MAX_CHAT_BYTES, type Mention, readMentions } from '../mentions.ts';
 import { assetEntry, statOf } from '../scan.ts';
 import { type FileWindow, readWindow, type WindowRequest } from '../windows.ts';
-import type { BuiltInPlaces } from './places.ts';
 
 /** The files that one chat can read: its own by name, those of other chats by address. */
 export class ChatFiles {
@@ -211,3 +210,16 @@ async function readChat({ path }: FoundEntry): Promise<Buffer> {
 const TOO_LONG = `This chat is longer than ${describeSize(MAX_CHAT_BYTES)} and cannot be read here.`;
 const NOT_TEXT = 'This piece of the chat is not UTF-8 text.';
 const CHANGED = 'The chat was changed while it was being read. Read it again.';
+
+/** The paths of a chat and its assets. */
+export interface BuiltInPlaces {
+  readonly chat?: string | undefined;
+  /** The current text, which may be unsaved. */
+  readonly text: () => Promise<string> | string;
+  /** The folder that holds its `cmdassets/`. */
+  readonly assetsIn: string;
+  /** The beginning of links to its assets; `cmdassets` by default. */
+  readonly linkPrefix?: string | undefined;
+  /** The folders whose chats may be searched and whose assets may be listed. */
+  readonly folders: readonly string[];
+}

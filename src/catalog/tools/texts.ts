@@ -118,16 +118,16 @@ export interface ShownWindow {
 export async function windowParts(shown: ShownWindow): Promise<readonly ResultPart[]> {
   const { reference, about, window, image, isForeignImage } = shown;
   const { body, mimeType, start, totalBytes } = window;
-  if (image) return [text(`${mimeType}, ${describeSize(totalBytes)}.`), { kind: 'asset', asset: image }];
-  if (isForeignImage) return [text(`${mimeType}, ${describeSize(totalBytes)}. ${FOREIGN_IMAGE}`)];
+  if (image) return [textPart(`${mimeType}, ${describeSize(totalBytes)}.`), { kind: 'asset', asset: image }];
+  if (isForeignImage) return [textPart(`${mimeType}, ${describeSize(totalBytes)}. ${FOREIGN_IMAGE}`)];
   if (body.kind === 'text') {
     const { kept, isCut } = await withoutBase64(normalizeLines(body.text));
     const said = isCut ? `${about} ${BASE64_LEFT_OUT}` : about;
-    return [text(said), { kind: 'text', text: kept, source: { uri: reference, mimeType } }];
+    return [textPart(said), { kind: 'text', text: kept, source: { uri: reference, mimeType } }];
   }
   const hint = reference.startsWith('asset:') ? ` ${handOver(reference)}` : '';
   const view = hexView(body.bytes, start);
-  return view === '' ? [text(about)] : [text(`${about}${hint}`), text(view)];
+  return view === '' ? [textPart(about)] : [textPart(`${about}${hint}`), textPart(view)];
 }
 
 const FOREIGN_IMAGE =
@@ -158,8 +158,8 @@ function isMixed(digits: string): boolean {
   return /[A-Z]/.test(digits) && /[a-z]/.test(digits) && /[0-9]/.test(digits);
 }
 
-function text(value: string): TextPart {
-  return { kind: 'text', text: value };
+export function textPart(text: string): TextPart {
+  return { kind: 'text', text };
 }
 
 const BYTES_PER_LINE = 16;

@@ -4,7 +4,8 @@ import { type FileFacts, findAsset, findFile, isInside, readFacts } from '../../
 import { hasCode } from '../../base/errors.ts';
 import { ASSET_FOLDER } from '../../base/names.ts';
 import { describeSize } from '../../base/size.ts';
-import { BUILT_IN_SERVER } from '../../catalog/tools/places.ts';
+import { BUILT_IN_SERVER } from '../../catalog/tools/builtIn.ts';
+
 import { allowsTool } from '../../chat/format/settings.ts';
 import { type ChatReference, referenceAt } from '../../chat/outline/references.ts';
 import { findAssetReferences } from '../../mcp/fileArguments/reference.ts';

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { beforeEach, describe, it } from 'node:test';
-import { builtInTools, withBuiltInServer, withBuiltInTools } from '../../../../src/catalog/tools/builtIn.ts';
-import { BUILT_IN_SERVER, type BuiltInPlaces } from '../../../../src/catalog/tools/places.ts';
+import {
+  BUILT_IN_SERVER,
+  builtInTools,
+  withBuiltInServer,
+  withBuiltInTools,
+} from '../../../../src/catalog/tools/builtIn.ts';
+import type { BuiltInPlaces } from '../../../../src/catalog/tools/files.ts';
+
 import type { ResultAssets, ToolResult } from '../../../../src/ports/results.ts';
 import type { ToolHost } from '../../../../src/ports/tools.ts';
 import { renderToolResult } from '../../../../src/result/markdown.ts';
