@@ -35,7 +35,7 @@ export abstract class NumberedAssets implements AssetStore {
   protected abstract find(asset: NewAsset): Promise<string | undefined>;
   /** Creates the whole file or nothing. Resolves to false when the name is taken. */
   protected abstract create(name: string, asset: NewAsset): Promise<boolean>;
-  /** What went wrong and what to do, as the end of a sentence. */
+  /** The cause and what to do, as the end of a sentence. */
   protected abstract explain(error: unknown): string;
 
   beginResult(): ResultAssets {

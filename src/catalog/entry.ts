@@ -33,7 +33,7 @@ export interface AssetEntry extends Listed {
   readonly kind: 'asset';
   readonly asset: string;
   readonly assetKind: AssetKind;
-  /** What the chat calls it: `quarterly.pdf` of `[Tool generated file 1: quarterly.pdf](…)`. */
+  /** The label in the chat: `quarterly.pdf` of `[Tool generated file 1: quarterly.pdf](…)`. */
   readonly name?: string;
   /** The tool that returned it, as `server.tool`. */
   readonly tool?: string;

@@ -12,7 +12,7 @@ import { type BuiltInPlaces, ChatFiles, readVisibleChat } from './files.ts';
 
 import { listOutput, listText, readOutput, readText, searchText, textPart, windowParts } from './texts.ts';
 
-/** What differs from the assets server: the calling chat is known. */
+/** Added to the descriptions of the assets server, because here the calling chat is known. */
 const IN_CHATS = {
   list_assets: `Without chat, those of this chat; with chat "*", all that there are. A file that is called asset:NAME can be given to a tool by that name.`,
   read_asset:

@@ -25,7 +25,7 @@ import {
   REPORT,
 } from '../helpers/assetsServer.ts';
 
-const CANARY = 'CANARY-that-nobody-may-read-from-here';
+const CANARY = 'CANARY-that-must-not-be-readable';
 const FOREIGN = 'tool-file-20261116-093012-Foreign123-1.txt';
 const LINKED = 'tool-file-20261116-093012-Linked1234-1.txt';
 const RUNS = 1000;

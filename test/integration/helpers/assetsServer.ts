@@ -39,7 +39,7 @@ Draw the sales of the harbour.
 # %% user
 `;
 
-/** Chats with assets in a folder, and beside that folder what nobody may reach. */
+/** Chats with assets in a folder, and a folder around it that must not be reachable. */
 export interface Notes {
   /** The folder that is served. */
   readonly path: string;

@@ -38,9 +38,7 @@ describe('the list', () => {
   it('has every chat, and every asset under the chat that mentions it', async () => {
     tree.write('top.chat.md', '# %% user\nHello there\n');
     tree.write('notes/sales.chat.md', chatWith([PNG]));
-    tree.write(`notes/cmdassets/${PNG}`);
-    tree.write(`notes/cmdassets/${PDF}`);
-    tree.write(`cmdassets/${PDF}`);
+    tree.touch(`notes/cmdassets/${PNG}`, `notes/cmdassets/${PDF}`, `cmdassets/${PDF}`);
     assert.deepEqual(await listed(tree.path), [
       `cmdassets/${PDF}`,
       `notes/cmdassets/${PDF}`,
@@ -209,8 +207,7 @@ describe('several folders', () => {
   });
 
   it('list a file once where one leads to another by a link', needsSymlinks, async () => {
-    tree.write('real/a.chat.md');
-    tree.write('real/below/b.chat.md');
+    tree.touch('real/a.chat.md', 'real/below/b.chat.md');
     symlinkSync(tree.at('real'), tree.at('link'));
     symlinkSync(tree.at('real/below'), tree.at('inner'));
     const folders = [tree.at('real'), tree.at('link'), tree.at('inner')];
@@ -219,8 +216,7 @@ describe('several folders', () => {
   });
 
   it('are both listed where the outer one does not enter the inner one', async () => {
-    tree.write('a.chat.md');
-    tree.write('.mine/b.chat.md');
+    tree.touch('a.chat.md', '.mine/b.chat.md');
     const name = basename(tree.path);
     assert.deepEqual(
       await listed(tree.path, tree.at('.mine')),
@@ -252,9 +248,7 @@ describe('several folders', () => {
 describe('limits', () => {
   it('are kept, with a note for each', async () => {
     for (let number = 1; number <= 5; number += 1) {
-      tree.write(`f${number}/${number}.chat.md`);
-      tree.write(`cmdassets/${assetNumbered(number)}`);
-      tree.write(`${number}.chat.md`);
+      tree.touch(`f${number}/${number}.chat.md`, `cmdassets/${assetNumbered(number)}`, `${number}.chat.md`);
     }
     for (const [limit, entryCount, ...expected] of [
       [{}, 15],
@@ -270,9 +264,7 @@ describe('limits', () => {
 
   it('end in the twelfth folder, whose assets are still found', async () => {
     const deep = 'a/'.repeat(12);
-    tree.write(`${deep}x.chat.md`);
-    tree.write(`${deep}cmdassets/${PNG}`);
-    tree.write(`${deep}a/y.chat.md`);
+    tree.touch(`${deep}x.chat.md`, `${deep}cmdassets/${PNG}`, `${deep}a/y.chat.md`);
     const catalog = catalogOf(tree.path);
     const { notes, ...list } = await catalog.snapshot();
     assert.deepEqual(urisOf(list), [`${deep}cmdassets/${PNG}`, `${deep}x.chat.md`]);
@@ -302,24 +294,25 @@ describe('limits', () => {
 
 describe('a folder that cannot be read', () => {
   /** Root drops its privileges, because it may read everything. */
-  const asNobody = async <T>(work: () => Promise<T>): Promise<T> => {
+  const asOtherUser = async <T>(work: () => Promise<T>): Promise<T> => {
     if (process.getuid?.() !== 0) return await work();
-    for (const path of ['', 'open', 'open/a.chat.md', 'shut']) chownSync(tree.at(path), NOBODY, NOBODY);
-    process.seteuid?.(NOBODY);
+    for (const path of ['', 'open', 'open/a.chat.md', 'shut'])
+      chownSync(tree.at(path), OTHER_USER, OTHER_USER);
+    process.seteuid?.(OTHER_USER);
     try {
       return await work();
     } finally {
       process.seteuid?.(0);
     }
   };
-  const NOBODY = 65_534;
+  const OTHER_USER = 65_534;
 
   it('is a note, and the rest is listed', needsModes, async () => {
     tree.write('open/a.chat.md');
     mkdirSync(tree.at('shut'), { mode: 0 });
     try {
       const catalog = catalogOf(tree.path);
-      const { notes, ...list } = await asNobody(() => catalog.snapshot());
+      const { notes, ...list } = await asOtherUser(() => catalog.snapshot());
       assert.deepEqual(urisOf(list), ['open/a.chat.md']);
       assert.deepEqual(notes, ['shut cannot be read: it may not be read.']);
     } finally {
@@ -328,8 +321,7 @@ describe('a folder that cannot be read', () => {
   });
 
   it('is a note when it is a file', async () => {
-    tree.write('file');
-    tree.write('work/a.chat.md');
+    tree.touch('file', 'work/a.chat.md');
     const { notes, ...list } = await catalogOf(tree.at('file'), tree.at('work')).snapshot();
     assert.deepEqual(urisOf(list), ['work/a.chat.md']);
     assert.deepEqual(notes, ['file cannot be read: there is no such file.']);
@@ -414,8 +406,7 @@ describe('an entry found by its address', () => {
 
   it('equals the listed one', async () => {
     tree.write('notes/sales.chat.md', chatWith([PNG]));
-    tree.write(`notes/cmdassets/${PNG}`);
-    tree.write(`cmdassets/${PDF}`);
+    tree.touch(`notes/cmdassets/${PNG}`, `cmdassets/${PDF}`);
     const catalog = catalogOf(tree.path);
     const { entries } = await catalog.snapshot();
     assert.equal(entries.length, 3);
@@ -428,8 +419,7 @@ describe('an entry found by its address', () => {
 
   it('is an asset by any chat of its folder, and by its cmdassets', async () => {
     tree.write('notes/sales.chat.md', chatWith([PNG]));
-    tree.write('notes/other.chat.md');
-    tree.write(`notes/cmdassets/${PNG}`);
+    tree.touch('notes/other.chat.md', `notes/cmdassets/${PNG}`);
     for (const chat of ['notes%2Fsales.chat.md', 'notes%2Fother.chat.md', 'notes%2Fcmdassets']) {
       const { path, entry } = await find(`filechat://${chat}/${PNG}`);
       assert.equal(path, tree.at('notes/cmdassets', PNG));
@@ -450,13 +440,10 @@ describe('an entry found by its address', () => {
   it('two files that differ only in case are two', needsCase, async () => {
     tree.write('a.chat.md', '# %% user\nsmall\n');
     tree.write('A.chat.md', '# %% user\nlarge\n');
-    const titles = await Promise.all(
-      ['a', 'A'].map(async (name) => (await find(`filechat://${name}.chat.md`)).entry),
-    );
-    assert.deepEqual(
-      titles.map((entry) => entry.kind === 'chat' && entry.title),
-      ['small', 'large'],
-    );
+    for (const [name, title] of Object.entries({ a: 'small', A: 'large' })) {
+      const { entry } = await find(`filechat://${name}.chat.md`);
+      assert.equal(entry.kind === 'chat' && entry.title, title);
+    }
   });
 });
 
@@ -472,8 +459,7 @@ describe('the folder of an id', () => {
   });
 
   it('is undefined when its cmdassets is a link', needsSymlinks, async () => {
-    tree.write('outside/x');
-    tree.write('in/a.chat.md');
+    tree.touch('outside/x', 'in/a.chat.md');
     symlinkSync(tree.at('outside'), tree.at('in/cmdassets'));
     const catalog = catalogOf(tree.at('in'));
     await assert.rejects(catalog.folderOf('a.chat.md'), CatalogRefusal);
@@ -481,8 +467,7 @@ describe('the folder of an id', () => {
   });
 
   it('and the id of a file are inverse to each other', needsSymlinks, async () => {
-    tree.write('one/notes/a.chat.md');
-    tree.write('two/b.chat.md');
+    tree.touch('one/notes/a.chat.md', 'two/b.chat.md');
     symlinkSync(tree.at('one'), tree.at('link'));
     const catalog = catalogOf(tree.at('link'), tree.at('two'));
     assert.equal(await catalog.idOf(tree.at('one/notes/a.chat.md')), 'link/notes/a.chat.md');

@@ -144,7 +144,7 @@ describe('where an upload goes', () => {
       refused(/^There is nothing at/, { chat, name: 'a.txt', text: 'a' }));
   }
 
-  it('is no link', needsSymlinks, async () => {
+  it('is not a link', needsSymlinks, async () => {
     const outside = join(folder.path, '..', `${basename(folder.path)}-outside`);
     mkdirSync(outside);
     try {
@@ -189,7 +189,7 @@ describe('an upload is refused', () => {
     'with two contents': [/either data or text/, { data: 'AAEC', text: 'a' }],
     'with empty text': [/it is empty/, { text: '' }],
     'with empty data': [/it is empty/, { data: 'data:text/plain;base64,' }],
-    'with data that is no base64': [/not base64/, { data: 'AA!EC' }],
+    'with data that is not base64': [/not base64/, { data: 'AA!EC' }],
     'with data that is cut off': [/cut off/, { data: 'AAECA' }],
     'with an unpaired surrogate': [/unpaired surrogate/, { text: 'a\ud800' }],
     'with too much text': [/larger than the limit of 1\.0 KB/, { text: 'é'.repeat(501) }],

@@ -68,10 +68,7 @@ describe('a search over chats', () => {
   const places: Record<string, string | Uint8Array> = {
     'behind characters of all sizes': '\ufeff# %% user\r\nä€😀\r\n\r\nä€😀 needle\r\n',
     'at the end of a chat without a line break': '# %% system\nneedle',
-    'behind bytes that are no characters': Buffer.from(
-      '# %% user\ncaf\xe9 \xff\n\xe9\nhere is a needle\n',
-      'latin1',
-    ),
+    'behind invalid bytes': Buffer.from('# %% user\ncaf\xe9 \xff\n\xe9\nhere is a needle\n', 'latin1'),
   };
   for (const [name, text] of Object.entries(places)) {
     it(`opens the place, ${name}`, async () => {

@@ -11,6 +11,8 @@ export interface Tree {
   readonly path: string;
   /** Writes a file with the folders that it needs, as if it had been there for an hour. */
   write(name: string, content?: string | Uint8Array): string;
+  /** Writes several files that hold an `x`. */
+  touch(...names: string[]): void;
   at(...names: string[]): string;
 }
 
@@ -22,18 +24,20 @@ export function useTree(): Tree {
   });
   afterEach(() => rmSync(path, { recursive: true, force: true }));
   const at = (...names: string[]) => join(path, ...names);
+  const write: Tree['write'] = (name, content = 'x') => {
+    mkdirSync(dirname(at(name)), { recursive: true });
+    writeFileSync(at(name), content);
+    const before = new Date(Date.now() - 3_600_000);
+    utimesSync(at(name), before, before);
+    return at(name);
+  };
   return {
     get path() {
       return path;
     },
     at,
-    write: (name, content = 'x') => {
-      mkdirSync(dirname(at(name)), { recursive: true });
-      writeFileSync(at(name), content);
-      const before = new Date(Date.now() - 3_600_000);
-      utimesSync(at(name), before, before);
-      return at(name);
-    },
+    write,
+    touch: (...names) => names.forEach((name) => void write(name)),
   };
 }
 

@@ -217,8 +217,7 @@ describe('nothing is reported', () => {
   it('for other files, or after disposal', async () => {
     tree.write('a.chat.md');
     const { changes, until } = await watching(tree.path);
-    tree.write('build/x.js');
-    tree.write('cmdassets/half.part');
+    tree.touch('build/x.js', 'cmdassets/half.part');
     writeFileSync(tree.at('b.chat.md'), 'x');
     await until(() => changes.length > 0);
     assert.deepEqual(changes, [{ list: true, updated: [] }]);

@@ -54,7 +54,7 @@ beforeEach(() => {
   tree.write(`notes/cmdassets/${OTHER}`, 'a,b\n1,2\n');
 });
 
-const NOBODY: ToolHost = {
+const OTHER_SERVERS: ToolHost = {
   listTools: async (server) => ({
     tools: [{ server: server ?? 'charts', tool: 'bar', inputSchema: {} }],
     failures: [],
@@ -67,7 +67,7 @@ const NO_ASSETS: ResultAssets = {
 };
 
 function caller(places: BuiltInPlaces | undefined, isOffered = true) {
-  const host = withBuiltInTools(NOBODY, { placesOf: () => places, isOffered: () => isOffered });
+  const host = withBuiltInTools(OTHER_SERVERS, { placesOf: () => places, isOffered: () => isOffered });
   return {
     host,
     call: (tool: string, args: Readonly<Record<string, unknown>> = {}): Promise<ToolResult> =>
@@ -99,17 +99,13 @@ describe('to which chats the tools are offered', () => {
     assert.deepEqual(await withBuiltInServer([], tree.path), ['filechat']);
   });
 
-  it(
-    'to no other: not for files of somebody else, for links, or for a folder that is not there',
-    needsSymlinks,
-    async () => {
-      assert.deepEqual(await withBuiltInServer([], tree.at('gone')), []);
-      tree.write('cmdassets/.DS_Store', 'x');
-      tree.write('cmdassets/holiday.png', 'x');
-      symlinkSync(tree.at('cmdassets/holiday.png'), tree.at('cmdassets', PNG));
-      assert.deepEqual(await withBuiltInServer([], tree.path), []);
-    },
-  );
+  it('to no other: not for foreign files, for links, or for a missing folder', needsSymlinks, async () => {
+    assert.deepEqual(await withBuiltInServer([], tree.at('gone')), []);
+    tree.write('cmdassets/.DS_Store', 'x');
+    tree.write('cmdassets/holiday.png', 'x');
+    symlinkSync(tree.at('cmdassets/holiday.png'), tree.at('cmdassets', PNG));
+    assert.deepEqual(await withBuiltInServer([], tree.path), []);
+  });
 
   it('a server of that name is there once', async () => {
     assert.deepEqual(await withBuiltInServer(['filechat', 'charts'], tree.path), ['filechat', 'charts']);
@@ -210,7 +206,7 @@ describe('list_assets', () => {
   });
 
   it(
-    'a cmdassets/ that leads elsewhere holds nothing, and nobody learns how much is there',
+    'a cmdassets/ that leads elsewhere holds nothing, and does not reveal how much is there',
     needsSymlinks,
     async () => {
       rmSync(tree.at('notes/cmdassets'), { recursive: true });
