@@ -50,17 +50,11 @@ export interface FoundEntry {
 /** A failure with a message for the client. The message contains no paths. */
 export class CatalogRefusal extends Error {}
 
-export interface ReadingCost {
-  readonly estimatedTokens: number;
-  /** Small enough to read without asking. */
-  readonly autoReadSafe: boolean;
-  readonly largeFileWarning: boolean;
-}
-
 const AUTO_READ_BYTES = 1024 * 1024;
 const AUTO_READ_TOKENS = 10_000;
 
-export function readingCost(file: { readonly mimeType: string; readonly size: number }): ReadingCost {
+/** `autoReadSafe`: small enough to read without asking. */
+export function readingCost(file: { readonly mimeType: string; readonly size: number }) {
   const estimatedTokens = estimateReading(file);
   const autoReadSafe = file.size <= AUTO_READ_BYTES && estimatedTokens <= AUTO_READ_TOKENS;
   return { estimatedTokens, autoReadSafe, largeFileWarning: !autoReadSafe };
@@ -151,7 +145,7 @@ export function readAddress(uri: string): ReadAddress {
   return validate(chat, asset);
 }
 
-export type ReadAddress =
+type ReadAddress =
   | { readonly ok: true; readonly address: Address }
   | { readonly ok: false; readonly reason: string };
 

@@ -61,10 +61,8 @@ async function searchOne(
   return hits.map(({ offset, ...hit }) => ({ uri, chat, title, ...hit, ...places(offset) }));
 }
 
-type PlaceOf = (offset: number) => Pick<ChatHit, 'line' | 'start'>;
-
 /** Counts lines in the bytes: they are the same as in the text even where the chat is not valid UTF-8. */
-function placesIn(text: string, bytes: Uint8Array, hits: readonly SearchHit[]): PlaceOf {
+function placesIn(text: string, bytes: Uint8Array, hits: readonly SearchHit[]) {
   const lines = new LineCounter(text);
   const places = new Map<number, Pick<ChatHit, 'line' | 'start'>>();
   let line = 0;
@@ -77,7 +75,7 @@ function placesIn(text: string, bytes: Uint8Array, hits: readonly SearchHit[]): 
     const within = before.includes('\ufffd') ? 0 : Buffer.byteLength(before);
     places.set(offset, { line: line + 1, start: lineStart + within });
   }
-  return (offset) => places.get(offset) ?? { line: 1, start: 0 };
+  return (offset: number) => places.get(offset) ?? { line: 1, start: 0 };
 }
 
 const NEWLINE = 0x0a;

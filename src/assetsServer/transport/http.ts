@@ -26,11 +26,6 @@ export interface HttpOptions {
   readonly maxMessageBytes: number;
 }
 
-export interface HttpServing {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 /** Node sets both for requests to a server. */
 type ServerRequest = IncomingMessage & { readonly method: string; readonly url: string };
 
@@ -41,7 +36,7 @@ const PATH = '/mcp';
 const KEEP_ALIVE_MS = 10 * 60 * 1000;
 
 /** Serves clients that know the token, until it is closed. */
-export async function serveOverHttp(shared: Shared, options: HttpOptions): Promise<HttpServing> {
+export async function serveOverHttp(shared: Shared, options: HttpOptions) {
   const { answer, endAll } = createAnswer(shared, options.maxMessageBytes);
   const http = createHttpServer({ keepAliveTimeout: KEEP_ALIVE_MS });
   http.listen(options.port, HOST);
