@@ -17,7 +17,7 @@ import {
 import type { CatalogChange, Watching } from '../../catalog/watch.ts';
 import { createServer } from '../server.ts';
 import { logError, type Shared } from '../shared.ts';
-import { HttpSessions } from './sessions.ts';
+import { failure, HttpSessions } from './sessions.ts';
 
 export interface HttpOptions {
   /** 0 for any free port. */
@@ -75,11 +75,8 @@ function createAnswer(shared: Shared, maxMessageBytes: number) {
     onerror: ({ message }) => shared.log(message),
   });
   const fetch = async (request: Request): Promise<Response> => {
-    const body = await readBody(request);
-    if (body === INVALID) {
-      const error = { code: -32700, message: 'The body is not valid JSON.' };
-      return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
-    }
+    const body: unknown = request.method === 'POST' ? await request.json().catch(() => INVALID) : undefined;
+    if (body === INVALID) return failure(400, 'The body is not valid JSON.', -32700);
     if (await isLegacyRequest(request, body)) return sessions.answer(request, body);
     if ((body as { method?: unknown } | undefined)?.method !== 'subscriptions/listen')
       return modern.fetch(request, { parsedBody: body });
@@ -99,15 +96,6 @@ function createAnswer(shared: Shared, maxMessageBytes: number) {
 }
 
 const INVALID = Symbol('invalid');
-
-async function readBody(request: Request): Promise<unknown> {
-  if (request.method !== 'POST') return undefined;
-  try {
-    return await request.json();
-  } catch {
-    return INVALID;
-  }
-}
 
 /** Closes the connection without reading the body. */
 function writeRefusal(response: ServerResponse, { status, message, headers }: HttpRefusal): void {

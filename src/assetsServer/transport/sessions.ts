@@ -103,6 +103,6 @@ export class HttpSessions implements Disposable {
   }
 }
 
-function failure(status: number, message: string): Response {
-  return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32000, message } }, { status });
+export function failure(status: number, message: string, code = -32000): Response {
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status });
 }

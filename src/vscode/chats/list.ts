@@ -140,6 +140,7 @@ async function walk(folder: vscode.Uri): Promise<readonly vscode.Uri[]> {
 const HEAD_BYTES = 8_192;
 const MAX_KEPT_CHARS = 30_000_000;
 
+/** Reads each version of a chat once. */
 export class ChatTexts {
   readonly #titles = new Map<string, { readonly stamp: string; readonly title: Promise<string> }>();
   readonly #texts = new Map<string, { readonly stamp: string; readonly text: string }>();
